@@ -1,0 +1,329 @@
+// The on-disk layout of a Fathom session: the only definition, shared by the C runtime and the Swift reader.
+//
+// A session directory holds
+//   session.json   what was run, written before the program starts
+//   trace          the log: one file header, then chunks, appended by the recorder
+//   buffers        shared memory that the traced processes write into; each slot is laid out exactly like a chunk
+//                  of the log, so whatever the recorder had no chance to drain is read from here
+//
+// FORMAT.md says the same in prose. Integers are little-endian; structures are 8-byte aligned; times called
+// "ticks" are readings of the session's clock, times called "ns" are CLOCK_MONOTONIC nanoseconds.
+
+#ifndef CTRACEFORMAT_H
+#define CTRACEFORMAT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define FATHOM_VERSION "0.1.0"  // of the project; the format has its own
+#define FATHOM_FORMAT_VERSION 1u
+#define FATHOM_TRACE_MAGIC 0x3143525448544146ull    // "FATHTRC1"
+#define FATHOM_BUFFERS_MAGIC 0x3146554248544146ull  // "FATHBUF1"
+#define FATHOM_CHUNK_MAGIC 0x4b4e4843u              // "CHNK"
+
+// What a tick is. Stored in one byte.
+#define FATHOM_CLOCK_MONOTONIC 0u  // CLOCK_MONOTONIC nanoseconds
+#define FATHOM_CLOCK_COUNTER 1u    // the CPU's invariant counter: TSC on x86-64, CNTVCT_EL0 on aarch64
+
+// ---- The log -----------------------------------------------------------------------------------------------------
+
+// The first bytes of `trace`.
+struct fathom_trace_header {
+    uint64_t magic;              // FATHOM_TRACE_MAGIC
+    uint32_t version;            // FATHOM_FORMAT_VERSION
+    uint32_t header_size;        // sizeof(struct fathom_trace_header): chunks start here
+    uint32_t chunk_header_size;  // sizeof(struct fathom_chunk)
+    uint8_t clock;               // FATHOM_CLOCK_*
+    uint8_t reserved[3];
+    uint64_t start_ticks;        // one moment, in ticks ...
+    uint64_t start_ns;           // ... and in ns; time 0 of everything that is shown
+    uint64_t ticks_per_second;   // measured before the start; chunks refine it
+    uint64_t start_realtime_ns;  // the same moment by CLOCK_REALTIME
+    // Filled in when the recording ends, in place, so that a full disk cannot keep it from being told:
+    uint64_t unplaced_calls;   // calls that found no buffer and that no chunk's lost_calls tells of
+    uint64_t unwritten_calls;  // calls in chunks that were not written to the log
+    uint64_t left_out_calls;   // calls that the record options left out
+    uint32_t write_errno;      // why not; 0: the size cap
+    uint32_t is_complete;      // 1: the recorder saw the end
+};
+
+// ---- Chunks ------------------------------------------------------------------------------------------------------
+
+#define FATHOM_CHUNK_RECORDS 1u   // payload: open call path, then records of one thread
+#define FATHOM_CHUNK_METADATA 2u  // payload: metadata items of one process; thread is 0
+// A chunk the program never finished is told by end_ticks being 0.
+
+#define FATHOM_FLAG_SEALED 1u  // payload_sum and header_sum hold
+#define FATHOM_FLAG_LAST 2u    // the thread ended after this chunk
+#define FATHOM_FLAG_GAP 4u     // enters or exits since the previous chunk left no record: the path is the truth
+
+// Header of a chunk. Payload follows: path_count entries of struct fathom_path_entry, then records up to `used` bytes.
+// In the log, the next chunk starts at sizeof header + used, rounded up to 8.
+struct fathom_chunk {
+    uint32_t magic;  // FATHOM_CHUNK_MAGIC
+    uint8_t kind;    // FATHOM_CHUNK_*
+    uint8_t flags;   // FATHOM_FLAG_*
+    uint16_t reserved;
+    uint32_t process;  // index in the session: 0, 1, ... in order of first appearance
+    uint32_t thread;   // serial in the process: 1, 2, ...; 0 for metadata
+    uint32_t pid;
+    uint32_t tid;
+    uint64_t sequence;     // 0, 1, ... within (process, thread)
+    uint64_t begin_ticks;  // base time of the first record
+    uint64_t begin_ns;     // the same moment in ns
+    uint64_t end_ticks;    // when the chunk was finished, 0 while it is being written
+    uint64_t end_ns;
+    uint64_t switch_ticks;   // ticks spent in the runtime between the previous chunk's end and begin_ticks
+    uint64_t calls;          // enter records in this chunk; valid once end_ticks is set
+    uint64_t lost_calls;     // calls that left no record since the previous chunk's end
+    uint64_t orphan_exits;   // exits since the previous chunk's end that match no open call; they leave no record
+    uint32_t depth;          // open calls of the current lane at begin_ticks
+    uint32_t path_count;     // the innermost of them that the payload lists
+    uint32_t inherited;      // the outermost of them that were entered before a fork, in the parent process
+    uint32_t lane;           // current lane at begin_ticks; 0 is the thread's own stack
+    uint32_t function_base;  // high 32 bits of function addresses at the start
+    uint32_t used;           // payload bytes; stored after the bytes it counts
+    uint32_t capacity;       // payload bytes the slot can hold
+    uint32_t path_calls;     // listed open calls that no ENTER tells of: entered while nothing could be written
+    uint64_t payload_sum;    // Fletcher-64 of the payload, by the recorder
+    uint64_t header_sum;     // Fletcher-64 of the header bytes before this field, by the recorder
+    char name[16];           // thread name, NUL-padded; not covered by header_sum
+};
+
+// One open call, outermost first.
+struct fathom_path_entry {
+    uint64_t function;
+    uint64_t call_site;
+    uint64_t enter_ticks;  // for an inherited call: when the child began
+};
+
+// ---- Records -----------------------------------------------------------------------------------------------------
+//
+// A stream of 16-bit little-endian units, not aligned.
+//
+//   unit bit 0 = 1   ENTER, 4 units = one 64-bit word:
+//                      bits  1-15  ticks since the previous record
+//                      bits 16-31  call site minus the caller's function address; 0xffff: same call site as the
+//                                  caller's own (code inlined into one frame)
+//                      bits 32-63  low half of the function's address; the high half is the function base
+//   unit bit 0 = 0   value v = unit >> 1
+//                      v <  FATHOM_SPECIAL   EXIT of the innermost open call, v ticks since the previous record
+//                      v >= FATHOM_SPECIAL   one of the special records below, its payload in the units that follow
+//
+// The caller of a call at depth 0 is function address 0, call site 0. Special records take no time of their own:
+// they happen at the time of the previous record, moved on by FATHOM_TIME.
+
+#define FATHOM_DELTA_LIMIT 0x7fc0u  // deltas below this fit an ENTER or EXIT
+#define FATHOM_SITE_SAME 0xffffu
+#define FATHOM_SPECIAL 0x7fc0u
+#define FATHOM_TIME (FATHOM_SPECIAL + 0)    // 6 bytes: ticks to add
+#define FATHOM_BASE (FATHOM_SPECIAL + 1)    // 4 bytes: new function base
+#define FATHOM_SITE (FATHOM_SPECIAL + 2)    // 8 bytes: call site of the next ENTER, whose site field is 0
+#define FATHOM_UNWIND (FATHOM_SPECIAL + 3)  // 4 bytes: that many innermost calls ended without their exit
+#define FATHOM_LANE (FATHOM_SPECIAL + 4)    // 4 bytes: lane now running; 4 bytes: its open calls
+#define FATHOM_DROPPED                                                                                                 \
+    (FATHOM_SPECIAL + 5)  // 4 bytes: calls, 8 bytes: ticks, of short or deep callees of the
+                          // innermost open call that the record options left out
+#define FATHOM_SPECIAL_SIZE_TIME 8u
+#define FATHOM_SPECIAL_SIZE_BASE 6u
+#define FATHOM_SPECIAL_SIZE_SITE 10u
+#define FATHOM_SPECIAL_SIZE_UNWIND 6u
+#define FATHOM_SPECIAL_SIZE_LANE 10u
+#define FATHOM_SPECIAL_SIZE_DROPPED 14u
+#define FATHOM_ENTER_SIZE 8u
+#define FATHOM_EXIT_SIZE 2u
+
+// ---- Metadata ----------------------------------------------------------------------------------------------------
+
+#define FATHOM_ITEM_PROCESS 1u  // struct fathom_process_item
+#define FATHOM_ITEM_MODULE 2u   // struct fathom_module_item
+#define FATHOM_ITEM_UNLOAD 3u   // struct fathom_unload_item
+#define FATHOM_ITEM_END 4u      // struct fathom_end_item
+
+// Header of a metadata item; `size` covers header, body and padding to 8.
+struct fathom_item {
+    uint16_t kind;  // FATHOM_ITEM_*
+    uint16_t reserved;
+    uint32_t size;
+};
+
+#define FATHOM_ORIGIN_IMAGE 0u  // a new program image: started by the recorder or by exec
+#define FATHOM_ORIGIN_FORK 1u   // a fork's child: modules are the parent's at start_ticks
+#define FATHOM_NO_PROCESS 0xffffffffu
+
+// First item of a process. Body ends with path_size bytes of executable path, then command_size bytes of
+// NUL-terminated arguments.
+struct fathom_process_item {
+    struct fathom_item item;
+    uint32_t pid;
+    uint32_t parent_pid;
+    uint32_t parent_process;  // index of a fork's parent, else FATHOM_NO_PROCESS
+    uint32_t origin;          // FATHOM_ORIGIN_*
+    uint64_t start_ticks;
+    uint64_t start_ns;
+    uint32_t path_size;
+    uint32_t command_size;
+};
+
+// A mapped ELF module. It owns its addresses from the moment the previous owner was unloaded. Body ends with
+// build_id_size bytes of build-id, then path_size bytes of absolute path.
+struct fathom_module_item {
+    struct fathom_item item;
+    uint64_t seen_ticks;  // when the runtime found it
+    uint64_t bias;        // address in memory minus address in the file
+    uint64_t low, high;   // addresses in memory of its loaded segments
+    uint32_t build_id_size;
+    uint32_t path_size;
+};
+
+// The module at `low` is gone.
+struct fathom_unload_item {
+    struct fathom_item item;
+    uint64_t ticks;
+    uint64_t low;
+};
+
+#define FATHOM_END_EXIT 1u      // the runtime: exit or _exit was called
+#define FATHOM_END_CONFINED 3u  // the runtime: the program confined itself (seccomp, PR_SET_TSC), so recording stopped
+#define FATHOM_END_WAITED 2u    // the recorder: it waited for the process, which ended with `status`
+
+// The image ended. Absent when it was killed and is not the process that the recorder started; when it became another
+// image by exec, that one's start tells.
+struct fathom_end_item {
+    struct fathom_item item;
+    uint64_t ticks;
+    uint32_t how;     // FATHOM_END_*
+    uint32_t status;  // as wait(2) gives it; FATHOM_END_WAITED only
+};
+
+// ---- Buffers -----------------------------------------------------------------------------------------------------
+
+// Slot states, in the low two bits of a slot word; the owner's process index is above them.
+#define FATHOM_SLOT_FREE 0u
+#define FATHOM_SLOT_OWNED 1u  // a process writes into it
+#define FATHOM_SLOT_FULL 2u   // finished, to be drained
+#define FATHOM_SLOT_STATE(word) ((word)&3u)
+
+#define FATHOM_SLOT_LIMIT 32768u  // slots a session can have
+// Slots mapped at once: 4 MB, so that a program that locks its memory or limits it has little of ours.
+#define FATHOM_WINDOW_SLOTS(slot_size) ((4u << 20) / (slot_size))
+
+#define FATHOM_CONTROL_RECORD 1u  // new chunks may be taken
+#define FATHOM_CONTROL_CAPPED 2u  // the size cap is reached: no more records, calls are counted as lost
+
+// The first bytes of `buffers`. slot_words follows at `words_offset`, slot 0 at `slots_offset`. Fields below the line
+// change while processes run and are read and written atomically.
+struct fathom_buffers {
+    uint64_t magic;              // FATHOM_BUFFERS_MAGIC
+    uint32_t version;            // FATHOM_FORMAT_VERSION
+    uint32_t header_size;        // sizeof(struct fathom_buffers)
+    uint32_t chunk_header_size;  // sizeof(struct fathom_chunk)
+    uint32_t slot_size;          // bytes, header included; a multiple of 4096
+    uint32_t words_offset;
+    uint32_t slots_offset;
+    uint32_t slot_limit;      // slots the file has room for, at most FATHOM_SLOT_LIMIT
+    uint32_t max_depth;       // calls at this depth and below leave no record; 0xffffffff: no limit
+    uint64_t min_cost_ticks;  // calls shorter than this that call nothing kept leave no record; 0: all kept
+    uint64_t start_ticks;
+    uint64_t start_ns;
+    uint64_t ticks_per_second;
+    uint8_t clock;  // FATHOM_CLOCK_*
+    uint8_t reserved[7];
+    // ----
+    uint32_t control;         // FATHOM_CONTROL_*
+    uint32_t process_count;   // next process index
+    uint32_t slot_high;       // slots ever used
+    uint32_t recorder_pid;    // 0 once the recorder has left
+    uint32_t recorder_waits;  // futex: 1 while the recorder sleeps; a process that finishes a chunk sets it to 0
+    uint32_t reserved2;
+    uint64_t unplaced_calls;  // calls lost by processes that never got a slot
+    uint64_t left_out_calls;  // calls that the record options left out
+};
+
+#define FATHOM_OFFSET(type, field, offset) _Static_assert(offsetof(struct type, field) == (offset), #type "." #field)
+#define FATHOM_SIZE(type, size) _Static_assert(sizeof(struct type) == (size), #type)
+FATHOM_OFFSET(fathom_trace_header, clock, 20);
+FATHOM_OFFSET(fathom_trace_header, start_ticks, 24);
+FATHOM_OFFSET(fathom_trace_header, ticks_per_second, 40);
+FATHOM_OFFSET(fathom_trace_header, unplaced_calls, 56);
+FATHOM_SIZE(fathom_trace_header, 88);
+FATHOM_OFFSET(fathom_chunk, process, 8);
+FATHOM_OFFSET(fathom_chunk, sequence, 24);
+FATHOM_OFFSET(fathom_chunk, end_ticks, 48);
+FATHOM_OFFSET(fathom_chunk, calls, 72);
+FATHOM_OFFSET(fathom_chunk, depth, 96);
+FATHOM_OFFSET(fathom_chunk, used, 116);
+FATHOM_OFFSET(fathom_chunk, payload_sum, 128);
+FATHOM_OFFSET(fathom_chunk, header_sum, 136);
+FATHOM_OFFSET(fathom_chunk, name, 144);
+FATHOM_SIZE(fathom_chunk, 160);
+FATHOM_SIZE(fathom_path_entry, 24);
+FATHOM_SIZE(fathom_item, 8);
+FATHOM_SIZE(fathom_process_item, 48);
+FATHOM_SIZE(fathom_module_item, 48);
+FATHOM_SIZE(fathom_unload_item, 24);
+FATHOM_SIZE(fathom_end_item, 24);
+FATHOM_OFFSET(fathom_buffers, slot_limit, 32);
+FATHOM_OFFSET(fathom_buffers, min_cost_ticks, 40);
+FATHOM_OFFSET(fathom_buffers, clock, 72);
+FATHOM_OFFSET(fathom_buffers, control, 80);
+FATHOM_SIZE(fathom_buffers, 120);
+
+// ---- Helpers -----------------------------------------------------------------------------------------------------
+
+#define FATHOM_PUBLIC_INLINE static inline __attribute__((always_inline, no_instrument_function, unused))
+
+// Fletcher-64 (J. G. Fletcher, 1982, with 32-bit words and modulus 2^32, so that it runs at memory speed).
+// `size` is rounded down to whole words; the rest of a last word counts as zero-extended.
+FATHOM_PUBLIC_INLINE uint64_t fathom_sum(const void *bytes, size_t size) {
+    const unsigned char *p = (const unsigned char *)bytes;
+    uint32_t a = 1, b = 0, word;
+    for (; size >= 4; size -= 4, p += 4) {
+        __builtin_memcpy(&word, p, 4);
+        a += word;
+        b += a;
+    }
+    word = 0;
+    for (size_t i = 0; i < size; i++) word |= (uint32_t)p[i] << (8 * i);
+    a += word;
+    b += a;
+    return (uint64_t)b << 32 | a;
+}
+
+FATHOM_PUBLIC_INLINE uint32_t fathom_load32(const uint32_t *p) { return __atomic_load_n(p, __ATOMIC_ACQUIRE); }
+FATHOM_PUBLIC_INLINE void fathom_store32(uint32_t *p, uint32_t value) { __atomic_store_n(p, value, __ATOMIC_RELEASE); }
+FATHOM_PUBLIC_INLINE uint32_t fathom_add32(uint32_t *p, uint32_t value) {
+    return __atomic_fetch_add(p, value, __ATOMIC_ACQ_REL);
+}
+FATHOM_PUBLIC_INLINE int fathom_swap32(uint32_t *p, uint32_t expected, uint32_t value) {
+    return __atomic_compare_exchange_n(p, &expected, value, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+}
+
+// Bytes of the record that begins with `unit`, its payload included.
+FATHOM_PUBLIC_INLINE uint32_t fathom_record_size(uint16_t unit) {
+    static const uint8_t sizes[] = {
+        FATHOM_SPECIAL_SIZE_TIME,   FATHOM_SPECIAL_SIZE_BASE, FATHOM_SPECIAL_SIZE_SITE,
+        FATHOM_SPECIAL_SIZE_UNWIND, FATHOM_SPECIAL_SIZE_LANE, FATHOM_SPECIAL_SIZE_DROPPED,
+    };
+    uint32_t value = unit >> 1;
+    if (unit & 1) return FATHOM_ENTER_SIZE;
+    if (value < FATHOM_SPECIAL) return FATHOM_EXIT_SIZE;
+    return value - FATHOM_SPECIAL < sizeof sizes ? sizes[value - FATHOM_SPECIAL] : 2;
+}
+
+// The session clock's counter, in ticks. Async-signal-safe.
+FATHOM_PUBLIC_INLINE uint64_t fathom_counter(void) {
+#if defined(__x86_64__)
+    uint32_t low, high;
+    __asm__ __volatile__("rdtsc" : "=a"(low), "=d"(high));
+    return (uint64_t)high << 32 | low;
+#elif defined(__aarch64__)
+    uint64_t value;
+    __asm__ __volatile__("mrs %0, cntvct_el0" : "=r"(value));
+    return value;
+#else
+    return 0;
+#endif
+}
+
+#endif

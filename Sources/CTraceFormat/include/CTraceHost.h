@@ -1,0 +1,47 @@
+// What recording needs of the machine and Swift cannot reach: the futex, the counter, CPUID.
+
+#ifndef CTRACEHOST_H
+#define CTRACEHOST_H
+
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <stdint.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "CTraceFormat.h"
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+// Sleeps while *word is `expected`, at most `nanoseconds`. Returns early on a wake or a signal.
+FATHOM_PUBLIC_INLINE void fathom_wait32(uint32_t *word, uint32_t expected, uint64_t nanoseconds) {
+    struct timespec timeout = {(time_t)(nanoseconds / 1000000000u), (long)(nanoseconds % 1000000000u)};
+    syscall(SYS_futex, word, FUTEX_WAIT, expected, &timeout, NULL, 0);
+}
+
+FATHOM_PUBLIC_INLINE void fathom_wake32(uint32_t *word) { syscall(SYS_futex, word, FUTEX_WAKE, 1, NULL, NULL, 0); }
+
+#define FATHOM_SETLEASE 1024  // F_SETLEASE, which <fcntl.h> hides without _GNU_SOURCE
+
+// Asks for a read lease on a file and gives it back: 0 when it was granted, which is when nobody has the file open for
+// writing. fcntl is variadic, which Swift cannot call.
+FATHOM_PUBLIC_INLINE int fathom_try_lease(int descriptor) {
+    if (fcntl(descriptor, FATHOM_SETLEASE, F_RDLCK)) return -1;
+    return fcntl(descriptor, FATHOM_SETLEASE, F_UNLCK);
+}
+
+// Whether the counter runs at one rate in all power states (Intel SDM vol. 3, "Invariant TSC"). Whether it agrees
+// between CPUs only the kernel knows.
+FATHOM_PUBLIC_INLINE int fathom_counter_is_invariant(void) {
+#if defined(__x86_64__)
+    unsigned a, b, c, d;
+    return __get_cpuid(0x80000007u, &a, &b, &c, &d) && (d >> 8 & 1);
+#else
+    return 1;
+#endif
+}
+
+#endif
