@@ -1,0 +1,119 @@
+// One thread's chunks: taking a slot, writing its header and open call path, finishing it.
+
+#include "runtime.h"
+
+#include <sys/prctl.h>
+
+// A chunk is populated in two steps, so that threads that record little cost little.
+#define FIRST_STEP (16ul * 1024)
+
+uint32_t recorded_calls(struct thread *t) {
+    uint32_t open = open_calls(t);
+    return open < runtime.max_depth ? open : runtime.max_depth;
+}
+
+static size_t first_step(void) {
+    size_t step = FIRST_STEP > PAGE_SIZE ? FIRST_STEP : PAGE_SIZE;
+    return step < runtime.slot_size ? step : runtime.slot_size;
+}
+
+static void write_path(struct thread *t, struct fathom_chunk *chunk) {
+    struct frame *frames = running_lane(t)->frames;
+    uint32_t depth = recorded_calls(t), count = depth < PATH_LIMIT ? depth : PATH_LIMIT, inherited = 0;
+    while (inherited < depth && frames[inherited + 1].stack_pointer & FRAME_INHERITED) inherited++;
+    struct fathom_path_entry *entry = (struct fathom_path_entry *)(chunk + 1);
+    for (uint32_t i = depth - count; i < depth; i++) {
+        struct frame *f = &frames[i + 1];
+        if (t->lost && f->enter > t->finished && !(f->stack_pointer & FRAME_INHERITED)) {
+            t->lost--;
+            chunk->path_calls++;
+        }
+        *entry++ = (struct fathom_path_entry){f->function, f->call_site, f->enter};
+    }
+    chunk->depth = depth;
+    chunk->path_count = count;
+    chunk->inherited = inherited;
+    chunk->used = count * (uint32_t)sizeof *entry;
+}
+
+static void name_thread(struct fathom_chunk *chunk) { SYSTEM(prctl, PR_GET_NAME, chunk->name, 0, 0, 0, 0); }
+
+// Until a chunk can tell of it, the session's own count does.
+void chunk_lose_call(struct thread *t) {
+    t->lost++;
+    __atomic_fetch_add(&runtime.buffers->unplaced_calls, 1, __ATOMIC_RELAXED);
+}
+
+static int chunk_begin(struct thread *t) {
+    uint32_t slot;
+    // A fork's child in the middle of its parent's chunk switch gets a chunk of its own when it attaches.
+    struct fathom_chunk *chunk = t->state == THREAD_INTERRUPTED ? NULL : session_take_slot(first_step(), &slot);
+    if (!chunk) return 0;
+    fathom_store32(&chunk->magic, 0);  // until the header is whole: the slot may hold an old one
+    *chunk = (struct fathom_chunk){
+        .kind = FATHOM_CHUNK_RECORDS,
+        .flags = t->gap ? FATHOM_FLAG_GAP : 0,
+        .process = runtime.process,
+        .thread = t->serial,
+        .pid = runtime.pid,
+        .tid = t->id,
+        .sequence = t->sequence++,
+        .orphan_exits = t->orphans,
+        .lane = running_lane(t)->id,
+        .function_base = (uint32_t)t->function_base,
+        .capacity = runtime.slot_size - (uint32_t)sizeof *chunk,
+    };
+    __atomic_fetch_sub(&runtime.buffers->unplaced_calls, t->lost, __ATOMIC_RELAXED);
+    write_path(t, chunk);
+    chunk->lost_calls = t->lost;
+    name_thread(chunk);
+    uint64_t before = now_ticks();
+    chunk->begin_ns = system_monotonic_ns();
+    uint64_t after = now_ticks();
+    chunk->begin_ticks = before + (after - before) / 2;
+    chunk->switch_ticks = t->finished ? chunk->begin_ticks - t->finished : 0;
+    t->slot = slot;
+    t->chunk = chunk;
+    t->cursor = (char *)(chunk + 1) + chunk->used;
+    t->limit = (char *)chunk + first_step() - RECORD_ROOM;
+    t->slot_end = (char *)chunk + runtime.slot_size;
+    t->last = chunk->begin_ticks;
+    t->calls = t->lost = t->orphans = t->retry = t->gap = 0;
+    fathom_store32(&chunk->magic, FATHOM_CHUNK_MAGIC);
+    return 1;
+}
+
+void chunk_finish(struct thread *t, uint64_t now) {
+    struct fathom_chunk *chunk = t->chunk;
+    t->chunk = NULL;
+    t->cursor = t->limit = t->wanted_limit = NULL;
+    if (now < t->last) now = t->last;
+    t->finished = now;
+    chunk->calls = t->calls;
+    chunk->end_ns = system_monotonic_ns();
+    chunk->end_ticks = now;
+    name_thread(chunk);
+    session_give_slot(t->slot);
+}
+
+int chunk_make_room(struct thread *t) {
+    if (t->wanted_limit) {
+        t->limit = t->wanted_limit;
+        t->wanted_limit = NULL;
+        modules_scan();
+        if (t->cursor < t->limit) return 1;
+    }
+    if (t->chunk) {
+        char *populated = t->limit + RECORD_ROOM;
+        if (populated < t->slot_end && !system_populate(populated, (size_t)(t->slot_end - populated))) {
+            t->limit = t->slot_end - RECORD_ROOM;
+            return 1;
+        }
+        chunk_finish(t, now_ticks());
+    }
+    if (t->retry && --t->retry) return 0;
+    if (chunk_begin(t)) return 1;
+    t->gap = 1;
+    t->retry = RETRY_CALLS;
+    return 0;
+}

@@ -1,0 +1,73 @@
+// Options that leave calls out while recording: a maximum depth, a minimum cost. What is left out is counted, with its
+// time, in the innermost caller that is kept.
+
+#include "runtime.h"
+
+static struct filter_frame *filter_of(struct thread *t, struct frame *call) {
+    struct lane *lane = running_lane(t);
+    return &lane->filters[call - lane->frames];
+}
+
+static int is_hidden(const struct frame *call) { return (call->stack_pointer & FRAME_HIDDEN) != 0; }
+
+// The caller was just recorded by record_enter: remember how to take it back.
+void filter_entered(struct thread *t, char *record, uint64_t last, uint64_t function_base) {
+    *filter_of(t, t->top + 1) = (struct filter_frame){
+        .record = record,
+        .record_end = t->cursor,
+        .last = last,
+        .sequence = t->sequence,
+        .function_base = (uint32_t)function_base,
+    };
+}
+
+int filter_hides_next(struct thread *t) { return open_calls(t) >= runtime.max_depth; }
+
+void filter_hidden(struct thread *t) { *filter_of(t, t->top + 1) = (struct filter_frame){0}; }
+
+void filter_leave_out(struct thread *t, struct frame *call, uint64_t now) {
+    if (!call[-1].function) return;  // a root: no caller to keep count
+    struct filter_frame *filter = filter_of(t, call), *caller = filter_of(t, call - 1);
+    caller->dropped += 1 + filter->dropped;
+    // The time of a hidden caller holds its callees' already.
+    if (!is_hidden(call - 1)) caller->dropped_ticks += now - call->enter;
+}
+
+// Takes back the record of the innermost call. It is the last thing in the chunk.
+static void take_back(struct thread *t, struct filter_frame *filter) {
+    t->cursor = filter->record;
+    t->last = filter->last;
+    t->function_base = filter->function_base;
+    t->calls--;
+    fathom_store32(&t->chunk->used, (uint32_t)(t->cursor - (char *)(t->chunk + 1)));
+}
+
+void filter_exit(struct thread *t, uintptr_t function, uintptr_t call_site, uintptr_t sp, uint64_t now, uint64_t hook) {
+    struct frame *call = t->top;
+    if (!t->overflow && call->function == function && call->call_site == call_site && exit_fits(t, call, sp, hook) &&
+        call[-1].function) {
+        struct filter_frame *filter = filter_of(t, call);
+        int short_leaf = now - call->enter < runtime.min_cost_ticks && t->chunk && filter->sequence == t->sequence &&
+                         t->cursor == filter->record_end;
+        if (is_hidden(call) || short_leaf) {
+            filter_leave_out(t, call, now);
+            if (!is_hidden(call)) take_back(t, filter);
+            t->top = call - 1;
+            return;
+        }
+    }
+    record_exit(t, function, call_site, sp, now, hook);
+}
+
+void filter_tell_dropped(struct thread *t) {
+    struct filter_frame *filter = filter_of(t, t->top);
+    if (!filter->dropped || (t->cursor >= t->limit && !chunk_make_room(t))) return;
+    struct {
+        uint32_t calls;
+        uint64_t ticks;
+    } __attribute__((packed)) payload = {filter->dropped, filter->dropped_ticks};
+    put_special(t, FATHOM_DROPPED, &payload, sizeof payload);
+    __atomic_fetch_add(&runtime.buffers->left_out_calls, filter->dropped, __ATOMIC_RELAXED);
+    filter->dropped = 0;
+    filter->dropped_ticks = 0;
+}

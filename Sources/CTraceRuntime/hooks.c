@@ -1,0 +1,114 @@
+// The hooks: the fast path of MODE_TRACE. What it cannot do is handed to the slow paths.
+
+#include "runtime.h"
+
+_Alignas(PAGE_SIZE) union control control;
+__thread struct thread current;
+
+// The stack pointer of the caller at its call of this hook. clang's __builtin_dwarf_cfa gives another value on aarch64.
+#if defined(__aarch64__) && defined(__clang__)
+#define CALLER_STACK_POINTER() ((uintptr_t)__builtin_sponentry())
+#else
+#define CALLER_STACK_POINTER() ((uintptr_t)__builtin_dwarf_cfa())
+#endif
+
+// The mode is not MODE_TRACE, or the thread is unattached, busy, or has signal events waiting.
+static SLOW void hook_aside(uintptr_t function, uintptr_t call_site, uintptr_t sp, uint64_t hook) {
+    struct thread *t = &current;
+    if (control.mode == MODE_UNKNOWN && !runtime_ready()) return;
+    if (control.mode == MODE_OFF || t->state == THREAD_ATTACHING) return;
+    if (t->state == THREAD_INTERRUPTED && !t->idle) {
+        if (hook == HOOK_ENTER) chunk_lose_call(t);
+        return;
+    }
+    if (t->state == THREAD_UNATTACHED) {
+        if (hook != HOOK_ENTER && !t->forked) return;
+        if (!thread_attach(t, sp)) {
+            if (hook == HOOK_ENTER) chunk_lose_call(t);
+            return;
+        }
+    }
+    if (t->state == THREAD_LATE) {
+        record_event(t, function, call_site, sp, now_ticks(), hook);
+        if (open_calls(t) == 0) thread_detach(t);
+        return;
+    }
+    if (!is_free(t)) {
+        side_append(t, function, call_site, sp, hook);
+        return;
+    }
+    t->idle = 0;
+    t->hook_sp = sp;
+    BARRIER();
+    record_event(t, function, call_site, sp, now_ticks(), hook);
+    BARRIER();
+    side_drain(t);
+}
+
+// The fast path found a record that needs more than its own word. The thread is busy.
+static SLOW void hook_slow(uintptr_t function, uintptr_t call_site, uintptr_t sp, uint64_t now, uint64_t hook) {
+    struct thread *t = &current;
+    record_event(t, function, call_site, sp, now, hook);
+    BARRIER();
+    side_drain(t);
+}
+
+EXPORT void __cyg_profile_func_enter(void *called, void *site) {
+    uintptr_t function = (uintptr_t)called, call_site = (uintptr_t)site;
+    uintptr_t sp = CALLER_STACK_POINTER();
+    if (UNLIKELY(control.mode != MODE_TRACE)) return hook_aside(function, call_site, sp, HOOK_ENTER);
+    struct thread *t = &current;
+    if (UNLIKELY(!is_free(t))) return hook_aside(function, call_site, sp, HOOK_ENTER);
+    t->idle = 0;
+    t->hook_sp = sp;
+    BARRIER();
+    uint64_t now = fathom_counter();
+    struct frame *top = t->top;
+    uint64_t delta = now - t->last;
+    uint64_t site_offset = call_site == top->call_site ? FATHOM_SITE_SAME : call_site - top->function;
+    if (UNLIKELY(delta >= FATHOM_DELTA_LIMIT || site_offset > FATHOM_SITE_SAME || function >> 32 != t->function_base ||
+                 t->cursor >= t->limit || top + 1 >= t->end || sp - t->low > top->stack_pointer - t->low))
+        return hook_slow(function, call_site, sp, now, HOOK_ENTER);
+    uint64_t word = 1 | delta << 1 | site_offset << 16 | (uint64_t)function << 32;
+    char *cursor = t->cursor;
+    __builtin_memcpy(cursor, &word, sizeof word);
+    top[1] = (struct frame){function, call_site, sp, now};
+    t->top = top + 1;
+    t->last = now;
+    t->calls++;
+    t->cursor = cursor + FATHOM_ENTER_SIZE;
+    fathom_store32(&t->chunk->used, (uint32_t)(cursor + FATHOM_ENTER_SIZE - (char *)(t->chunk + 1)));
+    BARRIER();
+    t->idle = 1;
+    BARRIER();
+    if (UNLIKELY(t->side_count)) side_drain(t);
+}
+
+EXPORT void __cyg_profile_func_exit(void *called, void *site) {
+    uintptr_t function = (uintptr_t)called, call_site = (uintptr_t)site;
+    uintptr_t sp = CALLER_STACK_POINTER();
+    uint64_t hook = __builtin_return_address(0) == site ? HOOK_TAIL : HOOK_EXIT;
+    if (UNLIKELY(control.mode != MODE_TRACE)) return hook_aside(function, call_site, sp, hook);
+    struct thread *t = &current;
+    if (UNLIKELY(!is_free(t))) return hook_aside(function, call_site, sp, hook);
+    t->idle = 0;
+    t->hook_sp = sp;
+    BARRIER();
+    uint64_t now = fathom_counter();
+    struct frame *top = t->top;
+    uint64_t delta = now - t->last;
+    if (UNLIKELY(delta >= FATHOM_DELTA_LIMIT || top->function != function || t->cursor >= t->limit ||
+                 !exit_fits(t, top, sp, hook)))
+        return hook_slow(function, call_site, sp, now, hook);
+    uint16_t unit = (uint16_t)(delta << 1);
+    char *cursor = t->cursor;
+    __builtin_memcpy(cursor, &unit, sizeof unit);
+    t->top = top - 1;
+    t->last = now;
+    t->cursor = cursor + FATHOM_EXIT_SIZE;
+    fathom_store32(&t->chunk->used, (uint32_t)(cursor + FATHOM_EXIT_SIZE - (char *)(t->chunk + 1)));
+    BARRIER();
+    t->idle = 1;
+    BARRIER();
+    if (UNLIKELY(t->side_count)) side_drain(t);
+}

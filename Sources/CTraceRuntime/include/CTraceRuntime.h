@@ -1,0 +1,34 @@
+// The runtime that lives in a traced process: what it offers to the code that links it into libfathom.so and
+// libfathom.a. Programs need none of this; the compiler's hooks find it by their names.
+
+#ifndef CTRACERUNTIME_H
+#define CTRACERUNTIME_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+// Called by -finstrument-functions at every enter and exit. Async-signal-safe.
+void __cyg_profile_func_enter(void *function, void *call_site);
+void __cyg_profile_func_exit(void *function, void *call_site);
+
+// The notes below tell the runtime of control flow that no hook reports. All are async-signal-safe, never fail and
+// do nothing in a thread that has recorded nothing.
+
+// Control is about to land in a frame of this thread whose stack pointer is `stack_pointer`: calls in frames below it
+// end without their exit hook.
+void fathom_note_landing(uintptr_t stack_pointer);
+// Control is about to move to `context`, a ucontext_t: another stack, or another frame of this one.
+void fathom_note_context(const void *context);
+// The module list may change from here on: look again at this thread's next hook.
+void fathom_note_loading(void);
+// The module list may have changed, or is about to lose a module: look now.
+void fathom_note_modules(void);
+// The process image is about to end by _exit; or by exec, if that succeeds.
+void fathom_note_exit(void);
+void fathom_note_exec(void);
+// The process is about to forbid itself system calls, or the counter: nothing more can be recorded without harm.
+void fathom_note_confined(void);
+// Stack pointer that a setjmp buffer holds; 0 if it cannot be told.
+uintptr_t fathom_jump_target(const void *environment);
+
+#endif

@@ -1,0 +1,252 @@
+// Which stack a thread is running on. Each stack has its own open calls: a coroutine's calls are not callees of
+// whoever switched to it.
+
+#include "runtime.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <ucontext.h>
+
+#define LANE_FRAMES 256u  // room a coroutine's lane starts with
+#define FRAMES_LIMIT (1u << 26)
+
+static int frames_allocate(struct lane *lane, size_t count) {
+    size_t each = sizeof(struct frame) + (runtime.slow ? sizeof(struct filter_frame) : 0);
+    size_t size = (count * each + PAGE_SIZE - 1) & ~(PAGE_SIZE - 1);
+    struct frame *frames = system_allocate(size);
+    if (!frames) return 0;
+    lane->frames = lane->top = frames;
+    lane->end = frames + count;
+    lane->filters = runtime.slow ? (struct filter_frame *)(frames + count) : NULL;
+    lane->mapped = size;
+    return 1;
+}
+
+int lane_init(struct lane *lane, uint32_t id, uintptr_t low, uintptr_t high) {
+    *lane = (struct lane){.id = id, .low = low, .high = high};
+    if (!frames_allocate(lane, LANE_FRAMES)) return 0;
+    lane->frames[0].stack_pointer = high;
+    return 1;
+}
+
+int frames_grow(struct thread *t) {
+    struct lane *lane = running_lane(t), old = *lane;
+    size_t used = (size_t)(t->top - old.frames) + 1, room = (size_t)(old.end - old.frames);
+    if (room >= FRAMES_LIMIT || !frames_allocate(lane, room * 2)) return 0;
+    __builtin_memcpy(lane->frames, old.frames, used * sizeof(struct frame));
+    if (old.filters) __builtin_memcpy(lane->filters, old.filters, used * sizeof(struct filter_frame));
+    t->top = lane->frames + used - 1;
+    t->end = lane->end;
+    if (old.mapped) system_free(old.frames, old.mapped);
+    return 1;
+}
+
+void lane_run(struct thread *t, struct lane *lane) {
+    if (lane == running_lane(t)) return;
+    // Before anything changes: a chunk that begins here begins with the lane that is left.
+    uint64_t now = t->last;
+    record_make_room(t, &now);
+    running_lane(t)->top = t->top;
+    t->lane = (uint32_t)(lane - t->lanes);
+    t->top = lane->top;
+    t->end = lane->end;
+    t->low = lane->low;
+    record_lane(t);
+}
+
+// The smallest known stack that holds the address: a coroutine's may be part of the thread's own.
+static struct lane *lane_at(struct thread *t, uintptr_t address) {
+    struct lane *best = NULL;
+    for (struct lane *lane = t->lanes; lane < t->lanes + t->lane_count; lane++)
+        if (address >= lane->low && address <= lane->high && (!best || lane->high - lane->low < best->high - best->low))
+            best = lane;
+    return best;
+}
+
+static struct lane *lane_add(struct thread *t, uintptr_t low, uintptr_t high) {
+    if (t->lane_count == t->lane_capacity) {
+        size_t size = t->lane_capacity * sizeof(struct lane);
+        struct lane *more = system_allocate(size * 2);
+        if (!more) return NULL;
+        __builtin_memcpy(more, t->lanes, size);
+        if ((void *)t->lanes != t->memory) system_free(t->lanes, size);
+        t->lanes = more;
+        t->lane_capacity *= 2;
+    }
+    struct lane *lane = &t->lanes[t->lane_count];
+    if (!lane_init(lane, t->next_lane, low, high)) return NULL;
+    t->next_lane++;
+    t->lane_count++;
+    return lane;
+}
+
+// Ends all calls of a lane whose stack is gone and forgets it. Not the running one, not lane 0.
+static void lane_close(struct thread *t, struct lane *gone) {
+    uint32_t index = (uint32_t)(gone - t->lanes), last = t->lane_count - 1;
+    if (gone->top != gone->frames) {
+        struct lane *running = running_lane(t);
+        lane_run(t, gone);
+        record_unwind(t, open_calls(t), t->last);
+        lane_run(t, running);
+    }
+    system_free(gone->frames, gone->mapped);
+    t->lanes[index] = t->lanes[last];
+    if (t->lane == last) t->lane = index;
+    t->lane_count--;
+}
+
+// The mapping that holds an address, by /proc/self/maps. 0 when it cannot be told.
+static int find_mapping(uintptr_t address, uintptr_t *low, uintptr_t *high) {
+    long descriptor = system_open("/proc/self/maps", O_RDONLY);
+    if (descriptor < 0) return 0;
+    char bytes[1024];
+    uintptr_t numbers[2] = {0, 0};
+    int field = 0, found = 0;  // field 0: low, 1: high, 2: the rest of the line
+    long size;
+    while (!found && (size = system_read(descriptor, bytes, sizeof bytes)) > 0) {
+        for (long i = 0; i < size && !found; i++) {
+            char c = bytes[i];
+            if (c == '\n') {
+                numbers[0] = numbers[1] = 0;
+                field = 0;
+            } else if (field < 2) {
+                if (c == '-' || c == ' ') {
+                    if (++field == 2 && address >= numbers[0] && address < numbers[1]) found = 1;
+                } else {
+                    numbers[field] = numbers[field] << 4 | (uintptr_t)(c <= '9' ? c - '0' : c - 'a' + 10);
+                }
+            }
+        }
+    }
+    system_close(descriptor);
+    *low = numbers[0];
+    *high = numbers[1];
+    return found;
+}
+
+static int on_signal_stack(uintptr_t stack_pointer) {
+    stack_t stack = {0};
+    if (SYSTEM(sigaltstack, 0, &stack, 0, 0, 0, 0) < 0 || stack.ss_flags & SS_DISABLE) return 0;
+    return stack_pointer - (uintptr_t)stack.ss_sp < stack.ss_size;
+}
+
+static void widen(struct thread *t, struct lane *lane, uintptr_t low, uintptr_t high) {
+    if (low < lane->low) lane->low = low;
+    if (high > lane->high) lane->frames[0].stack_pointer = lane->high = high;
+    if (lane == running_lane(t)) t->low = lane->low;
+}
+
+uintptr_t lane_settle(struct thread *t, uintptr_t sp) {
+    if (on_signal_stack(sp)) return FRAME_ALTERNATE;
+    struct lane *lane = lane_at(t, sp);
+    uintptr_t low, high;
+    if (!lane && find_mapping(sp, &low, &high)) {
+        // A guessed bound was too tight if the mapping also holds the top of a stack that is known.
+        for (struct lane *known = t->lanes; known < t->lanes + t->lane_count && !lane; known++)
+            if (!known->exact && known->high > low && known->high <= high) widen(t, lane = known, low, high);
+        if (!lane) lane = lane_add(t, low, high);
+    }
+    if (lane) lane_run(t, lane);
+    else  // no /proc, no memory: take it for the same stack
+        widen(t, running_lane(t), sp, sp);
+    return 0;
+}
+
+// ---- notes -------------------------------------------------------------------------------------------------------
+
+// The calling thread, made busy; NULL if it records nothing or is busy already: then this is a handler that interrupted
+// a hook.
+static struct thread *begin_note(void) {
+    struct thread *t = &current;
+    if (t->state != THREAD_ATTACHED || !is_free(t) || control.mode == MODE_UNKNOWN || control.mode == MODE_OFF)
+        return NULL;
+    t->idle = 0;
+    t->hook_sp = (uintptr_t)__builtin_frame_address(0);
+    BARRIER();
+    return t;
+}
+
+static void end_note(struct thread *t) {
+    BARRIER();
+    side_drain(t);
+}
+
+void lane_land(struct thread *t, uintptr_t sp, uint64_t now) {
+    uintptr_t alternate = t->top->stack_pointer & FRAME_ALTERNATE && on_signal_stack(sp) ? FRAME_ALTERNATE : 0;
+    struct lane *lane = alternate ? running_lane(t) : lane_at(t, sp);
+    if (!lane) return;
+    lane_run(t, lane);
+    record_landing(t, sp, alternate, now);
+}
+
+// Whether a jump to a frame at `sp` leaves the hook that a handler interrupted for good.
+static int leaves_hook(const struct thread *t, uintptr_t sp) {
+    int lands_on_signal_stack = on_signal_stack(sp), hook_is_there = on_signal_stack(t->hook_sp);
+    return lands_on_signal_stack == hook_is_there ? sp >= t->hook_sp : hook_is_there;
+}
+
+void fathom_note_landing(uintptr_t sp) {
+    struct thread *t = begin_note();
+    if (t) {
+        lane_land(t, sp, now_ticks());
+        end_note(t);
+        return;
+    }
+    t = &current;
+    if (t->state != THREAD_ATTACHED || control.mode == MODE_UNKNOWN || control.mode == MODE_OFF) return;
+    if (t->idle || !leaves_hook(t, sp)) {
+        side_append(t, 1, 0, sp, HOOK_LANDING);
+    } else {
+        side_abandon(t);
+        fathom_note_landing(sp);
+    }
+}
+
+void fathom_note_context(const void *pointer) {
+    struct thread *t = begin_note();
+    if (!t) return;
+    const ucontext_t *context = pointer;
+#if defined(__x86_64__)
+    uintptr_t sp = (uintptr_t)context->uc_mcontext.gregs[REG_RSP];
+#else
+    uintptr_t sp = (uintptr_t)context->uc_mcontext.sp;
+#endif
+    // What makecontext was told of its stack; a context that getcontext made says nothing.
+    uintptr_t low = (uintptr_t)context->uc_stack.ss_sp, size = context->uc_stack.ss_size, high = low + size;
+    struct lane *lane = NULL;
+    if (size && sp >= low && sp <= high) {
+        for (uint32_t i = 1; i < t->lane_count && !lane; i++)
+            if (t->lanes[i].exact && t->lanes[i].low == low && t->lanes[i].high == high) lane = &t->lanes[i];
+        if (!lane) {
+            for (uint32_t i = t->lane_count; i-- > 1;) {
+                struct lane *other = &t->lanes[i];
+                if (other->exact && other->low < high && low < other->high && other != running_lane(t))
+                    lane_close(t, other);  // its memory was freed and is another stack now
+            }
+            lane = lane_add(t, low, high);
+            if (lane) lane->exact = 1;
+        }
+    } else {
+        lane = lane_at(t, sp);
+    }
+    if (lane) {
+        lane_run(t, lane);
+        record_landing(t, sp, 0, now_ticks());
+    }
+    end_note(t);
+}
+
+uintptr_t fathom_jump_target(const void *environment) {
+    const uintptr_t *words = environment;
+    uintptr_t sp;
+#if defined(__x86_64__)
+    // glibc's sysdeps/x86_64/jmpbuf-offsets.h: the stack pointer is word 6, mangled with the pointer guard.
+    sp = words[6];
+    __asm__("rorq $17, %0\n\txorq %%fs:0x30, %0" : "+r"(sp) : : "cc");
+#elif defined(__aarch64__)
+    // glibc's sysdeps/aarch64/jmpbuf-offsets.h: word 13, mangled with __pointer_chk_guard.
+    extern uintptr_t __pointer_chk_guard __attribute__((weak));
+    sp = words[13] ^ (&__pointer_chk_guard ? __pointer_chk_guard : 0);
+#endif
+    return sp;
+}

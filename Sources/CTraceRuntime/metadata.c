@@ -1,0 +1,122 @@
+// The process's metadata chunk: items are appended as things happen, so that nothing is needed at the end.
+
+#include "runtime.h"
+
+#include <fcntl.h>
+
+#define TEXT_LIMIT 3072u  // bytes of path, and of command line, that are kept
+
+static void begin_chunk(void) {
+    uint32_t slot;
+    struct fathom_chunk *chunk = session_take_slot(PAGE_SIZE, &slot);
+    if (!chunk) return;
+    fathom_store32(&chunk->magic, 0);
+    *chunk = (struct fathom_chunk){
+        .kind = FATHOM_CHUNK_METADATA,
+        .process = runtime.process,
+        .pid = runtime.pid,
+        .tid = runtime.pid,
+        .sequence = runtime.metadata_sequence++,
+        .begin_ticks = now_ticks(),
+        .begin_ns = system_monotonic_ns(),
+        .capacity = runtime.slot_size - (uint32_t)sizeof *chunk,
+    };
+    runtime.metadata = chunk;
+    runtime.metadata_slot = slot;
+    runtime.metadata_end = (char *)chunk + PAGE_SIZE;
+    fathom_store32(&chunk->magic, FATHOM_CHUNK_MAGIC);
+}
+
+static void finish_chunk(void) {
+    struct fathom_chunk *chunk = runtime.metadata;
+    runtime.metadata = NULL;
+    chunk->end_ns = system_monotonic_ns();
+    chunk->end_ticks = now_ticks();
+    session_give_slot(runtime.metadata_slot);
+}
+
+// Whether `size` more bytes fit, in this chunk or a new one.
+static int make_room(size_t size) {
+    for (int attempt = 0; attempt < 2; attempt++) {
+        if (!runtime.metadata) begin_chunk();
+        if (!runtime.metadata) return 0;
+        char *slot_end = (char *)runtime.metadata + runtime.slot_size;
+        char *end = (char *)(runtime.metadata + 1) + runtime.metadata->used + size;
+        if (end <= runtime.metadata_end) return 1;
+        if (end <= slot_end && runtime.metadata_end < slot_end &&
+            !system_populate(runtime.metadata_end, (size_t)(slot_end - runtime.metadata_end))) {
+            runtime.metadata_end = slot_end;
+            return 1;
+        }
+        finish_chunk();
+    }
+    return 0;
+}
+
+static int lock(void) {
+    uint32_t self = system_thread_id();
+    while (!fathom_swap32(&runtime.metadata_lock, 0, self)) {
+        if (runtime.metadata_lock == self) return 0;  // a signal handler interrupted an append
+        SYSTEM(sched_yield, 0, 0, 0, 0, 0, 0);
+    }
+    return 1;
+}
+
+void metadata_append(uint16_t kind, const struct part *parts, size_t count) {
+    size_t size = sizeof(struct fathom_item);
+    for (size_t i = 0; i < count; i++) size += parts[i].size;
+    struct fathom_item item = {.kind = kind, .size = (uint32_t)((size + 7) & ~7ul)};
+    if (!lock()) return;
+    if (make_room(item.size)) {
+        char *start = (char *)(runtime.metadata + 1) + runtime.metadata->used, *to = start;
+        __builtin_memcpy(to, &item, sizeof item);
+        to += sizeof item;
+        for (size_t i = 0; i < count; i++) {
+            __builtin_memcpy(to, parts[i].bytes, parts[i].size);
+            to += parts[i].size;
+        }
+        while (to < start + item.size) *to++ = 0;
+        fathom_store32(&runtime.metadata->used, runtime.metadata->used + item.size);
+    }
+    fathom_store32(&runtime.metadata_lock, 0);
+}
+
+// A structure's bytes behind its leading item header, which metadata_append writes.
+#define BODY(structure)                                                                                                \
+    { (const char *)&(structure) + sizeof(struct fathom_item), sizeof(structure) - sizeof(struct fathom_item) }
+
+void metadata_process(uint32_t parent_process) {
+    static char path[TEXT_LIMIT], command[TEXT_LIMIT];  // one thread comes here; its stack may be small
+    long path_size = SYSTEM(readlinkat, AT_FDCWD, "/proc/self/exe", path, sizeof path, 0, 0);
+    long command_size = 0;
+    long descriptor = system_open("/proc/self/cmdline", O_RDONLY);
+    if (descriptor >= 0) {
+        command_size = system_read(descriptor, command, sizeof command);
+        system_close(descriptor);
+    }
+    struct fathom_process_item item = {
+        .pid = runtime.pid,
+        .parent_pid = (uint32_t)SYSTEM(getppid, 0, 0, 0, 0, 0, 0),
+        .parent_process = parent_process,
+        .origin = parent_process == FATHOM_NO_PROCESS ? FATHOM_ORIGIN_IMAGE : FATHOM_ORIGIN_FORK,
+        .start_ticks = now_ticks(),
+        .start_ns = system_monotonic_ns(),
+        .path_size = path_size > 0 ? (uint32_t)path_size : 0,
+        .command_size = command_size > 0 ? (uint32_t)command_size : 0,
+    };
+    struct part parts[] = {BODY(item), {path, item.path_size}, {command, item.command_size}};
+    metadata_append(FATHOM_ITEM_PROCESS, parts, 3);
+}
+
+void metadata_end(uint32_t how) {
+    struct fathom_end_item item = {.ticks = now_ticks(), .how = how};
+    struct part parts[] = {BODY(item)};
+    metadata_append(FATHOM_ITEM_END, parts, 1);
+}
+
+void metadata_finish(void) {
+    if (lock()) {
+        if (runtime.metadata) finish_chunk();
+        fathom_store32(&runtime.metadata_lock, 0);
+    }
+}

@@ -1,0 +1,148 @@
+// The process's part: starting, forking, ending.
+
+#include "runtime.h"
+
+#include <pthread.h>
+#include <sys/mman.h>
+
+#ifndef MADV_WIPEONFORK
+#define MADV_WIPEONFORK 18
+#endif
+
+struct runtime runtime;
+
+// Tells a program that has the runtime linked in, even a stripped one: an ELF note of owner "Fathom", type 1.
+__asm__(".pushsection .note.fathom, \"a\", %note\n"
+        ".balign 4\n"
+        ".long 7, 4, 1\n"
+        ".asciz \"Fathom\"\n"
+        ".balign 4\n"
+        ".long 1\n"
+        ".popsection\n");
+
+// A hook can run before this library is relocated: in an IFUNC resolver of another library. Then this still reads as
+// it stands in the file, where it is 0.
+static const void *const relocated = &runtime;
+
+// Maps the buffers. Called as early as can be, because the program may change its root directory or its user later;
+// what it takes to be part of the recording waits for the first hook, so that programs without any stay out of it.
+static void open_session(char **environment) {
+    if (!fathom_swap32(&runtime.state, STATE_NEW, STATE_STARTING)) return;
+    if (!session_open(environment)) {
+        control.mode = MODE_OFF;
+        fathom_store32(&runtime.state, STATE_OFF);
+        return;
+    }
+    SYSTEM(madvise, &control, sizeof control, MADV_WIPEONFORK, 0, 0, 0);
+    thread_key_create();
+    fathom_store32(&runtime.state, STATE_OPEN);
+}
+
+static void register_process(uint32_t parent) {
+    runtime.pid = system_process_id();
+    runtime.process = fathom_add32(&runtime.buffers->process_count, 1);
+    runtime.thread_count = 0;
+    runtime.metadata = NULL;
+    runtime.metadata_sequence = 0;
+    runtime.metadata_lock = runtime.modules_lock = 0;  // a thread that the fork left behind may have held them
+    metadata_process(parent);
+    // A fork's child has its parent's modules, and the dynamic linker's lock may be one that nobody is left to release.
+    if (parent == FATHOM_NO_PROCESS || runtime.modules_stale) modules_scan();
+    control.mode = runtime.slow ? MODE_SLOW : MODE_TRACE;
+    fathom_store32(&runtime.state, STATE_READY);
+}
+
+// In a fork's child, by pthread_atfork or, when fork was called behind the C library's back, at the first hook.
+static void forget_parent(void) {
+    if (runtime.state != STATE_READY) return;
+    runtime.state = STATE_FORKED;
+    control.mode = MODE_UNKNOWN;
+    struct thread *t = &current;
+    t->forked = 1;
+    if (t->state == THREAD_ATTACHED && !t->idle) {
+        // A handler that interrupted a hook has forked: the hook will go on here, too, and write where its parent's
+        // does.
+        t->state = THREAD_INTERRUPTED;
+        if (t->chunk) session_shadow_slot(t->slot);
+        t->limit = NULL;
+        t->side_count = 0;  // the parent records those
+        return;
+    }
+    t->idle = 0;
+    t->state = THREAD_UNATTACHED;
+    t->chunk = NULL;
+    t->cursor = t->limit = NULL;
+}
+
+int runtime_ready(void) {
+    if (!*(const void *const volatile *)&relocated) return 0;
+    if (runtime.state == STATE_NEW) open_session(NULL);
+    // Its control page was wiped: a child of a fork that ran no handlers.
+    if (runtime.state == STATE_READY && control.mode == MODE_UNKNOWN) forget_parent();
+    uint32_t state = fathom_load32(&runtime.state);
+    if (state == STATE_OPEN || state == STATE_FORKED) {
+        uint32_t self = system_thread_id();
+        if (fathom_swap32(&runtime.state, state, STATE_STARTING)) {
+            runtime.starter = self;
+            register_process(state == STATE_FORKED ? runtime.process : FATHOM_NO_PROCESS);
+        }
+    }
+    // Another thread is at it: its first calls are not to be lost. In the same thread this is a signal handler's hook.
+    while (fathom_load32(&runtime.state) == STATE_STARTING && runtime.starter != system_thread_id())
+        SYSTEM(sched_yield, 0, 0, 0, 0, 0, 0);
+    if (runtime.state == STATE_OFF) control.mode = MODE_OFF;
+    return runtime.state == STATE_READY;
+}
+
+__attribute__((constructor)) static void started(int count, char **arguments, char **environment) {
+    (void)count;
+    (void)arguments;
+    runtime.stack_top = (uintptr_t)environment;
+    open_session(environment);
+    // Not in open_session: it allocates, and a hook in an IFUNC resolver may come before the program's own malloc is
+    // relocated. The kernel wipes `control` in a fork's child anyway; this is for kernels before 4.14.
+    if (runtime.state != STATE_OFF) pthread_atfork(NULL, NULL, forget_parent);
+}
+
+// Whether the process records, and is not vfork's child running on the parent's memory.
+static int is_recording(void) {
+    return runtime.state == STATE_READY && control.mode != MODE_UNKNOWN && runtime.pid == system_process_id();
+}
+
+// Gives the slots back at once: whoever starts many processes would otherwise leave slots behind until the recorder
+// looks.
+static void give_back(void) {
+    metadata_finish();
+    struct thread *t = &current;
+    if (t->state == THREAD_ATTACHED && is_free(t) && t->chunk) {
+        t->idle = 0;
+        BARRIER();
+        chunk_finish(t, now_ticks());
+        side_drain(t);
+    }
+}
+
+__attribute__((destructor)) static void ended(void) {
+    if (!is_recording()) return;
+    if (runtime.modules_stale) modules_scan();
+    metadata_end(FATHOM_END_EXIT);
+    give_back();
+}
+
+void fathom_note_exit(void) {
+    if (!is_recording()) return;
+    metadata_end(FATHOM_END_EXIT);
+    give_back();
+}
+
+void fathom_note_exec(void) {
+    if (is_recording()) give_back();
+}
+
+void fathom_note_confined(void) {
+    if (!is_recording()) return;
+    metadata_end(FATHOM_END_CONFINED);
+    give_back();
+    control.mode = MODE_OFF;
+    runtime.state = STATE_OFF;
+}

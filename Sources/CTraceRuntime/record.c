@@ -1,0 +1,185 @@
+// Writing records with everything that the fast path leaves out: long times, far call sites, other function bases,
+// chunk borders, calls that end without their exit hook, other stacks.
+
+#include "runtime.h"
+
+static void publish(struct thread *t) {
+    fathom_store32(&t->chunk->used, (uint32_t)(t->cursor - (char *)(t->chunk + 1)));
+}
+
+static void put(struct thread *t, const void *bytes, size_t size) {
+    __builtin_memcpy(t->cursor, bytes, size);
+    t->cursor += size;
+}
+
+void put_special(struct thread *t, uint16_t special, const void *payload, size_t size) {
+    uint16_t unit = (uint16_t)(special << 1);
+    put(t, &unit, sizeof unit);
+    put(t, payload, size);
+    publish(t);
+}
+
+// Moves the time of the last record to `now`.
+static void put_time(struct thread *t, uint64_t now) {
+    uint64_t delta = now - t->last, most = (1ull << 48) - 1;
+    t->last = now;
+    if (delta > most) {
+        // A pause of more than a day: 48 bits hold at least 78 hours of a 1 GHz counter.
+        put_special(t, FATHOM_TIME, &most, 6);
+        delta -= most;
+    }
+    put_special(t, FATHOM_TIME, &delta, 6);
+}
+
+static uint64_t take_delta(struct thread *t, uint64_t now) {
+    uint64_t delta = now - t->last;
+    if (delta < FATHOM_DELTA_LIMIT) {
+        t->last = now;
+        return delta;
+    }
+    put_time(t, now);
+    return 0;
+}
+
+// Whether a record can be written; moves *now past the time a chunk switch took.
+int record_make_room(struct thread *t, uint64_t *now) {
+    if (t->cursor >= t->limit && !chunk_make_room(t)) return 0;
+    if (*now < t->last) *now = t->last;
+    return 1;
+}
+
+static void put_enter(struct thread *t, uintptr_t function, uintptr_t call_site, uint64_t now) {
+    uint64_t delta = take_delta(t, now);
+    uint32_t base = (uint32_t)(function >> 32);
+    if (base != t->function_base) {
+        put_special(t, FATHOM_BASE, &base, sizeof base);
+        t->function_base = base;
+    }
+    uint64_t offset = call_site == t->top->call_site ? FATHOM_SITE_SAME : call_site - t->top->function;
+    if (offset > FATHOM_SITE_SAME || (offset == FATHOM_SITE_SAME && call_site != t->top->call_site)) {
+        uint64_t site = call_site;
+        put_special(t, FATHOM_SITE, &site, sizeof site);
+        offset = 0;
+    }
+    uint64_t word = 1 | delta << 1 | offset << 16 | (uint64_t)function << 32;
+    put(t, &word, sizeof word);
+    publish(t);
+    t->calls++;
+}
+
+void record_enter(struct thread *t, uintptr_t function, uintptr_t call_site, uintptr_t sp, uint64_t now) {
+    uintptr_t alternate = 0;
+    if (sp - t->low > t->top->stack_pointer - t->low) {
+        alternate = lane_settle(t, sp);
+        record_landing(t, sp, alternate, now);
+    }
+    if (t->overflow || (t->top + 1 >= t->end && !frames_grow(t))) {
+        t->overflow++;
+        chunk_lose_call(t);
+        return;
+    }
+    uintptr_t hidden = 0;
+    if (runtime.slow && filter_hides_next(t)) {
+        hidden = FRAME_HIDDEN;
+        filter_hidden(t);
+    } else if (record_make_room(t, &now)) {
+        char *record = t->cursor;
+        uint64_t last = t->last, base = t->function_base;
+        put_enter(t, function, call_site, now);
+        if (runtime.slow) filter_entered(t, record, last, base);
+    } else {
+        chunk_lose_call(t);
+    }
+    *++t->top = (struct frame){function, call_site, sp | alternate | hidden, now};
+}
+
+// The open call that this exit ends. With recursion, calls that ended without their exit hook look like it; where their
+// frames are tells them apart. Frames below the exit's stack pointer are gone, except, when the hook was jumped to, the
+// outermost of them.
+static struct frame *find_call(struct thread *t, uintptr_t function, uintptr_t call_site, uintptr_t sp, uint64_t hook) {
+    struct frame *likely = NULL, *possible = NULL;
+    for (struct frame *f = t->top; f->function; f--) {
+        int on_signal_stack = (f->stack_pointer & FRAME_ALTERNATE) != 0;
+        int is_below = (f->stack_pointer & ~FRAME_FLAGS) < sp && !on_signal_stack;
+        if (hook == HOOK_TAIL && !is_below && !on_signal_stack && likely) break;
+        if (f->function != function) continue;
+        if (!possible) possible = f;
+        if (hook == HOOK_TAIL) {
+            if ((is_below || on_signal_stack) && (f->call_site == call_site || !likely)) likely = f;
+        } else if (!is_below) {
+            if (f->call_site == call_site) return f;
+            if (!likely) likely = f;
+        }
+    }
+    return likely ? likely : possible;
+}
+
+void record_exit(struct thread *t, uintptr_t function, uintptr_t call_site, uintptr_t sp, uint64_t now, uint64_t hook) {
+    if (t->overflow) {
+        t->overflow--;
+        return;
+    }
+    struct lane *lane = running_lane(t);
+    if (sp < lane->low || sp > lane->high) lane_settle(t, sp);
+    struct frame *call = find_call(t, function, call_site, sp, hook);
+    if (!call) {
+        t->orphans++;
+        if (t->chunk) t->chunk->orphan_exits++;
+        return;
+    }
+    if (call != t->top) record_unwind(t, (uint32_t)(t->top - call), now);
+    if (call->stack_pointer & FRAME_HIDDEN) {
+        filter_leave_out(t, call, now);
+    } else {
+        if (runtime.slow) filter_tell_dropped(t);
+        if (record_make_room(t, &now)) {
+            uint16_t unit = (uint16_t)(take_delta(t, now) << 1);
+            put(t, &unit, sizeof unit);
+            publish(t);
+        }
+    }
+    t->top = call - 1;
+}
+
+static void put_unwind(struct thread *t, uint32_t count, uint64_t now) {
+    if (!count || !record_make_room(t, &now)) return;
+    if (now != t->last) put_time(t, now);
+    put_special(t, FATHOM_UNWIND, &count, sizeof count);
+}
+
+void record_unwind(struct thread *t, uint32_t count, uint64_t now) {
+    t->overflow = 0;
+    if (!runtime.slow) {
+        put_unwind(t, count, now);
+        t->top -= count;
+        return;
+    }
+    // What the options left out below a call is told before it ends, so one at a time.
+    for (; count > 0; count--, t->top--) {
+        if (t->top->stack_pointer & FRAME_HIDDEN) {
+            filter_leave_out(t, t->top, now);
+        } else {
+            filter_tell_dropped(t);
+            put_unwind(t, 1, now);
+        }
+    }
+}
+
+void record_landing(struct thread *t, uintptr_t sp, uintptr_t alternate, uint64_t now) {
+    uint32_t count = 0;
+    for (struct frame *f = t->top; f->function; f--, count++) {
+        uintptr_t frame_sp = f->stack_pointer & ~FRAME_FLAGS;
+        // The signal stack and the thread's own do not compare: on the thread's own, all calls on the signal stack
+        // have ended; on the signal stack, no call below it has.
+        int gone = f->stack_pointer & FRAME_ALTERNATE ? !alternate || frame_sp < sp : !alternate && frame_sp < sp;
+        if (!gone) break;
+    }
+    if (count) record_unwind(t, count, now);
+}
+
+void record_lane(struct thread *t) {
+    uint64_t now = t->last;
+    if (!record_make_room(t, &now)) return;
+    uint32_t payload[2] = {running_lane(t)->id, recorded_calls(t)};
+    put_special(t, FATHOM_LANE, payload, sizeof payload);
+}

@@ -1,0 +1,289 @@
+// What the parts of the runtime share. Data first:
+//
+//   control   one page, wiped by the kernel in a fork's child; every hook tests it first
+//   runtime   one per process: the session's buffers, as mapped here, and the process's metadata chunk
+//   thread    one per thread, in its TLS: the stack of open calls and the chunk being written
+//   lane      one per stack a thread runs on: its own, and each coroutine's
+//
+// Layering: hooks -> record -> (thread, lane) -> chunk -> process -> session -> system. Nothing calls upwards except
+// the slow paths, which hooks enter with the thread marked busy, so that a signal handler's hooks go to the side
+// buffer and never re-enter them.
+
+#ifndef FATHOM_RUNTIME_H
+#define FATHOM_RUNTIME_H
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
+#include "CTraceFormat.h"
+#include "CTraceRuntime.h"
+#include "system.h"
+
+#define EXPORT __attribute__((visibility("default"), no_instrument_function))
+#define SLOW __attribute__((noinline, cold))
+#define UNLIKELY(condition) __builtin_expect(!!(condition), 0)
+#define BARRIER() __atomic_signal_fence(__ATOMIC_SEQ_CST)
+
+// ---- control -----------------------------------------------------------------------------------------------------
+
+#define MODE_UNKNOWN 0u  // not started yet, or a fork's child that has not hooked yet
+#define MODE_TRACE 1u    // every call is recorded, times are read from the CPU's counter: the fast path
+#define MODE_SLOW 2u     // options leave calls out, or the clock is a system call
+#define MODE_OFF 3u      // nothing to record into
+
+union control {
+    uint32_t mode;  // MODE_*
+    char page[PAGE_SIZE];
+};
+extern union control control __attribute__((visibility("hidden")));
+
+// ---- thread ------------------------------------------------------------------------------------------------------
+
+// An open call. The low bits of stack_pointer, which is aligned to 8, hold the flags.
+struct frame {
+    uintptr_t function;
+    uintptr_t call_site;
+    uintptr_t stack_pointer;  // of the function at its enter hook
+    uint64_t enter;           // ticks
+};
+#define FRAME_ALTERNATE 1ul  // entered on the signal stack: its address says nothing about its age
+#define FRAME_HIDDEN 2ul     // left out by max_depth: it has no record
+#define FRAME_INHERITED 4ul  // entered by the parent process, before a fork
+#define FRAME_FLAGS 7ul
+
+// What MODE_SLOW keeps beside each frame, to take a short call's record back.
+struct filter_frame {
+    char *record;       // where its ENTER starts, specials included
+    char *record_end;   // where the first record after it would start
+    uint64_t last;      // thread.last before it
+    uint64_t sequence;  // chunk it is in
+    uint32_t function_base;
+    uint32_t dropped;  // callees left out
+    uint64_t dropped_ticks;
+};
+
+// An event of a signal handler that interrupted a hook.
+struct side_event {
+    uintptr_t function;
+    uintptr_t call_site;
+    uintptr_t stack_pointer;
+    uint64_t ticks;
+    uint64_t hook;  // HOOK_*
+};
+#define HOOK_ENTER 0u
+#define HOOK_EXIT 1u
+#define HOOK_LANDING 3u  // no hook: control landed in the frame at stack_pointer
+#define HOOK_TAIL 2u  // an exit hook that was jumped to when the frame was gone already: optimising compilers do that
+#define SIDE_LIMIT 1024u
+
+// A stack and the calls open on it. frames[0] is a sentinel: no function, stack_pointer the upper bound.
+struct lane {
+    uint32_t id;
+    uint32_t exact;       // the bounds were told, not guessed
+    uintptr_t low, high;  // the stack's bounds; guessed ones are widened as they are learnt
+    struct frame *frames;
+    struct frame *top;             // valid while the lane is not running
+    struct frame *end;             // one past the last frame there is room for
+    struct filter_frame *filters;  // parallel to frames; MODE_SLOW only
+    size_t mapped;                 // bytes of the frames' own mapping; 0: they live in the thread's first one
+};
+
+#define THREAD_UNATTACHED 0u
+#define THREAD_ATTACHING 1u
+#define THREAD_ATTACHED 2u
+// A fork's child whose handler interrupted a hook that is still to return.
+#define THREAD_INTERRUPTED 3u
+// Attached again after its last TLS destructor: it never becomes idle, and detaches when its calls have ended, because
+// nothing would tell of its end.
+#define THREAD_LATE 4u
+
+struct thread {
+    // The thread is attached and outside the runtime. A hook that finds it not so, or side events waiting, must not
+    // touch the rest: it belongs to a signal handler that interrupted another. Two loads of the width of their stores:
+    // one wider load would have to wait for the narrow store to leave the store buffer.
+    uint32_t idle;
+    uint32_t side_count;
+    struct frame *top;  // innermost open call
+    struct frame *end;  // of the running lane's frames
+    char *cursor;       // where the next record goes
+    char *limit;        // records may start below this; RECORD_ROOM bytes are left behind it
+    uint64_t last;      // ticks of the last record
+    uintptr_t low;      // of the running lane's stack
+    uint64_t function_base;
+    uintptr_t hook_sp;  // stack pointer at the hook that made the thread busy
+    struct fathom_chunk *chunk;
+    uint64_t calls;  // ENTER records in this chunk
+
+    // Not touched by the fast path.
+    uint32_t state;        // THREAD_*
+    uint32_t serial;       // in the process; 0 before the first attach
+    uint32_t id;           // kernel's
+    uint32_t exit_rounds;  // how often the TLS destructor ran
+    uint32_t forked;       // it came through a fork and has not hooked since; its lanes are still the parent's
+    uint32_t slot;
+    char *slot_end;     // of the chunk's whole slot; limit may be below
+    uint64_t sequence;  // of the next chunk
+    uint64_t finished;  // ticks when the previous chunk was finished
+    uint64_t lost;      // calls without record since then
+    uint64_t orphans;   // exits without call since then
+    uint64_t retry;     // lost calls left before asking for a slot again
+    uint32_t gap;       // records were dropped since the previous chunk
+    struct lane *lanes;
+    uint32_t lane;  // index of the running one; lane 0 is the thread's own stack
+    uint32_t lane_count, lane_capacity;
+    struct side_event *side;
+    uint64_t side_lost;  // open calls of handlers that the side buffer had no room for
+    char *wanted_limit;  // not NULL: limit was taken away to have modules_scan called at the next hook
+    uint64_t overflow;   // open calls that found no room on the stack of calls
+    uint32_t next_lane;  // id
+    void *memory;        // the thread's first mapping, MEMORY_SIZE bytes: lanes, side events, first frames
+};
+#define MEMORY_SIZE (128ul * 1024)
+#define FIRST_LANES 16u
+#define RETRY_CALLS 1024u  // lost calls between two attempts to get a slot
+#define PATH_LIMIT                                                                                                     \
+    256u  // calls that a chunk's open call path lists: more would crowd out the records of deep recursion
+#define PATH_ROOM 8192u  // more than a chunk's header and path take
+#define RECORD_ROOM 64u  // more than the largest run of records written at once
+
+extern __thread struct thread current __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+INTERNAL int is_free(const struct thread *t) { return t->idle && !t->side_count; }
+INTERNAL struct lane *running_lane(struct thread *t) { return &t->lanes[t->lane]; }
+INTERNAL uint32_t open_calls(struct thread *t) { return (uint32_t)(t->top - running_lane(t)->frames); }
+// Those that have a record; calls left out by max_depth are the innermost.
+uint32_t recorded_calls(struct thread *t);
+
+// ---- runtime -----------------------------------------------------------------------------------------------------
+
+#define STATE_NEW 0u
+#define STATE_STARTING 1u
+#define STATE_OPEN 2u    // buffers mapped
+#define STATE_READY 3u   // and the process registered
+#define STATE_FORKED 4u  // this is a fork's child that is not registered yet
+#define STATE_OFF 5u
+
+struct runtime {
+    uint32_t state;  // STATE_*
+    uint32_t pid;
+    uint32_t process;
+    uint32_t thread_count;
+    struct fathom_buffers *buffers;
+    uint32_t *words;
+    uint32_t slots_offset;
+    uint32_t slot_size;
+    uint32_t slot_limit;
+    uint32_t window_slots;  // slots mapped at once
+    uint64_t inode;         // of the buffers file
+    uint64_t min_cost_ticks;
+    uint32_t max_depth;
+    uint32_t clock;
+    uintptr_t stack_top;  // of the main thread's stack; 0 before the constructor has run
+    uint32_t slow;        // MODE_SLOW is the mode to run in
+    // Metadata chunk.
+    uint32_t metadata_lock;  // holder's thread id
+    uint32_t modules_lock;   // holder's thread id
+    uint32_t modules_stale;  // a library may have been loaded since the last scan
+    uint32_t starter;        // thread that registers the process
+    uint32_t metadata_slot;
+    uint64_t metadata_sequence;
+    struct fathom_chunk *metadata;
+    char *metadata_end;
+    char path[4096];  // of the buffers
+    char *windows[FATHOM_SLOT_LIMIT];
+};
+extern struct runtime runtime __attribute__((visibility("hidden")));
+
+INTERNAL uint64_t now_ticks(void) {
+    if (__builtin_expect(runtime.clock == FATHOM_CLOCK_COUNTER, 1)) return fathom_counter();
+    return system_monotonic_ns();
+}
+
+// session.c: the buffers. `environment` is the process's, or NULL when nobody knows it yet.
+int session_open(char **environment);
+// Takes a slot and populates its first `size` bytes. NULL when there is none or the file system is full.
+struct fathom_chunk *session_take_slot(size_t size, uint32_t *slot);
+void session_give_slot(uint32_t slot);
+
+// process.c
+int runtime_ready(void);  // makes it so when it can; whether there is something to record into
+
+// metadata.c
+void metadata_process(uint32_t parent_process);
+void metadata_end(uint32_t how);
+void metadata_finish(void);  // gives the chunk to the recorder
+// Appends one item; `parts` are laid end to end after the header. Drops it when there is no room to be had.
+struct part {
+    const void *bytes;
+    size_t size;
+};
+void metadata_append(uint16_t kind, const struct part *parts, size_t count);
+
+// modules.c
+void modules_scan(void);  // writes what has changed since the last time
+
+// chunk.c. `now` is in ticks.
+void chunk_finish(struct thread *t, uint64_t now);
+void chunk_lose_call(struct thread *t);  // counts a call that leaves no record
+int chunk_make_room(struct thread *t);   // after cursor reached limit; 0 when records cannot be kept
+
+// thread.c
+int thread_attach(struct thread *t, uintptr_t stack_pointer);
+void thread_detach(struct thread *t);
+void thread_key_create(void);
+int frames_grow(struct thread *t);  // 0 when there is no memory
+
+// lane.c: which stack is running.
+// Makes the running lane the one that `stack_pointer` lies on. Returns FRAME_ALTERNATE on the signal stack, else 0.
+uintptr_t lane_settle(struct thread *t, uintptr_t stack_pointer);
+int lane_init(struct lane *lane, uint32_t id, uintptr_t low, uintptr_t high);  // 0 when there is no memory
+void lane_run(struct thread *t, struct lane *lane);
+// Control landed in a frame at `stack_pointer`, on whatever stack that is.
+void lane_land(struct thread *t, uintptr_t stack_pointer, uint64_t now);
+
+// Whether an exit hook at `stack_pointer` belongs to the call on top of the stack, as far as addresses tell. An exit
+// hook that is called has the function's frame below its callers' and above whatever is dead; one that is jumped to has
+// the caller's.
+INTERNAL int exit_fits(const struct thread *t, const struct frame *top, uintptr_t stack_pointer, uint64_t hook) {
+    const struct frame *bound = hook == HOOK_TAIL ? top - 1 : top;
+    return stack_pointer - t->low <= bound->stack_pointer - t->low;
+}
+
+// record.c: the slow paths. The thread is attached and busy.
+void record_enter(struct thread *t, uintptr_t function, uintptr_t call_site, uintptr_t stack_pointer, uint64_t now);
+void record_exit(struct thread *t, uintptr_t function, uintptr_t call_site, uintptr_t stack_pointer, uint64_t now,
+                 uint64_t hook);
+// Ends the innermost `count` calls without their exit hook.
+void record_unwind(struct thread *t, uint32_t count, uint64_t now);
+// Ends the calls in frames below `stack_pointer`.
+void record_landing(struct thread *t, uintptr_t stack_pointer, uintptr_t alternate, uint64_t now);
+void record_lane(struct thread *t);
+int record_make_room(struct thread *t, uint64_t *now);  // 0 when no record can be written
+
+// Appends to the chunk; room is there.
+void put_special(struct thread *t, uint16_t special, const void *payload, size_t size);
+
+// filter.c: the same for MODE_SLOW.
+void filter_entered(struct thread *t, char *record, uint64_t last, uint64_t function_base);
+void filter_tell_dropped(struct thread *t);
+// A call that has no record ends: its innermost recorded caller keeps count of it.
+void filter_leave_out(struct thread *t, struct frame *call, uint64_t now);
+void filter_hidden(struct thread *t);     // prepares for a call that is left out, about to be pushed
+int filter_hides_next(struct thread *t);  // whether the options leave out the next call
+void filter_exit(struct thread *t, uintptr_t function, uintptr_t call_site, uintptr_t stack_pointer, uint64_t now,
+                 uint64_t hook);
+
+// Gives a fork's child a private copy of the slot, for a hook that was writing into it when the handler forked.
+void session_shadow_slot(uint32_t slot);
+
+// side.c: hooks of a signal handler that interrupted a hook, kept until that one is through.
+void side_append(struct thread *t, uintptr_t function, uintptr_t call_site, uintptr_t sp, uint64_t hook);
+// Makes the thread idle again and records what handlers left until nothing is left.
+void side_drain(struct thread *t);
+// Records one event; the thread is attached and busy.
+void record_event(struct thread *t, uintptr_t function, uintptr_t call_site, uintptr_t sp, uint64_t now, uint64_t hook);
+// The handler that interrupted a hook never returns to it (siglongjmp): make the thread usable again.
+void side_abandon(struct thread *t);
+
+#endif

@@ -1,0 +1,169 @@
+// The session's buffers: finding and mapping them, taking slots and giving them back.
+
+#include "runtime.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+
+#define VARIABLE "FATHOM_SESSION="
+
+static size_t length(const char *string) {
+    size_t n = 0;
+    while (string[n]) n++;
+    return n;
+}
+
+static int starts_with(const char *string, const char *prefix) {
+    while (*prefix)
+        if (*string++ != *prefix++) return 0;
+    return 1;
+}
+
+// Copies the session directory's path from the environment into runtime.path. 0 when there is none.
+static int find_path(char **environment) {
+    size_t room = sizeof runtime.path - sizeof "/buffers", n = 0;
+    if (environment) {
+        for (; *environment; environment++) {
+            if (!starts_with(*environment, VARIABLE)) continue;
+            const char *value = *environment + sizeof VARIABLE - 1;
+            n = length(value);
+            if (n >= room) return 0;
+            __builtin_memcpy(runtime.path, value, n);
+            break;
+        }
+    } else {
+        // A hook ran before this library's constructor: the C library may not know the environment yet.
+        long descriptor = system_open("/proc/self/environ", O_RDONLY);
+        if (descriptor < 0) return 0;
+        char bytes[512];
+        const char *variable = VARIABLE;
+        size_t matched = 0;  // bytes of VARIABLE matched in the running entry; SIZE_MAX: it is another variable
+        long size;
+        while ((size = system_read(descriptor, bytes, sizeof bytes)) > 0) {
+            for (long i = 0; i < size; i++) {
+                if (bytes[i] == 0) {
+                    if (matched == sizeof VARIABLE - 1) goto found;
+                    matched = 0;
+                } else if (matched == sizeof VARIABLE - 1) {
+                    if (n + 1 >= room) goto found;
+                    runtime.path[n++] = bytes[i];
+                } else if (matched != SIZE_MAX) {
+                    matched = bytes[i] == variable[matched] ? matched + 1 : SIZE_MAX;
+                }
+            }
+        }
+    found:
+        system_close(descriptor);
+    }
+    if (!n) return 0;
+    __builtin_memcpy(runtime.path + n, "/buffers", sizeof "/buffers");
+    return 1;
+}
+
+// Whether a head describes a file that can be mapped and written to: what it says is not trusted, because a wrong
+// offset would raise SIGBUS in the program.
+static int is_sound(const struct fathom_buffers *head, uint64_t file_size) {
+    uint64_t words_end = head->words_offset + (uint64_t)FATHOM_SLOT_LIMIT * sizeof(uint32_t);
+    uint64_t slots_end = head->slots_offset + (uint64_t)head->slot_limit * head->slot_size;
+    return head->magic == FATHOM_BUFFERS_MAGIC && head->version == FATHOM_FORMAT_VERSION &&
+           head->header_size == sizeof *head && head->chunk_header_size == sizeof(struct fathom_chunk) &&
+           head->words_offset == sizeof *head && words_end <= head->slots_offset &&
+           head->slots_offset % PAGE_SIZE == 0 && head->slots_offset <= 1u << 20 && head->slot_size % PAGE_SIZE == 0 &&
+           head->slot_size >= 2 * PATH_ROOM && head->slot_size <= 1u << 22 && head->slot_limit > 0 &&
+           head->slot_limit <= FATHOM_SLOT_LIMIT && head->slot_limit % FATHOM_WINDOW_SLOTS(head->slot_size) == 0 &&
+           head->clock <= FATHOM_CLOCK_COUNTER && slots_end <= file_size;
+}
+
+static char *map_window(long descriptor, uint32_t window) {
+    uint64_t size = (uint64_t)runtime.window_slots * runtime.slot_size;
+    return system_map_file(descriptor, runtime.slots_offset + window * size, size);
+}
+
+int session_open(char **environment) {
+    if (!find_path(environment)) return 0;
+    long descriptor = system_open(runtime.path, O_RDWR);
+    if (descriptor < 0) return 0;
+    struct fathom_buffers head;
+    int mapped = 0;
+    if (system_read(descriptor, &head, sizeof head) == sizeof head && is_sound(&head, system_size(descriptor))) {
+        runtime.buffers = system_map_file(descriptor, 0, head.slots_offset);
+        runtime.words = (uint32_t *)((char *)runtime.buffers + head.words_offset);
+        runtime.slots_offset = head.slots_offset;
+        runtime.slot_size = head.slot_size;
+        runtime.slot_limit = head.slot_limit;
+        runtime.window_slots = FATHOM_WINDOW_SLOTS(head.slot_size);
+        runtime.inode = system_inode(descriptor);
+        runtime.clock = head.clock;
+        runtime.max_depth = head.max_depth;
+        runtime.min_cost_ticks = head.min_cost_ticks;
+        runtime.slow =
+            runtime.clock != FATHOM_CLOCK_COUNTER || runtime.max_depth != UINT32_MAX || runtime.min_cost_ticks != 0;
+        mapped = runtime.buffers && (runtime.windows[0] = map_window(descriptor, 0));
+    }
+    system_close(descriptor);
+    return mapped;
+}
+
+static struct fathom_chunk *slot_address(uint32_t slot) {
+    uint32_t window = slot / runtime.window_slots;
+    char *start = __atomic_load_n(&runtime.windows[window], __ATOMIC_ACQUIRE);
+    if (!start) {
+        long descriptor = system_open(runtime.path, O_RDWR);
+        if (descriptor < 0) return NULL;  // another root directory by now, or other rights
+        // By now another session may have the path.
+        start = system_inode(descriptor) == runtime.inode ? map_window(descriptor, window) : NULL;
+        system_close(descriptor);
+        if (!start) return NULL;
+        char *none = NULL;
+        if (!__atomic_compare_exchange_n(&runtime.windows[window], &none, start, 0, __ATOMIC_ACQ_REL,
+                                         __ATOMIC_ACQUIRE)) {
+            system_free(start, (size_t)runtime.window_slots * runtime.slot_size);
+            start = none;
+        }
+    }
+    return (struct fathom_chunk *)(start + (size_t)(slot % runtime.window_slots) * runtime.slot_size);
+}
+
+void session_shadow_slot(uint32_t slot) {
+    char *address = (char *)slot_address(slot);
+    if (!address || !system_shadow(address, runtime.slot_size)) return;
+    runtime.windows[slot / runtime.window_slots] = NULL;  // mapped anew when a slot of it is needed
+}
+
+// The words are part of a sparse file too: the recorder wrote the first page of them, later ones are allocated by
+// whoever comes to them first.
+static int has_word(uint32_t slot) {
+    uintptr_t word = (uintptr_t)&runtime.words[slot];
+    if (word % PAGE_SIZE != 0) return 1;
+    return system_populate((void *)word, PAGE_SIZE) == 0;
+}
+
+struct fathom_chunk *session_take_slot(size_t size, uint32_t *taken) {
+    struct fathom_buffers *buffers = runtime.buffers;
+    if (fathom_load32(&buffers->control) != FATHOM_CONTROL_RECORD) return NULL;
+    uint32_t owned = runtime.process << 2 | FATHOM_SLOT_OWNED, known = fathom_load32(&buffers->slot_high);
+    // The lowest free slot: few slots are in use, so they stay in the cache, and no list can break when a process dies.
+    for (uint32_t slot = 0; slot < runtime.slot_limit; slot++) {
+        if (slot >= known && !has_word(slot)) return NULL;
+        if (__atomic_load_n(&runtime.words[slot], __ATOMIC_RELAXED) != FATHOM_SLOT_FREE) continue;
+        if (!fathom_swap32(&runtime.words[slot], FATHOM_SLOT_FREE, owned)) continue;
+        struct fathom_chunk *chunk = slot_address(slot);
+        if (!chunk || system_populate(chunk, size) < 0) {
+            fathom_store32(&runtime.words[slot], FATHOM_SLOT_FREE);
+            return NULL;
+        }
+        uint32_t high = fathom_load32(&buffers->slot_high);
+        while (high <= slot && !fathom_swap32(&buffers->slot_high, high, slot + 1))
+            high = fathom_load32(&buffers->slot_high);
+        *taken = slot;
+        return chunk;
+    }
+    return NULL;
+}
+
+void session_give_slot(uint32_t slot) {
+    struct fathom_buffers *buffers = runtime.buffers;
+    fathom_store32(&runtime.words[slot], runtime.process << 2 | FATHOM_SLOT_FULL);
+    if (fathom_load32(&buffers->recorder_waits) && fathom_swap32(&buffers->recorder_waits, 1, 0))
+        system_wake(&buffers->recorder_waits);
+}

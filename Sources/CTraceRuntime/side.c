@@ -1,0 +1,65 @@
+// Hooks of signal handlers that interrupted a hook. They go to a buffer of their own and are recorded when the
+// interrupted hook is through, so records never interleave.
+
+#include "runtime.h"
+
+void record_event(struct thread *t, uintptr_t function, uintptr_t call_site, uintptr_t sp, uint64_t now,
+                  uint64_t hook) {
+    if (UNLIKELY(t->state == THREAD_INTERRUPTED) && !thread_attach(t, sp)) return;
+    if (now < t->last) now = t->last;
+    if (hook == HOOK_LANDING) lane_land(t, sp, now);
+    else if (hook == HOOK_ENTER) record_enter(t, function, call_site, sp, now);
+    else
+        runtime.slow ? filter_exit(t, function, call_site, sp, now, hook)
+                     : record_exit(t, function, call_site, sp, now, hook);
+}
+
+// Async-signal-safe, also against handlers that interrupt it: the place is reserved before it is filled.
+void side_append(struct thread *t, uintptr_t function, uintptr_t call_site, uintptr_t sp, uint64_t hook) {
+    uint64_t ticks = now_ticks();
+    if (hook != HOOK_ENTER && t->side_lost) {
+        t->side_lost--;
+        return;
+    }
+    uint32_t place = __atomic_fetch_add(&t->side_count, 1, __ATOMIC_RELAXED);
+    if (place >= SIDE_LIMIT) {
+        __atomic_fetch_sub(&t->side_count, 1, __ATOMIC_RELAXED);
+        // An exit whose enter found room leaves its call open: the next record of the interrupted code ends it.
+        if (hook == HOOK_ENTER) {
+            t->side_lost++;
+            chunk_lose_call(t);
+        }
+        return;
+    }
+    t->side[place] = (struct side_event){function, call_site, sp, ticks, hook};
+}
+
+void side_drain(struct thread *t) {
+    for (;;) {
+        t->idle = 0;
+        BARRIER();
+        uint32_t done = 0;
+        do {
+            for (; done < __atomic_load_n(&t->side_count, __ATOMIC_RELAXED); done++) {
+                struct side_event event = t->side[done];
+                if (event.function)
+                    record_event(t, event.function, event.call_site, event.stack_pointer, event.ticks, event.hook);
+                t->side[done].function = 0;
+            }
+        } while (!fathom_swap32(&t->side_count, done, 0));
+        BARRIER();
+        t->idle = 1;
+        BARRIER();
+        // A handler that came after the swap found the thread busy.
+        if (!t->side_count) return;
+    }
+}
+
+void side_abandon(struct thread *t) {
+    if (runtime.metadata_lock == t->id) fathom_store32(&runtime.metadata_lock, 0);
+    // The interrupted hook may have written its record but not its frame, or the reverse. A new chunk starts from the
+    // frames and so settles it.
+    if (t->chunk) chunk_finish(t, t->last);
+    t->state = THREAD_ATTACHED;
+    side_drain(t);
+}

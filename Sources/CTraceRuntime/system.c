@@ -1,0 +1,78 @@
+#include "system.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
+long system_open(const char *path, int flags) { return SYSTEM(openat, AT_FDCWD, path, flags | O_CLOEXEC, 0, 0, 0); }
+
+void system_close(long descriptor) { SYSTEM(close, descriptor, 0, 0, 0, 0, 0); }
+
+long system_read(long descriptor, void *bytes, size_t size) {
+    long result;
+    do result = SYSTEM(read, descriptor, bytes, size, 0, 0, 0);
+    while (result == -EINTR);
+    return result;
+}
+
+uint64_t system_size(long descriptor) {
+    long end = SYSTEM(lseek, descriptor, 0, SEEK_END, 0, 0, 0);
+    return end > 0 ? (uint64_t)end : 0;
+}
+
+uint64_t system_inode(long descriptor) {
+    struct stat file;
+    return SYSTEM(fstat, descriptor, &file, 0, 0, 0, 0) == 0 ? file.st_ino : 0;
+}
+
+static void *map(long descriptor, uint64_t offset, size_t size, int flags) {
+    long result = SYSTEM(mmap, 0, size, PROT_READ | PROT_WRITE, flags, descriptor, offset);
+    return result < 0 && result > -4096 ? NULL : (void *)result;
+}
+
+void *system_map_file(long descriptor, uint64_t offset, size_t size) {
+    void *memory = map(descriptor, offset, size, MAP_SHARED);
+    if (memory) SYSTEM(madvise, memory, size, MADV_DONTDUMP, 0, 0, 0);
+    return memory;
+}
+
+void *system_allocate(size_t size) { return map(-1, 0, size, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE); }
+
+int system_shadow(void *start, size_t size) {
+    long result = SYSTEM(mmap, start, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    return result == (long)start;
+}
+
+void system_free(void *memory, size_t size) { SYSTEM(munmap, memory, size, 0, 0, 0, 0); }
+
+long system_populate(void *start, size_t size) {
+    long result = SYSTEM(madvise, start, size, MADV_POPULATE_WRITE, 0, 0, 0);
+    if (result != -EINVAL) return result;
+    // Before Linux 5.14: let the kernel write into each page, changing nothing (or-ing 0 to a word); where it cannot,
+    // it says so instead of raising SIGBUS.
+    for (char *page = start; page < (char *)start + size; page += 4096) {
+        result = SYSTEM(futex, page, FUTEX_WAKE_OP, 0, 0, page, FUTEX_OP(FUTEX_OP_OR, 0, FUTEX_OP_CMP_EQ, 0));
+        if (result < 0) return result;
+    }
+    return 0;
+}
+
+uint32_t system_process_id(void) { return (uint32_t)SYSTEM(getpid, 0, 0, 0, 0, 0, 0); }
+
+uint32_t system_thread_id(void) { return (uint32_t)SYSTEM(gettid, 0, 0, 0, 0, 0, 0); }
+
+uint64_t system_monotonic_ns(void) {
+    struct timespec now = {0, 0};
+    SYSTEM(clock_gettime, CLOCK_MONOTONIC, &now, 0, 0, 0, 0);
+    return (uint64_t)now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec;
+}
+
+void system_wake(uint32_t *futex) { SYSTEM(futex, futex, FUTEX_WAKE, 1, 0, 0, 0); }

@@ -1,0 +1,71 @@
+// System calls, made directly: they leave errno alone, are no cancellation points, and reach the kernel even when the
+// traced program defines functions of the same names. All return the kernel's value, -errno on failure.
+
+#ifndef FATHOM_SYSTEM_H
+#define FATHOM_SYSTEM_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/syscall.h>
+
+#define INTERNAL static inline __attribute__((always_inline, no_instrument_function, unused))
+
+#if defined(__x86_64__)
+INTERNAL long system_call(long number, long a, long b, long c, long d, long e, long f) {
+    long result;
+    register long r10 __asm__("r10") = d;
+    register long r8 __asm__("r8") = e;
+    register long r9 __asm__("r9") = f;
+    __asm__ __volatile__("syscall"
+                         : "=a"(result)
+                         : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+                         : "rcx", "r11", "memory");
+    return result;
+}
+#elif defined(__aarch64__)
+INTERNAL long system_call(long number, long a, long b, long c, long d, long e, long f) {
+    register long x8 __asm__("x8") = number;
+    register long x0 __asm__("x0") = a;
+    register long x1 __asm__("x1") = b;
+    register long x2 __asm__("x2") = c;
+    register long x3 __asm__("x3") = d;
+    register long x4 __asm__("x4") = e;
+    register long x5 __asm__("x5") = f;
+    __asm__ __volatile__("svc 0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5) : "memory");
+    return x0;
+}
+#else
+#error "the runtime knows x86-64 and aarch64"
+#endif
+
+#define SYSTEM(name, a, b, c, d, e, f)                                                                                 \
+    system_call(SYS_##name, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
+
+// The largest page the kernel may use: populated ranges are aligned to it.
+#if defined(__x86_64__)
+#define PAGE_SIZE 4096ul
+#else
+#define PAGE_SIZE 65536ul
+#endif
+
+long system_open(const char *path, int flags);
+void system_close(long descriptor);
+long system_read(long descriptor, void *bytes, size_t size);
+uint64_t system_inode(long descriptor);  // of a file; 0 when it cannot be told
+uint64_t system_size(long descriptor);   // of a file, in bytes; 0 when it cannot be told
+// Maps `size` bytes of a file shared and writable. NULL on failure.
+void *system_map_file(long descriptor, uint64_t offset, size_t size);
+// Zeroed private memory. NULL on failure.
+void *system_allocate(size_t size);
+void system_free(void *memory, size_t size);
+// Replaces a mapping by zeroed private memory. 0 on failure.
+int system_shadow(void *start, size_t size);
+// Makes sure that writing to [start, start + size) cannot fault fatally: allocates file blocks and pages now.
+// 0 on success, -errno when the file system is full.
+long system_populate(void *start, size_t size);
+uint32_t system_process_id(void);
+uint32_t system_thread_id(void);
+uint64_t system_monotonic_ns(void);
+void system_wake(uint32_t *futex);
+
+#endif

@@ -1,0 +1,136 @@
+// A thread's life: attaching at its first hook, detaching behind its last TLS destructor.
+
+#include "runtime.h"
+
+#include <limits.h>
+#include <pthread.h>
+#include <sys/resource.h>
+
+static pthread_key_t key;
+static int key_made;
+
+// glibc calls TLS destructors in rounds until no key holds a value. Ours asks for another round until the last, so
+// that other destructors' calls are still recorded.
+static void thread_ending(void *value) {
+    struct thread *t = &current;
+    if (++t->exit_rounds < PTHREAD_DESTRUCTOR_ITERATIONS) {
+        pthread_setspecific(key, value);
+        return;
+    }
+    if (t->state == THREAD_ATTACHED) thread_detach(t);
+}
+
+void thread_key_create(void) { key_made = pthread_key_create(&key, thread_ending) == 0; }
+
+// First guess of the thread's own stack; lane_settle widens it when it proves too small.
+static void guess_stack(struct thread *t, uintptr_t sp, uintptr_t *low, uintptr_t *high) {
+    uintptr_t tls = (uintptr_t)__builtin_thread_pointer();
+    if (t->id == runtime.pid && runtime.stack_top >= sp) {
+        struct rlimit limit = {0, 0};
+        SYSTEM(prlimit64, 0, RLIMIT_STACK, 0, &limit, 0, 0);
+        uintptr_t most = 64ul << 20;  // whatever the limit, the kernel keeps 128 MB below the stack free
+        *high = runtime.stack_top;
+        *low = *high - (limit.rlim_cur && limit.rlim_cur < most ? limit.rlim_cur : most);
+    } else if (sp < tls && tls - sp < 1ul << 30) {
+        *high = tls;  // glibc keeps a thread's TLS on top of its stack
+        *low = sp - 16384;
+    } else {
+        *high = sp + 4096;
+        *low = sp - 16384;
+    }
+}
+
+static int allocate(struct thread *t, uintptr_t sp) {
+    char *memory = system_allocate(MEMORY_SIZE);
+    if (!memory) return 0;
+    t->memory = memory;
+    t->lanes = (struct lane *)memory;
+    t->lane_capacity = FIRST_LANES;
+    t->lane_count = 1;
+    t->lane = 0;
+    t->next_lane = 1;
+    t->side = (struct side_event *)(t->lanes + FIRST_LANES);
+    struct frame *frames = (struct frame *)(t->side + SIDE_LIMIT);
+    uintptr_t low, high;
+    guess_stack(t, sp, &low, &high);
+    if (runtime.slow) {
+        if (!lane_init(&t->lanes[0], 0, low, high)) {
+            system_free(memory, MEMORY_SIZE);
+            t->memory = NULL;
+            return 0;
+        }
+    } else {
+        t->lanes[0] = (struct lane){.frames = frames, .top = frames, .low = low, .high = high};
+        t->lanes[0].end = (struct frame *)(memory + MEMORY_SIZE);
+        frames[0].stack_pointer = high;
+    }
+    return 1;
+}
+
+int thread_attach(struct thread *t, uintptr_t sp) {
+    if (t->retry && --t->retry) return 0;  // there was no memory a moment ago
+    t->state = THREAD_ATTACHING;
+    t->id = system_thread_id();
+    int inherits = t->forked && t->memory;
+    if (inherits) {
+        // The open calls are the parent's; the child's time in them begins now.
+        uint64_t now = now_ticks();
+        for (struct lane *lane = t->lanes; lane < t->lanes + t->lane_count; lane++) {
+            struct frame *top = lane == running_lane(t) ? t->top : lane->top;
+            for (struct frame *f = lane->frames + 1; f <= top; f++) {
+                f->enter = now;
+                f->stack_pointer |= FRAME_INHERITED;
+            }
+        }
+    } else if (!allocate(t, sp)) {
+        t->state = THREAD_UNATTACHED;
+        t->retry = RETRY_CALLS;
+        return 0;
+    }
+    if (t->forked || !t->serial) {
+        t->serial = fathom_add32(&runtime.thread_count, 1) + 1;
+        t->sequence = 0;
+        t->finished = 0;
+    }
+    t->forked = 0;
+    t->chunk = NULL;
+    t->cursor = t->limit = t->wanted_limit = NULL;
+    t->lost = t->orphans = t->retry = t->overflow = 0;
+    if (!inherits) t->side_count = 0;
+    t->side_lost = 0;
+    struct lane *lane = running_lane(t);
+    if (!inherits) t->top = lane->top;
+    t->end = lane->end;
+    t->low = lane->low;
+    int late = t->exit_rounds >= PTHREAD_DESTRUCTOR_ITERATIONS;
+    if (key_made && !late) pthread_setspecific(key, t);
+    t->idle = !late;
+    BARRIER();
+    t->state = late ? THREAD_LATE : THREAD_ATTACHED;
+    return 1;
+}
+
+void thread_detach(struct thread *t) {
+    t->idle = 0;
+    BARRIER();
+    uint64_t now = now_ticks();
+    for (uint32_t i = 0; i < t->lane_count; i++) {
+        struct lane *lane = &t->lanes[i];
+        if ((lane == running_lane(t) ? t->top : lane->top) == lane->frames) continue;
+        lane_run(t, lane);
+        record_unwind(t, open_calls(t), now);
+    }
+    if (t->chunk) {
+        t->chunk->flags |= FATHOM_FLAG_LAST;
+        chunk_finish(t, now);
+    }
+    t->state = THREAD_UNATTACHED;
+    t->side_count = 0;
+    BARRIER();
+    for (struct lane *lane = t->lanes; lane < t->lanes + t->lane_count; lane++)
+        if (lane->mapped) system_free(lane->frames, lane->mapped);
+    if ((void *)t->lanes != t->memory) system_free(t->lanes, t->lane_capacity * sizeof(struct lane));
+    system_free(t->memory, MEMORY_SIZE);
+    t->memory = NULL;
+    t->lanes = NULL;
+}

@@ -1,0 +1,1 @@
+// The runtime as a preloadable library; see CTraceRuntime.

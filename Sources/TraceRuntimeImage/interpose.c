@@ -1,0 +1,183 @@
+// What only a shared library can do: stand before functions of the C library and the unwinder, tell the runtime what
+// they are about to do, and go on to them. Wherever it matters to the real function who called it or where it returns
+// to, going on is a jump, not a call.
+
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <link.h>
+#include <setjmp.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+#include <unistd.h>
+#include <unwind.h>
+
+#include "CTraceRuntime.h"
+#include "CTraceRuntimeVfork.h"
+
+#define EXPORT __attribute__((visibility("default"), no_instrument_function))
+#define JUMP __attribute__((musttail)) return
+
+// The definition behind ours. Looked up once: the C library's from this library's constructor, the unwinder's at its
+// first call, because many programs have none and a search in vain would show in dlerror.
+#define NEXT(name) ((__typeof__(&(name)))next(&next_##name, #name))
+#define DECLARE_NEXT(name) static void *next_##name
+
+static void *next(void **cache, const char *name) {
+    void *found = __atomic_load_n(cache, __ATOMIC_RELAXED);
+    if (!found) {
+        found = dlsym(RTLD_NEXT, name);
+        __atomic_store_n(cache, found, __ATOMIC_RELAXED);
+    }
+    return found;
+}
+
+typedef void jump(struct __jmp_buf_tag *, int);
+jump __longjmp_chk;
+DECLARE_NEXT(longjmp);
+DECLARE_NEXT(_longjmp);
+DECLARE_NEXT(siglongjmp);
+DECLARE_NEXT(__longjmp_chk);
+DECLARE_NEXT(setcontext);
+DECLARE_NEXT(swapcontext);
+DECLARE_NEXT(dlopen);
+DECLARE_NEXT(dlmopen);
+DECLARE_NEXT(dlclose);
+DECLARE_NEXT(execve);
+DECLARE_NEXT(execv);
+DECLARE_NEXT(execvp);
+DECLARE_NEXT(execvpe);
+DECLARE_NEXT(fexecve);
+DECLARE_NEXT(prctl);
+DECLARE_NEXT(syscall);
+DECLARE_NEXT(_exit);
+DECLARE_NEXT(_Exit);
+DECLARE_NEXT(_Unwind_SetIP);
+DECLARE_NEXT(_Unwind_GetCFA);
+
+__attribute__((constructor)) static void look_up(void) {
+    (void)NEXT(longjmp), (void)NEXT(_longjmp), (void)NEXT(siglongjmp), (void)NEXT(__longjmp_chk);
+    (void)NEXT(setcontext), (void)NEXT(swapcontext), (void)NEXT(dlopen), (void)NEXT(dlmopen), (void)NEXT(dlclose);
+    (void)NEXT(_exit), (void)NEXT(_Exit);
+    (void)NEXT(execve), (void)NEXT(execv), (void)NEXT(execvp), (void)NEXT(execvpe), (void)NEXT(fexecve);
+    (void)next(&next_prctl, "prctl"), (void)next(&next_syscall, "syscall");
+}
+
+// ---- longjmp: calls below the frame it lands in end without their exit hook
+
+#define LONGJMP(name)                                                                                                  \
+    EXPORT void name(struct __jmp_buf_tag *environment, int value) {                                                   \
+        fathom_note_landing(fathom_jump_target(environment));                                                          \
+        jump *real = (jump *)next(&next_##name, #name);                                                                \
+        real(environment, value);                                                                                      \
+        __builtin_unreachable();                                                                                       \
+    }
+LONGJMP(longjmp)
+LONGJMP(_longjmp)
+LONGJMP(siglongjmp)
+LONGJMP(__longjmp_chk)
+
+// ---- Exceptions: the personality routine of the landing frame sets where it continues. clang calls no exit hooks for
+// the frames that are passed.
+
+// The unwinder may be in nobody's reach but its user's: libstdc++ can be loaded with RTLD_LOCAL.
+static void *unwinder(void **cache, const char *name) {
+    void *found = next(cache, name);
+    const char *const libraries[] = {"libgcc_s.so.1", "libunwind.so.1"};
+    for (int i = 0; !found && i < 2; i++) {
+        void *library = ((__typeof__(&dlopen))next(&next_dlopen, "dlopen"))(libraries[i], RTLD_LAZY | RTLD_NOLOAD);
+        if (library) found = dlsym(library, name);
+        __atomic_store_n(cache, found, __ATOMIC_RELAXED);
+    }
+    return found;
+}
+
+EXPORT void _Unwind_SetIP(struct _Unwind_Context *context, _Unwind_Ptr address) {
+    __typeof__(&_Unwind_GetCFA) get_cfa = (__typeof__(&_Unwind_GetCFA))unwinder(&next__Unwind_GetCFA, "_Unwind_GetCFA");
+    if (get_cfa) fathom_note_landing(get_cfa(context));
+    __typeof__(&_Unwind_SetIP) real = (__typeof__(&_Unwind_SetIP))unwinder(&next__Unwind_SetIP, "_Unwind_SetIP");
+    JUMP real(context, address);
+}
+
+// ---- ucontext: calls made on another stack are no callees of whoever switched to it
+
+EXPORT int setcontext(const ucontext_t *to) {
+    fathom_note_context(to);
+    JUMP NEXT(setcontext)(to);
+}
+
+EXPORT int swapcontext(ucontext_t *from, const ucontext_t *to) {
+    fathom_note_context(to);
+    JUMP NEXT(swapcontext)(from, to);
+}
+
+// ---- Modules. dlopen searches on behalf of its caller, so it must see the real one: hence the jump.
+
+EXPORT void *dlopen(const char *path, int mode) {
+    fathom_note_loading();
+    JUMP NEXT(dlopen)(path, mode);
+}
+
+EXPORT void *dlmopen(Lmid_t space, const char *path, int mode) {
+    fathom_note_loading();
+    JUMP NEXT(dlmopen)(space, path, mode);
+}
+
+EXPORT int dlclose(void *handle) {
+    fathom_note_modules();
+    int result = NEXT(dlclose)(handle);
+    fathom_note_modules();
+    return result;
+}
+
+// ---- Ends without exit handlers
+
+EXPORT void _exit(int status) {
+    fathom_note_exit();
+    NEXT(_exit)(status);
+    __builtin_unreachable();
+}
+
+EXPORT void _Exit(int status) {
+    fathom_note_exit();
+    NEXT(_Exit)(status);
+    __builtin_unreachable();
+}
+
+#define EXEC(name, first)                                                                                              \
+    EXPORT int name(first program, char *const *arguments) {                                                           \
+        fathom_note_exec();                                                                                            \
+        JUMP NEXT(name)(program, arguments);                                                                           \
+    }
+#define EXEC_WITH_ENVIRONMENT(name, first)                                                                             \
+    EXPORT int name(first program, char *const *arguments, char *const *environment) {                                 \
+        fathom_note_exec();                                                                                            \
+        JUMP NEXT(name)(program, arguments, environment);                                                              \
+    }
+EXEC(execv, const char *)
+EXEC(execvp, const char *)
+EXEC_WITH_ENVIRONMENT(execve, const char *)
+EXEC_WITH_ENVIRONMENT(execvpe, const char *)
+EXEC_WITH_ENVIRONMENT(fexecve, int)
+
+// ---- Confinement: after it, the runtime's own system calls, or its reading of the counter, would end the program.
+// Both functions are variadic; their arguments are passed on as the registers and stack words that they are.
+
+typedef int prctl_function(int, unsigned long, unsigned long, unsigned long, unsigned long);
+EXPORT int fathom_prctl(int, unsigned long, unsigned long, unsigned long, unsigned long) __asm__("prctl");
+int fathom_prctl(int option, unsigned long a, unsigned long b, unsigned long c, unsigned long d) {
+    if (option == PR_SET_SECCOMP || (option == PR_SET_TSC && a == PR_TSC_SIGSEGV)) fathom_note_confined();
+    JUMP((prctl_function *)next(&next_prctl, "prctl"))(option, a, b, c, d);
+}
+
+typedef long syscall_function(long, long, long, long, long, long, long);
+EXPORT long fathom_syscall(long, long, long, long, long, long, long) __asm__("syscall");
+long fathom_syscall(long number, long a, long b, long c, long d, long e, long f) {
+    if (number == SYS_seccomp || (number == SYS_prctl && a == PR_SET_SECCOMP)) fathom_note_confined();
+    JUMP((syscall_function *)next(&next_syscall, "syscall"))(number, a, b, c, d, e, f);
+}
+
+// ---- vfork
+
+FATHOM_VFORK("vfork");

@@ -1,0 +1,1 @@
+// What libfathom.a holds beyond the runtime itself; see wrap.c.

@@ -1,0 +1,47 @@
+// What a static link can do in place of interposition: with the linker's --wrap=NAME, calls of NAME come to
+// __wrap_NAME, and __real_NAME is the C library's. Only for libfathom.a; Tools/link-runtime writes the options beside
+// it.
+
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <ucontext.h>
+#include <unwind.h>
+
+#include "CTraceRuntime.h"
+#include "CTraceRuntimeVfork.h"
+
+#define LONGJMP(name)                                                                                                  \
+    void __real_##name(struct __jmp_buf_tag *, int) __attribute__((noreturn));                                         \
+    void __wrap_##name(struct __jmp_buf_tag *environment, int value) {                                                 \
+        fathom_note_landing(fathom_jump_target(environment));                                                          \
+        __real_##name(environment, value);                                                                             \
+    }
+LONGJMP(longjmp)
+LONGJMP(_longjmp)
+LONGJMP(siglongjmp)
+
+void __real__Unwind_SetIP(struct _Unwind_Context *, _Unwind_Ptr);
+void __wrap__Unwind_SetIP(struct _Unwind_Context *context, _Unwind_Ptr address) {
+    fathom_note_landing(_Unwind_GetCFA(context));
+    __real__Unwind_SetIP(context, address);
+}
+
+int __real_setcontext(const ucontext_t *);
+int __wrap_setcontext(const ucontext_t *to) {
+    fathom_note_context(to);
+    return __real_setcontext(to);
+}
+
+int __real_swapcontext(ucontext_t *, const ucontext_t *);
+int __wrap_swapcontext(ucontext_t *from, const ucontext_t *to) {
+    fathom_note_context(to);
+    __attribute__((musttail)) return __real_swapcontext(from, to);
+}
+
+void __real__exit(int) __attribute__((noreturn));
+void __wrap__exit(int status) {
+    fathom_note_exit();
+    __real__exit(status);
+}
+
+FATHOM_VFORK("__wrap_vfork");
