@@ -1,0 +1,116 @@
+public import TraceFormat
+
+/// Which function an address of one process is, at a moment.
+///
+/// A module owns its addresses until it is unloaded; the owner at time t is the first module there unloaded after t.
+public final class AddressSpace {
+    private struct Mapping {
+        var low: UInt64
+        var high: UInt64
+        var bias: UInt64
+        /// ns since the session's start.
+        var unload: UInt64
+        var module: Int32
+    }
+
+    /// Open addressing with linear probing; `id` is one more than the function's, 0 marks an empty entry.
+    private struct Entry {
+        var address: UInt64
+        var epoch: UInt32
+        var id: UInt32
+    }
+
+    public let functions: FunctionTable
+    private let mappings: [Mapping]
+    /// Unload times, ascending.
+    private let unloads: [UInt64]
+    private var entries: UnsafeMutableBufferPointer<Entry>
+    private var count = 0
+
+    public init(_ modules: [Module], functions: FunctionTable, clock: Clock) {
+        self.functions = functions
+        mappings = modules.map { module in
+            Mapping(
+                low: module.low, high: module.high, bias: module.bias,
+                unload: module.unloadTicks == .max ? .max : clock.nanoseconds(at: module.unloadTicks),
+                module: functions.intern(ModuleIdentity(path: module.path, buildID: module.buildID)))
+        }
+        unloads = Set(mappings.map(\.unload)).filter { $0 != .max }.sorted()
+        entries = .allocate(capacity: 1024)
+        entries.initialize(repeating: Entry(address: 0, epoch: 0, id: 0))
+    }
+
+    deinit { entries.deallocate() }
+
+    /// The function at `address` at `time`, in ns since the session's start.
+    ///
+    /// - Complexity: O(1) for an address seen before, O(modules) for a new one.
+    public func function(at address: UInt64, time: UInt64) -> UInt32 {
+        let epoch = addressesChange ? epoch(at: time) : 0
+        var index = slot(of: address, epoch)
+        while entries[index].id != 0 {
+            if entries[index].address == address, entries[index].epoch == epoch { return entries[index].id - 1 }
+            index = (index + 1) & (entries.count - 1)
+        }
+        return add(address, epoch, time: time)
+    }
+
+    /// File and line of `address` at `time`.
+    public func location(at address: UInt64, time: UInt64) -> (file: String, line: Int)? {
+        guard let owner = owner(of: address, time: time) else { return nil }
+        return functions.location(module: owner.module, address: address &- owner.bias)
+    }
+
+    /// Whether an address may mean different functions at different times.
+    var addressesChange: Bool { !unloads.isEmpty }
+
+    /// Which of the stretches between unloads `time` is in: within one, every address means one thing.
+    func epoch(at time: UInt64) -> UInt32 {
+        var low = 0
+        var high = unloads.count
+        while low < high {
+            let middle = (low + high) / 2
+            if unloads[middle] <= time { low = middle + 1 } else { high = middle }
+        }
+        return UInt32(low)
+    }
+
+    private func slot(of address: UInt64, _ epoch: UInt32) -> Int {
+        // Fibonacci hashing (Knuth, The Art of Computer Programming, vol. 3, 6.4).
+        let hash = (address &+ UInt64(epoch)) &* 0x9e37_79b9_7f4a_7c15
+        return Int(truncatingIfNeeded: hash >> 32) & (entries.count - 1)
+    }
+
+    private func owner(of address: UInt64, time: UInt64) -> Mapping? {
+        mappings.first { $0.low <= address && address < $0.high && $0.unload > time }
+    }
+
+    @inline(never)
+    private func add(_ address: UInt64, _ epoch: UInt32, time: UInt64) -> UInt32 {
+        let function =
+            if let owner = owner(of: address, time: time) {
+                FunctionTable.Function(module: owner.module, address: address &- owner.bias)
+            } else {
+                FunctionTable.Function(module: -1, address: address)
+            }
+        let id = functions.intern(function)
+        if count * 2 >= entries.count { grow() }
+        insert(Entry(address: address, epoch: epoch, id: id + 1))
+        count += 1
+        return id
+    }
+
+    private func insert(_ entry: Entry) {
+        var index = slot(of: entry.address, entry.epoch)
+        while entries[index].id != 0 { index = (index + 1) & (entries.count - 1) }
+        entries[index] = entry
+    }
+
+    private func grow() {
+        let old = entries
+        entries = .allocate(capacity: old.count * 2)
+        entries.initialize(repeating: Entry(address: 0, epoch: 0, id: 0))
+        for entry in old where entry.id != 0 { insert(entry) }
+        old.deallocate()
+    }
+}

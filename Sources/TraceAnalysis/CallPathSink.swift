@@ -1,0 +1,186 @@
+/// Adds up the calls of one thread, or of a stretch of its chunks, by call path, as they are replayed.
+///
+/// Functions are addresses in memory here: what they are is asked once a path, when the thread is through.
+struct CallPathSink: CallSink {
+    struct Payload: BitwiseCopyable {
+        var node: UInt32 = 0
+        /// The call was open where the stretch begins.
+        var isCarried = false
+        var callees: UInt64 = 0
+        var dropped = CallSum()
+    }
+
+    /// A call that is open where one stretch ends and the next begins.
+    struct CarriedCall {
+        var call: OpenCall<Payload>
+        /// It ended within the stretch, and in the stretch of time asked for.
+        var hasEnded = false
+        var isCounted = false
+
+        func isSame(as other: CarriedCall) -> Bool {
+            call.function == other.call.function && call.enterTicks == other.call.enterTicks
+                && call.start == other.call.start && call.isInherited == other.call.isInherited
+        }
+    }
+
+    private(set) var table = CallPathTable()
+    private let space: AddressSpace
+    private let addressesChange: Bool
+    private let from: UInt64
+    private let to: UInt64
+    /// Calls open at the beginning, outermost first; of those still to be entered only the number is known.
+    private(set) var carriedIn: [CarriedCall] = []
+    private var toCarryIn: UInt32
+    private var openOfCarriedIn = 0
+    /// Calls open at the end.
+    private(set) var carriedOut: [CarriedCall] = []
+    private let lastChunk: Int?
+    private let onChunk: (Int) -> Void
+    /// Nothing in the stretch depends on what happened before it but the calls that were open.
+    private(set) var isSelfContained = true
+    /// The last chunk was read.
+    private(set) var isThrough = false
+
+    /// Counts calls that overlap `from...to`, in ns since the session's start.
+    ///
+    /// - Parameters:
+    ///   - carriedIn: calls open at the beginning of a stretch that is not the first.
+    ///   - lastChunk: the last chunk of a stretch that is not the last.
+    ///   - onChunk: told of every chunk that was read.
+    init(
+        _ space: AddressSpace, from: UInt64, to: UInt64, carriedIn: UInt32 = 0, lastChunk: Int? = nil,
+        onChunk: @escaping (Int) -> Void = { _ in }
+    ) {
+        self.space = space
+        self.from = from
+        self.to = to
+        self.lastChunk = lastChunk
+        self.onChunk = onChunk
+        toCarryIn = carriedIn
+        addressesChange = space.addressesChange
+    }
+
+    mutating func base(ofLane lane: UInt32) -> Payload { Payload() }
+
+    @inline(__always)
+    mutating func enter(_ call: UnsafeMutablePointer<OpenCall<Payload>>) {
+        let epoch = addressesChange ? space.epoch(at: call.pointee.start) : 0
+        call.pointee.payload.node = table.callee(
+            of: (call - 1).pointee.payload.node, key: call.pointee.function, epoch: epoch)
+        call.pointee.payload.isCarried = false
+        call.pointee.payload.callees = 0
+        call.pointee.payload.dropped.calls = 0
+        call.pointee.payload.dropped.time = 0
+        if toCarryIn > 0 { carryIn(call) }
+    }
+
+    @inline(never)
+    private mutating func carryIn(_ call: UnsafeMutablePointer<OpenCall<Payload>>) {
+        toCarryIn -= 1
+        call.pointee.payload.isCarried = true
+        carriedIn.append(CarriedCall(call: call.pointee))
+        openOfCarriedIn += 1
+    }
+
+    @inline(__always)
+    mutating func exit(_ call: UnsafeMutablePointer<OpenCall<Payload>>, end: UInt64, state: CallState) {
+        let start = call.pointee.start
+        let total = end > start ? end &- start : 0
+        (call - 1).pointee.payload.callees &+= total
+        let isCounted = start <= to && end >= from
+        if call.pointee.payload.isCarried { endCarriedIn(isCounted: isCounted) }
+        guard isCounted else { return }
+        let callees = call.pointee.payload.callees
+        let own = total > callees ? total &- callees : 0
+        let node = table.nodes + Int(call.pointee.payload.node)
+        node.pointee.sums.total &+= total
+        node.pointee.sums.selfTime &+= own
+        if start < node.pointee.sums.firstStart { node.pointee.sums.firstStart = start }
+        if end > node.pointee.sums.lastEnd { node.pointee.sums.lastEnd = end }
+        if call.pointee.payload.dropped.calls > 0 { takeOut(call.pointee.payload.dropped, own: own, of: node) }
+        if call.pointee.isInherited {
+            node.pointee.sums.inherited &+= total
+            return
+        }
+        node.pointee.sums.calls &+= 1
+        if total < node.pointee.sums.minimum { node.pointee.sums.minimum = total }
+        if total > node.pointee.sums.maximum { node.pointee.sums.maximum = total }
+        table.histograms.count(total, &node.pointee.histogram)
+    }
+
+    @inline(never)
+    private mutating func endCarriedIn(isCounted: Bool) {
+        // The innermost ends first.
+        openOfCarriedIn -= 1
+        carriedIn[openOfCarriedIn].hasEnded = true
+        carriedIn[openOfCarriedIn].isCounted = isCounted
+    }
+
+    /// Keeps left-out callees apart from self time. Their time was rounded down on its own: it may not exceed `own`.
+    private func takeOut(_ dropped: CallSum, own: UInt64, of node: UnsafeMutablePointer<CallPathTable.Node>) {
+        let time = min(dropped.time, own)
+        node.pointee.sums.selfTime &-= time
+        node.pointee.sums.dropped.add(CallSum(calls: dropped.calls, time: time))
+    }
+
+    mutating func drop(
+        _ call: UnsafeMutablePointer<OpenCall<Payload>>, calls: UInt32, time: UInt64, at moment: UInt64
+    ) {
+        call.pointee.payload.dropped.add(CallSum(calls: UInt64(calls), time: time))
+    }
+
+    mutating func run(lane: UInt32, at moment: UInt64) { isSelfContained = false }
+
+    mutating func begin(chunk index: Int, at moment: UInt64, afterGap: Bool) {
+        if index > 0, afterGap { isSelfContained = false }
+    }
+
+    mutating func end(chunk index: Int, main: LaneStack<Payload>) -> Bool {
+        onChunk(index)
+        guard let lastChunk else { return true }
+        guard isSelfContained else { return false }
+        if index == lastChunk {
+            isThrough = true
+            carryOut(main)
+        }
+        return index < lastChunk
+    }
+
+    private mutating func carryOut(_ main: LaneStack<Payload>) {
+        for depth in 0..<main.depth { carriedOut.append(CarriedCall(call: main.base[depth + 1])) }
+    }
+
+    // MARK: Joining
+
+    /// Gives the calls open at this stretch's beginning what they had at the end of the one before it, `previous`.
+    ///
+    /// - Parameter boundary: the moment between the two, in ns.
+    /// - Returns: false when the two do not fit together; then the thread is to be replayed in one piece.
+    mutating func join(_ previous: CallPathSink, boundary: UInt64) -> Bool {
+        guard previous.isSelfContained, isSelfContained, previous.isThrough, isThrough || lastChunk == nil,
+            previous.carriedOut.count == carriedIn.count,
+            zip(previous.carriedOut, carriedIn).allSatisfy({ $0.isSame(as: $1) })
+        else { return false }
+        for (index, before) in previous.carriedOut.enumerated() {
+            let payload = before.call.payload
+            // Its time is counted where it ends, but callees may have ended before: their path must be there. It is
+            // when the call overlaps the stretch of time asked for, as it does if any callee did.
+            if before.call.start <= to, boundary >= from {
+                let node = previous.table.nodes + Int(payload.node)
+                node.pointee.sums.firstStart = min(node.pointee.sums.firstStart, before.call.start)
+            }
+            if !carriedIn[index].hasEnded {
+                carriedOut[index].call.payload.callees &+= payload.callees
+                carriedOut[index].call.payload.dropped.add(payload.dropped)
+            } else if carriedIn[index].isCounted {
+                let node = table.nodes + Int(carriedIn[index].call.payload.node)
+                let own = node.pointee.sums.selfTime &+ node.pointee.sums.dropped.time
+                let rest = own > payload.callees ? own &- payload.callees : 0
+                node.pointee.sums.dropped.add(payload.dropped)
+                node.pointee.sums.dropped.time = min(node.pointee.sums.dropped.time, rest)
+                node.pointee.sums.selfTime = rest &- node.pointee.sums.dropped.time
+            }
+        }
+        return true
+    }
+}

@@ -1,0 +1,115 @@
+extension CallPathTree {
+    /// The paths that the name and depth limits of `filter` keep, with those that become equal added up.
+    ///
+    /// Means what the same filter means for a ``CallTree``, by path: every call of a path that leads to a function counts
+    /// as leading there. Times of calls are not limited here; `minCost` is for rows.
+    ///
+    /// - Complexity: O(n log n) in the number of paths.
+    public func filtered(_ filter: TreeFilter) -> CallPathTree {
+        guard filter.usesNames || filter.maxDepth != .max else { return self }
+        let classifier = NameClassifier(filter, functions)
+        let leads = filter.leadingTo.isEmpty ? nil : pathsThatLead(classifier)
+        let outermost = Place(role: filter.only.isEmpty ? .transparent : .outside, node: 0, depth: 0)
+        var places: [Place] = []
+        places.reserveCapacity(paths.count)
+        var table = CallPathTable()
+        for (index, path) in paths.enumerated() {
+            let caller = path.parent < 0 ? outermost : places[Int(path.parent)]
+            var place = Place(role: caller.role, node: caller.node, depth: caller.depth)
+            place.classify(classifier.match(path.function))
+            switch place.role {
+            case .candidate:
+                if place.node != nil, place.depth <= filter.maxDepth, leads?[index] ?? true {
+                    place.node = table.callee(of: place.node!, key: UInt64(path.function), epoch: 0)
+                    table.add(path.sums, path.histogram, in: histograms, to: place.node!)
+                    place.depth += 1
+                } else {
+                    place.node = nil
+                }
+            case .transparent:
+                if let node = place.node, node != 0 {
+                    table.nodes[Int(node)].sums.selfTime &+= path.sums.selfTime
+                    table.nodes[Int(node)].sums.dropped.add(path.sums.dropped)
+                }
+            case .outside, .without: break
+            }
+            places.append(place)
+        }
+        return CallPathTree(table, functions: functions)
+    }
+
+    /// Where a path went: what it is to the filter, the node that it or what is left of its callers became, or nil when
+    /// nothing below is kept, and the depth that its callees are shown at.
+    private struct Place {
+        var role: TreeBuilder.Role
+        var node: UInt32?
+        var depth: UInt32
+
+        mutating func classify(_ match: NameClassifier.Match) {
+            if role == .transparent { role = .candidate }
+            if match.contains(.without) { role = .without }
+            if role == .outside, match.contains(.only) { role = .candidate }
+            if role == .candidate, match.contains(.hidden) { role = .transparent }
+        }
+    }
+
+    /// For every path, whether it or one below it ends in a function that is to be led to.
+    private func pathsThatLead(_ classifier: NameClassifier) -> [Bool] {
+        var leads = [Bool](repeating: false, count: paths.count)
+        for index in paths.indices.reversed() {
+            let match = classifier.match(paths[index].function)
+            if match.contains(.without) {
+                leads[index] = false
+                continue
+            }
+            if match.contains(.leadingTo) { leads[index] = true }
+            if leads[index], paths[index].parent >= 0 { leads[Int(paths[index].parent)] = true }
+        }
+        return leads
+    }
+
+    /// The call paths that lead to the functions that `patterns` match, read backwards: those functions are the roots,
+    /// their callers below them. A call within a call of such a function belongs to the outer one's path.
+    ///
+    /// - Parameter maxDepth: callers to follow; a caller that calls itself counts once.
+    /// - Complexity: O(n + m · maxDepth) for m paths that end in such a function.
+    public func inverted(at patterns: [Pattern], maxDepth: Int = 32) -> CallPathTree {
+        var filter = TreeFilter()
+        filter.only = patterns
+        let classifier = NameClassifier(filter, functions)
+        /// For every path, that of its nearest caller of another function, or -1.
+        var callers = [Int32](repeating: -1, count: paths.count)
+        for (index, path) in paths.enumerated() where path.parent >= 0 {
+            let isRecursive = paths[Int(path.parent)].function == path.function
+            callers[index] = isRecursive ? callers[Int(path.parent)] : path.parent
+        }
+        var table = CallPathTable()
+        var index = 0
+        while index < paths.count {
+            guard classifier.match(paths[index].function).contains(.only) else {
+                index += 1
+                continue
+            }
+            let end = Int(paths[index].end)
+            var sums = CallPathSums()
+            var histogram: UInt32 = 0
+            var inner = HistogramArena()
+            for below in index..<end where classifier.match(paths[below].function).contains(.only) {
+                var added = paths[below].sums
+                if below != index { (added.total, added.inherited) = (0, 0) }
+                sums.add(added)
+                inner.add(histograms, paths[below].histogram, to: &histogram)
+            }
+            var path = Int32(index)
+            var node: UInt32 = 0
+            for _ in 0...maxDepth where path >= 0 {
+                node = table.callee(of: node, key: UInt64(paths[Int(path)].function), epoch: 0)
+                table.add(sums, histogram, in: inner, to: node)
+                path = callers[Int(path)]
+            }
+            inner.free()
+            index = end
+        }
+        return CallPathTree(table, functions: functions)
+    }
+}

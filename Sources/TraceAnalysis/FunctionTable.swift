@@ -1,0 +1,121 @@
+public import TraceFormat
+
+/// A module by what it is, not where it was mapped: the same in all processes of a session.
+public struct ModuleIdentity: Hashable, Sendable {
+    public var path: String
+    public var buildID: [UInt8]
+
+    public init(path: String, buildID: [UInt8]) {
+        self.path = path
+        self.buildID = buildID
+    }
+}
+
+/// What people are shown of a function.
+public struct ResolvedFunction: Sendable {
+    /// Demangled.
+    public var name: String
+    /// Path of its module, or nil.
+    public var module: String?
+    /// Where it is defined.
+    public var file: String?
+    public var line: Int
+
+    public init(name: String, module: String?, file: String?, line: Int) {
+        self.name = name
+        self.module = module
+        self.file = file
+        self.line = line
+    }
+}
+
+/// The functions of a session by dense id, each with a name that is made when it is first asked for.
+public final class FunctionTable {
+    /// A function: an address in a module's file, or in memory when no module is known there.
+    public struct Function: Hashable, Sendable {
+        /// Index in ``FunctionTable/modules``, -1 for none.
+        public var module: Int32
+        public var address: UInt64
+    }
+
+    /// Resolves an address in a module's file; module nil: an address in memory that belongs to no module.
+    public typealias Resolve = (_ module: ModuleIdentity?, _ address: UInt64) -> ResolvedFunction
+    /// Resolves an address inside a function, for instance a call site, to a line.
+    public typealias Locate = (_ module: ModuleIdentity, _ address: UInt64) -> (file: String, line: Int)?
+
+    public private(set) var functions: [Function] = []
+    public private(set) var modules: [ModuleIdentity] = []
+    private var functionIDs: [Function: UInt32] = [:]
+    private var moduleIDs: [ModuleIdentity: Int32] = [:]
+    private var resolved: [ResolvedFunction?] = []
+    private let resolve: Resolve
+    private let locate: Locate
+
+    public init(resolve: @escaping Resolve, locate: @escaping Locate = { _, _ in nil }) {
+        self.resolve = resolve
+        self.locate = locate
+    }
+
+    /// The dense index of `module`.
+    public func intern(_ module: ModuleIdentity) -> Int32 {
+        if let known = moduleIDs[module] { return known }
+        let id = Int32(modules.count)
+        modules.append(module)
+        moduleIDs[module] = id
+        return id
+    }
+
+    /// The dense id of `function`.
+    public func intern(_ function: Function) -> UInt32 {
+        if let known = functionIDs[function] { return known }
+        let id = UInt32(functions.count)
+        functions.append(function)
+        resolved.append(nil)
+        functionIDs[function] = id
+        return id
+    }
+
+    /// Name and place of function `id`.
+    public subscript(id: UInt32) -> ResolvedFunction {
+        if let known = resolved[Int(id)] { return known }
+        let function = functions[Int(id)]
+        let value =
+            if function.module < 0, function.address == 0 {
+                ResolvedFunction(name: "?", module: nil, file: nil, line: 0)
+            } else {
+                resolve(function.module < 0 ? nil : modules[Int(function.module)], function.address)
+            }
+        resolved[Int(id)] = value
+        return value
+    }
+
+    /// The line of an address in a file, or nil.
+    func location(module: Int32, address: UInt64) -> (file: String, line: Int)? {
+        locate(modules[Int(module)], address)
+    }
+}
+
+/// The address spaces of a session's processes over one function table.
+public final class FunctionResolver {
+    public let functions: FunctionTable
+    private let clock: Clock
+    private var spaces: [UInt32: AddressSpace] = [:]
+
+    public init(_ functions: FunctionTable, clock: Clock) {
+        self.functions = functions
+        self.clock = clock
+    }
+
+    /// The address space of `process`. A fork's child whose modules never differ from its parent's shares the parent's.
+    public func space(of process: TracedProcess) -> AddressSpace {
+        if let known = spaces[process.index] { return known }
+        let space: AddressSpace
+        if process.sharesParentModules, let parent = process.forkParent {
+            space = self.space(of: parent)
+        } else {
+            space = AddressSpace(process.modules, functions: functions, clock: clock)
+        }
+        spaces[process.index] = space
+        return space
+    }
+}

@@ -1,0 +1,226 @@
+public import TraceFormat
+
+/// Rebuilds the call stacks of one thread from its chunks, and tells a sink every call that begins and ends.
+///
+/// Within a contiguous run of chunks the stack is carried over. After a gap the next chunk's open call path is the
+/// truth: calls that are not in it ended unwound at the last moment known before the gap, calls that are new began at
+/// their enter time. What does not fit is reported as damage and replay goes on.
+///
+/// - Complexity: O(1) per record; allocates only when depth grows or a lane appears.
+public struct StackReplay<Sink: CallSink> {
+    @usableFromInline let thread: TracedThread
+    @usableFromInline let clock: Clock
+    @usableFromInline var stack: LaneStack<Sink.Payload>
+    @usableFromInline var parked: [UInt32: LaneStack<Sink.Payload>] = [:]
+    /// Last moment known of the thread, in ticks.
+    @usableFromInline var lastTicks: UInt64
+    @usableFromInline var nextSequence: UInt64 = 0
+    @usableFromInline var isContiguous = true
+    /// Calls of which nothing is known but that they are open that may still be made up: no stack needs more, and damaged
+    /// data must not fill the memory.
+    @usableFromInline var inventable = 1 << 18
+
+    @inlinable
+    public static func run(_ thread: TracedThread, clock: Clock, into sink: inout Sink) {
+        var replay = StackReplay(thread, clock: clock, sink: &sink)
+        replay.run(&sink)
+        replay.free()
+    }
+
+    @inlinable
+    init(_ thread: TracedThread, clock: Clock, sink: inout Sink) {
+        self.thread = thread
+        self.clock = clock
+        lastTicks = thread.chunks.first?.beginTicks ?? 0
+        stack = LaneStack(lane: 0, payload: sink.base(ofLane: 0))
+    }
+
+    @inlinable
+    func free() {
+        stack.free()
+        for lane in parked.values { lane.free() }
+    }
+
+    @inlinable
+    mutating func run(_ sink: inout Sink) {
+        for index in thread.chunks.indices {
+            guard thread.payloadIsIntact(ofChunk: index) else {
+                isContiguous = false
+                continue
+            }
+            begin(chunk: index, &sink)
+            decode(chunk: index, &sink)
+            thread.release(chunk: index)
+            let main = stack.lane == 0 ? stack : parked[0]!
+            if !sink.end(chunk: index, main: main) { return }
+        }
+        finish(&sink)
+    }
+
+    /// Makes the stack agree with the start of a chunk.
+    @inlinable
+    mutating func begin(chunk index: Int, _ sink: inout Sink) {
+        let chunk = thread.chunks[index]
+        let isFirst = nextSequence == 0 && isContiguous
+        let follows = isContiguous && chunk.sequence == nextSequence && chunk.lostCalls == 0 && !chunk.hasGap
+        nextSequence = chunk.sequence &+ 1
+        isContiguous = !chunk.isTruncated
+        let agrees = chunk.lane == stack.lane && Int(chunk.depth) == stack.depth
+        let begin = max(chunk.beginTicks, lastTicks)
+        if follows, !agrees, !isFirst {
+            thread.report(
+                .depthMismatch(expected: UInt32(truncatingIfNeeded: stack.depth), found: chunk.depth), inChunk: index)
+        }
+        sink.begin(
+            chunk: index, at: clock.nanoseconds(at: begin), afterGap: !(follows && (agrees || isFirst)))
+        if !(follows && agrees) {
+            if chunk.lane != stack.lane { switchLane(to: chunk.lane, at: begin, &sink) }
+            adopt(path: chunk, begin: begin, &sink)
+        }
+        lastTicks = begin
+    }
+
+    /// Replaces the current lane's stack by the open call path of `chunk`.
+    @inlinable
+    mutating func adopt(path chunk: Chunk, begin: UInt64, _ sink: inout Sink) {
+        let depth = Int(chunk.depth)
+        let unlisted = depth - Int(chunk.pathCount)
+        var kept = 0
+        while kept < min(depth, stack.depth) {
+            // Calls the path does not reach down to are taken from the stack as it was.
+            if kept >= unlisted {
+                let entry = chunk.path(at: kept - unlisted)
+                let call = stack.base + (kept + 1)
+                let isSame = entry.function == call.pointee.function && entry.enterTicks == call.pointee.enterTicks
+                guard isSame || call.pointee.function == 0 else { break }
+            }
+            kept += 1
+        }
+        close(downTo: kept, at: lastTicks, state: .unwound, &sink)
+        while stack.depth < depth {
+            let level = stack.depth
+            if level < unlisted {
+                if inventable == 0 { return }
+                inventable -= 1
+                open(function: 0, callSite: 0, at: begin, inherited: level < Int(chunk.inherited), &sink)
+            } else {
+                let entry = chunk.path(at: level - unlisted)
+                open(
+                    function: entry.function, callSite: entry.callSite, at: entry.enterTicks,
+                    inherited: level < Int(chunk.inherited), &sink)
+            }
+        }
+    }
+
+    @inlinable
+    mutating func open(
+        function: UInt64, callSite: UInt64, at ticks: UInt64, inherited: Bool, _ sink: inout Sink
+    ) {
+        if stack.top + 1 == stack.limit { stack.grow() }
+        // A caller of which nothing was known until now began no later than its callee; never earlier than its own caller.
+        let start = max(clock.nanoseconds(at: ticks), stack.top.pointee.start)
+        stack.top += 1
+        stack.top.initialize(
+            to: OpenCall(
+                function: function, callSite: callSite, enterTicks: ticks, start: start, isInherited: inherited,
+                payload: (stack.top - 1).pointee.payload))
+        sink.enter(stack.top)
+    }
+
+    @inlinable
+    mutating func close(downTo depth: Int, at ticks: UInt64, state: CallState, _ sink: inout Sink) {
+        let end = clock.nanoseconds(at: ticks)
+        while stack.depth > depth {
+            sink.exit(stack.top, end: end, state: state)
+            stack.top -= 1
+        }
+    }
+
+    /// Parks the current lane and takes up `lane`. A lane without open calls is forgotten.
+    @inlinable
+    mutating func switchLane(to lane: UInt32, at ticks: UInt64, _ sink: inout Sink) {
+        if stack.lane != 0, stack.depth == 0 {
+            stack.free()
+        } else {
+            parked[stack.lane] = stack
+        }
+        stack = parked.removeValue(forKey: lane) ?? LaneStack(lane: lane, payload: sink.base(ofLane: lane))
+        sink.run(lane: lane, at: clock.nanoseconds(at: ticks))
+    }
+
+    /// The hot loop: one iteration a record.
+    @inlinable
+    mutating func decode(chunk index: Int, _ sink: inout Sink) {
+        let chunk = thread.chunks[index]
+        let clock = self.clock
+        var cursor = chunk.records
+        cursor.ticks = lastTicks
+        while true {
+            switch cursor.next() {
+            case .enter:
+                if stack.top + 1 == stack.limit { stack.grow() }
+                let caller = stack.top
+                let call = caller + 1
+                stack.top = call
+                call.pointee.function = cursor.function
+                call.pointee.callSite = cursor.callSite(
+                    callerFunction: caller.pointee.function, callerSite: caller.pointee.callSite)
+                call.pointee.enterTicks = cursor.ticks
+                call.pointee.start = clock.nanoseconds(at: cursor.ticks)
+                call.pointee.isInherited = false
+                sink.enter(call)
+            case .exit:
+                if stack.top == stack.base {
+                    thread.report(.exitWithoutCall, inChunk: index)
+                } else {
+                    sink.exit(stack.top, end: clock.nanoseconds(at: cursor.ticks), state: .complete)
+                    stack.top -= 1
+                }
+            case .unwind:
+                let depth = stack.depth - Int(cursor.count)
+                if depth < 0 { thread.report(.unwindTooDeep, inChunk: index) }
+                close(downTo: max(depth, 0), at: cursor.ticks, state: .unwound, &sink)
+            case .lane:
+                resume(lane: cursor.lane, depth: cursor.count, at: cursor.ticks, chunk: index, &sink)
+            case .dropped:
+                sink.drop(
+                    stack.top, calls: cursor.count, time: clock.nanoseconds(in: cursor.droppedTicks),
+                    at: clock.nanoseconds(at: cursor.ticks))
+            case .end:
+                // The rest of a cut chunk, and so its end, is not known.
+                lastTicks = chunk.isTruncated ? cursor.ticks : max(cursor.ticks, chunk.endTicks)
+                return
+            case .malformed:
+                thread.report(.malformedRecord, inChunk: index, remaining: cursor.remaining)
+                isContiguous = false
+                lastTicks = cursor.ticks
+                return
+            }
+        }
+    }
+
+    /// Takes up `lane`, which has `depth` open calls.
+    @inlinable
+    mutating func resume(lane: UInt32, depth: UInt32, at ticks: UInt64, chunk index: Int, _ sink: inout Sink) {
+        if lane != stack.lane { switchLane(to: lane, at: ticks, &sink) }
+        guard Int(depth) != stack.depth else { return }
+        thread.report(
+            .depthMismatch(expected: UInt32(truncatingIfNeeded: stack.depth), found: depth), inChunk: index)
+        close(downTo: Int(depth), at: ticks, state: .unwound, &sink)
+        while stack.depth < Int(depth), inventable > 0 {
+            inventable -= 1
+            open(function: 0, callSite: 0, at: ticks, inherited: false, &sink)
+        }
+    }
+
+    /// Ends the calls that no record ended.
+    @inlinable
+    mutating func finish(_ sink: inout Sink) {
+        if !thread.hasEnded { lastTicks = max(lastTicks, thread.process.endTicks) }
+        close(downTo: 0, at: lastTicks, state: .open, &sink)
+        for lane in parked.keys.sorted() {
+            switchLane(to: lane, at: lastTicks, &sink)
+            close(downTo: 0, at: lastTicks, state: .open, &sink)
+        }
+    }
+}

@@ -1,0 +1,289 @@
+internal import TraceFormat
+
+/// Builds the call tree of one thread as its calls are replayed, and leaves out what the filter hides as soon as that is
+/// known, so that memory follows what is shown.
+///
+/// Lines come in pre-order but a call's times are known only at its end. Three modes solve that:
+/// - `collect` keeps all nodes until the thread's end, or gives up once there are more than `budget`;
+/// - `measure` keeps none, only the outcome of calls that are open where a chunk ends;
+/// - `stream`, after `measure`, hands out the main lane's nodes chunk by chunk, taking the times of calls still open
+///   from those outcomes. Other lanes are collected.
+struct TreeBuilder: CallSink {
+    enum Mode {
+        case collect(budget: Int)
+        case measure
+        case stream
+    }
+
+    struct Payload: BitwiseCopyable {
+        var callees: UInt64 = 0
+        var hidden = CallSum()
+        var dropped = CallSum()
+        /// Depth as shown.
+        var depth: UInt32 = 0
+        /// Index in the lane's arena, or one of the values below.
+        var node = Payload.noNode
+        /// Index in `outcomes`, or -1.
+        var outcome: Int32 = -1
+        var role = Role.outside
+        var leads = false
+
+        static let noNode: Int32 = -1
+        /// Already handed out.
+        static let goneNode: Int32 = -2
+        /// Not a call but the base of a lane.
+        static let baseNode: Int32 = -3
+    }
+
+    /// What a call is to the filter.
+    enum Role: UInt8, BitwiseCopyable {
+        /// Above the functions asked for, or the base of a lane.
+        case outside
+        /// May be shown.
+        case candidate
+        /// Left out, but not its callees.
+        case transparent
+        /// Left out with its callees.
+        case without
+    }
+
+    /// What became of a call that was open where a chunk ended.
+    struct Outcome {
+        var total: UInt64
+        var selfTime: UInt64
+        var hidden: CallSum
+        var dropped: CallSum
+        var state: CallState
+        var isShown: Bool
+
+        init(_ call: UnsafeMutablePointer<OpenCall<Payload>>, total: UInt64, state: CallState, isShown: Bool) {
+            let callees = call.pointee.payload.callees
+            let own = total > callees ? total &- callees : 0
+            // Left-out time was rounded down on its own; it may not exceed what is there.
+            let droppedTime = min(call.pointee.payload.dropped.time, own)
+            self.total = total
+            self.selfTime = own &- droppedTime
+            self.hidden = call.pointee.payload.hidden
+            self.dropped = CallSum(calls: call.pointee.payload.dropped.calls, time: droppedTime)
+            self.state = state
+            self.isShown = isShown
+        }
+    }
+
+    private let filter: TreeFilter
+    private let classifier: NameClassifier?
+    private let space: AddressSpace
+    private let needsMatch: Bool
+    private let leads: Bool
+    let mode: Mode
+
+    private(set) var outcomes: [Outcome]
+    private var nextOutcome: Int32 = 0
+    /// Arenas by lane, the main one first, and what was hidden among each lane's roots.
+    private(set) var lanes: [(lane: UInt32, arena: NodeArena, hidden: CallSum)]
+    private var laneIndex: [UInt32: Int] = [0: 0]
+    private var current = 0
+    private var arena = NodeArena()
+    private var rootsHidden = CallSum()
+    private let isMeasuring: Bool
+    private let isStreaming: Bool
+    /// `collect` gave up.
+    private(set) var isOverBudget = false
+    /// Takes the main lane's nodes in `stream`; returns whether to go on.
+    var flush: ((NodeArena) -> Bool)?
+
+    init(
+        mode: Mode, filter: TreeFilter, classifier: NameClassifier?, space: AddressSpace, outcomes: [Outcome] = []
+    ) {
+        self.mode = mode
+        self.filter = filter
+        self.classifier = classifier
+        self.space = space
+        self.outcomes = outcomes
+        needsMatch = !filter.only.isEmpty
+        leads = !filter.leadingTo.isEmpty
+        switch mode {
+        case .collect: (isMeasuring, isStreaming) = (false, false)
+        case .measure: (isMeasuring, isStreaming) = (true, false)
+        case .stream: (isMeasuring, isStreaming) = (false, true)
+        }
+        lanes = [(0, arena, CallSum())]
+    }
+
+    func free() {
+        for (index, lane) in lanes.enumerated() where index != current { lane.arena.free() }
+        arena.free()
+    }
+
+    /// The arenas and hidden roots of all lanes, the current one included.
+    mutating func settle() {
+        lanes[current].arena = arena
+        lanes[current].hidden = rootsHidden
+    }
+
+    // MARK: CallSink
+
+    mutating func base(ofLane lane: UInt32) -> Payload {
+        Payload(node: Payload.baseNode, role: needsMatch ? .outside : .transparent)
+    }
+
+    // The hot path. Fields are read and written one by one: a load of several of them at once would wait for the stores
+    // of each to leave the store buffer.
+    @inline(__always)
+    mutating func enter(_ call: UnsafeMutablePointer<OpenCall<Payload>>) {
+        let caller = call - 1
+        let callerRole = caller.pointee.payload.role
+        let depth = caller.pointee.payload.depth &+ (callerRole == .candidate ? 1 : 0)
+        var role = callerRole == .transparent ? Role.candidate : callerRole
+        var leads = false
+        if let classifier { (role, leads) = classify(call, classifier, role) }
+        var node = Payload.noNode
+        if role == .candidate, !isMeasuring, depth <= filter.maxDepth {
+            node = arena.append(call, depth: depth)
+        }
+        call.pointee.payload.callees = 0
+        call.pointee.payload.hidden.calls = 0
+        call.pointee.payload.hidden.time = 0
+        call.pointee.payload.dropped.calls = 0
+        call.pointee.payload.dropped.time = 0
+        call.pointee.payload.depth = depth
+        call.pointee.payload.node = node
+        call.pointee.payload.outcome = -1
+        call.pointee.payload.role = role
+        call.pointee.payload.leads = leads
+    }
+
+    @inline(never)
+    private func classify(
+        _ call: UnsafeMutablePointer<OpenCall<Payload>>, _ classifier: NameClassifier, _ role: Role
+    ) -> (Role, leads: Bool) {
+        if role == .without { return (role, false) }
+        let match = classifier.match(space.function(at: call.pointee.function, time: call.pointee.start))
+        if match.contains(.without) { return (.without, false) }
+        var role = role
+        if role == .outside, match.contains(.only) { role = .candidate }
+        if role == .candidate, match.contains(.hidden) { role = .transparent }
+        return (role, match.contains(.leadingTo))
+    }
+
+    @inline(__always)
+    mutating func exit(_ call: UnsafeMutablePointer<OpenCall<Payload>>, end: UInt64, state: CallState) {
+        let caller = call - 1
+        let start = call.pointee.start
+        let total = end > start ? end &- start : 0
+        guard call.pointee.payload.role == .candidate else {
+            exitLeftOut(call.pointee.payload, caller, total: total)
+            return
+        }
+        caller.pointee.payload.callees &+= total
+        var isShown = start <= filter.to && end >= filter.from
+        if leads {
+            isShown = isShown && call.pointee.payload.leads
+            if call.pointee.payload.leads { caller.pointee.payload.leads = true }
+        }
+        if isShown, total < filter.minCost || call.pointee.payload.depth > filter.maxDepth {
+            isShown = false
+            hide(CallSum(calls: 1 &+ call.pointee.payload.hidden.calls, time: total), below: caller)
+        }
+        let node = call.pointee.payload.node
+        if node >= 0 {
+            if isShown {
+                arena.nodes[Int(node)].end(Outcome(call, total: total, state: state, isShown: true))
+            } else {
+                arena.truncate(to: node)
+            }
+        }
+        let number = call.pointee.payload.outcome
+        if number >= 0, isMeasuring {
+            outcomes[Int(number)] = Outcome(call, total: total, state: state, isShown: isShown)
+        }
+    }
+
+    private mutating func exitLeftOut(
+        _ payload: Payload, _ caller: UnsafeMutablePointer<OpenCall<Payload>>, total: UInt64
+    ) {
+        switch payload.role {
+        case .without:
+            caller.pointee.payload.callees &+= total
+        case .transparent, .outside, .candidate:
+            caller.pointee.payload.callees &+= payload.callees
+            caller.pointee.payload.dropped.add(payload.dropped)
+            if payload.leads { caller.pointee.payload.leads = true }
+            if payload.hidden.calls > 0 { hide(payload.hidden, below: caller) }
+        }
+    }
+
+    @inline(__always)
+    private mutating func hide(_ sum: CallSum, below caller: UnsafeMutablePointer<OpenCall<Payload>>) {
+        if caller.pointee.payload.node == Payload.baseNode {
+            rootsHidden.add(sum)
+        } else {
+            caller.pointee.payload.hidden.add(sum)
+        }
+    }
+
+    mutating func drop(
+        _ call: UnsafeMutablePointer<OpenCall<Payload>>, calls: UInt32, time: UInt64, at moment: UInt64
+    ) {
+        call.pointee.payload.dropped.add(CallSum(calls: UInt64(calls), time: time))
+    }
+
+    mutating func run(lane: UInt32, at moment: UInt64) {
+        settle()
+        if let known = laneIndex[lane] {
+            current = known
+        } else {
+            current = lanes.count
+            laneIndex[lane] = current
+            lanes.append((lane, NodeArena(), CallSum()))
+        }
+        arena = lanes[current].arena
+        rootsHidden = lanes[current].hidden
+    }
+
+    mutating func begin(chunk index: Int, at moment: UInt64, afterGap: Bool) {}
+
+    mutating func end(chunk index: Int, main: LaneStack<Payload>) -> Bool {
+        switch mode {
+        case .collect(let budget):
+            isOverBudget = arena.count > budget
+            return !isOverBudget
+        case .measure:
+            number(main)
+            return true
+        case .stream:
+            settle()
+            number(main)
+            guard let flush else { return true }
+            let goesOn = flush(lanes[0].arena)
+            lanes[0].arena.truncate(to: 0)
+            if current == 0 { arena = lanes[0].arena }
+            return goesOn
+        }
+    }
+
+    /// Numbers the open calls that have no number yet, outermost first; both passes come to the same numbers.
+    private mutating func number(_ main: LaneStack<Payload>) {
+        var first = main.top
+        while first > main.base, first.pointee.payload.outcome < 0 { first -= 1 }
+        while first < main.top {
+            first += 1
+            first.pointee.payload.outcome = nextOutcome
+            if isStreaming {
+                handOut(first)
+            } else {
+                // Until it ends, which it does before the thread's replay does.
+                outcomes.append(Outcome(first, total: 0, state: .open, isShown: false))
+            }
+            nextOutcome += 1
+        }
+    }
+
+    /// Completes the node of an open call from its outcome, as it is about to leave the arena.
+    private mutating func handOut(_ call: UnsafeMutablePointer<OpenCall<Payload>>) {
+        let index = Int(call.pointee.payload.node)
+        guard index >= 0 else { return }
+        call.pointee.payload.node = Payload.goneNode
+        lanes[0].arena.nodes[index].end(outcomes[Int(nextOutcome)])
+    }
+}

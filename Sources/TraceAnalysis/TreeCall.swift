@@ -1,0 +1,59 @@
+public import TraceFormat
+
+/// One line of a call tree: a call, or equal neighbouring leaf calls folded into one.
+public struct TreeCall {
+    /// Id in the ``FunctionTable``.
+    public var function: UInt32
+    /// Address the call was made from, in memory; 0 when unknown.
+    public var callSite: UInt64
+    /// ns since the session's start, of the first call.
+    public var start: UInt64
+    /// Inclusive time in ns, of all calls on the line.
+    public var total: UInt64
+    /// Exclusive time in ns.
+    public var selfTime: UInt64
+    /// 1, or how many calls were folded; 0 for one that was entered before a fork.
+    public var calls: UInt64
+    /// As shown: roots are depth 0.
+    public var depth: UInt32
+    public var state: CallState
+    public var isInherited: Bool
+    /// Calls below this one that the filter's depth or cost hides: how many, and the time of the outermost of them.
+    public var hidden: CallSum
+    /// Callees that the record options left out.
+    public var dropped: CallSum
+}
+
+/// A number of calls and their time in ns.
+public struct CallSum: BitwiseCopyable, Sendable, Equatable {
+    public var calls: UInt64 = 0
+    public var time: UInt64 = 0
+
+    public init(calls: UInt64 = 0, time: UInt64 = 0) {
+        self.calls = calls
+        self.time = time
+    }
+
+    @inline(__always)
+    public mutating func add(_ other: CallSum) {
+        calls &+= other.calls
+        time &+= other.time
+    }
+}
+
+/// Receives a call tree in pre-order.
+public protocol TreeVisitor {
+    /// Whether more is to be shown; asked before every call.
+    var wantsMore: Bool { get }
+    mutating func begin(_ process: TracedProcess)
+    mutating func begin(_ thread: TracedThread, in space: AddressSpace)
+    /// The roots that follow are of `lane`.
+    mutating func begin(lane: UInt32)
+    mutating func enter(_ call: TreeCall)
+    /// The callees of `call` are through.
+    mutating func leave(_ call: TreeCall)
+    /// The lane's roots are through; `hidden` are those that the filter left out.
+    mutating func endLane(hidden: CallSum)
+    mutating func endThread()
+    mutating func endProcess()
+}

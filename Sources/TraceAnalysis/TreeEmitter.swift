@@ -1,0 +1,86 @@
+internal import TraceFormat
+
+/// Turns tree nodes in pre-order into a visitor's enters and leaves, folding equal neighbouring leaf calls.
+struct TreeEmitter<Visitor: TreeVisitor> {
+    private(set) var visitor: Visitor
+    private let folds: Bool
+    private let space: AddressSpace
+    /// Calls entered and not left.
+    private var ancestors: [TreeCall] = []
+    /// Leaves to be shown as one line.
+    private var group: TreeCall?
+    /// The last call added: whether it is a leaf shows with the next one.
+    private var latest: TreeCall?
+
+    init(_ visitor: Visitor, folds: Bool, space: AddressSpace) {
+        self.visitor = visitor
+        self.folds = folds
+        self.space = space
+    }
+
+    /// Adds the next node; false when the visitor wants no more.
+    mutating func add(_ node: TreeNode) -> Bool {
+        guard visitor.wantsMore else { return false }
+        if node.isSkipped { return true }
+        let call = TreeCall(
+            function: space.function(at: node.address, time: node.start), callSite: node.callSite, start: node.start,
+            total: node.total, selfTime: node.selfTime, calls: node.calls, depth: node.depth, state: node.state,
+            isInherited: node.isInherited, hidden: node.hidden, dropped: node.dropped)
+        if let previous = latest {
+            if call.depth > previous.depth {
+                showGroup()
+                visitor.enter(previous)
+                ancestors.append(previous)
+            } else {
+                settle(previous)
+                leave(downTo: call.depth)
+            }
+        }
+        latest = call
+        return true
+    }
+
+    mutating func finish() {
+        if let latest { settle(latest) }
+        latest = nil
+        leave(downTo: 0)
+        showGroup()
+    }
+
+    mutating func beginThread(_ thread: TracedThread) { visitor.begin(thread, in: space) }
+    mutating func begin(lane: UInt32) { visitor.begin(lane: lane) }
+    mutating func endLane(hidden: CallSum) { visitor.endLane(hidden: hidden) }
+    mutating func endThread() { visitor.endThread() }
+
+    private mutating func settle(_ leaf: TreeCall) {
+        if folds, leaf.calls == 1, leaf.state == .complete, let group, group.calls > 0, group.depth == leaf.depth,
+            group.function == leaf.function, group.state == .complete
+        {
+            self.group!.calls &+= 1
+            self.group!.total &+= leaf.total
+            self.group!.selfTime &+= leaf.selfTime
+            self.group!.hidden.add(leaf.hidden)
+            self.group!.dropped.add(leaf.dropped)
+            if group.callSite != leaf.callSite { self.group!.callSite = 0 }
+        } else {
+            showGroup()
+            group = leaf
+        }
+    }
+
+    private mutating func leave(downTo depth: UInt32) {
+        while let last = ancestors.last, last.depth >= depth {
+            showGroup()
+            visitor.leave(last)
+            ancestors.removeLast()
+        }
+    }
+
+    private mutating func showGroup() {
+        guard let call = group else { return }
+        group = nil
+        guard visitor.wantsMore else { return }
+        visitor.enter(call)
+        visitor.leave(call)
+    }
+}

@@ -1,0 +1,64 @@
+/// Which calls of a trace are shown.
+public struct TreeFilter {
+    /// Calls deeper than this are hidden; roots are depth 0, depths are as shown.
+    public var maxDepth: UInt32 = .max
+    /// Calls that took less are hidden, in ns.
+    public var minCost: UInt64 = 0
+    /// Only these and what they call; the matching calls become roots.
+    public var only: [Pattern] = []
+    /// Not these nor what they call.
+    public var without: [Pattern] = []
+    /// Only call paths that lead to these.
+    public var leadingTo: [Pattern] = []
+    /// Not these, but what they call; their self time counts as their caller's.
+    public var hidden: [Pattern] = []
+    /// Only calls that overlap this stretch, in ns since the session's start.
+    public var from: UInt64 = 0
+    public var to: UInt64 = .max
+
+    public init() {}
+
+    var usesNames: Bool { !(only.isEmpty && without.isEmpty && leadingTo.isEmpty && hidden.isEmpty) }
+}
+
+/// What the name patterns of a filter say about functions, found out once for each.
+final class NameClassifier {
+    struct Match: OptionSet {
+        let rawValue: UInt8
+        static let only = Match(rawValue: 1)
+        static let without = Match(rawValue: 2)
+        static let leadingTo = Match(rawValue: 4)
+        static let hidden = Match(rawValue: 8)
+        fileprivate static let known = Match(rawValue: 128)
+    }
+
+    private let filter: TreeFilter
+    private let functions: FunctionTable
+    private var matches: [Match] = []
+
+    init(_ filter: TreeFilter, _ functions: FunctionTable) {
+        self.filter = filter
+        self.functions = functions
+    }
+
+    func match(_ function: UInt32) -> Match {
+        let index = Int(function)
+        if index < matches.count, matches[index].contains(.known) { return matches[index] }
+        return classify(index)
+    }
+
+    @inline(never)
+    private func classify(_ index: Int) -> Match {
+        if index >= matches.count {
+            matches.append(contentsOf: repeatElement([], count: functions.functions.count - matches.count))
+        }
+        let name = functions[UInt32(index)].name
+        var match = Match.known
+        if filter.only.contains(where: { $0.matches(name) }) { match.insert(.only) }
+        if filter.without.contains(where: { $0.matches(name) }) { match.insert(.without) }
+        if filter.leadingTo.contains(where: { $0.matches(name) }) { match.insert(.leadingTo) }
+        if filter.hidden.contains(where: { $0.matches(name) }) { match.insert(.hidden) }
+        matches[index] = match
+        return match
+    }
+}

@@ -1,0 +1,57 @@
+internal import Glibc
+
+/// Runs numbered jobs on a few threads.
+final class WorkerPool {
+    private let jobs: Int
+    private let body: (Int, WorkerPool) -> Void
+    private var next = 0
+    private let lock: UnsafeMutablePointer<pthread_mutex_t>
+
+    init(jobs: Int, body: @escaping (Int, WorkerPool) -> Void) {
+        self.jobs = jobs
+        self.body = body
+        lock = .allocate(capacity: 1)
+        pthread_mutex_init(lock, nil)
+    }
+
+    deinit {
+        pthread_mutex_destroy(lock)
+        lock.deallocate()
+    }
+
+    /// Runs `body` while no other worker is in here.
+    func exclusively<Result>(_ body: () -> Result) -> Result {
+        pthread_mutex_lock(lock)
+        defer { pthread_mutex_unlock(lock) }
+        return body()
+    }
+
+    /// Runs all jobs, the lowest numbers first, and returns when they are through. A worker that the system does not
+    /// grant is done without.
+    func run(workers: Int) {
+        var threads: [pthread_t] = []
+        for _ in 1..<max(workers, 1) {
+            var thread = pthread_t()
+            let status = pthread_create(
+                &thread, nil,
+                { pool in
+                    Unmanaged<WorkerPool>.fromOpaque(pool!).takeUnretainedValue().work()
+                    return nil
+                }, Unmanaged.passUnretained(self).toOpaque())
+            if status == 0 { threads.append(thread) }
+        }
+        work()
+        for thread in threads { pthread_join(thread, nil) }
+    }
+
+    private func work() {
+        while true {
+            let job = exclusively {
+                next += 1
+                return next - 1
+            }
+            guard job < jobs else { return }
+            body(job, self)
+        }
+    }
+}

@@ -1,0 +1,139 @@
+internal import CTraceFormat
+
+/// One chunk of the log or of a buffer slot: a stretch of one thread's records, or metadata of one process.
+public struct Chunk {
+    public enum Kind: Sendable { case records, metadata }
+
+    public let kind: Kind
+    /// Index of the process in the session.
+    public let process: UInt32
+    /// Serial of the thread in its process; 0 for metadata.
+    public let thread: UInt32
+    public let pid: UInt32
+    public let tid: UInt32
+    /// 0, 1, ... within (process, thread).
+    public let sequence: UInt64
+    public let beginTicks: UInt64
+    public let beginNanoseconds: UInt64
+    /// 0 while the chunk was still being written.
+    public let endTicks: UInt64
+    public let endNanoseconds: UInt64
+    /// Calls that this chunk is the first to tell of; meaningful once `endTicks` is set.
+    public let calls: UInt64
+    public let lostCalls: UInt64
+    public let orphanExits: UInt64
+    /// Open calls of `lane` at `beginTicks`, and how many of the innermost the payload lists.
+    public let depth: UInt32
+    public let pathCount: UInt32
+    /// The outermost of them that were entered before a fork.
+    public let inherited: UInt32
+    public let lane: UInt32
+    public let functionBase: UInt32
+    /// Enters or exits since the previous chunk left no record.
+    public let hasGap: Bool
+    public let isLast: Bool
+    /// The checksums hold, or held when the chunk was written.
+    public let isSealed: Bool
+    /// The file ended before the payload did.
+    public let isTruncated: Bool
+    /// Thread name, or empty.
+    public let name: String
+    /// `trace` or `buffers`, and the header's offset in it in bytes.
+    public let file: String
+    public let offset: UInt64
+    /// The payload that is there.
+    public let payload: UnsafeRawBufferPointer
+
+    let payloadSum: UInt64
+    /// Payload bytes the header speaks of.
+    let claimedSize: Int
+
+    /// Size of a chunk header, in bytes.
+    public static var headerSize: Int { MemoryLayout<fathom_chunk>.size }
+
+    /// Deepest open call path a header may claim; anything above is damage.
+    static var plausibleDepth: UInt32 { 1 << 22 }
+
+    /// Reads the chunk whose header is at `header`, or returns nil when the header is not plausible.
+    ///
+    /// - Parameters:
+    ///   - available: bytes from `header` to the end of what may be read; the payload is cut there.
+    ///   - used: payload bytes, when known better than from the header.
+    init?(at header: UnsafeRawPointer, available: Int, used: Int? = nil, file: String, offset: UInt64) {
+        guard available >= Chunk.headerSize else { return nil }
+        let raw = header.loadUnaligned(as: fathom_chunk.self)
+        guard raw.magic == FATHOM_CHUNK_MAGIC else { return nil }
+        isSealed = UInt32(raw.flags) & FATHOM_FLAG_SEALED != 0
+        if isSealed, fathom_sum(header, MemoryLayout<fathom_chunk>.offset(of: \.header_sum)!) != raw.header_sum {
+            return nil
+        }
+        switch UInt32(raw.kind) {
+        case FATHOM_CHUNK_RECORDS: kind = .records
+        case FATHOM_CHUNK_METADATA: kind = .metadata
+        default: return nil
+        }
+        let claimed = used ?? Int(raw.used)
+        claimedSize = claimed
+        let pathSize = Int(raw.path_count) * PathEntry.size
+        guard raw.path_count <= raw.depth, raw.depth <= Chunk.plausibleDepth, pathSize <= claimed else { return nil }
+        let held = min(claimed, available - Chunk.headerSize)
+        guard held == claimed || held >= pathSize else { return nil }
+        isTruncated = held < claimed
+        payload = UnsafeRawBufferPointer(start: header + Chunk.headerSize, count: held)
+        process = raw.process
+        thread = raw.thread
+        pid = raw.pid
+        tid = raw.tid
+        sequence = raw.sequence
+        beginTicks = raw.begin_ticks
+        beginNanoseconds = raw.begin_ns
+        endTicks = raw.end_ticks
+        endNanoseconds = raw.end_ns
+        calls = raw.calls &+ UInt64(raw.path_calls)
+        lostCalls = raw.lost_calls
+        orphanExits = raw.orphan_exits
+        depth = raw.depth
+        pathCount = raw.path_count
+        inherited = min(raw.inherited, raw.depth)
+        lane = raw.lane
+        functionBase = raw.function_base
+        hasGap = UInt32(raw.flags) & FATHOM_FLAG_GAP != 0
+        isLast = UInt32(raw.flags) & FATHOM_FLAG_LAST != 0
+        name = withUnsafeBytes(of: raw.name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+        payloadSum = raw.payload_sum
+        self.file = file
+        self.offset = offset
+    }
+
+    /// Whether the payload is as it was sealed. Chunks without a checksum count as intact.
+    ///
+    /// - Complexity: O(payload), at memory speed.
+    var payloadIsIntact: Bool {
+        !isSealed || isTruncated || fathom_sum(payload.baseAddress!, payload.count) == payloadSum
+    }
+
+    /// Bytes from this header to the next in the log.
+    var stride: Int { (Chunk.headerSize + payload.count + 7) & ~7 }
+
+    /// Entry `index` of the open call path, outermost first.
+    public func path(at index: Int) -> PathEntry {
+        payload.loadUnaligned(fromByteOffset: index * PathEntry.size, as: PathEntry.self)
+    }
+
+    /// A cursor over the chunk's records.
+    public var records: RecordCursor {
+        let skip = Int(pathCount) * PathEntry.size
+        return RecordCursor(
+            UnsafeRawBufferPointer(rebasing: payload[skip...]), ticks: beginTicks, functionBase: functionBase)
+    }
+}
+
+/// One open call of a chunk's path.
+@frozen
+public struct PathEntry {
+    public let function: UInt64
+    public let callSite: UInt64
+    public let enterTicks: UInt64
+
+    static var size: Int { MemoryLayout<PathEntry>.size }
+}

@@ -1,0 +1,90 @@
+internal import Glibc
+
+/// One place of a session that is not as it was written, and what was lost by it.
+public struct Damage: Equatable, Sendable {
+    /// What is wrong.
+    public enum Kind: Equatable, Sendable {
+        case fileHeader
+        case chunkHeader
+        case truncated
+        case payloadSum
+        case malformedRecord
+        case malformedMetadata
+        case missingChunks(process: UInt32, thread: UInt32, first: UInt64, count: UInt64)
+        case depthMismatch(expected: UInt32, found: UInt32)
+        case exitWithoutCall
+        case unwindTooDeep
+        case sessionDescription
+    }
+
+    /// The file's name inside the session directory.
+    public var file: String
+    /// Where the damage begins, in bytes from the start of the file.
+    public var offset: UInt64
+    /// Bytes that could not be used.
+    public var lostBytes: UInt64
+    public var kind: Kind
+
+    public init(file: String, offset: UInt64, lostBytes: UInt64, kind: Kind) {
+        self.file = file
+        self.offset = offset
+        self.lostBytes = lostBytes
+        self.kind = kind
+    }
+}
+
+extension Damage: CustomStringConvertible {
+    /// One line for people: file, offset, what is wrong, what was lost.
+    public var description: String {
+        let what =
+            switch kind {
+            case .fileHeader: "damaged file header"
+            case .chunkHeader: "damaged chunk header"
+            case .truncated: "the file ends inside a chunk"
+            case .payloadSum: "checksum mismatch, chunk left out"
+            case .malformedRecord: "malformed record, rest of the chunk left out"
+            case .malformedMetadata: "malformed metadata"
+            case .missingChunks(let process, let thread, let first, let count):
+                (thread == 0 ? "metadata of process \(process), " : "process \(process), thread \(thread), ")
+                    + (count == 1 ? "chunk \(first) is lost" : "chunks \(first) to \(first &+ count &- 1) are lost")
+            case .depthMismatch(let expected, let found):
+                "a chunk begins with \(found) open calls, not with \(expected)"
+            case .exitWithoutCall: "an exit without an open call"
+            case .unwindTooDeep: "more calls unwound than were open"
+            case .sessionDescription: "not readable; the recording's own description is left out"
+            }
+        let lost = lostBytes == 0 ? "" : " (bytes \(offset)..<\(offset &+ lostBytes) lost)"
+        return "\(file) at offset \(offset): \(what)\(lost)"
+    }
+}
+
+/// Damage found so far, each once. Readers of one session share it, on any number of threads.
+public final class DamageLog {
+    private var found: [Damage] = []
+    private let lock: UnsafeMutablePointer<pthread_mutex_t>
+
+    public init() {
+        lock = .allocate(capacity: 1)
+        pthread_mutex_init(lock, nil)
+    }
+
+    deinit {
+        pthread_mutex_destroy(lock)
+        lock.deallocate()
+    }
+
+    public var entries: [Damage] {
+        pthread_mutex_lock(lock)
+        defer { pthread_mutex_unlock(lock) }
+        return found
+    }
+
+    /// Adds `damage` unless the same is known already.
+    ///
+    /// - Complexity: O(entries); damage is rare.
+    public func report(_ damage: Damage) {
+        pthread_mutex_lock(lock)
+        defer { pthread_mutex_unlock(lock) }
+        if found.count < 1000, !found.contains(damage) { found.append(damage) }
+    }
+}

@@ -1,0 +1,82 @@
+internal import Glibc
+
+/// A file mapped read-only into memory.
+///
+/// The mapping is shared, so what other processes append within the mapped size shows through.
+public final class MappedFile {
+    /// First byte of the mapping; meaningless when ``size`` is 0.
+    public let start: UnsafeRawPointer
+    /// Bytes mapped: the file's size when it was opened.
+    public let size: Int
+    /// Bytes the file takes on disk or in memory; less than `size` when it has holes.
+    public let allocatedSize: Int
+    private static let releaseSize = 4 << 20
+    /// What Linux maps around a fault: 64 KiB (fault_around_bytes).
+    private static let neighbourhood = 64 << 10
+
+    /// Maps all of the file at `path`.
+    ///
+    /// - Throws: ``TraceFormatError/unreadable(path:errno:)``.
+    public init(path: String) throws(TraceFormatError) {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw .unreadable(path: path, errno: errno) }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw .unreadable(path: path, errno: errno) }
+        guard status.st_mode & S_IFMT == S_IFREG else { throw .unreadable(path: path, errno: EINVAL) }
+        size = Int(status.st_size)
+        allocatedSize = Int(status.st_blocks) * 512
+        guard size > 0 else {
+            start = UnsafeRawPointer(bitPattern: 1)!
+            return
+        }
+        guard let address = mmap(nil, size, PROT_READ, MAP_SHARED, descriptor, 0), address != MAP_FAILED else {
+            throw .unreadable(path: path, errno: errno)
+        }
+        start = UnsafeRawPointer(address)
+    }
+
+    deinit {
+        if size > 0 { munmap(UnsafeMutableRawPointer(mutating: start), size) }
+    }
+
+    /// What one reader has read and not given back yet: offsets, and how many bytes between them.
+    struct ReadStretch {
+        fileprivate var start = 0
+        fileprivate var end = 0
+        fileprivate var size = 0
+    }
+
+    /// Says that the reader of `stretch` has read `bytes` and does not need them for now; reading them again is allowed.
+    ///
+    /// Pages are given back to the system a few megabytes at a time: a fault maps its neighbours too, so giving back
+    /// each chunk alone would leave most of them mapped again by the next. Pages of other readers in between may go with
+    /// them; that costs those a fault.
+    ///
+    /// - Parameter isLast: the reader is through: all that is left is given back.
+    func release(_ bytes: UnsafeRawBufferPointer, of stretch: inout ReadStretch, isLast: Bool) {
+        guard let base = bytes.baseAddress, base >= start, base + bytes.count <= start + size else { return }
+        let first = base - start
+        // Chunks of a thread stand in the log nearly in order; one far back begins another pass.
+        if stretch.size == 0 || first < stretch.start - MappedFile.releaseSize {
+            giveBack(stretch)
+            stretch = ReadStretch(start: first, end: first)
+        }
+        stretch.start = min(stretch.start, first)
+        stretch.end = max(stretch.end, first + bytes.count)
+        stretch.size += bytes.count
+        guard stretch.size >= MappedFile.releaseSize || isLast else { return }
+        giveBack(stretch)
+        stretch = ReadStretch()
+    }
+
+    private func giveBack(_ stretch: ReadStretch) {
+        guard stretch.size > 0 else { return }
+        let low = max(stretch.start - MappedFile.neighbourhood, 0) & ~4095
+        let high = (stretch.end + 4095) & ~4095
+        madvise(UnsafeMutableRawPointer(mutating: start + low), high - low, MADV_DONTNEED)
+    }
+
+    /// The whole file as bytes.
+    public var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: start, count: size) }
+}

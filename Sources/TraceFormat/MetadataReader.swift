@@ -1,0 +1,136 @@
+internal import CTraceFormat
+
+/// Applies the metadata items of one process to it.
+struct MetadataReader {
+    let process: TracedProcess
+    let damage: DamageLog
+    private var changed = false
+
+    init(process: TracedProcess, damage: DamageLog) {
+        self.process = process
+        self.damage = damage
+    }
+
+    /// Reads `chunks`, sorted by sequence.
+    ///
+    /// - Parameter parent: finds a process by its index; only processes read before this one are asked for.
+    mutating func read(_ chunks: [Chunk], parent: (UInt32) -> TracedProcess?) {
+        for chunk in chunks {
+            guard chunk.payloadIsIntact else {
+                damage.report(
+                    Damage(
+                        file: chunk.file, offset: chunk.offset, lostBytes: UInt64(chunk.payload.count),
+                        kind: .payloadSum))
+                continue
+            }
+            read(chunk, parent: parent)
+        }
+        process.sharesParentModules = process.forkParent != nil && !changed
+    }
+
+    private mutating func read(_ chunk: Chunk, parent: (UInt32) -> TracedProcess?) {
+        var rest = UnsafeRawBufferPointer(rebasing: chunk.payload[(Int(chunk.pathCount) * PathEntry.size)...])
+        while rest.count >= MemoryLayout<fathom_item>.size {
+            let item = rest.loadUnaligned(as: fathom_item.self)
+            let size = Int(item.size)
+            guard size >= MemoryLayout<fathom_item>.size, size % 8 == 0, size <= rest.count,
+                apply(item.kind, UnsafeRawBufferPointer(rebasing: rest[..<size]), parent: parent)
+            else { break }
+            rest = UnsafeRawBufferPointer(rebasing: rest[size...])
+        }
+        if !rest.isEmpty, !chunk.isTruncated {
+            damage.report(
+                Damage(
+                    file: chunk.file,
+                    offset: chunk.offset + UInt64(Chunk.headerSize + chunk.payload.count - rest.count),
+                    lostBytes: UInt64(rest.count), kind: .malformedMetadata))
+        }
+    }
+
+    /// Applies one item; false when it is malformed. Unknown kinds are passed over.
+    private mutating func apply(
+        _ kind: UInt16, _ item: UnsafeRawBufferPointer, parent: (UInt32) -> TracedProcess?
+    ) -> Bool {
+        switch UInt32(kind) {
+        case FATHOM_ITEM_PROCESS: return applyProcess(item, parent: parent)
+        case FATHOM_ITEM_MODULE: return applyModule(item)
+        case FATHOM_ITEM_UNLOAD:
+            guard item.count >= MemoryLayout<fathom_unload_item>.size else { return false }
+            let raw = item.loadUnaligned(as: fathom_unload_item.self)
+            if let index = process.modules.lastIndex(where: { $0.low == raw.low && $0.unloadTicks == .max }) {
+                process.modules[index].unloadTicks = raw.ticks
+                changed = true
+            }
+            return true
+        case FATHOM_ITEM_END:
+            guard item.count >= MemoryLayout<fathom_end_item>.size else { return false }
+            let raw = item.loadUnaligned(as: fathom_end_item.self)
+            process.endTicks = max(process.endTicks, raw.ticks)
+            switch raw.how {
+            case FATHOM_END_EXIT: process.end = .exit
+            case FATHOM_END_CONFINED: process.end = .confined
+            case FATHOM_END_WAITED: process.end = .waited(status: Int32(bitPattern: raw.status))
+            default: break
+            }
+            return true
+        default: return true
+        }
+    }
+
+    private mutating func applyProcess(
+        _ item: UnsafeRawBufferPointer, parent: (UInt32) -> TracedProcess?
+    ) -> Bool {
+        let size = MemoryLayout<fathom_process_item>.size
+        guard item.count >= size else { return false }
+        let raw = item.loadUnaligned(as: fathom_process_item.self)
+        guard Int(raw.path_size) + Int(raw.command_size) <= item.count - size else { return false }
+        process.metadataIsLost = false
+        process.pid = raw.pid
+        process.parentPID = raw.parent_pid
+        process.startTicks = raw.start_ticks
+        process.path = text(item, at: size, count: Int(raw.path_size))
+        let command = item[(size + Int(raw.path_size))...].prefix(Int(raw.command_size))
+        var arguments = command.split(separator: 0, omittingEmptySubsequences: false).map {
+            String(decoding: $0, as: UTF8.self)
+        }
+        if command.last == 0 { arguments.removeLast() }
+        process.arguments = command.isEmpty ? [] : arguments
+        process.origin = raw.origin == FATHOM_ORIGIN_FORK ? .fork : .image
+        if process.origin == .fork, let origin = parent(raw.parent_process) {
+            process.forkParent = origin
+            let start = raw.start_ticks
+            let kept = origin.modules.filter { $0.seenTicks <= start && $0.unloadTicks > start }
+            changed = changed || kept.count != origin.modules.count || kept.contains { $0.unloadTicks != .max }
+            process.modules =
+                kept.map { module in
+                    var module = module
+                    module.unloadTicks = .max
+                    return module
+                } + process.modules
+            process.inheritedModules = kept.count
+            if process.path.isEmpty { process.path = origin.path }
+            if process.arguments.isEmpty { process.arguments = origin.arguments }
+        }
+        return true
+    }
+
+    private mutating func applyModule(_ item: UnsafeRawBufferPointer) -> Bool {
+        let size = MemoryLayout<fathom_module_item>.size
+        guard item.count >= size else { return false }
+        let raw = item.loadUnaligned(as: fathom_module_item.self)
+        guard Int(raw.build_id_size) + Int(raw.path_size) <= item.count - size, raw.low <= raw.high else {
+            return false
+        }
+        let module = Module(
+            path: text(item, at: size + Int(raw.build_id_size), count: Int(raw.path_size)),
+            buildID: Array(item[size...].prefix(Int(raw.build_id_size))), bias: raw.bias, low: raw.low,
+            high: raw.high, seenTicks: raw.seen_ticks)
+        process.modules.append(module)
+        changed = true
+        return true
+    }
+
+    private func text(_ item: UnsafeRawBufferPointer, at offset: Int, count: Int) -> String {
+        String(decoding: item[offset...].prefix(count), as: UTF8.self)
+    }
+}

@@ -1,0 +1,183 @@
+internal import CTraceFormat
+internal import Glibc
+
+/// A session as it is on disk: processes, their threads, and the chunks of each.
+///
+/// Opening reads chunk headers and metadata only; records are decoded from the mapped log when they are asked for.
+/// A session that is still being recorded may be opened; it shows what was recorded up to then.
+public final class Session {
+    /// The session directory.
+    public let path: String
+    public let clock: Clock
+    public let clockIsCounter: Bool
+    /// The session's start, in ns of CLOCK_REALTIME; 0 when unknown.
+    public let startRealtimeNanoseconds: UInt64
+    public let ticksPerSecond: UInt64
+    public let processes: [TracedProcess]
+    /// What `session.json` holds, or nil.
+    public let description: SessionDescription?
+    /// What is not as it was written. Grows while records are decoded.
+    public let damage: DamageLog
+    /// Size of the log in bytes; 0 when it is not there.
+    public let logSize: Int
+    /// What the buffers take in bytes, holes left out; 0 when they are not there.
+    public let buffersSize: Int
+    /// Calls known to be missing.
+    public let losses: Losses
+    /// A recorder had not left when the session was opened.
+    public let isRecording: Bool
+
+    private let log: MappedFile?
+    private let buffers: SlotBuffers?
+
+    /// Opens the session directory at `path`, or `path.fathom` when `path` is a program.
+    ///
+    /// - Throws: ``TraceFormatError``. Damage is not thrown but collected in ``damage``.
+    /// - Complexity: O(chunks), and the size of the shared buffers still in use.
+    public init(path: String) throws(TraceFormatError) {
+        let directory = try Session.directory(at: path)
+        let damage = DamageLog()
+        let buffersPath = directory + "/" + SlotBuffers.name
+        let logPath = directory + "/" + TraceLog.name
+
+        // The buffers first: a chunk that moves to the log meanwhile is then found twice, not never.
+        var buffersFile: MappedFile?
+        if access(buffersPath, F_OK) == 0 { buffersFile = try MappedFile(path: buffersPath) }
+        var buffers: SlotBuffers?
+        if let buffersFile { buffers = try SlotBuffers(buffersFile, path: directory, damage: damage) }
+        var logFile: MappedFile?
+        if access(logPath, F_OK) == 0 { logFile = try MappedFile(path: logPath) }
+        var traceLog: TraceLog?
+        if let logFile { traceLog = try TraceLog(logFile, path: directory, damage: damage) }
+
+        guard let header = traceLog?.header ?? buffers?.header else { throw .noHeader(path: directory) }
+        let chunks = (traceLog?.chunks ?? []) + (buffers?.chunks ?? [])
+        self.path = directory
+        self.damage = damage
+        log = logFile
+        self.buffers = buffers
+        logSize = logFile?.size ?? 0
+        buffersSize = buffersFile?.allocatedSize ?? 0
+        losses = traceLog?.header?.losses ?? Losses(unplacedCalls: buffers?.unplacedCalls ?? 0)
+        isRecording = buffers.map { $0.recorderPID != 0 && kill(pid_t(bitPattern: $0.recorderPID), 0) == 0 } ?? false
+        clockIsCounter = UInt32(header.clock) == FATHOM_CLOCK_COUNTER
+        ticksPerSecond = header.ticksPerSecond
+        startRealtimeNanoseconds = header.startRealtimeNanoseconds
+        clock = Session.clock(header, chunks: chunks)
+        processes = Session.assemble(chunks, file: logFile, damage: damage)
+        Session.settleEnds(of: processes, now: isRecording && clockIsCounter ? fathom_counter() : nil)
+        description = SessionDescription(path: directory + "/session.json", damage: damage)
+    }
+
+    private static func directory(at path: String) throws(TraceFormatError) -> String {
+        let trimmed = path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
+        for candidate in [trimmed, trimmed + ".fathom"]
+        where access(candidate + "/" + TraceLog.name, F_OK) == 0
+            || access(candidate + "/" + SlotBuffers.name, F_OK) == 0
+        {
+            return candidate
+        }
+        if access(trimmed, F_OK) != 0 { throw .unreadable(path: path, errno: errno) }
+        throw .notASession(path: path)
+    }
+
+    /// The clock from the longest stretch between two moments known in ticks and in ns.
+    private static func clock(_ header: FileHeader, chunks: [Chunk]) -> Clock {
+        guard UInt32(header.clock) == FATHOM_CLOCK_COUNTER else { return Clock(monotonicFrom: header.startTicks) }
+        let measured = Clock(
+            startTicks: header.startTicks, ticks: header.ticksPerSecond == 0 ? 1_000_000_000 : header.ticksPerSecond,
+            nanoseconds: 1_000_000_000)
+        var longest: (ticks: UInt64, nanoseconds: UInt64) = (0, 0)
+        func consider(_ ticks: UInt64, _ nanoseconds: UInt64) {
+            guard ticks > header.startTicks, nanoseconds > header.startNanoseconds else { return }
+            let elapsed = (ticks: ticks - header.startTicks, nanoseconds: nanoseconds - header.startNanoseconds)
+            guard elapsed.ticks > longest.ticks else { return }
+            // Believed when it is long enough to beat the recorder's own measurement and not far from it.
+            let expected = Double(measured.nanoseconds(in: elapsed.ticks))
+            let isPlausible = abs(expected - Double(elapsed.nanoseconds)) < expected / 100
+            if elapsed.nanoseconds > 10_000_000, isPlausible || header.ticksPerSecond == 0 { longest = elapsed }
+        }
+        for chunk in chunks {
+            consider(chunk.beginTicks, chunk.beginNanoseconds)
+            if chunk.endTicks != 0 { consider(chunk.endTicks, chunk.endNanoseconds) }
+        }
+        guard longest.ticks > 0 else { return measured }
+        return Clock(startTicks: header.startTicks, ticks: longest.ticks, nanoseconds: longest.nanoseconds)
+    }
+
+    /// Groups chunks by process and thread, each sequence number once.
+    private static func assemble(_ chunks: [Chunk], file: MappedFile?, damage: DamageLog) -> [TracedProcess] {
+        let sorted = chunks.sorted {
+            ($0.process, $0.thread, $0.sequence, $1.payload.count) < (
+                $1.process, $1.thread, $1.sequence, $0.payload.count
+            )
+        }
+        var byIndex: [UInt32: TracedProcess] = [:]
+        var processes: [TracedProcess] = []
+        var start = 0
+        while start < sorted.count {
+            let first = sorted[start]
+            var group: [Chunk] = []
+            var next = start
+            while next < sorted.count, sorted[next].process == first.process, sorted[next].thread == first.thread {
+                // A chunk may be in the log and still in its slot; the fuller one comes first.
+                if group.last?.sequence != sorted[next].sequence { group.append(sorted[next]) }
+                next += 1
+            }
+            start = next
+            let process: TracedProcess
+            if let known = byIndex[first.process] {
+                process = known
+            } else {
+                process = TracedProcess(index: first.process, pid: first.pid)
+                byIndex[first.process] = process
+                processes.append(process)
+            }
+            reportGaps(in: group, damage: damage)
+            if first.thread == 0 {
+                var reader = MetadataReader(process: process, damage: damage)
+                reader.read(group.filter { $0.kind == .metadata }) { index in
+                    index < process.index ? byIndex[index] : nil
+                }
+            } else {
+                let records = group.filter { $0.kind == .records }
+                guard !records.isEmpty else { continue }
+                process.threads.append(
+                    TracedThread(process: process, serial: first.thread, chunks: records, file: file, damage: damage))
+            }
+        }
+        return processes
+    }
+
+    /// Fills in ends that no item tells of: an image that another one of the same process followed, and processes that are
+    /// being recorded this very moment.
+    private static func settleEnds(of processes: [TracedProcess], now: UInt64?) {
+        var next: [UInt32: TracedProcess] = [:]
+        for process in processes.reversed() where !process.metadataIsLost {
+            if process.end == .unknown {
+                if let follower = next[process.pid], follower.origin == .image {
+                    process.end = .exec
+                    process.endTicks = follower.startTicks
+                } else if let now, kill(pid_t(bitPattern: process.pid), 0) == 0 {
+                    process.endTicks = now
+                }
+            }
+            next[process.pid] = process
+        }
+    }
+
+    private static func reportGaps(in chunks: [Chunk], damage: DamageLog) {
+        var expected: UInt64 = 0
+        for chunk in chunks {
+            if chunk.sequence > expected {
+                damage.report(
+                    Damage(
+                        file: chunk.file, offset: chunk.offset, lostBytes: 0,
+                        kind: .missingChunks(
+                            process: chunk.process, thread: chunk.thread, first: expected,
+                            count: chunk.sequence - expected)))
+            }
+            expected = chunk.sequence &+ 1
+        }
+    }
+}

@@ -1,0 +1,209 @@
+/// A module of a process: an executable or shared library, while it is mapped.
+public struct Module: Sendable, Equatable {
+    public var path: String
+    public var buildID: [UInt8]
+    /// Address in memory minus address in the file.
+    public var bias: UInt64
+    /// Addresses in memory of its loaded segments: `low..<high`.
+    public var low: UInt64
+    public var high: UInt64
+    /// When the runtime found it, in ticks.
+    public var seenTicks: UInt64
+    /// When it was unloaded, in ticks; `UInt64.max` while it is mapped.
+    public var unloadTicks: UInt64
+
+    public init(
+        path: String, buildID: [UInt8], bias: UInt64, low: UInt64, high: UInt64, seenTicks: UInt64,
+        unloadTicks: UInt64 = .max
+    ) {
+        self.path = path
+        self.buildID = buildID
+        self.bias = bias
+        self.low = low
+        self.high = high
+        self.seenTicks = seenTicks
+        self.unloadTicks = unloadTicks
+    }
+}
+
+/// One program image of a session: what an exec or a fork began.
+public final class TracedProcess {
+    public enum Origin: Sendable { case image, fork }
+    public enum End: Sendable, Equatable {
+        /// exit or _exit was called; the status is not known.
+        case exit
+        /// It confined itself so that nothing more could be recorded.
+        case confined
+        /// Another image took its place.
+        case exec
+        /// Waited for: its status as wait(2) gives it.
+        case waited(status: Int32)
+        case unknown
+    }
+
+    /// Index in the session, in order of first appearance.
+    public let index: UInt32
+    public internal(set) var pid: UInt32
+    public internal(set) var parentPID: UInt32 = 0
+    /// The process this one was forked from.
+    public internal(set) var forkParent: TracedProcess?
+    public internal(set) var origin = Origin.image
+    public internal(set) var startTicks: UInt64 = 0
+    public internal(set) var path = ""
+    public internal(set) var arguments: [String] = []
+    /// Modules in order of discovery, a fork parent's as of the fork first.
+    public internal(set) var modules: [Module] = []
+    /// How many of `modules` came from the fork's parent unchanged.
+    public internal(set) var inheritedModules = 0
+    /// Nothing changed in the modules that were inherited, and none was added.
+    public internal(set) var sharesParentModules = false
+    public internal(set) var end = End.unknown
+    /// When it ended, or, when it is still recorded, when the session was opened; 0 when that is not known. Calls that were
+    /// open then had lasted until then.
+    public internal(set) var endTicks: UInt64 = 0
+    /// Nothing is known but the process id.
+    public internal(set) var metadataIsLost = true
+    public internal(set) var threads: [TracedThread] = []
+
+    init(index: UInt32, pid: UInt32) {
+        self.index = index
+        self.pid = pid
+    }
+
+    /// The program's name: last component of its path, or `?`.
+    public var programName: String {
+        guard let last = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return path.isEmpty ? "?" : path }
+        return String(path[path.index(after: last)...])
+    }
+}
+
+/// One thread of a process and its chunks.
+public final class TracedThread {
+    public unowned let process: TracedProcess
+    /// 1, 2, ... in the process.
+    public let serial: UInt32
+    public let tid: UInt32
+    /// Sorted by sequence; numbers may be missing.
+    public let chunks: [Chunk]
+    private let damage: DamageLog
+    private let file: MappedFile?
+    private var states: [PayloadState]
+    private var read = MappedFile.ReadStretch()
+
+    private enum PayloadState { case unread, intact, damaged }
+
+    init(process: TracedProcess, serial: UInt32, chunks: [Chunk], file: MappedFile?, damage: DamageLog) {
+        self.process = process
+        self.serial = serial
+        self.tid = chunks.last?.tid ?? 0
+        self.chunks = chunks
+        self.file = file
+        self.damage = damage
+        states = Array(repeating: .unread, count: chunks.count)
+    }
+
+    /// The chunks `range` as a thread of their own, which may be read while others read the rest.
+    ///
+    /// - Parameter damage: takes what is found there.
+    public func part(_ range: Range<Int>, damage: DamageLog) -> TracedThread {
+        TracedThread(process: process, serial: serial, chunks: Array(chunks[range]), file: file, damage: damage)
+    }
+
+    /// Whether chunk `index` follows the one before it and lists all calls that are open between them.
+    public func canBeSplit(at index: Int) -> Bool {
+        let (before, chunk) = (chunks[index - 1], chunks[index])
+        return chunk.sequence == before.sequence &+ 1 && chunk.lostCalls == 0 && chunk.lane == 0
+            && chunk.depth == chunk.pathCount && before.endTicks != 0 && before.endTicks <= chunk.beginTicks
+            && !before.isTruncated
+    }
+
+    /// Adds damage found while reading a ``part(_:damage:)``.
+    public func report(_ found: DamageLog) {
+        for entry in found.entries { damage.report(entry) }
+    }
+
+    /// The name the thread had last, or empty.
+    public var name: String { chunks.last { !$0.name.isEmpty }?.name ?? "" }
+    /// The thread was seen to end.
+    public var hasEnded: Bool { chunks.last?.isLast ?? false }
+    /// Calls that left no record, as far as is known.
+    public var lostCalls: UInt64 { chunks.reduce(0) { $0 &+ $1.lostCalls } }
+    public var orphanExits: UInt64 { chunks.reduce(0) { $0 &+ $1.orphanExits } }
+    /// Bytes of chunk headers and payloads.
+    public var bytes: Int { chunks.reduce(0) { $0 + Chunk.headerSize + $1.payload.count } }
+
+    /// Whether the payload of chunk `index` may be read; a checksum that does not hold is reported once.
+    ///
+    /// - Complexity: O(payload) the first time.
+    public func payloadIsIntact(ofChunk index: Int) -> Bool {
+        if states[index] == .unread {
+            let chunk = chunks[index]
+            states[index] = chunk.payloadIsIntact ? .intact : .damaged
+            if states[index] == .damaged {
+                damage.report(
+                    Damage(
+                        file: chunk.file, offset: chunk.offset,
+                        lostBytes: UInt64(Chunk.headerSize + chunk.payload.count), kind: .payloadSum))
+            }
+        }
+        return states[index] == .intact
+    }
+
+    /// Tells the system that chunk `index` is not needed for now.
+    public func release(chunk index: Int) {
+        guard chunks[index].file == TraceLog.name else { return }
+        file?.release(chunks[index].payload, of: &read, isLast: index == chunks.count - 1)
+    }
+
+    /// Adds damage found while decoding chunk `index`, `bytes` before the payload's end.
+    public func report(_ kind: Damage.Kind, inChunk index: Int, remaining bytes: Int = 0) {
+        let chunk = chunks[index]
+        // The cut of a truncated chunk was named when the file was read.
+        if kind == .malformedRecord, chunk.isTruncated { return }
+        let payloadEnd = chunk.offset + UInt64(Chunk.headerSize + chunk.payload.count)
+        damage.report(
+            Damage(
+                file: chunk.file, offset: bytes == 0 ? chunk.offset : payloadEnd - UInt64(bytes),
+                lostBytes: UInt64(bytes), kind: kind))
+    }
+
+    /// The last moment known of the thread, in ticks: of its records, or its process's end if it was there then.
+    ///
+    /// - Complexity: O(records) of an unfinished last chunk.
+    public func lastTicks() -> UInt64 {
+        guard let last = chunks.last else { return 0 }
+        var cursor = last.records
+        cursor.ticks = last.beginTicks
+        if last.endTicks == 0 {
+            reading: while true {
+                switch cursor.next() {
+                case .end, .malformed: break reading
+                default: break
+                }
+            }
+        }
+        return max(cursor.ticks, last.endTicks, hasEnded ? 0 : process.endTicks)
+    }
+
+    /// Enter records in all chunks; those of chunks never finished are counted in their records.
+    ///
+    /// - Complexity: O(chunks), and O(records) of unfinished chunks.
+    public func countCalls() -> UInt64 {
+        var total: UInt64 = 0
+        for chunk in chunks {
+            guard chunk.endTicks == 0 || chunk.isTruncated else {
+                total &+= chunk.calls
+                continue
+            }
+            var cursor = chunk.records
+            reading: while true {
+                switch cursor.next() {
+                case .enter: total &+= 1
+                case .end, .malformed: break reading
+                default: break
+                }
+            }
+        }
+        return total
+    }
+}
