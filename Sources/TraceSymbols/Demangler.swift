@@ -1,0 +1,46 @@
+internal import Glibc
+
+/// A linkage name as people read it: C++, Swift and Rust names demangled, any other as it is.
+///
+/// What compilers append to a clone's name (`.cold`, `.constprop.0`) stays at the end.
+func demangle(_ linkageName: String) -> String {
+    // Versions of ELF symbols: memcpy@@GLIBC_2.14.
+    let name = linkageName.firstIndex(of: "@").map { linkageName[..<$0] } ?? linkageName[...]
+    guard let prefix = prefixes.first(where: { name.hasPrefix($0) }) else { return String(name) }
+    if let rust = RustLegacyName.demangle(name) ?? RustV0Name.demangle(name) { return rust }
+    let suffix = name.firstIndex(of: ".") ?? name.endIndex
+    let mangled = String(name[..<suffix])
+    let demangled = prefix == "_Z" ? demangleCXX(mangled).map(CXXName.withoutParameters) : demangleSwift(mangled)
+    return demangled.map { $0 + name[suffix...] } ?? String(name)
+}
+
+/// What mangled names begin with: C++ and Rust, Rust, Swift 5, Swift 4.
+private let prefixes = ["_Z", "_R", "$s", "_$s", "$S", "_T0"]
+
+/// `__cxa_demangle` of libstdc++.
+private func demangleCXX(_ name: String) -> String? {
+    var status: Int32 = 0
+    guard let text = cxaDemangle(name, nil, nil, &status) else { return nil }
+    defer { free(text) }
+    return status == 0 ? String(cString: text) : nil
+}
+
+private func demangleSwift(_ name: String) -> String? {
+    guard let text = swiftDemangle(name, UInt(name.utf8.count), nil, nil, 0) else { return nil }
+    defer { free(text) }
+    return String(cString: text)
+}
+
+/// Itanium C++ ABI, section 3.4.
+@_silgen_name("__cxa_demangle")
+private func cxaDemangle(
+    _ name: UnsafePointer<CChar>, _ buffer: UnsafeMutablePointer<CChar>?, _ size: UnsafeMutablePointer<Int>?,
+    _ status: UnsafeMutablePointer<Int32>
+) -> UnsafeMutablePointer<CChar>?
+
+/// Exported by libswiftCore.
+@_silgen_name("swift_demangle")
+private func swiftDemangle(
+    _ name: UnsafePointer<CChar>, _ length: UInt, _ buffer: UnsafeMutablePointer<CChar>?,
+    _ size: UnsafeMutablePointer<UInt>?, _ flags: UInt32
+) -> UnsafeMutablePointer<CChar>?

@@ -1,0 +1,138 @@
+internal import CElfutils
+internal import Glibc
+
+/// What must be known of a program before it is recorded.
+public struct ExecutableInspection: Sendable {
+    public enum Kind: Sendable, Equatable {
+        /// The dynamic loader starts it: a library can be preloaded.
+        case elfDynamic
+        /// Nothing can be preloaded: the runtime has to be linked in.
+        case elfStatic
+        case script(interpreter: String)
+        case notExecutableFormat
+    }
+
+    public var kind: Kind
+    public var is64Bit = false
+    /// Built for this machine's instruction set.
+    public var matchesHost = false
+    /// It, or a library it needs, calls the compiler's function hooks.
+    public var isInstrumented = false
+    /// The runtime is linked in, dynamically or statically.
+    public var hasFathomRuntime = false
+    /// It gains rights when it starts, so the loader would ignore a preloaded library.
+    public var isPrivileged = false
+
+    /// Reads the file, and the libraries it needs until one turns out to be instrumented.
+    ///
+    /// - Parameters:
+    ///   - path: of the program itself; PATH is not searched.
+    ///   - libraryPath: the value of LD_LIBRARY_PATH the program will see.
+    /// - Throws: ``SymbolProblem/missing(_:)`` or ``SymbolProblem/unreadable(_:reason:)``.
+    /// - Complexity: O(dynamic symbols of the program and its libraries).
+    public static func inspect(path: String, libraryPath: String? = nil) throws(SymbolProblem) -> Self {
+        let head = try head(of: path)
+        if head.starts(with: "#!".utf8) { return Self(kind: .script(interpreter: interpreter(in: head))) }
+        guard head.starts(with: "\u{7f}ELF".utf8) else { return Self(kind: .notExecutableFormat) }
+        let file = try ELFFile(path: path)
+        let types = file.segments.map { Int32(bitPattern: $0.p_type) }
+        guard file.header.e_type == UInt16(ET_EXEC) || file.header.e_type == UInt16(ET_DYN), types.contains(PT_LOAD)
+        else { return Self(kind: .notExecutableFormat) }
+
+        var inspection = Self(kind: types.contains(PT_INTERP) ? .elfDynamic : .elfStatic)
+        inspection.is64Bit = file.is64Bit
+        inspection.matchesHost = file.header.e_machine == hostMachine
+        inspection.isPrivileged = gainsRights(path)
+        let dynamic = DynamicSection(file)
+        let isLinkedStatically = file.note(owner: "Fathom", type: nil) != nil
+        inspection.hasFathomRuntime = isLinkedStatically || dynamic.needed.contains(where: isRuntime)
+        inspection.isInstrumented = isLinkedStatically || callsHooks(file)
+        if !inspection.isInstrumented, inspection.kind == .elfDynamic {
+            var search = LibrarySearch(program: file, libraryPath: libraryPath)
+            inspection.isInstrumented = search.anyLibrary(of: file, dynamic) { library in
+                DynamicSection(library).name.map(isRuntime) != true && library.namesSymbol(hooks, in: SHT_DYNSYM) { $0 }
+            }
+        }
+        return inspection
+    }
+
+    /// gcc's and clang's hook, and the one Swift builds use.
+    private static let hooks = ["__cyg_profile_func_enter", "__tsan_func_entry"]
+
+    /// A program may also define gcc's hook itself, as every statically linked one does; a defined sanitizer hook is the
+    /// sanitizer's own.
+    private static func callsHooks(_ file: borrowing ELFFile) -> Bool {
+        [SHT_DYNSYM, SHT_SYMTAB].contains { table in
+            file.namesSymbol(hooks, in: table) { $0 } || file.namesSymbol([hooks[0]], in: table) { _ in true }
+        }
+    }
+
+    private static func isRuntime(_ library: String) -> Bool {
+        library.hasPrefix("libfathom.so") || library.hasPrefix("libfathom-runtime.so")
+    }
+
+    private static var hostMachine: UInt16 {
+        #if arch(x86_64)
+            UInt16(EM_X86_64)
+        #elseif arch(arm64)
+            UInt16(EM_AARCH64)
+        #else
+            UInt16(EM_NONE)
+        #endif
+    }
+
+    /// As much of the file as the kernel looks at to tell its format.
+    private static func head(of path: String) throws(SymbolProblem) -> ArraySlice<UInt8> {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            if errno == ENOENT || errno == ENOTDIR { throw .missing(path) }
+            throw .unreadable(path, reason: String(cString: strerror(errno)))
+        }
+        defer { close(descriptor) }
+        var bytes = [UInt8](repeating: 0, count: 256)
+        let count = read(descriptor, &bytes, bytes.count)
+        guard count >= 0 else { throw .unreadable(path, reason: String(cString: strerror(errno))) }
+        return bytes[..<count]
+    }
+
+    /// The program behind `#!`.
+    private static func interpreter(in head: ArraySlice<UInt8>) -> String {
+        let isBlank = { (byte: UInt8) in byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
+        let line = head.dropFirst(2).prefix { $0 != UInt8(ascii: "\n") && $0 != 0 }
+        return String(decoding: line.drop(while: isBlank).prefix { !isBlank($0) }, as: UTF8.self)
+    }
+
+    /// Set-user-ID or set-group-ID to somebody else, or file capabilities that this user does not have anyway.
+    private static func gainsRights(_ path: String) -> Bool {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return false }
+        if status.st_mode & S_ISUID != 0, status.st_uid != geteuid() { return true }
+        if status.st_mode & S_ISGID != 0, status.st_gid != getegid() { return true }
+        return getuid() != 0 && getxattr(path, "security.capability", nil, 0) > 0
+    }
+}
+
+extension ELFFile {
+    var is64Bit: Bool { header.e_ident.4 == UInt8(ELFCLASS64) }
+
+    /// Whether a symbol table holds one of `names` with `isUndefined` as asked. O(symbols).
+    func namesSymbol(_ names: [String], in table: Int32, where isWanted: (_ isUndefined: Bool) -> Bool) -> Bool {
+        guard let section = section(type: table), let data = section.data,
+            let strings = self.section(index: Int(section.header.sh_link))?.data
+        else { return false }
+        let text = UnsafeRawBufferPointer(start: strings.pointee.d_buf, count: strings.pointee.d_size)
+        let wanted = names.map { Array($0.utf8) + [0] }
+        let count = data.pointee.d_size / max(1, gelf_fsize(handle, ELF_T_SYM, 1, UInt32(EV_CURRENT)))
+        var symbol = GElf_Sym()
+        for index in 0..<min(count, Int(Int32.max)) where gelf_getsym(data, Int32(index), &symbol) != nil {
+            let name = Int(symbol.st_name)
+            guard name > 0, name < text.count, text[name] == UInt8(ascii: "_") else { continue }
+            if wanted.contains(where: { text[name...].starts(with: $0) }),
+                isWanted(symbol.st_shndx == UInt16(SHN_UNDEF))
+            {
+                return true
+            }
+        }
+        return false
+    }
+}

@@ -1,0 +1,96 @@
+internal import CElfutils
+
+/// Where the functions of a module were defined: DWARF's concrete subprograms by address.
+struct FunctionLines {
+    private struct Function {
+        var start: UInt64
+        var end: UInt64
+        var file: UInt32
+        var line: UInt32
+    }
+
+    private var functions: [Function] = []
+    private var files = SourceFiles()
+    /// The file table of the unit that was read last.
+    private var fileTable: (unit: OpaquePointer?, files: OpaquePointer?, version: Dwarf_Half) = (nil, nil, 0)
+
+    /// Deeper scopes than any compiler writes are damage.
+    private static let depthLimit = 100
+
+    /// Reads every compile unit. O(DIEs of the scopes that may hold functions).
+    init(_ file: borrowing ELFFile) {
+        guard let units = DWARFUnits(file) else { return }
+        let code = file.codeRanges
+        units.forEach { _, content in visitChildren(of: &content, code: code, depth: 0) }
+        functions.sort { $0.start < $1.start }
+        files.finish()
+        fileTable = (nil, nil, 0)
+    }
+
+    /// File and line of the definition of the function that covers `address`. O(log n).
+    func lookup(_ address: UInt64) -> (file: String, line: Int)? {
+        let index = functions.partitioningIndex { $0.start > address } - 1
+        guard index >= 0, address < functions[index].end else { return nil }
+        return (files.paths[Int(functions[index].file)], Int(functions[index].line))
+    }
+
+    private mutating func visitChildren(of parent: inout Dwarf_Die, code: [Range<UInt64>], depth: Int) {
+        var child = Dwarf_Die()
+        guard depth < Self.depthLimit, dwarf_child(&parent, &child) == 0 else { return }
+        var address: UnsafeMutableRawPointer?
+        repeat {
+            let tag = Int(dwarf_tag(&child))
+            if tag == DW_TAG_subprogram { append(&child, code: code) }
+            if Self.mayHoldFunctions(tag) { visitChildren(of: &child, code: code, depth: depth + 1) }
+            address = child.addr
+            // A damaged sibling reference may point backwards.
+        } while withUnsafeMutablePointer(to: &child) { dwarf_siblingof($0, $0) } == 0 && child.addr > address!
+    }
+
+    /// Local classes and nested functions are described inside the function around them.
+    private static func mayHoldFunctions(_ tag: Int) -> Bool {
+        switch tag {
+        case DW_TAG_subprogram, DW_TAG_lexical_block, DW_TAG_namespace, DW_TAG_module, DW_TAG_structure_type,
+            DW_TAG_class_type, DW_TAG_union_type, DW_TAG_enumeration_type, DW_TAG_interface_type:
+            true
+        default: false
+        }
+    }
+
+    /// Adds the code ranges of a subprogram; one that has none is a declaration, or was inlined or discarded.
+    private mutating func append(_ die: inout Dwarf_Die, code: [Range<UInt64>]) {
+        var (base, start, end) = (Dwarf_Addr(0), Dwarf_Addr(0), Dwarf_Addr(0))
+        var offset = dwarf_ranges(&die, 0, &base, &start, &end)
+        guard offset > 0 else { return }
+        var line: Int32 = 0
+        guard dwarf_decl_line(&die, &line) == 0, line > 0 else { return }
+        let file = files.index(of: sourceFile(of: &die))
+        guard file != SourceFiles.none else { return }
+        while offset > 0 {
+            // Linkers point discarded functions at 0 or at the end of the address space.
+            if start < end, code.contains(where: { $0.contains(start) }) {
+                functions.append(Function(start: start, end: end, file: file, line: UInt32(line)))
+            }
+            offset = dwarf_ranges(&die, offset, &base, &start, &end)
+        }
+    }
+
+    /// The path in DW_AT_decl_file, which counts in the file table of the unit it is written in.
+    ///
+    /// `dwarf_decl_file` takes 0 for none, but since DWARF 5 that is the unit's own source.
+    private mutating func sourceFile(of die: inout Dwarf_Die) -> UnsafePointer<CChar>? {
+        var attribute = Dwarf_Attribute()
+        var number = Dwarf_Word(0)
+        guard dwarf_attr_integrate(&die, UInt32(DW_AT_decl_file), &attribute) != nil,
+            dwarf_formudata(&attribute, &number) == 0, let unit = attribute.cu
+        else { return nil }
+        if unit != fileTable.unit {
+            var root = Dwarf_Die()
+            fileTable = (unit, nil, 0)
+            guard dwarf_cu_die(unit, &root, &fileTable.version, nil, nil, nil, nil, nil) != nil else { return nil }
+            dwarf_getsrcfiles(&root, &fileTable.files, nil)
+        }
+        guard let files = fileTable.files, number > 0 || fileTable.version >= 5 else { return nil }
+        return dwarf_filesrc(files, Int(clamping: number), nil, nil)
+    }
+}

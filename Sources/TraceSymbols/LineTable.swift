@@ -1,0 +1,67 @@
+internal import CElfutils
+
+/// The line table of a module: which source line each instruction came from.
+struct LineTable {
+    /// Reaches to the next row.
+    private struct Row {
+        var address: UInt64
+        /// ``SourceFiles/none`` ends a sequence: nothing is known from here to the next row.
+        var file: UInt32
+        var line: UInt32
+
+        var isEnd: Bool { file == SourceFiles.none }
+    }
+
+    private var rows: [Row] = []
+    private var files = SourceFiles()
+
+    /// Reads every compile unit. O(n log n) in the rows, which compilers write nearly sorted.
+    init(_ file: borrowing ELFFile) {
+        guard let units = DWARFUnits(file) else { return }
+        let code = file.codeRanges
+        units.forEach { unit, _ in append(&unit, code: code) }
+        // Stable: of rows for one address the last one holds. A sequence ends before the next begins.
+        rows.sort { $0.address != $1.address ? $0.address < $1.address : $0.isEnd && !$1.isEnd }
+        files.finish()
+    }
+
+    /// The line of the instruction that contains `address`, or of the first that has a line after it. O(log n).
+    ///
+    /// - Parameter function: the addresses of the function around it, beyond which no row reaches: libdw sorts an empty
+    ///   row at the end of a sequence behind that end, where it would hold for whatever follows.
+    func lookup(_ address: UInt64, in function: Range<UInt64>) -> (file: String, line: Int)? {
+        let next = rows.partitioningIndex { $0.address > address }
+        for index in [next - 1, next] where rows.indices.contains(index) {
+            let row = rows[index]
+            if !row.isEnd, function.contains(row.address) { return (files.paths[Int(row.file)], Int(row.line)) }
+        }
+        return nil
+    }
+
+    /// Adds a unit's rows, leaving out those of line 0 (code without a place in the source), which take the line
+    /// before them.
+    private mutating func append(_ unit: inout Dwarf_Die, code: [Range<UInt64>]) {
+        var lines: OpaquePointer?
+        var count = 0
+        guard dwarf_getsrclines(&unit, &lines, &count) == 0, let lines else { return }
+        // Start of a sequence, and whether the linker kept it.
+        var (isFirst, isKept) = (true, true)
+        for index in 0..<count {
+            guard let row = dwarf_onesrcline(lines, index) else { continue }
+            var (address, line, isEnd) = (Dwarf_Addr(0), Int32(0), false)
+            dwarf_lineaddr(row, &address)
+            dwarf_lineendsequence(row, &isEnd)
+            if isFirst { isKept = code.contains { $0.contains(address) } }
+            isFirst = isEnd
+            guard isKept else { continue }
+            if isEnd {
+                rows.append(Row(address: address, file: SourceFiles.none, line: 0))
+                continue
+            }
+            dwarf_lineno(row, &line)
+            guard line > 0 else { continue }
+            let file = files.index(of: dwarf_linesrc(row, nil, nil))
+            rows.append(Row(address: address, file: file, line: UInt32(line)))
+        }
+    }
+}

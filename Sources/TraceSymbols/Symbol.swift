@@ -1,0 +1,36 @@
+/// A function as a person knows it.
+public struct Symbol: Sendable, Equatable {
+    /// Demangled, without parameter list and return type: `ns::Class<int>::method`. `libx.so+0x1234` when unknown.
+    public var name: String
+    /// The name the linker knows, `_ZN2ns5ClassIiE6methodEv.cold`; equal to ``name`` when unknown.
+    public var linkageName: String
+    /// Source file of the definition, as the compiler recorded it; nil without debug information.
+    public var file: String?
+    /// Line of the definition, from 1; 0 without debug information.
+    public var line: Int
+    /// File address of the function's first byte; of the address asked for when unknown.
+    public var start: UInt64
+    /// False when no symbol covers the address.
+    public var isKnown: Bool
+}
+
+/// Why a module has no names, or none that may be trusted.
+public enum SymbolProblem: Error, Sendable, Equatable, CustomStringConvertible {
+    /// The file's build-id differs from the one that was running: its names would lie, so none is used.
+    case rebuilt(String)
+    case missing(String)
+    /// A sound ELF file without any function symbol.
+    case noSymbols(String)
+    case unreadable(String, reason: String)
+
+    /// One line, without a full stop.
+    public var description: String {
+        switch self {
+        case .rebuilt(let path): "\(path) was rebuilt since the recording: its functions are shown as addresses"
+        case .missing(let path): "\(path) is gone: its functions are shown as addresses"
+        case .noSymbols(let path): "\(path) has no symbols: its functions are shown as addresses"
+        case .unreadable(let path, let reason):
+            "\(path) cannot be read (\(reason)): its functions are shown as addresses"
+        }
+    }
+}

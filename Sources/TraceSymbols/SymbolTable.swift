@@ -1,0 +1,226 @@
+internal import CElfutils
+
+/// The functions of one symbol table, by address.
+///
+/// Overlapping symbols are flattened when the table is built, so that a lookup is one binary search: an address belongs
+/// to the innermost sized symbol around it; a symbol without a size (assembly) reaches to the next one.
+struct SymbolTable {
+    /// Ends of ranges are exclusive; `starts` ascends and ranges do not overlap.
+    private var starts: [UInt64] = []
+    private var ends: [UInt64] = []
+    /// What each range belongs to: an index into `symbols`.
+    private var owners: [UInt32] = []
+    private var symbols: [Entry] = []
+    /// The file's string table, which `Entry.name` points into.
+    private var names: [UInt8] = []
+
+    private struct Entry {
+        var start: UInt64
+        var end: UInt64
+        /// End of the section: how far a symbol without a size may reach.
+        var limit: UInt64
+        var name: UInt32
+        /// Lower is better; see ``SymbolTable/rank(_:)``.
+        var rank: UInt8
+        var isSized: Bool { end > start }
+    }
+
+    var isEmpty: Bool { symbols.isEmpty }
+
+    /// Reads `.symtab` or `.dynsym`.
+    ///
+    /// - Parameter type: `SHT_SYMTAB` or `SHT_DYNSYM`.
+    /// - Returns: nil when the file has no such table or it names no function.
+    /// - Complexity: O(n log n) in the table's symbols.
+    init?(_ file: borrowing ELFFile, type: Int32) {
+        guard let section = file.section(type: type), let data = section.data,
+            let strings = file.section(index: Int(section.header.sh_link))?.data,
+            let entrySize = Optional(gelf_fsize(file.handle, ELF_T_SYM, 1, UInt32(EV_CURRENT))), entrySize > 0
+        else { return nil }
+        names = Array(UnsafeRawBufferPointer(start: strings.pointee.d_buf, count: strings.pointee.d_size))
+        // A name that runs past the end of a damaged table ends there.
+        names.append(0)
+        let sections = SectionLimits(file)
+        let count = min(data.pointee.d_size / entrySize, Int(Int32.max))
+        var found: [Entry] = []
+        found.reserveCapacity(count)
+        var symbol = GElf_Sym()
+        for index in 0..<count where gelf_getsym(data, Int32(index), &symbol) != nil {
+            if let entry = Self.entry(symbol, sections: sections), entry.name < names.count,
+                names[Int(entry.name)] != 0, names[Int(entry.name)] != UInt8(ascii: "$") || symbol.isFunction
+            {
+                found.append(entry)
+            }
+        }
+        guard !found.isEmpty else { return nil }
+        select(from: &found)
+        flatten()
+    }
+
+    /// The symbol that covers `address`. O(log n).
+    func lookup(_ address: UInt64) -> (start: UInt64, linkageName: String)? {
+        guard let index = range(around: address) else { return nil }
+        let symbol = symbols[Int(owners[index])]
+        return (symbol.start, name(symbol))
+    }
+
+    /// From the start of the symbol that covers `address` to the end of its range there. O(log n).
+    func extent(around address: UInt64) -> Range<UInt64>? {
+        range(around: address).map { symbols[Int(owners[$0])].start..<ends[$0] }
+    }
+
+    private func range(around address: UInt64) -> Int? {
+        let index = starts.partitioningIndex { $0 > address } - 1
+        return index >= 0 && address < ends[index] ? index : nil
+    }
+
+    /// Every function once, by address.
+    var all: [(start: UInt64, linkageName: String)] { symbols.map { ($0.start, name($0)) } }
+
+    private func name(_ symbol: Entry) -> String {
+        names[Int(symbol.name)...].withUnsafeBufferPointer { bytes in
+            String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+        }
+    }
+
+    private static func entry(_ symbol: GElf_Sym, sections: SectionLimits) -> Entry? {
+        let isFunction = symbol.isFunction
+        guard isFunction || symbol.st_info & 0xf == UInt8(STT_NOTYPE), symbol.st_shndx != UInt16(SHN_UNDEF),
+            let limit = sections.codeLimit(of: symbol)
+        else { return nil }
+        let (end, overflow) = symbol.st_value.addingReportingOverflow(symbol.st_size)
+        return Entry(
+            start: symbol.st_value, end: overflow ? symbol.st_value : end, limit: limit, name: symbol.st_name,
+            rank: rank(symbol))
+    }
+
+    /// Among names for one address a typed one wins, then a sized one, then global over weak over local. An IFUNC is named
+    /// for what its resolver chooses, but the code at its address is the resolver: its own name wins.
+    private static func rank(_ symbol: GElf_Sym) -> UInt8 {
+        let typeRank: UInt8 =
+            switch Int32(symbol.st_info & 0xf) {
+            case STT_FUNC: 0
+            case STT_GNU_IFUNC: 8
+            default: 16
+            }
+        let bindingRank: UInt8 =
+            switch Int32(symbol.st_info >> 4) {
+            case STB_GLOBAL: 0
+            case STB_WEAK: 1
+            default: 2
+            }
+        return typeRank + (symbol.st_size > 0 ? 0 : 4) + bindingRank
+    }
+
+    /// Sorts by address and keeps the best symbol of each address.
+    private mutating func select(from found: inout [Entry]) {
+        names.withUnsafeBufferPointer { names in
+            found.sort { left, right in
+                if left.start != right.start { return left.start < right.start }
+                if left.rank != right.rank { return left.rank < right.rank }
+                let order = Self.compare(names, left.name, right.name)
+                return order != 0 ? order < 0 : left.end > right.end
+            }
+        }
+        symbols.reserveCapacity(found.count)
+        for entry in found where symbols.last?.start != entry.start { symbols.append(entry) }
+    }
+
+    /// Orders names of equal rank: fewer leading underscores first, then by bytes.
+    private static func compare(_ names: UnsafeBufferPointer<UInt8>, _ left: UInt32, _ right: UInt32) -> Int {
+        let (a, b) = (names[Int(left)...].prefix { $0 != 0 }, names[Int(right)...].prefix { $0 != 0 })
+        let underscore = UInt8(ascii: "_")
+        let difference = a.prefix { $0 == underscore }.count - b.prefix { $0 == underscore }.count
+        if difference != 0 { return difference }
+        if a.elementsEqual(b) { return 0 }
+        return a.lexicographicallyPrecedes(b) ? -1 : 1
+    }
+
+    /// Turns symbols, which may nest, into ranges, which do not. O(n).
+    private mutating func flatten() {
+        starts.reserveCapacity(symbols.count)
+        ends.reserveCapacity(symbols.count)
+        owners.reserveCapacity(symbols.count)
+        // Labels inside a sized function are part of it.
+        var sizedEnd: UInt64 = 0
+        symbols.removeAll { symbol in
+            if !symbol.isSized { return symbol.start < sizedEnd }
+            sizedEnd = max(sizedEnd, symbol.end)
+            return false
+        }
+        var open: [(owner: UInt32, end: UInt64)] = []
+        var position: UInt64 = 0
+        for (index, symbol) in symbols.enumerated() {
+            close(&open, at: symbol.start, from: &position)
+            if let outer = open.last { append(position, symbol.start, outer.owner) }
+            let next = index + 1 < symbols.count ? symbols[index + 1].start : .max
+            open.append((UInt32(index), symbol.isSized ? symbol.end : min(next, symbol.limit)))
+            position = symbol.start
+        }
+        close(&open, at: .max, from: &position)
+    }
+
+    /// Emits what is left of the symbols that end at or before `address`.
+    private mutating func close(
+        _ open: inout [(owner: UInt32, end: UInt64)], at address: UInt64, from position: inout UInt64
+    ) {
+        while let innermost = open.last, innermost.end <= address {
+            append(position, innermost.end, innermost.owner)
+            position = max(position, innermost.end)
+            open.removeLast()
+        }
+    }
+
+    private mutating func append(_ start: UInt64, _ end: UInt64, _ owner: UInt32) {
+        guard start < end else { return }
+        starts.append(start)
+        ends.append(end)
+        owners.append(owner)
+    }
+}
+
+/// Where the file's executable sections end.
+private struct SectionLimits {
+    /// By section index; 0 for a section that holds no code.
+    private var ends: [UInt64] = [0]
+    private var codeRanges: [Range<UInt64>]
+
+    init(_ file: borrowing ELFFile) {
+        var section: OpaquePointer?
+        while let next = elf_nextscn(file.handle, section) {
+            section = next
+            var header = GElf_Shdr()
+            let holdsCode = gelf_getshdr(next, &header) != nil && header.sh_flags & UInt64(SHF_EXECINSTR) != 0
+            ends.append(holdsCode ? header.sh_addr &+ header.sh_size : 0)
+        }
+        codeRanges = file.codeRanges
+    }
+
+    /// The end of the code section that holds the symbol; nil when that is no code.
+    func codeLimit(of symbol: GElf_Sym) -> UInt64? {
+        let index = Int(symbol.st_shndx)
+        if index < ends.count { return ends[index] > symbol.st_value ? ends[index] : nil }
+        // More sections than the field can count: the segment has to do.
+        guard symbol.st_shndx == UInt16(SHN_XINDEX) else { return nil }
+        return codeRanges.first { $0.contains(symbol.st_value) }?.upperBound
+    }
+}
+
+extension GElf_Sym {
+    fileprivate var isFunction: Bool {
+        let type = Int32(st_info & 0xf)
+        return type == STT_FUNC || type == STT_GNU_IFUNC
+    }
+}
+
+extension Array {
+    /// The first index whose element satisfies `belongsInSecondPartition`, which holds from there on. O(log n).
+    func partitioningIndex(where belongsInSecondPartition: (Element) -> Bool) -> Int {
+        var (low, high) = (0, count)
+        while low < high {
+            let middle = low + (high - low) / 2
+            if belongsInSecondPartition(self[middle]) { high = middle } else { low = middle + 1 }
+        }
+        return low
+    }
+}
