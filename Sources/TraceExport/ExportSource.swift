@@ -1,0 +1,46 @@
+public import TraceAnalysis
+public import TraceFormat
+
+/// What is exported: the calls of some threads of a session that a filter keeps.
+public struct ExportSource {
+    public let session: Session
+    let resolver: FunctionResolver
+    let selection: [(process: TracedProcess, threads: [TracedThread])]
+    let filter: TreeFilter
+
+    public init(
+        _ session: Session, resolver: FunctionResolver,
+        selection: [(process: TracedProcess, threads: [TracedThread])], filter: TreeFilter = TreeFilter()
+    ) {
+        self.session = session
+        self.resolver = resolver
+        self.selection = selection
+        self.filter = filter
+    }
+
+    var functions: FunctionTable { resolver.functions }
+
+    /// Shows every call to `writer`, track by track.
+    ///
+    /// - Complexity: O(records); memory as ``CallTree`` says.
+    func write<Writer: TrackWriter>(to writer: inout Writer, limit: ViewerLimit? = nil) -> ExportSummary {
+        var layout = TreeLayout()
+        layout.folds = false
+        let tree = CallTree(of: session, resolver: resolver, filter: filter, layout: layout)
+        var visitor = TrackVisitor(writer, limit: limit)
+        for (process, threads) in selection where visitor.wantsMore {
+            visitor.begin(process)
+            for thread in threads where visitor.wantsMore { tree.walk(thread, &visitor) }
+            visitor.endProcess()
+        }
+        writer = visitor.writer
+        return visitor.summary
+    }
+
+    /// The call paths of all calls together.
+    ///
+    /// - Complexity: O(records) over all cores; memory by call paths.
+    func callPaths() -> CallPathTree {
+        Aggregation(of: session, resolver: resolver, filter: filter).tree(of: selection.flatMap(\.threads))
+    }
+}

@@ -1,0 +1,82 @@
+/// What the best-known viewer of a format can take.
+struct ViewerLimit {
+    var viewer: StaticString
+    /// Levels of calls it nests rightly.
+    var depth: UInt32
+    /// Calls beyond which it becomes slow or gives up.
+    var calls: UInt64
+}
+
+/// What an export wrote.
+public struct ExportSummary {
+    /// Calls, or call paths where the format holds those.
+    public private(set) var written: UInt64 = 0
+    /// Calls left out because the viewer could not nest them.
+    var tooDeep: UInt64 = 0
+    /// What else is to be known of the file.
+    var remarks: [String] = []
+    private let limit: ViewerLimit?
+    /// Calls by duration: slot i holds those of less than `bounds[i]`, the last slot the rest.
+    private var durations: [UInt64]
+
+    /// 1, 2, 5, 10, ... ns up to 500 s: times that people type.
+    private static let bounds: [UInt64] = (0..<12).flatMap { power in
+        let unit = (0..<power).reduce(UInt64(1)) { scale, _ in scale * 10 }
+        return [unit, 2 * unit, 5 * unit]
+    }
+
+    init(limit: ViewerLimit? = nil) {
+        self.limit = limit
+        durations = Array(repeating: 0, count: limit == nil ? 0 : ExportSummary.bounds.count + 1)
+    }
+
+    /// Counts rows that are no calls.
+    init(written: Int) {
+        self.init()
+        self.written = UInt64(written)
+    }
+
+    /// Counts a call that took `total` ns.
+    @inline(__always)
+    mutating func count(total: UInt64) {
+        written &+= 1
+        guard !durations.isEmpty else { return }
+        // Three slots a decade are 0.9 a binary digit: a slot at or just before the right one.
+        var slot = max(0, (63 - (total | 1).leadingZeroBitCount) * 9 / 10 - 1)
+        slot = min(slot, ExportSummary.bounds.count)
+        while slot < ExportSummary.bounds.count, total >= ExportSummary.bounds[slot] { slot += 1 }
+        durations[slot] &+= 1
+    }
+
+    /// What a viewer will not show, or will be too slow for, each with the filter that helps.
+    public var warnings: [String] {
+        guard let limit else { return remarks }
+        var result = remarks
+        if tooDeep > 0 {
+            result.append(
+                "\(limit.viewer) nests \(limit.depth) calls at most: \(tooDeep) deeper calls were left out; "
+                    + "--filter FUNCTION makes the calls of a deep function roots")
+        }
+        if written > limit.calls {
+            var text = "\(written) calls: \(limit.viewer) takes about \(limit.calls)"
+            var left = written
+            for (slot, bound) in ExportSummary.bounds.enumerated() {
+                left &-= durations[slot]
+                guard left <= limit.calls else { continue }
+                text += "; --min-cost \(ExportSummary.typed(bound)) leaves \(left)"
+                break
+            }
+            result.append(text)
+        }
+        return result
+    }
+
+    /// `nanoseconds` as it is typed: 500ns, 20us, 1ms.
+    private static func typed(_ nanoseconds: UInt64) -> String {
+        for (scale, unit) in [(1_000_000_000, "s"), (1_000_000, "ms"), (1000, "us")] as [(UInt64, String)]
+        where nanoseconds >= scale {
+            return "\(nanoseconds / scale)\(unit)"
+        }
+        return "\(nanoseconds)ns"
+    }
+}

@@ -1,0 +1,105 @@
+internal import TraceAnalysis
+internal import TraceReports
+
+/// Callgrind's profile (https://valgrind.org/docs/manual/cl-format.html): self time of functions, calls and time of edges.
+///
+/// The format knows edges only, and readers take a function's inclusive time from those that lead to it. ``CallGraph``
+/// makes them such that this is its total, recursion or not; a function that is called, but not always, gets one from
+/// `(no caller)` for the rest.
+struct CallgrindExporter: Exporter {
+    func export(_ source: ExportSource, to writer: ByteWriter) -> ExportSummary {
+        let tree = source.callPaths()
+        let graph = CallGraph(tree, minTotal: source.filter.minCost)
+        writer.write(
+            "# callgrind format\nversion: 1\ncreator: fathom\npositions: line\nevents: ns\nsummary: " as StaticString)
+        writer.write(decimal: graph.total)
+        writer.write(byte: UInt8(ascii: "\n"))
+        var names = CallgrindNames(writer)
+        var edges = graph.edges[...]
+        for (index, node) in graph.nodes.enumerated() where node.isUsed {
+            let function = tree.functions[UInt32(index)]
+            writer.write(byte: UInt8(ascii: "\n"))
+            names.write("", function)
+            CallgrindExporter.write(line: function.line, node.selfTime, writer)
+            while let edge = edges.first, edge.caller == UInt32(index) {
+                let callee = tree.functions[edge.callee]
+                names.write("c", callee)
+                CallgrindExporter.write(calls: edge.calls, of: callee.line, writer)
+                CallgrindExporter.write(line: function.line, edge.time, writer)
+                edges = edges.dropFirst()
+            }
+            if node.dropped > 0 {
+                names.write("c", CallgrindExporter.notRecorded)
+                CallgrindExporter.write(calls: 1, of: 0, writer)
+                CallgrindExporter.write(line: function.line, node.dropped, writer)
+            }
+        }
+        let roots = graph.nodes.indices.filter { graph.nodes[$0].isCalled && graph.nodes[$0].roots.time > 0 }
+        if !roots.isEmpty {
+            writer.write(byte: UInt8(ascii: "\n"))
+            names.write("", CallgrindExporter.noCaller)
+            CallgrindExporter.write(line: 0, 0, writer)
+            for index in roots {
+                let callee = tree.functions[UInt32(index)]
+                names.write("c", callee)
+                CallgrindExporter.write(calls: graph.nodes[index].roots.calls, of: callee.line, writer)
+                CallgrindExporter.write(line: 0, graph.nodes[index].roots.time, writer)
+            }
+        }
+        let dropped = graph.nodes.reduce(0) { $0 &+ $1.dropped }
+        if dropped > 0 {
+            writer.write(byte: UInt8(ascii: "\n"))
+            names.write("", CallgrindExporter.notRecorded)
+            CallgrindExporter.write(line: 0, dropped, writer)
+        }
+        return ExportSummary(written: tree.paths.count)
+    }
+
+    private static let notRecorded = ResolvedFunction(name: CallPathNames.notRecorded, module: nil, file: nil, line: 0)
+
+    private static let noCaller = ResolvedFunction(name: "(no caller)", module: nil, file: nil, line: 0)
+
+    private static func write(line: Int, _ time: UInt64, _ writer: ByteWriter) {
+        writer.write(decimal: UInt64(max(line, 0)))
+        writer.write(byte: UInt8(ascii: " "))
+        writer.write(decimal: time)
+        writer.write(byte: UInt8(ascii: "\n"))
+    }
+
+    private static func write(calls: UInt64, of line: Int, _ writer: ByteWriter) {
+        writer.write("calls=" as StaticString)
+        writer.write(decimal: calls)
+        writer.write(byte: UInt8(ascii: " "))
+        writer.write(decimal: UInt64(max(line, 0)))
+        writer.write(byte: UInt8(ascii: "\n"))
+    }
+}
+
+/// Writes names in full the first time and by number after that.
+private struct CallgrindNames {
+    private let writer: ByteWriter
+    private var numbers: [String: [String: UInt64]] = [:]
+
+    init(_ writer: ByteWriter) { self.writer = writer }
+
+    /// - Parameter role: empty for the function itself, `c` for one it calls.
+    mutating func write(_ role: String, _ function: ResolvedFunction) {
+        write(role, "ob", function.module ?? "???")
+        write(role, role.isEmpty ? "fl" : "fi", function.file ?? "???")
+        write(role, "fn", function.name)
+    }
+
+    private mutating func write(_ role: String, _ kind: String, _ name: String) {
+        // A called function's file is named with another key than a function's own, but numbered alike.
+        let space = kind == "fi" ? "fl" : kind
+        let known = numbers[space, default: [:]][name]
+        let number = known ?? UInt64(numbers[space, default: [:]].count + 1)
+        writer.write("\(role)\(kind)=(\(number))")
+        if known == nil {
+            numbers[space, default: [:]][name] = number
+            writer.write(byte: UInt8(ascii: " "))
+            for byte in name.utf8 { writer.write(byte: byte == UInt8(ascii: "\n") ? UInt8(ascii: " ") : byte) }
+        }
+        writer.write(byte: UInt8(ascii: "\n"))
+    }
+}

@@ -1,0 +1,103 @@
+internal import TraceAnalysis
+internal import TraceFormat
+internal import TraceReports
+
+/// Chrome's trace events as begin and end pairs: "Trace Event Format", JSON array form.
+///
+/// Pairs, because complete events of no length at one moment lose their order; the array form, because a cut file still
+/// loads; names on ends too, because some importers match them.
+struct ChromeExporter: Exporter {
+    /// Perfetto's interface reads these files as well; chrome://tracing gives up earlier.
+    static let limit = ViewerLimit(viewer: "a Chrome trace viewer", depth: 512, calls: 1_000_000)
+
+    func export(_ source: ExportSource, to writer: ByteWriter) -> ExportSummary {
+        var tracks = ChromeTracks(writer, functions: source.functions)
+        writer.write("[" as StaticString)
+        let summary = source.write(to: &tracks, limit: ChromeExporter.limit)
+        writer.write("\n]\n" as StaticString)
+        return summary
+    }
+}
+
+private struct ChromeTracks: TrackWriter {
+    private let writer: ByteWriter
+    private let functions: FunctionTable
+    private var needsComma = false
+    private var pid: UInt64 = 0
+    private var tid: UInt64 = 0
+    private var namedProcesses: Set<UInt32> = []
+    /// Lanes need a thread id of their own: these are above any that Linux gives (PID_MAX_LIMIT).
+    private var nextLaneID: UInt64 = 1 << 22
+
+    init(_ writer: ByteWriter, functions: FunctionTable) {
+        self.writer = writer
+        self.functions = functions
+    }
+
+    var wantsMore: Bool { !writer.isClosed }
+
+    mutating func begin(_ track: Track) {
+        pid = UInt64(track.process.pid)
+        tid = UInt64(track.thread.tid)
+        if track.lane != 0 {
+            nextLaneID += 1
+            tid = nextLaneID
+        }
+        if namedProcesses.insert(track.process.index).inserted {
+            describe("process_name", track.process.programName)
+        }
+        describe("thread_name", track.name)
+    }
+
+    mutating func enter(_ call: TreeCall) {
+        event("B")
+        write(microseconds: call.start)
+        writer.write(",\"name\":" as StaticString)
+        writer.write(json: functions[call.function].name)
+        if let mark = call.mark {
+            writer.write(",\"cat\":\"" as StaticString)
+            writer.write(mark)
+            writer.write("\"" as StaticString)
+        }
+        writer.write("}" as StaticString)
+    }
+
+    mutating func leave(_ call: TreeCall) {
+        event("E")
+        write(microseconds: call.end)
+        writer.write(",\"name\":" as StaticString)
+        writer.write(json: functions[call.function].name)
+        writer.write("}" as StaticString)
+    }
+
+    mutating func endTrack() {}
+
+    private mutating func event(_ phase: StaticString) {
+        writer.write(needsComma ? ",\n{\"ph\":\"" : "\n{\"ph\":\"" as StaticString)
+        needsComma = true
+        writer.write(phase)
+        writer.write("\",\"pid\":" as StaticString)
+        writer.write(decimal: pid)
+        writer.write(",\"tid\":" as StaticString)
+        writer.write(decimal: tid)
+    }
+
+    /// The unit of the format; ns are its decimals.
+    private func write(microseconds nanoseconds: UInt64) {
+        writer.write(",\"ts\":" as StaticString)
+        writer.write(decimal: nanoseconds / 1000)
+        writer.write(byte: UInt8(ascii: "."))
+        for scale: UInt64 in [100, 10, 1] {
+            writer.write(byte: UInt8(ascii: "0") + UInt8(nanoseconds / scale % 10))
+        }
+    }
+
+    private mutating func describe(_ what: StaticString, _ name: String) {
+        event("M")
+        writer.write(",\"name\":\"" as StaticString)
+        writer.write(what)
+        writer.write("\",\"args\":{\"name\":" as StaticString)
+        writer.write(json: name)
+        writer.write("}}" as StaticString)
+    }
+}

@@ -1,0 +1,68 @@
+internal import TraceAnalysis
+internal import TraceReports
+
+/// A call graph for Graphviz (https://graphviz.org/doc/info/lang.html): functions, and who calls whom how often.
+struct DotExporter: Exporter {
+    /// The functions with the longest totals; a graph of 1,000 takes Graphviz a minute to lay out.
+    static let maxNodes = 300
+    /// Characters of a name that are shown; the tooltip has all.
+    private static let maxName = 60
+
+    func export(_ source: ExportSource, to writer: ByteWriter) -> ExportSummary {
+        let tree = source.callPaths()
+        let graph = CallGraph(tree, minTotal: source.filter.minCost)
+        let used = graph.nodes.indices.filter { graph.nodes[$0].isUsed }
+        let shown = used.sorted { (graph.nodes[$1].total, $0) < (graph.nodes[$0].total, $1) }
+            .prefix(DotExporter.maxNodes)
+        var isShown = [Bool](repeating: false, count: graph.nodes.count)
+        for index in shown { isShown[index] = true }
+
+        writer.write("digraph calls {\n  node [shape=box, fontname=\"sans-serif\", style=filled];\n" as StaticString)
+        writer.write("  edge [fontname=\"sans-serif\", fontsize=10];\n" as StaticString)
+        for index in shown {
+            write(graph.nodes[index], index, name: tree.functions[UInt32(index)].name, total: graph.total, writer)
+        }
+        for edge in graph.edges where isShown[Int(edge.caller)] && isShown[Int(edge.callee)] {
+            writer.write("  f\(edge.caller) -> f\(edge.callee) [label=\"\(edge.calls)\"" as String)
+            let width = 1 + 4 * Double(edge.time) / Double(max(graph.total, 1))
+            writer.write(", penwidth=\((width * 10).rounded() / 10)];\n")
+        }
+        writer.write("}\n" as StaticString)
+        var summary = ExportSummary(written: tree.paths.count)
+        if used.count > shown.count {
+            summary.remarks.append(
+                "the graph has the \(shown.count) functions with the longest totals of \(used.count); "
+                    + "--filter FUNCTION or --min-cost TIME chooses others")
+        }
+        return summary
+    }
+
+    private func write(_ node: CallGraph.Node, _ index: Int, name: String, total: UInt64, _ writer: ByteWriter) {
+        let share = Double(node.total) / Double(max(total, 1))
+        writer.write("  f\(index) [label=\"")
+        let isLong = name.count > DotExporter.maxName
+        writer.write(DotExporter.escape(isLong ? name.prefix(DotExporter.maxName) + "…" : name))
+        writer.write("\\n" as StaticString)
+        writer.write(time: node.total)
+        writer.write(" total\\n" as StaticString)
+        writer.write(time: node.selfTime)
+        writer.write(" self\\n\(node.calls) calls\", tooltip=\"")
+        writer.write(DotExporter.escape(name))
+        // Hue of orange, deeper the longer the total (H S V).
+        let saturation = (min(share, 1) * 0.8 * 100).rounded() / 100
+        writer.write("\", fillcolor=\"0.08 \(saturation) 1.0\"];\n")
+    }
+
+    /// `text` inside a quoted string, in which backslashes begin escapes too.
+    static func escape(_ text: String) -> String {
+        var result = ""
+        for character in text {
+            switch character {
+            case "\"", "\\": result += "\\\(character)"
+            case "\n": result += " "
+            default: result.append(character)
+            }
+        }
+        return result
+    }
+}

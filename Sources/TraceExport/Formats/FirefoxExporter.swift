@@ -1,0 +1,171 @@
+internal import TraceAnalysis
+internal import TraceFormat
+internal import TraceReports
+
+/// The Firefox Profiler's processed profile
+/// (https://github.com/firefox-devtools/profiler/blob/main/docs-developer/processed-profile-format.md), version 62.
+///
+/// A track is a thread whose samples are the stretches between one enter or leave and the next: each has the stack that
+/// ran, when it began to, and as weight how long it did. So the profiler's call tree and timeline hold every nanosecond.
+/// The samples of a track are kept until its end: the format has them by column.
+struct FirefoxExporter: Exporter {
+    /// Files of some 500 MB make a browser give up; a call comes to about 60 bytes.
+    static let limit = ViewerLimit(viewer: "the Firefox Profiler", depth: 4000, calls: 2_000_000)
+    private static let version = 62
+
+    func export(_ source: ExportSource, to writer: ByteWriter) -> ExportSummary {
+        writer.write("{\"meta\":{\"interval\":1,\"startTime\":" as StaticString)
+        writer.write(milliseconds: source.session.startRealtimeNanoseconds)
+        writer.write(",\"processType\":0,\"product\":" as StaticString)
+        writer.write(json: source.session.description?.command.joined(separator: " ") ?? "fathom")
+        writer.write(",\"stackwalk\":0,\"debug\":false,\"version\":24,\"preprocessedProfileVersion\":")
+        writer.write(decimal: UInt64(FirefoxExporter.version))
+        writer.write(",\"symbolicated\":true,\"markerSchema\":[],\"usesOnlyOneStackType\":true," as StaticString)
+        writer.write("\"sourceCodeIsNotOnSearchfox\":true,\"extensions\":{\"id\":[],\"name\":[]," as StaticString)
+        writer.write("\"baseURL\":[],\"length\":0},\"categories\":[{\"name\":\"Other\"," as StaticString)
+        writer.write("\"color\":\"grey\",\"subcategories\":[\"Other\"]}]},\n" as StaticString)
+        writer.write("\"libs\":[],\"pages\":[],\"counters\":[],\"profilerOverhead\":[],\"threads\":[" as StaticString)
+        var tracks = FirefoxTracks(writer)
+        let summary = source.write(to: &tracks, limit: FirefoxExporter.limit)
+        writer.write("],\n\"shared\":{" as StaticString)
+        tracks.writeTables(names: tracks.frames.functions.map { source.functions[$0] })
+        writer.write("}}\n" as StaticString)
+        return summary
+    }
+}
+
+private struct FirefoxTracks: TrackWriter {
+    private struct Sample {
+        var stack: Int32
+        /// ns since the session's start.
+        var start: UInt64
+        var length: UInt64
+    }
+
+    private let writer: ByteWriter
+    private(set) var frames = FrameNumbers()
+    /// Stacks by number: their innermost frame and the stack below it, or -1; and back.
+    private var stacks: [(frame: Int32, prefix: Int32)] = []
+    private var numbers: [UInt64: Int32] = [:]
+    private var open: [Int32] = []
+    private var samples: [Sample] = []
+    /// Until here the track's time is in samples.
+    private var sampled: UInt64 = 0
+    private var track: Track?
+    private var threads = 0
+
+    init(_ writer: ByteWriter) { self.writer = writer }
+
+    var wantsMore: Bool { !writer.isClosed }
+
+    mutating func begin(_ track: Track) {
+        self.track = track
+        samples.removeAll(keepingCapacity: true)
+        sampled = 0
+    }
+
+    mutating func enter(_ call: TreeCall) {
+        sample(until: call.start)
+        let key = UInt64(UInt32(bitPattern: open.last ?? -1)) << 32 | UInt64(frames.frame(of: call.function))
+        let stack = numbers[key] ?? Int32(stacks.count)
+        if Int(stack) == stacks.count {
+            numbers[key] = stack
+            stacks.append((Int32(truncatingIfNeeded: key), open.last ?? -1))
+        }
+        open.append(stack)
+    }
+
+    mutating func leave(_ call: TreeCall) {
+        sample(until: call.end)
+        open.removeLast()
+    }
+
+    /// The innermost open call ran until `time`.
+    private mutating func sample(until time: UInt64) {
+        if let stack = open.last, time > sampled {
+            samples.append(Sample(stack: stack, start: sampled, length: time - sampled))
+        }
+        sampled = time
+    }
+
+    mutating func endTrack() {
+        guard let track else { return }
+        writer.write(threads == 0 ? "\n{\"name\":" : ",\n{\"name\":" as StaticString)
+        threads += 1
+        writer.write(json: track.name)
+        writer.write(",\"processName\":" as StaticString)
+        writer.write(json: track.process.programName)
+        let isMain = track.thread.tid == track.process.pid && track.lane == 0
+        writer.write(",\"isMainThread\":\(isMain),\"pid\":\"\(track.process.pid)\",\"tid\":\"\(track.thread.tid)")
+        if track.lane != 0 { writer.write(".\(track.lane)") }
+        writer.write("\",\"processType\":\"default\",\"processStartupTime\":0," as StaticString)
+        writer.write("\"processShutdownTime\":null,\"registerTime\":0,\"unregisterTime\":null," as StaticString)
+        writer.write("\"pausedRanges\":[],\"showMarkersInTimeline\":false," as StaticString)
+        writer.write("\"markers\":{\"data\":[],\"name\":[],\"startTime\":[],\"endTime\":[]," as StaticString)
+        writer.write("\"phase\":[],\"category\":[],\"length\":0}," as StaticString)
+        writer.write("\"samples\":{\"weightType\":\"tracing-ms\",\"length\":\(samples.count),\"stack\":")
+        column(samples) { writer.write(decimal: UInt64($0.stack)) }
+        writer.write(",\"weight\":" as StaticString)
+        column(samples) { writer.write(milliseconds: $0.length) }
+        writer.write(",\"time\":" as StaticString)
+        column(samples) { writer.write(milliseconds: $0.start) }
+        writer.write("}}" as StaticString)
+    }
+
+    /// Writes the tables that all threads share. A function, its one frame and its name have the same number.
+    func writeTables(names: [ResolvedFunction]) {
+        let count = names.count
+        writer.write("\"stringArray\":" as StaticString)
+        column(names) { writer.write(json: $0.name) }
+        writer.write(",\n\"funcTable\":{\"length\":\(count),\"name\":")
+        column(0..<count) { writer.write(decimal: UInt64($0)) }
+        constants(["isJS": "false", "relevantForJS": "false", "resource": "-1", "source": "null"], count)
+        writer.write(",\"lineNumber\":" as StaticString)
+        column(names) { writer.write($0.line > 0 ? "\($0.line)" : "null") }
+        constants(["columnNumber": "null"], count)
+        writer.write("},\n\"frameTable\":{\"length\":\(count),\"func\":")
+        column(0..<count) { writer.write(decimal: UInt64($0)) }
+        constants(["address": "-1", "inlineDepth": "0", "category": "0", "subcategory": "0"], count)
+        constants(["nativeSymbol": "null", "innerWindowID": "0", "line": "null", "column": "null"], count)
+        writer.write("},\n\"stackTable\":{\"length\":\(stacks.count),\"frame\":")
+        column(stacks) { writer.write(decimal: UInt64($0.frame)) }
+        writer.write(",\"prefix\":" as StaticString)
+        column(stacks) { writer.write($0.prefix < 0 ? "null" : "\($0.prefix)") }
+        writer.write("},\n\"nativeSymbols\":{\"libIndex\":[],\"address\":[],\"name\":[],\"functionSize\":[],")
+        writer.write("\"length\":0},\"resourceTable\":{\"lib\":[],\"name\":[],\"host\":[],\"type\":[]," as StaticString)
+        writer.write("\"length\":0},\"sources\":{\"id\":[],\"filename\":[],\"startLine\":[]," as StaticString)
+        writer.write("\"startColumn\":[],\"sourceMapURL\":[],\"length\":0}" as StaticString)
+    }
+
+    private func column<Values: Collection>(_ values: Values, _ write: (Values.Element) -> Void) {
+        writer.write(byte: UInt8(ascii: "["))
+        var needsComma = false
+        for value in values {
+            if needsComma { writer.write(byte: UInt8(ascii: ",")) }
+            needsComma = true
+            write(value)
+        }
+        writer.write(byte: UInt8(ascii: "]"))
+    }
+
+    /// Columns in which all rows are alike.
+    private func constants(_ columns: KeyValuePairs<String, String>, _ count: Int) {
+        for (name, value) in columns {
+            writer.write(",\"\(name)\":")
+            column(0..<count) { _ in writer.write(value) }
+        }
+    }
+}
+
+extension ByteWriter {
+    /// Writes a time in ms; ns are its decimals.
+    fileprivate func write(milliseconds nanoseconds: UInt64) {
+        write(decimal: nanoseconds / 1_000_000)
+        write(byte: UInt8(ascii: "."))
+        var scale: UInt64 = 100_000
+        while scale > 0 {
+            write(byte: UInt8(ascii: "0") + UInt8(nanoseconds / scale % 10))
+            scale /= 10
+        }
+    }
+}

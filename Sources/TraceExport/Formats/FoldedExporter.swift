@@ -1,0 +1,64 @@
+internal import TraceAnalysis
+internal import TraceReports
+
+/// Folded stacks: one line a call path, its functions joined by `;`, and its self time in ns.
+///
+/// The input of flamegraph.pl and inferno (B. Gregg, https://www.brendangregg.com/flamegraphs.html). Paths without self
+/// time have no line. Time in callees that were not recorded is a callee named ``CallPathNames/notRecorded``.
+struct FoldedExporter: Exporter {
+    func export(_ source: ExportSource, to writer: ByteWriter) -> ExportSummary {
+        let tree = source.callPaths()
+        var names = [[UInt8]?](repeating: nil, count: tree.functions.functions.count)
+        var prefix: [UInt8] = []
+        /// Length of `prefix` at each depth.
+        var ends: [Int] = []
+        tree.forEachPath(minTotal: source.filter.minCost) { _, path in
+            let name = names[Int(path.function)] ?? FoldedExporter.frame(tree.functions[path.function].name)
+            names[Int(path.function)] = name
+            ends.removeLast(ends.count - Int(path.depth))
+            prefix.removeLast(prefix.count - (ends.last ?? 0))
+            if !prefix.isEmpty { prefix.append(UInt8(ascii: ";")) }
+            prefix += name
+            ends.append(prefix.count)
+            if path.sums.selfTime > 0 {
+                writer.write(prefix)
+                FoldedExporter.end(path.sums.selfTime, writer)
+            }
+            if path.sums.dropped.time > 0 {
+                writer.write(prefix)
+                writer.write(byte: UInt8(ascii: ";"))
+                writer.write(CallPathNames.notRecorded)
+                FoldedExporter.end(path.sums.dropped.time, writer)
+            }
+        }
+        return ExportSummary(written: tree.paths.count)
+    }
+
+    /// `name` as a frame: `;` would end it, and a last word of digits would be taken for a second count, which turns
+    /// flamegraph.pl and inferno to comparing two profiles.
+    static func frame(_ name: String) -> [UInt8] {
+        var bytes = name.utf8.map { byte in
+            switch byte {
+            case UInt8(ascii: ";"): UInt8(ascii: ":")
+            case UInt8(ascii: "\n"), UInt8(ascii: "\r"): UInt8(ascii: " ")
+            default: byte
+            }
+        }
+        let digits = bytes.reversed().prefix { "0123456789.".utf8.contains($0) }.count
+        let space = bytes.count - digits - 1
+        if digits > 0, space >= 0, bytes[space] == UInt8(ascii: " ") { bytes[space] = UInt8(ascii: "_") }
+        return bytes
+    }
+
+    private static func end(_ time: UInt64, _ writer: ByteWriter) {
+        writer.write(byte: UInt8(ascii: " "))
+        writer.write(decimal: time)
+        writer.write(byte: UInt8(ascii: "\n"))
+    }
+}
+
+/// Names for what is no function.
+enum CallPathNames {
+    /// Stands for callees that the record options left out.
+    static let notRecorded = "(not recorded)"
+}

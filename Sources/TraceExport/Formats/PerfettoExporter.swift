@@ -1,0 +1,167 @@
+internal import TraceAnalysis
+internal import TraceFormat
+internal import TraceReports
+
+/// Perfetto's TrackEvent protobuf (https://perfetto.dev/docs/reference/synthetic-track-event).
+///
+/// Times carry no clock id: any but the default needs a clock snapshot, without which every slice is discarded. All
+/// packets are of one sequence, without which there are no slices at all; the first says that its interned names start
+/// anew, the others that they need those before them, without which names are empty.
+struct PerfettoExporter: Exporter {
+    /// `trace_processor` keeps 512 nested slices a track; deeper ones spoil the times of their callers.
+    static let limit = ViewerLimit(viewer: "Perfetto", depth: 512, calls: 4_000_000)
+
+    func export(_ source: ExportSource, to writer: ByteWriter) -> ExportSummary {
+        var tracks = PerfettoTracks(writer, functions: source.functions)
+        return source.write(to: &tracks, limit: PerfettoExporter.limit)
+    }
+}
+
+private struct PerfettoTracks: TrackWriter {
+    /// Field numbers of `trace_packet.proto` and the messages below it.
+    private enum Field {
+        enum Trace { static let packet: UInt64 = 1 }
+        enum Packet {
+            static let timestamp: UInt64 = 8
+            static let sequence: UInt64 = 10
+            static let trackEvent: UInt64 = 11
+            static let internedData: UInt64 = 12
+            static let sequenceFlags: UInt64 = 13
+            static let trackDescriptor: UInt64 = 60
+        }
+        enum Descriptor {
+            static let uuid: UInt64 = 1
+            static let name: UInt64 = 2
+            static let process: UInt64 = 3
+            static let thread: UInt64 = 4
+            static let parent: UInt64 = 5
+        }
+        enum Process { static let (pid, name) = (UInt64(1), UInt64(6)) }
+        enum Thread { static let (pid, tid, name) = (UInt64(1), UInt64(2), UInt64(5)) }
+        enum Event {
+            static let type: UInt64 = 9
+            static let nameID: UInt64 = 10
+            static let track: UInt64 = 11
+            static let category: UInt64 = 22
+        }
+        enum Interned {
+            static let eventNames: UInt64 = 2
+            static let (id, name) = (UInt64(1), UInt64(2))
+        }
+    }
+
+    private let writer: ByteWriter
+    private let functions: FunctionTable
+    /// By function: its name was written.
+    private var isNamed: [Bool] = []
+    private var lastUUID: UInt64 = 0
+    private var processUUIDs: [UInt32: UInt64] = [:]
+    private var thread: TracedThread?
+    private var threadUUID: UInt64 = 0
+    private var trackUUID: UInt64 = 0
+    private var hasStarted = false
+    // Kept from packet to packet for their memory.
+    private var trace = ProtobufMessage()
+    private var packet = ProtobufMessage()
+    private var event = ProtobufMessage()
+
+    init(_ writer: ByteWriter, functions: FunctionTable) {
+        self.writer = writer
+        self.functions = functions
+    }
+
+    var wantsMore: Bool { !writer.isClosed }
+
+    mutating func begin(_ track: Track) {
+        if processUUIDs[track.process.index] == nil { describe(processOf: track) }
+        // Also for a thread that has calls on other lanes only: those are below its own track.
+        if thread !== track.thread {
+            thread = track.thread
+            threadUUID = describe(threadOf: track)
+        }
+        trackUUID = track.lane == 0 ? threadUUID : describe(laneOf: track)
+    }
+
+    mutating func enter(_ call: TreeCall) {
+        event.clear()
+        event.add(Field.Event.type, 1)
+        event.add(Field.Event.nameID, UInt64(call.function) + 1)
+        event.add(Field.Event.track, trackUUID)
+        if let mark = call.mark { event.add(Field.Event.category, "\(mark)") }
+        packet.clear()
+        packet.add(Field.Packet.timestamp, call.start)
+        packet.add(Field.Packet.trackEvent, event)
+        name(call.function)
+        write()
+    }
+
+    mutating func leave(_ call: TreeCall) {
+        event.clear()
+        event.add(Field.Event.type, 2)
+        event.add(Field.Event.track, trackUUID)
+        packet.clear()
+        packet.add(Field.Packet.timestamp, call.end)
+        packet.add(Field.Packet.trackEvent, event)
+        write()
+    }
+
+    mutating func endTrack() {}
+
+    /// Adds the function's name to the packet that is the first to use it.
+    private mutating func name(_ function: UInt32) {
+        let index = Int(function)
+        if index >= isNamed.count { isNamed += Array(repeating: false, count: index + 1 - isNamed.count) }
+        guard !isNamed[index] else { return }
+        isNamed[index] = true
+        var entry = ProtobufMessage()
+        entry.add(Field.Interned.id, UInt64(function) + 1)
+        entry.add(Field.Interned.name, functions[function].name)
+        var interned = ProtobufMessage()
+        interned.add(Field.Interned.eventNames, entry)
+        packet.add(Field.Packet.internedData, interned)
+    }
+
+    /// Writes the packet as the next one of the sequence.
+    private mutating func write() {
+        packet.add(Field.Packet.sequence, 1)
+        packet.add(Field.Packet.sequenceFlags, hasStarted ? 2 : 1)
+        hasStarted = true
+        trace.clear()
+        trace.add(Field.Trace.packet, packet)
+        writer.write(trace.bytes)
+    }
+
+    private mutating func describe(_ fill: (inout ProtobufMessage) -> Void) -> UInt64 {
+        lastUUID += 1
+        var descriptor = ProtobufMessage()
+        descriptor.add(Field.Descriptor.uuid, lastUUID)
+        fill(&descriptor)
+        packet.clear()
+        packet.add(Field.Packet.trackDescriptor, descriptor)
+        write()
+        return lastUUID
+    }
+
+    private mutating func describe(processOf track: Track) {
+        var process = ProtobufMessage()
+        process.add(Field.Process.pid, UInt64(track.process.pid))
+        process.add(Field.Process.name, track.process.programName)
+        processUUIDs[track.process.index] = describe { $0.add(Field.Descriptor.process, process) }
+    }
+
+    private mutating func describe(threadOf track: Track) -> UInt64 {
+        var thread = ProtobufMessage()
+        thread.add(Field.Thread.pid, UInt64(track.process.pid))
+        thread.add(Field.Thread.tid, UInt64(track.thread.tid))
+        if !track.thread.name.isEmpty { thread.add(Field.Thread.name, track.thread.name) }
+        return describe { $0.add(Field.Descriptor.thread, thread) }
+    }
+
+    private mutating func describe(laneOf track: Track) -> UInt64 {
+        let parent = threadUUID
+        return describe {
+            $0.add(Field.Descriptor.parent, parent)
+            $0.add(Field.Descriptor.name, track.name)
+        }
+    }
+}

@@ -1,0 +1,82 @@
+/// A struct under construction in Thrift's compact protocol
+/// (https://github.com/apache/thrift/blob/master/doc/specs/thrift-compact-protocol.md). Fields are added by ascending id.
+struct ThriftStruct {
+    /// Kinds of field as they are encoded.
+    private enum Kind {
+        static let (int32, int64, binary, list, structure) = (UInt8(5), UInt8(6), UInt8(8), UInt8(9), UInt8(12))
+    }
+
+    private var content: [UInt8] = []
+    private var lastID: UInt8 = 0
+
+    /// The whole struct.
+    var bytes: [UInt8] { content + [0] }
+
+    mutating func add(_ id: UInt8, int32 value: Int32) {
+        begin(id, Kind.int32)
+        ThriftStruct.append(zigzag: Int64(value), to: &content)
+    }
+
+    mutating func add(_ id: UInt8, int64 value: Int) {
+        begin(id, Kind.int64)
+        ThriftStruct.append(zigzag: Int64(value), to: &content)
+    }
+
+    mutating func add(_ id: UInt8, _ text: String) {
+        begin(id, Kind.binary)
+        ThriftStruct.append(text, to: &content)
+    }
+
+    mutating func add(_ id: UInt8, _ value: ThriftStruct) {
+        begin(id, Kind.structure)
+        content += value.bytes
+    }
+
+    mutating func add(_ id: UInt8, list values: [ThriftStruct]) {
+        beginList(id, values.count, of: Kind.structure)
+        for value in values { content += value.bytes }
+    }
+
+    mutating func add(_ id: UInt8, list values: [Int32]) {
+        beginList(id, values.count, of: Kind.int32)
+        for value in values { ThriftStruct.append(zigzag: Int64(value), to: &content) }
+    }
+
+    mutating func add(_ id: UInt8, list values: [String]) {
+        beginList(id, values.count, of: Kind.binary)
+        for value in values { ThriftStruct.append(value, to: &content) }
+    }
+
+    private mutating func begin(_ id: UInt8, _ kind: UInt8) {
+        content.append((id - lastID) << 4 | kind)
+        lastID = id
+    }
+
+    private mutating func beginList(_ id: UInt8, _ count: Int, of kind: UInt8) {
+        begin(id, Kind.list)
+        if count < 15 {
+            content.append(UInt8(count) << 4 | kind)
+        } else {
+            content.append(0xf0 | kind)
+            ThriftStruct.append(UInt64(count), to: &content)
+        }
+    }
+
+    private static func append(_ text: String, to bytes: inout [UInt8]) {
+        append(UInt64(text.utf8.count), to: &bytes)
+        bytes += text.utf8
+    }
+
+    private static func append(zigzag value: Int64, to bytes: inout [UInt8]) {
+        append(UInt64(bitPattern: value << 1 ^ value >> 63), to: &bytes)
+    }
+
+    private static func append(_ value: UInt64, to bytes: inout [UInt8]) {
+        var rest = value
+        while rest >= 0x80 {
+            bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
+            rest >>= 7
+        }
+        bytes.append(UInt8(rest))
+    }
+}

@@ -1,0 +1,95 @@
+internal import TraceAnalysis
+internal import TraceFormat
+
+/// One stack of one thread: what a timeline shows as a row of nested bars.
+struct Track {
+    let process: TracedProcess
+    let thread: TracedThread
+    /// 0 is the thread's own stack; others are coroutines and alternate stacks.
+    let lane: UInt32
+
+    /// `worker`, or `thread 12` for one without a name; `worker lane 1`.
+    var name: String {
+        let name = thread.name.isEmpty ? "thread \(thread.tid)" : thread.name
+        return lane == 0 ? name : "\(name) lane \(lane)"
+    }
+}
+
+/// Receives calls in pre-order, track by track. Times on a track never go back.
+protocol TrackWriter {
+    /// Whether anybody takes more.
+    var wantsMore: Bool { get }
+    /// A track begins; it has calls.
+    mutating func begin(_ track: Track)
+    mutating func enter(_ call: TreeCall)
+    mutating func leave(_ call: TreeCall)
+    mutating func endTrack()
+}
+
+extension TreeCall {
+    /// ns since the session's start.
+    var end: UInt64 { start &+ total }
+
+    /// How the call ended or came to be, for viewers; nil for the ordinary case.
+    var mark: StaticString? {
+        if isInherited { return "inherited" }
+        return switch state {
+        case .complete: nil
+        case .open: "open"
+        case .unwound: "unwound"
+        }
+    }
+}
+
+/// Turns a call tree into tracks, leaves out what lies deeper than a viewer can nest, and counts.
+struct TrackVisitor<Writer: TrackWriter>: TreeVisitor {
+    private(set) var writer: Writer
+    private(set) var summary: ExportSummary
+    private let maxDepth: UInt32
+    private var process: TracedProcess?
+    private var thread: TracedThread?
+    private var lane: UInt32 = 0
+    private var isInTrack = false
+
+    init(_ writer: Writer, limit: ViewerLimit?) {
+        self.writer = writer
+        summary = ExportSummary(limit: limit)
+        maxDepth = limit?.depth ?? .max
+    }
+
+    var wantsMore: Bool { writer.wantsMore }
+
+    mutating func begin(_ process: TracedProcess) { self.process = process }
+
+    mutating func begin(_ thread: TracedThread, in space: AddressSpace) {
+        self.thread = thread
+        lane = 0
+    }
+
+    mutating func begin(lane: UInt32) { self.lane = lane }
+
+    mutating func enter(_ call: TreeCall) {
+        guard call.depth < maxDepth else {
+            summary.tooDeep &+= 1
+            return
+        }
+        summary.count(total: call.total)
+        if !isInTrack, let process, let thread {
+            writer.begin(Track(process: process, thread: thread, lane: lane))
+            isInTrack = true
+        }
+        writer.enter(call)
+    }
+
+    mutating func leave(_ call: TreeCall) {
+        if call.depth < maxDepth { writer.leave(call) }
+    }
+
+    mutating func endLane(hidden: CallSum) {
+        if isInTrack { writer.endTrack() }
+        isInTrack = false
+    }
+
+    mutating func endThread() {}
+    mutating func endProcess() {}
+}

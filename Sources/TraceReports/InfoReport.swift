@@ -1,0 +1,241 @@
+public import TraceFormat
+
+/// Tells everything about a recording but its calls.
+public struct InfoReport {
+    private let writer: ByteWriter
+    private let session: Session
+    private let showsModules: Bool
+
+    public init(_ writer: ByteWriter, session: Session, showsModules: Bool) {
+        self.writer = writer
+        self.session = session
+        self.showsModules = showsModules
+    }
+
+    /// Calls, bytes and the time from start to the last moment known, of the whole session.
+    /// Verifies every chunk on the way, so that damage is told.
+    private func totals() -> (calls: UInt64, bytes: Int, duration: UInt64, threads: Int) {
+        var totals = (calls: UInt64(0), bytes: 0, duration: UInt64(0), threads: 0)
+        for process in session.processes {
+            for thread in process.threads {
+                totals.calls &+= thread.countCalls()
+                totals.bytes += thread.bytes
+                totals.threads += 1
+                totals.duration = max(totals.duration, session.clock.nanoseconds(at: thread.lastTicks()))
+                for chunk in thread.chunks.indices { _ = thread.payloadIsIntact(ofChunk: chunk) }
+            }
+        }
+        return totals
+    }
+
+    private func endText(_ process: TracedProcess) -> String {
+        switch process.end {
+        case .exit: "exited"
+        case .waited(let status): waitText(status)
+        case .confined: "not recorded any more: it confined itself (seccomp, PR_SET_TSC)"
+        case .exec: "replaced itself by exec"
+        case .unknown: session.isRecording ? "running or killed" : "killed, or ended without a word"
+        }
+    }
+
+    private func waitText(_ status: Int32) -> String {
+        if let signal = signal(status) { return "killed by \(signal)" + (status & 0x80 != 0 ? ", core dumped" : "") }
+        return status == 0 ? "exited" : "exited with status \(exitStatus(status))"
+    }
+
+    private func signal(_ status: Int32) -> String? { status & 0x7f == 0 ? nil : signalName(status & 0x7f) }
+
+    private func exitStatus(_ status: Int32) -> Int32 { status >> 8 & 0xff }
+
+    /// As text for people.
+    public func writeText() {
+        let totals = totals()
+        let description = session.description
+        row("session", session.path)
+        if let description {
+            row("command", description.command.joined(separator: " "))
+            row("directory", description.directory ?? "unknown")
+            row("host", [description.host, description.kernel].compactMap { $0 }.joined(separator: ", "))
+            row("cpu", description.cpu ?? "unknown")
+            row("recorded by", "fathom \(description.fathom ?? "?")")
+            let options = description.options.filter { $0.value != "null" }
+            row("options", options.map { "\($0.name)=\($0.value)" }.joined(separator: " "))
+        }
+        let start = description?.startRealtimeNanoseconds ?? session.startRealtimeNanoseconds
+        if start > 0 { row("start", DateText.utc(secondsSinceEpoch: start / 1_000_000_000)) }
+        writer.write("duration     " as StaticString)
+        writer.write(time: totals.duration)
+        writer.write(byte: UInt8(ascii: "\n"))
+        let megahertz = (session.clock.frequency / 1e4).rounded() / 100
+        row("clock", session.clockIsCounter ? "CPU counter, \(megahertz) MHz" : "CLOCK_MONOTONIC")
+        row("calls", String(totals.calls))
+        row("log", "\(session.logSize) bytes")
+        row("buffers", "\(session.buffersSize) bytes")
+        if totals.calls > 0 {
+            row("per call", "\(tenths(Double(totals.bytes) / Double(totals.calls))) bytes")
+        }
+        if session.losses.leftOutCalls > 0 { row("left out", "\(session.losses.leftOutCalls) calls, by the options") }
+        if session.losses.calls > 0 { row("lost", session.losses.description) }
+        row("processes", "\(session.processes.count), threads \(totals.threads)")
+        for process in session.processes { writeText(process) }
+        row("damage", session.damage.entries.isEmpty ? "none" : "\(session.damage.entries.count)")
+        for damage in session.damage.entries { writer.write("  \(damage)\n") }
+    }
+
+    private func writeText(_ process: TracedProcess) {
+        guard !process.metadataIsLost else {
+            writer.write("\nprocess \(process.pid), metadata lost\n")
+            for thread in process.threads { writeText(thread) }
+            return
+        }
+        let origin = process.origin == .fork ? "forked from" : "started by"
+        writer.write("\nprocess \(process.pid) \(process.path), \(origin) \(process.parentPID)\n")
+        writer.write("  command    \(process.arguments.joined(separator: " "))\n")
+        writer.write("  end        \(endText(process))\n")
+        for thread in process.threads { writeText(thread) }
+        writer.write("  modules    \(process.modules.count)\n")
+        guard showsModules else { return }
+        for module in process.modules {
+            writer.write("    " as StaticString)
+            writer.write(hexadecimal: module.low)
+            writer.write(byte: UInt8(ascii: "-"))
+            writer.write(hexadecimal: module.high)
+            writer.write(" \(module.path) build-id \(hexadecimal(module.buildID))")
+            writer.write(module.unloadTicks == .max ? "\n" : " (unloaded)\n" as StaticString)
+        }
+    }
+
+    private func writeText(_ thread: TracedThread) {
+        var line = "  thread     \(thread.tid)"
+        if !thread.name.isEmpty { line += " (\(thread.name))" }
+        line += ", " + count(thread.countCalls(), "call")
+        line += ", \(thread.bytes) bytes in " + count(UInt64(thread.chunks.count), "chunk")
+        if thread.lostCalls > 0 { line += ", " + count(thread.lostCalls, "call") + " lost" }
+        if thread.orphanExits > 0 { line += ", " + count(thread.orphanExits, "exit") + " without a call" }
+        writer.write(line + "\n")
+    }
+
+    private func row(_ name: String, _ value: String) {
+        guard !value.isEmpty else { return }
+        writer.write(name)
+        writer.write(spaces: 13 - name.utf8.count)
+        writer.write(value)
+        writer.write(byte: UInt8(ascii: "\n"))
+    }
+
+    private func count(_ number: UInt64, _ noun: String) -> String { "\(number) \(noun)" + (number == 1 ? "" : "s") }
+
+    private func tenths(_ value: Double) -> String { "\((value * 10).rounded() / 10)" }
+
+    private func hexadecimal(_ bytes: [UInt8]) -> String {
+        bytes.isEmpty ? "none" : bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    }
+
+    /// As one JSON object.
+    public func writeJSON() {
+        let totals = totals()
+        let description = session.description
+        writer.write("{\"session\":" as StaticString)
+        writer.write(json: session.path)
+        list(",\"command\":", description?.command ?? [])
+        text(",\"directory\":", description?.directory)
+        text(",\"host\":", description?.host)
+        text(",\"kernel\":", description?.kernel)
+        text(",\"cpu\":", description?.cpu)
+        text(",\"fathom\":", description?.fathom)
+        writer.write(",\"options\":{" as StaticString)
+        for (index, option) in (description?.options ?? []).enumerated() {
+            if index > 0 { writer.write(byte: UInt8(ascii: ",")) }
+            writer.write(json: option.name)
+            // Numbers and null are as they stand in session.json.
+            writer.write(byte: UInt8(ascii: ":"))
+            let isBare = option.value == "null" || option.value.utf8.allSatisfy { (0x30...0x39).contains($0) }
+            if isBare { writer.write(option.value) } else { writer.write(json: option.value) }
+        }
+        writer.write("}" as StaticString)
+        number(
+            ",\"start_realtime_ns\":", description?.startRealtimeNanoseconds ?? session.startRealtimeNanoseconds)
+        number(",\"duration_ns\":", totals.duration)
+        text(",\"clock\":", session.clockIsCounter ? "counter" : "monotonic")
+        number(",\"ticks_per_second\":", UInt64(exactly: session.clock.frequency.rounded()) ?? 0)
+        number(",\"calls\":", totals.calls)
+        number(",\"log_bytes\":", UInt64(session.logSize))
+        number(",\"buffers_bytes\":", UInt64(session.buffersSize))
+        number(",\"unplaced_calls\":", session.losses.unplacedCalls)
+        number(",\"unwritten_calls\":", session.losses.unwrittenCalls)
+        number(",\"left_out_calls\":", session.losses.leftOutCalls)
+        writer.write(",\"processes\":[" as StaticString)
+        for (index, process) in session.processes.enumerated() {
+            if index > 0 { writer.write(",\n" as StaticString) }
+            writeJSON(process)
+        }
+        list("],\"damage\":", session.damage.entries.map(\.description))
+        writer.write("}\n" as StaticString)
+    }
+
+    private func writeJSON(_ process: TracedProcess) {
+        number("{\"pid\":", UInt64(process.pid))
+        number(",\"parent_pid\":", UInt64(process.parentPID))
+        text(",\"origin\":", process.origin == .fork ? "fork" : "image")
+        text(",\"path\":", process.path)
+        list(",\"command\":", process.arguments)
+        let end: String? =
+            switch process.end {
+            case .exit: "exit"
+            case .exec: "exec"
+            case .confined: "confined"
+            case .waited(let status): signal(status) ?? "exit"
+            case .unknown: nil
+            }
+        text(",\"end\":", end)
+        if case .waited(let status) = process.end, signal(status) == nil {
+            number(",\"exit_status\":", UInt64(exitStatus(status)))
+        }
+        writer.write(",\"threads\":[" as StaticString)
+        for (index, thread) in process.threads.enumerated() {
+            number(index > 0 ? ",{\"tid\":" : "{\"tid\":", UInt64(thread.tid))
+            text(",\"name\":", thread.name)
+            number(",\"calls\":", thread.countCalls())
+            number(",\"bytes\":", UInt64(thread.bytes))
+            number(",\"chunks\":", UInt64(thread.chunks.count))
+            number(",\"lost_calls\":", thread.lostCalls)
+            number(",\"orphan_exits\":", thread.orphanExits)
+            writer.write("}" as StaticString)
+        }
+        writer.write("]" as StaticString)
+        if showsModules {
+            writer.write(",\"modules\":[" as StaticString)
+            for (index, module) in process.modules.enumerated() {
+                text(index > 0 ? ",{\"path\":" : "{\"path\":", module.path)
+                text(",\"build_id\":", hexadecimal(module.buildID))
+                writer.write(",\"low\":\"" as StaticString)
+                writer.write(hexadecimal: module.low)
+                writer.write("\",\"high\":\"" as StaticString)
+                writer.write(hexadecimal: module.high)
+                writer.write(module.unloadTicks == .max ? "\"}" : "\",\"unloaded\":true}" as StaticString)
+            }
+            writer.write("]" as StaticString)
+        }
+        writer.write("}" as StaticString)
+    }
+
+    private func number(_ key: StaticString, _ value: UInt64) {
+        writer.write(key)
+        writer.write(decimal: value)
+    }
+
+    private func text(_ key: StaticString, _ value: String?) {
+        writer.write(key)
+        writer.write(json: value)
+    }
+
+    private func list(_ key: StaticString, _ values: [String]) {
+        writer.write(key)
+        writer.write("[" as StaticString)
+        for (index, value) in values.enumerated() {
+            if index > 0 { writer.write(byte: UInt8(ascii: ",")) }
+            writer.write(json: value)
+        }
+        writer.write("]" as StaticString)
+    }
+}

@@ -1,0 +1,147 @@
+internal import TraceAnalysis
+internal import TraceFormat
+
+extension Report {
+    // MARK: Text
+
+    private static let columnWidth = 10
+
+    func writeText(to writer: ByteWriter) {
+        for column in ReportColumn.allCases { Report.writeHeading(column.rawValue, to: writer) }
+        writer.write("  \(heading)\n")
+        for row in rows where !writer.isClosed {
+            writer.write(decimal: row.calls, width: Report.columnWidth)
+            for column in ReportColumn.allCases.dropFirst() {
+                writer.write(time: column.value(of: row), width: Report.columnWidth)
+            }
+            writer.write("  " as StaticString)
+            writer.write(name(of: row, separator: " → "))
+            if let function = function(of: row) { writePlace(of: function, to: writer) }
+            writer.write(byte: UInt8(ascii: "\n"))
+        }
+        if moreRows > 0 {
+            writer.write("… " as StaticString)
+            writer.write(decimal: UInt64(moreRows))
+            writer.write(" more\n" as StaticString)
+        }
+        let dropped = tree.dropped
+        if dropped.calls > 0 {
+            writer.write("… " as StaticString)
+            writer.write(decimal: dropped.calls)
+            writer.write(dropped.calls == 1 ? " call, " : " calls, " as StaticString)
+            writer.write(time: dropped.time)
+            writer.write(" (not recorded)\n" as StaticString)
+        }
+    }
+
+    private var heading: String {
+        switch kind {
+        case .functions: "function"
+        case .paths: "path"
+        case .files: "file"
+        case .modules: "module"
+        case .threads: "process · thread"
+        case .callers: "caller"
+        case .callees: "callee"
+        }
+    }
+
+    static func writeHeading(_ text: String, to writer: ByteWriter) {
+        writer.write(spaces: columnWidth - text.utf8.count)
+        writer.write(text)
+    }
+
+    /// The module's last path component, file and line.
+    private func writePlace(of function: ResolvedFunction, to writer: ByteWriter) {
+        guard let module = function.module else { return }
+        writer.write("  " as StaticString)
+        writer.write(String(module[(module.lastIndex(of: "/").map(module.index(after:)) ?? module.startIndex)...]))
+        guard let file = function.file else { return }
+        writer.write("  " as StaticString)
+        writer.write(file)
+        writer.write(byte: UInt8(ascii: ":"))
+        writer.write(decimal: UInt64(max(function.line, 0)))
+    }
+
+    // MARK: JSON
+
+    func writeJSON(to writer: ByteWriter) {
+        writer.write("{\"\(kind.rawValue)\":[")
+        for (index, row) in rows.enumerated() where !writer.isClosed {
+            writer.write(index == 0 ? "\n{" : ",\n{" as StaticString)
+            writeSubject(of: row, to: writer)
+            for column in ReportColumn.allCases {
+                writer.write(",\"\(column.key)\":")
+                writer.write(decimal: column.value(of: row))
+            }
+            writer.write(byte: UInt8(ascii: "}"))
+        }
+        writer.write("]}\n" as StaticString)
+    }
+
+    private func writeSubject(of row: AggregateRow, to writer: ByteWriter) {
+        switch row.subject {
+        case .function(let id):
+            writer.write("\"name\":" as StaticString)
+            writer.write(json: function(of: row)?.name ?? String(id))
+        case .path(let index):
+            writer.write("\"path\":[" as StaticString)
+            for (position, name) in names(ofPath: index).enumerated() {
+                if position > 0 { writer.write(byte: UInt8(ascii: ",")) }
+                writer.write(json: name)
+            }
+            writer.write(byte: UInt8(ascii: "]"))
+        case .place(let place):
+            writer.write(kind == .files ? "\"file\":" : "\"module\":" as StaticString)
+            writer.write(json: place)
+        case .thread(let thread):
+            writer.write("\"pid\":\(thread.process.pid),\"program\":")
+            writer.write(json: thread.process.programName)
+            writer.write(",\"tid\":\(thread.tid),\"name\":")
+            writer.write(json: thread.name)
+        }
+        guard let function = function(of: row) else { return }
+        writer.write(",\"module\":" as StaticString)
+        writer.write(json: function.module)
+        writer.write(",\"file\":" as StaticString)
+        writer.write(json: function.file)
+        writer.write(",\"line\":" as StaticString)
+        writer.write(function.file == nil ? "null" : String(function.line))
+    }
+
+    // MARK: CSV
+
+    /// One header line, then one line a row (RFC 4180, with newlines as line ends).
+    func writeCSV(to writer: ByteWriter) {
+        let hasFunctions = rows.first.map { function(of: $0) != nil } ?? true
+        let text = ["name"] + (hasFunctions ? ["module", "file", "line"] : [])
+        writer.write((text + ReportColumn.allCases.map(\.key)).joined(separator: ",") + "\n")
+        for row in rows where !writer.isClosed {
+            writeCSV(name(of: row, separator: ";"), to: writer)
+            if let function = function(of: row) {
+                for field in [function.module, function.file, function.file.map { _ in String(function.line) }] {
+                    writer.write(byte: UInt8(ascii: ","))
+                    writeCSV(field ?? "", to: writer)
+                }
+            }
+            for column in ReportColumn.allCases {
+                writer.write(byte: UInt8(ascii: ","))
+                writer.write(decimal: column.value(of: row))
+            }
+            writer.write(byte: UInt8(ascii: "\n"))
+        }
+    }
+
+    private func writeCSV(_ field: String, to writer: ByteWriter) {
+        guard field.utf8.contains(where: { [UInt8(ascii: ","), UInt8(ascii: "\""), 10, 13].contains($0) }) else {
+            writer.write(field)
+            return
+        }
+        writer.write(byte: UInt8(ascii: "\""))
+        for byte in field.utf8 {
+            if byte == UInt8(ascii: "\"") { writer.write(byte: byte) }
+            writer.write(byte: byte)
+        }
+        writer.write(byte: UInt8(ascii: "\""))
+    }
+}

@@ -1,0 +1,119 @@
+public import TraceAnalysis
+public import TraceFormat
+
+/// Writes call trees as one JSON document, while they are walked.
+public struct TreeJSON: TreeVisitor {
+    private let writer: ByteWriter
+    private let functions: FunctionTable
+    private let limit: Int
+    private var shown = 0
+    private var lane: UInt32 = 0
+    private var rootsHidden = CallSum()
+    /// An element of the innermost open list was written.
+    private var needsComma = false
+
+    /// - Parameter limit: calls to write in all.
+    public init(_ writer: ByteWriter, functions: FunctionTable, limit: Int = .max) {
+        self.writer = writer
+        self.functions = functions
+        self.limit = limit
+        writer.write("{\"processes\":[" as StaticString)
+    }
+
+    public var wantsMore: Bool { shown < limit && !writer.isClosed }
+
+    /// Ends the document.
+    public func finish() { writer.write("]}\n" as StaticString) }
+
+    public mutating func begin(_ process: TracedProcess) {
+        separate()
+        writer.write("{\"pid\":" as StaticString)
+        writer.write(decimal: UInt64(process.pid))
+        writer.write(",\"threads\":[" as StaticString)
+        needsComma = false
+    }
+
+    public mutating func endProcess() { close() }
+
+    public mutating func begin(_ thread: TracedThread, in space: AddressSpace) {
+        separate()
+        writer.write("{\"tid\":" as StaticString)
+        writer.write(decimal: UInt64(thread.tid))
+        writer.write(",\"name\":" as StaticString)
+        writer.write(json: thread.name)
+        writer.write(",\"roots\":[" as StaticString)
+        needsComma = false
+        lane = 0
+    }
+
+    /// Closes the thread; what is hidden of its roots is told like a call's hidden callees.
+    public mutating func endThread() {
+        writer.write(byte: UInt8(ascii: "]"))
+        if rootsHidden.calls > 0 {
+            number(",\"hidden_calls\":", rootsHidden.calls)
+            number(",\"hidden_ns\":", rootsHidden.time)
+        }
+        writer.write(byte: UInt8(ascii: "}"))
+        rootsHidden = CallSum()
+        needsComma = true
+    }
+
+    public mutating func begin(lane: UInt32) { self.lane = lane }
+
+    public mutating func endLane(hidden: CallSum) { rootsHidden.add(hidden) }
+
+    public mutating func enter(_ call: TreeCall) {
+        shown += 1
+        separate()
+        let function = functions[call.function]
+        writer.write("{\"name\":" as StaticString)
+        writer.write(json: function.name)
+        writer.write(",\"module\":" as StaticString)
+        writer.write(json: function.module)
+        writer.write(",\"file\":" as StaticString)
+        writer.write(json: function.file)
+        writer.write(",\"line\":" as StaticString)
+        if function.file != nil {
+            writer.write(decimal: UInt64(max(function.line, 0)))
+        } else {
+            writer.write("null" as StaticString)
+        }
+        number(",\"start_ns\":", call.start)
+        number(",\"total_ns\":", call.total)
+        number(",\"self_ns\":", call.selfTime)
+        number(",\"calls\":", call.calls)
+        switch call.state {
+        case .complete: writer.write(",\"state\":\"complete\"" as StaticString)
+        case .open: writer.write(",\"state\":\"open\"" as StaticString)
+        case .unwound: writer.write(",\"state\":\"unwound\"" as StaticString)
+        }
+        if call.isInherited { writer.write(",\"inherited\":true" as StaticString) }
+        if lane != 0, call.depth == 0 { number(",\"lane\":", UInt64(lane)) }
+        if call.hidden.calls > 0 {
+            number(",\"hidden_calls\":", call.hidden.calls)
+            number(",\"hidden_ns\":", call.hidden.time)
+        }
+        if call.dropped.calls > 0 {
+            number(",\"dropped_calls\":", call.dropped.calls)
+            number(",\"dropped_ns\":", call.dropped.time)
+        }
+        writer.write(",\"children\":[" as StaticString)
+        needsComma = false
+    }
+
+    public mutating func leave(_ call: TreeCall) { close() }
+
+    private func number(_ key: StaticString, _ value: UInt64) {
+        writer.write(key)
+        writer.write(decimal: value)
+    }
+
+    private mutating func separate() {
+        if needsComma { writer.write(",\n" as StaticString) }
+    }
+
+    private mutating func close() {
+        writer.write("]}" as StaticString)
+        needsComma = true
+    }
+}
