@@ -1,0 +1,90 @@
+// swift-tools-version: 6.3
+
+import PackageDescription
+
+let strict: [SwiftSetting] = [
+    .treatAllWarnings(as: .error),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+]
+
+// The runtime is optimised in debug builds too: it runs in somebody else's process.
+let runtimeFlags = ["-std=gnu17", "-Wall", "-Wextra", "-Werror", "-O2", "-fvisibility=hidden"]
+
+let package = Package(
+    name: "fathom",
+    products: [
+        .executable(name: "fathom", targets: ["fathom"]),
+        .library(name: "fathom-runtime", type: .dynamic, targets: ["TraceRuntimeImage"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2")
+    ],
+    targets: [
+        // The on-disk layout, shared by the runtime and the reader.
+        .target(name: "CTraceFormat", exclude: ["FORMAT.md"]),
+
+        // In the traced process.
+        .target(
+            name: "CTraceRuntime", dependencies: ["CTraceFormat"],
+            cSettings: [.unsafeFlags(runtimeFlags)]),
+        .target(
+            name: "TraceRuntimeStatic", dependencies: ["CTraceRuntime"], cSettings: [.unsafeFlags(runtimeFlags)]),
+        .target(
+            name: "TraceRuntimeImage", dependencies: ["CTraceRuntime", "TraceRuntimeStatic"],
+            cSettings: [.unsafeFlags(runtimeFlags)],
+            // Embedded and -wmo keep the Swift runtime, which SwiftPM links into every dynamic product, out of this one.
+            linkerSettings: [
+                .unsafeFlags([
+                    "-enable-experimental-feature", "Embedded", "-wmo",
+                    "-use-ld=\(Context.packageDirectory)/Tools/link-runtime",
+                    "-Xlinker", "-z", "-Xlinker", "initfirst",
+                ])
+            ]),
+
+        // Reading: data flows TraceFormat -> TraceAnalysis -> TraceReports -> TraceExport. Symbols join as a resolved
+        // table.
+        .systemLibrary(name: "CElfutils", pkgConfig: "libdw", providers: [.apt(["libdw-dev", "libelf-dev"])]),
+        .target(name: "TraceFormat", dependencies: ["CTraceFormat"], swiftSettings: strict),
+        .target(name: "TraceAnalysis", dependencies: ["TraceFormat"], swiftSettings: strict),
+        .target(
+            name: "TraceSymbols", dependencies: ["CElfutils"], swiftSettings: strict,
+            linkerSettings: [.linkedLibrary("stdc++")]),
+        .target(
+            name: "TraceReports", dependencies: ["TraceAnalysis"],
+            resources: [
+                .embedInCode("FlamePage/flame.html"), .embedInCode("FlamePage/flame.css"),
+                .embedInCode("FlamePage/flame.js"),
+            ], swiftSettings: strict),
+        .target(name: "TraceExport", dependencies: ["TraceAnalysis", "TraceReports"], swiftSettings: strict),
+
+        // Recording: starts the target, owns the session directory.
+        .target(name: "TraceRecording", dependencies: ["CTraceFormat"], swiftSettings: strict),
+
+        // The command line: the only code that prints or exits.
+        .executableTarget(
+            name: "fathom",
+            dependencies: [
+                "TraceFormat", "TraceAnalysis", "TraceSymbols", "TraceReports", "TraceExport", "TraceRecording",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: strict,
+            linkerSettings: [
+                .unsafeFlags(["-static-stdlib", "-use-ld=lld"]), .linkedLibrary("swiftSynchronization"),
+                .linkedLibrary("_FoundationCollections"), .linkedLibrary("_FoundationCShims"),
+            ]),
+
+        .target(name: "TestSupport", dependencies: ["CTraceFormat"], path: "Tests/TestSupport", swiftSettings: strict),
+        .testTarget(name: "TraceFormatTests", dependencies: ["TraceFormat", "TestSupport"], swiftSettings: strict),
+        .testTarget(name: "TraceAnalysisTests", dependencies: ["TraceAnalysis", "TestSupport"], swiftSettings: strict),
+        .testTarget(
+            name: "TraceReportsTests", dependencies: ["TraceReports", "TestSupport"], exclude: ["Golden"],
+            swiftSettings: strict),
+        .testTarget(name: "TraceExportTests", dependencies: ["TraceExport", "TestSupport"], swiftSettings: strict),
+        .testTarget(name: "TraceSymbolsTests", dependencies: ["TraceSymbols", "TestSupport"], swiftSettings: strict),
+        .testTarget(
+            name: "TraceRecordingTests", dependencies: ["TraceRecording", "TestSupport"], swiftSettings: strict),
+        .testTarget(name: "EndToEndTests", dependencies: ["TestSupport"], swiftSettings: strict),
+    ]
+)

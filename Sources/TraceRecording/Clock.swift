@@ -1,0 +1,78 @@
+internal import CTraceFormat
+internal import Glibc
+
+/// The clock that a session counts its ticks with.
+struct SessionClock {
+    /// FATHOM_CLOCK_*.
+    let kind: UInt8
+    let start: Moment
+    private(set) var ticksPerSecond: UInt64
+
+    /// One moment on two clocks.
+    struct Moment {
+        var ticks: UInt64
+        var nanoseconds: UInt64
+    }
+
+    init() {
+        kind = UInt8(Self.counterIsTrusted() ? FATHOM_CLOCK_COUNTER : FATHOM_CLOCK_MONOTONIC)
+        start = Self.now(kind)
+        ticksPerSecond = 1_000_000_000
+    }
+
+    /// Measures the rate over the time since `start`; the reader refines it with the moments in the chunks.
+    ///
+    /// Two readings a millisecond apart are good to some ten parts in a million.
+    mutating func calibrate() {
+        guard kind == UInt8(FATHOM_CLOCK_COUNTER) else { return }
+        var end = Self.now(kind)
+        while end.nanoseconds - start.nanoseconds < 1_000_000 { end = Self.now(kind) }
+        let ticks = Double(end.ticks - start.ticks), seconds = Double(end.nanoseconds - start.nanoseconds) / 1e9
+        ticksPerSecond = UInt64(ticks / seconds)
+    }
+
+    func ticks(nanoseconds: UInt64) -> UInt64 {
+        let (high, low) = nanoseconds.multipliedFullWidth(by: ticksPerSecond)
+        let second: UInt64 = 1_000_000_000
+        return high < second ? second.dividingFullWidth((high, low)).quotient : UInt64.max
+    }
+
+    /// This moment, in ticks.
+    var now: UInt64 { Self.now(kind).ticks }
+
+    static func nanoseconds(_ clock: clockid_t) -> UInt64 {
+        var time = timespec()
+        clock_gettime(clock, &time)
+        return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+    }
+
+    /// The closest of a few pairs of readings.
+    private static func now(_ kind: UInt8) -> Moment {
+        guard kind == UInt8(FATHOM_CLOCK_COUNTER) else {
+            let nanoseconds = nanoseconds(CLOCK_MONOTONIC)
+            return Moment(ticks: nanoseconds, nanoseconds: nanoseconds)
+        }
+        var best = Moment(ticks: 0, nanoseconds: 0), width = UInt64.max
+        for _ in 0..<5 {
+            let before = fathom_counter()
+            let nanoseconds = nanoseconds(CLOCK_MONOTONIC)
+            let after = fathom_counter()
+            guard after &- before < width else { continue }
+            width = after &- before
+            best = Moment(ticks: before + width / 2, nanoseconds: nanoseconds)
+        }
+        return best
+    }
+
+    /// The counter is the clock if it is invariant and the kernel does not distrust it: it keeps time by it, or by a
+    /// hypervisor's clock that is derived from it.
+    private static func counterIsTrusted() -> Bool {
+        guard fathom_counter_is_invariant() != 0 else { return false }
+        #if arch(x86_64)
+            let source = HostFacts.firstLine(of: "/sys/devices/system/clocksource/clocksource0/current_clocksource")
+            return ["tsc", "kvm-clock", "hyperv_clocksource_tsc_page"].contains(source)
+        #else
+            return true
+        #endif
+    }
+}

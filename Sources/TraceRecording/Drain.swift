@@ -1,0 +1,191 @@
+internal import CTraceFormat
+internal import Glibc
+
+/// Moves finished chunks from the buffers to the log while the program runs, and all others when it has ended.
+final class Drain: @unchecked Sendable {
+    private let buffers: SharedBuffers
+    private let log: TraceLog
+    private let maxSize: UInt64?
+    private var isStopping: UInt32 = 0
+    private var threads: Set<UInt64> = []
+    private var calls: UInt64 = 0
+    private var lostCalls: UInt64 = 0
+    private var unwrittenCalls: UInt64 = 0
+    private var isCapped = false
+    /// Of each process: its id, and how many metadata chunks it has written.
+    private var processes: [UInt32: (pid: UInt32, metadataChunks: UInt64)] = [:]
+
+    /// Between two looks while chunks keep coming. Long enough to cost nothing, short enough that a few buffers a
+    /// thread are all that is ever in use.
+    private static let pause: UInt64 = 1_000_000  // ns
+    /// Looks without a finished chunk before the drain goes to sleep until a process wakes it.
+    private static let patience = 4
+
+    init(buffers: SharedBuffers, log: TraceLog, maxSize: UInt64?) {
+        self.buffers = buffers
+        self.log = log
+        self.maxSize = maxSize
+    }
+
+    /// Drains until ``stop()``. For a thread of its own.
+    func run() {
+        var idle = 0
+        while fathom_load32(&isStopping) == 0 {
+            idle = drainFinished() == 0 ? idle + 1 : 0
+            if idle < Self.patience {
+                var time = timespec(tv_sec: 0, tv_nsec: Int(Self.pause))
+                nanosleep(&time, nil)
+            } else {
+                fathom_store32(&buffers.header.pointee.recorder_waits, 1)
+                // A chunk finished before the flag was up wakes nobody.
+                if drainFinished() == 0 && fathom_load32(&isStopping) == 0 {
+                    fathom_wait32(&buffers.header.pointee.recorder_waits, 1, 1_000_000_000)
+                }
+                fathom_store32(&buffers.header.pointee.recorder_waits, 0)
+                idle = 0
+            }
+        }
+    }
+
+    func stop() {
+        fathom_store32(&isStopping, 1)
+        fathom_store32(&buffers.header.pointee.recorder_waits, 0)
+        fathom_wake32(&buffers.header.pointee.recorder_waits)
+    }
+
+    /// Drains what ended processes left unfinished, or `everything` when nobody is left. Call after ``run()`` has returned.
+    ///
+    /// - Returns: The processes that are still alive; their chunks stay in the buffers.
+    func finish(everything: Bool) -> [Int32] {
+        _ = drainFinished()
+        if everything {
+            for slot in slots(in: FATHOM_SLOT_OWNED) { drain(slot) }
+            return []
+        }
+        var alive: [UInt32: Bool] = [:]
+        // A process that became another program by exec has left its chunks behind: the newest image of a pid counts.
+        var newest: [UInt32: UInt32] = [:]
+        let owned = slots(in: FATHOM_SLOT_OWNED).filter { buffers.chunk($0).pointee.magic == FATHOM_CHUNK_MAGIC }
+        for slot in owned {
+            let chunk = buffers.chunk(slot).pointee
+            newest[chunk.pid] = max(newest[chunk.pid] ?? 0, chunk.process)
+        }
+        for slot in owned {
+            let chunk = buffers.chunk(slot)
+            let pid = chunk.pointee.pid
+            let isAlive = alive[pid] ?? processIsAlive(Int32(bitPattern: pid))
+            alive[pid] = isAlive
+            if !isAlive || chunk.pointee.process < newest[pid]! { drain(slot) }
+        }
+        return alive.filter { $0.value }.map { Int32(bitPattern: $0.key) }.sorted()
+    }
+
+    /// Calls that the log will lack, chunks' own `lost_calls` aside.
+    var losses: (unplacedCalls: UInt64, unwrittenCalls: UInt64, leftOutCalls: UInt64) {
+        (buffers.header.pointee.unplaced_calls, unwrittenCalls, buffers.header.pointee.left_out_calls)
+    }
+
+    func summarize(into summary: inout RecordingSummary) {
+        summary.processes = Int(fathom_load32(&buffers.header.pointee.process_count))
+        summary.threads = threads.count
+        summary.calls = calls
+        summary.bytes = log.bytes
+        summary.unwrittenCalls = unwrittenCalls
+        summary.writeError = log.error.map(describe)
+        summary.lostCalls = lostCalls + losses.unplacedCalls
+        summary.leftOutCalls = losses.leftOutCalls
+        summary.isCapped = isCapped
+    }
+
+    /// Adds to the log when and how the process ended that was waited for: its newest image is meant.
+    func noteEnd(of pid: Int32, status: Int32, ticks: UInt64) {
+        guard let (index, process) = processes.filter({ $0.value.pid == UInt32(pid) }).max(by: { $0.key < $1.key })
+        else { return }
+        var item = fathom_end_item()
+        item.item.kind = UInt16(FATHOM_ITEM_END)
+        item.item.size = UInt32(MemoryLayout<fathom_end_item>.size)
+        item.ticks = ticks
+        item.how = FATHOM_END_WAITED
+        item.status = UInt32(bitPattern: status)
+        var chunk = fathom_chunk()
+        chunk.magic = FATHOM_CHUNK_MAGIC
+        chunk.kind = UInt8(FATHOM_CHUNK_METADATA)
+        chunk.process = index
+        (chunk.pid, chunk.tid) = (process.pid, process.pid)
+        chunk.sequence = process.metadataChunks
+        (chunk.begin_ticks, chunk.end_ticks) = (ticks, ticks)
+        (chunk.used, chunk.capacity) = (item.item.size, item.item.size)
+        _ = withUnsafeBytes(of: item) { log.append(chunk, payload: $0.baseAddress!) }
+    }
+
+    /// Slots in a state: FATHOM_SLOT_STATE, a macro that Swift does not see, of their words.
+    private func slots(in state: UInt32) -> [Int] {
+        (0..<buffers.usedSlots).filter { buffers.word($0) & 3 == state }
+    }
+
+    /// Drains finished chunks, oldest first: where the log has to end, it ends at one moment for all.
+    ///
+    /// - Returns: How many there were.
+    private func drainFinished() -> Int {
+        let finished = slots(in: FATHOM_SLOT_FULL)
+        for slot in finished.sorted(by: {
+            buffers.chunk($0).pointee.begin_ticks < buffers.chunk($1).pointee.begin_ticks
+        }) {
+            drain(slot)
+        }
+        return finished.count
+    }
+
+    private func drain(_ slot: Int) {
+        defer { buffers.free(slot) }
+        let chunk = buffers.chunk(slot)
+        var header = chunk.pointee
+        // What a broken program scribbled over is not worth a line of the log.
+        guard header.magic == FATHOM_CHUNK_MAGIC,
+            Int(header.used) <= buffers.slotSize - MemoryLayout<fathom_chunk>.size
+        else { return }
+        let payload = UnsafeRawPointer(chunk + 1)
+        if header.kind == UInt8(FATHOM_CHUNK_RECORDS) {
+            if header.end_ticks == 0 { header.calls = countCalls(header, payload) }
+            lostCalls += header.lost_calls
+            threads.insert(UInt64(header.process) << 32 | UInt64(header.thread))
+        }
+        if header.kind == UInt8(FATHOM_CHUNK_METADATA) {
+            processes[header.process] = (
+                header.pid, max(processes[header.process]?.metadataChunks ?? 0, header.sequence + 1)
+            )
+        }
+        let told = header.calls + UInt64(header.path_calls)
+        // Metadata is small and nothing can be read without it: the cap is for records.
+        if header.kind == UInt8(FATHOM_CHUNK_RECORDS), exceedsCap(header) {
+            unwrittenCalls += told
+        } else if log.append(header, payload: payload) {
+            calls += told
+        } else {
+            unwrittenCalls += told
+        }
+    }
+
+    /// Whether the log would grow beyond the cap; once it would, no more records are taken.
+    private func exceedsCap(_ header: fathom_chunk) -> Bool {
+        guard let maxSize else { return false }
+        if !isCapped && log.bytes + TraceLog.size(of: header) > maxSize {
+            isCapped = true
+            buffers.stopRecording()
+        }
+        return isCapped
+    }
+
+    /// Enter records of a chunk that its thread never finished.
+    private func countCalls(_ header: fathom_chunk, _ payload: UnsafeRawPointer) -> UInt64 {
+        let end = Int(header.used)
+        var offset = Int(header.path_count) * MemoryLayout<fathom_path_entry>.size
+        var count: UInt64 = 0
+        while offset + 2 <= end {
+            let unit = payload.loadUnaligned(fromByteOffset: offset, as: UInt16.self)
+            offset += Int(fathom_record_size(unit))
+            if unit & 1 == 1 && offset <= end { count += 1 }
+        }
+        return count
+    }
+}

@@ -1,0 +1,148 @@
+internal import CTraceFormat
+internal import Glibc
+
+/// Records one run of a program.
+public struct Recorder {
+    /// Of the project.
+    public static let version = FATHOM_VERSION
+
+    private let options: RecordingOptions
+    private let runtime: String
+
+    /// - Parameters:
+    ///   - options: What to run and what to keep.
+    ///   - runtime: Path of libfathom.so.
+    public init(options: RecordingOptions, runtime: String) {
+        self.options = options
+        self.runtime = runtime
+    }
+
+    /// Creates the session, runs the program to its end, and leaves the session complete.
+    ///
+    /// Blocks the signals that are forwarded to the program in the calling thread.
+    ///
+    /// - Throws: ``RecordingError`` when nothing could be started; then the program has not run.
+    public func run() throws(RecordingError) -> RecordingSummary {
+        guard access(runtime, R_OK) == 0 else { throw .runtimeMissing(path: runtime) }
+        let signals = Target.prepareSignals()
+        var clock = SessionClock()
+        let startRealtime = SessionClock.nanoseconds(CLOCK_REALTIME)
+        let directory = try SessionDirectory(creating: options.session)
+        let host = HostFacts()
+        let description = SessionDescription(options: options, host: host, startRealtime: startRealtime)
+        try write(description.json, to: directory.file("session.json"))
+        clock.calibrate()
+        let buffers = try SharedBuffers(creating: directory.file("buffers"), options: options, clock: clock)
+        let log = try TraceLog(creating: directory.file("trace"), clock: clock, startRealtime: startRealtime)
+        let preload = try PreloadPath(of: runtime)
+
+        let target: Target
+        do throws(RecordingError) {
+            target = try Target(
+                starting: options.executable, arguments: arguments(),
+                environment: environment(session: directory.path, preload: preload.path), signals: signals)
+        } catch {
+            buffers.remove()
+            throw error
+        }
+        let drain = Drain(buffers: buffers, log: log, maxSize: options.maxSize)
+        let thread = DrainThread(drain)
+        let status = target.wait()
+        let end = clock.now
+        drain.stop()
+        thread.join()
+
+        var summary = RecordingSummary(status: TargetStatus(status), session: options.session)
+        // Asked before the last look at the buffers: whoever ends in between has left its chunks by then.
+        summary.isContinued = buffers.areInUse()
+        summary.stillRunning = drain.finish(everything: !summary.isContinued)
+        drain.noteEnd(of: target.pid, status: status, ticks: end)
+        drain.summarize(into: &summary)
+        if summary.isContinued {
+            buffers.leave()
+        } else {
+            log.complete(drain.losses)
+            buffers.remove()
+            preload.remove()
+        }
+        return summary
+    }
+
+    /// The program's arguments, byte for byte as they were given to us: they end our own command line. A Swift string would
+    /// repair what is not UTF-8.
+    private func arguments() -> [UnsafeMutablePointer<CChar>?] {
+        let given = UnsafeBufferPointer(start: CommandLine.unsafeArgv, count: Int(CommandLine.argc))
+        let tail = given.suffix(options.arguments.count)
+        let isOurs = zip(tail, options.arguments).allSatisfy { String(cString: $0!) == $1 }
+        return isOurs && tail.count == options.arguments.count ? Array(tail) : options.arguments.map { strdup($0) }
+    }
+
+    /// The program's environment: ours, byte for byte, the runtime in front of what is preloaded already.
+    private func environment(session: String, preload: String) -> [UnsafeMutablePointer<CChar>?] {
+        var result: [UnsafeMutablePointer<CChar>?] = [], preloaded = ""
+        var entry = environ
+        while let variable = entry.pointee {
+            if strncmp(variable, "LD_PRELOAD=", 11) == 0 {
+                preloaded = String(cString: variable + 11)
+            } else if strncmp(variable, "FATHOM_SESSION=", 15) != 0 {
+                result.append(variable)
+            }
+            entry += 1
+        }
+        result.append(strdup("FATHOM_SESSION=\(session)"))
+        result.append(strdup("LD_PRELOAD=\(preload)\(preloaded.isEmpty ? "" : ":")\(preloaded)"))
+        return result
+    }
+
+    private func write(_ text: String, to path: String) throws(RecordingError) {
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
+        guard descriptor >= 0 else { throw .cannotCreate(path: path, errno: errno) }
+        defer { close(descriptor) }
+        var text = text
+        let written = text.withUTF8 { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+        guard written == text.utf8.count else { throw .cannotCreate(path: path, errno: written < 0 ? errno : ENOSPC) }
+    }
+}
+
+/// The drain on a thread of its own.
+private struct DrainThread {
+    private var thread = pthread_t()
+
+    init(_ drain: Drain) {
+        let argument = Unmanaged.passRetained(drain).toOpaque()
+        pthread_create(
+            &thread, nil,
+            {
+                Unmanaged<Drain>.fromOpaque($0!).takeRetainedValue().run(); return nil
+            }, argument)
+    }
+
+    func join() { pthread_join(thread, nil) }
+}
+
+/// The runtime's path as LD_PRELOAD can hold it: spaces and colons separate entries there and cannot be quoted.
+private struct PreloadPath {
+    let path: String
+    private let directory: String?
+
+    init(of runtime: String) throws(RecordingError) {
+        guard runtime.utf8.contains(where: { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: ":") }) else {
+            path = runtime
+            directory = nil
+            return
+        }
+        var template = Array("/tmp/fathom-XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else { throw .cannotCreate(path: "/tmp", errno: errno) }
+        let name = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        chmod(name, 0o755)
+        path = name + "/libfathom.so"
+        directory = name
+        guard symlink(runtime, path) == 0 else { throw .cannotCreate(path: path, errno: errno) }
+    }
+
+    func remove() {
+        guard let directory else { return }
+        unlink(path)
+        rmdir(directory)
+    }
+}

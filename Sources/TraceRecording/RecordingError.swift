@@ -1,0 +1,51 @@
+internal import Glibc
+
+/// Why nothing was recorded, each with the remedy. The description is one line.
+public enum RecordingError: Error, Equatable, CustomStringConvertible {
+    case notFound(command: String)
+    case notExecutable(path: String)
+    case isDirectory(path: String)
+    case cannotStart(path: String, errno: Int32)
+    case cannotCreate(path: String, errno: Int32)
+    case notOurs(path: String)
+    case isBeingRecorded(path: String)
+    case noSharedMemory(path: String, errno: Int32)
+    case runtimeMissing(path: String)
+
+    public var description: String {
+        switch self {
+        case .notFound(let command):
+            command.utf8.contains(UInt8(ascii: "/"))
+                ? "\(command): no such file"
+                : "\(command): not found in PATH; for a program in this directory say ./\(command)"
+        case .notExecutable(let path):
+            "\(path): not executable; chmod +x it, or name the program that runs it"
+        case .isDirectory(let path):
+            "\(path): is a directory"
+        case .cannotStart(let path, let error):
+            "\(path): cannot start: \(describe(error))"
+        case .cannotCreate(let path, let error):
+            "\(path): cannot create the session: \(describe(error)); choose another place with -o"
+        case .notOurs(let path):
+            "\(path): exists and is not a Fathom session, so it is left alone; choose another place with -o"
+        case .isBeingRecorded(let path):
+            "\(path): is being recorded right now; choose another place with -o"
+        case .noSharedMemory(let path, let error):
+            "\(path): this file system cannot hold shared memory (\(describe(error))); choose another place with -o"
+        case .runtimeMissing(let path):
+            "\(path): the runtime library is missing; it belongs beside the fathom executable"
+        }
+    }
+
+    /// The exit status that a shell or env(1) would give for the same failure.
+    public var exitStatus: Int32 {
+        switch self {
+        case .notFound: 127
+        case .notExecutable, .isDirectory, .cannotStart: 126
+        case .cannotCreate, .notOurs, .isBeingRecorded, .noSharedMemory, .runtimeMissing: 1
+        }
+    }
+}
+
+/// The system's text for an errno value.
+func describe(_ error: Int32) -> String { String(cString: strerror(error)) }

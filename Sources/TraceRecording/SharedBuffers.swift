@@ -1,0 +1,133 @@
+internal import CTraceFormat
+internal import Glibc
+
+/// The `buffers` file: shared memory that traced processes write chunks into, mapped whole.
+///
+/// The file is sparse. Processes allocate the slots they use; a slot that was drained is used again.
+final class SharedBuffers: @unchecked Sendable {
+    let header: UnsafeMutablePointer<fathom_buffers>
+    let slotSize: Int
+    private let base: UnsafeMutableRawPointer
+    private let size: Int
+    private let words: UnsafeMutablePointer<UInt32>
+    private let slots: UnsafeMutableRawPointer
+    private let path: String
+    /// A descriptor of the file, whatever becomes of its path.
+    private let reading: Int32
+
+    /// The largest page of any supported machine.
+    private static let largestPage = 65536
+    /// What the runtime takes for a page.
+    #if arch(x86_64)
+        private static let headPage = 4096
+    #else
+        private static let headPage = largestPage
+    #endif
+
+    /// - Throws: ``RecordingError/cannotCreate(path:errno:)`` when the file system is full or read-only,
+    ///   ``RecordingError/noSharedMemory(path:errno:)`` when it cannot map files.
+    init(creating path: String, options: RecordingOptions, clock: SessionClock) throws(RecordingError) {
+        let wordsOffset = MemoryLayout<fathom_buffers>.size
+        let wordsSize = Int(FATHOM_SLOT_LIMIT) * MemoryLayout<UInt32>.size
+        // Slots start where the largest pages of any supported machine do.
+        let slotsOffset = (wordsOffset + wordsSize + Self.largestPage - 1) & ~(Self.largestPage - 1)
+        slotSize = options.bufferSize
+        self.path = path
+
+        let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw .cannotCreate(path: path, errno: errno) }
+        defer { close(descriptor) }
+        reading = open(path, O_RDONLY | O_CLOEXEC)
+        // The first page is written, not left to be allocated when somebody touches it: a full disk shows here. Later ones
+        // the runtime allocates before it touches them.
+        guard Self.writeZeros(descriptor, count: Self.headPage) else {
+            throw .cannotCreate(path: path, errno: errno)
+        }
+        let windowSlots = (4 << 20) / slotSize  // FATHOM_WINDOW_SLOTS, a macro that Swift does not see
+        // As many slots as the file system lets the file have.
+        var slotLimit = Int(FATHOM_SLOT_LIMIT)
+        while ftruncate(descriptor, slotsOffset + slotLimit * slotSize) != 0 {
+            guard slotLimit > windowSlots else { throw .cannotCreate(path: path, errno: errno) }
+            slotLimit /= 2
+        }
+        size = slotsOffset + slotLimit * slotSize
+        guard let memory = mmap(nil, size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0), memory != MAP_FAILED
+        else { throw .noSharedMemory(path: path, errno: errno) }
+
+        base = memory
+        header = memory.assumingMemoryBound(to: fathom_buffers.self)
+        words = (memory + wordsOffset).assumingMemoryBound(to: UInt32.self)
+        slots = memory + slotsOffset
+        header.pointee = fathom_buffers()
+        header.pointee.version = FATHOM_FORMAT_VERSION
+        header.pointee.header_size = UInt32(wordsOffset)
+        header.pointee.chunk_header_size = UInt32(MemoryLayout<fathom_chunk>.size)
+        header.pointee.slot_size = UInt32(slotSize)
+        header.pointee.words_offset = UInt32(wordsOffset)
+        header.pointee.slots_offset = UInt32(slotsOffset)
+        header.pointee.slot_limit = UInt32(slotLimit)
+        header.pointee.max_depth =
+            options.maxDepth.map { UInt32(clamping: $0).addingReportingOverflow(1) }
+            .map { $0.overflow ? UInt32.max : $0.partialValue } ?? UInt32.max
+        header.pointee.min_cost_ticks = clock.ticks(nanoseconds: options.minCost)
+        header.pointee.start_ticks = clock.start.ticks
+        header.pointee.start_ns = clock.start.nanoseconds
+        header.pointee.ticks_per_second = clock.ticksPerSecond
+        header.pointee.clock = clock.kind
+        header.pointee.control = FATHOM_CONTROL_RECORD
+        header.pointee.recorder_pid = UInt32(getpid())
+        header.pointee.magic = FATHOM_BUFFERS_MAGIC
+    }
+
+    deinit {
+        munmap(base, size)
+        close(reading)
+    }
+
+    var usedSlots: Int { Int(fathom_load32(&header.pointee.slot_high)) }
+
+    func word(_ slot: Int) -> UInt32 { fathom_load32(words + slot) }
+
+    func free(_ slot: Int) { fathom_store32(words + slot, FATHOM_SLOT_FREE) }
+
+    func chunk(_ slot: Int) -> UnsafeMutablePointer<fathom_chunk> {
+        (slots + slot * slotSize).assumingMemoryBound(to: fathom_chunk.self)
+    }
+
+    func stopRecording() { fathom_store32(&header.pointee.control, FATHOM_CONTROL_CAPPED) }
+
+    /// Whether any process has the file mapped, a forked child that has made no calls yet among them.
+    ///
+    /// A read lease is granted only when nobody has the file open or mapped for writing (fcntl(2), F_SETLEASE), so our own
+    /// mapping goes meanwhile. The kernel may let go of an ended process's mappings a moment after it is waited for.
+    func areInUse() -> Bool {
+        mmap(base, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0)
+        var isInUse = false
+        for _ in 0..<5 {
+            isInUse = fathom_try_lease(reading) != 0 && errno == EAGAIN
+            if !isInUse { break }
+            usleep(1000)
+        }
+        let descriptor = open("/proc/self/fd/\(reading)", O_RDWR | O_CLOEXEC)
+        if descriptor >= 0 {
+            mmap(base, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, descriptor, 0)
+            close(descriptor)
+        }
+        return isInUse
+    }
+
+    /// Processes that go on keep their chunks here, for the reader to find.
+    func leave() { fathom_store32(&header.pointee.recorder_pid, 0) }
+
+    /// Everything was drained and nobody writes any more.
+    func remove() { unlink(path) }
+
+    private static func writeZeros(_ descriptor: Int32, count: Int) -> Bool {
+        let zeros = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 16)
+        defer { zeros.deallocate() }
+        memset(zeros.baseAddress!, 0, count)
+        let written = write(descriptor, zeros.baseAddress, count)
+        if written >= 0 && written < count { errno = ENOSPC }
+        return written == count
+    }
+}

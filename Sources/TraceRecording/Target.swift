@@ -1,0 +1,82 @@
+internal import Glibc
+
+/// The program being recorded: a child with our terminal, descriptors, working directory and signal mask.
+struct Target {
+    let pid: pid_t
+
+    /// Signals that somebody sends to `fathom record` and means for the program.
+    private static let forwarded = [
+        SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM, SIGCONT, SIGWINCH, SIGPIPE,
+    ]
+
+    /// What the program is to have of signals, as it would without us.
+    struct InheritedSignals {
+        fileprivate var mask = sigset_t()
+        /// Ignored here, but not there.
+        fileprivate var reset = sigset_t()
+    }
+
+    /// Blocks the signals that ``wait()`` answers, and ignores the one of the file size limit, which must not end the
+    /// recording.
+    static func prepareSignals() -> InheritedSignals {
+        var signals = InheritedSignals()
+        var waited = waitedSignals()
+        pthread_sigmask(SIG_BLOCK, &waited, &signals.mask)
+        sigemptyset(&signals.reset)
+        signal(SIGCHLD, SIG_DFL)  // ignored, the kernel would reap the program without a word
+        let previous = unsafeBitCast(signal(SIGXFSZ, SIG_IGN), to: Int.self)
+        if previous == 0 { sigaddset(&signals.reset, SIGXFSZ) }  // SIG_DFL
+        return signals
+    }
+
+    private static func waitedSignals() -> sigset_t {
+        var set = sigset_t()
+        sigemptyset(&set)
+        sigaddset(&set, SIGCHLD)
+        for signal in forwarded { sigaddset(&set, signal) }
+        return set
+    }
+
+    /// - Throws: ``RecordingError/cannotStart(path:errno:)``.
+    init(
+        starting path: String, arguments: [UnsafeMutablePointer<CChar>?], environment: [UnsafeMutablePointer<CChar>?],
+        signals: InheritedSignals
+    ) throws(RecordingError) {
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        var mask = signals.mask
+        posix_spawnattr_setsigmask(&attributes, &mask)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
+        var reset = signals.reset
+        posix_spawnattr_setsigdefault(&attributes, &reset)
+        var pid: pid_t = 0
+        let error = posix_spawn(&pid, path, nil, &attributes, arguments + [nil], environment + [nil])
+        guard error == 0 else { throw .cannotStart(path: path, errno: error) }
+        self.pid = pid
+    }
+
+    /// Waits for the program's end, passing signals on. What stops the program from the terminal stops us as well.
+    ///
+    /// - Returns: Its status as wait(2) gives it.
+    func wait() -> Int32 {
+        var waited = Self.waitedSignals()
+        while true {
+            if let status = poll() { return status }
+            var info = siginfo_t()
+            let signal = sigwaitinfo(&waited, &info)
+            // What the terminal sent, the program got too; only what a process sent needs passing on.
+            if signal > 0 && signal != SIGCHLD && info.si_code <= 0 { kill(pid, signal) }
+        }
+    }
+
+    private func poll() -> Int32? {
+        var status: Int32 = 0
+        while true {
+            let result = waitpid(pid, &status, WNOHANG)
+            if result < 0 && errno == EINTR { continue }
+            if result < 0 { return 127 << 8 }
+            return result == 0 ? nil : status
+        }
+    }
+}

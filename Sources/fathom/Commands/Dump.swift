@@ -1,0 +1,37 @@
+internal import ArgumentParser
+internal import TraceAnalysis
+internal import TraceFormat
+internal import TraceReports
+
+struct Dump: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Print every record of a session, thread by thread, in order of time.")
+
+    enum Format: String, ExpressibleByArgument, CaseIterable { case text, jsonl }
+
+    @OptionGroup var input: SessionOptions
+
+    @Flag(help: "Show where chunks begin, too.")
+    var chunks = false
+
+    @Option(help: "text, or jsonl: one JSON object a line.")
+    var format = Format.text
+
+    func run() throws {
+        let session = try input.open()
+        let selection = try input.selection(of: session)
+        let functions = SymbolSource().functions(lines: false)
+        let resolver = FunctionResolver(functions, clock: session.clock)
+        let writer = StandardOutput.writer()
+        let report = DumpReport(
+            writer, session: session, resolver: resolver, format: format == .jsonl ? .jsonLines : .text,
+            showsChunks: chunks)
+        for (_, threads) in selection {
+            for thread in threads where !writer.isClosed { report.write(thread) }
+        }
+        report.writeLosses()
+        try StandardOutput.finish(writer)
+        Diagnostics.warn(session.damage)
+        Diagnostics.warn(session.losses)
+    }
+}

@@ -1,0 +1,65 @@
+internal import ArgumentParser
+internal import TraceAnalysis
+internal import TraceFormat
+internal import TraceReports
+
+struct Flame: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Draw a flame graph: a page to search and zoom, or a picture.")
+
+    @OptionGroup var input: SessionOptions
+    @OptionGroup(title: "Filters") var filters: FilterOptions
+
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp("The file to write: a page, or a picture if it ends in .svg.", valueName: "file"))
+    var output: String
+
+    @Option(help: "Colour frames by module, or by kind: the language they are written in.")
+    var colour = FlameGraph.Colouring.module
+
+    @Flag(help: "The root at the bottom, instead of at the top.")
+    var inverted = false
+
+    @Flag(help: "A flame chart: every call of one thread, where it was in time.")
+    var timeOrder = false
+
+    @Option(help: "Instead of the command that was recorded.")
+    var title: String?
+
+    func run() throws {
+        let aggregate = try AggregateInput(input, filters, usesCache: true)
+        let graph = try timeOrder ? chart(of: aggregate) : FlameGraph(aggregate.tree(), options: options(aggregate))
+        try aggregate.check(isEmpty: graph.isEmpty)
+        if graph.frameCount > FlameGraph.comfortableFrames {
+            Diagnostics.warn("\(graph.frameCount) frames make a large page; --min-cost, --from and --to draw fewer")
+        }
+        let file = try OutputFile(output)
+        if output.hasSuffix(".svg") { graph.writeSVG(to: file.writer) } else { graph.writeHTML(to: file.writer) }
+        try file.finish()
+        aggregate.warn()
+    }
+
+    private func options(_ aggregate: AggregateInput) -> FlameGraph.Options {
+        let session = aggregate.session
+        var options = FlameGraph.Options()
+        options.title = title ?? session.description?.command.joined(separator: " ") ?? session.path
+        options.colouring = colour
+        options.isInverted = inverted
+        options.minTotal = aggregate.filter.minCost
+        return options
+    }
+
+    private func chart(of aggregate: AggregateInput) throws -> FlameGraph {
+        let threads = aggregate.threads
+        guard threads.count == 1 else {
+            throw ValidationError("--time-order draws one thread, not \(threads.count): choose one with --thread.")
+        }
+        let resolver = FunctionResolver(aggregate.functions, clock: aggregate.session.clock)
+        let calls = CallTree(
+            of: aggregate.session, resolver: resolver, filter: aggregate.filter, layout: FlameChart.layout)
+        var chart = FlameChart()
+        calls.walk(threads[0], &chart)
+        return chart.graph(names: aggregate.functions, options: options(aggregate))
+    }
+}

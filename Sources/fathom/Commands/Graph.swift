@@ -1,0 +1,81 @@
+internal import ArgumentParser
+internal import TraceAnalysis
+internal import TraceReports
+
+struct Graph: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Show the call tree with equal paths merged, or what leads to a function and what it leads to.")
+
+    enum Format: String, ExpressibleByArgument, CaseIterable { case text, json }
+
+    @OptionGroup var input: SessionOptions
+
+    @Argument(help: ArgumentHelp("What leads to this function, and what it leads to.", valueName: "function"))
+    var function: String?
+
+    @OptionGroup(title: "Filters") var filters: FilterOptions
+
+    @Option(help: ArgumentHelp("Sum up paths that take less than this part of the time.", valueName: "percent"))
+    var threshold = Percentage(percent: 1)
+
+    @Option(help: ArgumentHelp("Show this many lines of each tree.", valueName: "lines"))
+    var limit: Int?
+
+    @Option(help: "How to write it; JSON has all paths.")
+    var format = Format.text
+
+    @Flag(help: "Read the recording even if its sums are known, and do not keep them.")
+    var noCache = false
+
+    func run() throws {
+        let input = try AggregateInput(input, filters, usesCache: !noCache)
+        let trees = try trees(of: input)
+        let writer = StandardOutput.writer()
+        switch format {
+        case .text:
+            var graph = GraphText(writer, options: options(input.filter))
+            for (index, part) in trees.enumerated() {
+                if index > 0 { writer.write(byte: UInt8(ascii: "\n")) }
+                if let function { graph.write(title: part.name == "callers" ? "to \(function)" : "from \(function)") }
+                graph.write(part.tree)
+            }
+        case .json: GraphJSON(writer).write(trees)
+        }
+        writer.flush()
+        input.warn()
+    }
+
+    private func trees(of input: AggregateInput) throws -> [(name: String, tree: CallPathTree)] {
+        let tree = try input.tree()
+        guard let function else { return [("paths", tree)] }
+        let pattern = try namePattern(function)
+        var below = TreeFilter()
+        below.only = [pattern]
+        let callees = tree.filtered(below)
+        try input.check(isEmpty: callees.paths.isEmpty, matching: function)
+        return [("callers", tree.inverted(at: [pattern])), ("callees", callees)]
+    }
+
+    private func options(_ filter: TreeFilter) -> GraphText.Options {
+        var options = GraphText.Options()
+        options.threshold = threshold.percent / 100
+        options.minCost = filter.minCost
+        options.limit = limit ?? .max
+        return options
+    }
+}
+
+/// A part of a whole as people write it: `1%`, `0.5`.
+struct Percentage: ExpressibleByArgument {
+    var percent: Double
+
+    init(percent: Double) { self.percent = percent }
+
+    init?(argument: String) {
+        let number = argument.hasSuffix("%") ? argument.dropLast() : argument[...]
+        guard let percent = Double(String(number)), percent >= 0, percent <= 100 else { return nil }
+        self.percent = percent
+    }
+
+    var defaultValueDescription: String { "\(percent)%" }
+}

@@ -1,0 +1,95 @@
+internal import ArgumentParser
+internal import Glibc
+internal import TraceAnalysis
+internal import TraceRecording
+internal import TraceSymbols
+
+/// `fathom record [options] -- CMD ARGS...`
+struct Record: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Run a program and record its calls.",
+        discussion: """
+            The program must be built with -finstrument-functions (gcc or clang). It runs with this terminal, its own \
+            arguments, and its own exit status. The recording is a directory that `fathom tree` reads.
+            """)
+
+    @Option(name: [.short, .customLong("output")], help: "Session directory (default: <program>.fathom).")
+    var output: String?
+
+    @Option(name: [.customShort("D"), .customLong("max-depth")], help: "Record no deeper calls; roots are depth 0.")
+    var maxDepth: Int?
+
+    @Option(name: [.customShort("t"), .customLong("min-cost")], help: "Leave out shorter calls, as 10us or 1.5ms.")
+    var minCost: TimeSpan?
+
+    @Option(help: "Stop recording at this size of the trace, as 500M or 2G.")
+    var maxSize: ByteCount?
+
+    @Option(help: "Size of one buffer, a power of two from 16K to 4M.")
+    var bufferSize: ByteCount = ByteCount(bytes: UInt64(RecordingOptions.defaultBufferSize))
+
+    @Flag(name: .shortAndLong, help: "Print no summary.")
+    var quiet = false
+
+    @Flag(help: "Run a program that is not instrumented itself, for the instrumented ones that it starts.")
+    var force = false
+
+    @Argument(parsing: .captureForPassthrough, help: "The program and its arguments.")
+    var command: [String]
+
+    func validate() throws {
+        if command.first == "--" ? command.count < 2 : command.isEmpty {
+            throw ValidationError("name the program to record: fathom record -- CMD ARGS...")
+        }
+        if let first = command.first, first != "--", first.hasPrefix("-") {
+            throw ValidationError("unknown option '\(first)'; the program to record comes after --")
+        }
+        if output?.isEmpty == true { throw ValidationError("--output names the session directory") }
+        if let maxDepth, maxDepth < 0 { throw ValidationError("--max-depth is a number from 0") }
+        let size = bufferSize.bytes
+        guard RecordingOptions.bufferSizes.contains(Int(clamping: size)), size & (size - 1) == 0 else {
+            throw ValidationError("--buffer-size is a power of two from 16K to 4M")
+        }
+    }
+
+    func run() throws {
+        let arguments = command.first == "--" ? Array(command.dropFirst()) : command
+        let summary: RecordingSummary
+        do {
+            let executable = try findExecutable(arguments[0])
+            if let refusal = Refusal(of: executable, force: force) {
+                throw Diagnostics.fail(refusal.description, status: 126)
+            }
+            let options = RecordingOptions(
+                executable: executable, arguments: arguments, session: output ?? defaultSession(arguments[0]),
+                maxDepth: maxDepth, minCost: minCost?.nanoseconds ?? 0, maxSize: maxSize?.bytes,
+                bufferSize: Int(bufferSize.bytes))
+            summary = try Recorder(options: options, runtime: Installation.runtimeLibrary).run()
+        } catch let error as RecordingError {
+            throw Diagnostics.fail(error.description, status: error.exitStatus)
+        }
+        if !quiet { SummaryText(summary).lines.forEach(Diagnostics.say) }
+        end(as: summary.status)
+    }
+
+    private func defaultSession(_ program: String) -> String {
+        (program.split(separator: "/").last.map(String.init) ?? "program") + ".fathom"
+    }
+
+    /// Ends as the program did: with its status, or by its signal.
+    private func end(as status: TargetStatus) -> Never {
+        switch status {
+        case .exited(let code): Glibc.exit(code)
+        case .signaled(let number):
+            var limit = rlimit(rlim_cur: 0, rlim_max: 0)  // the program has dumped core already, if it was to
+            setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &limit)
+            signal(number, SIG_DFL)
+            var set = sigset_t()
+            sigemptyset(&set)
+            sigaddset(&set, number)
+            kill(getpid(), number)
+            pthread_sigmask(SIG_UNBLOCK, &set, nil)
+            Glibc.exit(128 + number)
+        }
+    }
+}

@@ -1,0 +1,93 @@
+internal import ArgumentParser
+internal import TraceAnalysis
+internal import TraceFormat
+internal import TraceReports
+
+struct Tree: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Show every thread's calls as an indented tree, with total and self time.")
+
+    enum Format: String, ExpressibleByArgument, CaseIterable { case text, json }
+    enum Sort: String, ExpressibleByArgument, CaseIterable { case time }
+
+    @OptionGroup var input: SessionOptions
+    @OptionGroup(title: "Filters") var filters: FilterOptions
+
+    @Option(help: ArgumentHelp("Stop after this many lines.", valueName: "lines"))
+    var limit: Int?
+
+    @Option(help: "Longest calls first, instead of the order in which things happened.")
+    var sort: Sort?
+
+    @Flag(name: .customLong("no-fold"), help: "Do not fold equal neighbouring leaf calls into one line.")
+    var noFold = false
+
+    @Flag(help: "Show the file and line of each function's definition.")
+    var lines = false
+
+    @Flag(help: "Show the file and line of each call.")
+    var callSites = false
+
+    @Option(help: "text or json.")
+    var format = Format.text
+
+    func validate() throws {
+        if let limit, limit < 1 { throw ValidationError("--limit is a number of lines from 1") }
+    }
+
+    func run() throws {
+        let filter = try filters.treeFilter()
+        let session = try input.open()
+        let selection = try input.selection(of: session)
+        let functions = SymbolSource().functions(lines: lines || format == .json)
+        let resolver = FunctionResolver(functions, clock: session.clock)
+        var layout = TreeLayout()
+        layout.folds = !noFold
+        layout.order = sort == .time ? .cost : .time
+        let tree = CallTree(of: session, resolver: resolver, filter: filter, layout: layout)
+        let writer = StandardOutput.writer()
+        switch format {
+        case .text:
+            var report = TreeText(writer, functions: functions, options: textOptions(filter, session))
+            walk(tree, selection, &report)
+            if report.shown == 0, !writer.isClosed { Diagnostics.say(nothingShown(filter, session)) }
+        case .json:
+            var report = TreeJSON(writer, functions: functions, limit: limit ?? .max)
+            walk(tree, selection, &report)
+            report.finish()
+        }
+        try StandardOutput.finish(writer)
+        Diagnostics.warn(session.damage)
+        Diagnostics.warn(session.losses)
+        let lost = selection.flatMap(\.threads).reduce(UInt64(0)) { $0 &+ $1.lostCalls }
+        if lost > 0 { Diagnostics.warn("\(lost) calls left no record; their time is in their callers' self time") }
+    }
+
+    private func nothingShown(_ filter: TreeFilter, _ session: Session) -> String {
+        let recorded = session.processes.contains { $0.threads.contains { !$0.chunks.isEmpty } }
+        return recorded ? "no call passes the filters" : "no call was recorded"
+    }
+
+    private func walk<Visitor: TreeVisitor>(
+        _ tree: CallTree, _ selection: [(process: TracedProcess, threads: [TracedThread])], _ report: inout Visitor
+    ) {
+        for (process, threads) in selection where report.wantsMore {
+            report.begin(process)
+            for thread in threads where report.wantsMore { tree.walk(thread, &report) }
+            report.endProcess()
+        }
+    }
+
+    private func textOptions(_ filter: TreeFilter, _ session: Session) -> TreeText.Options {
+        var options = TreeText.Options()
+        options.lines = lines
+        options.callSites = callSites
+        options.limit = limit ?? .max
+        options.colour = StandardOutput.hasColour
+        options.maxDepth = filter.maxDepth
+        options.minCost = filter.minCost
+        let recorded = session.description?.options.first { $0.name == "min_cost_ns" }
+        options.recordedMinCost = recorded.flatMap { UInt64($0.value) } ?? 0
+        return options
+    }
+}

@@ -1,0 +1,75 @@
+internal import ArgumentParser
+internal import TraceAnalysis
+internal import TraceFormat
+
+/// The call paths of a session: what the commands that add calls up start from.
+struct AggregateInput {
+    let session: Session
+    let threads: [TracedThread]
+    let functions: FunctionTable
+    let filter: TreeFilter
+    let aggregation: Aggregation
+    private let resolver: FunctionResolver
+    private let cache: AggregateCache?
+
+    /// - Parameter usesCache: whether call paths of the whole session may be kept beside it.
+    init(_ input: SessionOptions, _ filters: FilterOptions, usesCache: Bool) throws {
+        filter = try filters.treeFilter()
+        session = try input.open()
+        threads = try input.selection(of: session).flatMap(\.threads)
+        functions = SymbolSource().functions(lines: true)
+        resolver = FunctionResolver(functions, clock: session.clock)
+        aggregation = AggregateInput.aggregation(session, resolver, filter)
+        let isWhole = threads.count == session.processes.reduce(0) { $0 + $1.threads.count }
+        cache = usesCache && isWhole && filter.from == 0 && filter.to == .max ? AggregateCache(session) : nil
+    }
+
+    private static func aggregation(
+        _ session: Session, _ resolver: FunctionResolver, _ filter: TreeFilter
+    ) -> Aggregation {
+        var progress = ProgressLine("reading")
+        return Aggregation(of: session, resolver: resolver, filter: filter) { progress.show($0) }
+    }
+
+    /// The call paths of all threads; throws when there is nothing to show.
+    func tree() throws -> CallPathTree {
+        let tree = cache.map { whole(from: $0).filtered(filter) } ?? aggregation.tree(of: threads)
+        try check(isEmpty: tree.paths.isEmpty)
+        return tree
+    }
+
+    /// The call paths of the whole session, from `cache` if it has them.
+    private func whole(from cache: AggregateCache) -> CallPathTree {
+        if let kept = cache.load(functions) { return kept }
+        let tree = AggregateInput.aggregation(session, resolver, TreeFilter()).tree(of: threads)
+        // What is damaged is to be told of every time.
+        if session.damage.entries.isEmpty { cache.store(tree) }
+        return tree
+    }
+
+    /// A row for each thread that has calls left, in their order.
+    func rowsByThread() -> [AggregateRow] {
+        var rows = [AggregateRow?](repeating: nil, count: threads.count)
+        aggregation.forEachTree(of: threads) { index, tree in
+            if !tree.paths.isEmpty { rows[index] = tree.row(of: threads[index]) }
+        }
+        return rows.compactMap { $0 }
+    }
+
+    /// Says why nothing is shown, when that is so.
+    func check(isEmpty: Bool, matching pattern: String? = nil) throws {
+        guard isEmpty else { return }
+        warn()
+        let reason = pattern.map { "no function matches '\($0)'" } ?? "no calls are left by the filters"
+        let isRecorded = session.processes.contains { $0.threads.contains { $0.countCalls() > 0 } }
+        throw Diagnostics.fail(isRecorded ? reason : "the recording has no calls", status: 1)
+    }
+
+    /// Says what the recording lacks.
+    func warn() {
+        Diagnostics.warn(session.damage)
+        Diagnostics.warn(session.losses)
+        let lost = threads.reduce(UInt64(0)) { $0 &+ $1.lostCalls }
+        if lost > 0 { Diagnostics.warn("\(lost) calls left no record; their time is in their callers' self time") }
+    }
+}

@@ -1,0 +1,54 @@
+internal import ArgumentParser
+internal import TraceAnalysis
+
+/// The filters, named alike in every command that shows calls.
+struct FilterOptions: ParsableArguments {
+    @Option(
+        name: [.customShort("D"), .long],
+        help: ArgumentHelp("Hide calls deeper than this; roots are depth 0.", valueName: "depth"))
+    var maxDepth: UInt32?
+
+    @Option(
+        name: [.customShort("t"), .long],
+        help: ArgumentHelp("Hide calls shorter than this: 10us, 1.5ms, 2s.", valueName: "time"))
+    var minCost: TimeSpan?
+
+    @Option(
+        name: [.customShort("F"), .long],
+        help: ArgumentHelp("Only these functions and what they call.", valueName: "glob|/regex/"))
+    var filter: [String] = []
+
+    @Option(
+        name: [.customShort("N"), .long],
+        help: ArgumentHelp("Not these functions, nor what they call.", valueName: "glob|/regex/"))
+    var notrace: [String] = []
+
+    @Option(
+        name: [.customShort("C"), .long],
+        help: ArgumentHelp("Only call paths that lead to these functions.", valueName: "glob|/regex/"))
+    var callerFilter: [String] = []
+
+    @Option(
+        name: [.customShort("H"), .long],
+        help: ArgumentHelp("Not these functions, but what they call.", valueName: "glob|/regex/"))
+    var hide: [String] = []
+
+    @Option(help: ArgumentHelp("Only calls that end after this time since the start.", valueName: "time"))
+    var from: TimeSpan?
+
+    @Option(help: ArgumentHelp("Only calls that begin before this time since the start.", valueName: "time"))
+    var to: TimeSpan?
+
+    func treeFilter() throws -> TreeFilter {
+        var result = TreeFilter()
+        result.maxDepth = maxDepth ?? .max
+        result.minCost = minCost?.nanoseconds ?? 0
+        result.only = try filter.map { try namePattern($0) }
+        result.without = try notrace.map { try namePattern($0) }
+        result.leadingTo = try callerFilter.map { try namePattern($0) }
+        result.hidden = try hide.map { try namePattern($0) }
+        result.from = from?.nanoseconds ?? 0
+        result.to = to?.nanoseconds ?? .max
+        return result
+    }
+}

@@ -1,0 +1,7 @@
+public import ArgumentParser
+public import TraceAnalysis
+public import TraceReports
+
+extension ReportOrder: ExpressibleByArgument {}
+extension Report.Format: ExpressibleByArgument {}
+extension Grouping: ExpressibleByArgument {}

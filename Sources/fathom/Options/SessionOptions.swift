@@ -1,0 +1,60 @@
+internal import ArgumentParser
+internal import TraceAnalysis
+internal import TraceFormat
+
+/// The session a command reads, and which of its threads.
+struct SessionOptions: ParsableArguments {
+    @Argument(help: "A session directory, or a program recorded into PROGRAM.fathom.")
+    var session: String
+
+    @Option(help: ArgumentHelp("Only threads of this id or name, or main.", valueName: "tid|glob"))
+    var thread: [String] = []
+
+    @Option(help: ArgumentHelp("Only processes of this id or program name.", valueName: "pid|glob"))
+    var process: [String] = []
+
+    /// Opens the session; see ``openSession(_:)``.
+    func open() throws -> Session { try openSession(session) }
+
+    /// The processes that are asked for, with their threads that are.
+    func selection(of session: Session) throws -> [(process: TracedProcess, threads: [TracedThread])] {
+        let processes = try process.map { try pattern($0) }
+        let threads = try thread.map { try pattern($0) }
+        let selection: [(process: TracedProcess, threads: [TracedThread])] = session.processes.compactMap { candidate in
+            guard
+                process.isEmpty || process.contains(String(candidate.pid))
+                    || processes.contains(where: { $0.matches(candidate.programName) })
+            else { return nil }
+            let kept = candidate.threads.filter { candidate in
+                thread.isEmpty || thread.contains(String(candidate.tid))
+                    || thread.contains("main") && candidate.tid == candidate.process.pid
+                    || threads.contains { $0.matches(candidate.name) }
+            }
+            return kept.isEmpty && !thread.isEmpty ? nil : (candidate, kept)
+        }
+        if selection.isEmpty, !process.isEmpty || !thread.isEmpty {
+            throw Diagnostics.fail("no thread is selected by \((process + thread).joined(separator: ", "))", status: 1)
+        }
+        return selection
+    }
+
+    private func pattern(_ text: String) throws -> Pattern { try namePattern(text) }
+}
+
+/// Reads a name pattern; a bad one is bad usage.
+func namePattern(_ text: String) throws -> Pattern {
+    do throws(Pattern.InvalidPattern) {
+        return try Pattern(text)
+    } catch {
+        throw ValidationError(error.description)
+    }
+}
+
+/// Opens a session; a failure is printed and thrown as exit status 2.
+func openSession(_ path: String) throws -> Session {
+    do throws(TraceFormatError) {
+        return try Session(path: path)
+    } catch {
+        throw Diagnostics.fail(error)
+    }
+}

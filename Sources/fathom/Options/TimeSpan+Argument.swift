@@ -1,0 +1,6 @@
+public import ArgumentParser
+public import TraceAnalysis
+
+extension TimeSpan: ExpressibleByArgument {
+    public init?(argument: String) { self.init(argument) }
+}

@@ -1,0 +1,65 @@
+internal import Glibc
+internal import TraceRecording
+internal import TraceSymbols
+
+/// Why a program cannot be recorded, with the remedy.
+struct Refusal: CustomStringConvertible {
+    let description: String
+
+    /// Nil when the program can be recorded.
+    init?(of path: String, force: Bool) {
+        let program: ExecutableInspection
+        do throws(SymbolProblem) {
+            program = try .inspect(path: path, libraryPath: getenv("LD_LIBRARY_PATH").map { String(cString: $0) })
+        } catch {
+            description = error.description
+            return
+        }
+        switch program.kind {
+        case .script: return nil
+        case .notExecutableFormat:
+            description = "\(path): neither an ELF program nor a script with a #! line; name the program that runs it"
+        case _ where !program.matchesHost:
+            description = "\(path): built for another machine; record it on one that runs it"
+        case _ where program.isPrivileged:
+            description =
+                "\(path): set-uid, set-gid or with file capabilities, so nothing can be preloaded; "
+                + "record a copy without them (cp drops them), as a user who has the rights"
+        case .elfStatic where !program.hasFathomRuntime:
+            description =
+                "\(path): statically linked, so nothing can be preloaded; link the runtime in: "
+                + "cc -static ... \(Installation.staticLinkArguments)"
+        case .elfDynamic where !program.isInstrumented && !program.hasFathomRuntime && !force:
+            description =
+                "\(path): not instrumented; build it with gcc or clang -finstrument-functions -g, "
+                + "or pass --force if it only starts instrumented programs"
+        case .elfStatic, .elfDynamic: return nil
+        }
+    }
+}
+
+/// The program's file: searched in PATH as execvp(3) does unless the name holds a slash.
+///
+/// - Throws: ``RecordingError/notFound(command:)``, ``RecordingError/notExecutable(path:)``,
+///   ``RecordingError/isDirectory(path:)``.
+func findExecutable(_ command: String) throws(RecordingError) -> String {
+    var candidates = [command]
+    if !command.utf8.contains(UInt8(ascii: "/")) {
+        let path = getenv("PATH").map { String(cString: $0) } ?? "/usr/bin:/bin"
+        candidates = path.split(separator: ":", omittingEmptySubsequences: false)
+            .map { $0.isEmpty ? "./\(command)" : "\($0)/\(command)" }
+    }
+    var failure = RecordingError.notFound(command: command)
+    for candidate in candidates where !command.isEmpty {
+        var status = stat()
+        guard stat(candidate, &status) == 0 else { continue }
+        if status.st_mode & S_IFMT == S_IFDIR {
+            if candidates.count == 1 { failure = .isDirectory(path: candidate) }
+        } else if access(candidate, X_OK) != 0 {
+            failure = .notExecutable(path: candidate)
+        } else {
+            return candidate
+        }
+    }
+    throw failure
+}

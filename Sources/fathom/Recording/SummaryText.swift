@@ -1,0 +1,67 @@
+internal import TraceRecording
+
+/// What `fathom record` says at the end.
+struct SummaryText {
+    let lines: [String]
+
+    init(_ summary: RecordingSummary) {
+        let missing = summary.unwrittenCalls + summary.lostCalls
+        var lines = [
+            "recorded \(Self.count(summary.calls, "call")) in \(Self.count(UInt64(summary.threads), "thread")) of "
+                + "\(Self.count(UInt64(summary.processes), "process", "processes")): "
+                + "\(Self.size(summary.bytes)) in \(summary.session)"
+        ]
+        if summary.calls == 0 && missing == 0 && !summary.isContinued {
+            lines.append("no instrumented function was called")
+        }
+        if missing > 0 {
+            let reason =
+                summary.isCapped ? "the size cap was reached" : summary.writeError ?? "no room for another buffer"
+            lines.append("warning: \(Self.count(missing, "call")) not recorded: \(reason)")
+        }
+        if summary.leftOutCalls > 0 {
+            lines.append("left out as asked for: \(Self.count(summary.leftOutCalls, "call"))")
+        }
+        if summary.isContinued {
+            let pids = summary.stillRunning.map { "\($0)" }.joined(separator: ", ")
+            lines.append(
+                "still running and recording into the session: "
+                    + (pids.isEmpty ? "a process that has made no calls yet" : "pid \(pids)"))
+        }
+        lines.append("next: fathom tree \(Self.quoted(summary.session))")
+        self.lines = lines
+    }
+
+    private static func count(_ number: UInt64, _ one: String, _ many: String? = nil) -> String {
+        let noun = number == 1 ? one : many ?? one + "s"
+        let digits = String(number)
+        var grouped = ""
+        for (index, digit) in digits.enumerated() {
+            if index > 0 && (digits.count - index) % 3 == 0 { grouped.append(",") }
+            grouped.append(digit)
+        }
+        return "\(grouped) \(noun)"
+    }
+
+    private static func size(_ bytes: UInt64) -> String {
+        var value = Double(bytes), unit = "bytes"
+        for larger in ["KB", "MB", "GB", "TB"] where value >= 1000 { (value, unit) = (value / 1000, larger) }
+        if unit == "bytes" { return "\(bytes) bytes" }
+        let tenths = Int((value * 10).rounded())
+        return "\(tenths / 10).\(tenths % 10) \(unit)"
+    }
+
+    /// As a shell takes it.
+    private static func quoted(_ path: String) -> String {
+        let plain = path.utf8.allSatisfy { byte in
+            byte >= 0x80 || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+                || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte)
+                || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) || "/._-+:,@%=".utf8.contains(byte)
+        }
+        return plain && !path.isEmpty
+            ? path
+            : "'"
+                + path.split(separator: "'", omittingEmptySubsequences: false)
+                .joined(separator: "'\\''") + "'"
+    }
+}
