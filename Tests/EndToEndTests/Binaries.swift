@@ -1,0 +1,58 @@
+internal import Glibc
+import Synchronization
+import TestSupport
+
+/// The programs of `Traces/programs`, compiled: each once a test run, beside the test bundle.
+enum Binaries {
+    /// `Traces/programs`, absolute.
+    static let sources: String = {
+        let here = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
+        return "/\(here)/Traces/programs"
+    }()
+
+    private static let directory = "\(Fathom.testProducts)/TracedPrograms"
+    private static let made = Mutex<Set<String>>([])
+
+    /// Compiles a source with tracing hooks.
+    ///
+    /// - Parameters:
+    ///   - flags: come before the source.
+    ///   - libraries: come after it.
+    ///   - variant: tells builds with different flags apart.
+    /// - Returns: the binary's absolute path.
+    static func instrumented(
+        _ source: String, _ build: Build, flags: [String] = [], libraries: [String] = [], variant: String = ""
+    ) throws(TestSupportError) -> String {
+        let stem = source.split(separator: "/").last!.split(separator: ".")[0]
+        let name = "\(stem)\(variant)-\(build.compiler.rawValue)-O\(build.level)"
+        let hooks = ["-g", "-O\(build.level)", "-finstrument-functions", "-pthread"]
+        return try make(
+            name, command: build.command(for: source), ["-Wall", "-Wextra", "-Werror"] + hooks + flags,
+            ["\(sources)/\(source)"], libraries)
+    }
+
+    /// The preloadable library that counts calls (`hooks/counting.c`).
+    static func countingHooks() throws(TestSupportError) -> String {
+        try make("libcounting.so", command: "gcc", ["-O2", "-shared", "-fPIC"], ["\(sources)/hooks/counting.c"])
+    }
+
+    /// Runs a compiler, once a test run for each `name`.
+    ///
+    /// - Returns: the absolute path of what it made.
+    static func make(
+        _ name: String, command: String, _ flags: [String], _ inputs: [String], _ libraries: [String] = []
+    ) throws(TestSupportError) -> String {
+        let output = "\(directory)/\(name)"
+        try made.withLock { made throws(TestSupportError) in
+            guard !made.contains(name) else { return }
+            mkdir(directory, 0o755)
+            let arguments = flags + inputs + ["-o", output] + libraries
+            let result = try run(command, arguments)
+            guard result.status == 0 else {
+                throw .compilerFailed(command: "\(command) \(arguments)", stderr: result.stderr)
+            }
+            made.insert(name)
+        }
+        return output
+    }
+}

@@ -1,0 +1,67 @@
+internal import Glibc
+import TestSupport
+import Testing
+
+/// The runtime on aarch64: cross-compiled, and run under qemu, where it writes into a session of this machine's
+/// `fathom record`. Times mean nothing there: the emulated counter is not this machine's.
+@Suite(
+    .enabled(if: ["aarch64-linux-gnu-gcc", "aarch64-linux-gnu-g++", "qemu-aarch64"].allSatisfy(Toolchain.isInstalled)))
+struct CrossTests {
+    @Test(arguments: ["fib.c", "json.c", "threads.c", "subshells.c", "signals.c"])
+    func everyCallIsCounted(_ source: String) throws {
+        let directory = try TemporaryDirectory("cross")
+        let session = directory.file("session.fathom")
+        let truth = directory.file("truth")
+        let arguments = source == "subshells.c" ? ["20"] : []
+        let command = [try Binaries.instrumented(source, .gccO0)] + arguments
+        let plain = try run(command[0], arguments)
+        let recorded = try record(try compile(source), arguments, into: session, truth: truth)
+        #expect(recorded.stdout == plain.stdout)
+        #expect(recorded.status == plain.status)
+        let counts = try Dump(session).counts()
+        guard source == "signals.c" else { return expectEqual(counts, try Truth.counts(command)) }
+        for line in try Truth.lines(truth) {
+            #expect(counts[String(line[0]), default: 0] == Int(line[1]), "calls of \(line[0])")
+        }
+    }
+
+    @Test(arguments: ["torture.cpp", "jumps.c", "coroutines.c"], [0, 2])
+    func everyCallHasItsCaller(_ source: String, _ level: Int) throws {
+        let directory = try TemporaryDirectory("cross")
+        let session = directory.file("session.fathom")
+        let truth = directory.file("truth")
+        let arguments = source == "coroutines.c" ? [] : ["5000"]
+        #expect(try record(try compile(source, level: level), arguments, into: session, truth: truth).status == 0)
+        expectSameTree(try Dump(session).enters(), try Truth.calls(truth))
+    }
+
+    private func compile(_ source: String, level: Int = 0) throws -> String {
+        let name = "\(source.split(separator: ".")[0])-aarch64-O\(level)"
+        let command = "aarch64-linux-gnu-\(source.hasSuffix(".cpp") ? "g++" : "gcc")"
+        return try Binaries.make(
+            name, command: command, ["-g", "-O\(level)", "-finstrument-functions", "-pthread"],
+            ["\(Binaries.sources)/\(source)"])
+    }
+
+    /// libfathom.so for aarch64, from the sources that `swift build` uses here, by the compiler it uses.
+    private func runtime() throws -> String {
+        let sources = "\(Binaries.sources)/../../Sources"
+        let files = try run("sh", ["-c", "ls \(sources)/CTraceRuntime/*.c \(sources)/TraceRuntimeImage/*.c"]).stdout
+        return try Binaries.make(
+            "libfathom-aarch64.so", command: "clang",
+            [
+                "--target=aarch64-linux-gnu", "-fuse-ld=lld", "-std=gnu17", "-Wall", "-Wextra", "-Werror", "-O2",
+                "-fPIC", "-fvisibility=hidden", "-shared", "-Wl,-z,initfirst",
+                "-I\(sources)/CTraceFormat/include", "-I\(sources)/CTraceRuntime/include",
+            ], files.split(separator: "\n").map(String.init))
+    }
+
+    private func record(
+        _ binary: String, _ arguments: [String], into session: String, truth: String
+    ) throws -> ProcessOutput {
+        let emulator = ["qemu-aarch64", "-L", "/usr/aarch64-linux-gnu", "-E", "LD_PRELOAD=\(try runtime())"]
+        return try Fathom.record(
+            emulator + [binary] + arguments, into: session, options: ["--quiet", "--force"],
+            environment: ["TRUTH": truth])
+    }
+}

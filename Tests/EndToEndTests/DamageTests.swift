@@ -1,0 +1,61 @@
+internal import Glibc
+import TestSupport
+import Testing
+
+/// A damaged recording is read as far as it is whole, and never crashes the reader.
+@Suite struct DamageTests {
+    private let directory: TemporaryDirectory
+    private let session: String
+    private let trace: [UInt8]
+
+    init() throws {
+        directory = try TemporaryDirectory("damage")
+        session = directory.file("session.fathom")
+        let binary = try Binaries.instrumented("subshells.c", .gccO2)
+        #expect(try Fathom.record([binary, "20"], into: session).status == 0)
+        trace = try readFile("\(session)/trace")
+    }
+
+    /// Reads the session with these bytes in its log.
+    private func expectReadable(_ bytes: [UInt8], _ what: String) throws {
+        try writeFile(bytes, to: "\(session)/trace")
+        let output = try Fathom.run(["tree", session])
+        #expect(output.signal == nil, "\(what)")
+        #expect(output.status == 0 || output.status == 2, "\(what): \(output.stderr)")
+        if output.status == 2 { #expect(!output.stderr.isEmpty, "\(what)") }
+    }
+
+    @Test func truncated() throws {
+        for part in 0..<40 { try expectReadable(Array(trace[..<(trace.count * part / 40)]), "truncated at \(part)/40") }
+        for length in 0..<20 {
+            try expectReadable(Array(trace[..<min(length * 8, trace.count)]), "\(length * 8) bytes")
+        }
+    }
+
+    @Test(arguments: 1...60)
+    func flipped(_ seed: Int) throws {
+        var generator = UInt64(truncatingIfNeeded: seed) &* 0x9e37_79b9_7f4a_7c15
+        var bytes = trace
+        for _ in 0..<(1 + seed % 8) {
+            generator ^= generator << 13
+            generator ^= generator >> 7
+            generator ^= generator << 17
+            bytes[Int(generator % UInt64(bytes.count))] ^= UInt8(truncatingIfNeeded: 1 << (generator >> 32 & 7))
+        }
+        try expectReadable(bytes, "seed \(seed)")
+    }
+
+    @Test func emptiedOrMissing() throws {
+        for file in ["trace", "buffers", "session.json"] {
+            let original = try? readFile("\(session)/\(file)")
+            try writeFile([], to: "\(session)/\(file)")
+            #expect(try Fathom.run(["tree", session]).signal == nil)
+            unlink("\(session)/\(file)")
+            #expect(try Fathom.run(["tree", session]).signal == nil)
+            if let original { try writeFile(original, to: "\(session)/\(file)") }
+        }
+        let missing = try Fathom.run(["tree", directory.file("missing.fathom")])
+        #expect(missing.status == 2)
+        #expect(missing.stderr.contains("missing.fathom"))
+    }
+}

@@ -1,0 +1,57 @@
+internal import Glibc
+import TestSupport
+
+/// The command line under test.
+enum Fathom {
+    /// Where the test bundle lies, and with it everything `swift build` made.
+    static let testProducts: String = {
+        var path = [CChar](repeating: 0, count: Int(PATH_MAX))
+        let length = max(readlink("/proc/self/exe", &path, path.count), 0)
+        let executable = String(decoding: path[..<length].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        return String(executable[..<(executable.lastIndex(of: "/") ?? executable.startIndex)])
+    }()
+
+    /// FATHOM_BIN, or the `fathom` beside the test bundle.
+    static let executable = getenv("FATHOM_BIN").map { String(cString: $0) } ?? "\(testProducts)/fathom"
+
+    /// The directory of `fathom` and the runtime libraries.
+    static let products = String(executable[..<(executable.lastIndex(of: "/") ?? executable.startIndex)])
+
+    /// Runs `fathom` with these arguments.
+    static func run(
+        _ arguments: [String], environment: [String: String] = [:], workingDirectory: String? = nil
+    ) throws(TestSupportError) -> ProcessOutput {
+        try TestSupport.run(
+            executable, arguments, environment: inherited(adding: environment), workingDirectory: workingDirectory)
+    }
+
+    /// Records `command` into the session directory `session`.
+    static func record(
+        _ command: [String], into session: String, options: [String] = ["--quiet"], environment: [String: String] = [:]
+    ) throws(TestSupportError) -> ProcessOutput {
+        try TestSupport.run(
+            executable, ["record", "-o", session] + options + ["--"] + command,
+            environment: inherited(adding: environment))
+    }
+
+    /// Calls that the summary says were left out: the sum of its lines "fathom: warning: 7,678 calls not ...".
+    static func missingCalls(_ summary: String) -> Int {
+        summary.split(separator: "\n").reduce(0) { sum, line in
+            let words = line.split(separator: " ")
+            guard words.count > 3, words[1] == "warning:", words[3] == "calls" else { return sum }
+            return sum + (Int(words[2].filter { $0 != "," }) ?? 0)
+        }
+    }
+
+    /// This process's environment with some variables set.
+    static func inherited(adding: [String: String]) -> [String: String] {
+        var environment: [String: String] = [:]
+        var entry = environ
+        while let text = entry.pointee.map({ String(cString: $0) }) {
+            let equals = text.firstIndex(of: "=") ?? text.endIndex
+            environment[String(text[..<equals])] = String(text[equals...].dropFirst())
+            entry += 1
+        }
+        return environment.merging(adding) { $1 }
+    }
+}

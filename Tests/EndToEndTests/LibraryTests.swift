@@ -1,0 +1,73 @@
+import TestSupport
+import Testing
+
+/// The runtime preloaded, linked dynamically and linked statically; modules that come and go.
+@Suite struct LibraryTests {
+    private func plugin(_ letter: String, _ build: Build) throws -> String {
+        try Binaries.instrumented(
+            "plugin.c", build, flags: ["-shared", "-fPIC", "-DLETTER=\(letter)"], variant: "-\(letter)")
+    }
+
+    /// Two libraries at the same addresses in turn: every call is named by who was there at the time.
+    @Test(arguments: Build.all)
+    func reusedAddresses(_ build: Build) throws {
+        let command = [
+            try Binaries.instrumented("dlreopen.c", build), try plugin("a", build), try plugin("b", build),
+        ]
+        let directory = try TemporaryDirectory("reopen")
+        let session = directory.file("session.fathom")
+        let truth = directory.file("truth")
+        let output = try Fathom.record(command, into: session, environment: ["TRUTH": truth])
+        #expect(output.stdout == "sum 800\n")
+        #expect(try Truth.lines(truth) == [["moves", "0"]], "the addresses were not used again: nothing was tested")
+        let counts = try Dump(session).counts()
+        expectEqual(counts, try Truth.counts(command))
+        #expect(counts["a_leaf"] == 200)
+        #expect(counts["b_leaf"] == 200)
+    }
+
+    /// A namespace of its own has a libc of its own: the plugin runs, the rest is recorded.
+    @Test func namespaces() throws {
+        let command = [try Binaries.instrumented("dlreopen.c", .gccO2), "-m", try plugin("a", .gccO2)]
+        let directory = try TemporaryDirectory("namespace")
+        let session = directory.file("session.fathom")
+        let output = try Fathom.record(command, into: session)
+        #expect(output.stdout == "sum 40\n")
+        #expect(output.status == 0)
+        expectEqual(try Dump(session).counts(), try Truth.counts(command))
+    }
+
+    /// Linked with `-lfathom`: runs alone as ever, and is recorded once, not twice.
+    @Test(arguments: Build.two)
+    func linkedDynamically(_ build: Build) throws {
+        let binary = try Binaries.instrumented(
+            "counter.c", build, libraries: ["-L\(Fathom.products)", "-lfathom", "-Wl,-rpath,\(Fathom.products)"],
+            variant: "-linked")
+        try check(binary, ["15"], counted: try Binaries.instrumented("counter.c", build))
+    }
+
+    /// Linked with libfathom.a into a static program; libfathom.static holds the options that takes.
+    @Test(
+        arguments: [
+            TracedProgram("counter.c", ["15"]), TracedProgram("subshells.c", ["20"]), TracedProgram("json.c"),
+            TracedProgram("threads.c"), TracedProgram("jumps.c", ["5000"]), TracedProgram("torture.cpp", ["5000"]),
+            TracedProgram("coroutines.c"),
+        ], Build.two)
+    func linkedStatically(_ program: TracedProgram, _ build: Build) throws {
+        let binary = try Binaries.instrumented(
+            program.source, build, flags: ["-static"], libraries: ["@\(Fathom.products)/libfathom.static"],
+            variant: "-with-runtime")
+        try check(binary, program.arguments, counted: try Binaries.instrumented(program.source, build))
+    }
+
+    private func check(_ binary: String, _ arguments: [String], counted: String) throws {
+        let directory = try TemporaryDirectory("linked")
+        let session = directory.file("session.fathom")
+        let plain = try run(binary, arguments)
+        let recorded = try Fathom.record([binary] + arguments, into: session)
+        #expect(recorded.stdout == plain.stdout)
+        #expect(recorded.stderr == plain.stderr)
+        #expect(recorded.status == plain.status)
+        expectEqual(try Dump(session).counts(), try Truth.counts([counted] + arguments))
+    }
+}

@@ -1,0 +1,81 @@
+import TestSupport
+import Testing
+
+/// What the options of `fathom record` leave out is counted, and the rest is as it was.
+@Suite struct OptionTests {
+    private static let calls = 242_785 + 1  // of fib(25), and main
+
+    private func record(
+        _ options: [String], _ directory: TemporaryDirectory
+    ) throws -> Dump {
+        let binary = try Binaries.instrumented("fib.c", .gccO2)
+        let session = directory.file("session.fathom")
+        let recorded = try Fathom.record([binary, "25"], into: session, options: options + ["--quiet"])
+        #expect(recorded.stdout == "75025\n")
+        #expect(recorded.status == 0)
+        return try Dump(session)
+    }
+
+    /// Calls that a dump says were left out.
+    private func dropped(_ dump: Dump) throws -> Int {
+        var calls = 0
+        try dump.forEach { line in
+            if line.kind == "dropped" || line.kind == "lost" { calls += line.number(.calls) ?? 0 }
+        }
+        return calls
+    }
+
+    @Test func maxDepth() throws {
+        let directory = try TemporaryDirectory("options")
+        let dump = try record(["--max-depth", "3"], directory)
+        // fib at depth 1, 2 and 3.
+        #expect(try dump.counts() == ["main": 1, "fib": 1 + 2 + 4])
+        #expect(try dump.enters().allSatisfy { $0.depth <= 3 })
+        #expect(try dropped(dump) == Self.calls - 8)
+    }
+
+    @Test func minCost() throws {
+        let directory = try TemporaryDirectory("options")
+        let dump = try record(["--min-cost", "20us"], directory)
+        let counts = try dump.counts()
+        #expect(counts["main"] == 1)
+        #expect(counts["fib", default: 0] < 10_000)
+        #expect(try dropped(dump) + counts.values.reduce(0, +) == Self.calls)
+    }
+
+    /// The cap holds to within the buffers that are in flight when it is reached.
+    @Test func maxSize() throws {
+        let directory = try TemporaryDirectory("options")
+        let session = directory.file("session.fathom")
+        let binary = try Binaries.instrumented("fib.c", .gccO2)
+        let output = try Fathom.record([binary, "28"], into: session, options: ["--max-size", "1M"])
+        #expect(output.stdout == "317811\n")
+        #expect(try readFile("\(session)/trace").count <= 3 << 20)
+        let recorded = try Dump(session).counts().values.reduce(0, +)
+        #expect(recorded > 50_000)
+        #expect(recorded + Fathom.missingCalls(output.stderr) == 1_028_457 + 1, "\(output.stderr)")
+    }
+
+    @Test(arguments: ["16K", "64K", "4M"])
+    func bufferSize(_ size: String) throws {
+        let directory = try TemporaryDirectory("options")
+        let dump = try record(["--buffer-size", size], directory)
+        #expect(try dump.counts() == ["main": 1, "fib": Self.calls - 1])
+    }
+
+    @Test(arguments: [
+        ["record"], ["record", "--buffer-size", "1", "--", "true"], ["no-such-command"], ["tree", "-D", "x"],
+    ])
+    func badUsage(_ arguments: [String]) throws {
+        let output = try Fathom.run(arguments)
+        #expect(output.status == 64)
+        #expect(output.stdout == "")
+        #expect(output.stderr.contains("Usage"))
+    }
+
+    @Test func version() throws {
+        let output = try Fathom.run(["--version"])
+        #expect(output.status == 0)
+        #expect(output.stdout.split(separator: ".").count == 3)
+    }
+}

@@ -1,0 +1,66 @@
+internal import Glibc
+import TestSupport
+import Testing
+
+/// Processes that go their own ways.
+@Suite struct ProcessTests {
+    /// A daemon outlives `fathom record`'s child; its calls are recorded nevertheless.
+    @Test(arguments: Build.two)
+    func daemon(_ build: Build) throws {
+        let binary = try Binaries.instrumented("daemon.c", build)
+        let directory = try TemporaryDirectory("daemon")
+        let session = directory.file("session.fathom")
+        let result = directory.file("result")
+        let output = try Fathom.record([binary, result], into: session)
+        #expect(output.status == 0)
+        #expect(waitUntil { (try? readFile(result)) == Array("done\n".utf8) })
+        #expect(waitUntil { (try? Dump(session).counts()["report"]) == 1 })
+        // fib(10) has 177 calls, fib(15) 1973.
+        #expect(try Dump(session).counts() == ["main": 1, "work": 177 + 1973, "report": 1])
+    }
+
+    /// Every image of every process is there, under its own number.
+    @Test(arguments: Build.all)
+    func everyImageIsAProcess(_ build: Build) throws {
+        let binary = try Binaries.instrumented("spawn.c", build)
+        let directory = try TemporaryDirectory("images")
+        let session = directory.file("session.fathom")
+        let rounds = 5
+        #expect(try Fathom.record([binary, "\(rounds)"], into: session).status == 0)
+        var mains: [Int: Int] = [:]
+        try Dump(session).forEach { line in
+            guard line.kind == "enter", line.text(.function) == "main" else { return }
+            mains[line.number(.process) ?? -1, default: 0] += 1
+        }
+        // The first image, three leaves a round and a chain of six images a round: each its own process of one main.
+        #expect(mains.count == 1 + rounds * 9)
+        #expect(mains.values.allSatisfy { $0 == 1 })
+    }
+
+    /// Threads carry the names they gave themselves.
+    @Test func threadNames() throws {
+        let binary = try Binaries.instrumented("threads.c", .gccO2)
+        let directory = try TemporaryDirectory("names")
+        let session = directory.file("session.fathom")
+        #expect(try Fathom.record([binary], into: session).status == 6)
+        let tree = try Fathom.run(["tree", session, "--format", "json"]).stdout
+        for name in ["returns", "exits", "deferred", "asynchronous"] {
+            #expect(tree.contains("\"name\":\"\(name)"), "\(name)")
+        }
+    }
+
+    /// The summary is one line or a few on standard error; `--quiet` leaves nothing.
+    @Test func summary() throws {
+        let binary = try Binaries.instrumented("fib.c", .gccO2)
+        let directory = try TemporaryDirectory("summary")
+        let session = directory.file("session.fathom")
+        let spoken = try Fathom.record([binary, "10"], into: session, options: [])
+        #expect(spoken.stdout == "55\n")
+        #expect(spoken.stderr.contains("178"))
+        #expect(spoken.stderr.contains("fathom tree"))
+        #expect(spoken.stderr.contains(session))
+        let quiet = try Fathom.record([binary, "10"], into: session)
+        #expect(quiet.stdout == "55\n")
+        #expect(quiet.stderr == "")
+    }
+}

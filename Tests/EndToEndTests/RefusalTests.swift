@@ -1,0 +1,73 @@
+internal import Glibc
+import TestSupport
+import Testing
+
+/// What cannot be recorded is refused before it runs, with the remedy.
+@Suite struct RefusalTests {
+    /// Records `command` and expects a refusal that says all of `words`, and no session.
+    private func expectRefusal(_ command: [String], saying words: [String], _ directory: TemporaryDirectory) throws {
+        let session = directory.file("refused.fathom")
+        let output = try Fathom.record(command, into: session)
+        #expect(output.status != 0)
+        #expect(output.signal == nil)
+        #expect(output.stdout == "")
+        for word in words { #expect(output.stderr.contains(word), "\(output.stderr)") }
+        #expect(access(session, F_OK) != 0, "no session is left behind")
+    }
+
+    @Test func notFound() throws {
+        let directory = try TemporaryDirectory("refusal")
+        try expectRefusal([directory.file("missing")], saying: ["missing", "no such file"], directory)
+        try expectRefusal(["no-such-program-anywhere"], saying: ["no-such-program-anywhere", "not found"], directory)
+    }
+
+    @Test func notExecutable() throws {
+        let directory = try TemporaryDirectory("refusal")
+        let path = try directory.write("int main;", to: "plain.txt")
+        try expectRefusal([path], saying: ["plain.txt", "chmod"], directory)
+        try expectRefusal([directory.path], saying: ["directory"], directory)
+    }
+
+    @Test func notInstrumented() throws {
+        let directory = try TemporaryDirectory("refusal")
+        try run("gcc", ["-o", directory.file("plain"), "\(Binaries.sources)/fib.c"])
+        try expectRefusal([directory.file("plain")], saying: ["-finstrument-functions"], directory)
+    }
+
+    @Test func staticWithoutRuntime() throws {
+        let directory = try TemporaryDirectory("refusal")
+        let binary = try Binaries.instrumented("fib.c", .gccO2, flags: ["-static"], variant: "-static")
+        try expectRefusal([binary], saying: ["statically linked", "-static", "libfathom"], directory)
+    }
+
+    @Test func setUserID() throws {
+        let directory = try TemporaryDirectory("refusal")
+        let binary = try Binaries.instrumented("fib.c", .gccO2)
+        try run("cp", [binary, directory.file("privileged")])
+        // A program of the caller's own gains nothing by the bit, so only root can make one that does.
+        guard getuid() == 0, chown(directory.file("privileged"), 65534, 65534) == 0 else { return }
+        chmod(directory.file("privileged"), 0o4755)
+        try expectRefusal([directory.file("privileged")], saying: ["set-uid"], directory)
+    }
+
+    @Test func notAProgram() throws {
+        let directory = try TemporaryDirectory("refusal")
+        let path = try directory.write("\u{1}\u{2}\u{3} no program", to: "noise")
+        chmod(path, 0o755)
+        try expectRefusal([path], saying: ["noise"], directory)
+    }
+
+    /// A script is no ELF file, but what it starts is traced.
+    @Test func scriptsRun() throws {
+        let directory = try TemporaryDirectory("script")
+        let session = directory.file("session.fathom")
+        let binary = try Binaries.instrumented("fib.c", .gccO2)
+        let script = try directory.write(
+            "#!/bin/sh\necho begin\n'\(binary)' 10\n'\(binary)' 11\nexit 3\n", to: "script")
+        chmod(script, 0o755)
+        let output = try Fathom.record([script], into: session)
+        #expect(output.stdout == "begin\n55\n89\n")
+        #expect(output.status == 3)
+        #expect(try Dump(session).counts() == ["main": 2, "fib": 177 + 287])
+    }
+}

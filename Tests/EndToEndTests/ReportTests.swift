@@ -1,0 +1,150 @@
+import Glibc
+import TestSupport
+import Testing
+
+/// `fathom report` says what `fathom dump` adds up to.
+@Suite struct ReportTests {
+    /// What one function's calls add up to, taken one by one.
+    private struct Sums: Equatable {
+        var calls = 0
+        var total = 0
+        var selfTime = 0
+        var minimum = Int.max
+        var maximum = 0
+    }
+
+    private struct OpenCall {
+        var function: String
+        var start: Int
+        var callees = 0
+    }
+
+    @Test(arguments: ["fib.c", "torture.cpp", "jumps.c", "coroutines.c", "json.c"])
+    func reportIsTheSumOfTheDump(_ source: String) throws {
+        let directory = try TemporaryDirectory("report")
+        let session = directory.file("session.fathom")
+        let arguments = ["fib.c": ["12"], "torture.cpp": ["2000"], "jumps.c": ["2000"]][source] ?? []
+        let binary = try Binaries.instrumented(source, .gccO2)
+        _ = try Fathom.record([binary] + arguments, into: session)
+
+        let (sums, durations) = try addUp(Dump(session))
+        let report = try Fathom.run(["report", session, "--format", "csv"])
+        #expect(report.status == 0)
+        let rows = report.stdout.split(separator: "\n").dropFirst().map(fields)
+        #expect(rows.count == sums.count)
+        for row in rows {
+            let numbers = row.suffix(9).compactMap { Int($0) }
+            let name = row[0]
+            let found = Sums(
+                calls: numbers[0], total: numbers[1], selfTime: numbers[2], minimum: numbers[4], maximum: numbers[5])
+            #expect(found == sums[name], "\(name)")
+            let sorted = (durations[name] ?? []).sorted()
+            for (percent, value) in zip([50, 90, 99], numbers[6...]) {
+                let exact = sorted[(sorted.count * percent + 99) / 100 - 1]
+                #expect(abs(value - exact) * 50 <= exact, "\(name) p\(percent)")
+            }
+        }
+    }
+
+    @Test func whatIsNotThereIsSaidInOneLine() throws {
+        let directory = try TemporaryDirectory("report")
+        let session = directory.file("session.fathom")
+        _ = try Fathom.record([try Binaries.instrumented("fib.c", .gccO2), "5"], into: session)
+        for arguments in [
+            ["report", "--filter", "nothing"], ["graph", "nothing"], ["report", "--callers", "nothing"],
+        ] {
+            let command = [arguments[0], session] + arguments.dropFirst()
+            let output = try Fathom.run(command)
+            #expect(output.status == 1)
+            #expect(output.stdout.isEmpty)
+            #expect(output.stderr.split(separator: "\n").count == 1)
+        }
+        #expect(try Fathom.run(["report", session, "--sort", "colour"]).status == 64)
+        #expect(try Fathom.run(["report", session, "--by", "path", "--callers", "main"]).status == 64)
+        #expect(try Fathom.run(["graph", session, "--threshold", "101"]).status == 64)
+    }
+
+    /// What is kept beside a recording is used while it fits, and never after.
+    @Test func keptSumsAreNeverStale() throws {
+        let directory = try TemporaryDirectory("report")
+        let session = directory.file("session.fathom")
+        let binary = try Binaries.instrumented("fib.c", .gccO2)
+        func record(_ size: String) throws {
+            _ = try Fathom.record([binary, size], into: session, options: ["--quiet", "--force"])
+        }
+        func report(_ options: [String] = []) throws -> String {
+            let output = try Fathom.run(["report", session, "--format", "csv"] + options)
+            #expect(output.status == 0)
+            return output.stdout
+        }
+        func isKept() -> Bool { access(session + "/aggregate", F_OK) == 0 }
+
+        try record("24")
+        let first = try report(["--no-cache"])
+        #expect(try report() == first)
+        #expect(!isKept(), "a log that has just changed may change again")
+        sleep(3)
+        #expect(try report() == first)
+        #expect(isKept())
+        #expect(try report() == first)
+
+        try record("25")
+        #expect(!isKept())
+        let second = try report()
+        #expect(second != first)
+        sleep(3)
+        #expect(try report() == second)
+        // Kept sums that are damaged are not used.
+        var kept = try readFile(session + "/aggregate")
+        kept[kept.count / 2] ^= 4
+        try writeFile(kept, to: session + "/aggregate")
+        #expect(try report() == second)
+        // Nor are those of another log.
+        var log = try readFile(session + "/trace")
+        log[log.count / 2] ^= 4
+        try writeFile(log, to: session + "/trace")
+        let damaged = try Fathom.run(["report", session, "--format", "csv"])
+        #expect(damaged.stdout != second)
+        #expect(damaged.stderr.contains("checksum"))
+    }
+
+    private func addUp(_ dump: Dump) throws -> ([String: Sums], [String: [Int]]) {
+        var stacks: [String: [OpenCall]] = [:]
+        var sums: [String: Sums] = [:]
+        var durations: [String: [Int]] = [:]
+        try dump.forEach { line in
+            guard let function = line.text(.function), let time = line.number(.time) else { return }
+            let lane = "\(line.number(.process) ?? 0) \(line.number(.lane) ?? 0)"
+            if line.kind == "enter" {
+                stacks[lane, default: []].append(OpenCall(function: function, start: time))
+            } else if let call = stacks[lane]?.popLast() {
+                let duration = time - call.start
+                var sum = sums[function] ?? Sums()
+                sum.calls += 1
+                sum.selfTime += duration - call.callees
+                sum.minimum = min(sum.minimum, duration)
+                sum.maximum = max(sum.maximum, duration)
+                let stack = stacks[lane] ?? []
+                if !stack.contains(where: { $0.function == function }) { sum.total += duration }
+                sums[function] = sum
+                durations[function, default: []].append(duration)
+                if !stack.isEmpty { stacks[lane]![stack.count - 1].callees += duration }
+            }
+        }
+        return (sums, durations)
+    }
+
+    /// The fields of a line of CSV.
+    private func fields(_ line: Substring) -> [String] {
+        var fields = [""]
+        var isQuoted = false
+        for character in line {
+            switch character {
+            case "\"": isQuoted.toggle()
+            case "," where !isQuoted: fields.append("")
+            default: fields[fields.count - 1].append(character)
+            }
+        }
+        return fields
+    }
+}

@@ -1,0 +1,37 @@
+import TestSupport
+import Testing
+
+/// Signal handlers interrupt the program, and the runtime in the midst of its hooks; not a call is lost.
+@Suite struct SignalTests {
+    @Test(arguments: ["timer", "altstack", "kill", "escape"], Build.all)
+    func everyCallIsThere(_ kind: String, _ build: Build) throws {
+        let binary = try Binaries.instrumented("signals.c", build)
+        let directory = try TemporaryDirectory("signals")
+        let session = directory.file("session.fathom")
+        let truth = directory.file("truth")
+        let plain = try run(binary, [kind])
+        let recorded = try Fathom.record([binary, kind], into: session, environment: ["TRUTH": truth])
+        #expect(recorded.stdout == plain.stdout)
+        #expect(recorded.status == 0)
+
+        let counts = try Dump(session).counts()
+        for line in try Truth.lines(truth) {
+            #expect(counts[String(line[0]), default: 0] == Int(line[1]), "calls of \(line[0])")
+        }
+    }
+
+    /// A handler that interrupted a hook forks, jumps within itself, or runs a vfork child: neither process is harmed, and
+    /// the recording has no damage.
+    @Test(arguments: ["fork", "jump", "vfork"], [Build.gccO2, .clangO0])
+    func handlersLeaveHooks(_ kind: String, _ build: Build) throws {
+        let binary = try Binaries.instrumented("handlers.c", build)
+        let directory = try TemporaryDirectory("handlers")
+        let session = directory.file("session.fathom")
+        let recorded = try Fathom.record([binary, kind], into: session)
+        #expect(recorded.status == 0)
+        #expect(recorded.stdout == "100 of 100\n")
+        let tree = try run(Fathom.executable, ["tree", "--min-cost", "1s", session])
+        #expect(tree.status == 0)
+        #expect(!tree.stderr.contains("begins with") && !tree.stderr.contains("lost"), "\(tree.stderr)")
+    }
+}

@@ -1,0 +1,69 @@
+internal import Glibc
+import TestSupport
+import Testing
+
+/// Where the recording cannot be written, the program still runs as ever.
+@Suite struct StorageTests {
+    /// A file system of 400 KB fills up; what fitted is readable, and what is missing is said.
+    @Test func diskFull() throws {
+        let directory = try TemporaryDirectory("full")
+        guard getuid() == 0, mount("tmpfs", directory.path, "tmpfs", 0, "size=400k") == 0 else { return }
+        defer { umount2(directory.path, Int32(MNT_DETACH)) }
+        let session = directory.file("session.fathom")
+        let binary = try Binaries.instrumented("fib.c", .gccO2)
+        let plain = try run(binary, ["25"])
+        let output = try Fathom.record([binary, "25"], into: session, options: [])
+        #expect(output.stdout == plain.stdout)
+        #expect(output.status == plain.status)
+        #expect(output.signal == nil)
+        let dump = try Dump(session)
+        #expect(dump.output.status == 0, "\(dump.output.stderr)")
+        let recorded = try dump.counts().values.reduce(0, +)
+        #expect(recorded + Fathom.missingCalls(output.stderr) == 242_785 + 1, "\(output.stderr)")
+    }
+
+    @Test func directoryIsMissing() throws {
+        let binary = try Binaries.instrumented("fib.c", .gccO2)
+        let output = try Fathom.record([binary], into: "/nonexistent/session.fathom")
+        #expect(output.status != 0)
+        #expect(output.stderr.contains("/nonexistent"))
+    }
+
+    /// Even root cannot write there.
+    @Test func readOnlyFileSystem() throws {
+        let directory = try TemporaryDirectory("readonly")
+        guard getuid() == 0, mount("tmpfs", directory.path, "tmpfs", UInt(MS_RDONLY), nil) == 0 else { return }
+        defer { umount2(directory.path, Int32(MNT_DETACH)) }
+        let binary = try Binaries.instrumented("fib.c", .gccO2)
+        let output = try Fathom.record([binary], into: directory.file("session.fathom"))
+        #expect(output.status != 0)
+        #expect(output.stderr.contains("session.fathom"))
+    }
+
+    /// An earlier session is moved aside; what is not a session is left alone.
+    @Test func existingSession() throws {
+        let directory = try TemporaryDirectory("existing")
+        let session = directory.file("session.fathom")
+        let binary = try Binaries.instrumented("fib.c", .gccO2)
+        #expect(try Fathom.record([binary, "5"], into: session).status == 0)
+        #expect(try Fathom.record([binary, "6"], into: session).status == 0)
+        #expect(try Dump(session).counts()["fib"] == 25)
+        #expect(try Dump("\(session).old").counts()["fib"] == 15)
+
+        let mine = try directory.makeDirectory("mine.fathom")
+        try writeFile(Array("precious".utf8), to: "\(mine)/data")
+        _ = try Fathom.record([binary, "5"], into: mine)
+        let kept = [mine, "\(mine).old"].contains { (try? readFile("\($0)/data")) == Array("precious".utf8) }
+        #expect(kept)
+    }
+
+    /// The working directory is gone, or another, and the session stays where it was begun.
+    @Test func defaultSession() throws {
+        let directory = try TemporaryDirectory("default")
+        let binary = try Binaries.instrumented("descriptors.c", .gccO2)
+        let output = try Fathom.run(["record", "--quiet", "--", binary, "chdir"], workingDirectory: directory.path)
+        #expect(output.status == 0)
+        let name = binary.split(separator: "/").last!
+        #expect(try Dump(directory.file("\(name).fathom")).counts() == Truth.counts([binary, "chdir"]))
+    }
+}

@@ -1,0 +1,104 @@
+internal import Glibc
+import TestSupport
+import Testing
+
+/// What a program sees of its surroundings is what it would see without Fathom.
+@Suite struct SurroundingsTests {
+    @Test(arguments: Build.all)
+    func theSameToTheProgram(_ build: Build) throws {
+        let binary = try Binaries.instrumented("environment.c", build)
+        let directory = try TemporaryDirectory("surroundings")
+        let arguments = ["a b", "", "--", "-o", "\"quoted\""]
+        let environment = Fathom.inherited(adding: ["EMPTY": "", "SPACES": "a  b"])
+        let plain = try run(binary, arguments, environment: environment)
+        let recorded = try Fathom.record(
+            [binary] + arguments, into: directory.file("session.fathom"), environment: ["EMPTY": "", "SPACES": "a  b"])
+        #expect(recorded.status == plain.status)
+        let plainLines = plain.stdout.split(separator: "\n")
+        let recordedLines = recorded.stdout.split(separator: "\n")
+        #expect(recordedLines.difference(from: plainLines).isEmpty)
+    }
+
+    /// The program's standard input is the caller's, and an earlier LD_PRELOAD is kept.
+    @Test func inputAndPreload() throws {
+        let directory = try TemporaryDirectory("preload")
+        let session = directory.file("session.fathom")
+        let library = directory.file("libnoted.so")
+        try Toolchain.compile(
+            sources: [
+                "noted.c":
+                    "#include <unistd.h>\n__attribute__((constructor)) static void note(void) { write(1, \"noted\\n\", 6); }"
+            ],
+            compiler: .gcc, flags: ["-shared", "-fPIC"], output: library)
+        let binary = try Toolchain.compile(
+            sources: [
+                "echo.c": "#include <stdio.h>\nint main(void) { int c; while ((c = getchar()) >= 0) putchar(c); }"
+            ],
+            compiler: .gcc, flags: ["-finstrument-functions"], output: directory.file("echo"))
+        let recorded = try run(
+            Fathom.executable, ["record", "--quiet", "-o", session, "--", binary],
+            environment: Fathom.inherited(adding: ["LD_PRELOAD": library]), input: "line one\nline two\n")
+        #expect(recorded.stdout.hasSuffix("noted\nline one\nline two\n"))
+        #expect(try Dump(session).counts() == ["main": 1])
+    }
+
+    /// A signal for `fathom record` is one for the program.
+    @Test(arguments: [SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1])
+    func signalsAreForwarded(_ signal: Int32) throws {
+        let directory = try TemporaryDirectory("forward")
+        let session = directory.file("session.fathom")
+        let binary = try Toolchain.compile(
+            sources: [
+                "wait.c": """
+                #include <fcntl.h>
+                #include <unistd.h>
+                int main(int count, char **arguments) {
+                    close(open(arguments[count - 1], O_CREAT | O_WRONLY, 0600));
+                    for (;;) pause();
+                }
+                """
+            ], compiler: .gcc, flags: ["-finstrument-functions"], output: directory.file("wait"))
+        let started = directory.file("started")
+        let recorder = try BackgroundProcess([
+            Fathom.executable, "record", "-o", session, "--quiet", "--", binary, started,
+        ])
+        #expect(waitUntil { access(started, F_OK) == 0 })
+        recorder.signal(signal)
+        #expect(recorder.wait() & 0x7f == signal)
+        #expect(try Dump(session).counts() == ["main": 1])
+    }
+
+    /// Arguments and environment are bytes, not text.
+    @Test func bytesOfArguments() throws {
+        let directory = try TemporaryDirectory("bytes")
+        let script = directory.file("script")
+        // The shell makes bytes that are no UTF-8, and od shows what came of them.
+        try writeFile(
+            Array(
+                """
+                #!/bin/sh
+                bytes=$(printf '\\351\\377')
+                LATIN=$bytes exec "$@" sh -c 'printf "%s|%s" "$1" "$LATIN" | od -An -tx1' sh "$bytes"
+                """.utf8), to: script)
+        let plain = try run("/bin/sh", [script])
+        let recorded = try run(
+            "/bin/sh",
+            [script, Fathom.executable, "record", "--force", "--quiet", "-o", directory.file("s.fathom"), "--"])
+        #expect(plain.stdout.contains("e9 ff 7c e9 ff"))
+        #expect(recorded.stdout == plain.stdout)
+    }
+
+    /// A session that is being recorded is not set aside by another recording.
+    @Test func twoRecordingsOfOneName() throws {
+        let binary = try Binaries.instrumented("lastcall.c", .gccO2)
+        let directory = try TemporaryDirectory("two")
+        let session = directory.file("session.fathom")
+        let first = try BackgroundProcess([Fathom.executable, "record", "-q", "-o", session, "--", binary])
+        #expect(waitUntil { access(session + "/trace", F_OK) == 0 })
+        let second = try Fathom.record([binary], into: session)
+        #expect(second.status == 1)
+        #expect(second.stderr.contains("is being recorded right now"))
+        #expect(first.wait() & 0x7f == SIGKILL)
+        #expect(try Dump(session).counts()["last"] == 1)
+    }
+}

@@ -1,0 +1,51 @@
+internal import Glibc
+import TestSupport
+import Testing
+
+/// Times in the tree are the times that passed.
+@Suite struct TimeTests {
+    /// A program of sleeps and spins that measures itself. Its own measurement lies within the call, so the call may
+    /// be longer when the machine takes the processor away between the two; most calls must agree within 1 %.
+    @Test(arguments: Build.all)
+    func knownTimes(_ build: Build) throws {
+        let binary = try Binaries.instrumented("timing.c", build)
+        let directory = try TemporaryDirectory("time")
+        let session = directory.file("session.fathom")
+        let truth = directory.file("truth")
+        #expect(try Fathom.record([binary], into: session, environment: ["TRUTH": truth]).status == 0)
+
+        var entered: [(function: String, time: Int)] = []
+        var measured: [(function: String, time: Int)] = []
+        try Dump(session).forEach { line in
+            guard let function = line.text(.function), let time = line.number(.time) else { return }
+            if line.kind == "enter" { entered.append((function, time)) }
+            if line.kind == "exit", let call = entered.popLast() {
+                #expect(call.function == function)
+                measured.append((function, time - call.time))
+            }
+        }
+        let expected = try Truth.lines(truth).map { (function: String($0[0]), time: Int($0[1]) ?? 0) }
+        #expect(measured.map(\.function) == expected.map(\.function))
+        let close = zip(measured, expected).filter { abs($0.time - $1.time) * 100 <= $1.time }.count
+        #expect(close * 10 >= expected.count * 8, "\(zip(measured, expected).map { "\($0) \($1.time)" })")
+    }
+
+    /// A call that the process's end cut off had lasted until then, though no record says so.
+    @Test(arguments: [SIGKILL, SIGSEGV])
+    func openCallsLastUntilTheEnd(_ signal: Int32) throws {
+        let binary = try Binaries.instrumented("lastcall.c", .gccO2)
+        let directory = try TemporaryDirectory("last")
+        let session = directory.file("session.fathom")
+        #expect(try Fathom.record([binary, "\(signal)"], into: session).signal == signal)
+        var begin: [String: Int] = [:], total: [String: Int] = [:]
+        try Dump(session).forEach { line in
+            guard let function = line.text(.function), let time = line.number(.time) else { return }
+            if line.kind == "enter" { begin[function] = time }
+            if line.kind == "open" { total[function] = time - (begin[function] ?? time) }
+        }
+        #expect(total["last", default: 0] >= 100_000_000)
+        #expect(total["main", default: 0] >= total["last", default: 0])
+        let info = try run(Fathom.executable, ["info", session])
+        #expect(info.stdout.contains(signal == SIGKILL ? "killed by SIGKILL" : "killed by SIGSEGV"))
+    }
+}

@@ -1,0 +1,43 @@
+import TestSupport
+import Testing
+
+/// The tree is the true one, however frames are left: every call has its true caller and its true depth.
+@Suite struct TreeTests {
+    @Test(arguments: ["torture.cpp", "jumps.c", "coroutines.c"], Build.all)
+    func everyCallHasItsCaller(_ source: String, _ build: Build) throws {
+        try check(source, try Binaries.instrumented(source, build))
+    }
+
+    /// `longjmp` as a hardened build calls it: `__longjmp_chk`.
+    @Test func fortifiedJumps() throws {
+        let flags = ["-D_FORTIFY_SOURCE=2"]
+        try check("jumps.c", try Binaries.instrumented("jumps.c", .gccO2, flags: flags, variant: "-fortified"))
+    }
+
+    /// Compares the recorded enters, in order, with what the program noted of itself.
+    private func check(_ source: String, _ binary: String) throws {
+        let directory = try TemporaryDirectory("tree")
+        let session = directory.file("session.fathom")
+        let truth = directory.file("truth")
+        let arguments = source == "coroutines.c" ? [] : ["20000"]
+        let plain = try run(binary, arguments)
+        let recorded = try Fathom.record([binary] + arguments, into: session, environment: ["TRUTH": truth])
+        #expect(recorded.stdout == plain.stdout)
+        #expect(recorded.status == 0)
+
+        expectSameTree(try Dump(session).enters(), try Truth.calls(truth))
+    }
+}
+
+/// Compares recorded enters, in order, with what the program noted of itself.
+func expectSameTree(
+    _ found: [TrueCall], _ expected: [TrueCall], sourceLocation: SourceLocation = #_sourceLocation
+) {
+    // Fathom also sees the program's static constructors, before main.
+    let start = found.firstIndex { $0.function == expected.first?.function } ?? 0
+    let found = found[start...]
+    #expect(found.count == expected.count, sourceLocation: sourceLocation)
+    let wrong = zip(found, expected).enumerated().filter { $0.element.0 != $0.element.1 }
+    let first = wrong.first.map { "call \($0.offset) is \($0.element.0), in truth \($0.element.1)" } ?? ""
+    #expect(wrong.isEmpty, "\(wrong.count) of \(expected.count) wrong; \(first)", sourceLocation: sourceLocation)
+}

@@ -1,0 +1,152 @@
+internal import CTraceFormat
+internal import Glibc
+
+/// Writes sessions as the format header defines them, for tests: a second, independent statement of the format.
+public final class TraceWriter {
+    /// Fields of a chunk header that a test sets; the rest is filled in.
+    public struct ChunkOptions {
+        public var process: UInt32 = 0
+        public var thread: UInt32 = 1
+        public var pid: UInt32 = 1000
+        public var tid: UInt32 = 1000
+        public var sequence: UInt64 = 0
+        public var begin: UInt64 = 0
+        public var end: UInt64 = 0
+        public var calls: UInt64 = 0
+        public var lostCalls: UInt64 = 0
+        public var depth: UInt32 = 0
+        public var inherited: UInt32 = 0
+        public var lane: UInt32 = 0
+        public var isLast = false
+        public var isMetadata = false
+        public var isSealed = true
+        public var name = ""
+
+        public init() {}
+    }
+
+    /// An entry of an open call path.
+    public struct PathCall {
+        public var function: UInt64
+        public var callSite: UInt64
+        public var enter: UInt64
+
+        public init(function: UInt64, callSite: UInt64 = 0, enter: UInt64) {
+            self.function = function
+            self.callSite = callSite
+            self.enter = enter
+        }
+    }
+
+    /// The log so far.
+    public private(set) var log: [UInt8]
+
+    /// A log that begins at tick 0, of ticks that are ns unless `ticksPerSecond` says otherwise.
+    public init(ticksPerSecond: UInt64? = nil, start: UInt64 = 0) {
+        let header = fathom_trace_header(
+            magic: FATHOM_TRACE_MAGIC, version: FATHOM_FORMAT_VERSION,
+            header_size: UInt32(MemoryLayout<fathom_trace_header>.size),
+            chunk_header_size: UInt32(MemoryLayout<fathom_chunk>.size),
+            clock: UInt8(ticksPerSecond == nil ? FATHOM_CLOCK_MONOTONIC : FATHOM_CLOCK_COUNTER),
+            reserved: (0, 0, 0), start_ticks: start, start_ns: start, ticks_per_second: ticksPerSecond ?? 1_000_000_000,
+            start_realtime_ns: 0, unplaced_calls: 0, unwritten_calls: 0, left_out_calls: 0, write_errno: 0,
+            is_complete: 0)
+        log = withUnsafeBytes(of: header) { Array($0) }
+    }
+
+    /// A chunk as it stands in the log.
+    public static func chunk(_ options: ChunkOptions, path: [PathCall] = [], records: [UInt8]) -> [UInt8] {
+        var payload: [UInt8] = []
+        for call in path {
+            for word in [call.function, call.callSite, call.enter] { payload.append(word: word) }
+        }
+        payload.append(contentsOf: records)
+        var header = fathom_chunk()
+        header.magic = FATHOM_CHUNK_MAGIC
+        header.kind = UInt8(options.isMetadata ? FATHOM_CHUNK_METADATA : FATHOM_CHUNK_RECORDS)
+        header.flags = UInt8((options.isSealed ? FATHOM_FLAG_SEALED : 0) | (options.isLast ? FATHOM_FLAG_LAST : 0))
+        header.process = options.process
+        header.thread = options.isMetadata ? 0 : options.thread
+        header.pid = options.pid
+        header.tid = options.tid
+        header.sequence = options.sequence
+        header.begin_ticks = options.begin
+        header.begin_ns = options.begin
+        header.end_ticks = options.end
+        header.end_ns = options.end
+        header.calls = options.calls
+        header.lost_calls = options.lostCalls
+        header.depth = max(options.depth, UInt32(path.count))
+        header.path_count = UInt32(path.count)
+        header.inherited = options.inherited
+        header.lane = options.lane
+        header.used = UInt32(payload.count)
+        header.capacity = UInt32(max(payload.count, 4096))
+        withUnsafeMutableBytes(of: &header.name) { $0.copyBytes(from: options.name.utf8.prefix(15)) }
+        header.payload_sum = payload.withUnsafeBytes {
+            fathom_sum($0.baseAddress ?? UnsafeRawPointer(bitPattern: 8)!, $0.count)
+        }
+        let covered = MemoryLayout<fathom_chunk>.offset(of: \.header_sum)!
+        header.header_sum = withUnsafeBytes(of: header) { fathom_sum($0.baseAddress!, covered) }
+        var bytes = withUnsafeBytes(of: header) { Array($0) }
+        bytes.append(contentsOf: payload)
+        while bytes.count % 8 != 0 { bytes.append(0) }
+        return bytes
+    }
+
+    /// Appends a chunk to the log.
+    public func add(_ options: ChunkOptions, path: [PathCall] = [], records: [UInt8]) {
+        log.append(contentsOf: TraceWriter.chunk(options, path: path, records: records))
+    }
+
+    /// Writes the session directory: the log, the buffers if there are any, and a description.
+    public func write(to directory: String, buffers: [UInt8]? = nil) throws(TestSupportError) {
+        mkdir(directory, 0o755)
+        try writeFile(log, to: directory + "/trace")
+        if let buffers { try writeFile(buffers, to: directory + "/buffers") }
+        let description = """
+            {"format":1,"fathom":"0.1.0","command":["./program","one","two \\"three\\""],"directory":"/tmp",
+             "host":"box","kernel":"6.1","cpu":"fast","start_realtime_ns":1700000000000000000,
+             "options":{"max_depth":null,"min_cost_ns":0}}
+            """
+        try writeFile(Array(description.utf8), to: directory + "/session.json")
+    }
+
+    /// A buffers file whose slots hold these chunks, each with its owner's state.
+    public static func buffers(slots: [[UInt8]], slotSize: Int = 8192) -> [UInt8] {
+        var header = fathom_buffers()
+        header.magic = FATHOM_BUFFERS_MAGIC
+        header.version = FATHOM_FORMAT_VERSION
+        header.header_size = UInt32(MemoryLayout<fathom_buffers>.size)
+        header.chunk_header_size = UInt32(MemoryLayout<fathom_chunk>.size)
+        header.slot_size = UInt32(slotSize)
+        header.slot_limit = UInt32(slots.count)
+        header.slot_high = UInt32(slots.count)
+        header.words_offset = 128
+        header.slots_offset = 4096
+        header.clock = UInt8(FATHOM_CLOCK_MONOTONIC)
+        header.ticks_per_second = 1_000_000_000
+        var bytes = withUnsafeBytes(of: header) { Array($0) }
+        bytes.append(contentsOf: [UInt8](repeating: 0, count: 128 - bytes.count))
+        for _ in slots { bytes.append(contentsOf: [UInt8(FATHOM_SLOT_OWNED), 0, 0, 0]) }
+        bytes.append(contentsOf: [UInt8](repeating: 0, count: 4096 - bytes.count))
+        for slot in slots { bytes.append(contentsOf: slot + [UInt8](repeating: 0, count: slotSize - slot.count)) }
+        return bytes
+    }
+}
+
+extension [UInt8] {
+    /// Appends `word`, little-endian.
+    mutating func append(word: UInt64) {
+        Swift.withUnsafeBytes(of: word.littleEndian) { append(contentsOf: $0) }
+    }
+
+    mutating func append(half: UInt32) {
+        Swift.withUnsafeBytes(of: half.littleEndian) { append(contentsOf: $0) }
+    }
+
+    mutating func append(unit: UInt32) {
+        append(UInt8(truncatingIfNeeded: unit))
+        append(UInt8(truncatingIfNeeded: unit >> 8))
+    }
+}

@@ -1,0 +1,213 @@
+import TestSupport
+import Testing
+import TraceFormat
+
+@testable import TraceAnalysis
+
+@Suite struct CallTreeTests {
+    private let directory: TemporaryDirectory
+    private var path: String { directory.file("x.fathom") }
+
+    init() throws { directory = try TemporaryDirectory("tree") }
+
+    /// The tree as one line a call: depth, name, total/self, marks.
+    private func tree(
+        _ filter: TreeFilter = TreeFilter(), _ layout: TreeLayout = TreeLayout(), budget: Int = 1 << 17
+    ) throws -> [String] {
+        let session = try Session(path: path)
+        let functions = FunctionTable { _, address in
+            ResolvedFunction(
+                name: String(UnicodeScalar(UInt8(truncatingIfNeeded: address))), module: nil, file: nil, line: 0)
+        }
+        let resolver = FunctionResolver(functions, clock: session.clock)
+        let tree = CallTree(of: session, resolver: resolver, filter: filter, layout: layout, budget: budget)
+        var visitor = TextVisitor(functions: functions)
+        for process in session.processes {
+            for thread in process.threads { tree.walk(thread, &visitor) }
+        }
+        return visitor.lines
+    }
+
+    /// Writes one chunk of `calls`: letters enter a call, `.` leaves one; each takes 10 ns.
+    private func write(_ calls: String, unwind: Bool = false) throws {
+        let writer = TraceWriter()
+        var records = RecordWriter(time: 0)
+        for (index, letter) in calls.utf8.enumerated() {
+            let time = UInt64(index) * 10
+            if letter == UInt8(ascii: ".") {
+                records.exit(at: time)
+            } else {
+                records.enter(UInt64(letter), at: time)
+            }
+        }
+        if unwind { records.unwind(1, at: UInt64(calls.utf8.count) * 10) }
+        writer.add(TraceWriter.ChunkOptions(), records: records.bytes)
+        try writer.write(to: path)
+    }
+
+    private func filter(_ change: (inout TreeFilter) throws -> Void) rethrows -> TreeFilter {
+        var filter = TreeFilter()
+        try change(&filter)
+        return filter
+    }
+
+    @Test func timesAndFolding() throws {
+        try write("abb.c.c.c..d..")
+        #expect(try tree() == ["0 a 130/30", "1 b 90/50", "2 b 10/10", "2 c 30/30 x3", "1 d 10/10"])
+    }
+
+    @Test func openAndUnwound() throws {
+        try write("abc", unwind: true)
+        #expect(try tree() == ["0 a 30/10 open", "1 b 20/10 open", "2 c 10/10 unwound"])
+    }
+
+    @Test func filters() throws {
+        try write("abc.d..bc..e..")
+        #expect(
+            try tree() == [
+                "0 a 130/40", "1 b 50/30", "2 c 10/10", "2 d 10/10", "1 b 30/20", "2 c 10/10", "1 e 10/10",
+            ])
+        #expect(
+            try tree(filter { $0.only = [try Pattern("b")] }) == [
+                "0 b 50/30", "1 c 10/10", "1 d 10/10", "0 b 30/20", "1 c 10/10",
+            ])
+        #expect(try tree(filter { $0.without = [try Pattern("b")] }) == ["0 a 130/40", "1 e 10/10"])
+        #expect(try tree(filter { $0.leadingTo = [try Pattern("d")] }) == ["0 a 130/40", "1 b 50/30", "2 d 10/10"])
+        #expect(
+            try tree(filter { $0.hidden = [try Pattern("b")] }) == [
+                "0 a 130/90", "1 c 10/10", "1 d 10/10", "1 c 10/10", "1 e 10/10",
+            ])
+        #expect(
+            try tree(filter { $0.minCost = 30 }) == [
+                "0 a 130/40", "1 b 80/50 x2", "  3 calls 30", "  1 calls 10",
+            ])
+        #expect(try tree(filter { $0.maxDepth = 0 }) == ["0 a 130/40", "  6 calls 90"])
+        #expect(try tree(filter { ($0.from, $0.to) = (75, 95) }) == ["0 a 130/40", "1 b 30/20", "2 c 10/10"])
+    }
+
+    @Test func sortedByCost() throws {
+        try write("ab.cb..b..")
+        var layout = TreeLayout()
+        layout.order = .cost
+        #expect(try tree(TreeFilter(), layout) == ["0 a 90/40", "1 c 30/20", "2 b 10/10", "1 b 20/20 x2"])
+    }
+
+    /// Both ways of building, the one pass and the two, show the same, whatever the filter.
+    @Test(arguments: 1...12)
+    func onePassOrTwo(_ seed: Int) throws {
+        let trace = RandomTrace(seed: UInt64(seed), count: 600, chunkCalls: 30)
+        try trace.writer.write(to: path)
+        let filters = try [
+            TreeFilter(), filter { $0.minCost = 50_000 }, filter { $0.maxDepth = 3 },
+            filter { $0.hidden = [try Pattern("@")] }, filter { $0.only = [try Pattern("@")] },
+            filter { $0.leadingTo = [try Pattern("@")] }, filter { $0.without = [try Pattern("@")] },
+            filter { ($0.from, $0.to) = (1_000_000, 4_000_000) },
+        ]
+        for filter in filters {
+            let once = try tree(filter)
+            #expect(try tree(filter, budget: 0) == once)
+            #expect(filter.usesNames || !once.isEmpty)
+        }
+    }
+
+    @Test(arguments: 1...5)
+    func selfTimesAddUpToTheRoot(_ seed: Int) throws {
+        try RandomTrace(seed: UInt64(seed), count: 500).writer.write(to: path)
+        let session = try Session(path: path)
+        let functions = FunctionTable { _, _ in ResolvedFunction(name: "", module: nil, file: nil, line: 0) }
+        let tree = CallTree(
+            of: session, resolver: FunctionResolver(functions, clock: session.clock), filter: TreeFilter(),
+            layout: TreeLayout())
+        var sums = SumVisitor()
+        tree.walk(session.processes[0].threads[0], &sums)
+        #expect(sums.selfTime == sums.roots)
+        #expect(sums.calls == 500)
+    }
+
+    @Test func leftOutCallsAreNotSelfTime() throws {
+        let writer = TraceWriter()
+        var records = RecordWriter(time: 0)
+        records.enter(97, at: 0)
+        records.dropped(5, ticks: 30)
+        records.exit(at: 100)
+        writer.add(TraceWriter.ChunkOptions(), records: records.bytes)
+        try writer.write(to: path)
+        #expect(try tree() == ["0 a 100/70", "  5 dropped 30"])
+    }
+
+    @Test func addressesResolveByWhen() throws {
+        let writer = TraceWriter()
+        var metadata = MetadataWriter()
+        metadata.process(pid: 1, path: "/x")
+        metadata.module("/lib/a.so", low: 0x1000, high: 0x2000, bias: 0x1000)
+        metadata.unload(low: 0x1000, at: 100)
+        metadata.module("/lib/b.so", low: 0x1000, high: 0x2000, bias: 0x1000, seen: 90)
+        var options = TraceWriter.ChunkOptions()
+        options.isMetadata = true
+        writer.add(options, records: metadata.bytes)
+        try writer.write(to: path)
+        let session = try Session(path: path)
+        let functions = FunctionTable { module, address in
+            ResolvedFunction(name: "\(module?.path ?? "none") \(address)", module: nil, file: nil, line: 0)
+        }
+        let space = FunctionResolver(functions, clock: session.clock).space(of: session.processes[0])
+        #expect(functions[space.function(at: 0x1010, time: 50)].name == "/lib/a.so 16")
+        #expect(functions[space.function(at: 0x1010, time: 150)].name == "/lib/b.so 16")
+        #expect(functions[space.function(at: 0x1010, time: 99)].name == "/lib/a.so 16")
+        #expect(functions[space.function(at: 0x3000, time: 99)].name == "none 12288")
+        for address in UInt64(0x1000)..<0x1fff {
+            #expect(space.function(at: address, time: 1) == space.function(at: address, time: 2))
+        }
+    }
+}
+
+/// Notes lines of a tree.
+private struct TextVisitor: TreeVisitor {
+    let functions: FunctionTable
+    var lines: [String] = []
+    let wantsMore = true
+
+    init(functions: FunctionTable) { self.functions = functions }
+
+    mutating func begin(_ process: TracedProcess) {}
+    mutating func begin(_ thread: TracedThread, in space: AddressSpace) {}
+    mutating func begin(lane: UInt32) { if lane != 0 { lines.append("lane \(lane)") } }
+
+    mutating func enter(_ call: TreeCall) {
+        let fold = call.calls > 1 ? " x\(call.calls)" : ""
+        let state = call.state == .complete ? "" : " \(call.state)"
+        lines.append("\(call.depth) \(functions[call.function].name) \(call.total)/\(call.selfTime)\(fold)\(state)")
+    }
+
+    mutating func leave(_ call: TreeCall) {
+        if call.hidden.calls > 0 { lines.append("  \(call.hidden.calls) calls \(call.hidden.time)") }
+        if call.dropped.calls > 0 { lines.append("  \(call.dropped.calls) dropped \(call.dropped.time)") }
+    }
+
+    mutating func endLane(hidden: CallSum) {
+        if hidden.calls > 0 { lines.append("  \(hidden.calls) roots \(hidden.time)") }
+    }
+    mutating func endThread() {}
+    mutating func endProcess() {}
+}
+
+/// Adds up self times and root totals.
+private struct SumVisitor: TreeVisitor {
+    var selfTime: UInt64 = 0
+    var roots: UInt64 = 0
+    var calls: UInt64 = 0
+    let wantsMore = true
+
+    mutating func begin(_ process: TracedProcess) {}
+    mutating func begin(_ thread: TracedThread, in space: AddressSpace) {}
+    mutating func begin(lane: UInt32) {}
+    mutating func enter(_ call: TreeCall) {
+        selfTime += call.selfTime
+        calls += call.calls
+        if call.depth == 0 { roots += call.total }
+    }
+    mutating func leave(_ call: TreeCall) {}
+    mutating func endLane(hidden: CallSum) {}
+    mutating func endThread() {}
+    mutating func endProcess() {}
+}

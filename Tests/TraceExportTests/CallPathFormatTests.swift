@@ -1,0 +1,110 @@
+import TestSupport
+import Testing
+import TraceAnalysis
+
+@testable import TraceExport
+
+/// The formats that hold call paths, or what is left of them.
+@Suite struct CallPathFormatTests {
+    /// main -> a -> b -> a -> a -> c, each call entered 100 ns after its caller and 50 ns long after its callee.
+    private func recursive() throws -> ExportFixture {
+        try ExportFixture(["main", "a", "b", "c"]) { records in
+            for (level, function) in [0, 1, 2, 1, 1, 3].enumerated() {
+                records.enter(ExportFixture.address(function), at: 2000 + 100 * UInt64(level))
+            }
+            for level in 0..<6 { records.exit(at: 3000 + 50 * UInt64(level)) }
+        }
+    }
+
+    @Test func foldedLinesAreSelfTimes() throws {
+        #expect(
+            try recursive().lines(.folded) == [
+                "main 150", "main;a 150", "main;a;b 150", "main;a;b;a 150", "main;a;b;a;a 150", "main;a;b;a;a;c 500",
+            ])
+    }
+
+    @Test(arguments: [
+        ("thread 2", "thread_2"), ("a;b", "a:b"), ("operator() 1.5", "operator()_1.5"), ("f2", "f2"), ("x\ny", "x y"),
+        ("12", "12"), ("a 2 b", "a 2 b"),
+    ])
+    func foldedFrames(_ name: String, _ expected: String) {
+        #expect(String(decoding: FoldedExporter.frame(name), as: UTF8.self) == expected)
+    }
+
+    @Test func callsThatWereNotRecordedAreACalleeOfTheirOwn() throws {
+        let fixture = try ExportFixture(["main"]) { records in
+            records.enter(ExportFixture.address(0), at: 2000)
+            records.dropped(7, ticks: 300)
+            records.exit(at: 3000)
+        }
+        #expect(fixture.lines(.folded) == ["main 700", "main;(not recorded) 300"])
+        #expect(fixture.lines(.callgrind).contains("summary: 1000"))
+    }
+
+    @Test func edgesOfRecursionCountNoTimeTwice() throws {
+        let graph = CallGraph(try recursive().source().callPaths())
+        #expect(graph.total == 1250)
+        for (index, node) in graph.nodes.enumerated() {
+            let edges = graph.edges.filter { $0.callee == UInt32(index) }
+            #expect(node.roots.time + edges.reduce(0) { $0 + $1.time } == node.total)
+        }
+        #expect(graph.nodes.map(\.total) == [1250, 1100, 950, 500])
+        #expect(graph.edges.filter { $0.caller == $0.callee }.map(\.calls) == [1])
+    }
+
+    @Test func aRootThatIsAlsoCalledHasAnEdgeFromNowhere() throws {
+        let fixture = try ExportFixture(["main", "a"]) { records in
+            records.enter(ExportFixture.address(0), at: 2000)
+            records.enter(ExportFixture.address(1), at: 2100)
+            records.exit(at: 2200)
+            records.exit(at: 2300)
+            records.enter(ExportFixture.address(1), at: 2400)
+            records.exit(at: 2800)
+        }
+        let lines = fixture.lines(.callgrind)
+        let start = try #require(lines.firstIndex { $0.hasSuffix("(no caller)") })
+        #expect(lines[start...].dropFirst() == ["0 0", "cob=(1)", "cfi=(1)", "cfn=(2)", "calls=1 2", "0 400"])
+    }
+
+    @Test func callgrindNamesFilesAndSums() throws {
+        let lines = try recursive().lines(.callgrind)
+        #expect(lines.contains("summary: 1250"))
+        #expect(lines.contains("fl=(1) program.c"))
+        #expect(lines.contains("fn=(1) main"))
+        #expect(lines.count { $0.hasPrefix("fl=") } == 4)
+    }
+
+    @Test func pprofSamplesAreLeafFirst() throws {
+        let profile = try recursive().export(.pprof).bytes
+        let strings = ProtobufReader.messages(6, of: profile).map { String(decoding: $0, as: UTF8.self) }
+        #expect(strings.first == "")
+        #expect(strings[Int(ProtobufReader.numbers(14, of: profile)[0])] == "time")
+        let functions = ProtobufReader.messages(5, of: profile)
+        func name(_ location: UInt64) -> String {
+            let function = functions.first { ProtobufReader.numbers(1, of: $0) == [location] } ?? []
+            return strings[Int(ProtobufReader.numbers(2, of: function)[0])]
+        }
+        let last = try #require(ProtobufReader.messages(2, of: profile).last)
+        let locations = ProtobufReader.packed(ProtobufReader.messages(1, of: last)[0])
+        #expect(locations.map(name) == ["c", "a", "a", "b", "a", "main"])
+        #expect(ProtobufReader.packed(ProtobufReader.messages(2, of: last)[0]) == [1, 500])
+    }
+
+    @Test func dotQuotesNames() {
+        #expect(DotExporter.escape("operator\"\" _x\\y") == "operator\\\"\\\" _x\\\\y")
+    }
+
+    @Test func parquetBeginsAndEndsAsItShould() throws {
+        let bytes = try recursive().export(.parquet).bytes
+        #expect(bytes.prefix(4) == bytes.suffix(4))
+        let size = bytes.dropLast(4).suffix(4).reversed().reduce(0) { $0 << 8 | Int($1) }
+        #expect(size < bytes.count - 12)
+    }
+
+    @Test func minCostLeavesOutPaths() throws {
+        var filter = TreeFilter()
+        filter.minCost = 900
+        #expect(
+            try recursive().lines(.folded, filter) == ["main 150", "main;a 150", "main;a;b 150"])
+    }
+}

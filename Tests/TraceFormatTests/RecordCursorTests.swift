@@ -1,0 +1,85 @@
+import TestSupport
+import Testing
+import TraceFormat
+
+@Suite struct RecordCursorTests {
+    /// What the cursor reads, one word a record.
+    private func read(_ bytes: [UInt8], base: UInt32 = 0, time: UInt64 = 0) -> [String] {
+        bytes.withUnsafeBytes { bytes in
+            var cursor = RecordCursor(bytes, ticks: time, functionBase: base)
+            var read: [String] = []
+            while true {
+                let record = cursor.next()
+                switch record {
+                case .enter:
+                    let site = cursor.callSite(callerFunction: 0x1000, callerSite: 0x77)
+                    read.append(
+                        "\(cursor.ticks) enter \(String(cursor.function, radix: 16)) \(String(site, radix: 16))")
+                case .exit: read.append("\(cursor.ticks) exit")
+                case .unwind: read.append("\(cursor.ticks) unwind \(cursor.count)")
+                case .lane: read.append("\(cursor.ticks) lane \(cursor.lane) depth \(cursor.count)")
+                case .dropped: read.append("\(cursor.ticks) dropped \(cursor.count) \(cursor.droppedTicks)")
+                case .end, .malformed:
+                    read.append("\(record) \(cursor.remaining)")
+                    return read
+                }
+            }
+        }
+    }
+
+    @Test func everyKind() {
+        var records = RecordWriter(time: 100)
+        records.enter(0x5555_0000_1040, at: 110, callSite: 0x5555_0000_2222)
+        records.enter(0x5555_0000_1080, at: 120, siteOffset: 0x20)
+        records.enter(0x5555_0000_10c0, at: 120, sameSite: true)
+        records.exit(at: 150)
+        records.dropped(3, ticks: 12)
+        records.unwind(2, at: 5_000_000_000_000)
+        records.lane(7, depth: 0, at: 5_000_000_000_001)
+        #expect(
+            read(records.bytes, time: 100) == [
+                "110 enter 555500001040 555500002222", "120 enter 555500001080 1020", "120 enter 5555000010c0 77",
+                "150 exit", "150 dropped 3 12", "5000000000000 unwind 2", "5000000000001 lane 7 depth 0", "end 0",
+            ])
+    }
+
+    /// The bytes of the example in FORMAT.md.
+    @Test func documentedExample() {
+        let bytes: [UInt8] = [
+            0x82, 0xff, 0x55, 0x55, 0x00, 0x00,
+            0x84, 0xff, 0x22, 0x22, 0x00, 0x00, 0x55, 0x55, 0x00, 0x00,
+            0x15, 0x00, 0x00, 0x00, 0x40, 0x10, 0x00, 0x00,
+            0x15, 0x00, 0x20, 0x00, 0x80, 0x10, 0x00, 0x00,
+            0x3c, 0x00,
+            0x80, 0xff, 0x40, 0x42, 0x0f, 0x00, 0x00, 0x00,
+            0x86, 0xff, 0x01, 0x00, 0x00, 0x00,
+        ]
+        // The second call's site is 0x20 into its caller, which this reader takes to be at 0x1000.
+        #expect(
+            read(bytes, time: 100) == [
+                "110 enter 555500001040 555500002222", "120 enter 555500001080 1020", "150 exit",
+                "1000150 unwind 1", "end 0",
+            ])
+    }
+
+    @Test func everyPrefixReadsUpToItsLastWholeRecord() {
+        var records = RecordWriter(time: 0)
+        records.enter(0x5555_0000_1040, at: 10, callSite: 0x5555_0000_2222)
+        records.unwind(1, at: 100_000)
+        records.enter(0x1_0000_0000, at: 100_001)
+        records.exit(at: 1_000_000)
+        let whole = read(records.bytes)
+        for length in records.bytes.indices {
+            let part = read(Array(records.bytes[..<length]))
+            #expect(Array(whole.prefix(part.count - 1)) == Array(part.dropLast()))
+        }
+    }
+
+    @Test func anyBytesMayBeRead() {
+        var random = SeededGenerator(seed: 1)
+        for length in 0..<2000 {
+            let bytes = (0..<(length % 97)).map { _ in UInt8.random(in: 0...255, using: &random) }
+            #expect(!read(bytes, base: .max, time: .max).isEmpty)
+        }
+    }
+}

@@ -1,0 +1,116 @@
+import TestSupport
+import Testing
+import TraceAnalysis
+import TraceFormat
+
+@testable import TraceReports
+
+/// Flame graphs of the golden session.
+@Suite struct FlameGraphTests {
+    private let directory: TemporaryDirectory
+    private let session: Session
+    private let tree: CallPathTree
+
+    init() throws {
+        directory = try TemporaryDirectory("flame")
+        let path = directory.file("x.fathom")
+        try GoldenSession.write(to: path)
+        session = try Session(path: path)
+        let functions = FunctionTable(resolve: { module, address in
+            let name = GoldenSession.names[address] ?? "</script>"
+            return ResolvedFunction(
+                name: name, module: module?.path, file: name.contains("<int>") ? "a.cpp" : "a.c", line: 1)
+        })
+        let aggregation = Aggregation(
+            of: session, resolver: FunctionResolver(functions, clock: session.clock), filter: TreeFilter())
+        tree = aggregation.tree(of: session.processes.flatMap(\.threads))
+    }
+
+    private func text(_ body: (ByteWriter) -> Void) -> String {
+        var bytes: [UInt8] = []
+        let writer = ByteWriter { piece in
+            bytes.append(contentsOf: piece)
+            return true
+        }
+        body(writer)
+        writer.flush()
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// The numbers of the page's `frames`.
+    private func frames(_ page: String) throws -> [UInt64] {
+        let start = try #require(page.split(separator: "\"frames\":[").last)
+        return start.prefix { $0 != "]" }.split(separator: ",").compactMap { UInt64($0) }
+    }
+
+    @Test func thePageHoldsEveryPathExactly() throws {
+        let page = text { FlameGraph(tree, options: FlameGraph.Options()).writeHTML(to: $0) }
+        let numbers = try frames(page)
+        #expect(numbers.count == tree.paths.count * 6)
+        for (index, path) in tree.paths.enumerated() {
+            #expect(Array(numbers[(index * 6 + 1)..<(index * 6 + 3)]) == [UInt64(path.depth), path.sums.calls])
+            #expect(Array(numbers[(index * 6 + 4)..<(index * 6 + 6)]) == [path.sums.total, path.sums.selfTime])
+        }
+    }
+
+    @Test func framesOfARowDoNotOverlap() {
+        let graph = FlameGraph(tree, options: FlameGraph.Options())
+        var ends: [UInt32: UInt64] = [:]
+        for frame in graph.frames {
+            #expect(frame.start >= ends[frame.depth, default: 0])
+            ends[frame.depth] = frame.start + frame.total
+        }
+        #expect(graph.total == tree.total)
+    }
+
+    @Test func theChartHasEveryCallWhereItWas() throws {
+        let functions = tree.functions
+        let resolver = FunctionResolver(functions, clock: session.clock)
+        let calls = CallTree(of: session, resolver: resolver, filter: TreeFilter(), layout: FlameChart.layout)
+        var chart = FlameChart()
+        let thread = session.processes[0].threads[0]
+        calls.walk(thread, &chart)
+        let graph = chart.graph(names: functions, options: FlameGraph.Options())
+        #expect(graph.frames.map(\.calls).reduce(0, +) == 8)
+        #expect(graph.frames[0].start == 0)
+        #expect(graph.frames.allSatisfy { $0.start + $0.total <= graph.total })
+    }
+
+    @Test func thePageNeedsNothingElse() {
+        let page = text { FlameGraph(tree, options: FlameGraph.Options()).writeHTML(to: $0) }
+        for reference in ["src=", "href=", "http:", "https:", "@import", "fetch("] {
+            #expect(!page.contains(reference))
+        }
+    }
+
+    @Test func namesAndTitlesCannotEndTheirElement() {
+        var options = FlameGraph.Options()
+        options.title = "a </title> & \"b\""
+        let page = text { FlameGraph(tree, options: options).writeHTML(to: $0) }
+        #expect(page.contains("a &lt;/title&gt; &amp; &quot;b&quot;"))
+        #expect(page.contains(#"\u003c/script>""#))
+        #expect(page.split(separator: "</script>").count == 3)
+    }
+
+    @Test func minTotalLeavesOutPaths() throws {
+        var options = FlameGraph.Options()
+        options.minTotal = 100_000
+        let page = text { FlameGraph(tree, options: options).writeHTML(to: $0) }
+        let totals = try frames(page).enumerated().filter { $0.offset % 6 == 4 }.map(\.element)
+        #expect(totals.allSatisfy { $0 >= 100_000 })
+        #expect(totals.count < tree.paths.count)
+    }
+
+    @Test func kindsAreLanguages() {
+        let graph = FlameGraph(tree, options: FlameGraph.Options())
+        #expect(Set(graph.kinds) == ["C", "C++"])
+        #expect(graph.modules.contains("program"))
+    }
+
+    @Test func thePictureSumsWhatIsTooNarrow() {
+        let picture = text { FlameGraph(tree, options: FlameGraph.Options()).writeSVG(to: $0) }
+        #expect(picture.hasPrefix("<svg ") && picture.hasSuffix("</svg>\n"))
+        #expect(picture.contains("frames too narrow to show: total "))
+        #expect(picture.split(separator: "<rect ").count == picture.split(separator: "</rect>").count)
+    }
+}

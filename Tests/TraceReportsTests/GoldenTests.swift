@@ -1,0 +1,137 @@
+internal import Glibc
+import TestSupport
+import Testing
+import TraceAnalysis
+import TraceFormat
+
+@testable import TraceReports
+
+/// Reports of one session, with everything in it that a report shows, against the files beside this one.
+///
+/// `FATHOM_BLESS=1` writes the files anew.
+@Suite struct GoldenTests {
+    private let directory: TemporaryDirectory
+    let session: Session
+    let resolver: FunctionResolver
+
+    init() throws {
+        directory = try TemporaryDirectory("golden")
+        let path = directory.file("x.fathom")
+        try GoldenSession.write(to: path)
+        session = try Session(path: path)
+        let functions = FunctionTable(
+            resolve: { module, address in
+                guard let module else {
+                    return ResolvedFunction(name: "0x" + String(address, radix: 16), module: nil, file: nil, line: 0)
+                }
+                let name = GoldenSession.names[address] ?? "unknown"
+                let isKnown = name != "unknown"
+                return ResolvedFunction(
+                    name: name, module: module.path, file: isKnown ? "program.c" : nil, line: isKnown ? Int(address) : 0
+                )
+            },
+            locate: { _, address in ("program.c", Int(address)) })
+        resolver = FunctionResolver(functions, clock: session.clock)
+    }
+
+    func report(_ body: (ByteWriter) -> Void) -> [UInt8] {
+        var bytes: [UInt8] = []
+        let writer = ByteWriter { piece in
+            bytes.append(contentsOf: piece)
+            return true
+        }
+        body(writer)
+        writer.flush()
+        return bytes
+    }
+
+    private func walk<Visitor: TreeVisitor>(_ visitor: inout Visitor, _ filter: TreeFilter = TreeFilter()) {
+        let tree = CallTree(of: session, resolver: resolver, filter: filter, layout: TreeLayout())
+        for process in session.processes {
+            visitor.begin(process)
+            for thread in process.threads { tree.walk(thread, &visitor) }
+            visitor.endProcess()
+        }
+    }
+
+    private func text(_ filter: TreeFilter = TreeFilter(), _ change: (inout TreeText.Options) -> Void) -> [UInt8] {
+        report { writer in
+            var options = TreeText.Options()
+            options.maxDepth = filter.maxDepth
+            options.minCost = filter.minCost
+            change(&options)
+            var visitor = TreeText(writer, functions: resolver.functions, options: options)
+            walk(&visitor, filter)
+        }
+    }
+
+    @Test func tree() throws { try expect(text { _ in }, "tree.txt") }
+
+    @Test func treeWithPlaces() throws {
+        try expect(
+            text {
+                $0.lines = true
+                $0.callSites = true
+                $0.colour = true
+            }, "tree-places.txt")
+    }
+
+    @Test func treeWithSums() throws {
+        var filter = TreeFilter()
+        filter.minCost = 1000
+        filter.maxDepth = 1
+        try expect(text(filter) { $0.recordedMinCost = 100 }, "tree-sums.txt")
+    }
+
+    @Test func treeWithLimit() throws {
+        let lines = text { $0.limit = 3 }.split(separator: UInt8(ascii: "\n"))
+        #expect(lines.count == 2 + 3)
+    }
+
+    @Test func treeAsJSON() throws {
+        try expect(
+            report { writer in
+                var visitor = TreeJSON(writer, functions: resolver.functions)
+                walk(&visitor)
+                visitor.finish()
+            }, "tree.json")
+    }
+
+    @Test func dump() throws {
+        for (format, name) in [(DumpReport.Format.text, "dump.txt"), (.jsonLines, "dump.jsonl")] {
+            try expect(
+                report { writer in
+                    let report = DumpReport(
+                        writer, session: session, resolver: resolver, format: format, showsChunks: true)
+                    for process in session.processes { process.threads.forEach(report.write) }
+                }, name)
+        }
+    }
+
+    @Test func info() throws {
+        func blank(_ bytes: [UInt8]) -> [UInt8] {
+            let pieces = String(decoding: bytes, as: UTF8.self).split(
+                separator: directory.path, omittingEmptySubsequences: false)
+            return Array(pieces.joined(separator: "DIRECTORY").utf8)
+        }
+        try expect(
+            blank(report { InfoReport($0, session: session, showsModules: true).writeText() }), "info.txt")
+        try expect(
+            blank(report { InfoReport($0, session: session, showsModules: true).writeJSON() }), "info.json")
+    }
+
+    func expect(_ bytes: [UInt8], _ name: String) throws {
+        let folder = #filePath.split(separator: "/").dropLast().map { "/" + $0 }.joined()
+        let path = folder + "/Golden/" + name
+        if isBlessing {
+            try writeFile(bytes, to: path)
+        } else {
+            #expect(String(decoding: bytes, as: UTF8.self) == String(decoding: try readFile(path), as: UTF8.self))
+        }
+    }
+
+    private var isBlessing: Bool {
+        guard let value = getenv("FATHOM_BLESS") else { return false }
+        return value.pointee == CChar(UInt8(ascii: "1"))
+    }
+}

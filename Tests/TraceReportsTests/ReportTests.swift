@@ -1,0 +1,84 @@
+import TestSupport
+import Testing
+import TraceAnalysis
+import TraceFormat
+
+@testable import TraceReports
+
+extension GoldenTests {
+    private func callPaths() -> CallPathTree {
+        Aggregation(of: session, resolver: resolver, filter: TreeFilter()).tree(
+            of: session.processes.flatMap(\.threads))
+    }
+
+    private func written(_ format: Report.Format, _ report: Report) -> [UInt8] {
+        self.report { report.write(format, to: $0) }
+    }
+
+    @Test(arguments: [(Report.Format.text, "report.txt"), (.json, "report.json"), (.csv, "report.csv")])
+    func functions(_ format: Report.Format, _ name: String) throws {
+        let tree = callPaths()
+        try expect(written(format, Report(.functions, tree.rows(by: .function), of: tree)), name)
+    }
+
+    @Test(arguments: [
+        (Report.Format.text, "report-paths.txt"), (.json, "report-paths.json"), (.csv, "report-paths.csv"),
+    ])
+    func paths(_ format: Report.Format, _ name: String) throws {
+        let tree = callPaths()
+        try expect(
+            written(format, Report(.paths, tree.rows(by: .path), of: tree, order: .number(.calls), limit: 4)), name)
+    }
+
+    @Test(arguments: [(Report.Format.text, "report-threads.txt"), (.json, "report-threads.json")])
+    func threads(_ format: Report.Format, _ name: String) throws {
+        let threads = session.processes.flatMap(\.threads)
+        let aggregation = Aggregation(of: session, resolver: resolver, filter: TreeFilter())
+        var rows = [AggregateRow?](repeating: nil, count: threads.count)
+        aggregation.forEachTree(of: threads) { rows[$0] = $1.row(of: threads[$0]) }
+        try expect(written(format, Report(.threads, rows.compactMap { $0 }, of: aggregation.tree(of: []))), name)
+    }
+
+    @Test func filesModulesCallersAndCallees() throws {
+        let tree = callPaths()
+        let reports = try [
+            Report(.files, tree.rows(by: .file), of: tree), Report(.modules, tree.rows(by: .module), of: tree),
+            Report(.callers, tree.rows(callersOf: [Pattern("work")]), of: tree),
+            Report(.callees, tree.rows(calleesOf: [Pattern("main")]), of: tree, order: .name),
+        ]
+        try expect(reports.flatMap { written(.text, $0) + written(.json, $0) }, "report-others.txt")
+    }
+
+    @Test(arguments: ReportOrder.allCases)
+    func everyOrderKeepsEveryRow(_ order: ReportOrder) throws {
+        #expect(ReportOrder(rawValue: order.rawValue)?.rawValue == order.rawValue)
+        let tree = callPaths()
+        let report = Report(.functions, tree.rows(by: .function), of: tree, order: order)
+        #expect(report.rows.count == tree.rows(by: .function).count)
+        if case .number(let column) = order {
+            let values = report.rows.map { column.value(of: $0) }
+            #expect(values == values.sorted(by: >))
+        }
+    }
+
+    @Test func costHidesRowsByTheirTotal() throws {
+        let tree = callPaths()
+        let rows = Report(.functions, tree.rows(by: .function), of: tree, minCost: 1500).rows
+        #expect(rows.allSatisfy { $0.total >= 1500 } && !rows.isEmpty)
+    }
+
+    @Test func graph() throws {
+        let tree = callPaths()
+        var options = GraphText.Options()
+        options.threshold = 0.0005
+        try expect(
+            report { writer in
+                var graph = GraphText(writer, options: options)
+                graph.write(tree)
+            }, "graph.txt")
+        let callers = tree.inverted(at: [try Pattern("work")])
+        try expect(
+            report { GraphJSON($0).write([("paths", tree), ("callers", callers)]) },
+            "graph.json")
+    }
+}

@@ -1,0 +1,83 @@
+import TestSupport
+import Testing
+import TraceSymbols
+
+/// Symbols and debug information in files of their own.
+@Suite struct DebugFileTests {
+    let directory: TemporaryDirectory
+    let program: String
+    let debug: String
+
+    /// What `program` is linked with: with a build-id that decides, without one the checksum does.
+    static let buildIDs = ["-Wl,--build-id=0xabcdef0123", "-Wl,--build-id=none"]
+
+    init() throws {
+        directory = try TemporaryDirectory("debug files")
+        program = directory.file("program")
+        debug = directory.file("program.debug")
+    }
+
+    /// Builds the program, moves what can be moved to `debug` and links the two.
+    private func split(_ buildID: String) throws {
+        try Toolchain.compile(
+            sources: ["program.c": Programs.c], compiler: .gcc, flags: ["-O0", "-g", buildID], output: program)
+        try run("objcopy", ["--only-keep-debug", program, debug])
+        try run("strip", [program])
+        try run("objcopy", ["--add-gnu-debuglink=\(debug)", program])
+    }
+
+    private func expectFunctions(_ symbols: ModuleSymbols) throws {
+        #expect(symbols.problem == nil)
+        let function = try #require(symbols.functions()?.first { $0.name == "local_one" })
+        #expect(function.line == Programs.line(of: "local_one(", in: Programs.c))
+        #expect(symbols.location(at: function.start)?.line == function.line)
+    }
+
+    @Test(arguments: buildIDs) func besideTheProgram(_ buildID: String) throws {
+        try split(buildID)
+        try expectFunctions(ModuleSymbols(path: program, buildID: []))
+    }
+
+    @Test(arguments: buildIDs) func inDotDebug(_ buildID: String) throws {
+        try split(buildID)
+        try directory.makeDirectory(".debug")
+        try run("mv", [debug, directory.file(".debug")])
+        try expectFunctions(ModuleSymbols(path: program, buildID: []))
+    }
+
+    @Test(arguments: buildIDs) func belowADebugRoot(_ buildID: String) throws {
+        try split(buildID)
+        let place = try directory.makeDirectory("root\(directory.path)")
+        try run("mv", [debug, place])
+        #expect(ModuleSymbols(path: program, buildID: []).problem == .noSymbols(program))
+        try expectFunctions(ModuleSymbols(path: program, buildID: [], debugRoots: [directory.file("root")]))
+    }
+
+    @Test func byBuildID() throws {
+        try split(Self.buildIDs[0])
+        try run("objcopy", ["--remove-section=.gnu_debuglink", program])
+        let place = try directory.makeDirectory("root/.build-id/ab")
+        try run("mv", [debug, "\(place)/cdef0123.debug"])
+        let id: [UInt8] = [0xab, 0xcd, 0xef, 0x01, 0x23]
+        try expectFunctions(ModuleSymbols(path: program, buildID: id, debugRoots: [directory.file("root")]))
+    }
+
+    /// A file of the right name from another build is passed over.
+    @Test(arguments: buildIDs) func ofAnotherBuild(_ buildID: String) throws {
+        try split(buildID)
+        let other = buildID == Self.buildIDs[0] ? "-Wl,--build-id=0xffff" : buildID
+        try Toolchain.compile(
+            sources: ["other.c": Programs.c], compiler: .gcc, flags: ["-O2", "-g", other], output: debug)
+        #expect(ModuleSymbols(path: program, buildID: []).problem == .noSymbols(program))
+    }
+
+    /// Names stay in the program, lines come from the file beside it.
+    @Test func debugInformationAlone() throws {
+        try Toolchain.compile(
+            sources: ["program.c": Programs.c], compiler: .clang, flags: ["-O0", "-g"], output: program)
+        try run("objcopy", ["--only-keep-debug", program, debug])
+        try run("strip", ["--strip-debug", program])
+        try run("objcopy", ["--add-gnu-debuglink=\(debug)", program])
+        try expectFunctions(ModuleSymbols(path: program, buildID: []))
+    }
+}

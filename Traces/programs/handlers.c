@@ -1,0 +1,53 @@
+// Signal handlers that leave a hook they interrupted for a while, or for ever: `fork` (the child goes on in the
+// interrupted code), `jump` (setjmp and longjmp within the handler), `vfork`. Prints how many handlers ran well.
+
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <signal.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+
+#include "program.h"
+
+#define ROUNDS 100
+
+static volatile int handled, good, child;
+static char kind;
+static jmp_buf target;
+
+APART static void leap(void) { longjmp(target, 1); }
+
+APART static int leaf(int n) { return n + 1; }
+
+static void handler(int number) {
+    (void)number;
+    if (child || handled >= ROUNDS) return;
+    handled++;
+    if (kind == 'j') {
+        if (setjmp(target) == 0) leap();
+        good++;
+        return;
+    }
+    pid_t pid = kind == 'f' ? fork() : vfork();
+    if (pid == 0 && kind == 'v') _exit(leaf(6));
+    if (pid == 0) {
+        child = 1;
+        return;
+    }
+    int status;
+    waitpid(pid, &status, 0);
+    good += WIFEXITED(status) && WEXITSTATUS(status) == 7;
+}
+
+int main(int argc, char **argv) {
+    kind = argc > 1 ? *argv[1] : 'f';
+    signal(SIGALRM, handler);
+    struct itimerval often = {{0, 700}, {0, 700}};
+    setitimer(ITIMER_REAL, &often, NULL);
+    int sum = 0;
+    while (handled < ROUNDS && !child) sum = leaf(sum) & 0xff;
+    for (int i = 0; child && i < 1000; i++) sum = leaf(sum) & 0xff;
+    if (child) _exit(7);
+    printf("%d of %d\n", good, handled);
+    return 0;
+}
