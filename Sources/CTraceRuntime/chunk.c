@@ -46,8 +46,7 @@ void chunk_lose_call(struct thread *t) {
 
 static int chunk_begin(struct thread *t) {
     uint32_t slot;
-    // A fork's child in the middle of its parent's chunk switch gets a chunk of its own when it attaches.
-    struct fathom_chunk *chunk = t->state == THREAD_INTERRUPTED ? NULL : session_take_slot(first_step(), &slot);
+    struct fathom_chunk *chunk = session_take_slot(first_step(), &slot);
     if (!chunk) return 0;
     fathom_store32(&chunk->magic, 0);  // until the header is whole: the slot may hold an old one
     *chunk = (struct fathom_chunk){
@@ -84,6 +83,7 @@ static int chunk_begin(struct thread *t) {
 }
 
 void chunk_finish(struct thread *t, uint64_t now) {
+    uint64_t signals = system_block_signals();
     struct fathom_chunk *chunk = t->chunk;
     t->chunk = NULL;
     t->cursor = t->limit = t->wanted_limit = NULL;
@@ -94,9 +94,10 @@ void chunk_finish(struct thread *t, uint64_t now) {
     chunk->end_ticks = now;
     name_thread(chunk);
     session_give_slot(t->slot);
+    system_restore_signals(signals);
 }
 
-int chunk_make_room(struct thread *t) {
+static int make_room(struct thread *t) {
     if (t->wanted_limit) {
         t->limit = t->wanted_limit;
         t->wanted_limit = NULL;
@@ -111,9 +112,21 @@ int chunk_make_room(struct thread *t) {
         }
         chunk_finish(t, now_ticks());
     }
-    if (t->retry && --t->retry) return 0;
     if (chunk_begin(t)) return 1;
     t->gap = 1;
     t->retry = RETRY_CALLS;
     return 0;
+}
+
+int chunk_make_room(struct thread *t) {
+    // The hook that goes on in a fork's child: its chunk is the parent's. The child's own begins when it attaches.
+    if (t->state == THREAD_INTERRUPTED) return 0;
+    if (t->retry > 1) {
+        t->retry--;
+        return 0;
+    }
+    uint64_t signals = system_block_signals();
+    int made = make_room(t);
+    system_restore_signals(signals);
+    return made;
 }

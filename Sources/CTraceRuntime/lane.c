@@ -193,6 +193,7 @@ void fathom_note_landing(uintptr_t sp) {
         return;
     }
     t = &current;
+    if (t->state == THREAD_INTERRUPTED && !t->idle && leaves_hook(t, sp)) t->idle = 1;
     if (t->state != THREAD_ATTACHED || control.mode == MODE_UNKNOWN || control.mode == MODE_OFF) return;
     if (t->idle || !leaves_hook(t, sp)) {
         side_append(t, 1, 0, sp, HOOK_LANDING);

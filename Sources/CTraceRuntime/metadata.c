@@ -53,20 +53,23 @@ static int make_room(size_t size) {
     return 0;
 }
 
-static int lock(void) {
-    uint32_t self = system_thread_id();
-    while (!fathom_swap32(&runtime.metadata_lock, 0, self)) {
-        if (runtime.metadata_lock == self) return 0;  // a signal handler interrupted an append
-        SYSTEM(sched_yield, 0, 0, 0, 0, 0, 0);
-    }
-    return 1;
+// Returns the signals to unlock with.
+static uint64_t lock(void) {
+    uint64_t signals = system_block_signals();
+    while (!fathom_swap32(&runtime.metadata_lock, 0, 1)) SYSTEM(sched_yield, 0, 0, 0, 0, 0, 0);
+    return signals;
+}
+
+static void unlock(uint64_t signals) {
+    fathom_store32(&runtime.metadata_lock, 0);
+    system_restore_signals(signals);
 }
 
 void metadata_append(uint16_t kind, const struct part *parts, size_t count) {
     size_t size = sizeof(struct fathom_item);
     for (size_t i = 0; i < count; i++) size += parts[i].size;
     struct fathom_item item = {.kind = kind, .size = (uint32_t)((size + 7) & ~7ul)};
-    if (!lock()) return;
+    uint64_t signals = lock();
     if (make_room(item.size)) {
         char *start = (char *)(runtime.metadata + 1) + runtime.metadata->used, *to = start;
         __builtin_memcpy(to, &item, sizeof item);
@@ -78,7 +81,7 @@ void metadata_append(uint16_t kind, const struct part *parts, size_t count) {
         while (to < start + item.size) *to++ = 0;
         fathom_store32(&runtime.metadata->used, runtime.metadata->used + item.size);
     }
-    fathom_store32(&runtime.metadata_lock, 0);
+    unlock(signals);
 }
 
 // A structure's bytes behind its leading item header, which metadata_append writes.
@@ -115,8 +118,7 @@ void metadata_end(uint32_t how) {
 }
 
 void metadata_finish(void) {
-    if (lock()) {
-        if (runtime.metadata) finish_chunk();
-        fathom_store32(&runtime.metadata_lock, 0);
-    }
+    uint64_t signals = lock();
+    if (runtime.metadata) finish_chunk();
+    unlock(signals);
 }

@@ -136,17 +136,14 @@ static void merge(struct modules *found) {
 }
 
 void modules_scan(void) {
+    uint64_t signals = system_block_signals();
     runtime.modules_stale = 0;
     // The list is read under the dynamic linker's lock and compared under ours, never both at once: whoever holds the
     // linker's may be waiting for ours.
     struct modules found = {0};
     dl_iterate_phdr(collect, &found);
     struct modules gone = found;
-    uint32_t self = system_thread_id();
-    while (found.count && !fathom_swap32(&runtime.modules_lock, 0, self)) {
-        if (runtime.modules_lock == self) goto done;
-        SYSTEM(sched_yield, 0, 0, 0, 0, 0, 0);
-    }
+    while (found.count && !fathom_swap32(&runtime.modules_lock, 0, 1)) SYSTEM(sched_yield, 0, 0, 0, 0, 0, 0);
     if (found.count) {
         if (found.version >= known.version) {
             merge(&found);
@@ -155,8 +152,8 @@ void modules_scan(void) {
         }
         fathom_store32(&runtime.modules_lock, 0);
     }
-done:
     if (gone.list) system_free(gone.list, gone.room * sizeof *gone.list);
+    system_restore_signals(signals);
 }
 
 void fathom_note_modules(void) {

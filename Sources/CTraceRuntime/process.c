@@ -27,15 +27,18 @@ static const void *const relocated = &runtime;
 // Maps the buffers. Called as early as can be, because the program may change its root directory or its user later;
 // what it takes to be part of the recording waits for the first hook, so that programs without any stay out of it.
 static void open_session(char **environment) {
-    if (!fathom_swap32(&runtime.state, STATE_NEW, STATE_STARTING)) return;
-    if (!session_open(environment)) {
-        control.mode = MODE_OFF;
-        fathom_store32(&runtime.state, STATE_OFF);
-        return;
+    uint64_t signals = system_block_signals();
+    if (fathom_swap32(&runtime.state, STATE_NEW, STATE_OPENING)) {
+        if (session_open(environment)) {
+            SYSTEM(madvise, &control, sizeof control, MADV_WIPEONFORK, 0, 0, 0);
+            thread_key_create();
+            fathom_store32(&runtime.state, STATE_OPEN);
+        } else {
+            control.mode = MODE_OFF;
+            fathom_store32(&runtime.state, STATE_OFF);
+        }
     }
-    SYSTEM(madvise, &control, sizeof control, MADV_WIPEONFORK, 0, 0, 0);
-    thread_key_create();
-    fathom_store32(&runtime.state, STATE_OPEN);
+    system_restore_signals(signals);
 }
 
 static void register_process(uint32_t parent) {
@@ -56,6 +59,7 @@ static void register_process(uint32_t parent) {
 static void forget_parent(void) {
     if (runtime.state != STATE_READY) return;
     runtime.state = STATE_FORKED;
+    runtime.starter_pid = 0;
     control.mode = MODE_UNKNOWN;
     struct thread *t = &current;
     t->forked = 1;
@@ -74,24 +78,33 @@ static void forget_parent(void) {
     t->cursor = t->limit = NULL;
 }
 
+// Registers the process, unless another thread has begun to.
+static void start(uint32_t state) {
+    uint64_t signals = system_block_signals();
+    uint32_t starter = runtime.starter_pid, self = system_process_id();
+    if (starter != self && fathom_swap32(&runtime.starter_pid, starter, self)) {
+        runtime.starter = system_thread_id();
+        register_process(state == STATE_FORKED ? runtime.process : FATHOM_NO_PROCESS);
+        runtime.starter = 0;
+    }
+    system_restore_signals(signals);
+}
+
 int runtime_ready(void) {
     if (!*(const void *const volatile *)&relocated) return 0;
     if (runtime.state == STATE_NEW) open_session(NULL);
     // Its control page was wiped: a child of a fork that ran no handlers.
     if (runtime.state == STATE_READY && control.mode == MODE_UNKNOWN) forget_parent();
-    uint32_t state = fathom_load32(&runtime.state);
-    if (state == STATE_OPEN || state == STATE_FORKED) {
-        uint32_t self = system_thread_id();
-        if (fathom_swap32(&runtime.state, state, STATE_STARTING)) {
-            runtime.starter = self;
-            register_process(state == STATE_FORKED ? runtime.process : FATHOM_NO_PROCESS);
-        }
+    uint32_t state;
+    while ((state = fathom_load32(&runtime.state)) != STATE_READY && state != STATE_OFF) {
+        if (state != STATE_OPENING && runtime.starter_pid != system_process_id()) start(state);
+        // Registering calls into the C library, which the program may have replaced with hooked functions.
+        else if (runtime.starter == system_thread_id()) return 0;
+        // Another thread is at it: its first calls are not to be lost. After a fork that thread is not here.
+        else SYSTEM(sched_yield, 0, 0, 0, 0, 0, 0);
     }
-    // Another thread is at it: its first calls are not to be lost. In the same thread this is a signal handler's hook.
-    while (fathom_load32(&runtime.state) == STATE_STARTING && runtime.starter != system_thread_id())
-        SYSTEM(sched_yield, 0, 0, 0, 0, 0, 0);
-    if (runtime.state == STATE_OFF) control.mode = MODE_OFF;
-    return runtime.state == STATE_READY;
+    if (state == STATE_OFF) control.mode = MODE_OFF;
+    return state == STATE_READY;
 }
 
 __attribute__((constructor)) static void started(int count, char **arguments, char **environment) {

@@ -158,7 +158,7 @@ uint32_t recorded_calls(struct thread *t);
 // ---- runtime -----------------------------------------------------------------------------------------------------
 
 #define STATE_NEW 0u
-#define STATE_STARTING 1u
+#define STATE_OPENING 1u
 #define STATE_OPEN 2u    // buffers mapped
 #define STATE_READY 3u   // and the process registered
 #define STATE_FORKED 4u  // this is a fork's child that is not registered yet
@@ -182,10 +182,11 @@ struct runtime {
     uintptr_t stack_top;  // of the main thread's stack; 0 before the constructor has run
     uint32_t slow;        // MODE_SLOW is the mode to run in
     // Metadata chunk.
-    uint32_t metadata_lock;  // holder's thread id
-    uint32_t modules_lock;   // holder's thread id
+    uint32_t metadata_lock;
+    uint32_t modules_lock;
     uint32_t modules_stale;  // a library may have been loaded since the last scan
-    uint32_t starter;        // thread that registers the process
+    uint32_t starter;        // thread that is registering the process
+    uint32_t starter_pid;    // the process it is or was in
     uint32_t metadata_slot;
     uint64_t metadata_sequence;
     struct fathom_chunk *metadata;

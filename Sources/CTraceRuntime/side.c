@@ -56,7 +56,6 @@ void side_drain(struct thread *t) {
 }
 
 void side_abandon(struct thread *t) {
-    if (runtime.metadata_lock == t->id) fathom_store32(&runtime.metadata_lock, 0);
     // The interrupted hook may have written its record but not its frame, or the reverse. A new chunk starts from the
     // frames and so settles it.
     if (t->chunk) chunk_finish(t, t->last);

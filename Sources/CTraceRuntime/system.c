@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -76,3 +77,13 @@ uint64_t system_monotonic_ns(void) {
 }
 
 void system_wake(uint32_t *futex) { SYSTEM(futex, futex, FUTEX_WAKE, 1, 0, 0, 0); }
+
+uint64_t system_block_signals(void) {
+    uint64_t all = UINT64_MAX, blocked = 0;
+    SYSTEM(rt_sigprocmask, SIG_BLOCK, &all, &blocked, sizeof all, 0, 0);
+    return blocked;
+}
+
+void system_restore_signals(uint64_t blocked) {
+    SYSTEM(rt_sigprocmask, SIG_SETMASK, &blocked, 0, sizeof blocked, 0, 0);
+}

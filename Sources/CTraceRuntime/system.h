@@ -67,5 +67,9 @@ uint32_t system_process_id(void);
 uint32_t system_thread_id(void);
 uint64_t system_monotonic_ns(void);
 void system_wake(uint32_t *futex);
+// Blocks all signals of the thread; returns those that were blocked before. Around whatever a handler must not fork in
+// the middle of, because the child would go on with it in memory that it shares with its parent. Nests.
+uint64_t system_block_signals(void);
+void system_restore_signals(uint64_t blocked);
 
 #endif

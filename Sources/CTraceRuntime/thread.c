@@ -67,8 +67,7 @@ static int allocate(struct thread *t, uintptr_t sp) {
     return 1;
 }
 
-int thread_attach(struct thread *t, uintptr_t sp) {
-    if (t->retry && --t->retry) return 0;  // there was no memory a moment ago
+static int attach(struct thread *t, uintptr_t sp) {
     t->state = THREAD_ATTACHING;
     t->id = system_thread_id();
     int inherits = t->forked && t->memory;
@@ -110,7 +109,16 @@ int thread_attach(struct thread *t, uintptr_t sp) {
     return 1;
 }
 
+int thread_attach(struct thread *t, uintptr_t sp) {
+    if (t->retry && --t->retry) return 0;  // there was no memory a moment ago
+    uint64_t signals = system_block_signals();
+    int attached = attach(t, sp);
+    system_restore_signals(signals);
+    return attached;
+}
+
 void thread_detach(struct thread *t) {
+    uint64_t signals = system_block_signals();
     t->idle = 0;
     BARRIER();
     uint64_t now = now_ticks();
@@ -133,4 +141,5 @@ void thread_detach(struct thread *t) {
     system_free(t->memory, MEMORY_SIZE);
     t->memory = NULL;
     t->lanes = NULL;
+    system_restore_signals(signals);
 }
