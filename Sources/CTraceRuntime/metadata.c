@@ -97,12 +97,13 @@ void metadata_process(uint32_t parent_process) {
         command_size = system_read(descriptor, command, sizeof command);
         system_close(descriptor);
     }
+    runtime.start_ticks = now_ticks();
     struct fathom_process_item item = {
         .pid = runtime.pid,
         .parent_pid = (uint32_t)SYSTEM(getppid, 0, 0, 0, 0, 0, 0),
         .parent_process = parent_process,
         .origin = parent_process == FATHOM_NO_PROCESS ? FATHOM_ORIGIN_IMAGE : FATHOM_ORIGIN_FORK,
-        .start_ticks = now_ticks(),
+        .start_ticks = runtime.start_ticks,
         .start_ns = system_monotonic_ns(),
         .path_size = path_size > 0 ? (uint32_t)path_size : 0,
         .command_size = command_size > 0 ? (uint32_t)command_size : 0,

@@ -94,7 +94,8 @@ static void tell_module(const struct module *module, int is_program) {
         for (const char *c = module->name; *c && size < sizeof path; c++) path[size++] = *c;
     }
     struct fathom_module_item item = {
-        .seen_ticks = now_ticks(),
+        // Those of the first scan were there all along, for a child forked meanwhile too.
+        .seen_ticks = known.count ? now_ticks() : runtime.start_ticks,
         .bias = module->bias,
         .low = module->low,
         .high = module->high,

@@ -24,11 +24,37 @@ __asm__(".pushsection .note.fathom, \"a\", %note\n"
 // it stands in the file, where it is 0.
 static const void *const relocated = &runtime;
 
+// Takes the right to open the session and to register the process. Signals stay blocked as long: a handler's hook
+// would wait for it for ever. 0 when the thread has it already, because what it calls in the C library was replaced by
+// the program with hooked functions, or when nobody will ever give it back.
+static int begin_start(uint64_t *signals) {
+    uint64_t process = system_process_id(), self = process << 32 | system_thread_id(), holder = 0;
+    if (__atomic_load_n(&runtime.starter, __ATOMIC_RELAXED) == self) return 0;
+    *signals = system_block_signals();
+    while (!__atomic_compare_exchange_n(&runtime.starter, &holder, self, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+        if (holder >> 32 != process) {
+            // A thread that was left behind by a fork without handlers holds it, and who knows what else.
+            fathom_store32(&runtime.state, STATE_OFF);
+            system_restore_signals(*signals);
+            return 0;
+        }
+        holder = 0;
+        SYSTEM(sched_yield, 0, 0, 0, 0, 0, 0);
+    }
+    return 1;
+}
+
+static void end_start(uint64_t signals) {
+    __atomic_store_n(&runtime.starter, 0, __ATOMIC_RELEASE);
+    system_restore_signals(signals);
+}
+
 // Maps the buffers. Called as early as can be, because the program may change its root directory or its user later;
 // what it takes to be part of the recording waits for the first hook, so that programs without any stay out of it.
 static void open_session(char **environment) {
-    uint64_t signals = system_block_signals();
-    if (fathom_swap32(&runtime.state, STATE_NEW, STATE_OPENING)) {
+    uint64_t signals;
+    if (!begin_start(&signals)) return;
+    if (runtime.state == STATE_NEW) {
         if (session_open(environment)) {
             SYSTEM(madvise, &control, sizeof control, MADV_WIPEONFORK, 0, 0, 0);
             thread_key_create();
@@ -38,7 +64,7 @@ static void open_session(char **environment) {
             fathom_store32(&runtime.state, STATE_OFF);
         }
     }
-    system_restore_signals(signals);
+    end_start(signals);
 }
 
 static void register_process(uint32_t parent) {
@@ -49,17 +75,17 @@ static void register_process(uint32_t parent) {
     runtime.metadata_sequence = 0;
     runtime.metadata_lock = runtime.modules_lock = 0;  // a thread that the fork left behind may have held them
     metadata_process(parent);
-    // A fork's child has its parent's modules, and the dynamic linker's lock may be one that nobody is left to release.
-    if (parent == FATHOM_NO_PROCESS || runtime.modules_stale) modules_scan();
+    // A fork's child has its parent's modules. The dynamic linker's lock may be held by a thread that is not here, so
+    // what was just being loaded is not looked at before the child itself has loaded something.
+    runtime.modules_stale = 0;
     control.mode = runtime.slow ? MODE_SLOW : MODE_TRACE;
     fathom_store32(&runtime.state, STATE_READY);
 }
 
-// In a fork's child, by pthread_atfork or, when fork was called behind the C library's back, at the first hook.
+// In a fork's child: by pthread_atfork or, when fork was called behind the C library's back, at the first hook.
 static void forget_parent(void) {
     if (runtime.state != STATE_READY) return;
     runtime.state = STATE_FORKED;
-    runtime.starter_pid = 0;
     control.mode = MODE_UNKNOWN;
     struct thread *t = &current;
     t->forked = 1;
@@ -78,16 +104,21 @@ static void forget_parent(void) {
     t->cursor = t->limit = NULL;
 }
 
-// Registers the process, unless another thread has begun to.
-static void start(uint32_t state) {
-    uint64_t signals = system_block_signals();
-    uint32_t starter = runtime.starter_pid, self = system_process_id();
-    if (starter != self && fathom_swap32(&runtime.starter_pid, starter, self)) {
-        runtime.starter = system_thread_id();
-        register_process(state == STATE_FORKED ? runtime.process : FATHOM_NO_PROCESS);
-        runtime.starter = 0;
-    }
-    system_restore_signals(signals);
+// No fork while another thread starts the recording: the child would have half of it, and that thread's locks.
+static void before_fork(void) {
+    struct thread *t = &current;
+    t->fork_starts = runtime.state != STATE_READY && runtime.state != STATE_OFF && begin_start(&t->fork_signals);
+}
+
+static void after_fork(void) {
+    struct thread *t = &current;
+    if (t->fork_starts) end_start(t->fork_signals);
+    t->fork_starts = 0;
+}
+
+static void after_fork_in_child(void) {
+    after_fork();
+    forget_parent();
 }
 
 int runtime_ready(void) {
@@ -95,16 +126,18 @@ int runtime_ready(void) {
     if (runtime.state == STATE_NEW) open_session(NULL);
     // Its control page was wiped: a child of a fork that ran no handlers.
     if (runtime.state == STATE_READY && control.mode == MODE_UNKNOWN) forget_parent();
-    uint32_t state;
-    while ((state = fathom_load32(&runtime.state)) != STATE_READY && state != STATE_OFF) {
-        if (state != STATE_OPENING && runtime.starter_pid != system_process_id()) start(state);
-        // Registering calls into the C library, which the program may have replaced with hooked functions.
-        else if (runtime.starter == system_thread_id()) return 0;
-        // Another thread is at it: its first calls are not to be lost. After a fork that thread is not here.
-        else SYSTEM(sched_yield, 0, 0, 0, 0, 0, 0);
+    uint64_t signals;
+    if (runtime.state != STATE_READY && runtime.state != STATE_OFF && begin_start(&signals)) {
+        int is_image = runtime.state == STATE_OPEN;
+        if (is_image) register_process(FATHOM_NO_PROCESS);
+        if (runtime.state == STATE_FORKED) register_process(runtime.process);
+        end_start(signals);
+        // Last: who loads a library now holds the dynamic linker's lock, and may be waiting to start in its
+        // constructor.
+        if (is_image) modules_scan();
     }
-    if (state == STATE_OFF) control.mode = MODE_OFF;
-    return state == STATE_READY;
+    if (runtime.state == STATE_OFF) control.mode = MODE_OFF;
+    return runtime.state == STATE_READY;
 }
 
 __attribute__((constructor)) static void started(int count, char **arguments, char **environment) {
@@ -114,7 +147,7 @@ __attribute__((constructor)) static void started(int count, char **arguments, ch
     open_session(environment);
     // Not in open_session: it allocates, and a hook in an IFUNC resolver may come before the program's own malloc is
     // relocated. The kernel wipes `control` in a fork's child anyway; this is for kernels before 4.14.
-    if (runtime.state != STATE_OFF) pthread_atfork(NULL, NULL, forget_parent);
+    if (runtime.state != STATE_OFF) pthread_atfork(before_fork, after_fork, after_fork_in_child);
 }
 
 // Whether the process records, and is not vfork's child running on the parent's memory.

@@ -133,11 +133,13 @@ struct thread {
     uint32_t lane;  // index of the running one; lane 0 is the thread's own stack
     uint32_t lane_count, lane_capacity;
     struct side_event *side;
-    uint64_t side_lost;  // open calls of handlers that the side buffer had no room for
-    char *wanted_limit;  // not NULL: limit was taken away to have modules_scan called at the next hook
-    uint64_t overflow;   // open calls that found no room on the stack of calls
-    uint32_t next_lane;  // id
-    void *memory;        // the thread's first mapping, MEMORY_SIZE bytes: lanes, side events, first frames
+    uint64_t side_lost;     // open calls of handlers that the side buffer had no room for
+    char *wanted_limit;     // not NULL: limit was taken away to have modules_scan called at the next hook
+    uint64_t overflow;      // open calls that found no room on the stack of calls
+    uint32_t next_lane;     // id
+    void *memory;           // the thread's first mapping, MEMORY_SIZE bytes: lanes, side events, first frames
+    uint32_t fork_starts;   // it is `runtime.starter` while it forks
+    uint64_t fork_signals;  // blocked before that
 };
 #define MEMORY_SIZE (128ul * 1024)
 #define FIRST_LANES 16u
@@ -158,16 +160,17 @@ uint32_t recorded_calls(struct thread *t);
 // ---- runtime -----------------------------------------------------------------------------------------------------
 
 #define STATE_NEW 0u
-#define STATE_OPENING 1u
-#define STATE_OPEN 2u    // buffers mapped
-#define STATE_READY 3u   // and the process registered
-#define STATE_FORKED 4u  // this is a fork's child that is not registered yet
-#define STATE_OFF 5u
+#define STATE_OPEN 1u    // buffers mapped
+#define STATE_READY 2u   // and the process registered
+#define STATE_FORKED 3u  // this is a fork's child that is not registered yet
+#define STATE_OFF 4u
 
 struct runtime {
-    uint32_t state;  // STATE_*
+    uint64_t starter;  // who changes `state` for another than STATE_FORKED: process id << 32 | thread id; 0: nobody
+    uint32_t state;    // STATE_*
     uint32_t pid;
     uint32_t process;
+    uint64_t start_ticks;
     uint32_t thread_count;
     struct fathom_buffers *buffers;
     uint32_t *words;
@@ -185,8 +188,6 @@ struct runtime {
     uint32_t metadata_lock;
     uint32_t modules_lock;
     uint32_t modules_stale;  // a library may have been loaded since the last scan
-    uint32_t starter;        // thread that is registering the process
-    uint32_t starter_pid;    // the process it is or was in
     uint32_t metadata_slot;
     uint64_t metadata_sequence;
     struct fathom_chunk *metadata;

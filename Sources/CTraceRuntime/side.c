@@ -5,7 +5,11 @@
 
 void record_event(struct thread *t, uintptr_t function, uintptr_t call_site, uintptr_t sp, uint64_t now,
                   uint64_t hook) {
-    if (UNLIKELY(t->state == THREAD_INTERRUPTED) && !thread_attach(t, sp)) return;
+    if (UNLIKELY(t->state == THREAD_INTERRUPTED)) {
+        if (!thread_attach(t, sp)) return;
+        t->idle = 0;
+        BARRIER();
+    }
     if (now < t->last) now = t->last;
     if (hook == HOOK_LANDING) lane_land(t, sp, now);
     else if (hook == HOOK_ENTER) record_enter(t, function, call_site, sp, now);
@@ -38,15 +42,16 @@ void side_drain(struct thread *t) {
     for (;;) {
         t->idle = 0;
         BARRIER();
-        uint32_t done = 0;
+        uint32_t done = 0, count;
         do {
-            for (; done < __atomic_load_n(&t->side_count, __ATOMIC_RELAXED); done++) {
+            for (; done < (count = __atomic_load_n(&t->side_count, __ATOMIC_RELAXED)); done++) {
                 struct side_event event = t->side[done];
                 if (event.function)
                     record_event(t, event.function, event.call_site, event.stack_pointer, event.ticks, event.hook);
                 t->side[done].function = 0;
             }
-        } while (!fathom_swap32(&t->side_count, done, 0));
+            // Less than are done when a handler has forked meanwhile: the child has forgotten what its parent records.
+        } while (!fathom_swap32(&t->side_count, count, 0));
         BARRIER();
         t->idle = 1;
         BARRIER();

@@ -37,6 +37,16 @@ import Testing
         #expect(mains.values.allSatisfy { $0 == 1 })
     }
 
+    /// A child that was forked while its parent's first traced call was still starting the recording neither hangs nor is
+    /// missing.
+    @Test func forkDuringTheFirstCall() throws {
+        let binary = try Binaries.instrumented("first_fork.c", .gccO2)
+        let directory = try TemporaryDirectory("first")
+        let session = directory.file("session.fathom")
+        #expect(try Fathom.record([binary], into: session).stdout == "300 of 300\n")
+        #expect(try Dump(session).counts() == ["leaf": 600])
+    }
+
     /// Threads carry the names they gave themselves.
     @Test func threadNames() throws {
         let binary = try Binaries.instrumented("threads.c", .gccO2)

@@ -21,13 +21,13 @@ import Testing
     }
 
     /// A handler that interrupted a hook forks, jumps within itself, or runs a vfork child: neither process is harmed, and
-    /// the recording has no damage.
+    /// the recording has no damage. The smallest buffers, so that many are interrupted in the midst of changing them.
     @Test(arguments: ["fork", "jump", "vfork"], [Build.gccO2, .clangO0])
     func handlersLeaveHooks(_ kind: String, _ build: Build) throws {
         let binary = try Binaries.instrumented("handlers.c", build)
         let directory = try TemporaryDirectory("handlers")
         let session = directory.file("session.fathom")
-        let recorded = try Fathom.record([binary, kind], into: session)
+        let recorded = try Fathom.record([binary, kind], into: session, options: ["--quiet", "--buffer-size", "16K"])
         #expect(recorded.status == 0)
         #expect(recorded.stdout == "100 of 100\n")
         let tree = try run(Fathom.executable, ["tree", "--min-cost", "1s", session])

@@ -38,6 +38,9 @@ struct Record: ParsableCommand {
     var command: [String]
 
     func validate() throws {
+        // Passing the rest through takes these two as well.
+        if let first = command.first, ["-h", "--help"].contains(first) { throw CleanExit.helpRequest(self) }
+        if command.first == "--version" { throw CleanExit.message(Recorder.version) }
         if command.first == "--" ? command.count < 2 : command.isEmpty {
             throw ValidationError("name the program to record: fathom record -- CMD ARGS...")
         }
