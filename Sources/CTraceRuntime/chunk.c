@@ -44,7 +44,8 @@ void chunk_lose_call(struct thread *t) {
     __atomic_fetch_add(&runtime.buffers->unplaced_calls, 1, __ATOMIC_RELAXED);
 }
 
-static int chunk_begin(struct thread *t) {
+// `switches`: the runtime has done nothing but this since the previous chunk was finished.
+static int chunk_begin(struct thread *t, int switches) {
     uint32_t slot;
     struct fathom_chunk *chunk = session_take_slot(first_step(), &slot);
     if (!chunk) return 0;
@@ -70,7 +71,7 @@ static int chunk_begin(struct thread *t) {
     chunk->begin_ns = system_monotonic_ns();
     uint64_t after = now_ticks();
     chunk->begin_ticks = before + (after - before) / 2;
-    chunk->switch_ticks = t->finished ? chunk->begin_ticks - t->finished : 0;
+    chunk->switch_ticks = switches ? chunk->begin_ticks - t->finished : 0;
     t->slot = slot;
     t->chunk = chunk;
     t->cursor = (char *)(chunk + 1) + chunk->used;
@@ -98,6 +99,7 @@ void chunk_finish(struct thread *t, uint64_t now) {
 }
 
 static int make_room(struct thread *t) {
+    int switches = 0;
     if (t->wanted_limit) {
         t->limit = t->wanted_limit;
         t->wanted_limit = NULL;
@@ -111,8 +113,9 @@ static int make_room(struct thread *t) {
             return 1;
         }
         chunk_finish(t, now_ticks());
+        switches = 1;
     }
-    if (chunk_begin(t)) return 1;
+    if (chunk_begin(t, switches)) return 1;
     t->gap = 1;
     t->retry = RETRY_CALLS;
     return 0;

@@ -8,7 +8,7 @@ public final class AddressSpace {
         var low: UInt64
         var high: UInt64
         var bias: UInt64
-        /// ns since the session's start.
+        /// In ticks; `.max` while it is mapped.
         var unload: UInt64
         var module: Int32
     }
@@ -27,12 +27,12 @@ public final class AddressSpace {
     private var entries: UnsafeMutableBufferPointer<Entry>
     private var count = 0
 
-    public init(_ modules: [Module], functions: FunctionTable, clock: Clock) {
+    public init(_ modules: [Module], functions: FunctionTable) {
         self.functions = functions
         mappings = modules.map { module in
             Mapping(
                 low: module.low, high: module.high, bias: module.bias,
-                unload: module.unloadTicks == .max ? .max : clock.nanoseconds(at: module.unloadTicks),
+                unload: module.unloadTicks,
                 module: functions.intern(ModuleIdentity(path: module.path, buildID: module.buildID)))
         }
         unloads = Set(mappings.map(\.unload)).filter { $0 != .max }.sorted()
@@ -42,35 +42,39 @@ public final class AddressSpace {
 
     deinit { entries.deallocate() }
 
-    /// The function at `address` at `time`, in ns since the session's start.
+    /// The function at `address` at `ticks`.
     ///
     /// - Complexity: O(1) for an address seen before, O(modules) for a new one.
-    public func function(at address: UInt64, time: UInt64) -> UInt32 {
-        let epoch = addressesChange ? epoch(at: time) : 0
+    public func function(at address: UInt64, ticks: UInt64) -> UInt32 {
+        function(at: address, epoch: addressesChange ? epoch(at: ticks) : 0)
+    }
+
+    /// The function at `address` in the stretch of time `epoch`.
+    func function(at address: UInt64, epoch: UInt32) -> UInt32 {
         var index = slot(of: address, epoch)
         while entries[index].id != 0 {
             if entries[index].address == address, entries[index].epoch == epoch { return entries[index].id - 1 }
             index = (index + 1) & (entries.count - 1)
         }
-        return add(address, epoch, time: time)
+        return add(address, epoch)
     }
 
-    /// File and line of `address` at `time`.
-    public func location(at address: UInt64, time: UInt64) -> (file: String, line: Int)? {
-        guard let owner = owner(of: address, time: time) else { return nil }
+    /// File and line of `address` at `ticks`.
+    public func location(at address: UInt64, ticks: UInt64) -> (file: String, line: Int)? {
+        guard let owner = owner(of: address, ticks: ticks) else { return nil }
         return functions.location(module: owner.module, address: address &- owner.bias)
     }
 
     /// Whether an address may mean different functions at different times.
     var addressesChange: Bool { !unloads.isEmpty }
 
-    /// Which of the stretches between unloads `time` is in: within one, every address means one thing.
-    func epoch(at time: UInt64) -> UInt32 {
+    /// Which of the stretches between unloads `ticks` is in: within one, every address means one thing.
+    func epoch(at ticks: UInt64) -> UInt32 {
         var low = 0
         var high = unloads.count
         while low < high {
             let middle = (low + high) / 2
-            if unloads[middle] <= time { low = middle + 1 } else { high = middle }
+            if unloads[middle] <= ticks { low = middle + 1 } else { high = middle }
         }
         return UInt32(low)
     }
@@ -81,14 +85,15 @@ public final class AddressSpace {
         return Int(truncatingIfNeeded: hash >> 32) & (entries.count - 1)
     }
 
-    private func owner(of address: UInt64, time: UInt64) -> Mapping? {
-        mappings.first { $0.low <= address && address < $0.high && $0.unload > time }
+    private func owner(of address: UInt64, ticks: UInt64) -> Mapping? {
+        mappings.first { $0.low <= address && address < $0.high && $0.unload > ticks }
     }
 
     @inline(never)
-    private func add(_ address: UInt64, _ epoch: UInt32, time: UInt64) -> UInt32 {
+    private func add(_ address: UInt64, _ epoch: UInt32) -> UInt32 {
+        let begin = epoch == 0 ? 0 : unloads[Int(epoch) - 1]
         let function =
-            if let owner = owner(of: address, time: time) {
+            if let owner = owner(of: address, ticks: begin) {
                 FunctionTable.Function(module: owner.module, address: address &- owner.bias)
             } else {
                 FunctionTable.Function(module: -1, address: address)

@@ -29,7 +29,35 @@ public struct AggregateRow {
     public fileprivate(set) var maximum: UInt64 = 0
     public fileprivate(set) var percentiles = Percentiles()
 
+    /// ns: calls that take less on average are mostly hooks, and their times not to be relied on.
+    public static let reliableAverage: UInt64 = 50
+
+    /// Whether its times say more of the function than of the hooks.
+    public var isReliable: Bool {
+        switch subject {
+        case .function, .path: calls == 0 || average >= AggregateRow.reliableAverage
+        case .place, .thread: true
+        }
+    }
+
     fileprivate init(_ subject: Subject) { self.subject = subject }
+}
+
+extension AggregateRow {
+    /// Corrects what is known of single calls only as it was recorded.
+    ///
+    /// - Parameters:
+    ///   - durations: time of all calls, corrected, in ns.
+    ///   - taken: what the correction took off it.
+    fileprivate mutating func correctExtremes(by cost: TracingCost, durations: UInt64, taken: UInt64) {
+        let withoutOwn = Double(durations) + Double(taken) - cost.inside * Double(calls)
+        let callees = withoutOwn > 0 ? min(1, Double(durations) / withoutOwn) : 0
+        minimum = cost.corrected(minimum, callees: callees)
+        maximum = cost.corrected(maximum, callees: callees)
+        percentiles.p50 = cost.corrected(percentiles.p50, callees: callees)
+        percentiles.p90 = cost.corrected(percentiles.p90, callees: callees)
+        percentiles.p99 = cost.corrected(percentiles.p99, callees: callees)
+    }
 }
 
 extension CallPathTree {
@@ -114,8 +142,9 @@ extension CallPathTree {
     private func rows(of subjects: [AggregateRow.Subject], keys: [Int32]) -> [AggregateRow] {
         var rows = subjects.map { AggregateRow($0) }
         var sums = [CallPathSums](repeating: CallPathSums(), count: rows.count)
-        /// Time of all calls, calls within calls included.
+        /// Time of all calls, calls within calls included, and what a correction took off it.
         var durations = [UInt64](repeating: 0, count: rows.count)
+        var taken = [UInt64](repeating: 0, count: rows.count)
         /// Paths above the current one, by row, and where they end.
         var active = [Int32](repeating: 0, count: rows.count)
         var open: [Int] = []
@@ -129,6 +158,7 @@ extension CallPathTree {
             let row = Int(keys[index])
             var added = path.sums
             durations[row] &+= added.total &- added.inherited
+            taken[row] &+= added.taken
             if active[row] > 0 { added.total = 0 }
             sums[row].add(added)
             active[row] += 1
@@ -148,6 +178,7 @@ extension CallPathTree {
                 reader.add(histograms, paths[Int(path)].histogram)
             }
             rows[row].percentiles = reader.take(within: sum.minimum...sum.maximum)
+            if let cost { rows[row].correctExtremes(by: cost, durations: durations[row], taken: taken[row]) }
         }
         return rows
     }

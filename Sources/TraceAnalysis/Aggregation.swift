@@ -8,6 +8,7 @@ public struct Aggregation {
     private let session: Session
     private let resolver: FunctionResolver
     private let filter: TreeFilter
+    private let cost: TracingCost?
     private let workers: Int
     private let partSize: Int
     private let onProgress: ((Double) -> Void)?
@@ -15,17 +16,19 @@ public struct Aggregation {
     /// - Parameters:
     ///   - filter: its stretch of time limits the calls that count, its names and depth the paths; its cost does not
     ///     count here: it is for what the calls add up to.
+    ///   - cost: what to take out of all times.
     ///   - workers: threads to work with; 0 for one a core.
     ///   - partSize: bytes of a thread's recording that are worth a worker of their own.
     ///   - onProgress: told at every chunk what part of the recording was read, 0...1, and 1 at the end. Not called twice at
     ///     once.
     public init(
-        of session: Session, resolver: FunctionResolver, filter: TreeFilter, workers: Int = 0, partSize: Int = 4 << 20,
-        onProgress: ((Double) -> Void)? = nil
+        of session: Session, resolver: FunctionResolver, filter: TreeFilter, cost: TracingCost? = nil, workers: Int = 0,
+        partSize: Int = 4 << 20, onProgress: ((Double) -> Void)? = nil
     ) {
         self.session = session
         self.resolver = resolver
         self.filter = filter
+        self.cost = cost
         self.partSize = partSize
         self.onProgress = onProgress
         self.workers = workers > 0 ? workers : max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
@@ -39,7 +42,7 @@ public struct Aggregation {
         forEach(threads) { _, tables, space in
             for table in tables { add(table, space, to: &sum) }
         }
-        return CallPathTree(sum, functions: resolver.functions).filtered(filter)
+        return shown(sum)
     }
 
     /// The call paths of each of `threads`, handed out in no order. `body` is not called twice at once.
@@ -47,8 +50,14 @@ public struct Aggregation {
         forEach(threads) { index, tables, space in
             var own = CallPathTable()
             for table in tables { add(table, space, to: &own) }
-            body(index, CallPathTree(own, functions: resolver.functions).filtered(filter))
+            body(index, shown(own))
         }
+    }
+
+    /// Corrected before it is filtered: calls that are not shown cost as well.
+    private func shown(_ table: CallPathTable) -> CallPathTree {
+        let tree = CallPathTree(table, functions: resolver.functions)
+        return (cost.map(tree.corrected) ?? tree).filtered(filter)
     }
 
     /// Adds a thread's paths, known by addresses, to those known by function ids.
@@ -58,7 +67,7 @@ public struct Aggregation {
             let node = table.nodes[index]
             // No call of it is in the stretch of time asked for, so none below it is.
             if node.sums.firstStart == .max { continue }
-            let function = space.function(at: node.key, time: node.sums.firstStart)
+            let function = space.function(at: node.key, epoch: node.epoch)
             places[index] = sum.callee(of: places[Int(node.parent)], key: UInt64(function), epoch: 0)
             sum.add(node.sums, node.histogram, in: table.histograms, to: places[index])
         }
@@ -122,7 +131,9 @@ public struct Aggregation {
     private func joined(_ work: ThreadWork) -> [CallPathSink] {
         var sinks = work.takeSinks()
         for part in sinks.indices.dropFirst() {
-            let boundary = session.clock.nanoseconds(at: work.parts[part].chunks[0].beginTicks)
+            let begin = work.parts[part].chunks[0].beginTicks
+            let taken = work.thread.tracerTicks(upTo: begin)
+            let boundary = session.clock.nanoseconds(at: begin > taken ? begin &- taken : 0)
             if sinks[part].join(sinks[part - 1], boundary: boundary) { continue }
             for sink in sinks { sink.table.free() }
             var whole = CallPathSink(work.space, from: filter.from, to: filter.to)

@@ -64,7 +64,7 @@ struct CallPathSink: CallSink {
 
     @inline(__always)
     mutating func enter(_ call: UnsafeMutablePointer<OpenCall<Payload>>) {
-        let epoch = addressesChange ? space.epoch(at: call.pointee.start) : 0
+        let epoch = addressesChange ? space.epoch(at: call.pointee.enterTicks) : 0
         call.pointee.payload.node = table.callee(
             of: (call - 1).pointee.payload.node, key: call.pointee.function, epoch: epoch)
         call.pointee.payload.isCarried = false

@@ -16,8 +16,15 @@ public struct CallPathSums: BitwiseCopyable, Sendable, Equatable {
     public var inherited: UInt64 = 0
     /// Callees that the record options left out.
     public var dropped = CallSum()
+    /// What a correction took off `total`.
+    public var taken: UInt64 = 0
 
     public init() {}
+
+    /// Whether its times say more of the function than of the hooks.
+    public var isReliable: Bool {
+        calls == 0 || (total &- inherited &+ calls / 2) / calls >= AggregateRow.reliableAverage
+    }
 
     mutating func add(_ other: CallPathSums) {
         calls &+= other.calls
@@ -29,6 +36,7 @@ public struct CallPathSums: BitwiseCopyable, Sendable, Equatable {
         lastEnd = max(lastEnd, other.lastEnd)
         inherited &+= other.inherited
         dropped.add(other.dropped)
+        taken &+= other.taken
     }
 }
 

@@ -35,7 +35,7 @@ extension CallPathTree {
             }
             places.append(place)
         }
-        return CallPathTree(table, functions: functions)
+        return CallPathTree(table, functions: functions, cost: cost)
     }
 
     /// Where a path went: what it is to the filter, the node that it or what is left of its callers became, or nil when
@@ -96,7 +96,7 @@ extension CallPathTree {
             var inner = HistogramArena()
             for below in index..<end where classifier.match(paths[below].function).contains(.only) {
                 var added = paths[below].sums
-                if below != index { (added.total, added.inherited) = (0, 0) }
+                if below != index { (added.total, added.inherited, added.taken) = (0, 0, 0) }
                 sums.add(added)
                 inner.add(histograms, paths[below].histogram, to: &histogram)
             }
@@ -110,6 +110,6 @@ extension CallPathTree {
             inner.free()
             index = end
         }
-        return CallPathTree(table, functions: functions)
+        return CallPathTree(table, functions: functions, cost: cost)
     }
 }

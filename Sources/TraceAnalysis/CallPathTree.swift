@@ -22,6 +22,8 @@ public struct CallPath: BitwiseCopyable, Sendable {
 public struct CallPathTree {
     public let functions: FunctionTable
     public let paths: [CallPath]
+    /// What was taken out of all times; nil when they are as they were recorded.
+    public let cost: TracingCost?
     private let store: HistogramStore
 
     private final class HistogramStore {
@@ -34,12 +36,22 @@ public struct CallPathTree {
 
     /// Paths of a table whose keys are function ids. The table is used up.
     ///
+    /// - Parameter cost: what the table's times were corrected by.
     /// - Complexity: O(n log n) in the number of paths.
-    init(_ table: consuming CallPathTable, functions: FunctionTable) {
+    init(_ table: consuming CallPathTable, functions: FunctionTable, cost: TracingCost? = nil) {
         self.functions = functions
+        self.cost = cost
         store = HistogramStore(table.histograms)
         paths = CallPathTree.preorder(table, functions)
         table.freeNodes()
+    }
+
+    /// The paths of `tree` with other times.
+    init(_ tree: CallPathTree, paths: [CallPath], cost: TracingCost) {
+        functions = tree.functions
+        store = tree.store
+        self.paths = paths
+        self.cost = cost
     }
 
     /// Indices of the paths without a caller.

@@ -98,13 +98,9 @@ public final class FunctionTable {
 /// The address spaces of a session's processes over one function table.
 public final class FunctionResolver {
     public let functions: FunctionTable
-    private let clock: Clock
     private var spaces: [UInt32: AddressSpace] = [:]
 
-    public init(_ functions: FunctionTable, clock: Clock) {
-        self.functions = functions
-        self.clock = clock
-    }
+    public init(_ functions: FunctionTable) { self.functions = functions }
 
     /// The address space of `process`. A fork's child whose modules never differ from its parent's shares the parent's.
     public func space(of process: TracedProcess) -> AddressSpace {
@@ -113,7 +109,7 @@ public final class FunctionResolver {
         if process.sharesParentModules, let parent = process.forkParent {
             space = self.space(of: parent)
         } else {
-            space = AddressSpace(process.modules, functions: functions, clock: clock)
+            space = AddressSpace(process.modules, functions: functions)
         }
         spaces[process.index] = space
         return space

@@ -2,6 +2,7 @@
 struct TreeNode: BitwiseCopyable {
     var address: UInt64
     var callSite: UInt64
+    var enterTicks: UInt64
     var start: UInt64
     var total: UInt64
     var selfTime: UInt64
@@ -43,6 +44,7 @@ struct NodeArena {
         let node = nodes + count
         node.pointee.address = call.pointee.function
         node.pointee.callSite = call.pointee.callSite
+        node.pointee.enterTicks = call.pointee.enterTicks
         node.pointee.start = call.pointee.start
         node.pointee.calls = call.pointee.isInherited ? 0 : 1
         node.pointee.depth = depth

@@ -14,8 +14,9 @@ public struct OpenCall<Payload: BitwiseCopyable>: BitwiseCopyable {
     /// Address in memory; 0 when nothing is known of the call.
     public var function: UInt64
     public var callSite: UInt64
+    /// By the session's clock.
     public var enterTicks: UInt64
-    /// ns since the session's start.
+    /// ns since the session's start, in the thread's own time: without what the tracer took of it.
     public var start: UInt64
     /// Entered in a fork's parent: known only as context.
     public var isInherited: Bool
@@ -77,7 +78,8 @@ public struct LaneStack<Payload: BitwiseCopyable> {
 /// Receives the calls of one thread as they are replayed.
 ///
 /// Calls are passed as pointers into the replayed stack, valid during the callback; `call - 1` is the caller, and the
-/// pointer below the outermost call is the lane's base. Times are ns since the session's start.
+/// pointer below the outermost call is the lane's base. Times are ns since the session's start, in the
+/// thread's own time: the tracer's time at chunk switches is in none of them.
 public protocol CallSink {
     associatedtype Payload: BitwiseCopyable
 

@@ -6,6 +6,9 @@ public import TraceFormat
 /// truth: calls that are not in it ended unwound at the last moment known before the gap, calls that are new began at
 /// their enter time. What does not fit is reported as damage and replay goes on.
 ///
+/// While the tracer works at a chunk switch, the thread's time stands still: the moments and durations that sinks see have
+/// none of it. So calls still nest, and self times add up to the roots' totals, exactly.
+///
 /// - Complexity: O(1) per record; allocates only when depth grows or a lane appears.
 public struct StackReplay<Sink: CallSink> {
     @usableFromInline let thread: TracedThread
@@ -14,6 +17,8 @@ public struct StackReplay<Sink: CallSink> {
     @usableFromInline var parked: [UInt32: LaneStack<Sink.Payload>] = [:]
     /// Last moment known of the thread, in ticks.
     @usableFromInline var lastTicks: UInt64
+    /// Ticks that the tracer took of the thread until the current chunk.
+    @usableFromInline var tracerTicks: UInt64
     @usableFromInline var nextSequence: UInt64 = 0
     @usableFromInline var isContiguous = true
     /// Calls of which nothing is known but that they are open that may still be made up: no stack needs more, and damaged
@@ -32,7 +37,14 @@ public struct StackReplay<Sink: CallSink> {
         self.thread = thread
         self.clock = clock
         lastTicks = thread.chunks.first?.beginTicks ?? 0
+        tracerTicks = thread.tracerTicks(upTo: lastTicks)
         stack = LaneStack(lane: 0, payload: sink.base(ofLane: 0))
+    }
+
+    /// The thread's own time at `ticks`, in ns, without what the tracer took of it until the current chunk.
+    @inlinable
+    func moment(at ticks: UInt64) -> UInt64 {
+        clock.nanoseconds(at: ticks > tracerTicks ? ticks &- tracerTicks : 0)
     }
 
     @inlinable
@@ -66,13 +78,19 @@ public struct StackReplay<Sink: CallSink> {
         nextSequence = chunk.sequence &+ 1
         isContiguous = !chunk.isTruncated
         let agrees = chunk.lane == stack.lane && Int(chunk.depth) == stack.depth
+        // The switch moves the last known moment on, in ticks, and leaves it where it was in the thread's own time.
+        let tracerTicks = thread.tracerTicks(upTo: chunk.beginTicks)
+        if tracerTicks > self.tracerTicks {
+            lastTicks &+= tracerTicks &- self.tracerTicks
+            self.tracerTicks = tracerTicks
+        }
         let begin = max(chunk.beginTicks, lastTicks)
         if follows, !agrees, !isFirst {
             thread.report(
                 .depthMismatch(expected: UInt32(truncatingIfNeeded: stack.depth), found: chunk.depth), inChunk: index)
         }
         sink.begin(
-            chunk: index, at: clock.nanoseconds(at: begin), afterGap: !(follows && (agrees || isFirst)))
+            chunk: index, at: moment(at: begin), afterGap: !(follows && (agrees || isFirst)))
         if !(follows && agrees) {
             if chunk.lane != stack.lane { switchLane(to: chunk.lane, at: begin, &sink) }
             adopt(path: chunk, begin: begin, &sink)
@@ -118,7 +136,8 @@ public struct StackReplay<Sink: CallSink> {
     ) {
         if stack.top + 1 == stack.limit { stack.grow() }
         // A caller of which nothing was known until now began no later than its callee; never earlier than its own caller.
-        let start = max(clock.nanoseconds(at: ticks), stack.top.pointee.start)
+        let taken = thread.tracerTicks(upTo: ticks)
+        let start = max(clock.nanoseconds(at: ticks > taken ? ticks &- taken : 0), stack.top.pointee.start)
         stack.top += 1
         stack.top.initialize(
             to: OpenCall(
@@ -129,7 +148,7 @@ public struct StackReplay<Sink: CallSink> {
 
     @inlinable
     mutating func close(downTo depth: Int, at ticks: UInt64, state: CallState, _ sink: inout Sink) {
-        let end = clock.nanoseconds(at: ticks)
+        let end = moment(at: ticks)
         while stack.depth > depth {
             sink.exit(stack.top, end: end, state: state)
             stack.top -= 1
@@ -145,7 +164,7 @@ public struct StackReplay<Sink: CallSink> {
             parked[stack.lane] = stack
         }
         stack = parked.removeValue(forKey: lane) ?? LaneStack(lane: lane, payload: sink.base(ofLane: lane))
-        sink.run(lane: lane, at: clock.nanoseconds(at: ticks))
+        sink.run(lane: lane, at: moment(at: ticks))
     }
 
     /// The hot loop: one iteration a record.
@@ -154,7 +173,9 @@ public struct StackReplay<Sink: CallSink> {
         let chunk = thread.chunks[index]
         let clock = self.clock
         var cursor = chunk.records
-        cursor.ticks = lastTicks
+        let tracerTicks = self.tracerTicks
+        // In the thread's own time: records hold differences.
+        cursor.ticks = lastTicks > tracerTicks ? lastTicks &- tracerTicks : 0
         while true {
             switch cursor.next() {
             case .enter:
@@ -165,7 +186,7 @@ public struct StackReplay<Sink: CallSink> {
                 call.pointee.function = cursor.function
                 call.pointee.callSite = cursor.callSite(
                     callerFunction: caller.pointee.function, callerSite: caller.pointee.callSite)
-                call.pointee.enterTicks = cursor.ticks
+                call.pointee.enterTicks = cursor.ticks &+ tracerTicks
                 call.pointee.start = clock.nanoseconds(at: cursor.ticks)
                 call.pointee.isInherited = false
                 sink.enter(call)
@@ -179,21 +200,23 @@ public struct StackReplay<Sink: CallSink> {
             case .unwind:
                 let depth = stack.depth - Int(cursor.count)
                 if depth < 0 { thread.report(.unwindTooDeep, inChunk: index) }
-                close(downTo: max(depth, 0), at: cursor.ticks, state: .unwound, &sink)
+                close(downTo: max(depth, 0), at: cursor.ticks &+ tracerTicks, state: .unwound, &sink)
             case .lane:
-                resume(lane: cursor.lane, depth: cursor.count, at: cursor.ticks, chunk: index, &sink)
+                resume(
+                    lane: cursor.lane, depth: cursor.count, at: cursor.ticks &+ tracerTicks, chunk: index, &sink)
             case .dropped:
                 sink.drop(
                     stack.top, calls: cursor.count, time: clock.nanoseconds(in: cursor.droppedTicks),
                     at: clock.nanoseconds(at: cursor.ticks))
             case .end:
                 // The rest of a cut chunk, and so its end, is not known.
-                lastTicks = chunk.isTruncated ? cursor.ticks : max(cursor.ticks, chunk.endTicks)
+                let ticks = cursor.ticks &+ tracerTicks
+                lastTicks = chunk.isTruncated ? ticks : max(ticks, chunk.endTicks)
                 return
             case .malformed:
                 thread.report(.malformedRecord, inChunk: index, remaining: cursor.remaining)
                 isContiguous = false
-                lastTicks = cursor.ticks
+                lastTicks = cursor.ticks &+ tracerTicks
                 return
             }
         }

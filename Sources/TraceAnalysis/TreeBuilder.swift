@@ -158,7 +158,7 @@ struct TreeBuilder: CallSink {
         _ call: UnsafeMutablePointer<OpenCall<Payload>>, _ classifier: NameClassifier, _ role: Role
     ) -> (Role, leads: Bool) {
         if role == .without { return (role, false) }
-        let match = classifier.match(space.function(at: call.pointee.function, time: call.pointee.start))
+        let match = classifier.match(space.function(at: call.pointee.function, ticks: call.pointee.enterTicks))
         if match.contains(.without) { return (.without, false) }
         var role = role
         if role == .outside, match.contains(.only) { role = .candidate }

@@ -6,7 +6,9 @@ public struct TreeCall {
     public var function: UInt32
     /// Address the call was made from, in memory; 0 when unknown.
     public var callSite: UInt64
-    /// ns since the session's start, of the first call.
+    /// When the first call was entered, by the session's clock.
+    public var enterTicks: UInt64
+    /// ns since the session's start, of the first call, in the thread's own time: without what the tracer took of it.
     public var start: UInt64
     /// Inclusive time in ns, of all calls on the line.
     public var total: UInt64

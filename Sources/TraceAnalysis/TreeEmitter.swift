@@ -23,8 +23,9 @@ struct TreeEmitter<Visitor: TreeVisitor> {
         guard visitor.wantsMore else { return false }
         if node.isSkipped { return true }
         let call = TreeCall(
-            function: space.function(at: node.address, time: node.start), callSite: node.callSite, start: node.start,
-            total: node.total, selfTime: node.selfTime, calls: node.calls, depth: node.depth, state: node.state,
+            function: space.function(at: node.address, ticks: node.enterTicks), callSite: node.callSite,
+            enterTicks: node.enterTicks, start: node.start, total: node.total, selfTime: node.selfTime,
+            calls: node.calls, depth: node.depth, state: node.state,
             isInherited: node.isInherited, hidden: node.hidden, dropped: node.dropped)
         if let previous = latest {
             if call.depth > previous.depth {

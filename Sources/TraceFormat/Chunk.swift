@@ -18,6 +18,8 @@ public struct Chunk {
     /// 0 while the chunk was still being written.
     public let endTicks: UInt64
     public let endNanoseconds: UInt64
+    /// Ticks the runtime took between the previous chunk's end and this one's beginning.
+    public let switchTicks: UInt64
     /// Calls that this chunk is the first to tell of; meaningful once `endTicks` is set.
     public let calls: UInt64
     public let lostCalls: UInt64
@@ -89,6 +91,7 @@ public struct Chunk {
         beginNanoseconds = raw.begin_ns
         endTicks = raw.end_ticks
         endNanoseconds = raw.end_ns
+        switchTicks = raw.switch_ticks
         calls = raw.calls &+ UInt64(raw.path_calls)
         lostCalls = raw.lost_calls
         orphanExits = raw.orphan_exits

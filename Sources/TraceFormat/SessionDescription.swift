@@ -10,6 +10,8 @@ public struct SessionDescription {
     public let startRealtimeNanoseconds: UInt64?
     /// Record options by name, as written.
     public let options: [(name: String, value: String)]
+    /// What the program took with the runtime and without it, when both were measured.
+    public let baseline: Baseline?
 
     /// Reads `path`; nil when it is missing or no JSON object, which is reported.
     init?(path: String, damage: DamageLog) {
@@ -47,5 +49,6 @@ public struct SessionDescription {
         } else {
             options = []
         }
+        baseline = Baseline(member("baseline"))
     }
 }

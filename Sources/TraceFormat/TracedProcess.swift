@@ -87,12 +87,18 @@ public final class TracedThread {
     public let chunks: [Chunk]
     private let damage: DamageLog
     private let file: MappedFile?
+    /// When the tracer took time, over all of the thread.
+    private let tracer: TracerTime
     private var states: [PayloadState]
     private var read = MappedFile.ReadStretch()
 
     private enum PayloadState { case unread, intact, damaged }
 
-    init(process: TracedProcess, serial: UInt32, chunks: [Chunk], file: MappedFile?, damage: DamageLog) {
+    init(
+        process: TracedProcess, serial: UInt32, chunks: [Chunk], file: MappedFile?, damage: DamageLog,
+        tracer: TracerTime? = nil
+    ) {
+        self.tracer = tracer ?? TracerTime(chunks)
         self.process = process
         self.serial = serial
         self.tid = chunks.last?.tid ?? 0
@@ -106,7 +112,8 @@ public final class TracedThread {
     ///
     /// - Parameter damage: takes what is found there.
     public func part(_ range: Range<Int>, damage: DamageLog) -> TracedThread {
-        TracedThread(process: process, serial: serial, chunks: Array(chunks[range]), file: file, damage: damage)
+        TracedThread(
+            process: process, serial: serial, chunks: Array(chunks[range]), file: file, damage: damage, tracer: tracer)
     }
 
     /// Whether chunk `index` follows the one before it and lists all calls that are open between them.
@@ -116,6 +123,15 @@ public final class TracedThread {
             && chunk.depth == chunk.pathCount && before.endTicks != 0 && before.endTicks <= chunk.beginTicks
             && !before.isTruncated
     }
+
+    /// Ticks that the tracer took of the thread at chunk switches up to `ticks`, as far as it is known exactly: time that
+    /// is in no call's duration.
+    ///
+    /// - Complexity: O(log chunks).
+    public func tracerTicks(upTo ticks: UInt64) -> UInt64 { tracer.ticks(upTo: ticks) }
+
+    /// Ticks that the tracer took of the thread at all chunk switches.
+    public var tracerTicks: UInt64 { tracer.total }
 
     /// Adds damage found while reading a ``part(_:damage:)``.
     public func report(_ found: DamageLog) {

@@ -24,18 +24,20 @@ public struct Recorder {
     /// - Throws: ``RecordingError`` when nothing could be started; then the program has not run.
     public func run() throws(RecordingError) -> RecordingSummary {
         guard access(runtime, R_OK) == 0 else { throw .runtimeMissing(path: runtime) }
+        let baseline = options.measuresBaseline ? try BaselineRun(options) : nil
         let signals = Target.prepareSignals()
         var clock = SessionClock()
         let startRealtime = SessionClock.nanoseconds(CLOCK_REALTIME)
         let directory = try SessionDirectory(creating: options.session)
         let host = HostFacts()
-        let description = SessionDescription(options: options, host: host, startRealtime: startRealtime)
+        var description = SessionDescription(options: options, host: host, startRealtime: startRealtime)
         try write(description.json, to: directory.file("session.json"))
         clock.calibrate()
         let buffers = try SharedBuffers(creating: directory.file("buffers"), options: options, clock: clock)
         let log = try TraceLog(creating: directory.file("trace"), clock: clock, startRealtime: startRealtime)
         let preload = try PreloadPath(of: runtime)
 
+        let before = ProcessorTime.ofChildren
         let target: Target
         do throws(RecordingError) {
             target = try Target(
@@ -49,6 +51,7 @@ public struct Recorder {
         let thread = DrainThread(drain)
         let status = target.wait()
         let end = clock.now
+        let traced = ProcessorTime.ofChildren - before
         drain.stop()
         thread.join()
 
@@ -65,6 +68,24 @@ public struct Recorder {
             buffers.remove()
             preload.remove()
         }
+        if let baseline {
+            switch summary.isContinued
+                ? .failed("processes are still running")
+                : baseline.run(
+                    traced: traced, status: summary.status, arguments: arguments(), environment: plainEnvironment(),
+                    signals: signals)
+            {
+            case .measured(let measured):
+                description.baseline = measured
+                do throws(RecordingError) {
+                    try replace(directory.file("session.json"), by: description.json)
+                    summary.baseline = measured
+                } catch {
+                    summary.baselineProblem = error.description
+                }
+            case .failed(let problem): summary.baselineProblem = problem
+            }
+        }
         return summary
     }
 
@@ -80,18 +101,38 @@ public struct Recorder {
     /// The program's environment: ours, byte for byte, the runtime in front of what is preloaded already.
     private func environment(session: String, preload: String) -> [UnsafeMutablePointer<CChar>?] {
         var result: [UnsafeMutablePointer<CChar>?] = [], preloaded = ""
-        var entry = environ
-        while let variable = entry.pointee {
-            if strncmp(variable, "LD_PRELOAD=", 11) == 0 {
-                preloaded = String(cString: variable + 11)
-            } else if strncmp(variable, "FATHOM_SESSION=", 15) != 0 {
+        for variable in plainEnvironment() {
+            if strncmp(variable!, "LD_PRELOAD=", 11) == 0 {
+                preloaded = String(cString: variable! + 11)
+            } else {
                 result.append(variable)
             }
-            entry += 1
         }
         result.append(strdup("FATHOM_SESSION=\(session)"))
         result.append(strdup("LD_PRELOAD=\(preload)\(preloaded.isEmpty ? "" : ":")\(preloaded)"))
         return result
+    }
+
+    /// Our environment, without another recorder's session.
+    private func plainEnvironment() -> [UnsafeMutablePointer<CChar>?] {
+        var result: [UnsafeMutablePointer<CChar>?] = []
+        var entry = environ
+        while let variable = entry.pointee {
+            if strncmp(variable, "FATHOM_SESSION=", 15) != 0 { result.append(variable) }
+            entry += 1
+        }
+        return result
+    }
+
+    /// Puts `text` in the place of a file at once: who reads it meanwhile reads the old or the new.
+    private func replace(_ path: String, by text: String) throws(RecordingError) {
+        let temporary = path + ".new"
+        try write(text, to: temporary)
+        if rename(temporary, path) != 0 {
+            let error = errno
+            unlink(temporary)
+            throw .cannotCreate(path: path, errno: error)
+        }
     }
 
     private func write(_ text: String, to path: String) throws(RecordingError) {

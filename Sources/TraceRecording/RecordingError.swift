@@ -11,6 +11,7 @@ public enum RecordingError: Error, Equatable, CustomStringConvertible {
     case isBeingRecorded(path: String)
     case noSharedMemory(path: String, errno: Int32)
     case runtimeMissing(path: String)
+    case inputNotRepeatable
 
     public var description: String {
         switch self {
@@ -34,6 +35,9 @@ public enum RecordingError: Error, Equatable, CustomStringConvertible {
             "\(path): this file system cannot hold shared memory (\(describe(error))); choose another place with -o"
         case .runtimeMissing(let path):
             "\(path): the runtime library is missing; it belongs beside the fathom executable"
+        case .inputNotRepeatable:
+            "--baseline runs the program again, but its standard input can be read only once; "
+                + "give it a file: < FILE, or < /dev/null"
         }
     }
 
@@ -42,7 +46,7 @@ public enum RecordingError: Error, Equatable, CustomStringConvertible {
         switch self {
         case .notFound: 127
         case .notExecutable, .isDirectory, .cannotStart: 126
-        case .cannotCreate, .notOurs, .isBeingRecorded, .noSharedMemory, .runtimeMissing: 1
+        case .cannotCreate, .notOurs, .isBeingRecorded, .noSharedMemory, .runtimeMissing, .inputNotRepeatable: 1
         }
     }
 }

@@ -13,13 +13,16 @@ public struct RecordingOptions: Sendable {
     public var maxSize: UInt64?
     /// Size of one buffer in bytes, a power of two.
     public var bufferSize: Int
+    /// Run the program again without the runtime, to know what recording cost.
+    public var measuresBaseline: Bool
 
     public static let bufferSizes = 16 * 1024...4 * 1024 * 1024
     public static let defaultBufferSize = 64 * 1024
 
     public init(
         executable: String, arguments: [String], session: String, maxDepth: Int? = nil, minCost: UInt64 = 0,
-        maxSize: UInt64? = nil, bufferSize: Int = RecordingOptions.defaultBufferSize
+        maxSize: UInt64? = nil, bufferSize: Int = RecordingOptions.defaultBufferSize,
+        measuresBaseline: Bool = false
     ) {
         self.executable = executable
         self.arguments = arguments
@@ -28,6 +31,7 @@ public struct RecordingOptions: Sendable {
         self.minCost = minCost
         self.maxSize = maxSize
         self.bufferSize = bufferSize
+        self.measuresBaseline = measuresBaseline
     }
 }
 
@@ -62,6 +66,9 @@ public struct RecordingSummary: Sendable {
     /// Calls that found no buffer: the file system was full, or the size cap was reached.
     public var lostCalls: UInt64 = 0
     public var isCapped = false
+    /// What the program took without the runtime, if that was asked for; or why it is not known.
+    public var baseline: BaselineSummary?
+    public var baselineProblem: String?
     /// Calls that the options left out.
     public var leftOutCalls: UInt64 = 0
 }

@@ -6,6 +6,7 @@ struct SessionDescription {
     var options: RecordingOptions
     var host: HostFacts
     var startRealtime: UInt64
+    var baseline: BaselineSummary?
 
     var json: String {
         """
@@ -24,9 +25,22 @@ struct SessionDescription {
             "min_cost_ns": \(options.minCost),
             "max_size_bytes": \(options.maxSize.map { "\($0)" } ?? "null"),
             "buffer_size_bytes": \(options.bufferSize)
-          }
+          }\(baseline.map(Self.member) ?? "")
         }
 
+        """
+    }
+
+    private static func member(_ baseline: BaselineSummary) -> String {
+        """
+        ,
+          "baseline": {
+            "runs": \(baseline.runs),
+            "plain_user_ns": \(baseline.plain.userNanoseconds),
+            "plain_system_ns": \(baseline.plain.systemNanoseconds),
+            "traced_user_ns": \(baseline.traced.userNanoseconds),
+            "traced_system_ns": \(baseline.traced.systemNanoseconds)
+          }
         """
     }
 

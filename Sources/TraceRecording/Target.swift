@@ -37,10 +37,13 @@ struct Target {
         return set
     }
 
+    /// Which of our standard streams the program gets instead of /dev/null.
+    enum Streams { case all, silent, none }
+
     /// - Throws: ``RecordingError/cannotStart(path:errno:)``.
     init(
         starting path: String, arguments: [UnsafeMutablePointer<CChar>?], environment: [UnsafeMutablePointer<CChar>?],
-        signals: InheritedSignals
+        signals: InheritedSignals, streams: Streams = .all
     ) throws(RecordingError) {
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
@@ -50,8 +53,18 @@ struct Target {
         posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
         var reset = signals.reset
         posix_spawnattr_setsigdefault(&attributes, &reset)
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        if streams == .none {
+            posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
+        }
+        if streams != .all {
+            posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0)
+            posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
+        }
         var pid: pid_t = 0
-        let error = posix_spawn(&pid, path, nil, &attributes, arguments + [nil], environment + [nil])
+        let error = posix_spawn(&pid, path, &actions, &attributes, arguments + [nil], environment + [nil])
         guard error == 0 else { throw .cannotStart(path: path, errno: error) }
         self.pid = pid
     }

@@ -92,7 +92,7 @@ struct DumpSink: CallSink {
     func base(ofLane lane: UInt32) -> Payload { Payload(depth: .max) }
 
     mutating func enter(_ call: UnsafeMutablePointer<OpenCall<Payload>>) {
-        let function = space.function(at: call.pointee.function, time: call.pointee.start)
+        let function = space.function(at: call.pointee.function, ticks: call.pointee.enterTicks)
         call.pointee.payload = Payload(depth: (call - 1).pointee.payload.depth &+ 1, function: function)
         write(call.pointee, call.pointee.isInherited ? "inherited" : "enter", at: call.pointee.start)
     }

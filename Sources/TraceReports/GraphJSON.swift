@@ -9,7 +9,7 @@ public struct GraphJSON {
     /// Writes the document: each of `trees` is a list by its name.
     public func write(_ trees: [(name: String, tree: CallPathTree)]) {
         for (position, (name, tree)) in trees.enumerated() {
-            writer.write(position == 0 ? "{\"\(name)\":" : ",\n\"\(name)\":")
+            writer.write(position == 0 ? "{\(TimesText(tree).json)\"\(name)\":" : ",\n\"\(name)\":")
             write(tree)
         }
         writer.write("}\n" as StaticString)
@@ -45,6 +45,7 @@ public struct GraphJSON {
         writer.write(decimal: path.sums.total)
         writer.write(",\"self_ns\":" as StaticString)
         writer.write(decimal: path.sums.selfTime)
+        writer.write(path.sums.isReliable ? ",\"reliable\":true" : ",\"reliable\":false" as StaticString)
         writer.write(",\"children\":[" as StaticString)
     }
 }

@@ -17,6 +17,7 @@ public struct GraphText {
     private let writer: ByteWriter
     private let options: Options
     private var shown = 0
+    private var hasMarks = false
 
     private static let barWidth = 10
     /// Columns before the name.
@@ -37,7 +38,8 @@ public struct GraphText {
     /// - Complexity: O(n log n) in the number of paths.
     public mutating func write(_ tree: CallPathTree) {
         shown = 0
-        writer.write(" percent             total       self      calls  function\n" as StaticString)
+        hasMarks = false
+        writer.write(" percent             total       self      calls  function \(TimesText(tree).heading)\n")
         let whole = tree.total
         var open = [pending(tree.roots, of: tree, whole)]
         while wantsMore, let level = open.last {
@@ -51,6 +53,7 @@ public struct GraphText {
             writeLine(tree, index, depth: open.count - 1, whole)
             open.append(pending(tree.callees(of: index), of: tree, whole))
         }
+        if hasMarks { writer.write(TimesText.legend) }
     }
 
     /// The callees of one path, those to be shown sorted.
@@ -92,7 +95,9 @@ public struct GraphText {
         writer.write(time: sums.total, width: 11)
         writer.write(time: sums.selfTime, width: 11)
         writer.write(decimal: sums.calls, width: 11)
-        writer.write(spaces: 2 + indentation(depth))
+        writer.write(spaces: 1 + indentation(depth))
+        writer.write(byte: sums.isReliable ? UInt8(ascii: " ") : TimesText.mark)
+        if !sums.isReliable { hasMarks = true }
         writer.write(tree.functions[tree.paths[index].function].name)
         writer.write(byte: UInt8(ascii: "\n"))
     }

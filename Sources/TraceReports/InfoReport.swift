@@ -14,12 +14,13 @@ public struct InfoReport {
 
     /// Calls, bytes and the time from start to the last moment known, of the whole session.
     /// Verifies every chunk on the way, so that damage is told.
-    private func totals() -> (calls: UInt64, bytes: Int, duration: UInt64, threads: Int) {
-        var totals = (calls: UInt64(0), bytes: 0, duration: UInt64(0), threads: 0)
+    private func totals() -> (calls: UInt64, bytes: Int, duration: UInt64, tracer: UInt64, threads: Int) {
+        var totals = (calls: UInt64(0), bytes: 0, duration: UInt64(0), tracer: UInt64(0), threads: 0)
         for process in session.processes {
             for thread in process.threads {
                 totals.calls &+= thread.countCalls()
                 totals.bytes += thread.bytes
+                totals.tracer &+= session.clock.nanoseconds(in: thread.tracerTicks)
                 totals.threads += 1
                 totals.duration = max(totals.duration, session.clock.nanoseconds(at: thread.lastTicks()))
                 for chunk in thread.chunks.indices { _ = thread.payloadIsIntact(ofChunk: chunk) }
@@ -73,6 +74,18 @@ public struct InfoReport {
         row("buffers", "\(session.buffersSize) bytes")
         if totals.calls > 0 {
             row("per call", "\(tenths(Double(totals.bytes) / Double(totals.calls))) bytes")
+        }
+        if totals.tracer > 0 {
+            writer.write("tracer       " as StaticString)
+            writer.write(time: totals.tracer)
+            writer.write(" at chunk switches, taken out of all times\n" as StaticString)
+        }
+        if let baseline = description?.baseline {
+            writer.write("baseline     " as StaticString)
+            writer.write(time: baseline.plain.total)
+            writer.write(" of CPU without recording, " as StaticString)
+            writer.write(time: baseline.traced.total)
+            writer.write(" with it\n" as StaticString)
         }
         if session.losses.leftOutCalls > 0 { row("left out", "\(session.losses.leftOutCalls) calls, by the options") }
         if session.losses.calls > 0 { row("lost", session.losses.description) }
@@ -156,6 +169,7 @@ public struct InfoReport {
         number(
             ",\"start_realtime_ns\":", description?.startRealtimeNanoseconds ?? session.startRealtimeNanoseconds)
         number(",\"duration_ns\":", totals.duration)
+        number(",\"tracer_ns\":", totals.tracer)
         text(",\"clock\":", session.clockIsCounter ? "counter" : "monotonic")
         number(",\"ticks_per_second\":", UInt64(exactly: session.clock.frequency.rounded()) ?? 0)
         number(",\"calls\":", totals.calls)

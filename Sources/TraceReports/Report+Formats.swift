@@ -8,13 +8,14 @@ extension Report {
 
     func writeText(to writer: ByteWriter) {
         for column in ReportColumn.allCases { Report.writeHeading(column.rawValue, to: writer) }
-        writer.write("  \(heading)\n")
+        writer.write("  \(heading) \(TimesText(tree).heading)\n")
         for row in rows where !writer.isClosed {
             writer.write(decimal: row.calls, width: Report.columnWidth)
             for column in ReportColumn.allCases.dropFirst() {
                 writer.write(time: column.value(of: row), width: Report.columnWidth)
             }
-            writer.write("  " as StaticString)
+            writer.write(byte: UInt8(ascii: " "))
+            writer.write(byte: row.isReliable ? UInt8(ascii: " ") : TimesText.mark)
             writer.write(name(of: row, separator: " → "))
             if let function = function(of: row) { writePlace(of: function, to: writer) }
             writer.write(byte: UInt8(ascii: "\n"))
@@ -32,6 +33,7 @@ extension Report {
             writer.write(time: dropped.time)
             writer.write(" (not recorded)\n" as StaticString)
         }
+        if rows.contains(where: { !$0.isReliable }) { writer.write(TimesText.legend) }
     }
 
     private var heading: String {
@@ -66,7 +68,7 @@ extension Report {
     // MARK: JSON
 
     func writeJSON(to writer: ByteWriter) {
-        writer.write("{\"\(kind.rawValue)\":[")
+        writer.write("{\(TimesText(tree).json)\"\(kind.rawValue)\":[")
         for (index, row) in rows.enumerated() where !writer.isClosed {
             writer.write(index == 0 ? "\n{" : ",\n{" as StaticString)
             writeSubject(of: row, to: writer)
@@ -74,7 +76,7 @@ extension Report {
                 writer.write(",\"\(column.key)\":")
                 writer.write(decimal: column.value(of: row))
             }
-            writer.write(byte: UInt8(ascii: "}"))
+            writer.write(row.isReliable ? ",\"reliable\":true}" : ",\"reliable\":false}" as StaticString)
         }
         writer.write("]}\n" as StaticString)
     }
@@ -115,7 +117,8 @@ extension Report {
     func writeCSV(to writer: ByteWriter) {
         let hasFunctions = rows.first.map { function(of: $0) != nil } ?? true
         let text = ["name"] + (hasFunctions ? ["module", "file", "line"] : [])
-        writer.write((text + ReportColumn.allCases.map(\.key)).joined(separator: ",") + "\n")
+        let columns = text + ReportColumn.allCases.map(\.key) + ["times", "reliable"]
+        writer.write(columns.joined(separator: ",") + "\n")
         for row in rows where !writer.isClosed {
             writeCSV(name(of: row, separator: ";"), to: writer)
             if let function = function(of: row) {
@@ -128,7 +131,7 @@ extension Report {
                 writer.write(byte: UInt8(ascii: ","))
                 writer.write(decimal: column.value(of: row))
             }
-            writer.write(byte: UInt8(ascii: "\n"))
+            writer.write(",\(TimesText(tree).name),\(row.isReliable)\n")
         }
     }
 

@@ -81,7 +81,7 @@ public struct TreeText: TreeVisitor {
         }
         if options.lines, let file = function.file { place("  ", file, function.line) }
         if options.callSites, call.callSite > 0xffff,
-            let site = space?.location(at: call.callSite &- 1, time: call.start)
+            let site = space?.location(at: call.callSite &- 1, ticks: call.enterTicks)
         {
             place("  called at ", site.file, site.line)
         }

@@ -33,7 +33,7 @@ import Testing
         let rows = report.stdout.split(separator: "\n").dropFirst().map(fields)
         #expect(rows.count == sums.count)
         for row in rows {
-            let numbers = row.suffix(9).compactMap { Int($0) }
+            let numbers = row.dropLast(2).suffix(9).compactMap { Int($0) }
             let name = row[0]
             let found = Sums(
                 calls: numbers[0], total: numbers[1], selfTime: numbers[2], minimum: numbers[4], maximum: numbers[5])
@@ -87,6 +87,16 @@ import Testing
         #expect(try report() == first)
         #expect(isKept())
         #expect(try report() == first)
+        // What is kept is as it was recorded, and corrected as it is read.
+        func usage(_ run: String, _ user: Int) -> String {
+            "\"\(run)_user_ns\": \(user), \"\(run)_system_ns\": 0"
+        }
+        let baseline = "\"runs\": 1, \(usage("plain", 1_000_000)), \(usage("traced", 9_000_000))"
+        try writeFile(Array("{\"baseline\": {\(baseline)}}".utf8), to: session + "/session.json")
+        let corrected = try report()
+        #expect(corrected != first)
+        #expect(try report(["--no-cache"]) == corrected)
+        #expect(try report(["--raw"]) == first)
 
         try record("25")
         #expect(!isKept())

@@ -30,6 +30,23 @@ import Testing
         #expect(close * 10 >= expected.count * 8, "\(zip(measured, expected).map { "\($0) \($1.time)" })")
     }
 
+    /// An exec hands in the chunk; when it fails, the time until the next chunk is the program's, not the tracer's.
+    @Test func timeAfterAFailedExecIsTheProgramsOwn() throws {
+        let binary = try Binaries.instrumented("failed_exec.c", .gccO2)
+        let directory = try TemporaryDirectory("exec")
+        let session = directory.file("session.fathom")
+        #expect(try Fathom.record([binary], into: session).status == 0)
+        let dump = try Dump(session)
+        #expect(try dump.counts() == ["main": 1, "try": 1, "next": 2])
+        var begin = 0, total = 0
+        try dump.forEach { line in
+            guard line.text(.function) == "try", let time = line.number(.time) else { return }
+            if line.kind == "enter" { begin = time }
+            if line.kind == "exit" { total = time - begin }
+        }
+        #expect(total >= 100_000_000)
+    }
+
     /// A call that the process's end cut off had lasted until then, though no record says so.
     @Test(arguments: [SIGKILL, SIGSEGV])
     func openCallsLastUntilTheEnd(_ signal: Int32) throws {

@@ -14,7 +14,7 @@ public struct SeededGenerator: RandomNumberGenerator {
 
 /// A random well-nested trace of one thread, and what happened in it.
 public struct RandomTrace {
-    /// A call as it truly was.
+    /// A call as it truly was, in the thread's own time: without the chunk switches before it.
     public struct Call: Equatable, Sendable {
         public var function: UInt64
         public var depth: Int
@@ -37,17 +37,24 @@ public struct RandomTrace {
     public init(seed: UInt64, count: Int, chunkCalls: Int = 50, maxDepth: Int = 12) {
         var random = SeededGenerator(seed: seed)
         var time: UInt64 = 0
+        /// What switches took until now, and until each call.
+        var taken: UInt64 = 0
+        var takenBefore: [UInt64] = []
         var open: [Int] = []
         var sequence: UInt64 = 0
         while calls.count < count || !open.isEmpty {
             var options = TraceWriter.ChunkOptions()
             options.sequence = sequence
-            options.begin = time
+            if sequence > 0 {
+                options.switchTicks = .random(in: 0...3000, using: &random)
+                taken += options.switchTicks
+            }
+            options.begin = time + taken
             sequence += 1
             let path = open.map {
-                TraceWriter.PathCall(function: calls[$0].function, enter: calls[$0].start)
+                TraceWriter.PathCall(function: calls[$0].function, enter: calls[$0].start + takenBefore[$0])
             }
-            var records = RecordWriter(time: time)
+            var records = RecordWriter(time: time + taken)
             while records.calls < chunkCalls, calls.count < count || !open.isEmpty {
                 time += UInt64.random(in: 0...3, using: &random) == 0 ? .random(in: 0...200_000, using: &random) : 7
                 let enters =
@@ -55,15 +62,16 @@ public struct RandomTrace {
                 if enters {
                     let high: UInt64 = UInt64.random(in: 0...9, using: &random) == 0 ? 0x7f00 : 0x5555
                     let function = high << 32 | 0x1000 + 64 * UInt64.random(in: 0..<6, using: &random)
-                    records.enter(function, at: time)
+                    records.enter(function, at: time + taken)
+                    takenBefore.append(taken)
                     open.append(calls.count)
                     calls.append(Call(function: function, depth: open.count - 1, start: time, end: 0))
                 } else {
-                    records.exit(at: time)
+                    records.exit(at: time + taken)
                     calls[open.removeLast()].end = time
                 }
             }
-            options.end = time
+            options.end = time + taken
             options.calls = records.calls
             writer.add(options, path: path, records: records.bytes)
         }

@@ -12,6 +12,7 @@ public final class TraceWriter {
         public var sequence: UInt64 = 0
         public var begin: UInt64 = 0
         public var end: UInt64 = 0
+        public var switchTicks: UInt64 = 0
         public var calls: UInt64 = 0
         public var lostCalls: UInt64 = 0
         public var depth: UInt32 = 0
@@ -74,6 +75,7 @@ public final class TraceWriter {
         header.begin_ns = options.begin
         header.end_ticks = options.end
         header.end_ns = options.end
+        header.switch_ticks = options.switchTicks
         header.calls = options.calls
         header.lost_calls = options.lostCalls
         header.depth = max(options.depth, UInt32(path.count))

@@ -23,7 +23,7 @@ import TraceFormat
             ResolvedFunction(
                 name: String(UnicodeScalar(UInt8(truncatingIfNeeded: address))), module: nil, file: nil, line: 0)
         }
-        let resolver = FunctionResolver(functions, clock: session.clock)
+        let resolver = FunctionResolver(functions)
         return Aggregation(of: session, resolver: resolver, filter: filter, workers: workers, partSize: partSize)
             .tree(of: session.processes.flatMap(\.threads))
     }

@@ -19,7 +19,7 @@ import TraceFormat
             ResolvedFunction(
                 name: String(UnicodeScalar(UInt8(truncatingIfNeeded: address))), module: nil, file: nil, line: 0)
         }
-        let resolver = FunctionResolver(functions, clock: session.clock)
+        let resolver = FunctionResolver(functions)
         let tree = CallTree(of: session, resolver: resolver, filter: filter, layout: layout, budget: budget)
         var visitor = TextVisitor(functions: functions)
         for process in session.processes {
@@ -116,7 +116,7 @@ import TraceFormat
         let session = try Session(path: path)
         let functions = FunctionTable { _, _ in ResolvedFunction(name: "", module: nil, file: nil, line: 0) }
         let tree = CallTree(
-            of: session, resolver: FunctionResolver(functions, clock: session.clock), filter: TreeFilter(),
+            of: session, resolver: FunctionResolver(functions), filter: TreeFilter(),
             layout: TreeLayout())
         var sums = SumVisitor()
         tree.walk(session.processes[0].threads[0], &sums)
@@ -150,13 +150,13 @@ import TraceFormat
         let functions = FunctionTable { module, address in
             ResolvedFunction(name: "\(module?.path ?? "none") \(address)", module: nil, file: nil, line: 0)
         }
-        let space = FunctionResolver(functions, clock: session.clock).space(of: session.processes[0])
-        #expect(functions[space.function(at: 0x1010, time: 50)].name == "/lib/a.so 16")
-        #expect(functions[space.function(at: 0x1010, time: 150)].name == "/lib/b.so 16")
-        #expect(functions[space.function(at: 0x1010, time: 99)].name == "/lib/a.so 16")
-        #expect(functions[space.function(at: 0x3000, time: 99)].name == "none 12288")
+        let space = FunctionResolver(functions).space(of: session.processes[0])
+        #expect(functions[space.function(at: 0x1010, ticks: 50)].name == "/lib/a.so 16")
+        #expect(functions[space.function(at: 0x1010, ticks: 150)].name == "/lib/b.so 16")
+        #expect(functions[space.function(at: 0x1010, ticks: 99)].name == "/lib/a.so 16")
+        #expect(functions[space.function(at: 0x3000, ticks: 99)].name == "none 12288")
         for address in UInt64(0x1000)..<0x1fff {
-            #expect(space.function(at: address, time: 1) == space.function(at: address, time: 2))
+            #expect(space.function(at: address, ticks: 1) == space.function(at: address, ticks: 2))
         }
     }
 }

@@ -6,7 +6,8 @@ import TraceFormat
 
 /// A replay told as text: lines of input, each followed by the `->` lines it caused.
 ///
-///     chunk 0 @0            a chunk: sequence and begin; also path=a:5,b:7 depth=3 inherited=1 lane=2 lost=4
+///     chunk 0 @0            a chunk: sequence and begin; also path=a:5,b:7 depth=3 inherited=1 lane=2 lost=4,
+///                           its own end=100, and switch=50, what the tracer took before it
 ///     enter a @10
 ///     exit @20
 ///     unwind 2 @30
@@ -62,6 +63,8 @@ struct ReplayScript {
                     case "depth": next.depth = UInt32(pair[1])!
                     case "inherited": next.inherited = UInt32(pair[1])!
                     case "lane": next.lane = UInt32(pair[1])!
+                    case "end": next.end = UInt64(pair[1])!
+                    case "switch": next.switchTicks = UInt64(pair[1])!
                     case "lost": next.lostCalls = UInt64(pair[1])!
                     default: break
                     }

@@ -44,6 +44,64 @@ import TraceFormat
             """)
     }
 
+    @Test func timeStandsStillWhileTheTracerSwitchesChunks() throws {
+        try expect(
+            """
+            chunk 0 @0 end=100
+            enter a @10
+            -> 10 a0 begins
+            enter b @40
+            -> 40 b1 begins
+            chunk 1 @150 switch=50 path=a:10,b:40 end=200
+            exit @150
+            -> 100 b1 complete
+            enter c @160
+            -> 110 c1 begins
+            chunk 2 @230 switch=30 path=a:10,c:160 end=300
+            exit @240
+            -> 160 c1 complete
+            exit @260
+            -> 180 a0 complete
+            end
+            """)
+    }
+
+    /// What lies between two chunks is the program's time as well when calls were lost there, or when a header says
+    /// something else than the moments do.
+    @Test(arguments: ["lost=1 switch=50", "switch=40", "switch=60"])
+    func aSwitchThatIsNotExactIsTheProgramsTime(_ header: String) throws {
+        let outcome = try ReplayScript(
+            text: """
+                chunk 0 @0 end=100
+                enter a @10
+                chunk 1 @150 path=a:10 \(header)
+                exit @160
+                end
+                """
+        ).run()
+        #expect(outcome.contains("-> 160 a0 complete"))
+    }
+
+    /// A path tells of calls by the session's clock; they begin in the thread's own time.
+    @Test func callsAfterAGapBeginInTheThreadsOwnTime() throws {
+        try expect(
+            """
+            chunk 0 @0 end=100
+            enter a @10
+            -> 10 a0 begins
+            chunk 1 @150 switch=50 path=a:10 end=200
+            chunk 3 @500 path=a:10,b:180,c:400
+            -> 450 gap
+            -> 130 b1 begins
+            -> 350 c2 begins
+            exit @510
+            -> 460 c2 complete
+            end
+            -> 460 b1 open
+            -> 460 a0 open
+            """)
+    }
+
     @Test func afterAGapTheOpenPathIsTheTruth() throws {
         try expect(
             """

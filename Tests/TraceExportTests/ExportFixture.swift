@@ -48,7 +48,7 @@ struct ExportFixture {
                 name: names[Int(address / 16) - 1], module: module?.path, file: "program.c", line: Int(address / 16))
         })
         return ExportSource(
-            session, resolver: FunctionResolver(functions, clock: session.clock),
+            session, resolver: FunctionResolver(functions),
             selection: session.processes.map { ($0, $0.threads) }, filter: filter)
     }
 

@@ -22,7 +22,7 @@ import TraceFormat
                 name: name, module: module?.path, file: name.contains("<int>") ? "a.cpp" : "a.c", line: 1)
         })
         let aggregation = Aggregation(
-            of: session, resolver: FunctionResolver(functions, clock: session.clock), filter: TreeFilter())
+            of: session, resolver: FunctionResolver(functions), filter: TreeFilter())
         tree = aggregation.tree(of: session.processes.flatMap(\.threads))
     }
 
@@ -65,7 +65,7 @@ import TraceFormat
 
     @Test func theChartHasEveryCallWhereItWas() throws {
         let functions = tree.functions
-        let resolver = FunctionResolver(functions, clock: session.clock)
+        let resolver = FunctionResolver(functions)
         let calls = CallTree(of: session, resolver: resolver, filter: TreeFilter(), layout: FlameChart.layout)
         var chart = FlameChart()
         let thread = session.processes[0].threads[0]

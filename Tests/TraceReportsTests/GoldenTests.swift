@@ -31,7 +31,7 @@ import TraceFormat
                 )
             },
             locate: { _, address in ("program.c", Int(address)) })
-        resolver = FunctionResolver(functions, clock: session.clock)
+        resolver = FunctionResolver(functions)
     }
 
     func report(_ body: (ByteWriter) -> Void) -> [UInt8] {

@@ -6,8 +6,8 @@ import TraceFormat
 @testable import TraceReports
 
 extension GoldenTests {
-    private func callPaths() -> CallPathTree {
-        Aggregation(of: session, resolver: resolver, filter: TreeFilter()).tree(
+    private func callPaths(_ cost: TracingCost? = nil) -> CallPathTree {
+        Aggregation(of: session, resolver: resolver, filter: TreeFilter(), cost: cost).tree(
             of: session.processes.flatMap(\.threads))
     }
 
@@ -37,6 +37,30 @@ extension GoldenTests {
         var rows = [AggregateRow?](repeating: nil, count: threads.count)
         aggregation.forEachTree(of: threads) { rows[$0] = $1.row(of: threads[$0]) }
         try expect(written(format, Report(.threads, rows.compactMap { $0 }, of: aggregation.tree(of: []))), name)
+    }
+
+    @Test(arguments: [
+        (Report.Format.text, "report-corrected.txt"), (.json, "report-corrected.json"), (.csv, "report-corrected.csv"),
+    ])
+    func corrected(_ format: Report.Format, _ name: String) throws {
+        let tree = callPaths(TracingCost(perCall: 20))
+        try expect(written(format, Report(.functions, tree.rows(by: .function), of: tree)), name)
+    }
+
+    @Test func correctedGraph() throws {
+        let tree = callPaths(TracingCost(perCall: 20))
+        try expect(
+            report { writer in
+                var graph = GraphText(writer, options: GraphText.Options())
+                graph.write(tree)
+                GraphJSON(writer).write([("paths", tree)])
+            }, "graph-corrected.txt")
+    }
+
+    @Test func aCostTooLittleToMeasureIsSaid() {
+        let tree = callPaths(TracingCost(perCall: 0))
+        let text = String(decoding: written(.text, Report(.functions, [], of: tree)), as: UTF8.self)
+        #expect(text.contains("(times corrected by nothing: tracing cost too little to be measured)"))
     }
 
     @Test func filesModulesCallersAndCallees() throws {

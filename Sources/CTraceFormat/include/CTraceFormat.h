@@ -73,7 +73,7 @@ struct fathom_chunk {
     uint64_t begin_ns;     // the same moment in ns
     uint64_t end_ticks;    // when the chunk was finished, 0 while it is being written
     uint64_t end_ns;
-    uint64_t switch_ticks;   // ticks spent in the runtime between the previous chunk's end and begin_ticks
+    uint64_t switch_ticks;   // begin_ticks minus the previous chunk's end if all of it was spent in the runtime, else 0
     uint64_t calls;          // enter records in this chunk; valid once end_ticks is set
     uint64_t lost_calls;     // calls that left no record since the previous chunk's end
     uint64_t orphan_exits;   // exits since the previous chunk's end that match no open call; they leave no record

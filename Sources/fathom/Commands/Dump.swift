@@ -21,7 +21,7 @@ struct Dump: ParsableCommand {
         let session = try input.open()
         let selection = try input.selection(of: session)
         let functions = SymbolSource().functions(lines: false)
-        let resolver = FunctionResolver(functions, clock: session.clock)
+        let resolver = FunctionResolver(functions)
         let writer = StandardOutput.writer()
         let report = DumpReport(
             writer, session: session, resolver: resolver, format: format == .jsonl ? .jsonLines : .text,

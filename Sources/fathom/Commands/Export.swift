@@ -19,7 +19,7 @@ struct Export: ParsableCommand {
         let filter = try filters.treeFilter()
         let session = try input.open()
         let selection = try input.selection(of: session)
-        let resolver = FunctionResolver(SymbolSource().functions(lines: true), clock: session.clock)
+        let resolver = FunctionResolver(SymbolSource().functions(lines: true))
         let source = ExportSource(session, resolver: resolver, selection: selection, filter: filter)
         let file = try OutputFile(output)
         let summary = format.exporter.export(source, to: file.writer)

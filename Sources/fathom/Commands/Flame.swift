@@ -55,7 +55,7 @@ struct Flame: ParsableCommand {
         guard threads.count == 1 else {
             throw ValidationError("--time-order draws one thread, not \(threads.count): choose one with --thread.")
         }
-        let resolver = FunctionResolver(aggregate.functions, clock: aggregate.session.clock)
+        let resolver = FunctionResolver(aggregate.functions)
         let calls = CallTree(
             of: aggregate.session, resolver: resolver, filter: aggregate.filter, layout: FlameChart.layout)
         var chart = FlameChart()

@@ -14,6 +14,7 @@ struct Graph: ParsableCommand {
     var function: String?
 
     @OptionGroup(title: "Filters") var filters: FilterOptions
+    @OptionGroup var correction: CorrectionOptions
 
     @Option(help: ArgumentHelp("Sum up paths that take less than this part of the time.", valueName: "percent"))
     var threshold = Percentage(percent: 1)
@@ -28,7 +29,7 @@ struct Graph: ParsableCommand {
     var noCache = false
 
     func run() throws {
-        let input = try AggregateInput(input, filters, usesCache: !noCache)
+        let input = try AggregateInput(input, filters, usesCache: !noCache, times: correction)
         let trees = try trees(of: input)
         let writer = StandardOutput.writer()
         switch format {

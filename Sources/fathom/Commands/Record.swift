@@ -28,6 +28,13 @@ struct Record: ParsableCommand {
     @Option(help: "Size of one buffer, a power of two from 16K to 4M.")
     var bufferSize: ByteCount = ByteCount(bytes: UInt64(RecordingOptions.defaultBufferSize))
 
+    @Flag(
+        help: """
+            Run the program once more without recording, a few times when it is short, with its output to /dev/null, so \
+            that reports can take out what recording cost.
+            """)
+    var baseline = false
+
     @Flag(name: .shortAndLong, help: "Print no summary.")
     var quiet = false
 
@@ -66,7 +73,7 @@ struct Record: ParsableCommand {
             let options = RecordingOptions(
                 executable: executable, arguments: arguments, session: output ?? defaultSession(arguments[0]),
                 maxDepth: maxDepth, minCost: minCost?.nanoseconds ?? 0, maxSize: maxSize?.bytes,
-                bufferSize: Int(bufferSize.bytes))
+                bufferSize: Int(bufferSize.bytes), measuresBaseline: baseline)
             summary = try Recorder(options: options, runtime: Installation.runtimeLibrary).run()
         } catch let error as RecordingError {
             throw Diagnostics.fail(error.description, status: error.exitStatus)

@@ -8,6 +8,7 @@ struct ReportCommand: ParsableCommand {
 
     @OptionGroup var input: SessionOptions
     @OptionGroup(title: "Filters") var filters: FilterOptions
+    @OptionGroup var correction: CorrectionOptions
 
     @Option(help: ArgumentHelp("Sort rows by this column.", valueName: "column"))
     var sort = ReportOrder.number(.total)
@@ -38,7 +39,7 @@ struct ReportCommand: ParsableCommand {
     }
 
     func run() throws {
-        let input = try AggregateInput(input, filters, usesCache: !noCache)
+        let input = try AggregateInput(input, filters, usesCache: !noCache, times: correction)
         let (tree, kind, rows) = try rows(of: input)
         let report = Report(
             kind, rows, of: tree, order: sort, minCost: input.filter.minCost, limit: limit ?? .max)

@@ -40,7 +40,7 @@ struct Tree: ParsableCommand {
         let session = try input.open()
         let selection = try input.selection(of: session)
         let functions = SymbolSource().functions(lines: lines || format == .json)
-        let resolver = FunctionResolver(functions, clock: session.clock)
+        let resolver = FunctionResolver(functions)
         var layout = TreeLayout()
         layout.folds = !noFold
         layout.order = sort == .time ? .cost : .time

@@ -10,38 +10,47 @@ struct AggregateInput {
     let filter: TreeFilter
     let aggregation: Aggregation
     private let resolver: FunctionResolver
+    private let cost: TracingCost?
     private let cache: AggregateCache?
 
-    /// - Parameter usesCache: whether call paths of the whole session may be kept beside it.
-    init(_ input: SessionOptions, _ filters: FilterOptions, usesCache: Bool) throws {
+    /// - Parameters:
+    ///   - usesCache: whether call paths of the whole session may be kept beside it.
+    ///   - times: whether the cost of tracing is taken out of times.
+    init(
+        _ input: SessionOptions, _ filters: FilterOptions, usesCache: Bool, times: CorrectionOptions? = nil
+    ) throws {
         filter = try filters.treeFilter()
         session = try input.open()
         threads = try input.selection(of: session).flatMap(\.threads)
         functions = SymbolSource().functions(lines: true)
-        resolver = FunctionResolver(functions, clock: session.clock)
-        aggregation = AggregateInput.aggregation(session, resolver, filter)
+        resolver = FunctionResolver(functions)
+        cost = try times?.cost(of: session)
+        aggregation = AggregateInput.aggregation(session, resolver, filter, cost)
         let isWhole = threads.count == session.processes.reduce(0) { $0 + $1.threads.count }
         cache = usesCache && isWhole && filter.from == 0 && filter.to == .max ? AggregateCache(session) : nil
     }
 
     private static func aggregation(
-        _ session: Session, _ resolver: FunctionResolver, _ filter: TreeFilter
+        _ session: Session, _ resolver: FunctionResolver, _ filter: TreeFilter, _ cost: TracingCost?
     ) -> Aggregation {
         var progress = ProgressLine("reading")
-        return Aggregation(of: session, resolver: resolver, filter: filter) { progress.show($0) }
+        return Aggregation(of: session, resolver: resolver, filter: filter, cost: cost) { progress.show($0) }
     }
 
     /// The call paths of all threads; throws when there is nothing to show.
     func tree() throws -> CallPathTree {
-        let tree = cache.map { whole(from: $0).filtered(filter) } ?? aggregation.tree(of: threads)
+        let tree = cache.map { corrected(whole(from: $0)).filtered(filter) } ?? aggregation.tree(of: threads)
         try check(isEmpty: tree.paths.isEmpty)
         return tree
     }
 
+    /// What is kept is as it was recorded, whatever baseline came or went.
+    private func corrected(_ tree: CallPathTree) -> CallPathTree { cost.map(tree.corrected) ?? tree }
+
     /// The call paths of the whole session, from `cache` if it has them.
     private func whole(from cache: AggregateCache) -> CallPathTree {
         if let kept = cache.load(functions) { return kept }
-        let tree = AggregateInput.aggregation(session, resolver, TreeFilter()).tree(of: threads)
+        let tree = AggregateInput.aggregation(session, resolver, TreeFilter(), nil).tree(of: threads)
         // What is damaged is to be told of every time.
         if session.damage.entries.isEmpty { cache.store(tree) }
         return tree

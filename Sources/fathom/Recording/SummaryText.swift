@@ -22,6 +22,13 @@ struct SummaryText {
         if summary.leftOutCalls > 0 {
             lines.append("left out as asked for: \(Self.count(summary.leftOutCalls, "call"))")
         }
+        if let baseline = summary.baseline {
+            lines.append(
+                "CPU time \(Self.milliseconds(baseline.tracedNanoseconds)), without recording "
+                    + "\(Self.milliseconds(baseline.plainNanoseconds)) "
+                    + "(\(baseline.runs == 1 ? "one run" : "median of \(baseline.runs) runs"))")
+        }
+        if let problem = summary.baselineProblem { lines.append("warning: no baseline: \(problem)") }
         if summary.isContinued {
             let pids = summary.stillRunning.map { "\($0)" }.joined(separator: ", ")
             lines.append(
@@ -42,6 +49,8 @@ struct SummaryText {
         }
         return "\(grouped) \(noun)"
     }
+
+    private static func milliseconds(_ nanoseconds: UInt64) -> String { "\((nanoseconds + 500_000) / 1_000_000) ms" }
 
     private static func size(_ bytes: UInt64) -> String {
         var value = Double(bytes), unit = "bytes"

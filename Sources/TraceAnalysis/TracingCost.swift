@@ -1,0 +1,117 @@
+public import TraceFormat
+
+/// What the hooks cost a program, measured on the program itself, so that it can be taken out of its times.
+///
+/// A constant measured in an empty loop does more harm than good: processors hide hooks behind work that waits. The difference
+/// that the hooks made to the very program, spread over its calls, is right on average.
+public struct TracingCost: Sendable, Equatable {
+    /// ns of CPU time for each call, its enter and its exit together; 0 when it was too little to be told from noise.
+    public let perCall: Double
+
+    /// ns that fall between the two readings of the clock, and so into the call's own time; the rest falls into its
+    /// caller's.
+    public var inside: Double { perCall * TracingCost.insidePart }
+    public var outside: Double { perCall - inside }
+
+    /// Which part of the cost is the call's own: each hook reads the clock halfway through, the enter hook has the record
+    /// still to be written, the exit hook the way there.
+    static let insidePart = 0.3
+
+    /// ns for the two hooks of the C library that do nothing, which the run without the runtime calls as well.
+    static let emptyHooks = 2.7
+    /// ns that the runtime takes when the program starts.
+    static let start = 2e6
+    /// Differences of less than this part of the program's CPU time, or of less ns, are noise.
+    private static let leastPart = 0.02
+    private static let leastDifference = 5e6
+    /// No hooks cost more ns than this: other things differed between the runs.
+    private static let most = 200.0
+
+    public init(perCall: Double) { self.perCall = perCall }
+
+    /// From the runs with and without the runtime; nil when `session` was recorded without a baseline.
+    ///
+    /// What the runtime took at chunk switches is in no call's time, and so is not counted here either.
+    ///
+    /// - Complexity: O(chunks).
+    public init?(of session: Session) {
+        guard let baseline = session.description?.baseline else { return nil }
+        var calls = session.losses.leftOutCalls
+        var switches: UInt64 = 0
+        for process in session.processes {
+            for thread in process.threads {
+                calls &+= thread.countCalls() &+ thread.lostCalls
+                switches &+= session.clock.nanoseconds(in: thread.tracerTicks)
+            }
+        }
+        // Switches are known in time that passed, CPU time or not; they consist of system calls.
+        switches = min(switches, baseline.traced.systemNanoseconds)
+        self.init(plain: baseline.plain.total, traced: baseline.traced.total &- switches, calls: calls)
+    }
+
+    /// - Parameters:
+    ///   - plain: ns of CPU time without the runtime.
+    ///   - traced: ns of CPU time with it, without chunk switches.
+    init(plain: UInt64, traced: UInt64, calls: UInt64) {
+        let difference = Double(traced) - Double(plain) - TracingCost.start
+        let cost = difference / Double(max(calls, 1)) + TracingCost.emptyHooks
+        let isKnown =
+            difference >= TracingCost.leastDifference && difference >= TracingCost.leastPart * Double(plain)
+            && cost <= TracingCost.most
+        perCall = isKnown ? cost : 0
+    }
+}
+
+extension CallPathTree {
+    /// The tree with `cost` taken out of every call: what is inside out of its own time, what is outside out of its caller's.
+    ///
+    /// No time falls below 0: what a path lacks is its caller's to give, because then more of the cost fell there. Self times
+    /// and left-out times still add up to the total of the roots exactly.
+    ///
+    /// - Complexity: O(n) in the number of paths.
+    public func corrected(by cost: TracingCost) -> CallPathTree {
+        var result = paths
+        /// By path: what its callees' hooks cost it, and what their times lacked; what its callees' times add up to.
+        var owed = [Int64](repeating: 0, count: paths.count)
+        var below = [UInt64](repeating: 0, count: paths.count)
+        for index in paths.indices.reversed() {
+            let path = paths[index]
+            let own = TracingCost.total(cost.inside, path.sums.calls)
+            let dropped = path.sums.dropped
+            var debt = owed[index] &+ own &+ TracingCost.total(cost.perCall, dropped.calls)
+            let selfTime = TracingCost.pay(&debt, from: path.sums.selfTime)
+            let droppedTime = TracingCost.pay(&debt, from: dropped.time)
+            let total = selfTime &+ droppedTime &+ below[index]
+            result[index].sums.selfTime = selfTime
+            result[index].sums.dropped.time = droppedTime
+            result[index].sums.total = total
+            result[index].sums.inherited = min(path.sums.inherited, total)
+            result[index].sums.taken = path.sums.total > total ? path.sums.total &- total : 0
+            guard path.parent >= 0 else { continue }
+            owed[Int(path.parent)] &+= debt &+ TracingCost.total(cost.outside, path.sums.calls)
+            below[Int(path.parent)] &+= total
+        }
+        return CallPathTree(self, paths: result, cost: cost)
+    }
+}
+
+extension TracingCost {
+    /// `perCall` for so many calls, in ns.
+    fileprivate static func total(_ perCall: Double, _ calls: UInt64) -> Int64 {
+        Int64(exactly: (perCall * Double(calls)).rounded()) ?? .max / 4
+    }
+
+    /// What is left of `time` when as much of `debt` is paid as it holds.
+    fileprivate static func pay(_ debt: inout Int64, from time: UInt64) -> UInt64 {
+        let paid = min(max(debt, 0), Int64(clamping: time))
+        debt -= paid
+        return time - UInt64(paid)
+    }
+
+    /// One duration, corrected: less the call's own cost, and less its callees' in proportion to the rest.
+    ///
+    /// - Parameter callees: what is left of times when the callees' cost is taken out, 0...1.
+    func corrected(_ duration: UInt64, callees: Double) -> UInt64 {
+        UInt64((max(0, Double(duration) - inside) * callees).rounded())
+    }
+}

@@ -1,0 +1,37 @@
+/// The time that the runtime took of a thread between the end of one chunk and the beginning of the next.
+///
+/// It is known from the headers alone, so that whoever replays a part of a thread takes out what one who replays all of it
+/// does.
+struct TracerTime {
+    /// Switches in the order of time: when each was over, and the sum up to then, in ticks.
+    private var switches: [(end: UInt64, sum: UInt64)] = []
+
+    /// - Parameter chunks: all chunks of a thread, sorted by sequence.
+    init(_ chunks: [Chunk]) {
+        var sum: UInt64 = 0
+        for (previous, chunk) in zip(chunks, chunks.dropFirst()) where TracerTime.isExact(previous, chunk) {
+            sum &+= chunk.switchTicks
+            switches.append((chunk.beginTicks, sum))
+        }
+    }
+
+    var total: UInt64 { switches.last?.sum ?? 0 }
+
+    /// The sum of the switches that were over at `ticks`.
+    func ticks(upTo ticks: UInt64) -> UInt64 {
+        var low = 0
+        var high = switches.count
+        while low < high {
+            let middle = (low + high) / 2
+            if switches[middle].end <= ticks { low = middle + 1 } else { high = middle }
+        }
+        return low == 0 ? 0 : switches[low - 1].sum
+    }
+
+    /// Whether the two headers tell of the same stretch of time, with no call lost in it.
+    private static func isExact(_ previous: Chunk, _ chunk: Chunk) -> Bool {
+        chunk.switchTicks > 0 && chunk.sequence == previous.sequence &+ 1 && previous.endTicks != 0
+            && previous.endTicks <= chunk.beginTicks && chunk.switchTicks == chunk.beginTicks - previous.endTicks
+            && chunk.lostCalls == 0 && !chunk.hasGap
+    }
+}

@@ -1,0 +1,34 @@
+internal import TraceAnalysis
+
+/// How reports say whether the cost of tracing is in their times.
+struct TimesText {
+    private let cost: TracingCost?
+
+    init(_ tree: CallPathTree) { cost = tree.cost }
+
+    /// `raw` or `corrected`.
+    var name: StaticString { cost == nil ? "raw" : "corrected" }
+
+    /// For the heading of a table.
+    var heading: String {
+        guard let cost else { return "(times raw)" }
+        guard cost.perCall > 0 else { return "(times corrected by nothing: tracing cost too little to be measured)" }
+        return "(times corrected: \(TimesText.tenths(cost.perCall)) ns a call)"
+    }
+
+    /// Members of a JSON object, with the comma behind them.
+    var json: String {
+        "\"times\":\"\(name)\"," + (cost.map { "\"cost_ns\":\(TimesText.tenths($0.perCall))," } ?? "")
+    }
+
+    /// In front of the name of what is too short to be relied on, and what that means.
+    static let mark = UInt8(ascii: "~")
+    static var legend: String {
+        "~ less than \(AggregateRow.reliableAverage) ns on average: more hooks than function, not to be relied on\n"
+    }
+
+    private static func tenths(_ number: Double) -> String {
+        let tenths = Int((number * 10).rounded())
+        return "\(tenths / 10).\(tenths % 10)"
+    }
+}
