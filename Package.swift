@@ -55,7 +55,9 @@ let package = Package(
             name: "TraceReports", dependencies: ["TraceAnalysis"],
             resources: [
                 .embedInCode("FlamePage/flame.html"), .embedInCode("FlamePage/flame.css"),
-                .embedInCode("FlamePage/flame.js"),
+                .embedInCode("FlamePage/model.js"), .embedInCode("FlamePage/colours.js"),
+                .embedInCode("FlamePage/canvas.js"), .embedInCode("FlamePage/page.js"),
+                .embedInCode("FlamePage/picture.js"),
             ], swiftSettings: strict),
         .target(name: "TraceExport", dependencies: ["TraceAnalysis", "TraceReports"], swiftSettings: strict),
 

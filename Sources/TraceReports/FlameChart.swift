@@ -24,7 +24,7 @@ public struct FlameChart: TreeVisitor {
             moved[index].start -= origin
             total = max(total, moved[index].start &+ moved[index].total)
         }
-        return FlameGraph(moved, total: total, names: names, options: options)
+        return FlameGraph(moved, total: total, isTimeOrder: true, names: names, options: options)
     }
 
     public var wantsMore: Bool { true }

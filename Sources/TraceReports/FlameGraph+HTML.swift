@@ -13,13 +13,17 @@ extension FlameGraph {
         writer.write("<script type=\"application/json\" id=\"data\">\n" as StaticString)
         writeData(to: writer)
         writer.write("\n</script>\n<script>\n" as StaticString)
-        writer.write(PackageResources.flame_js)
+        writer.write(PackageResources.model_js)
+        writer.write(PackageResources.colours_js)
+        writer.write(PackageResources.canvas_js)
+        writer.write(PackageResources.page_js)
         writer.write("</script>\n</body>\n</html>\n" as StaticString)
     }
 
-    /// The data that `flame.js` reads.
+    /// The data that `model.js` and `colours.js` read.
     private func writeData(to writer: ByteWriter) {
         writer.write("{\"inverted\":\(options.isInverted),\"colour\":\"\(options.colouring.rawValue)\",\n")
+        writer.write("\"order\":\"\(isTimeOrder ? "time" : "paths")\",\n")
         writer.write("\"names\":" as StaticString)
         list(functions, writer) { writer.write(embedded: names[$0].name) }
         writer.write(",\n\"modules\":" as StaticString)
@@ -30,17 +34,36 @@ extension FlameGraph {
         list(moduleOf, writer) { writer.write(decimal: UInt64($0)) }
         writer.write(",\n\"kind\":" as StaticString)
         list(kindOf, writer) { writer.write(decimal: UInt64($0)) }
-        writer.write(",\n\"total\":" as StaticString)
+        writer.write(",\n\"shades\":" as StaticString)
+        list(shades, writer) { writer.write(decimal: UInt64($0)) }
+        writer.write(",\n\"palette\":{" as StaticString)
+        writePalette(isDark: false, to: writer)
+        writer.write(",\n" as StaticString)
+        writePalette(isDark: true, to: writer)
+        writer.write("},\n\"total\":" as StaticString)
         writer.write(decimal: total)
         writer.write(",\n\"frames\":" as StaticString)
         list(frames, writer) { frame in
-            writer.write(decimal: UInt64(numbers[Int(frame.function)]))
+            if frame.function == FlameGraph.summed {
+                writer.write("-1" as StaticString)
+            } else {
+                writer.write(decimal: UInt64(numbers[Int(frame.function)]))
+            }
             for number in [UInt64(frame.depth), frame.calls, frame.start, frame.total, frame.selfTime] {
                 writer.write(byte: UInt8(ascii: ","))
                 writer.write(decimal: number)
             }
         }
         writer.write("}" as StaticString)
+    }
+
+    private func writePalette(isDark: Bool, to writer: ByteWriter) {
+        writer.write(isDark ? "\"dark\":" : "\"light\":" as StaticString)
+        list(Array(0..<max(modules.count, kinds.count)), writer) { group in
+            list(Array(0..<FlamePalette.shadeCount), writer) { shade in
+                writer.write(embedded: FlamePalette.colour(group: group, shade: shade, isDark: isDark))
+            }
+        }
     }
 
     private func list<Element>(_ elements: [Element], _ writer: ByteWriter, _ write: (Element) -> Void) {
@@ -54,7 +77,7 @@ extension FlameGraph {
 }
 
 extension ByteWriter {
-    /// Writes `text` as a JSON string that may stand inside a script element: no tag begins or ends in it.
+    /// Writes `text` as a JSON string that may stand inside a script element and a CDATA section: it ends neither.
     func write(embedded text: String) {
         var escaped: [UInt8] = []
         let piece = ByteWriter { bytes in
@@ -64,7 +87,11 @@ extension ByteWriter {
         piece.write(json: text)
         piece.flush()
         for byte in escaped {
-            if byte == UInt8(ascii: "<") { write("\\u003c" as StaticString) } else { write(byte: byte) }
+            switch byte {
+            case UInt8(ascii: "<"): write("\\u003c" as StaticString)
+            case UInt8(ascii: ">"): write("\\u003e" as StaticString)
+            default: write(byte: byte)
+            }
         }
     }
 

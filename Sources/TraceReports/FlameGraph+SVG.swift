@@ -9,112 +9,88 @@ extension FlameGraph {
     /// Width of a letter of the font, in px.
     private static let letter = 6.7
 
-    /// Writes a picture: every frame with its name and times as a tooltip, nothing to click.
+    /// Writes a picture: every frame with its name and times as a tooltip. A browser that opens the file by itself and
+    /// runs scripts shows the page of ``writeHTML(to:)`` instead, with the frames of the picture.
     public func writeSVG(to writer: ByteWriter) {
-        let rows = (frames.map(\.depth).max() ?? 0) + 1
-        let height = Int(rows + 1) * FlameGraph.rowHeight + 8
+        let graph = summing(narrowerThan: FlameGraph.narrowest * Double(total) / FlameGraph.width)
+        graph.writePicture(to: writer)
+        writer.write("<script type=\"text/html\" id=\"page\"><![CDATA[" as StaticString)
+        graph.writeHTML(to: writer)
+        writer.write("]]></script>\n<script><![CDATA[\n" as StaticString)
+        writer.write(PackageResources.picture_js)
+        writer.write("]]></script>\n</svg>\n" as StaticString)
+    }
+
+    /// Writes everything but the end of the document.
+    private func writePicture(to writer: ByteWriter) {
+        let rows = Int((frames.map(\.depth).max() ?? 0) + 1)
+        let height = (rows + 1) * FlameGraph.rowHeight + 8
         writer.write("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 1200 \(height)\" width=\"1200\"")
         writer.write(" height=\"\(height)\" font-family=\"ui-monospace, DejaVu Sans Mono, monospace\"")
-        writer.write(" font-size=\"11\">\n<style>svg{background:#fff}text{fill:#17171a;pointer-events:none}")
-        writer.write(".n{fill:#d9d9de}\n" as StaticString)
-        for group in 0..<max(modules.count, kinds.count) {
-            writer.write(".g\(group){fill:\(FlameGraph.colour(group, "68%", "76%"))}")
-        }
-        writer.write("\n@media(prefers-color-scheme:dark){svg{background:#17181a}text{fill:#f2f2f4}" as StaticString)
-        writer.write(".n{fill:#3d3e44}" as StaticString)
-        for group in 0..<max(modules.count, kinds.count) {
-            writer.write(".g\(group){fill:\(FlameGraph.colour(group, "38%", "34%"))}")
-        }
-        writer.write("}</style>\n<text x=\"4\" y=\"\(FlameGraph.rowHeight - 4)\">")
+        writer.write(" font-size=\"11\">\n<style>" as StaticString)
+        writeStyle(to: writer)
+        // Without a rectangle of its own the picture is see-through where it is not shown by a browser.
+        writer.write("</style>\n<rect class=\"b\" width=\"1200\" height=\"\(height)\"/>\n")
+        writer.write("<text x=\"4\" y=\"\(FlameGraph.rowHeight - 4)\">")
         writer.write(markup: options.title)
         writer.write("</text>\n" as StaticString)
-        writeFrames(rows: Int(rows), to: writer)
-        writer.write("</svg>\n" as StaticString)
-    }
-
-    /// Neighbours too narrow to be seen alone.
-    private struct Run {
-        var depth: UInt32
-        var start: UInt64
-        var end: UInt64
-        var count: Int
-    }
-
-    private func writeFrames(rows: Int, to writer: ByteWriter) {
         let scale = FlameGraph.width / Double(max(total, 1))
-        var run: Run?
-        /// Depth of a frame that was too narrow: what is below it is, too.
-        var skipped: UInt32?
-        for frame in frames {
-            if let limit = skipped, frame.depth > limit { continue }
-            skipped = nil
-            let width = Double(frame.total) * scale
-            if width < FlameGraph.narrowest {
-                skipped = frame.depth
-                if let open = run, open.depth == frame.depth, open.end == frame.start {
-                    run?.end = frame.start &+ frame.total
-                    run?.count += 1
-                } else {
-                    if let run { write(run, rows, scale, writer) }
-                    run = Run(depth: frame.depth, start: frame.start, end: frame.start &+ frame.total, count: 1)
-                }
-                continue
+        for frame in frames { write(frame, scale, rows, writer) }
+    }
+
+    private func writeStyle(to writer: ByteWriter) {
+        let used = Set(functions.indices.map { [groupOf($0), shades[$0]] }).sorted { $0.lexicographicallyPrecedes($1) }
+        for isDark in [false, true] {
+            writer.write(isDark ? "\n@media(prefers-color-scheme:dark){" : "text{pointer-events:none}" as StaticString)
+            writer.write(isDark ? ".b{fill:#16171a}text{fill:#f4f4f6}" : ".b{fill:#fff}text{fill:#17171a}")
+            writer.write(isDark ? ".n{fill:#3a3c43}" : ".n{fill:#dcdce2}" as StaticString)
+            for style in used {
+                let colour = FlamePalette.colour(group: style[0], shade: style[1], isDark: isDark)
+                writer.write(".g\(style[0])-\(style[1]){fill:\(colour)}")
             }
-            if let open = run { write(open, rows, scale, writer) }
-            run = nil
-            write(frame, at: Double(frame.start) * scale, width: width, rows, writer)
         }
-        if let run { write(run, rows, scale, writer) }
+        writer.write("}" as StaticString)
     }
 
-    private func write(_ run: Run, _ rows: Int, _ scale: Double, _ writer: ByteWriter) {
-        let width = Double(run.end - run.start) * scale
-        beginFrame("n", x: Double(run.start) * scale, width: max(width, FlameGraph.narrowest), run.depth, rows, writer)
-        writer.write("\(run.count) frames too narrow to show: total " as String)
-        writer.write(time: run.end - run.start)
-        writer.write("</title></rect>\n" as StaticString)
-    }
-
-    private func write(_ frame: Frame, at x: Double, width: Double, _ rows: Int, _ writer: ByteWriter) {
+    private func write(_ frame: Frame, _ scale: Double, _ rows: Int, _ writer: ByteWriter) {
+        let isSummed = frame.function == FlameGraph.summed
+        let number = isSummed ? 0 : Int(numbers[Int(frame.function)])
+        let style = isSummed ? "n" : "g\(groupOf(number))-\(shades[number])"
+        let x = Double(frame.start) * scale
+        let width = max(Double(frame.total) * scale, FlameGraph.narrowest)
+        let seen = width > 2 ? width - 0.5 : width
+        // The first row is the title's.
+        let row = 1 + (options.isInverted ? rows - 1 - Int(frame.depth) : Int(frame.depth))
+        let top = row * FlameGraph.rowHeight + 4
+        writer.write("<rect class=\"\(style)\" x=\"\(FlameGraph.rounded(x))\" y=\"\(top)\"")
+        writer.write(" width=\"\(FlameGraph.rounded(seen))\" height=\"\(FlameGraph.rowHeight - 1)\"><title>")
+        guard !isSummed else {
+            writer.write("\(frame.calls) \(frame.calls == 1 ? "frame" : "frames") too narrow to show: total ")
+            write(share: frame.selfTime, writer)
+            return writer.write("</title></rect>\n" as StaticString)
+        }
         let name = names[frame.function].name
-        let number = Int(numbers[Int(frame.function)])
-        let group = options.colouring == .module ? moduleOf[number] : kindOf[number]
-        beginFrame("g\(group)", x: x, width: width, frame.depth, rows, writer)
         writer.write(markup: name)
         writer.write("\n\(frame.calls) \(frame.calls == 1 ? "call" : "calls"), total ")
-        writer.write(time: frame.total)
-        writer.write(" (\(FlameGraph.percent(frame.total, of: total)) %), self ")
-        writer.write(time: frame.selfTime)
+        write(share: frame.total, writer)
+        writer.write(", self " as StaticString)
+        write(share: frame.selfTime, writer)
         writer.write("</title></rect>\n" as StaticString)
         let letters = Int((width - 6) / FlameGraph.letter)
         guard letters > 2 else { return }
-        let y = top(frame.depth, rows) + FlameGraph.rowHeight - 5
-        writer.write("<text x=\"\(FlameGraph.rounded(x + 3))\" y=\"\(y)\">")
+        writer.write("<text x=\"\(FlameGraph.rounded(x + 3))\" y=\"\(top + FlameGraph.rowHeight - 5)\">")
         writer.write(markup: name.count > letters ? name.prefix(letters - 1) + "…" : name)
         writer.write("</text>\n" as StaticString)
     }
 
-    private func beginFrame(
-        _ style: String, x: Double, width: Double, _ depth: UInt32, _ rows: Int, _ writer: ByteWriter
-    ) {
-        writer.write("<rect class=\"\(style)\" x=\"\(FlameGraph.rounded(x))\" y=\"\(top(depth, rows))\"")
-        let gap = width > 2 ? 0.5 : 0
-        writer.write(" width=\"\(FlameGraph.rounded(width - gap))\" height=\"\(FlameGraph.rowHeight - 1)\"><title>")
+    /// A time and what share of the whole it is.
+    private func write(share time: UInt64, _ writer: ByteWriter) {
+        writer.write(time: time)
+        let hundredths = Int((10_000 * Double(time) / Double(max(total, 1))).rounded())
+        writer.write(" (\(hundredths / 100).\(hundredths % 100 / 10)\(hundredths % 10) %)")
     }
 
-    private func top(_ depth: UInt32, _ rows: Int) -> Int {
-        // The first row is the title's.
-        (1 + (options.isInverted ? rows - 1 - Int(depth) : Int(depth))) * FlameGraph.rowHeight + 4
-    }
+    private func groupOf(_ number: Int) -> Int { options.colouring == .module ? moduleOf[number] : kindOf[number] }
 
     private static func rounded(_ number: Double) -> Double { (number * 100).rounded() / 100 }
-
-    private static func percent(_ part: UInt64, of whole: UInt64) -> Double {
-        rounded(100 * Double(part) / Double(max(whole, 1)))
-    }
-
-    /// The colour of a group as `flame.js` has it: hues apart by the golden angle.
-    private static func colour(_ group: Int, _ saturation: String, _ lightness: String) -> String {
-        "hsl(\(rounded((32 + Double(group) * 137.508).truncatingRemainder(dividingBy: 360))) \(saturation) \(lightness))"
-    }
 }

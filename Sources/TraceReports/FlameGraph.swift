@@ -6,7 +6,7 @@ internal import TraceFormat
 public struct FlameGraph {
     /// A rectangle of the graph.
     struct Frame {
-        /// Id in the ``FunctionTable``.
+        /// Id in the ``FunctionTable``, or `summed`.
         var function: UInt32
         /// Roots are depth 0.
         var depth: UInt32
@@ -35,8 +35,13 @@ public struct FlameGraph {
         public init() {}
     }
 
+    /// In place of a function: a frame that stands for several, see `summing(narrowerThan:)`.
+    static let summed = UInt32.max
+
     let names: FunctionTable
     let options: Options
+    /// Whether frames are calls, each where it was in time.
+    let isTimeOrder: Bool
     /// In pre-order.
     let frames: [Frame]
     /// By function id: its number in `functions`, or -1 for those not shown.
@@ -48,6 +53,8 @@ public struct FlameGraph {
     let modules: [String]
     let kindOf: [Int]
     let kinds: [String]
+    /// By number: the function's shade of its group's colour.
+    let shades: [Int]
     /// Width of the whole, in ns.
     let total: UInt64
 
@@ -75,14 +82,14 @@ public struct FlameGraph {
             next[depth] &+= path.sums.total
             index += 1
         }
-        self.init(frames, total: next[0], names: tree.functions, options: options)
+        self.init(frames, total: next[0], isTimeOrder: false, names: tree.functions, options: options)
     }
 
     /// - Parameter total: width of the whole, in ns.
-    init(_ frames: [Frame], total: UInt64, names: FunctionTable, options: Options) {
+    init(_ frames: [Frame], total: UInt64, isTimeOrder: Bool, names: FunctionTable, options: Options) {
         var numbers = [Int32](repeating: -1, count: names.functions.count)
         var functions: [UInt32] = []
-        for frame in frames where numbers[Int(frame.function)] < 0 {
+        for frame in frames where frame.function != FlameGraph.summed && numbers[Int(frame.function)] < 0 {
             numbers[Int(frame.function)] = Int32(functions.count)
             functions.append(frame.function)
         }
@@ -92,7 +99,9 @@ public struct FlameGraph {
         kindOf = functions.map { kindGroups.number(of: FlameGraph.kind(names[$0])) }
         modules = moduleGroups.names
         kinds = kindGroups.names
+        shades = functions.map { FlamePalette.shade(of: names[$0].name) }
         self.names = names
+        self.isTimeOrder = isTimeOrder
         self.options = options
         self.frames = frames
         self.numbers = numbers
