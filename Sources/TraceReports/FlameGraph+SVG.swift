@@ -27,7 +27,10 @@ extension FlameGraph {
         let height = (rows + 1) * FlameGraph.rowHeight + 8
         writer.write("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 1200 \(height)\" width=\"1200\"")
         writer.write(" height=\"\(height)\" font-family=\"ui-monospace, DejaVu Sans Mono, monospace\"")
-        writer.write(" font-size=\"11\">\n<style>" as StaticString)
+        // Without a title of the whole, Chromium looks for one among all frames whenever it reads a frame's.
+        writer.write(" font-size=\"11\" role=\"img\">\n<title>" as StaticString)
+        writer.write(markup: options.title)
+        writer.write("</title>\n<style>" as StaticString)
         writeStyle(to: writer)
         // Without a rectangle of its own the picture is see-through where it is not shown by a browser.
         writer.write("</style>\n<rect class=\"b\" width=\"1200\" height=\"\(height)\"/>\n")

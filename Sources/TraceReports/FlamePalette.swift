@@ -14,7 +14,7 @@ enum FlamePalette {
             group < firstHues.count
             ? firstHues[group] : (32 + Double(group) * 137.508).truncatingRemainder(dividingBy: 360)
         let hue = Int((base + Double(shade - shadeCount / 2) * 6 + 360).truncatingRemainder(dividingBy: 360))
-        return isDark ? "hsl(\(hue) 42% \(27 + 2 * shade)%)" : "hsl(\(hue) 82% \(82 - 3 * shade)%)"
+        return isDark ? "hsl(\(hue) 50% \(26 + 2 * shade)%)" : "hsl(\(hue) 82% \(82 - 3 * shade)%)"
     }
 
     /// A function's shade: the same in every graph.

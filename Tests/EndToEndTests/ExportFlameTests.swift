@@ -1,50 +1,153 @@
 import TestSupport
 import Testing
 
-/// The flame graph page in a real browser.
+/// Flame graphs and charts as a person uses them: real clicks and keys in a real browser.
 @Suite struct ExportFlameTests {
-    private static let browser = ["chromium-headless-shell", "chromium"].first(where: Toolchain.isInstalled)
+    private let directory: TemporaryDirectory
+    private let session: String
 
-    @Test(.enabled(if: browser != nil)) func thePageRuns() throws {
-        let directory = try TemporaryDirectory("flame")
-        let session = directory.file("session.fathom")
+    init() throws {
+        directory = try TemporaryDirectory("flame")
+        session = directory.file("session.fathom")
         _ = try Fathom.record([try Binaries.instrumented("json.c", .gccO0), "300"], into: session)
-        let page = directory.file("flame.html")
-        #expect(try Fathom.run(["flame", session, "-o", page, "--title", "A <b> & c"]).status == 0)
-        // What a person would do, at the end of the page; what is found comes back in its title.
-        let steps = """
-            <script>
-            const press = key => canvas.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }));
-            const results = [document.title, count > 10, name(1), total[0] === total[1]];
-            press('ArrowDown'); press('Enter'); results.push(zoomed === 1);
-            press('Backspace'); results.push(zoomed === 0);
-            element('search').value = '/^main$/'; search(); results.push(element('matched').textContent);
-            press('Escape'); results.push(element('matched').textContent === '');
-            press('i'); results.push(inverted);
-            document.body.textContent = 'RESULTS ' + JSON.stringify(results) + ' END';
-            </script>
-            """
-        let text = String(decoding: try readFile(page), as: UTF8.self)
-        try writeFile(Array((text + steps).utf8), to: page)
-        let output = try run(
-            ExportFlameTests.browser!, ["--no-sandbox", "--disable-gpu", "--dump-dom", "file://\(page)"])
-        let results = output.stdout.split(separator: "RESULTS ").last?.split(separator: " END").first
-        #expect(
-            results == #"["A <b> & c",true,"main",true,true,true,"matched 100.00 %",true,true]"#
-                || results == #"["A &lt;b&gt; &amp; c",true,"main",true,true,true,"matched 100.00 %",true,true]"#)
+    }
+
+    private func draw(_ name: String, _ options: [String] = []) throws -> String {
+        let file = directory.file(name)
+        let result = try Fathom.run(["flame", session, "-o", file, "--title", "A <b> & ]]> c"] + options)
+        #expect(result.status == 0, "\(result.stderr)")
+        return file
+    }
+
+    /// Calls, total and self of a function or call path as the report words them, and its total in ns.
+    private func reported(_ name: String, by: String) throws -> (words: [String], total: Double) {
+        let text = try Fathom.run(["report", session, "--by", by]).stdout
+        let line = try #require(text.split(separator: "\n").first { $0.contains("  \(name)  json-gcc-O0  ") })
+        let fields = line.split(separator: " ")
+        // Calls, total and self, each time a number and a unit.
+        let words = ["\(fields[0])", "\(fields[1]) \(fields[2])", "\(fields[3]) \(fields[4])"]
+        let json = try Fathom.run(["report", session, "--by", by, "--format", "json"]).stdout
+        let key =
+            by == "path" ? "\"path\":[\"\(name.split(separator: " → ").joined(separator: "\",\""))\"]" : "\"\(name)\","
+        let entry = try #require(json.split(separator: "\n").first { $0.contains(key) })
+        let total = try #require(entry.split(separator: "\"total_ns\":").last).prefix { $0 != "," }
+        return (words, try #require(Double(total)))
+    }
+
+    /// A number with two digits behind the point.
+    private func percent(_ part: Double, of whole: Double) -> String {
+        let hundredths = Int((10_000 * part / whole).rounded())
+        return "\(hundredths / 100).\(hundredths % 100 / 10)\(hundredths % 10) %"
+    }
+
+    @Test(arguments: ["flame.html", "flame.svg"]) func clicksZoomAndCrumbsLeadBack(_ name: String) throws {
+        let file = try draw(name)
+        let (words, total) = try reported("main → value", by: "path")
+        let whole = try reported("main", by: "path").total
+        let found = try Browser.run(
+            file,
+            [
+                "document.title", "[name(0), name(1), name(callee(1))]",
+                "move \(Browser.place("callee(1)"))", "wait !element('tip').hidden",
+                "element('tip').querySelector('b').textContent",
+                "[...element('tip').querySelectorAll('dd')].map(each => each.textContent.replaceAll(',', '')).join('|')",
+                "click \(Browser.place("callee(1)"))", "wait zoomed === callee(1) && moving === 0",
+                "placeOf(zoomed).width === width && shown.span === total[zoomed]",
+                "[...element('crumbs').querySelectorAll('button')].map(each => each.textContent)",
+                "click element('crumbs').querySelectorAll('button')[1]", "wait zoomed === 1 && moving === 0",
+                "click element('crumbs').querySelector('button')", "wait zoomed === 0 && moving === 0",
+                "shown.span === total[0]",
+            ])
+        let facts = [
+            words[0], "\(words[1]) (\(percent(total, of: whole)))", "\(words[2]) (",
+        ]
+        #expect(found[0] == #""A <b> & ]]> c""#)
+        #expect(found[1] == #"["all", "main", "value"]"#)
+        #expect(found[2] == #""value""#)
+        let told = found[3].dropFirst().split(separator: "|")
+        #expect(told.count == 4 && told[0] == facts[0] && told[1] == facts[1] && told[2].hasPrefix(facts[2]), "\(told)")
+        #expect(Array(found[4...]) == ["true", #"["all", "main", "value"]"#, "true"])
+    }
+
+    @Test(arguments: ["flame.html", "flame.svg"]) func searchTellsTheShare(_ name: String) throws {
+        let share = percent(try reported("value", by: "function").total, of: try reported("main", by: "function").total)
+        let found = try Browser.run(
+            try draw(name),
+            [
+                "key /", "wait document.activeElement === element('search')", "type VALUE", "wait matches !== null",
+                "element('matched').textContent", "key Enter", "wait selected > 0", "name(selected)",
+                "key Escape", "wait matches === null", "[element('matched').textContent, element('search').value]",
+                "key /", "type /^ma.n$/", "wait order.length === 1", "element('matched').textContent", "key Escape",
+                "key /", "type no such", "wait element('search').classList.contains('none')",
+                "element('matched').textContent", "key Escape",
+                "key /", "type /(/", "wait element('search').value === '/(/'", "element('matched').textContent",
+            ])
+        // A picture sums narrow frames: the share lies between two bounds, where those differ.
+        let told = found[0].dropFirst()
+        let isBounds = told.split(separator: "–").count == 2 && name.hasSuffix("svg")
+        #expect(told.hasPrefix(share) || isBounds, "\(told), not \(share)")
+        #expect(told.hasSuffix(#" in 1 function""#))
+        #expect(found[1...3] == [#""value""#, #"["", ""]"#, #""100.00 % in 1 function""#])
+        #expect(found[4].hasPrefix(#""no match"#))
+        #expect(found[5] == #""no regular expression""#)
+    }
+
+    @Test(arguments: [["flame.html"], ["flame.svg"], ["chart.html", "--time-order"], ["chart.svg", "--time-order"]])
+    func keysDoWhatTheMouseDoes(_ arguments: [String]) throws {
+        let found = try Browser.run(
+            try draw(arguments[0], Array(arguments.dropFirst())),
+            [
+                "still", "key ArrowDown", "key ArrowDown", "[name(selected), parent[selected]]", "key ArrowRight",
+                "parent[selected]", "key ArrowLeft", "key Enter", "wait zoomed > 1 && shown.span === total[zoomed]",
+                "key Backspace", "zoomed", "key i", "inverted", "key ArrowDown", "selected", "key Escape", "zoomed",
+                "key ?", "help.open", "key Escape", "wait !help.open", "element('ruler').childElementCount > 1",
+            ])
+        let isChart = arguments.count > 1
+        #expect(found == [#"["value", 1]"#, "1", "1", "true", "0", "0", "true", "\(isChart)"])
+    }
+
+    @Test func coloursAndWindowsChange() throws {
+        let found = try Browser.run(
+            try draw("flame.html", ["--colour", "kind", "--inverted"]),
+            [
+                "[element('colour').value, inverted, element('legend').textContent]",
+                "void (window.before = fillOf(1))",
+                "scheme dark", "wait theme === 'dark'", "fillOf(1) !== window.before", "scheme light",
+                "element('colour').value = 'module', element('colour').dispatchEvent(new Event('change'))",
+                "element('legend').textContent", "size 400x500", "wait width <= 400 && canvas.width <= 400",
+                "document.documentElement.scrollWidth <= 400",
+                "move \(Browser.place("1"))", "wait !element('tip').hidden",
+                "(box => box.left >= 0 && box.top >= 0 && box.right <= 400 && box.bottom <= 500)"
+                    + "(element('tip').getBoundingClientRect())",
+            ])
+        #expect(found == [#"["kind", true, "C"]"#, "null", "true", "true", #""json-gcc-O0""#, "true", "true"])
+    }
+
+    @Test func pictureIsWellFormedAndStaysOneInsideAPage() throws {
+        let picture = try draw("flame.svg")
+        let parsed = try TestSupport.run(
+            "python3",
+            [
+                "-c", "import sys, xml.dom.minidom as xml; print(xml.parse(sys.argv[1]).documentElement.tagName)",
+                picture,
+            ])
+        #expect(parsed.stdout == "svg\n", "\(parsed.stderr)")
+        let page = directory.file("page.html")
+        let text = String(decoding: try readFile(picture), as: UTF8.self)
+        try writeFile(
+            Array("<!doctype html><body>\(text)<script>var count = 0, width = 1</script></body>".utf8), to: page)
+        let found = try Browser.run(page, ["document.querySelectorAll('svg > rect').length > 10", "document.title"])
+        #expect(found.first == "true")
     }
 
     @Test func theChartIsOfOneThread() throws {
-        let directory = try TemporaryDirectory("chart")
-        let session = directory.file("session.fathom")
         let chart = directory.file("chart.svg")
-        _ = try Fathom.record([try Binaries.instrumented("threads.c", .gccO0)], into: session)
-        let all = try Fathom.run(["flame", session, "--time-order", "-o", chart])
+        let threads = directory.file("threads.fathom")
+        _ = try Fathom.record([try Binaries.instrumented("threads.c", .gccO0)], into: threads)
+        let all = try Fathom.run(["flame", threads, "--time-order", "-o", chart])
         #expect(all.status == 64)
         #expect(all.stderr.contains("--thread"))
-        _ = try Fathom.record([try Binaries.instrumented("json.c", .gccO0), "20"], into: session + ".one")
-        let one = try Fathom.run(["flame", session + ".one", "--time-order", "-o", chart])
-        #expect(one.status == 0, "\(one.stderr)")
-        #expect(String(decoding: try readFile(chart), as: UTF8.self).contains("<title>main\n1 call, total "))
+        let text = String(decoding: try readFile(try draw("one.svg", ["--time-order"])), as: UTF8.self)
+        #expect(text.contains("<title>main\n1 call, total "))
     }
 }

@@ -12,9 +12,10 @@ let matches = null; // by function, or null without a search
 let narrow = []; // what was drawn of frames too narrow to draw: {row, x, width, count, total}
 let shown = { start: 0, span: Math.max(data.total, 1) }; // ns
 let moving = 0; // the animation frame that is to come, or 0
+let scrolled = 0; // px, as of the last drawing
 
 const space = () => Math.max(rows * rowHeight, height);
-const rowTop = r => (inverted ? space() - (r + 1) * rowHeight : r * rowHeight) - view.scrollTop;
+const rowTop = r => (inverted ? space() - (r + 1) * rowHeight : r * rowHeight) - scrolled;
 const target = () => ({ start: left[zoomed], span: Math.max(total[zoomed], 1) });
 
 /// Where a frame is in the view, in px, cut off at its edges; a width of 0 is out of view.
@@ -36,6 +37,8 @@ function fit() {
         canvas.style.height = `${height}px`;
     }
     element('space').style.height = `${space()}px`;
+    scrolled = view.scrollTop;
+    theme = dark.matches ? 'dark' : 'light';
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.font = '12px ui-monospace, "SF Mono", "DejaVu Sans Mono", monospace';
     context.textBaseline = 'middle';
@@ -48,7 +51,7 @@ function draw() {
     context.clearRect(0, 0, width, height);
     narrow = [];
     const painted = new Int32Array(rows).fill(-1); // by row: the last column of pixels with a frame
-    const text = ink[theme()], faint = dark.matches ? 0.3 : 0.35;
+    const text = ink[theme], faint = 0.32;
     let run = null; // neighbours too narrow to draw, drawn as one
     const close = () => { if (run) block(run); run = null; };
     for (let i = 0; i < count;) {
@@ -78,13 +81,13 @@ function draw() {
                 if (isMatch || painted[row[i]] < column) {
                     painted[row[i]] = column;
                     context.globalAlpha = matches && !isMatch ? faint : 1;
-                    context.fillStyle = isMatch ? matched[theme()] : fillOf(i);
+                    context.fillStyle = isMatch ? matched[theme] : fillOf(i);
                     context.fillRect(column * pixel, y, pixel, rowHeight - 1);
                 }
             } else {
                 const x = Math.max(from, 0), seen = Math.min(from + w, width) - x;
                 context.globalAlpha = matches && !isMatch ? faint : isOutside ? 0.55 : 1;
-                context.fillStyle = isMatch ? matched[theme()] : fillOf(i);
+                context.fillStyle = isMatch ? matched[theme] : fillOf(i);
                 context.fillRect(x, y, w > 3 ? seen - 0.75 : seen, rowHeight - 1);
                 const letters = Math.floor((seen - 8) / letter);
                 if (letters > 2) {
@@ -109,7 +112,7 @@ function block(run) {
     const y = rowTop(run.row);
     if (y < -rowHeight || y > height) return;
     context.globalAlpha = 1;
-    context.fillStyle = plain[theme()];
+    context.fillStyle = plain[theme];
     context.fillRect(run.x, y, Math.max(run.width, narrowest), rowHeight - 1);
 }
 
@@ -118,7 +121,7 @@ function outline(id, i) {
     const node = element(id), place = i === null ? { width: 0 } : placeOf(i);
     node.hidden = place.width === 0;
     if (node.hidden) return;
-    node.style.transform = `translate(${place.x}px, ${place.y + view.scrollTop}px)`;
+    node.style.transform = `translate(${place.x}px, ${place.y + scrolled}px)`;
     node.style.width = `${Math.max(place.width, 3)}px`;
     node.style.height = `${place.height}px`;
 }
@@ -130,9 +133,13 @@ function ruler() {
     if (node.hidden) return;
     const least = shown.span / Math.max(width / 110, 1), magnitude = 10 ** Math.floor(Math.log10(least));
     const step = Math.max([1, 2, 5, 10].find(n => n * magnitude >= least) * magnitude, 1);
+    // All marks in one unit, with as many digits as tell them apart.
+    const [scale, unit] = [[1e9, 's'], [1e6, 'ms'], [1e3, 'us'], [1, 'ns']].find(
+        ([scale]) => shown.start + shown.span >= scale || scale === 1);
+    const digits = Math.max(Math.ceil(Math.log10(scale / step) - 1e-9), 0);
     const marks = [];
     for (let at = Math.ceil(shown.start / step) * step; at <= shown.start + shown.span; at += step) {
-        const mark = make('span', time(Math.round(at)));
+        const mark = make('span', `${(at / scale).toFixed(digits)} ${unit}`);
         mark.style.left = `${(at - shown.start) * width / shown.span}px`;
         marks.push(mark);
     }
@@ -160,7 +167,7 @@ function move() {
 
 /// The frame at a point of the view, or a block of narrow ones, or nothing.
 function hit(x, y) {
-    const r = Math.floor((inverted ? space() - y - view.scrollTop : y + view.scrollTop) / rowHeight);
+    const r = Math.floor((inverted ? space() - y - scrolled : y + scrolled) / rowHeight);
     for (const run of narrow) if (run.row === r && x >= run.x && x <= run.x + run.width) return { run };
     const moment = shown.start + x * shown.span / width;
     for (let i = 0; i < count;) {

@@ -15,8 +15,8 @@ function select(i) {
     selected = i;
     tell(i);
     const y = rowTop(row[i]);
-    if (y < 0) view.scrollTop += y;
-    if (y + rowHeight > height) view.scrollTop += y + rowHeight - height;
+    if (y < 0) view.scrollTop = scrolled + y;
+    if (y + rowHeight > height) view.scrollTop = scrolled + y + rowHeight - height;
     if (!moving) draw();
 }
 
@@ -26,8 +26,12 @@ function zoom(i) {
     zoomed = i;
     hideTip();
     select(i);
+    // Room for its callees.
+    const y = rowTop(row[i]), most = height * 0.4;
+    if (!inverted && y > most) view.scrollTop += y - most;
+    if (inverted && y < height - most) view.scrollTop -= height - most - y;
     crumbs();
-    if (isMove) move();
+    if (isMove) move(); else draw();
 }
 
 function crumbs() {
@@ -73,6 +77,7 @@ function next(step) {
 }
 
 function legend() {
+    draw(); // first: it looks at the theme
     const groups = colouring.legend(), most = 8;
     const nodes = groups.slice(0, most).map(([colour, text]) => {
         const item = make('span'), mark = make('i');
@@ -82,7 +87,6 @@ function legend() {
     });
     if (groups.length > most) nodes.push(make('span', `and ${groups.length - most} more`));
     element('legend').replaceChildren(...nodes);
-    draw();
 }
 
 function hideTip() {
@@ -165,7 +169,13 @@ element('turn').addEventListener('click', turn);
 element('keys').addEventListener('click', () => help.showModal());
 element('close').addEventListener('click', () => help.close());
 view.addEventListener('scroll', () => { hideTip(); draw(); });
-addEventListener('resize', () => { hideTip(); draw(); });
+addEventListener('resize', () => {
+    hideTip();
+    const below = space() - height - scrolled; // stays as it is where the root is at the bottom
+    fit();
+    if (inverted) view.scrollTop = space() - height - below;
+    draw();
+});
 dark.addEventListener('change', legend);
 
 element('title').textContent = document.title;

@@ -1,0 +1,29 @@
+import TestSupport
+
+/// A page in headless Chromium, driven by `Tools/browser`.
+enum Browser {
+    private static let tool =
+        "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/") + "/Tools/browser"
+
+    /// Opens a file, does these steps, and returns what those that print gave: JSON, a string each.
+    ///
+    /// - Throws: ``TestSupportError`` with the browser's words when a step fails or the page reports an error.
+    static func run(_ page: String, _ steps: [String]) throws -> [String] {
+        let result = try TestSupport.run(tool, [page, "wait typeof count !== 'undefined' && width > 0"] + steps)
+        guard result.status == 0 else { throw BrowserFailure(page: page, errors: result.stderr) }
+        return result.stdout.split(separator: "\n").map(String.init)
+    }
+
+    /// JavaScript for where a frame is in the window; `frame` is JavaScript too.
+    static func place(_ frame: String) -> String {
+        """
+        (place => { const box = canvas.getBoundingClientRect(); return { ...place, x: place.x + box.x, y: place.y + box.y } \
+        })(placeOf(\(frame)))
+        """
+    }
+}
+
+struct BrowserFailure: Error {
+    var page: String
+    var errors: String
+}
