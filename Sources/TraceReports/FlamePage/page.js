@@ -59,7 +59,8 @@ function search() {
     for (let i = 1; matches && i < count; i++) if (matches[fn[i]]) order.push(i);
     const least = found && percent(found.least, total[0]), most = found && percent(found.most, total[0]);
     element('matched').textContent =
-        !found ? '' : found.error ? 'no regular expression' : found.functions === 0 ? 'no match'
+        !found ? '' : found.error ? 'no regular expression' : found.functions === 0
+            ? (found.most > 0 ? 'no match wide enough to show' : 'no match')
         : `${least === most ? least : `${least.slice(0, -2)}–${most}`} in ${found.functions.toLocaleString('en')} ` +
             (found.functions === 1 ? 'function' : 'functions');
     element('search').classList.toggle('none', found !== null && !(found.functions > 0));
