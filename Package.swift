@@ -61,6 +61,9 @@ let package = Package(
             ], swiftSettings: strict),
         .target(name: "TraceExport", dependencies: ["TraceAnalysis", "TraceReports"], swiftSettings: strict),
 
+        // Building: stands before compilers and adds the hooks.
+        .target(name: "TraceBuild", dependencies: ["TraceSymbols"], swiftSettings: strict),
+
         // Recording: starts the target, owns the session directory.
         .target(name: "TraceRecording", dependencies: ["CTraceFormat"], swiftSettings: strict),
 
@@ -68,7 +71,7 @@ let package = Package(
         .executableTarget(
             name: "fathom",
             dependencies: [
-                "TraceFormat", "TraceAnalysis", "TraceSymbols", "TraceReports", "TraceExport", "TraceRecording",
+                "TraceFormat", "TraceAnalysis", "TraceSymbols", "TraceReports", "TraceExport", "TraceRecording", "TraceBuild",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict,

@@ -3,7 +3,7 @@ internal import Glibc
 /// A linkage name as people read it: C++, Swift and Rust names demangled, any other as it is.
 ///
 /// What compilers append to a clone's name (`.cold`, `.constprop.0`) stays at the end.
-func demangle(_ linkageName: String) -> String {
+public func demangle(_ linkageName: String) -> String {
     // Versions of ELF symbols: memcpy@@GLIBC_2.14.
     let name = linkageName.firstIndex(of: "@").map { linkageName[..<$0] } ?? linkageName[...]
     guard let prefix = prefixes.first(where: { name.hasPrefix($0) }) else { return String(name) }

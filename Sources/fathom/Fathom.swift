@@ -1,14 +1,25 @@
 internal import ArgumentParser
+internal import TraceBuild
 internal import TraceRecording
 
 @main
+enum Main {
+    static func main() {
+        // Called by a compiler's name: one of the stand-ins that `fathom build` puts into PATH.
+        if let name = CommandLine.arguments.first, StandIns.isStandIn(name) {
+            compile(as: name, Array(CommandLine.arguments.dropFirst()))
+        }
+        Fathom.main()
+    }
+}
+
 struct Fathom: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "fathom",
         abstract: "Record every function call of a program, and read where its time went.",
         version: Recorder.version,
         subcommands: [
-            Record.self, Tree.self, ReportCommand.self, Graph.self, Flame.self,
-            Export.self, Info.self, Dump.self,
+            Build.self, CCompiler.self, CXXCompiler.self, Record.self, Tree.self, ReportCommand.self, Graph.self,
+            Flame.self, Export.self, Info.self, Dump.self,
         ])
 }

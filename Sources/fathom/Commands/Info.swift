@@ -1,14 +1,17 @@
 internal import ArgumentParser
+internal import Glibc
 internal import TraceFormat
 internal import TraceReports
+internal import TraceSymbols
 
 struct Info: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Tell what a session holds: the command, processes, threads, modules, sizes, damage.")
+        abstract: "Tell what a session holds: the command, processes, threads, modules, sizes, damage.",
+        discussion: "Of a program or library: which of its functions have hooks.")
 
     enum Format: String, ExpressibleByArgument, CaseIterable { case text, json }
 
-    @Argument(help: "A session directory, or a program recorded into PROGRAM.fathom.")
+    @Argument(help: "A session directory, or a program.")
     var session: String
 
     @Flag(help: "List the modules of each process.")
@@ -18,6 +21,7 @@ struct Info: ParsableCommand {
     var format = Format.text
 
     func run() throws {
+        if isProgram(session) { return try tellHooks(of: session) }
         let opened = try openSession(session)
         let writer = StandardOutput.writer()
         let report = InfoReport(writer, session: opened, showsModules: modules)
@@ -27,5 +31,39 @@ struct Info: ParsableCommand {
         }
         try StandardOutput.finish(writer)
         Diagnostics.warn(opened.damage)
+    }
+
+    private func isProgram(_ path: String) -> Bool {
+        var status = stat()
+        guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, let file = fopen(path, "re") else {
+            return false
+        }
+        defer { fclose(file) }
+        var magic = [UInt8](repeating: 0, count: 4)
+        return fread(&magic, 1, 4, file) == 4 && magic == [0x7f] + Array("ELF".utf8)
+    }
+
+    private func tellHooks(of program: String) throws {
+        let writer = StandardOutput.writer()
+        let report: HooksReport
+        do throws(SymbolProblem) {
+            report = HooksReport(writer, modules: try hookedModules(of: program))
+        } catch {
+            throw Diagnostics.fail("\(program): which functions have hooks cannot be told: \(error)", status: 2)
+        }
+        switch format {
+        case .text: report.writeText()
+        case .json: report.writeJSON()
+        }
+        try StandardOutput.finish(writer)
+    }
+}
+
+/// The functions of a program and of the libraries it needs that have hooks.
+func hookedModules(of program: String) throws(SymbolProblem) -> [HooksReport.Module] {
+    let libraryPath = getenv("LD_LIBRARY_PATH").map { String(cString: $0) }
+    return try HookedFunctions.modules(of: program, libraryPath: libraryPath).map { module in
+        HooksReport.Module(
+            path: module.path, functions: module.functions.functions.map { ($0.name, $0.isHooked) })
     }
 }

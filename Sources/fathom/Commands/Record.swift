@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import Glibc
 internal import TraceAnalysis
 internal import TraceRecording
+internal import TraceReports
 internal import TraceSymbols
 
 /// `fathom record [options] -- CMD ARGS...`
@@ -65,8 +66,9 @@ struct Record: ParsableCommand {
     func run() throws {
         let arguments = command.first == "--" ? Array(command.dropFirst()) : command
         let summary: RecordingSummary
+        let executable: String
         do {
-            let executable = try findExecutable(arguments[0])
+            executable = try findExecutable(arguments[0])
             if let refusal = Refusal(of: executable, force: force) {
                 throw Diagnostics.fail(refusal.description, status: 126)
             }
@@ -78,7 +80,12 @@ struct Record: ParsableCommand {
         } catch let error as RecordingError {
             throw Diagnostics.fail(error.description, status: error.exitStatus)
         }
-        if !quiet { SummaryText(summary).lines.forEach(Diagnostics.say) }
+        if !quiet {
+            for module in (try? hookedModules(of: executable)) ?? [] where module.functions.contains(where: \.isHooked) {
+                Diagnostics.say(module.summary)
+            }
+            SummaryText(summary).lines.forEach(Diagnostics.say)
+        }
         end(as: summary.status)
     }
 

@@ -2,11 +2,16 @@ internal import Glibc
 
 /// Where the parts of Fathom lie.
 enum Installation {
-    /// libfathom.so, beside the running executable.
-    static var runtimeLibrary: String {
-        guard let path = realpath("/proc/self/exe", nil) else { return "libfathom.so" }
+    /// The running executable.
+    static var executable: String {
+        guard let path = realpath("/proc/self/exe", nil) else { return "fathom" }
         defer { free(path) }
-        let executable = String(cString: path)
+        return String(cString: path)
+    }
+
+    /// libfathom.so, beside it.
+    static var runtimeLibrary: String {
+        guard executable.contains("/") else { return "libfathom.so" }
         return executable.prefix(through: executable.lastIndex(of: "/")!) + "libfathom.so"
     }
 }

@@ -1,0 +1,34 @@
+internal import Glibc
+
+/// Why a compilation or a build cannot go on.
+public enum BuildError: Error, Sendable, Equatable, CustomStringConvertible {
+    case noCompiler(String)
+    case cannotRun(String, errno: Int32)
+    case cannotRead(String, errno: Int32)
+    case cannotWrite(String, errno: Int32)
+    case needsClang(option: String, compiler: String)
+    /// Objects without hooks are about to be linked.
+    case mixed(objects: [String], output: String)
+
+    /// One line, without a full stop.
+    public var description: String {
+        switch self {
+        case .noCompiler(let name): "\(name): no such compiler in PATH"
+        case .cannotRun(let path, let errno): "cannot run \(path): \(String(cString: strerror(errno)))"
+        case .cannotRead(let path, let errno): "cannot read \(path): \(String(cString: strerror(errno)))"
+        case .cannotWrite(let path, let errno): "cannot write \(path): \(String(cString: strerror(errno)))"
+        case .needsClang(let option, let compiler):
+            "\(option) is an option of clang's, and \(compiler) is not clang; build with CC=clang CXX=clang++"
+        case .mixed(let objects, let output):
+            "\(output) would be traced in part only: \(Self.list(objects)) "
+                + (objects.count == 1 ? "was" : "were")
+                + " compiled without Fathom; clean the build tree first, or pass --keep-going"
+        }
+    }
+
+    /// `a.o, b.o and 12 more`
+    private static func list(_ names: [String]) -> String {
+        let shown = names.prefix(3).joined(separator: ", ")
+        return names.count > 3 ? "\(shown) and \(names.count - 3) more" : shown
+    }
+}

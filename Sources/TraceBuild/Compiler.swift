@@ -1,0 +1,36 @@
+internal import Glibc
+
+/// A real compiler.
+public struct Compiler: Sendable, Equatable {
+    public enum Family: Sendable { case gcc, clang }
+
+    /// What is called: a path.
+    public var path: String
+    /// What stands before it, with its own options: `["/usr/bin/ccache"]`.
+    public var launcher: [String] = []
+    public var family: Family
+
+    /// The compiler or launcher called `name`: in PATH behind Fathom's own stand-ins, unless it holds a slash.
+    ///
+    /// - Returns: Nil when there is none.
+    static func find(_ name: String) -> String? {
+        let own = resolvedPath("/proc/self/exe")
+        let isReal = { (path: String) in access(path, X_OK) == 0 && resolvedPath(path) != own }
+        if name.contains("/") { return isReal(name) ? name : find(lastComponent(name)) }
+        let path = environmentVariable("PATH") ?? "/usr/bin:/bin"
+        return path.split(separator: ":").lazy.map { "\($0)/\(name)" }.first(where: isReal)
+    }
+
+    /// gcc's or clang's options: told by the name of the file behind all links, or else by the program itself.
+    static func family(of path: String) -> Family {
+        for candidate in [path, resolvedPath(path) ?? path] {
+            switch CompilerName.base(of: lastComponent(candidate)) {
+            case "gcc", "g++": return .gcc
+            case "clang", "clang++": return .clang
+            default: break
+            }
+        }
+        let version = (try? Subprocess.output([path, "--version"])) ?? ""
+        return version.contains("clang") ? .clang : .gcc
+    }
+}

@@ -1,0 +1,127 @@
+internal import Glibc
+
+/// One call of gcc or clang, as far as it matters here.
+struct CompilerInvocation {
+    /// How far it goes.
+    enum Stage {
+        /// Stops at preprocessed text, dependencies or a syntax check; or answers a question (`--version`).
+        case nothing
+        /// `-S`: assembly or, with `-emit-llvm`, IR.
+        case assembly
+        /// `-c`
+        case object
+        case link
+    }
+
+    /// As called, response files in their place.
+    let arguments: [String]
+    private(set) var stage = Stage.link
+    /// Files to compile: C, C++ and their preprocessed forms.
+    private(set) var sources: [String] = []
+    /// Objects and static libraries to link.
+    private(set) var objects: [String] = []
+    /// `-o`; nil when the compiler chooses.
+    private(set) var output: String?
+    /// Code for which no C library stands in for the hooks.
+    private(set) var isFreestanding = false
+    /// `-x LANGUAGE` was given: file names do not tell.
+    private(set) var language: String?
+
+    /// - Parameter arguments: without the compiler's name.
+    init(_ arguments: [String]) {
+        self.arguments = Self.expanded(arguments)
+        var rest = self.arguments[...]
+        var asks = false
+        while let argument = rest.popFirst() {
+            switch argument {
+            case "-o": output = rest.popFirst()
+            case "-x": language = rest.popFirst()
+            case "-c": if stage == .link { stage = .object }
+            case "-S": if stage != .nothing { stage = .assembly }
+            case "-E", "-M", "-MM", "-fsyntax-only", "--analyze": stage = .nothing
+            case "-ffreestanding", "-nostdlib", "-nodefaultlibs", "-nolibc", "-mkernel": isFreestanding = true
+            case "--version", "-###", "--help", "-cc1", "-cc1as", "-cc1gen-reproducer": asks = true
+            case _ where Self.takesNext.contains(argument): rest = rest.dropFirst()
+            case "-": sources.append(argument)
+            case _ where argument.hasPrefix("-o"): output = String(argument.dropFirst(2))
+            case _ where argument.hasPrefix("-x"): language = String(argument.dropFirst(2))
+            case _ where argument.hasPrefix("-dump"), _ where argument.hasPrefix("-print"): asks = true
+            case _ where argument.hasPrefix("--print"): asks = true
+            case _ where argument.hasPrefix("-"): break
+            default: add(argument)
+            }
+        }
+        if asks { stage = .nothing }
+    }
+
+    private mutating func add(_ file: String) {
+        let dot = file.lastIndex(of: ".") ?? file.endIndex
+        let suffix = file[dot...].dropFirst()
+        if language.map({ $0 != "none" }) ?? Self.sourceSuffixes.contains(String(suffix)) {
+            if language?.hasPrefix("assembler") != true { sources.append(file) }
+        } else if suffix == "o" || suffix == "a" || suffix == "lo" {
+            objects.append(file)
+        }
+    }
+
+    /// gcc's "Options Controlling the Kind of Output"; preprocessed C and C++ too.
+    private static let sourceSuffixes: Set<String> = [
+        "c", "i", "cc", "cp", "cxx", "cpp", "CPP", "c++", "C", "ii", "cppm", "ixx",
+    ]
+
+    /// Options of gcc's and clang's whose value is the next argument.
+    private static let takesNext: Set<String> = [
+        "-A", "-B", "-D", "-F", "-G", "-I", "-L", "-MF", "-MJ", "-MQ", "-MT", "-T", "-U", "-Xanalyzer", "-Xassembler",
+        "-Xclang", "-Xlinker", "-Xpreprocessor", "-arch", "-aux-info", "-dependency-file", "-dumpbase",
+        "-dumpbase-ext", "-dumpdir", "-e", "-h", "-idirafter", "-imacros", "-imultilib", "-include", "-include-pch",
+        "-iprefix", "-iquote", "-isysroot", "-isystem", "-isystem-after", "-ivfsoverlay", "-iwithprefix",
+        "-iwithprefixbefore", "-l", "-mllvm", "-resource-dir", "-serialize-diagnostics", "-target", "-u",
+        "-working-directory", "-wrapper", "-z", "--param", "--serialize-diagnostics", "--sysroot", "--target",
+    ]
+
+    /// Puts the words of `@file` arguments in their place, as gcc does: separated by white space, quotes and backslashes
+    /// as in a shell. A file that cannot be read is an argument like any other.
+    private static func expanded(_ arguments: [String], depth: Int = 0) -> [String] {
+        arguments.flatMap { argument in
+            guard argument.hasPrefix("@"), depth < 32, let text = contents(of: String(argument.dropFirst())) else {
+                return [argument]
+            }
+            return expanded(words(of: text), depth: depth + 1)
+        }
+    }
+
+    private static func contents(of path: String) -> String? {
+        guard let file = fopen(path, "re") else { return nil }
+        defer { fclose(file) }
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        while case let count = fread(&buffer, 1, buffer.count, file), count > 0 { bytes += buffer[..<count] }
+        return ferror(file) == 0 ? String(decoding: bytes, as: UTF8.self) : nil
+    }
+
+    static func words(of text: String) -> [String] {
+        var words: [String] = []
+        var word: String?
+        var quote: Character?
+        var escaped = false
+        for character in text {
+            if escaped {
+                word = (word ?? "") + String(character)
+                escaped = false
+            } else if character == "\\" {
+                escaped = true
+            } else if character == quote {
+                quote = nil
+            } else if quote == nil, character == "'" || character == "\"" {
+                (quote, word) = (character, word ?? "")
+            } else if quote == nil, character.isWhitespace {
+                if let word { words.append(word) }
+                word = nil
+            } else {
+                word = (word ?? "") + String(character)
+            }
+        }
+        if let word { words.append(word) }
+        return words
+    }
+}

@@ -1,0 +1,41 @@
+internal import Glibc
+
+/// `path` as seen from `directory`, without `.`, `..` and doubled slashes. Symbolic links are left as they are.
+func absolutePath(_ path: String, in directory: String) -> String {
+    var parts: [Substring] = []
+    for part in (path.hasPrefix("/") ? path : "\(directory)/\(path)").split(separator: "/") where part != "." {
+        if part == ".." { _ = parts.popLast() } else { parts.append(part) }
+    }
+    return "/" + parts.joined(separator: "/")
+}
+
+/// The last component of a path.
+func lastComponent(_ path: String) -> String {
+    String(path[(path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex)...])
+}
+
+func currentDirectory() -> String {
+    guard let path = getcwd(nil, 0) else { return "/" }
+    defer { free(path) }
+    return String(cString: path)
+}
+
+/// The file behind all symbolic links; nil when there is none.
+func resolvedPath(_ path: String) -> String? {
+    guard let resolved = realpath(path, nil) else { return nil }
+    defer { free(resolved) }
+    return String(cString: resolved)
+}
+
+func environmentVariable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
+
+/// Shell globs, by fnmatch(3).
+enum Glob {
+    static func matches(_ glob: String, _ text: String) -> Bool { fnmatch(glob, text, 0) == 0 }
+
+    /// `path` as a whole, or its last components: `vendor/*.c` matches `/src/vendor/a.c`.
+    static func matches(_ glob: String, path: String) -> Bool {
+        if matches(glob, path) { return true }
+        return path.indices.contains { path[$0] == "/" && matches(glob, String(path[path.index(after: $0)...])) }
+    }
+}

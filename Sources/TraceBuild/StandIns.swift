@@ -1,0 +1,79 @@
+internal import Glibc
+
+/// The directory of stand-ins: links to Fathom by the names of all compilers in PATH. A build that has it first in PATH
+/// compiles through Fathom, whatever it asks for: `cc`, `g++-12`, `ccache`.
+///
+/// It stays in one place, because build systems keep the compiler's path.
+public enum StandIns {
+    /// `$XDG_CACHE_HOME/fathom/compilers`, else the same below `~/.cache`.
+    public static var directory: String {
+        let cache = environmentVariable("XDG_CACHE_HOME").flatMap { $0.hasPrefix("/") ? $0 : nil }
+        return (cache ?? "\(environmentVariable("HOME") ?? "/tmp")/.cache") + "/fathom/compilers"
+    }
+
+    /// Makes the links that are not there, and removes those of compilers that are gone.
+    ///
+    /// - Parameter program: Fathom's executable.
+    /// - Throws: ``BuildError/cannotWrite(_:errno:)``.
+    public static func make(of program: String) throws(BuildError) -> String {
+        let directory = directory
+        try makeDirectory(directory)
+        let wanted = Set(compilers())
+        for name in names(in: directory) where !wanted.contains(name) { unlink("\(directory)/\(name)") }
+        for name in wanted where target("\(directory)/\(name)") != program {
+            // Beside it first, so that a build that is running finds one or the other.
+            let temporary = "\(directory)/.\(name).\(getpid())"
+            guard symlink(program, temporary) == 0, rename(temporary, "\(directory)/\(name)") == 0 else {
+                let error = errno
+                unlink(temporary)
+                throw .cannotWrite("\(directory)/\(name)", errno: error)
+            }
+        }
+        return directory
+    }
+
+    /// Whether a program is called by a name that a stand-in may have.
+    public static func isStandIn(_ program: String) -> Bool {
+        let name = lastComponent(program)
+        return CompilerName.isCompiler(name) || CompilerName.launchers.contains(name)
+    }
+
+    /// Whether a directory of PATH is one of stand-ins: a compiler found there would be Fathom again.
+    static func isDirectory(_ path: String) -> Bool {
+        path.hasSuffix("/fathom/compilers") || path.hasSuffix("/fathom/compilers/")
+    }
+
+    /// Names of all compilers and launchers in PATH.
+    private static func compilers() -> [String] {
+        let path = environmentVariable("PATH") ?? "/usr/bin:/bin"
+        return path.split(separator: ":").map(String.init).filter { !isDirectory($0) }.flatMap { names(in: $0) }
+            .filter { CompilerName.isCompiler($0) || CompilerName.launchers.contains($0) }
+    }
+
+    private static func names(in directory: String) -> [String] {
+        guard let stream = opendir(directory) else { return [] }
+        defer { closedir(stream) }
+        var names: [String] = []
+        while let entry = readdir(stream) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name.0) { String(cString: $0) }
+            if !name.hasPrefix(".") { names.append(name) }
+        }
+        return names
+    }
+
+    private static func target(_ link: String) -> String? {
+        var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
+        let count = buffer.withUnsafeMutableBytes { readlink(link, $0.bindMemory(to: CChar.self).baseAddress!, $0.count) }
+        return count < 0 ? nil : String(decoding: buffer[..<count], as: UTF8.self)
+    }
+
+    private static func makeDirectory(_ path: String) throws(BuildError) {
+        var made = ""
+        for part in path.split(separator: "/") {
+            made += "/\(part)"
+            guard mkdir(made, 0o777) == 0 || errno == EEXIST || access(made, F_OK) == 0 else {
+                throw .cannotWrite(made, errno: errno)
+            }
+        }
+    }
+}

@@ -1,0 +1,68 @@
+internal import Glibc
+
+/// Running other programs.
+enum Subprocess {
+    /// Becomes the program. Returns only when that fails.
+    static func become(_ command: [String]) -> BuildError {
+        withUnsafePointers(command) { _ = execv(command[0], $0) }
+        return .cannotRun(command[0], errno: errno)
+    }
+
+    /// Runs a program with our standard streams to its end.
+    ///
+    /// - Returns: Its exit status; 128 and the signal's number when a signal ended it.
+    static func run(_ command: [String]) throws(BuildError) -> Int32 { try wait(for: spawn(command, output: nil)) }
+
+    /// Runs a program to its end; returns what it wrote to standard output, whole.
+    static func output(_ command: [String]) throws(BuildError) -> String {
+        var ends: [Int32] = [0, 0]
+        guard pipe(&ends) == 0 else { throw .cannotRun(command[0], errno: errno) }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        let pid: pid_t
+        do throws(BuildError) {
+            defer { close(ends[1]) }
+            pid = try spawn(command, output: ends[1])
+        } catch {
+            close(ends[0])
+            throw error
+        }
+        defer { close(ends[0]) }
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        while true {
+            let count = read(ends[0], &buffer, buffer.count)
+            if count < 0 && errno == EINTR { continue }
+            if count <= 0 { break }
+            bytes += buffer[..<count]
+        }
+        _ = wait(for: pid)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// - Parameter output: becomes its standard output.
+    private static func spawn(_ command: [String], output: Int32?) throws(BuildError) -> pid_t {
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        if let output { posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO) }
+        var pid: pid_t = 0
+        let failure = withUnsafePointers(command) { posix_spawnp(&pid, command[0], &actions, nil, $0, environ) }
+        guard failure == 0 else { throw .cannotRun(command[0], errno: failure) }
+        return pid
+    }
+
+    private static func wait(for pid: pid_t) -> Int32 {
+        var status: Int32 = 0
+        while waitpid(pid, &status, 0) < 0 && errno == EINTR {}
+        let signal = status & 0x7f
+        return signal == 0 ? status >> 8 & 0xff : 128 + signal
+    }
+
+    private static func withUnsafePointers<Result>(
+        _ strings: [String], _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Result
+    ) -> Result {
+        let pointers = strings.map { strdup($0) } + [nil]
+        defer { for pointer in pointers { free(pointer) } }
+        return pointers.withUnsafeBufferPointer { body($0.baseAddress!) }
+    }
+}

@@ -1,0 +1,53 @@
+/// Tells which functions of programs and libraries have hooks.
+public struct HooksReport {
+    public struct Module {
+        public var path: String
+        /// By address.
+        public var functions: [(name: String, isHooked: Bool)]
+
+        public init(path: String, functions: [(name: String, isHooked: Bool)]) {
+            self.path = path
+            self.functions = functions
+        }
+
+        /// `34 of 36 functions of lua have hooks`
+        public var summary: String {
+            let hooked = functions.count { $0.isHooked }
+            let name = path[(path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex)...]
+            return "\(hooked) of \(functions.count) functions of \(name) have hooks"
+        }
+    }
+
+    private let writer: ByteWriter
+    private let modules: [Module]
+
+    public init(_ writer: ByteWriter, modules: [Module]) {
+        self.writer = writer
+        self.modules = modules
+    }
+
+    /// A line a function, those with hooks marked with a plus.
+    public func writeText() {
+        for module in modules {
+            writer.write("# \(module.summary): \(module.path)\n")
+            for function in module.functions { writer.write((function.isHooked ? "+ " : "- ") + function.name + "\n") }
+        }
+    }
+
+    /// `{"modules":[{"path","functions":[{"name","hooked"}]}]}`
+    public func writeJSON() {
+        writer.write("{\"modules\":[")
+        for (index, module) in modules.enumerated() {
+            writer.write(index == 0 ? "{\"path\":" : ",{\"path\":")
+            writer.write(json: module.path)
+            writer.write(",\"functions\":[")
+            for (index, function) in module.functions.enumerated() {
+                writer.write(index == 0 ? "{\"name\":" : ",{\"name\":")
+                writer.write(json: function.name)
+                writer.write(",\"hooked\":\(function.isHooked)}")
+            }
+            writer.write("]}")
+        }
+        writer.write("]}\n")
+    }
+}

@@ -1,0 +1,71 @@
+internal import ArgumentParser
+internal import Glibc
+internal import TraceBuild
+
+/// `fathom build [options] -- COMMAND`
+struct Build: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Run a build with hooks added to every function.",
+        discussion: """
+            Works with make, CMake, Meson, autoconf and plain compiler calls: compilers found in PATH by their usual names \
+            are called through Fathom. A tree that was configured or compiled without Fathom is to be configured anew, or \
+            cleaned, first.
+            """)
+
+    @Flag(help: "Hook only what is left after inlining: cheaper, less to see (clang).")
+    var afterInlining = false
+
+    @Option(help: ArgumentHelp("Leave out functions of this name; gcc takes it for a part of the name.", valueName: "glob"))
+    var excludeFunction: [String] = []
+
+    @Option(help: ArgumentHelp("Leave out functions defined in this file.", valueName: "glob"))
+    var excludeFile: [String] = []
+
+    @Option(help: ArgumentHelp("Leave out what a file lists, a function a line; # begins a comment.", valueName: "file"))
+    var excludeList: [String] = []
+
+    @Option(help: ArgumentHelp("Hook only functions of this file or directory.", valueName: "path"))
+    var only: [String] = []
+
+    @Flag(help: "Keep frame pointers, for profilers that need them.")
+    var framePointers = false
+
+    @Flag(help: "Link even with objects that were compiled without hooks.")
+    var keepGoing = false
+
+    @Argument(parsing: .captureForPassthrough, help: "The build command and its arguments.")
+    var command: [String]
+
+    func validate() throws {
+        if let first = command.first, ["-h", "--help"].contains(first) { throw CleanExit.helpRequest(self) }
+        if command.first == "--" ? command.count < 2 : command.isEmpty {
+            throw ValidationError("name the build command: fathom build -- make")
+        }
+        if let first = command.first, first != "--", first.hasPrefix("-") {
+            throw ValidationError("unknown option '\(first)'; the build command comes after --")
+        }
+        if (excludeFunction + excludeFile + only).contains(where: { $0.isEmpty || $0.contains("\n") }) {
+            throw ValidationError("a name or path is empty or holds a new line")
+        }
+    }
+
+    func run() throws {
+        let words = command.first == "--" ? Array(command.dropFirst()) : command
+        let result: BuildResult
+        do throws(BuildError) {
+            var options = BuildOptions()
+            options.afterInlining = afterInlining
+            options.framePointers = framePointers
+            options.keepGoing = keepGoing
+            options.excludedFunctions = excludeFunction
+            for list in excludeList { options.excludedFunctions += try ExcludeList.read(list) }
+            options.excludedFiles = excludeFile
+            for path in only { options.only.append(try BuildOptions.existing(path)) }
+            result = try BuildRun(command: words, options: options, program: Installation.executable).run()
+        } catch {
+            throw Diagnostics.fail(error.description, status: 1)
+        }
+        for line in result.lines { Diagnostics.say(line) }
+        Glibc.exit(result.status)
+    }
+}

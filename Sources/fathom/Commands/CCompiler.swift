@@ -1,0 +1,50 @@
+internal import ArgumentParser
+internal import Glibc
+internal import TraceBuild
+internal import TraceSymbols
+
+/// `fathom cc …`: the C compiler, with hooks.
+struct CCompiler: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "cc",
+        abstract: "Compile C as cc does, with hooks in every function.",
+        discussion: """
+            All arguments are cc's. Another compiler may be named first: fathom cc clang -O2 -c file.c. What \
+            fathom build sets for the build it runs (FATHOM_BUILD) holds here too.
+            """)
+
+    @Argument(parsing: .captureForPassthrough, help: "The compiler's arguments.")
+    var arguments: [String] = []
+
+    func run() throws { compile(as: "cc", arguments) }
+}
+
+/// `fathom c++ …`: the C++ compiler, with hooks.
+struct CXXCompiler: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "c++",
+        abstract: "Compile C++ as c++ does, with hooks in every function.",
+        discussion: "All arguments are c++'s. Another compiler may be named first: fathom c++ clang++ -O2 -c file.cpp.")
+
+    @Argument(parsing: .captureForPassthrough, help: "The compiler's arguments.")
+    var arguments: [String] = []
+
+    func run() throws { compile(as: "c++", arguments) }
+}
+
+/// Compiles with hooks and ends as the compiler does.
+func compile(as name: String, _ arguments: [String]) -> Never {
+    var (name, arguments) = (name, arguments)
+    if let first = arguments.first, StandIns.isStandIn(first) {
+        name = first
+        arguments.removeFirst()
+    }
+    let options = getenv(BuildOptions.variable).map { BuildOptions(encoded: String(cString: $0)) } ?? BuildOptions()
+    do throws(BuildError) {
+        let driver = try CompilerDriver(name: name, arguments: arguments, options: options)
+        Glibc.exit(try driver.run(checkingObjects: ObjectInspection.withoutHookOptions))
+    } catch {
+        Diagnostics.say(error.description)
+        Glibc.exit(1)
+    }
+}
