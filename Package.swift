@@ -88,6 +88,7 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(name: "TraceExportTests", dependencies: ["TraceExport", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "TraceSymbolsTests", dependencies: ["TraceSymbols", "TestSupport"], swiftSettings: strict),
+        .testTarget(name: "TraceBuildTests", dependencies: ["TraceBuild", "TestSupport"], swiftSettings: strict),
         .testTarget(
             name: "TraceRecordingTests", dependencies: ["TraceRecording", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "EndToEndTests", dependencies: ["TestSupport"], swiftSettings: strict),

@@ -75,6 +75,8 @@ private struct FunctionSymbols {
                 let text = elf_strptr(file.handle, Int(section.header.sh_link), Int(symbol.st_name))
             else { continue }
             let name = String(cString: text)
+            // A function's rare parts, which the compiler moved away: the hooks are where it begins.
+            if name.contains(".cold") || name.contains(".part.") { continue }
             if HookedFunctions.hooks.contains(name) { hooks.insert(symbol.st_value) }
             functions.append((symbol.st_value, symbol.st_size, name))
         }
