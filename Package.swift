@@ -71,7 +71,8 @@ let package = Package(
         .executableTarget(
             name: "fathom",
             dependencies: [
-                "TraceFormat", "TraceAnalysis", "TraceSymbols", "TraceReports", "TraceExport", "TraceRecording", "TraceBuild",
+                "TraceFormat", "TraceAnalysis", "TraceSymbols", "TraceReports", "TraceExport", "TraceRecording",
+                "TraceBuild",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict,

@@ -27,7 +27,9 @@ public struct BuildOptions: Sendable, Equatable {
     /// - Parameter file: relative to `directory` unless absolute.
     func covers(_ file: String, in directory: String) -> Bool {
         let path = absolutePath(file, in: directory)
-        if excludedFiles.contains(where: { Glob.matches($0, path: file) || Glob.matches($0, path: path) }) { return false }
+        if excludedFiles.contains(where: { Glob.matches($0, path: file) || Glob.matches($0, path: path) }) {
+            return false
+        }
         return only.isEmpty || only.contains { path == $0 || path.hasPrefix($0 + "/") }
     }
 }

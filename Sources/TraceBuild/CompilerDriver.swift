@@ -68,7 +68,9 @@ public struct CompilerDriver {
     /// What the compiler runs finds the real compilers.
     private static func leaveStandIns() {
         guard let path = environmentVariable("PATH") else { return }
-        let kept = path.split(separator: ":", omittingEmptySubsequences: false).filter { !StandIns.isDirectory(String($0)) }
+        let kept = path.split(separator: ":", omittingEmptySubsequences: false).filter {
+            !StandIns.isDirectory(String($0))
+        }
         setenv("PATH", kept.joined(separator: ":"), 1)
     }
 
@@ -79,7 +81,8 @@ public struct CompilerDriver {
         guard descriptor >= 0 else { return }  // the build is over, and this compiler was left behind
         defer { close(descriptor) }
         for source in sources {
-            let line = (options.covers(source, in: directory) ? "+ " : "- ") + absolutePath(source, in: directory) + "\n"
+            let line =
+                (options.covers(source, in: directory) ? "+ " : "- ") + absolutePath(source, in: directory) + "\n"
             guard write(descriptor, line, line.utf8.count) == line.utf8.count else {
                 throw .cannotWrite(log, errno: errno)
             }

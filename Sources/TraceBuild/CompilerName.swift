@@ -8,7 +8,8 @@ public enum CompilerName {
         var rest = name[...]
         // A version: `-12`, `-4.9`, or `-21.0.0`.
         if let dash = rest.lastIndex(of: "-"), dash != rest.startIndex,
-            rest[rest.index(after: dash)...].allSatisfy({ $0.isNumber || $0 == "." }), rest.index(after: dash) != rest.endIndex
+            rest[rest.index(after: dash)...].allSatisfy({ $0.isNumber || $0 == "." }),
+            rest.index(after: dash) != rest.endIndex
         {
             rest = rest[..<dash]
         }

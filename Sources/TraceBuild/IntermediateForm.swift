@@ -7,7 +7,9 @@ enum IntermediateForm {
     /// - Parameter isExcluded: asked with each function's linkage name and, with debug information, the file it is
     ///   defined in, absolute.
     /// - Complexity: O(bytes).
-    static func removeHooks(in path: String, where isExcluded: (_ function: String, _ file: String?) -> Bool) throws(BuildError) {
+    static func removeHooks(in path: String, where isExcluded: (_ function: String, _ file: String?) -> Bool)
+        throws(BuildError)
+    {
         let lines = try read(path).split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         var groups: [Int: ArraySlice<UInt8>] = [:]
         var sources = DebugSources()
@@ -102,7 +104,9 @@ private struct DebugSources {
 
     /// Reads a metadata line: `!12 = distinct !DISubprogram(… file: !1 …)`, `!1 = !DIFile(filename: "a.c", directory: "/d")`.
     mutating func add(_ line: String) {
-        guard let equals = line.firstRange(of: " = "), let number = Int(line[..<equals.lowerBound].dropFirst()) else { return }
+        guard let equals = line.firstRange(of: " = "), let number = Int(line[..<equals.lowerBound].dropFirst()) else {
+            return
+        }
         if line[equals.upperBound...].hasPrefix("distinct !DISubprogram(") {
             functions[number] = line.firstMatch(of: /file: !([0-9]+)/).flatMap { Int($0.1) }
         } else if line[equals.upperBound...].hasPrefix("!DIFile("),

@@ -44,7 +44,9 @@ struct SeparateCompilation {
     private func compile(
         _ source: String, to output: String, by intermediate: String
     ) throws(BuildError) -> Int32 {
-        var common = invocation.arguments.filter { !invocation.sources.contains($0) && !invocation.objects.contains($0) }
+        var common = invocation.arguments.filter {
+            !invocation.sources.contains($0) && !invocation.objects.contains($0)
+        }
         common = without(common, flags: ["-c", "-S"], pairs: ["-o"])
         let stage = invocation.stage == .assembly ? "-S" : "-c"
         guard options.covers(source, in: directory) else {

@@ -63,7 +63,9 @@ public enum StandIns {
 
     private static func target(_ link: String) -> String? {
         var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
-        let count = buffer.withUnsafeMutableBytes { readlink(link, $0.bindMemory(to: CChar.self).baseAddress!, $0.count) }
+        let count = buffer.withUnsafeMutableBytes {
+            readlink(link, $0.bindMemory(to: CChar.self).baseAddress!, $0.count)
+        }
         return count < 0 ? nil : String(decoding: buffer[..<count], as: UTF8.self)
     }
 

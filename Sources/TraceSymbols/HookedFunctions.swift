@@ -115,7 +115,8 @@ private struct HookCalls {
         while let next = elf_nextscn(handle, section) {
             section = next
             var header = GElf_Shdr()
-            guard gelf_getshdr(next, &header) != nil, header.sh_type == UInt32(SHT_RELA), let data = elf_getdata(next, nil)
+            guard gelf_getshdr(next, &header) != nil, header.sh_type == UInt32(SHT_RELA),
+                let data = elf_getdata(next, nil)
             else { continue }
             let count = data.pointee.d_size / max(1, gelf_fsize(handle, ELF_T_RELA, 1, UInt32(EV_CURRENT)))
             var entry = GElf_Rela()
@@ -134,7 +135,9 @@ private struct HookCalls {
         var bytes: UnsafeRawBufferPointer
         var address: UInt64
 
-        func word(at offset: Int) -> UInt32 { UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self)) }
+        func word(at offset: Int) -> UInt32 {
+            UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self))
+        }
 
         /// What a 32-bit displacement at `offset`, the last of its instruction, points to.
         func displaced(at offset: Int) -> UInt64 {
@@ -162,7 +165,8 @@ private struct HookCalls {
 
     /// `jmp *slot(%rip)`, alone or behind `endbr64` and with the `bnd` prefix.
     private mutating func findStubsX86(_ code: Code) {
-        for offset in 0..<max(0, code.bytes.count - 5) where code.bytes[offset] == 0xff && code.bytes[offset + 1] == 0x25 {
+        for offset in 0..<max(0, code.bytes.count - 5)
+        where code.bytes[offset] == 0xff && code.bytes[offset + 1] == 0x25 {
             guard slots.contains(code.displaced(at: offset + 2)) else { continue }
             let address = code.address + UInt64(offset)
             for before in [0, 1, 4, 5] as [UInt64] { targets.insert(address &- before) }

@@ -30,7 +30,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("luaV_execute\n", "luaV_execute"), ("  std::vector<int, a b>::push_back  # 12 %\n", "std::vector<int, a b>::push_back"),
+        ("luaV_execute\n", "luaV_execute"),
+        ("  std::vector<int, a b>::push_back  # 12 %\n", "std::vector<int, a b>::push_back"),
         ("# a comment", nil), ("\n", nil), ("   ", nil), ("a#b", "a#b"),
     ])
     func excludeLists(_ line: String, _ name: String?) { #expect(ExcludeList.name(in: line) == name) }

@@ -16,7 +16,8 @@ import Testing
     }
 
     @Test func files() {
-        let line = "-Iinc -I inc2.c -D a.c -include pre.c main.cc util.C low.s start.S lib.a x.o -lm -o out.o -Wl,-z,now -MF d.c"
+        let line =
+            "-Iinc -I inc2.c -D a.c -include pre.c main.cc util.C low.s start.S lib.a x.o -lm -o out.o -Wl,-z,now -MF d.c"
         let invocation = CompilerInvocation(line.split(separator: " ").map(String.init))
         #expect(invocation.sources == ["main.cc", "util.C"])
         #expect(invocation.objects == ["lib.a", "x.o"])
@@ -42,7 +43,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("gcc", "gcc"), ("x86_64-linux-gnu-g++-12", "g++"), ("clang-21", "clang"), ("clang++", "clang++"), ("c++", "c++"),
+        ("gcc", "gcc"), ("x86_64-linux-gnu-g++-12", "g++"), ("clang-21", "clang"), ("clang++", "clang++"),
+        ("c++", "c++"),
         ("gcc-4.9", "gcc"), ("colorgcc", nil), ("colour-gcc", nil), ("gccgo", nil), ("gcc-ar", nil), ("ccache", nil),
         ("clang-format", nil), ("clang-cl", nil),
     ])

@@ -15,13 +15,15 @@ struct Build: ParsableCommand {
     @Flag(help: "Hook only what is left after inlining: cheaper, less to see (clang).")
     var afterInlining = false
 
-    @Option(help: ArgumentHelp("Leave out functions of this name; gcc takes it for a part of the name.", valueName: "glob"))
+    @Option(
+        help: ArgumentHelp("Leave out functions of this name; gcc takes it for a part of the name.", valueName: "glob"))
     var excludeFunction: [String] = []
 
     @Option(help: ArgumentHelp("Leave out functions defined in this file.", valueName: "glob"))
     var excludeFile: [String] = []
 
-    @Option(help: ArgumentHelp("Leave out what a file lists, a function a line; # begins a comment.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("Leave out what a file lists, a function a line; # begins a comment.", valueName: "file"))
     var excludeList: [String] = []
 
     @Option(help: ArgumentHelp("Hook only functions of this file or directory.", valueName: "path"))

@@ -10,7 +10,7 @@ struct Record: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Run a program and record its calls.",
         discussion: """
-            The program must be built with -finstrument-functions (gcc or clang). It runs with this terminal, its own \
+            The program must be built with hooks, as fathom build does. It runs with this terminal, its own \
             arguments, and its own exit status. The recording is a directory that `fathom tree` reads.
             """)
 
@@ -81,7 +81,8 @@ struct Record: ParsableCommand {
             throw Diagnostics.fail(error.description, status: error.exitStatus)
         }
         if !quiet {
-            for module in (try? hookedModules(of: executable)) ?? [] where module.functions.contains(where: \.isHooked) {
+            for module in (try? hookedModules(of: executable)) ?? [] where module.functions.contains(where: \.isHooked)
+            {
                 Diagnostics.say(module.summary)
             }
             SummaryText(summary).lines.forEach(Diagnostics.say)

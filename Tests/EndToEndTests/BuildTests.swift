@@ -1,0 +1,137 @@
+import TestSupport
+import Testing
+
+/// `fathom build` before builds of unchanged sources; what they make is recorded, and its calls are known.
+@Suite struct BuildTests {
+    /// A project of `Traces/projects`, copied to where it may be built.
+    private struct Project {
+        let directory: TemporaryDirectory
+        let path: String
+
+        init(_ name: String) throws {
+            directory = try TemporaryDirectory("build")
+            path = directory.file(name)
+            try run("cp", ["-r", "\(Binaries.sources)/../projects/\(name)", path])
+        }
+
+        func build(
+            _ command: [String], options: [String] = []
+        ) throws -> ProcessOutput {
+            try Fathom.run(
+                ["build"] + options + ["--"] + command, environment: ["XDG_CACHE_HOME": directory.file("cache")],
+                workingDirectory: path)
+        }
+
+        /// Calls by function, of what the project made.
+        func calls(_ program: String) throws -> [String: Int] {
+            let session = directory.file("session.fathom")
+            let output = try Fathom.record([program], into: session)
+            #expect(output.status == 0)
+            #expect(output.stdout == "14 4\n")
+            return try Dump(session).counts()
+        }
+    }
+
+    /// `is_blank` is called once for each of 12 characters, and again for each of 9 letters but the first.
+    private static let calls = [
+        "main": 1, "shapes::total": 1, "shapes::Square::area": 3, "shapes::Square::Square": 3, "count_words": 1,
+        "is_blank": 20,
+    ]
+
+    private func expectCalls(_ found: [String: Int]) {
+        for (function, count) in Self.calls { #expect(found[function] == count, "\(function)") }
+    }
+
+    @Test(arguments: ["g++", "clang++"]) func make(_ compiler: String) throws {
+        let project = try Project("libraries")
+        let built = try project.build(["make", "CXX=\(compiler)"])
+        #expect(built.status == 0, "\(built.stderr)")
+        #expect(built.stderr.hasSuffix("fathom: 3 of 3 files compiled with hooks\n"), "\(built.stderr)")
+        expectCalls(try project.calls("\(project.path)/app"))
+        let hooks = try Fathom.run(["info", "\(project.path)/app"])
+        #expect(hooks.stdout.contains("\n+ main\n"))
+        #expect(hooks.stdout.contains("\n- _start\n"))
+        #expect(hooks.stdout.contains("of libwords.so have hooks: \(project.path)/libwords.so\n"))
+    }
+
+    @Test func cmake() throws {
+        let project = try Project("libraries")
+        let configured = try project.build(["cmake", "-S", ".", "-B", "out", "-DCMAKE_BUILD_TYPE=Debug"])
+        #expect(configured.status == 0, "\(configured.stderr)")
+        // The tree keeps the stand-in as its compiler: it needs no word in front any more.
+        let built = try run("cmake", ["--build", "out"], workingDirectory: project.path)
+        #expect(built.status == 0, "\(built.stderr)")
+        expectCalls(try project.calls("\(project.path)/out/app"))
+    }
+
+    /// Objects of a build without Fathom are not linked with others.
+    @Test func mixed() throws {
+        let project = try Project("libraries")
+        #expect(try run("make", [], workingDirectory: project.path).status == 0)
+        try run("touch", ["\(project.path)/main.cpp"])
+        let mixed = try project.build(["make"])
+        #expect(mixed.status != 0)
+        #expect(mixed.stderr.contains("libshapes.a(shapes.o) was compiled without Fathom; clean"), "\(mixed.stderr)")
+        #expect(try project.build(["make"], options: ["--keep-going"]).status == 0)
+        try run("make", ["clean"], workingDirectory: project.path)
+        #expect(try project.build(["make"]).status == 0)
+        expectCalls(try project.calls("\(project.path)/app"))
+        let upToDate = try project.build(["make"])
+        #expect(upToDate.status == 0)
+        #expect(upToDate.stderr.contains("nothing was compiled through Fathom"))
+    }
+
+    @Test(arguments: ["g++", "clang++"]) func exclusions(_ compiler: String) throws {
+        let project = try Project("libraries")
+        let list = try project.directory.write("# too many\nis_blank  # 20 calls\n", to: "list")
+        let options = [
+            "--exclude-list", list, "--exclude-function", "shapes::Square::S*", "--exclude-file", "shapes.cpp",
+        ]
+        let built = try project.build(["make", "CXX=\(compiler)"], options: options)
+        #expect(built.stderr.hasSuffix("fathom: 2 of 3 files compiled with hooks\n"), "\(built.stderr)")
+        let calls = try project.calls("\(project.path)/app")
+        #expect(calls["main"] == 1)
+        #expect(calls["count_words"] == 1)
+        for function in ["is_blank", "shapes::Square::Square", "shapes::Square::area", "shapes::total"] {
+            #expect(calls[function] == nil, "\(function)")
+        }
+    }
+
+    /// Only functions of the user's own file: none of the standard library's, which are compiled with it.
+    @Test(arguments: ["g++", "clang++"]) func only(_ compiler: String) throws {
+        let project = try Project("libraries")
+        #expect(try project.build(["make", "CXX=\(compiler)"], options: ["--only", "words.cpp"]).status == 0)
+        #expect(try project.calls("\(project.path)/app") == ["count_words": 1, "is_blank": 20])
+    }
+
+    /// Compiles and links in one step, by hand and from a response file, with ccache's manners before it.
+    @Test func byHand() throws {
+        let project = try Project("libraries")
+        let response = try project.directory.write("-O1 main.cpp shapes.cpp words.cpp\n-o 'by hand'", to: "response")
+        let built = try Fathom.run(["c++", "@\(response)"], workingDirectory: project.path)
+        #expect(built.status == 0, "\(built.stderr)")
+        expectCalls(try project.calls("\(project.path)/by hand"))
+        let clang = ["c++", "clang++", "-O1", "main.cpp", "shapes.cpp", "words.cpp", "-o", "app"]
+        let environment = ["FATHOM_BUILD": "exclude-function=main"]
+        let second = try Fathom.run(clang, environment: environment, workingDirectory: project.path)
+        #expect(second.status == 0, "\(second.stderr)")
+        #expect(try project.calls("\(project.path)/app")["main"] == nil)
+    }
+
+    /// What asks or preprocesses is left alone, and so is the exit status of what fails.
+    @Test func passedThrough() throws {
+        let project = try Project("libraries")
+        let plain = try run("gcc", ["-E", "words.h", "-o", "-"], workingDirectory: project.path)
+        let text = try Fathom.run(["cc", "gcc", "-E", "words.h", "-o", "-"], workingDirectory: project.path)
+        #expect(text.stdout == plain.stdout)
+        #expect(try Fathom.run(["cc", "gcc", "-dumpversion"]).stdout == run("gcc", ["-dumpversion"]).stdout)
+        #expect(try Fathom.run(["cc", "-c", "missing.c"], workingDirectory: project.path).status == 1)
+        #expect(try project.build(["sh", "-c", "exit 7"]).status == 7)
+        let none = try project.build(["no-such-command"])
+        #expect(none.status == 1)
+        #expect(none.stderr == "fathom: cannot run no-such-command: No such file or directory\n")
+        #expect(try project.build([]).status == 64)
+        let gcc = try project.build(["gcc", "-c", "words.cpp"], options: ["--after-inlining"])
+        #expect(gcc.stderr.contains("--after-inlining is an option of clang's"))
+    }
+}

@@ -1,0 +1,4 @@
+#pragma once
+#include <string>
+
+int count_words(const std::string &text);
