@@ -59,7 +59,8 @@ let package = Package(
                 .embedInCode("FlamePage/canvas.js"), .embedInCode("FlamePage/page.js"),
                 .embedInCode("FlamePage/picture.js"),
             ], swiftSettings: strict),
-        .target(name: "TraceExport", dependencies: ["TraceAnalysis", "TraceReports"], swiftSettings: strict),
+        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+        .target(name: "TraceExport", dependencies: ["CZlib", "TraceAnalysis", "TraceReports"], swiftSettings: strict),
 
         // Building: stands before compilers and adds the hooks.
         .target(name: "TraceBuild", dependencies: ["TraceSymbols"], swiftSettings: strict),

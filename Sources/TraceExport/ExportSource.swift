@@ -7,15 +7,19 @@ public struct ExportSource {
     let resolver: FunctionResolver
     let selection: [(process: TracedProcess, threads: [TracedThread])]
     let filter: TreeFilter
+    /// ns since the session's start: what lies outside is not shown, calls that reach outside are cut.
+    let window: Range<UInt64>?
 
     public init(
         _ session: Session, resolver: FunctionResolver,
-        selection: [(process: TracedProcess, threads: [TracedThread])], filter: TreeFilter = TreeFilter()
+        selection: [(process: TracedProcess, threads: [TracedThread])], filter: TreeFilter = TreeFilter(),
+        window: Range<UInt64>? = nil
     ) {
         self.session = session
         self.resolver = resolver
         self.selection = selection
         self.filter = filter
+        self.window = window
     }
 
     var functions: FunctionTable { resolver.functions }
@@ -27,7 +31,7 @@ public struct ExportSource {
         var layout = TreeLayout()
         layout.folds = false
         let tree = CallTree(of: session, resolver: resolver, filter: filter, layout: layout)
-        var visitor = TrackVisitor(writer, limit: limit)
+        var visitor = TrackVisitor(writer, limit: limit, window: window)
         for (process, threads) in selection where visitor.wantsMore {
             visitor.begin(process)
             for thread in threads where visitor.wantsMore { tree.walk(thread, &visitor) }

@@ -1,5 +1,5 @@
 /// What the best-known viewer of a format can take.
-struct ViewerLimit {
+public struct ViewerLimit: Sendable {
     var viewer: StaticString
     /// Levels of calls it nests rightly.
     var depth: UInt32
@@ -16,6 +16,8 @@ public struct ExportSummary {
     /// What else is to be known of the file.
     var remarks: [String] = []
     private let limit: ViewerLimit?
+    /// Whether the calls could go to more files.
+    public var canSplit = false
     /// Calls by duration: slot i holds those of less than `bounds[i]`, the last slot the rest.
     private var durations: [UInt64]
 
@@ -66,6 +68,7 @@ public struct ExportSummary {
                 text += "; --min-cost \(ExportSummary.typed(bound)) leaves \(left)"
                 break
             }
+            if canSplit { text += "; --split writes several files" }
             result.append(text)
         }
         return result

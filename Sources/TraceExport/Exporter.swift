@@ -6,6 +6,13 @@ public protocol Exporter {
     ///
     /// - Returns: what was written, and what of it the format's viewers cannot take.
     func export(_ source: ExportSource, to writer: ByteWriter) -> ExportSummary
+
+    /// What the format's viewers take of calls; nil where files hold no calls, or are not for viewers.
+    static var limit: ViewerLimit? { get }
+}
+
+extension Exporter {
+    static var limit: ViewerLimit? { nil }
 }
 
 /// The formats that sessions are exported to.
@@ -30,6 +37,9 @@ public enum ExportFormat: String, CaseIterable, Sendable {
     case csv
     /// Call paths with all their sums, a table for data tools.
     case parquet
+
+    /// Calls that its viewers take in a file; nil for a format that has no such limit.
+    public var callLimit: UInt64? { type(of: exporter).limit?.calls }
 
     /// What writes the format.
     public var exporter: any Exporter {

@@ -30,6 +30,16 @@ extension TreeCall {
     /// ns since the session's start.
     var end: UInt64 { start &+ total }
 
+    /// The part of the call in `window`, or nil if there is none. A call without length is where it begins.
+    func cut(to window: Range<UInt64>) -> TreeCall? {
+        if start >= window.lowerBound, end <= window.upperBound, start < window.upperBound { return self }
+        guard start < window.upperBound, start >= window.lowerBound || end > window.lowerBound else { return nil }
+        var part = self
+        part.start = max(start, window.lowerBound)
+        part.total = min(end, window.upperBound) - part.start
+        return part
+    }
+
     /// How the call ended or came to be, for viewers; nil for the ordinary case.
     var mark: StaticString? {
         if isInherited { return "inherited" }
@@ -46,15 +56,17 @@ struct TrackVisitor<Writer: TrackWriter>: TreeVisitor {
     private(set) var writer: Writer
     private(set) var summary: ExportSummary
     private let maxDepth: UInt32
+    private let window: Range<UInt64>
     private var process: TracedProcess?
     private var thread: TracedThread?
     private var lane: UInt32 = 0
     private var isInTrack = false
 
-    init(_ writer: Writer, limit: ViewerLimit?) {
+    init(_ writer: Writer, limit: ViewerLimit?, window: Range<UInt64>?) {
         self.writer = writer
         summary = ExportSummary(limit: limit)
         maxDepth = limit?.depth ?? .max
+        self.window = window ?? 0..<UInt64.max
     }
 
     var wantsMore: Bool { writer.wantsMore }
@@ -69,6 +81,7 @@ struct TrackVisitor<Writer: TrackWriter>: TreeVisitor {
     mutating func begin(lane: UInt32) { self.lane = lane }
 
     mutating func enter(_ call: TreeCall) {
+        guard let call = call.cut(to: window) else { return }
         guard call.depth < maxDepth else {
             summary.tooDeep &+= 1
             return
@@ -82,7 +95,7 @@ struct TrackVisitor<Writer: TrackWriter>: TreeVisitor {
     }
 
     mutating func leave(_ call: TreeCall) {
-        if call.depth < maxDepth { writer.leave(call) }
+        if call.depth < maxDepth, let call = call.cut(to: window) { writer.leave(call) }
     }
 
     mutating func endLane(hidden: CallSum) {

@@ -4,11 +4,11 @@ import TestSupport
 
 /// The programs of `Traces/programs`, compiled: each once a test run, beside the test bundle.
 enum Binaries {
+    /// The repository, absolute.
+    static let repository = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
+
     /// `Traces/programs`, absolute.
-    static let sources: String = {
-        let here = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
-        return "/\(here)/Traces/programs"
-    }()
+    static let sources = "\(repository)/Traces/programs"
 
     private static let directory = "\(Fathom.testProducts)/TracedPrograms"
     private static let made = Mutex<Set<String>>([])

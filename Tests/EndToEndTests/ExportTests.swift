@@ -1,116 +1,230 @@
 import TestSupport
 import Testing
 
-/// Exports of real recordings, read by programs that are not Fathom: the same calls and times as `fathom report`.
+/// Exports of real programs' recordings, read by programs that are not Fathom: the same calls and times of every function
+/// as in `fathom report`, exactly. `Tools/setup --for-tests` installs those readers; without them the tests fail.
 @Suite struct ExportTests {
-    /// What a function took, in ns.
-    private struct Sums: Equatable {
-        var calls: Int
-        var total: Int
-        var selfTime: Int
+    typealias Program = ExportRecording.Program
+
+    private static let consumers = "\(ExportRecording.built)/consumers"
+
+    /// Runs a reader; what it says is in the failure when it fails.
+    private func read(_ command: String, _ arguments: [String]) throws -> String {
+        // In the root directory callgrind_annotate finds no sources to quote.
+        let output = try run(command, arguments, workingDirectory: "/", seconds: 300)
+        try #require(output.status == 0, "\(command): \(output.stderr.prefix(500))")
+        return output.stdout
     }
 
-    private struct Recording {
-        let directory: TemporaryDirectory
-        let session: String
-        let functions: [String: Sums]
-
-        /// Records a program and asks `fathom report` for the truth.
-        init(_ source: String, _ arguments: [String]) throws {
-            directory = try TemporaryDirectory("export")
-            session = directory.file("session.fathom")
-            _ = try Fathom.record([try Binaries.instrumented(source, .gccO0)] + arguments, into: session)
-            var functions: [String: Sums] = [:]
-            let report = try Fathom.run(["report", session, "--format", "csv"])
-            #expect(report.status == 0, "\(report.stderr)")
-            for line in report.stdout.split(separator: "\n").dropFirst() {
-                let fields = line.split(separator: ",", omittingEmptySubsequences: false)
-                functions[String(fields[0])] = Sums(
-                    calls: try #require(Int(fields[4])), total: try #require(Int(fields[5])),
-                    selfTime: try #require(Int(fields[6])))
-            }
-            #expect(functions.count > 5)
-            self.functions = functions
+    /// Fails unless both are the same, naming the functions that are not.
+    private func expect(_ found: [String: FunctionSums], _ expected: [String: FunctionSums]) {
+        let names = Set(found.keys).union(expected.keys).filter { name in
+            var found = found[name]
+            if expected[name]?.total == -1 { found?.total = -1 }
+            return found != expected[name]
         }
-
-        func export(_ format: String) throws -> String {
-            let file = directory.file("export.\(format)")
-            let result = try Fathom.run(["export", session, "--format", format, "-o", file])
-            #expect(result.status == 0, "\(result.stderr)")
-            return file
-        }
+        let sample = names.sorted().prefix(5).map {
+            "\($0): \(String(describing: found[$0])), not \(String(describing: expected[$0]))"
+        }.joined(separator: "; ")
+        #expect(names.isEmpty, "\(names.count) of \(expected.count) differ: \(sample)")
     }
 
-    /// Recursion, less deep than any viewer's limit, and threads.
-    static let programs = [("json.c", ["200"]), ("threads.c", [])]
+    private func number(_ text: some StringProtocol) -> Int { Int(String(text).filter(\.isNumber)) ?? -1 }
 
-    /// Fields of the lines that a program prints, without marks of thousands and units.
-    private func table(_ output: ProcessOutput) -> [[String]] {
-        output.stdout.split(separator: "\n").map { line in
-            line.split(separator: " ").map { $0.filter { $0 != "," } }
-        }
-    }
+    // MARK: Call paths
 
-    @Test(.enabled(if: Toolchain.isInstalled("callgrind_annotate")), arguments: programs)
-    func callgrind(_ source: String, _ arguments: [String]) throws {
-        let recording = try Recording(source, arguments)
+    @Test(arguments: Program.allCases) func callgrind(_ program: Program) throws {
+        let recording = try ExportRecording.of(program)
         let file = try recording.export("callgrind")
-        for (inclusive, expected) in [("no", \Sums.selfTime), ("yes", \Sums.total)] as [(String, KeyPath<Sums, Int>)] {
-            let output = try run(
-                "callgrind_annotate",
-                ["--auto=no", "--threshold=100", "--show-percs=no", "--inclusive=\(inclusive)", file],
-                workingDirectory: "/")
-            var found: [String: Int] = [:]
-            for fields in table(output) where fields.count > 1 && fields[1].contains(".c:") {
-                found[String(fields[1].split(separator: ":").last!)] = Int(fields[0])
-            }
-            #expect(found == recording.functions.mapValues { $0[keyPath: expected] })
+        let expected = recording.sums { "\($0.file.isEmpty ? "???" : $0.file):\($0.name)" }
+        var found: [String: FunctionSums] = [:]
+        let options = ["--auto=no", "--threshold=100", "--show-percs=no"]
+        /// "1,234  file:function [object]", after `mark` in trees.
+        func parse(_ line: Substring, mark: Character? = nil) -> (number: Int, name: String)? {
+            let words = line.split(separator: " ", maxSplits: mark == nil ? 1 : 2)
+            guard words.count == (mark == nil ? 2 : 3), line.hasSuffix("]"), words[0].first?.isNumber == true,
+                mark == nil || words[1] == String(mark!), let end = words.last?.lastIndex(of: "[")
+            else { return nil }
+            let name = words.last![..<end].drop { $0 == " " }
+            return (number(words[0]), String(name.dropLast()))
         }
+        for (inclusive, field) in [("no", \.selfTime), ("yes", \.total)]
+            as [(String, WritableKeyPath<FunctionSums, Int>)]
+        {
+            let text = try read("callgrind_annotate", options + ["--inclusive=\(inclusive)", file])
+            for line in text.split(separator: "\n") {
+                if let (number, name) = parse(line) { found[name, default: FunctionSums()][keyPath: field] = number }
+            }
+        }
+        let tree = try read("callgrind_annotate", options + ["--tree=calling", file])
+        for line in tree.split(separator: "\n") {
+            guard let (_, edge) = parse(line, mark: ">"), let (name, calls) = edge[...].halves(at: " (") else { continue }
+            found[String(name), default: FunctionSums()].calls += number(calls)
+        }
+        found = found.filter { !$0.key.hasSuffix("(no caller)") && !$0.key.hasSuffix("(not recorded)") }
+        // The format has no calls of what nobody calls.
+        let paths = try Fathom.run(["report", recording.session, "--by", "path", "--format", "csv"])
+        for line in paths.stdout.split(separator: "\n").dropFirst() {
+            let fields = csvFields(line)
+            let key = "\(fields[2].isEmpty ? "???" : fields[2]):\(fields[0])"
+            if !fields[0].contains(";"), found[key]?.calls == 0 { found[key]?.calls = expected[key]?.calls ?? -1 }
+        }
+        expect(found, expected)
     }
 
-    @Test(.enabled(if: Toolchain.isInstalled("pprof")), arguments: programs)
-    func pprof(_ source: String, _ arguments: [String]) throws {
-        let recording = try Recording(source, arguments)
+    @Test(arguments: Program.allCases) func pprof(_ program: Program) throws {
+        let recording = try ExportRecording.of(program)
         let file = try recording.export("pprof")
-        let options = ["-symbolize=none", "-top", "-trim=false", "-nodecount=1000000"]
-        var found: [String: Sums] = [:]
-        for fields in table(try run("pprof", options + ["-sample_index=calls", "-unit=count", file])) {
-            if fields.count == 6, let calls = Int(fields[0]) {
-                found[fields[5]] = Sums(calls: calls, total: 0, selfTime: 0)
+        var found: [String: FunctionSums] = [:]
+        for (index, unit) in [("calls", "count"), ("time", "ns")] {
+            let text = try read(
+                "\(ExportTests.consumers)/pprof",
+                [
+                    "-symbolize=none", "-top", "-trim=false", "-nodecount=1000000", "-filefunctions",
+                    "-sample_index=\(index)", "-unit=\(unit)", file,
+                ])
+            for line in text.split(separator: "\n") {
+                let words = line.split(separator: " ", maxSplits: 5)
+                guard words.count == 6, words[1].hasSuffix("%"), words[2].hasSuffix("%") else { continue }
+                if index == "calls" {
+                    found[String(words[5]), default: FunctionSums()].calls = number(words[0])
+                } else {
+                    found[String(words[5]), default: FunctionSums()].selfTime = number(words[0])
+                    found[String(words[5]), default: FunctionSums()].total = number(words[3])
+                }
             }
         }
-        let times = table(try run("pprof", options + ["-sample_index=time", "-unit=ns", file]))
-        for fields in times where fields.count == 6 {
-            found[fields[5]]?.selfTime = Int(fields[0].filter(\.isNumber)) ?? -1
-            found[fields[5]]?.total = Int(fields[3].filter(\.isNumber)) ?? -1
-        }
-        #expect(found == recording.functions)
+        expect(found, recording.sums { $0.file.isEmpty ? $0.name : "\($0.name) \($0.file)" })
     }
 
-    @Test(.enabled(if: Toolchain.isInstalled("dot")), arguments: programs)
-    func dot(_ source: String, _ arguments: [String]) throws {
-        let recording = try Recording(source, arguments)
-        let plain = try run("dot", ["-Tplain", try recording.export("dot")])
-        #expect(plain.status == 0, "\(plain.stderr)")
-        var found: [String: Int] = [:]
-        for line in plain.stdout.split(separator: "\n") where line.hasPrefix("node ") {
-            let label = line.split(separator: "\"")[1].split(separator: "\\n")
-            let words = label[label.count - 1].split(separator: " ")
-            found[String(label[0])] = Int(words[0])
-        }
-        #expect(found == recording.functions.mapValues(\.calls))
-    }
-
-    /// Python reads the files and adds up: JSON by its own parser, tables by DuckDB.
-    private func python(_ script: String, _ file: String) throws -> [String: Sums] {
-        let output = try run("python3", ["-c", script, file])
-        #expect(output.status == 0, "\(output.stderr)")
-        var found: [String: Sums] = [:]
-        for line in output.stdout.split(separator: "\n") {
+    @Test(arguments: Program.allCases) func dot(_ program: Program) throws {
+        let recording = try ExportRecording.of(program)
+        let file = try recording.export("dot")
+        let text = try read("gvpr", [#"N { print($.tooltip, "\t", $.label) }"#, file])
+        var found: [String] = []
+        for line in text.split(separator: "\n") {
             let fields = line.split(separator: "\t")
-            found[String(fields[0])] = Sums(
-                calls: try #require(Int(fields[1])), total: try #require(Int(fields[2])),
-                selfTime: try #require(Int(fields[3])))
+            let calls = fields[1].split(separator: " ").dropLast().last.map { $0.split(separator: "n").last ?? $0 }
+            found.append("\(fields[0]) \(number(calls ?? ""))")
+        }
+        let all = recording.sums { "\($0.file)\t\($0.name)" }
+        let expected = all.map { "\($0.key.split(separator: "\t").last!) \($0.value.calls)" }
+        #expect(found.count == min(all.count, 300))
+        #expect(Set(found).subtracting(expected) == [])
+        #expect(try read("dot", ["-Tcanon", file]).contains("digraph"))
+    }
+
+    /// The drawing has a frame for every path. Its inclusive times are in the titles, and where it lies tells what it is
+    /// part of.
+    @Test(arguments: Program.allCases) func flamegraph(_ program: Program) throws {
+        struct Frame {
+            var name: String
+            var time: Int
+            var start: Double
+            var end: Double
+            var top: Double
+        }
+        let recording = try ExportRecording.of(program)
+        let drawing = try read(
+            "perl",
+            [
+                "/usr/share/perl5/Devel/NYTProf/flamegraph.pl", "--countname=ns", "--minwidth=0",
+                "--width=100000000000", try recording.export("folded"),
+            ])
+        var frames: [Frame] = []
+        var title: (name: String, time: Int) = ("", 0)
+        for line in drawing.split(separator: "\n") {
+            if let (_, text) = line.halves(at: "<title>"), let (name, time) = text.halves(at: " (") {
+                title = (unescape(name), number(time.prefix { $0 != "n" }))
+            }
+            guard let (_, rectangle) = line.halves(at: "<rect ") else { continue }
+            let values = rectangle.split(separator: "\"").enumerated().filter { $0.offset % 2 == 1 }
+                .compactMap { Double($0.element) }
+            guard values.count > 3, !title.name.isEmpty, title.name != "all" else { continue }
+            frames.append(
+                Frame(
+                    name: title.name, time: title.time, start: values[0], end: values[0] + values[2], top: values[1]))
+            title.name = ""
+        }
+        var found: [String: FunctionSums] = [:]
+        // Callers lie below their callees; a frame above another of its name is part of that.
+        var ends: [String: Double] = [:]
+        for frame in frames.sorted(by: { ($0.start, -$0.top) < ($1.start, -$1.top) }) {
+            let middle = (frame.start + frame.end) / 2
+            if middle > ends[frame.name, default: 0] {
+                found[frame.name, default: FunctionSums()].total += frame.time
+                ends[frame.name] = frame.end
+            }
+        }
+        let expected = recording.sums { $0.name.map { $0 == "<" ? "(" : $0 == ">" ? ")" : "\($0)" }.joined() }
+        expect(
+            found,
+            expected.filter { $0.value.total != 0 }.mapValues { FunctionSums(calls: 0, total: $0.total, selfTime: 0) })
+    }
+
+    private func unescape(_ text: Substring) -> String {
+        var result = String(text)
+        for (escape, character) in [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&amp;", "&")] {
+            result = result.replacing(escape, with: character)
+        }
+        return result
+    }
+
+    // MARK: Timelines
+
+    /// Calls, total and self time of each name: a call within one of its name adds nothing to the total.
+    private static let slices = """
+        with parts as (
+            select name, dur, ts,
+                coalesce((select sum(dur) from slice callee where callee.parent_id = slice.id), 0) as callees,
+                max(ts + dur) over (
+                    partition by track_id, name order by ts, depth, id rows between unbounded preceding and 1 preceding
+                ) as covered
+            from slice)
+        select name, count(*), sum(case when ts < covered then 0 else dur end), sum(dur - callees) from parts group by 1
+        """
+
+    @Test(arguments: Program.allCases, ["perfetto", "chrome"])
+    func traceProcessor(_ program: Program, _ format: String) throws {
+        let recording = try ExportRecording.of(program)
+        let text = try read(
+            "\(Binaries.repository)/Tools/perfetto-query",
+            ["\(ExportTests.consumers)/perfetto", try recording.export(format), ExportTests.slices])
+        var found: [String: FunctionSums] = [:]
+        for line in text.split(separator: "\n") {
+            let (start, sums) = try #require(line.halves(at: "\","))
+            let name = start.dropFirst(2).split(separator: "\\").joined()
+            let numbers = sums.split(separator: ",").map { number($0) }
+            found[name] = FunctionSums(calls: numbers[0], total: numbers[1], selfTime: numbers[2])
+        }
+        expect(found, recording.sums())
+    }
+
+    /// What is deeper than Perfetto can nest is left out and told of; the rest is not spoiled by it.
+    @Test func depthBeyondPerfetto() throws {
+        let directory = try TemporaryDirectory("deep")
+        let session = directory.file("session.fathom")
+        let file = directory.file("trace")
+        _ = try Fathom.record([try Binaries.instrumented("fib.c", .gccO0), "3"], into: session)
+        _ = try Fathom.record(
+            [try Binaries.instrumented("deep.c", .gccO0)], into: session, options: ["--quiet", "--force"])
+        let exported = try Fathom.run(["export", session, "--format", "perfetto", "-o", file])
+        #expect(exported.status == 0)
+        #expect(exported.stderr.contains("nests 512 calls at most"), "\(exported.stderr)")
+        let text = try read(
+            "\(Binaries.repository)/Tools/perfetto-query",
+            ["\(ExportTests.consumers)/perfetto", file, "select max(depth), min(dur) >= 0 from slice"])
+        #expect(text == "[511,1]\n")
+    }
+
+    /// Python reads a file and adds up: JSON by its own parser, tables by DuckDB.
+    private func python(_ script: String, _ file: String) throws -> [String: FunctionSums] {
+        let text = try read("\(ExportTests.consumers)/python/bin/python", ["-c", script, file])
+        var found: [String: FunctionSums] = [:]
+        for line in text.split(separator: "\n") {
+            let fields = line.split(separator: "\t")
+            found[String(fields[0])] = FunctionSums(
+                calls: number(fields[1]), total: number(fields[2]), selfTime: number(fields[3]))
         }
         return found
     }
@@ -134,22 +248,8 @@ import Testing
         for name, entry in sums.items(): print(name, *entry, sep='\\t')
         """
 
-    @Test(.enabled(if: Toolchain.isInstalled("python3")), arguments: programs)
-    func chrome(_ source: String, _ arguments: [String]) throws {
-        let recording = try Recording(source, arguments)
-        let events = """
-            import json, sys
-            from decimal import Decimal
-            data = json.load(open(sys.argv[1]), parse_float=Decimal)
-            events = [(e['tid'], e['ph'] == 'B', e['name'], int(e['ts'] * 1000)) for e in data if e['ph'] in 'BE']
-
-            """
-        #expect(try python(events + ExportTests.replay, try recording.export("chrome")) == recording.functions)
-    }
-
-    @Test(.enabled(if: Toolchain.isInstalled("python3")), arguments: programs)
-    func speedscope(_ source: String, _ arguments: [String]) throws {
-        let recording = try Recording(source, arguments)
+    @Test(arguments: Program.allCases) func speedscope(_ program: Program) throws {
+        let recording = try ExportRecording.of(program)
         let events = """
             import json, sys
             data = json.load(open(sys.argv[1]))
@@ -158,12 +258,11 @@ import Testing
                       for track, profile in enumerate(data['profiles']) for e in profile['events']]
 
             """
-        #expect(try python(events + ExportTests.replay, try recording.export("speedscope")) == recording.functions)
+        expect(try python(events + ExportTests.replay, try recording.export("speedscope")), recording.sums())
     }
 
-    @Test(.enabled(if: Toolchain.isInstalled("python3")), arguments: programs)
-    func firefox(_ source: String, _ arguments: [String]) throws {
-        let recording = try Recording(source, arguments)
+    @Test(arguments: Program.allCases) func firefox(_ program: Program) throws {
+        let recording = try ExportRecording.of(program)
         let script = """
             import json, sys
             from decimal import Decimal
@@ -183,53 +282,66 @@ import Testing
                     for name in path: sums.setdefault(name, [0, 0])[0] += time
             for name, entry in sums.items(): print(name, 0, *entry, sep='\\t')
             """
-        let found = try python(script, try recording.export("firefox"))
-        #expect(found == recording.functions.mapValues { Sums(calls: 0, total: $0.total, selfTime: $0.selfTime) })
+        let expected = recording.sums().filter { $0.value.total != 0 }
+        expect(
+            try python(script, try recording.export("firefox")),
+            expected.mapValues { FunctionSums(calls: 0, total: $0.total, selfTime: $0.selfTime) })
     }
 
-    private static let hasDuckDB = (try? run("python3", ["-c", "import duckdb"]))?.status == 0
+    // MARK: Tables
 
-    @Test(.enabled(if: hasDuckDB), arguments: programs, ["csv", "parquet"])
-    func tables(_ program: (String, [String]), _ format: String) throws {
-        let recording = try Recording(program.0, program.1)
-        let calls = format == "csv" ? "count(*)" : "sum(calls)"
+    private static let queries = [
+        "csv": """
+            with parts as (select *, max(start_ns + total_ns) over (partition by pid, tid, lane, name order by call
+                rows between unbounded preceding and 1 preceding) as covered from 'FILE')
+            select name, count(*), sum(case when start_ns < covered then 0 else total_ns end), sum(self_ns)
+            from parts group by 1
+            """,
+        "parquet": """
+            select name, sum(calls), sum(case when list_contains(string_split(path, ';')[:-2], name) then 0
+                else total_ns end), sum(self_ns)
+            from 'FILE' group by 1
+            """,
+    ]
+
+    @Test(arguments: Program.allCases, ["csv", "parquet"])
+    func duckDB(_ program: Program, _ format: String) throws {
+        let recording = try ExportRecording.of(program)
         let script = """
             import duckdb, sys
-            query = f"select name, \(calls), 0, sum(self_ns) from '{sys.argv[1]}' group by 1"
+            query = \"\"\"\(ExportTests.queries[format]!)\"\"\".replace('FILE', sys.argv[1])
             for row in duckdb.sql(query).fetchall(): print(*row, sep='\\t')
             """
-        let found = try python(script, try recording.export(format))
-        #expect(found == recording.functions.mapValues { Sums(calls: $0.calls, total: 0, selfTime: $0.selfTime) })
+        expect(try python(script, try recording.export(format)), recording.sums())
     }
 
-    @Test(arguments: programs) func folded(_ source: String, _ arguments: [String]) throws {
-        let recording = try Recording(source, arguments)
-        var found = recording.functions.mapValues { _ in 0 }
-        let text = String(decoding: try readFile(try recording.export("folded")), as: UTF8.self)
-        for line in text.split(separator: "\n") {
-            let words = line.split(separator: " ")
-            found[String(words[0].split(separator: ";").last!), default: 0] += try #require(Int(words[1]))
+    // MARK: Another tracer
+
+    /// uftrace, which records by the same hooks, sees the same calls of a program that does the same in every run.
+    @Test(arguments: [Program.lua, .sqlite, .jq, .threads]) func uftrace(_ program: Program) throws {
+        let recording = try ExportRecording.of(program)
+        let directory = try TemporaryDirectory("uftrace")
+        let data = directory.file("data")
+        let recorded = try run(
+            "uftrace", ["record", "--no-libcall", "-d", data] + ExportRecording.command(program),
+            workingDirectory: ExportRecording.directory)
+        try #require(recorded.status == 0, "\(recorded.stderr)")
+        let report = try read("uftrace", ["report", "--no-pager", "-d", data, "-f", "call", "--demangle=no"])
+        let demangled = try run("c++filt", ["-p"], input: report)
+        var found: [String: FunctionSums] = [:]
+        for line in demangled.stdout.split(separator: "\n") {
+            let words = line.split(separator: " ", maxSplits: 1)
+            guard words.count == 2, let calls = Int(words[0]) else { continue }
+            found[String(words[1]), default: FunctionSums()].calls += calls
         }
-        #expect(found == recording.functions.mapValues(\.selfTime))
+        expect(found, recording.sums().mapValues { FunctionSums(calls: $0.calls, total: 0, selfTime: 0) })
     }
+}
 
-    @Test func misuse() throws {
-        let directory = try TemporaryDirectory("misuse")
-        let recording = try Recording("threads.c", [])
-        let wrongFormat = try Fathom.run(["export", recording.session, "--format", "gif", "-o", "-"])
-        #expect(wrongFormat.status == 64)
-        #expect(wrongFormat.stderr.contains("perfetto"))
-        let noSession = try Fathom.run(["export", directory.file("none"), "--format", "csv", "-o", "-"])
-        #expect(noSession.status == 2)
-        let noDirectory = try Fathom.run(
-            ["export", recording.session, "--format", "csv", "-o", directory.file("none/file")])
-        #expect(noDirectory.status == 1)
-        #expect(noDirectory.stderr.contains("No such file or directory"))
-        let nothing = try Fathom.run(["export", recording.session, "--format", "csv", "-o", "-", "-F", "no_such_name"])
-        #expect(nothing.status == 1)
-        #expect(nothing.stdout.split(separator: "\n").count == 1)
-        #expect(nothing.stderr.contains("no calls to export"))
-        let full = try Fathom.run(["export", recording.session, "--format", "csv", "-o", "/dev/full"])
-        #expect(full.status == 1)
+extension Substring {
+    /// What lies before and after the last `text`.
+    fileprivate func halves(at text: String) -> (Substring, Substring)? {
+        guard let place = ranges(of: text).last else { return nil }
+        return (self[..<place.lowerBound], self[place.upperBound...])
     }
 }

@@ -30,7 +30,7 @@ import Testing
         let (sums, durations) = try addUp(Dump(session))
         let report = try Fathom.run(["report", session, "--format", "csv"])
         #expect(report.status == 0)
-        let rows = report.stdout.split(separator: "\n").dropFirst().map(fields)
+        let rows = report.stdout.split(separator: "\n").dropFirst().map(csvFields)
         #expect(rows.count == sums.count)
         for row in rows {
             let numbers = row.dropLast(2).suffix(9).compactMap { Int($0) }
@@ -142,19 +142,5 @@ import Testing
             }
         }
         return (sums, durations)
-    }
-
-    /// The fields of a line of CSV.
-    private func fields(_ line: Substring) -> [String] {
-        var fields = [""]
-        var isQuoted = false
-        for character in line {
-            switch character {
-            case "\"": isQuoted.toggle()
-            case "," where !isQuoted: fields.append("")
-            default: fields[fields.count - 1].append(character)
-            }
-        }
-        return fields
     }
 }

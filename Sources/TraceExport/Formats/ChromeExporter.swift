@@ -8,7 +8,7 @@ internal import TraceReports
 /// loads; names on ends too, because some importers match them.
 struct ChromeExporter: Exporter {
     /// Perfetto's interface reads these files as well; chrome://tracing gives up earlier.
-    static let limit = ViewerLimit(viewer: "a Chrome trace viewer", depth: 512, calls: 1_000_000)
+    static let limit: ViewerLimit? = ViewerLimit(viewer: "a Chrome trace viewer", depth: 512, calls: 1_000_000)
 
     func export(_ source: ExportSource, to writer: ByteWriter) -> ExportSummary {
         var tracks = ChromeTracks(writer, functions: source.functions)

@@ -10,7 +10,7 @@ internal import TraceReports
 /// The samples of a track are kept until its end: the format has them by column.
 struct FirefoxExporter: Exporter {
     /// Files of some 500 MB make a browser give up; a call comes to about 60 bytes.
-    static let limit = ViewerLimit(viewer: "the Firefox Profiler", depth: 4000, calls: 2_000_000)
+    static let limit: ViewerLimit? = ViewerLimit(viewer: "the Firefox Profiler", depth: 4000, calls: 2_000_000)
     private static let version = 62
 
     func export(_ source: ExportSource, to writer: ByteWriter) -> ExportSummary {

@@ -9,7 +9,7 @@ internal import TraceReports
 /// anew, the others that they need those before them, without which names are empty.
 struct PerfettoExporter: Exporter {
     /// `trace_processor` keeps 512 nested slices a track; deeper ones spoil the times of their callers.
-    static let limit = ViewerLimit(viewer: "Perfetto", depth: 512, calls: 4_000_000)
+    static let limit: ViewerLimit? = ViewerLimit(viewer: "Perfetto", depth: 512, calls: 4_000_000)
 
     func export(_ source: ExportSource, to writer: ByteWriter) -> ExportSummary {
         var tracks = PerfettoTracks(writer, functions: source.functions)

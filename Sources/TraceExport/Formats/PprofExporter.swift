@@ -4,11 +4,12 @@ internal import TraceReports
 
 /// pprof's profile: one sample a call path, with its calls and its self time.
 ///
-/// `profile.proto` (https://github.com/google/pprof/blob/main/proto/profile.proto), not compressed, which pprof reads too.
+/// `profile.proto` (https://github.com/google/pprof/blob/main/proto/profile.proto), compressed by gzip, as it has to be.
 struct PprofExporter: Exporter {
     func export(_ source: ExportSource, to writer: ByteWriter) -> ExportSummary {
         let tree = source.callPaths()
-        var profile = PprofProfile(writer, functions: tree.functions)
+        let gzip = GzipWriter(writer)
+        var profile = PprofProfile(gzip.writer, functions: tree.functions)
         profile.writeTypes()
         tree.forEachPath(minTotal: source.filter.minCost) { index, path in
             profile.write(path: index, of: tree.paths, calls: path.sums.calls, time: path.sums.selfTime)
@@ -22,6 +23,7 @@ struct PprofExporter: Exporter {
         let last = tree.paths.map(\.sums.lastEnd).max() ?? 0
         profile.finish(
             start: source.session.startRealtimeNanoseconds &+ first, duration: last > first ? last - first : 0)
+        gzip.finish()
         return ExportSummary(written: tree.paths.count)
     }
 }

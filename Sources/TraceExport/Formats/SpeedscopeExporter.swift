@@ -7,7 +7,7 @@ internal import TraceReports
 /// Every call that opens closes, and times never go back: its importer refuses a file where they do.
 struct SpeedscopeExporter: Exporter {
     /// Its importer recurses: 7,000 nested calls exhaust a browser's stack.
-    static let limit = ViewerLimit(viewer: "speedscope", depth: 4000, calls: 1_000_000)
+    static let limit: ViewerLimit? = ViewerLimit(viewer: "speedscope", depth: 4000, calls: 1_000_000)
 
     func export(_ source: ExportSource, to writer: ByteWriter) -> ExportSummary {
         var tracks = SpeedscopeTracks(writer)

@@ -15,18 +15,54 @@ struct Export: ParsableCommand {
     @Option(name: .shortAndLong, help: ArgumentHelp("The file to write; - for standard output.", valueName: "file"))
     var output: String
 
+    @Flag(
+        help: """
+            Write several files by time, FILE-1, FILE-2 …, each small enough for the format's viewers. A call that \
+            reaches over a cut is in each of the files that it touches, for as long as it ran there.
+            """)
+    var split = false
+
+    @Option(help: ArgumentHelp("Calls a file, for --split.", valueName: "calls"))
+    var splitCalls: UInt64?
+
+    func validate() throws {
+        guard split || splitCalls != nil else { return }
+        if !split { throw ValidationError("--split-calls needs --split") }
+        if splitCalls == 0 { throw ValidationError("--split-calls: a file holds one call at least") }
+        if output == "-" { throw ValidationError("--split needs a file name to number, not standard output") }
+        guard format.callLimit != nil else {
+            throw ValidationError("--split: files of format \(format) do not grow with the calls, or are for no viewer")
+        }
+    }
+
     func run() throws {
         let filter = try filters.treeFilter()
         let session = try input.open()
         let selection = try input.selection(of: session)
         let resolver = FunctionResolver(SymbolSource().functions(lines: true))
         let source = ExportSource(session, resolver: resolver, selection: selection, filter: filter)
-        let file = try OutputFile(output)
-        let summary = format.exporter.export(source, to: file.writer)
-        try file.finish()
-        for warning in summary.warnings { Diagnostics.warn(warning) }
+        let parts = split ? source.split(calls: splitCalls ?? format.callLimit ?? .max) : [source]
+        var written: UInt64 = 0
+        for (index, part) in parts.enumerated() {
+            let name = split ? numbered(index + 1) : output
+            let file = try OutputFile(name)
+            var summary = format.exporter.export(part, to: file.writer)
+            try file.finish()
+            summary.canSplit = !split && output != "-"
+            for warning in summary.warnings { Diagnostics.warn(split ? "\(name): \(warning)" : warning) }
+            written += summary.written
+        }
+        if split { Diagnostics.say("wrote \(parts.count == 1 ? numbered(1) : "\(numbered(1)) to \(parts.count)")") }
         Diagnostics.warn(session.damage)
         Diagnostics.warn(session.losses)
-        guard summary.written > 0 else { throw Diagnostics.fail("no calls to export", status: 1) }
+        guard written > 0 else { throw Diagnostics.fail("no calls to export", status: 1) }
+    }
+
+    /// The output's name with a number before its extension: trace-1.json, of speedscope's trace-1.speedscope.json.
+    private func numbered(_ number: Int) -> String {
+        let directory = output.lastIndex(of: "/").map { output[...$0] } ?? output.prefix(0)
+        let name = output[directory.endIndex...]
+        let dot = name.dropFirst().firstIndex(of: ".") ?? name.endIndex
+        return "\(directory)\(name[..<dot])-\(number)\(name[dot...])"
     }
 }

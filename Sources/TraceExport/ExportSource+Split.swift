@@ -1,0 +1,59 @@
+internal import TraceAnalysis
+internal import TraceFormat
+
+extension ExportSource {
+    /// This source, cut by time into parts of at most `calls` calls each. A call that reaches over a cut is in all the
+    /// parts it touches, in each for as long as it ran there; these come on top of `calls`, one for each open call.
+    ///
+    /// - Complexity: O(records), as often as there are parts and once more, less what a part need not read.
+    public func split(calls: UInt64) -> [ExportSource] {
+        var starts = StartTimes()
+        _ = write(to: &starts)
+        let cuts = starts.cuts(every: max(calls, 1))
+        guard !cuts.isEmpty else { return [self] }
+        return zip([0] + cuts, cuts + [UInt64.max]).map { from, to in
+            var filter = filter
+            filter.from = max(filter.from, from)
+            filter.to = min(filter.to, to)
+            return ExportSource(
+                session, resolver: resolver, selection: selection, filter: filter, window: from..<to)
+        }
+    }
+}
+
+/// Counts calls by the time they begin at.
+private struct StartTimes: TrackWriter {
+    /// Calls that begin in each stretch of `width` ns.
+    private var counts = [UInt64](repeating: 0, count: 1 << 16)
+    private var width: UInt64 = 1024
+
+    var wantsMore: Bool { true }
+    mutating func begin(_ track: Track) {}
+    mutating func leave(_ call: TreeCall) {}
+    mutating func endTrack() {}
+
+    mutating func enter(_ call: TreeCall) {
+        while call.start / width >= UInt64(counts.count) { widen() }
+        counts[Int(call.start / width)] += 1
+    }
+
+    private mutating func widen() {
+        width *= 2
+        for index in 0..<(counts.count / 2) { counts[index] = counts[2 * index] + counts[2 * index + 1] }
+        for index in (counts.count / 2)..<counts.count { counts[index] = 0 }
+    }
+
+    /// Times between which at most `calls` begin, or one stretch's.
+    func cuts(every calls: UInt64) -> [UInt64] {
+        var cuts: [UInt64] = []
+        var sum: UInt64 = 0
+        for (index, count) in counts.enumerated() where count > 0 {
+            if sum > 0, sum + count > calls {
+                cuts.append(UInt64(index) * width)
+                sum = 0
+            }
+            sum += count
+        }
+        return cuts
+    }
+}

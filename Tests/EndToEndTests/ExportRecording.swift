@@ -1,0 +1,116 @@
+import Synchronization
+import TestSupport
+import Testing
+
+/// What a function's calls add up to, times in ns; a total of -1 is not to be compared.
+struct FunctionSums: Equatable {
+    var calls = 0
+    var total = 0
+    var selfTime = 0
+}
+
+/// A recording that exports are made of, and what `fathom report` says of it.
+struct ExportRecording: Sendable {
+    enum Program: String, CaseIterable, Sendable { case lua, sqlite, jq, zstd, threads }
+
+    struct Row: Sendable {
+        var name: String
+        var file: String
+        var calls: Int
+        var total: Int
+        var selfTime: Int
+    }
+
+    static let built = "\(Binaries.repository)/.build"
+
+    let program: Program
+    let session: String
+    let rows: [Row]
+
+    /// The program's command line; it runs in ``directory``.
+    static func command(_ program: Program) throws -> [String] {
+        switch program {
+        case .lua: ["./lua", "input.lua"]
+        case .sqlite: ["./sqlite", "-batch", "-init", "/dev/null", ":memory:", ".read input.sql"]
+        case .jq: ["./jq", "-c", "-n", "-f", "input.jq"]
+        case .zstd: ["./zstd", "-q", "-T2", "-1", "-c", "input.txt"]
+        case .threads:
+            [
+                try Binaries.instrumented(
+                    "exports.cpp", .gccO0, libraries: ["\(Binaries.sources)/exports_other.cpp"], variant: "-two")
+            ]
+        }
+    }
+
+    /// Where `Tools/setup --for-tests` puts the programs.
+    static let directory = "\(built)/real-programs"
+
+    private static let made = Mutex<[Program: ExportRecording]>([:])
+
+    /// The recording of a program, made once a test run.
+    static func of(_ program: Program) throws -> ExportRecording {
+        try made.withLock { made in
+            if let known = made[program] { return known }
+            let recording = try ExportRecording(program)
+            made[program] = recording
+            return recording
+        }
+    }
+
+    private init(_ program: Program) throws {
+        self.program = program
+        let command = try ExportRecording.command(program)
+        session = "\(Fathom.testProducts)/TracedPrograms/\(program.rawValue).fathom"
+        let recorded = try Fathom.run(
+            ["record", "--force", "--quiet", "-o", session, "--"] + command,
+            workingDirectory: ExportRecording.directory)
+        try #require(recorded.status == 0, "is Tools/setup --for-tests through? \(recorded.stderr)")
+        let report = try Fathom.run(["report", session, "--format", "csv"])
+        try #require(report.status == 0, "\(report.stderr)")
+        rows = report.stdout.split(separator: "\n").dropFirst().map { line in
+            let fields = csvFields(line)
+            let numbers = fields[4...].map { Int($0) ?? -1 }
+            return Row(name: fields[0], file: fields[2], calls: numbers[0], total: numbers[1], selfTime: numbers[2])
+        }
+        #expect(rows.count > 30)
+        #expect(rows.reduce(0) { $0 + $1.calls } > 10_000)
+    }
+
+    /// Exports into a file and returns its path.
+    func export(_ format: String, _ options: [String] = []) throws -> String {
+        let file = "\(session).\(format)"
+        let result = try Fathom.run(["export", session, "--format", format, "-o", file] + options)
+        #expect(result.status == 0, "\(result.stderr)")
+        return file
+    }
+
+    /// The report's sums by `key`. Functions that it does not tell apart are one, and may contain each other: the sum of
+    /// their totals is then no total of theirs, and -1.
+    func sums(by key: (Row) -> String = { $0.name }) -> [String: FunctionSums] {
+        var result: [String: FunctionSums] = [:]
+        for row in rows {
+            let key = key(row)
+            if let known = result[key] {
+                result[key] = FunctionSums(
+                    calls: known.calls + row.calls, total: -1, selfTime: known.selfTime + row.selfTime)
+            } else {
+                result[key] = FunctionSums(calls: row.calls, total: row.total, selfTime: row.selfTime)
+            }
+        }
+        return result
+    }
+}
+
+/// The fields of a line of CSV.
+func csvFields(_ line: Substring) -> [String] {
+    var fields = [""]
+    var isQuoted = false
+    for character in line {
+        switch character {
+        case "\"": isQuoted.toggle()
+        case "," where !isQuoted: fields.append("")
+        default: fields[fields.count - 1].append(character)
+        }
+    }
+    return fields
+}
