@@ -1,3 +1,4 @@
+internal import Glibc
 import Synchronization
 import TestSupport
 import Testing
@@ -60,7 +61,9 @@ struct ExportRecording: Sendable {
     private init(_ program: Program) throws {
         self.program = program
         let command = try ExportRecording.command(program)
-        session = "\(Fathom.testProducts)/TracedPrograms/\(program.rawValue).fathom"
+        let sessions = "\(Fathom.testProducts)/ExportedSessions"
+        mkdir(sessions, 0o755)
+        session = "\(sessions)/\(program.rawValue).fathom"
         let recorded = try Fathom.run(
             ["record", "--force", "--quiet", "-o", session, "--"] + command,
             workingDirectory: ExportRecording.directory)

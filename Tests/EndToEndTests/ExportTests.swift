@@ -86,11 +86,12 @@ import Testing
             for line in text.split(separator: "\n") {
                 let words = line.split(separator: " ", maxSplits: 5)
                 guard words.count == 6, words[1].hasSuffix("%"), words[2].hasSuffix("%") else { continue }
+                let name = String(words[5].drop { $0 == " " })
                 if index == "calls" {
-                    found[String(words[5]), default: FunctionSums()].calls = number(words[0])
+                    found[name, default: FunctionSums()].calls = number(words[0])
                 } else {
-                    found[String(words[5]), default: FunctionSums()].selfTime = number(words[0])
-                    found[String(words[5]), default: FunctionSums()].total = number(words[3])
+                    found[name, default: FunctionSums()].selfTime = number(words[0])
+                    found[name, default: FunctionSums()].total = number(words[3])
                 }
             }
         }
@@ -332,7 +333,7 @@ import Testing
         for line in demangled.stdout.split(separator: "\n") {
             let words = line.split(separator: " ", maxSplits: 1)
             guard words.count == 2, let calls = Int(words[0]) else { continue }
-            found[String(words[1]), default: FunctionSums()].calls += calls
+            found[String(words[1].drop { $0 == " " }), default: FunctionSums()].calls += calls
         }
         expect(found, recording.sums().mapValues { FunctionSums(calls: $0.calls, total: 0, selfTime: 0) })
     }

@@ -75,7 +75,10 @@ import TraceAnalysis
     }
 
     @Test func pprofSamplesAreLeafFirst() throws {
-        let profile = try recursive().export(.pprof).bytes
+        let directory = try TemporaryDirectory("pprof")
+        try writeFile(try recursive().export(.pprof).bytes, to: directory.file("profile.gz"))
+        #expect(try run("gzip", ["-d", directory.file("profile.gz")]).status == 0)
+        let profile = try readFile(directory.file("profile"))
         let strings = ProtobufReader.messages(6, of: profile).map { String(decoding: $0, as: UTF8.self) }
         #expect(strings.first == "")
         #expect(strings[Int(ProtobufReader.numbers(14, of: profile)[0])] == "time")

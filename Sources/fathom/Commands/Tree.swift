@@ -46,11 +46,12 @@ struct Tree: ParsableCommand {
         layout.order = sort == .time ? .cost : .time
         let tree = CallTree(of: session, resolver: resolver, filter: filter, layout: layout)
         let writer = StandardOutput.writer()
+        var isEmpty = false
         switch format {
         case .text:
             var report = TreeText(writer, functions: functions, options: textOptions(filter, session))
             walk(tree, selection, &report)
-            if report.shown == 0, !writer.isClosed { Diagnostics.say(nothingShown(filter, session)) }
+            isEmpty = report.shown == 0 && !writer.isClosed
         case .json:
             var report = TreeJSON(writer, functions: functions, limit: limit ?? .max)
             walk(tree, selection, &report)
@@ -61,11 +62,7 @@ struct Tree: ParsableCommand {
         Diagnostics.warn(session.losses)
         let lost = selection.flatMap(\.threads).reduce(UInt64(0)) { $0 &+ $1.lostCalls }
         if lost > 0 { Diagnostics.warn("\(lost) calls left no record; their time is in their callers' self time") }
-    }
-
-    private func nothingShown(_ filter: TreeFilter, _ session: Session) -> String {
-        let recorded = session.processes.contains { $0.threads.contains { !$0.chunks.isEmpty } }
-        return recorded ? "no call passes the filters" : "no call was recorded"
+        if isEmpty { throw Diagnostics.fail(session.whyNothingIsShown, status: 1) }
     }
 
     private func walk<Visitor: TreeVisitor>(

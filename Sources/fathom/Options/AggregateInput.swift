@@ -69,9 +69,8 @@ struct AggregateInput {
     func check(isEmpty: Bool, matching pattern: String? = nil) throws {
         guard isEmpty else { return }
         warn()
-        let reason = pattern.map { "no function matches '\($0)'" } ?? "no calls are left by the filters"
-        let isRecorded = session.processes.contains { $0.threads.contains { $0.countCalls() > 0 } }
-        throw Diagnostics.fail(isRecorded ? reason : "the recording has no calls", status: 1)
+        let reason = session.hasCalls ? pattern.map { "no function matches '\($0)'" } : nil
+        throw Diagnostics.fail(reason ?? session.whyNothingIsShown, status: 1)
     }
 
     /// Says what the recording lacks.
@@ -81,4 +80,11 @@ struct AggregateInput {
         let lost = threads.reduce(UInt64(0)) { $0 &+ $1.lostCalls }
         if lost > 0 { Diagnostics.warn("\(lost) calls left no record; their time is in their callers' self time") }
     }
+}
+
+extension Session {
+    var hasCalls: Bool { processes.contains { $0.threads.contains { $0.countCalls() > 0 } } }
+
+    /// For a command that has no call to show.
+    var whyNothingIsShown: String { hasCalls ? "no calls are left by the filters" : "the recording has no calls" }
 }

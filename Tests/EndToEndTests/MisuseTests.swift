@@ -1,0 +1,81 @@
+import Glibc
+import TestSupport
+import Testing
+
+/// What cannot be shown is said in one line, and the exit status tells a script: 64 for bad usage, 2 for what is no
+/// session, 1 for nothing to show.
+@Suite struct MisuseTests {
+    static let commands: [[String]] = [
+        ["report"], ["graph"], ["flame", "-o", "/dev/null"], ["tree"], ["export", "--format", "folded", "-o", "-"],
+        ["export", "--format", "perfetto", "-o", "-"], ["export", "--format", "pprof", "-o", "/dev/null"],
+        ["export", "--format", "parquet", "-o", "/dev/null"],
+    ]
+
+    private func expectOneLine(_ command: [String], _ session: String, _ status: Int32, _ reason: String) throws {
+        let output = try Fathom.run([command[0], session] + command.dropFirst())
+        #expect(output.status == status, "\(command)")
+        let lines = output.stderr.split(separator: "\n")
+        #expect(lines.count == 1 && lines[0].contains(reason), "\(command): \(output.stderr)")
+    }
+
+    @Test(arguments: commands) func missingSession(_ command: [String]) throws {
+        let directory = try TemporaryDirectory("misuse")
+        try expectOneLine(command, directory.file("none"), 2, "No such file or directory")
+    }
+
+    @Test(arguments: commands) func emptyRecording(_ command: [String]) throws {
+        let directory = try TemporaryDirectory("misuse")
+        let session = directory.file("session.fathom")
+        let source = """
+            int never(void) { return 1; }
+            __attribute__((no_instrument_function)) int main(int count, char **arguments) {
+                return count > 1 ? never() : 0;
+            }
+            """
+        let program = try Toolchain.compile(
+            sources: ["empty.c": source], compiler: .gcc, flags: ["-finstrument-functions"],
+            output: directory.file("empty"))
+        #expect(try Fathom.record([program], into: session).status == 0)
+        try expectOneLine(command, session, 1, "the recording has no calls")
+    }
+
+    @Test(arguments: commands) func filterThatMatchesNothing(_ command: [String]) throws {
+        let directory = try TemporaryDirectory("misuse")
+        let session = directory.file("session.fathom")
+        _ = try Fathom.record([try Binaries.instrumented("fib.c", .gccO2), "5"], into: session)
+        try expectOneLine(command + ["--filter", "no_such_name"], session, 1, "no calls are left by the filters")
+    }
+
+    @Test(arguments: ["report", "graph", "tree", "export"]) func wrongFormat(_ command: String) throws {
+        let directory = try TemporaryDirectory("misuse")
+        let output = try Fathom.run([command, directory.file("none"), "--format", "gif"])
+        #expect(output.status == 64)
+        #expect(output.stderr.contains("'gif' is invalid for '--format"), "\(output.stderr)")
+        #expect(output.stdout.isEmpty)
+    }
+
+    @Test func filesThatCannotBeWritten() throws {
+        let directory = try TemporaryDirectory("misuse")
+        let session = directory.file("session.fathom")
+        _ = try Fathom.record([try Binaries.instrumented("fib.c", .gccO2), "5"], into: session)
+        for (file, reason) in [
+            (directory.file("none/file"), "No such file or directory"), ("/dev/full", "No space left on device"),
+        ] {
+            for format in ["csv", "pprof"] {
+                try expectOneLine(["export", "--format", format, "-o", file], session, 1, reason)
+            }
+        }
+    }
+
+    @Test(arguments: [
+        (["--format", "csv", "-o", "x", "--split"], "--split"),
+        (["--format", "perfetto", "-o", "-", "--split"], "standard output"),
+        (["--format", "perfetto", "-o", "x", "--split-calls", "5"], "needs --split"),
+        (["--format", "perfetto", "-o", "x", "--split", "--split-calls", "0"], "one call at least"),
+    ])
+    func splitting(_ options: [String], _ reason: String) throws {
+        let output = try Fathom.run(["export", "none"] + options)
+        #expect(output.status == 64)
+        #expect(output.stderr.contains(reason), "\(output.stderr)")
+    }
+}
