@@ -1,7 +1,7 @@
 import TestSupport
+import Testing
 import TraceAnalysis
 import TraceReports
-import Testing
 
 @testable import TraceExport
 
@@ -43,7 +43,8 @@ import Testing
             #expect(part.count <= Int(calls) + 1)
             #expect(part.first?[6] == "main")
         }
-        #expect(parts.flatMap { $0 }.filter { $0[6] == "step" }.map { $0[8...9] } == whole.dropFirst().map { $0[8...9] })
+        #expect(
+            parts.flatMap { $0 }.filter { $0[6] == "step" }.map { $0[8...9] } == whole.dropFirst().map { $0[8...9] })
         func total(_ rows: [[Substring]]) -> Int { rows.reduce(0) { $0 + ($1[6] == "main" ? Int($1[9]) ?? 0 : 0) } }
         #expect(total(parts.flatMap { $0 }) == total(whole))
         for (part, next) in zip(parts, parts.dropFirst()) {

@@ -1,5 +1,6 @@
 // What exports have to keep apart and together: functions of one name in two files, overloads, templates, lambdas,
-// recursion, exceptions that leave several frames, and all of it in several threads. The calls are the same in every run.
+// recursion, exceptions that leave several frames, and all of it in several threads. The calls are the same in every
+// run.
 
 #include <stdexcept>
 #include <string>
