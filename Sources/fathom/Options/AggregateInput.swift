@@ -19,9 +19,16 @@ struct AggregateInput {
     init(
         _ input: SessionOptions, _ filters: FilterOptions, usesCache: Bool, times: CorrectionOptions? = nil
     ) throws {
+        try self.init(input.open(), input.threads, filters, usesCache: usesCache, times: times)
+    }
+
+    init(
+        _ session: Session, _ selection: ThreadOptions, _ filters: FilterOptions, usesCache: Bool,
+        times: CorrectionOptions? = nil
+    ) throws {
+        self.session = session
         filter = try filters.treeFilter()
-        session = try input.open()
-        threads = try input.selection(of: session).flatMap(\.threads)
+        threads = try selection.selection(of: session).flatMap(\.threads)
         functions = SymbolSource().functions(lines: true)
         resolver = FunctionResolver(functions)
         cost = try times?.cost(of: session)
@@ -39,9 +46,14 @@ struct AggregateInput {
 
     /// The call paths of all threads; throws when there is nothing to show.
     func tree() throws -> CallPathTree {
-        let tree = cache.map { corrected(whole(from: $0)).filtered(filter) } ?? aggregation.tree(of: threads)
+        let tree = anyTree()
         try check(isEmpty: tree.paths.isEmpty)
         return tree
+    }
+
+    /// The call paths of all threads; none when there is nothing to show.
+    func anyTree() -> CallPathTree {
+        cache.map { corrected(whole(from: $0)).filtered(filter) } ?? aggregation.tree(of: threads)
     }
 
     /// What is kept is as it was recorded, whatever baseline came or went.

@@ -7,14 +7,24 @@ struct SessionOptions: ParsableArguments {
     @Argument(help: "A session directory, or a program recorded into PROGRAM.fathom.")
     var session: String
 
+    @OptionGroup var threads: ThreadOptions
+
+    /// Opens the session; see ``openSession(_:)``.
+    func open() throws -> Session { try openSession(session) }
+
+    /// The processes that are asked for, with their threads that are.
+    func selection(of session: Session) throws -> [(process: TracedProcess, threads: [TracedThread])] {
+        try threads.selection(of: session)
+    }
+}
+
+/// Which threads of a session a command reads.
+struct ThreadOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Only threads of this id or name, or main.", valueName: "tid|glob"))
     var thread: [String] = []
 
     @Option(help: ArgumentHelp("Only processes of this id or program name.", valueName: "pid|glob"))
     var process: [String] = []
-
-    /// Opens the session; see ``openSession(_:)``.
-    func open() throws -> Session { try openSession(session) }
 
     /// The processes that are asked for, with their threads that are.
     func selection(of session: Session) throws -> [(process: TracedProcess, threads: [TracedThread])] {

@@ -1,0 +1,102 @@
+/// A change that is too much, as `--fail-on` has it: `total>5%`, `self(parse*)>10ms`, `calls(malloc)>0`.
+///
+/// A metric, the functions it is looked at for, and how much it may grow: as part of what was before, as a time, or, of
+/// calls, as a number. Without functions it is the whole: all calls, the time of the roots.
+public struct ChangeLimit {
+    public enum Amount: Sendable, Equatable {
+        /// 0.05 is 5 %.
+        case part(Double)
+        /// ns, or calls.
+        case absolute(Double)
+    }
+
+    /// Why an expression is refused.
+    public struct InvalidExpression: Error, CustomStringConvertible {
+        public let expression: String
+        public let reason: String
+        public var description: String { "'\(expression)': \(reason)" }
+    }
+
+    public let expression: String
+    public let metric: SessionComparison.Metric
+    public let amount: Amount
+    private let functions: Pattern?
+
+    public init(_ expression: String) throws(InvalidExpression) {
+        func refusal(_ reason: String) -> InvalidExpression {
+            InvalidExpression(expression: expression, reason: reason)
+        }
+        self.expression = expression
+        // Names have signs of their own, like operator>>; an amount has none.
+        guard let sign = expression.lastIndex(of: ">") else {
+            throw refusal("expected METRIC>AMOUNT or METRIC(FUNCTION)>AMOUNT, as in total>5%")
+        }
+        let subject = ChangeLimit.trimmed(expression[..<sign])
+        let word = ChangeLimit.trimmed(subject.prefix { $0 != "(" })
+        guard let metric = SessionComparison.Metric(rawValue: String(word)) else {
+            let metrics = SessionComparison.Metric.allCases.map(\.rawValue).joined(separator: ", ")
+            throw refusal("'\(word)' is none of \(metrics)")
+        }
+        self.metric = metric
+        if let open = subject.firstIndex(of: "(") {
+            guard subject.hasSuffix(")") else { throw refusal("the function's parenthesis is not closed") }
+            let name = subject[subject.index(after: open)...].dropLast()
+            guard !name.isEmpty else { throw refusal("no function is named between the parentheses") }
+            do throws(Pattern.InvalidPattern) {
+                functions = try Pattern(String(name))
+            } catch {
+                throw refusal(error.description)
+            }
+        } else {
+            guard metric != .average else { throw refusal("avg is of functions: avg(FUNCTION)>AMOUNT") }
+            functions = nil
+        }
+        let amount = ChangeLimit.trimmed(expression[expression.index(after: sign)...])
+        guard let amount = ChangeLimit.amount(amount, of: metric) else {
+            throw refusal(
+                metric == .calls
+                    ? "'\(amount)' is neither a part like 5% nor a number of calls"
+                    : "'\(amount)' is neither a part like 5% nor a time like 10ms")
+        }
+        self.amount = amount
+    }
+
+    private static func trimmed(_ text: Substring) -> Substring {
+        var text = text
+        while text.first == " " { text.removeFirst() }
+        while text.last == " " { text.removeLast() }
+        return text
+    }
+
+    private static func amount(_ text: Substring, of metric: SessionComparison.Metric) -> Amount? {
+        if text.hasSuffix("%") {
+            guard let percent = Double(String(trimmed(text.dropLast()))), percent >= 0, percent.isFinite else {
+                return nil
+            }
+            return .part(percent / 100)
+        }
+        if metric == .calls { return UInt64(text).map { .absolute(Double($0)) } }
+        return TimeSpan(text).map { .absolute(Double($0.nanoseconds)) }
+    }
+
+    /// Whether it is for the whole, not for functions.
+    public var isOfWhole: Bool { functions == nil }
+
+    /// The rows that grow by more; of repeated runs, only those for which that is beyond noise.
+    public func exceeded(in comparison: SessionComparison) -> [SessionComparison.Row] {
+        let rows: [SessionComparison.Row]
+        if let functions {
+            rows = comparison.functionRows.filter { functions.matches(comparison.functions[$0.function].name) }
+        } else {
+            rows = [comparison.whole]
+        }
+        return rows.filter { row in
+            let value = row[metric]
+            guard value.isBeyondNoise || !comparison.isRepeated else { return false }
+            return switch amount {
+            case .part(let part): value.sample.relativeChange > part
+            case .absolute(let amount): value.sample.change > amount
+            }
+        }
+    }
+}

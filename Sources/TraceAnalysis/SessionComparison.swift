@@ -1,0 +1,166 @@
+/// Two sides of recorded runs, function by function and path by path.
+///
+/// Functions are the same when their name and their module's file name are (see ``ComparisonBuilder``); paths, when their
+/// functions are.
+public struct SessionComparison {
+    public enum Metric: String, CaseIterable, Sendable { case calls, total, `self`, average = "avg" }
+
+    /// What a row says in short.
+    public enum Verdict: String, Sendable {
+        /// Only after, only before.
+        case new, gone
+        /// Own time is beyond noise.
+        case slower, faster
+        /// The number of calls is beyond noise.
+        case calls
+        /// Only what it calls has changed beyond noise.
+        case callees
+        /// No change beyond noise.
+        case same
+        /// Noise cannot be told.
+        case unknown
+    }
+
+    /// One number of a row. Times in ns.
+    public struct Value: Sendable {
+        public let sample: SampleComparison
+        /// Neither chance nor too small to matter.
+        public fileprivate(set) var isBeyondNoise = false
+    }
+
+    public struct Row {
+        /// Id of the function in ``SessionComparison/functions``; of a path, the innermost.
+        public let function: UInt32
+        /// Index of the path in ``SessionComparison/paths``; nil when the row is of a function.
+        public let path: Int?
+        public fileprivate(set) var calls: Value
+        public fileprivate(set) var total: Value
+        public fileprivate(set) var selfTime: Value
+        public fileprivate(set) var average: Value
+        public fileprivate(set) var verdict = Verdict.unknown
+
+        public subscript(metric: Metric) -> Value {
+            switch metric {
+            case .calls: calls
+            case .total: total
+            case .self: selfTime
+            case .average: average
+            }
+        }
+    }
+
+    public struct Options: Sendable {
+        /// Changes smaller than this part of what was before do not matter, whatever their evidence.
+        public var threshold = 0.01
+        /// The chance, at most, that anything at all is taken for a change where nothing has changed.
+        public var risk = 0.01
+
+        public init() {}
+    }
+
+    /// The functions of both sides, as they are after if they are there.
+    public let functions: FunctionTable
+    /// The paths of both sides; a caller comes before its callees.
+    public let paths: [(function: UInt32, parent: Int)]
+    /// Runs on each side.
+    public let runsBefore: Int
+    public let runsAfter: Int
+    public let functionRows: [Row]
+    public let pathRows: [Row]
+    /// All calls; their total is that of the roots, and their average is without meaning and never beyond noise.
+    public let whole: Row
+
+    /// Whether noise can be told: at least two runs a side.
+    public var isRepeated: Bool { runsBefore >= 2 && runsAfter >= 2 }
+
+    /// Whether anything is beyond noise.
+    public var hasChanges: Bool {
+        ([whole] + functionRows + pathRows).contains { row in Metric.allCases.contains { row[$0].isBeyondNoise } }
+    }
+
+    init(_ builder: ComparisonBuilder, options: Options) {
+        functions = builder.functions
+        paths = builder.paths
+        runsBefore = builder.before.count
+        runsAfter = builder.after.count
+        functionRows = SessionComparison.rows(builder.functionNumbers, builder, options) { number in
+            (UInt32(number), nil)
+        }
+        let paths = self.paths
+        pathRows = SessionComparison.rows(builder.pathNumbers, builder, options) { (paths[$0].function, $0) }
+        whole = SessionComparison.rows([builder.wholeNumbers], builder, options) { _ in (0, nil) }[0]
+    }
+
+    /// The rows of subjects, given the numbers of each in each run, those before first.
+    private static func rows(
+        _ subjects: [[RunNumbers]], _ builder: ComparisonBuilder, _ options: Options,
+        name: (Int) -> (UInt32, Int?)
+    ) -> [Row] {
+        let split = builder.before.count
+        let moments = builder.moments
+        func value(_ runs: [RunNumbers], _ number: (RunNumbers) -> Double) -> Value {
+            let all = runs.map(number)
+            return Value(
+                sample: SampleComparison(
+                    before: Array(all[..<split]), after: Array(all[split...]), moments: moments))
+        }
+        var present: [(before: Int, after: Int)] = []
+        var rows: [Row] = []
+        for (number, runs) in subjects.enumerated() {
+            let isThere = runs.map { $0.isPresent }
+            let (before, after) = (isThere[..<split].count { $0 }, isThere[split...].count { $0 })
+            // A function that another module of the same name defines, say, and that no call is left of.
+            guard before + after > 0 else { continue }
+            let (function, path) = name(number)
+            present.append((before, after))
+            rows.append(
+                Row(
+                    function: function, path: path, calls: value(runs) { $0.calls }, total: value(runs) { $0.total },
+                    selfTime: value(runs) { $0.selfTime }, average: value(runs) { $0.average }))
+        }
+        let isRepeated = split >= 2 && builder.after.count >= 2
+        if isRepeated {
+            // Half of what may be risked is dealt out by time, so that much evidence is not asked of what takes long only
+            // because a thousand short functions are compared, too; the other half evenly.
+            let times = rows.map { $0.selfTime.sample.before + $0.selfTime.sample.after }
+            let sum = max(times.reduce(0, +), 1)
+            let weights = times.map { $0 / sum + 1 / Double(max(rows.count, 1)) }
+            judge(&rows, \.calls, weights, options)
+            judge(&rows, \.total, weights, options)
+            judge(&rows, \.selfTime, weights, options)
+            judge(&rows, \.average, weights, options)
+        }
+        for index in rows.indices {
+            let (before, after) = present[index]
+            // In some of the runs only is a matter of chance.
+            let isSure = before % split == 0 && after % builder.after.count == 0
+            let isNew = before == 0 && isSure
+            let isGone = after == 0 && isSure
+            if isRepeated, isNew || isGone { rows[index].calls.isBeyondNoise = true }
+            rows[index].verdict = verdict(of: rows[index], isNew: isNew, isGone: isGone, isRepeated: isRepeated)
+        }
+        return rows
+    }
+
+    private static func judge(
+        _ rows: inout [Row], _ metric: WritableKeyPath<Row, Value>, _ weights: [Double], _ options: Options
+    ) {
+        let found = Significance.holm(
+            rows.map { $0[keyPath: metric].sample.chance }, weights: weights, risk: options.risk)
+        for index in rows.indices where found[index] {
+            let sample = rows[index][keyPath: metric].sample
+            // A number of calls that is certain matters however small its change.
+            let matters = sample.chance == 0 && metric == \.calls || abs(sample.relativeChange) >= options.threshold
+            rows[index][keyPath: metric].isBeyondNoise = matters
+        }
+    }
+
+    private static func verdict(of row: Row, isNew: Bool, isGone: Bool, isRepeated: Bool) -> Verdict {
+        if isNew { return .new }
+        if isGone { return .gone }
+        guard isRepeated else { return .unknown }
+        if row.selfTime.isBeyondNoise { return row.selfTime.sample.change > 0 ? .slower : .faster }
+        if row.calls.isBeyondNoise { return .calls }
+        return row.total.isBeyondNoise ? .callees : .same
+    }
+}

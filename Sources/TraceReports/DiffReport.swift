@@ -1,0 +1,146 @@
+public import TraceAnalysis
+internal import TraceFormat
+
+/// What has changed between two sides of runs, sorted and ready to be written.
+public struct DiffReport {
+    public enum Subject: String, CaseIterable, Sendable { case function, path }
+
+    public enum Format: String, CaseIterable, Sendable { case text, json }
+
+    /// What rows are sorted by; numbers by how far they changed, up or down, the furthest first.
+    public enum Order: String, CaseIterable, Sendable {
+        /// What has changed itself and beyond noise, by own time; then what only calls such; then the rest.
+        case change
+        case calls, total, `self`, name
+    }
+
+    public struct Options: Sendable {
+        public var subject = Subject.function
+        public var order = Order.change
+        /// Rows to show.
+        public var limit = Int.max
+        /// Also rows without a change, or without one beyond noise.
+        public var showsAll = false
+        /// Rows of less total time on both sides are left out, in ns.
+        public var minCost: UInt64 = 0
+
+        public init() {}
+    }
+
+    let comparison: SessionComparison
+    let options: Options
+    let rows: [SessionComparison.Row]
+    /// Rows beyond the limit.
+    let moreRows: Int
+    /// Rows without a change that matters.
+    let sameRows: Int
+
+    public init(_ comparison: SessionComparison, options: Options) {
+        self.comparison = comparison
+        self.options = options
+        let all = options.subject == .function ? comparison.functionRows : comparison.pathRows
+        let long = all.filter {
+            max($0.total.sample.before, $0.total.sample.after) >= Double(options.minCost)
+        }
+        let changed = options.showsAll ? long : long.filter(DiffReport.hasChanged)
+        let sorted = DiffReport.sort(changed, options.order, comparison)
+        rows = Array(sorted.prefix(options.limit))
+        moreRows = sorted.count - rows.count
+        sameRows = long.count - changed.count
+    }
+
+    public func write(_ format: Format, to writer: ByteWriter) {
+        switch format {
+        case .text: writeText(to: writer)
+        case .json: writeJSON(to: writer)
+        }
+    }
+
+    private static func hasChanged(_ row: SessionComparison.Row) -> Bool {
+        switch row.verdict {
+        case .same: false
+        case .unknown: SessionComparison.Metric.allCases.contains { row[$0].sample.change != 0 }
+        default: true
+        }
+    }
+
+    // MARK: Subjects
+
+    /// Names of the functions of a row's path, the root's first; of a function, its own.
+    func names(of row: SessionComparison.Row) -> [String] { DiffReport.names(of: row, comparison) }
+
+    private static func names(of row: SessionComparison.Row, _ comparison: SessionComparison) -> [String] {
+        guard var path = row.path else { return [comparison.functions[row.function].name] }
+        var names: [String] = []
+        while path >= 0 {
+            names.append(comparison.functions[comparison.paths[path].function].name)
+            path = comparison.paths[path].parent
+        }
+        return names.reversed()
+    }
+
+    // MARK: Order
+
+    /// How much a row tells by itself: 0 the most.
+    private static func rank(_ row: SessionComparison.Row) -> Int {
+        switch row.verdict {
+        case .slower, .faster, .new, .gone, .calls, .unknown: 0
+        case .callees: 1
+        case .same: 2
+        }
+    }
+
+    private static func sort(
+        _ rows: [SessionComparison.Row], _ order: Order, _ comparison: SessionComparison
+    ) -> [SessionComparison.Row] {
+        func distance(_ metric: SessionComparison.Metric) -> (SessionComparison.Row) -> Double {
+            { -abs($0[metric].sample.change) }
+        }
+        func sorted<Key: Comparable>(_ key: (SessionComparison.Row) -> Key) -> [SessionComparison.Row] {
+            let keys = rows.map(key)
+            return rows.indices.sorted { (keys[$0], $0) < (keys[$1], $1) }.map { rows[$0] }
+        }
+        switch order {
+        case .calls: return sorted(distance(.calls))
+        case .total: return sorted(distance(.total))
+        case .self: return sorted(distance(.self))
+        case .name: return sorted { names(of: $0, comparison).joined(separator: ";") }
+        case .change:
+            let keys = rows.map { row in
+                (rank(row), distance(row.verdict == .callees ? .total : .self)(row), distance(.calls)(row))
+            }
+            return rows.indices.sorted {
+                keys[$0] == keys[$1] ? $0 < $1 : keys[$0] < keys[$1]
+            }.map { rows[$0] }
+        }
+    }
+}
+
+extension DiffReport {
+    /// What grows by more than `limit`, in one line, or nil when nothing does.
+    public static func excess(of limit: ChangeLimit, in comparison: SessionComparison) -> String? {
+        let rows = sort(
+            limit.exceeded(in: comparison), limit.metric == .calls ? .calls : limit.metric == .self ? .self : .total,
+            comparison)
+        guard let worst = rows.first else { return nil }
+        let sample = worst[limit.metric].sample
+        func amount(_ number: Double) -> String {
+            limit.metric == .calls ? self.number(number) + " calls" : text(time: nanoseconds(number))
+        }
+        let part = percent(sample.relativeChange)
+        let name = limit.isOfWhole ? "the whole" : comparison.functions[worst.function].name
+        return "'\(limit.expression)' holds: \(name), \(amount(sample.before)) → \(amount(sample.after))"
+            + (part.isEmpty ? "" : ", \(part)") + (rows.count > 1 ? ", and \(rows.count - 1) more" : "")
+    }
+
+    private static func text(time: UInt64) -> String {
+        var bytes: [UInt8] = []
+        let writer = ByteWriter { piece in
+            bytes.append(contentsOf: piece)
+            return true
+        }
+        writer.write(time: time)
+        writer.flush()
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}
