@@ -119,8 +119,9 @@ public struct SampleComparison: Sendable {
             degrees: degrees)
     }
 
-    /// A slope at least as sure as this counts as a trend: rather one too many, which costs only sharpness.
-    private static let trendChance = 0.1
+    /// A slope at least as sure as this counts as a trend: rather one too many, which costs only sharpness, than one that
+    /// is taken for a change.
+    private static let trendChance = 0.25
 
     // MARK: Ranks
 

@@ -52,7 +52,8 @@ public struct SessionComparison {
     public struct Options: Sendable {
         /// Changes smaller than this part of what was before do not matter, whatever their evidence.
         public var threshold = 0.01
-        /// The chance, at most, that anything at all is taken for a change where nothing has changed.
+        /// The chance, at most, that anything at all of the functions, or of the paths, or of the whole, is taken for a
+        /// change where nothing has changed.
         public var risk = 0.01
 
         public init() {}
@@ -146,7 +147,8 @@ public struct SessionComparison {
         _ rows: inout [Row], _ metric: WritableKeyPath<Row, Value>, _ weights: [Double], _ options: Options
     ) {
         let found = Significance.holm(
-            rows.map { $0[keyPath: metric].sample.chance }, weights: weights, risk: options.risk)
+            rows.map { $0[keyPath: metric].sample.chance }, weights: weights,
+            risk: options.risk / Double(Metric.allCases.count))
         for index in rows.indices where found[index] {
             let sample = rows[index][keyPath: metric].sample
             // A number of calls that is certain matters however small its change.
