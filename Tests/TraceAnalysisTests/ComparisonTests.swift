@@ -27,7 +27,7 @@ import TraceFormat
                 name: "f\(address % 100)", module: isLibrary ? "/usr/lib/libx.so.\(address / 100)" : module, file: nil,
                 line: 0)
         }
-        let resolver = FunctionResolver(functions, clock: session.clock)
+        let resolver = FunctionResolver(functions)
         return Aggregation(of: session, resolver: resolver, filter: TreeFilter())
             .tree(of: session.processes.flatMap(\.threads))
     }
@@ -165,7 +165,7 @@ import TraceFormat
                     ResolvedFunction(name: "f\(address)", module: nil, file: nil, line: 0)
                 }
                 let aggregation = Aggregation(
-                    of: session, resolver: FunctionResolver(functions, clock: session.clock), filter: TreeFilter())
+                    of: session, resolver: FunctionResolver(functions), filter: TreeFilter())
                 builder.add(
                     aggregation.tree(of: session.processes.flatMap(\.threads)), to: side, program: nil,
                     moment: UInt64(run + 1))
