@@ -22,7 +22,9 @@ extension FlameGraph {
 
     /// The data that `model.js` and `colours.js` read.
     private func writeData(to writer: ByteWriter) {
-        writer.write("{\"inverted\":\(options.isInverted),\"colour\":\"\(options.colouring.rawValue)\",\n")
+        writer.write(
+            "{\"inverted\":\(options.isInverted),\"colour\":\"\(isDifferential ? "change" : options.colouring.rawValue)\",\n"
+        )
         writer.write("\"order\":\"\(isTimeOrder ? "time" : "paths")\",\n")
         writer.write("\"names\":" as StaticString)
         list(functions, writer) { writer.write(embedded: names[$0].name) }
@@ -54,6 +56,7 @@ extension FlameGraph {
                 writer.write(decimal: number)
             }
         }
+        if isDifferential { writeChanges(to: writer) }
         writer.write("}" as StaticString)
     }
 
@@ -66,7 +69,7 @@ extension FlameGraph {
         }
     }
 
-    private func list<Element>(_ elements: [Element], _ writer: ByteWriter, _ write: (Element) -> Void) {
+    func list<Element>(_ elements: [Element], _ writer: ByteWriter, _ write: (Element) -> Void) {
         writer.write(byte: UInt8(ascii: "["))
         for (index, element) in elements.enumerated() {
             if index > 0 { writer.write(byte: UInt8(ascii: ",")) }

@@ -51,6 +51,7 @@ extension FlameGraph {
                 let colour = FlamePalette.colour(group: style[0], shade: style[1], isDark: isDark)
                 writer.write(".g\(style[0])-\(style[1]){fill:\(colour)}")
             }
+            writeChangeStyle(isDark: isDark, to: writer)
         }
         writer.write("}" as StaticString)
     }
@@ -58,7 +59,7 @@ extension FlameGraph {
     private func write(_ frame: Frame, _ scale: Double, _ rows: Int, _ writer: ByteWriter) {
         let isSummed = frame.function == FlameGraph.summed
         let number = isSummed ? 0 : Int(numbers[Int(frame.function)])
-        let style = isSummed ? "n" : "g\(groupOf(number))-\(shades[number])"
+        let style = isSummed ? "n" : changeStyle(of: frame) ?? "g\(groupOf(number))-\(shades[number])"
         let x = Double(frame.start) * scale
         let width = max(Double(frame.total) * scale, FlameGraph.narrowest)
         let seen = width > 2 ? width - 0.5 : width
@@ -78,6 +79,7 @@ extension FlameGraph {
         write(share: frame.total, writer)
         writer.write(", self " as StaticString)
         write(share: frame.selfTime, writer)
+        writeChange(of: frame, to: writer)
         writer.write("</title></rect>\n" as StaticString)
         let letters = Int((width - 6) / FlameGraph.letter)
         guard letters > 2 else { return }

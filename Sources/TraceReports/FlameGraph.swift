@@ -17,6 +17,8 @@ public struct FlameGraph {
         var total: UInt64
         /// ns.
         var selfTime: UInt64
+        /// What it was before, in a differential flame graph.
+        var before: Before? = nil
     }
 
     /// What frames are coloured by.

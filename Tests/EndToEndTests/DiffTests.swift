@@ -84,6 +84,22 @@ import Testing
         }
     }
 
+    /// Frames know what they were before; what is only before has no width.
+    @Test(arguments: ["svg", "html"])
+    func flameGraphs(_ ending: String) throws {
+        let (one, two) = (directory.file("one.\(ending)"), directory.file("two.\(ending)"))
+        #expect(try Fathom.run(["diff", session("a1"), session("b1"), "-o", one]).status == 0)
+        #expect(try Fathom.run(["flame", session("b1"), "--diff", session("a1"), "-o", two]).status == 0)
+        for path in [one, two] {
+            let text = String(decoding: try readFile(path), as: UTF8.self)
+            #expect(text.contains("\"colour\":\"change\"") && text.contains("\"changes\":{\"steps\":8"))
+            #expect(text.contains("added") && !text.contains("removed"))
+            #expect(ending == "html" || text.contains("before: not there"))
+        }
+        #expect(
+            try Fathom.run(["flame", session("b1"), "--diff", session("a1"), "--time-order", "-o", two]).status == 64)
+    }
+
     @Test func sidesAreNeeded() throws {
         #expect(try Fathom.run(["diff", session("a1")]).status == 64)
         #expect(try Fathom.run(["diff", session("a1"), session("a2"), session("b1")]).status == 64)

@@ -17,6 +17,13 @@ const colourings = {
     module: grouping(modules, data.module),
     kind: grouping(data.kinds, data.kind),
 };
+if (data.changes) {
+    colourings.change = {
+        fill: i => data.changes.palette[theme][change(i).step + data.changes.steps],
+        legend: () => ['much faster', 'no change', 'much slower or new'].map(
+            (text, at) => [data.changes.palette[theme][at * data.changes.steps], text]),
+    };
+}
 let colouring = colourings[data.colour];
 
 const fillOf = i => fn[i] < 0 ? plain[theme] : colouring.fill(i);

@@ -49,12 +49,23 @@ function time(ns) {
 
 const percent = (part, whole) => `${(whole > 0 ? 100 * part / whole : 0).toFixed(2)} %`;
 
+/// What frame i was before, in a differential flame graph.
+function change(i) {
+    const [calls, total, self, step] = data.changes.frames.slice(4 * (i - 1), 4 * i);
+    return { calls, total, self, step };
+}
+
 /// What is known of a frame, as pairs of a word and its value.
 function facts(i, zoomed) {
     const share = part => `${time(part)} (${percent(part, total[0])})`;
     if (i === 0) return [['total', time(total[0])]];
     if (fn[i] === summed) return [['total', share(self[i])]];
     const known = [['calls', calls[i].toLocaleString('en')], ['total', share(total[i])], ['self', share(self[i])]];
+    if (data.changes) {
+        const was = change(i);
+        known.push(['before', was.calls + was.total === 0 ? 'not there' :
+            `calls ${was.calls.toLocaleString('en')} · total ${time(was.total)} · self ${time(was.self)}`]);
+    }
     if (zoomed > 0) known.push(['of shown', percent(total[i], total[zoomed])]);
     if (data.order === 'time') known.push(['at', time(left[i])]);
     known.push(['module', modules[data.module[fn[i]]]]);

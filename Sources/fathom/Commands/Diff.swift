@@ -39,6 +39,13 @@ struct Diff: ParsableCommand {
             valueName: "limit"))
     var failOn: [String] = []
 
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp(
+            "Draw a flame graph of what is after, coloured by change: a page, or a picture if it ends in .svg.",
+            valueName: "file"))
+    var output: String?
+
     @Option(help: "How to write it.")
     var format = DiffReport.Format.text
 
@@ -64,6 +71,12 @@ struct Diff: ParsableCommand {
         let writer = StandardOutput.writer()
         DiffReport(input.comparison, options: reportOptions(input.filter)).write(format, to: writer)
         try StandardOutput.finish(writer)
+        if let output {
+            var flame = FlameGraph.Options()
+            flame.title = (after.isEmpty ? sessions : sessions + ["→"] + after).joined(separator: " ")
+            flame.minTotal = input.filter.minCost
+            try input.draw(options: flame, to: output)
+        }
         input.warn()
         let exceeded = limits.compactMap { DiffReport.excess(of: $0, in: input.comparison) }
         for line in exceeded { Diagnostics.say(line) }

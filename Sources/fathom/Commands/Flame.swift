@@ -18,6 +18,12 @@ struct Flame: ParsableCommand {
     @Option(help: "Colour frames by module, or by kind: the language they are written in.")
     var colour = FlameGraph.Colouring.module
 
+    @Option(
+        help: ArgumentHelp(
+            "Colour frames by how their own time has changed since this session: red is longer, blue shorter.",
+            valueName: "session"))
+    var diff: String?
+
     @Flag(help: "The root at the bottom, instead of at the top.")
     var inverted = false
 
@@ -27,7 +33,12 @@ struct Flame: ParsableCommand {
     @Option(help: "Instead of the command that was recorded.")
     var title: String?
 
+    func validate() throws {
+        if diff != nil, timeOrder { throw ValidationError("--diff and --time-order exclude each other") }
+    }
+
     func run() throws {
+        if let diff { return try drawChange(since: diff) }
         let aggregate = try AggregateInput(input, filters, usesCache: true)
         let graph = try timeOrder ? chart(of: aggregate) : FlameGraph(aggregate.tree(), options: options(aggregate))
         try aggregate.check(isEmpty: graph.isEmpty)
@@ -48,6 +59,18 @@ struct Flame: ParsableCommand {
         options.isInverted = inverted
         options.minTotal = aggregate.filter.minCost
         return options
+    }
+
+    private func drawChange(since before: String) throws {
+        let input = try ComparisonInput(
+            before: [before], after: [self.input.session], self.input.threads, filters, usesCache: true,
+            options: SessionComparison.Options())
+        var options = FlameGraph.Options()
+        options.title = title ?? "\(self.input.session) compared with \(before)"
+        options.isInverted = inverted
+        options.minTotal = input.filter.minCost
+        try input.draw(options: options, to: output)
+        input.warn()
     }
 
     private func chart(of aggregate: AggregateInput) throws -> FlameGraph {

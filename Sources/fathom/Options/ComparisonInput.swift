@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import TraceAnalysis
 internal import TraceFormat
+internal import TraceReports
 
 /// The sessions that are compared, read one after another.
 struct ComparisonInput {
@@ -33,6 +34,15 @@ struct ComparisonInput {
         try inputs[inputs.count - 1].check(isEmpty: isEmpty)
         self.inputs = inputs
         comparison = builder.comparison(options: options)
+    }
+
+    /// Draws the differential flame graph: a page, or a picture if `path` ends in .svg.
+    func draw(options: FlameGraph.Options, to path: String) throws {
+        let graph = FlameGraph(comparison, options: options)
+        guard !graph.isEmpty else { throw Diagnostics.fail("nothing of what is after is left to draw", status: 1) }
+        let file = try OutputFile(path)
+        if path.hasSuffix(".svg") { graph.writeSVG(to: file.writer) } else { graph.writeHTML(to: file.writer) }
+        try file.finish()
     }
 
     /// Says what the recordings lack.
