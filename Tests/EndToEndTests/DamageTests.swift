@@ -21,8 +21,9 @@ import Testing
         try writeFile(bytes, to: "\(session)/trace")
         let output = try Fathom.run(["tree", session])
         #expect(output.signal == nil, "\(what)")
-        #expect(output.status == 0 || output.status == 2, "\(what): \(output.stderr)")
-        if output.status == 2 { #expect(!output.stderr.isEmpty, "\(what)") }
+        // 1: cut where a chunk ends, before the first call, it looks like a recording without calls.
+        #expect(0...2 ~= output.status, "\(what): \(output.stderr)")
+        if output.status != 0 { #expect(!output.stderr.isEmpty, "\(what)") }
     }
 
     @Test func truncated() throws {

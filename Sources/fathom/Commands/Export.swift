@@ -55,7 +55,7 @@ struct Export: ParsableCommand {
         if split { Diagnostics.say("wrote \(parts.count == 1 ? numbered(1) : "\(numbered(1)) to \(parts.count)")") }
         Diagnostics.warn(session.damage)
         Diagnostics.warn(session.losses)
-        guard written > 0 else { throw Diagnostics.fail(session.whyNothingIsShown, status: 1) }
+        guard written > 0 else { throw Diagnostics.failEmpty(session) }
     }
 
     /// The output's name with a number before its extension: trace-1.json, of speedscope's trace-1.speedscope.json.

@@ -62,7 +62,7 @@ struct Tree: ParsableCommand {
         Diagnostics.warn(session.losses)
         let lost = selection.flatMap(\.threads).reduce(UInt64(0)) { $0 &+ $1.lostCalls }
         if lost > 0 { Diagnostics.warn("\(lost) calls left no record; their time is in their callers' self time") }
-        if isEmpty { throw Diagnostics.fail(session.whyNothingIsShown, status: 1) }
+        if isEmpty { throw Diagnostics.failEmpty(session) }
     }
 
     private func walk<Visitor: TreeVisitor>(

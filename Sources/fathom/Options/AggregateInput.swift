@@ -81,8 +81,8 @@ struct AggregateInput {
     func check(isEmpty: Bool, matching pattern: String? = nil) throws {
         guard isEmpty else { return }
         warn()
-        let reason = session.hasCalls ? pattern.map { "no function matches '\($0)'" } : nil
-        throw Diagnostics.fail(reason ?? session.whyNothingIsShown, status: 1)
+        if session.hasCalls, let pattern { throw Diagnostics.fail("no function matches '\(pattern)'", status: 1) }
+        throw Diagnostics.failEmpty(session)
     }
 
     /// Says what the recording lacks.
@@ -96,7 +96,14 @@ struct AggregateInput {
 
 extension Session {
     var hasCalls: Bool { processes.contains { $0.threads.contains { $0.countCalls() > 0 } } }
+}
 
-    /// For a command that has no call to show.
-    var whyNothingIsShown: String { hasCalls ? "no calls are left by the filters" : "the recording has no calls" }
+extension Diagnostics {
+    /// Ends a command that has no call to show.
+    static func failEmpty(_ session: Session) -> ExitCode {
+        if session.hasCalls { return fail("no calls are left by the filters", status: 1) }
+        // What is damaged was told before.
+        let isLost = !session.damage.entries.isEmpty
+        return fail("the recording has no calls", status: isLost ? unreadable.rawValue : 1)
+    }
 }
