@@ -38,10 +38,9 @@ public struct Chunk {
     public let isSealed: Bool
     /// The file ended before the payload did.
     public let isTruncated: Bool
-    /// Thread name, or empty.
-    public let name: String
-    /// `trace` or `buffers`, and the header's offset in it in bytes.
-    public let file: String
+    /// Found in the log, not in a buffer's slot.
+    let isLogged: Bool
+    /// The header's offset in ``file``, in bytes.
     public let offset: UInt64
     /// The payload that is there.
     public let payload: UnsafeRawBufferPointer
@@ -74,6 +73,8 @@ public struct Chunk {
         case FATHOM_CHUNK_METADATA: kind = .metadata
         default: return nil
         }
+        // Metadata has no thread; records have one.
+        guard (kind == .metadata) == (raw.thread == 0) else { return nil }
         let claimed = used ?? Int(raw.used)
         claimedSize = claimed
         let pathSize = Int(raw.path_count) * PathEntry.size
@@ -102,10 +103,19 @@ public struct Chunk {
         functionBase = raw.function_base
         hasGap = UInt32(raw.flags) & FATHOM_FLAG_GAP != 0
         isLast = UInt32(raw.flags) & FATHOM_FLAG_LAST != 0
-        name = withUnsafeBytes(of: raw.name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
         payloadSum = raw.payload_sum
-        self.file = file
+        isLogged = file == TraceLog.name
         self.offset = offset
+    }
+
+    /// `trace` or `buffers`.
+    public var file: String { isLogged ? TraceLog.name : SlotBuffers.name }
+
+    /// Thread name, or empty. Read from the header when it is asked for: there are many chunks.
+    public var name: String {
+        let header = payload.baseAddress! - Chunk.headerSize
+        let name = header.loadUnaligned(as: fathom_chunk.self).name
+        return withUnsafeBytes(of: name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
     }
 
     /// Whether the payload is as it was sealed. Chunks without a checksum count as intact.

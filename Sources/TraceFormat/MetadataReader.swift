@@ -14,7 +14,7 @@ struct MetadataReader {
     /// Reads `chunks`, sorted by sequence.
     ///
     /// - Parameter parent: finds a process by its index; only processes read before this one are asked for.
-    mutating func read(_ chunks: [Chunk], parent: (UInt32) -> TracedProcess?) {
+    mutating func read(_ chunks: ChunkList, parent: (UInt32) -> TracedProcess?) {
         for chunk in chunks {
             guard chunk.payloadIsIntact else {
                 damage.report(

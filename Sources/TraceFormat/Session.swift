@@ -51,7 +51,9 @@ public final class Session {
         if let logFile { traceLog = try TraceLog(logFile, path: directory, damage: damage) }
 
         guard let header = traceLog?.header ?? buffers?.header else { throw .noHeader(path: directory) }
-        let chunks = (traceLog?.chunks ?? []) + (buffers?.chunks ?? [])
+        // One list, sorted where it is.
+        var chunks = traceLog?.takeChunks() ?? []
+        chunks += buffers?.chunks ?? []
         self.path = directory
         self.damage = damage
         log = logFile
@@ -64,6 +66,7 @@ public final class Session {
         ticksPerSecond = header.ticksPerSecond
         startRealtimeNanoseconds = header.startRealtimeNanoseconds
         clock = Session.clock(header, chunks: chunks)
+        Session.sort(&chunks)
         processes = Session.assemble(chunks, file: logFile, damage: damage)
         Session.settleEnds(of: processes, now: isRecording && clockIsCounter ? fathom_counter() : nil)
         description = SessionDescription(path: directory + "/session.json", damage: damage)
@@ -105,25 +108,39 @@ public final class Session {
         return Clock(startTicks: header.startTicks, ticks: longest.ticks, nanoseconds: longest.nanoseconds)
     }
 
-    /// Groups chunks by process and thread, each sequence number once.
-    private static func assemble(_ chunks: [Chunk], file: MappedFile?, damage: DamageLog) -> [TracedProcess] {
-        let sorted = chunks.sorted {
-            ($0.process, $0.thread, $0.sequence, $1.payload.count) < (
-                $1.process, $1.thread, $1.sequence, $0.payload.count
-            )
+    /// Sorts chunks by process, thread and sequence number, each number once.
+    private static func sort(_ chunks: inout [Chunk]) {
+        func isBefore(_ a: Chunk, _ b: Chunk) -> Bool {
+            (a.process, a.thread, a.sequence, b.payload.count) < (b.process, b.thread, b.sequence, a.payload.count)
         }
+        if !zip(chunks, chunks.dropFirst()).allSatisfy({ isBefore($0, $1) }) { chunks.sort(by: isBefore) }
+        // A chunk may be in the log and still in its slot; the fuller one comes first.
+        var kept = 0
+        for index in chunks.indices {
+            let chunk = chunks[index]
+            if kept > 0, case let last = chunks[kept - 1],
+                (last.process, last.thread, last.sequence) == (chunk.process, chunk.thread, chunk.sequence)
+            {
+                continue
+            }
+            if kept != index { chunks[kept] = chunk }
+            kept += 1
+        }
+        chunks.removeLast(chunks.count - kept)
+    }
+
+    /// Groups sorted chunks by process and thread.
+    private static func assemble(_ sorted: [Chunk], file: MappedFile?, damage: DamageLog) -> [TracedProcess] {
         var byIndex: [UInt32: TracedProcess] = [:]
         var processes: [TracedProcess] = []
         var start = 0
         while start < sorted.count {
             let first = sorted[start]
-            var group: [Chunk] = []
             var next = start
             while next < sorted.count, sorted[next].process == first.process, sorted[next].thread == first.thread {
-                // A chunk may be in the log and still in its slot; the fuller one comes first.
-                if group.last?.sequence != sorted[next].sequence { group.append(sorted[next]) }
                 next += 1
             }
+            let group = ChunkList(sorted, start..<next)
             start = next
             let process: TracedProcess
             if let known = byIndex[first.process] {
@@ -136,14 +153,12 @@ public final class Session {
             reportGaps(in: group, damage: damage)
             if first.thread == 0 {
                 var reader = MetadataReader(process: process, damage: damage)
-                reader.read(group.filter { $0.kind == .metadata }) { index in
+                reader.read(group) { index in
                     index < process.index ? byIndex[index] : nil
                 }
             } else {
-                let records = group.filter { $0.kind == .records }
-                guard !records.isEmpty else { continue }
                 process.threads.append(
-                    TracedThread(process: process, serial: first.thread, chunks: records, file: file, damage: damage))
+                    TracedThread(process: process, serial: first.thread, chunks: group, file: file, damage: damage))
             }
         }
         return processes
@@ -166,7 +181,7 @@ public final class Session {
         }
     }
 
-    private static func reportGaps(in chunks: [Chunk], damage: DamageLog) {
+    private static func reportGaps(in chunks: ChunkList, damage: DamageLog) {
         var expected: UInt64 = 0
         for chunk in chunks {
             if chunk.sequence > expected {

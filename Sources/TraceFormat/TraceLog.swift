@@ -16,7 +16,7 @@ struct TraceLog {
     static let name = "trace"
 
     let header: FileHeader?
-    let chunks: [Chunk]
+    private(set) var chunks: [Chunk]
 
     /// Finds the chunks of a mapped log.
     ///
@@ -28,6 +28,10 @@ struct TraceLog {
     init(_ file: MappedFile, path: String, damage: DamageLog) throws(TraceFormatError) {
         header = try TraceLog.header(file, path: path, damage: damage)
         var chunks: [Chunk] = []
+        // No doubling on the way: most chunks are as long as the first.
+        if let first = TraceLog.chunk(file, at: min(MemoryLayout<fathom_trace_header>.size, file.size)) {
+            chunks.reserveCapacity(file.size / max(first.stride, 1 << 14) + 64)
+        }
         var read = MappedFile.ReadStretch()
         var offset = min(MemoryLayout<fathom_trace_header>.size, file.size)
         while offset < file.size {
@@ -53,6 +57,12 @@ struct TraceLog {
             }
         }
         self.chunks = chunks
+    }
+
+    /// The chunks, left to the caller alone.
+    mutating func takeChunks() -> [Chunk] {
+        defer { chunks = [] }
+        return chunks
     }
 
     private static func header(

@@ -84,7 +84,7 @@ public final class TracedThread {
     public let serial: UInt32
     public let tid: UInt32
     /// Sorted by sequence; numbers may be missing.
-    public let chunks: [Chunk]
+    public let chunks: ChunkList
     private let damage: DamageLog
     private let file: MappedFile?
     /// When the tracer took time, over all of the thread.
@@ -95,7 +95,7 @@ public final class TracedThread {
     private enum PayloadState { case unread, intact, damaged }
 
     init(
-        process: TracedProcess, serial: UInt32, chunks: [Chunk], file: MappedFile?, damage: DamageLog,
+        process: TracedProcess, serial: UInt32, chunks: ChunkList, file: MappedFile?, damage: DamageLog,
         tracer: TracerTime? = nil
     ) {
         self.tracer = tracer ?? TracerTime(chunks)
@@ -113,7 +113,7 @@ public final class TracedThread {
     /// - Parameter damage: takes what is found there.
     public func part(_ range: Range<Int>, damage: DamageLog) -> TracedThread {
         TracedThread(
-            process: process, serial: serial, chunks: Array(chunks[range]), file: file, damage: damage, tracer: tracer)
+            process: process, serial: serial, chunks: chunks.part(range), file: file, damage: damage, tracer: tracer)
     }
 
     /// Whether chunk `index` follows the one before it and lists all calls that are open between them.

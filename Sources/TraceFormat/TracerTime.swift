@@ -7,7 +7,7 @@ struct TracerTime {
     private var switches: [(end: UInt64, sum: UInt64)] = []
 
     /// - Parameter chunks: all chunks of a thread, sorted by sequence.
-    init(_ chunks: [Chunk]) {
+    init(_ chunks: ChunkList) {
         var sum: UInt64 = 0
         for (previous, chunk) in zip(chunks, chunks.dropFirst()) where TracerTime.isExact(previous, chunk) {
             sum &+= chunk.switchTicks
