@@ -31,8 +31,9 @@ let package = Package(
             cSettings: [.unsafeFlags(runtimeFlags)]),
         .target(
             name: "TraceRuntimeStatic", dependencies: ["CTraceRuntime"], cSettings: [.unsafeFlags(runtimeFlags)]),
+        .target(name: "TraceSwiftHooks", cSettings: [.unsafeFlags(runtimeFlags)]),
         .target(
-            name: "TraceRuntimeImage", dependencies: ["CTraceRuntime", "TraceRuntimeStatic"],
+            name: "TraceRuntimeImage", dependencies: ["CTraceRuntime", "TraceRuntimeStatic", "TraceSwiftHooks"],
             cSettings: [.unsafeFlags(runtimeFlags)],
             // Embedded and -wmo keep the Swift runtime, which SwiftPM links into every dynamic product, out of this one.
             linkerSettings: [

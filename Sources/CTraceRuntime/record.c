@@ -102,8 +102,8 @@ static struct frame *find_call(struct thread *t, uintptr_t function, uintptr_t c
         int on_signal_stack = (f->stack_pointer & FRAME_ALTERNATE) != 0;
         int is_below = (f->stack_pointer & ~FRAME_FLAGS) < sp && !on_signal_stack;
         if (hook == HOOK_TAIL && !is_below && !on_signal_stack && likely) break;
-        if (f->function != function) continue;
-        if (!possible) possible = f;
+        if (f->function != function && function != ANY_FUNCTION) continue;
+        if (!possible && function != ANY_FUNCTION) possible = f;
         if (hook == HOOK_TAIL) {
             if ((is_below || on_signal_stack) && (f->call_site == call_site || !likely)) likely = f;
         } else if (!is_below) {

@@ -76,6 +76,8 @@ struct side_event {
 #define HOOK_LANDING 3u  // no hook: control landed in the frame at stack_pointer
 #define HOOK_TAIL 2u  // an exit hook that was jumped to when the frame was gone already: optimising compilers do that
 #define SIDE_LIMIT 1024u
+// In place of the function of an exit hook that does not say whose exit it is: the stack pointer tells.
+#define ANY_FUNCTION 1ul
 
 // A stack and the calls open on it. frames[0] is a sentinel: no function, stack_pointer the upper bound.
 struct lane {

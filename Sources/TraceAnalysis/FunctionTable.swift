@@ -20,6 +20,9 @@ public struct ResolvedFunction: Sendable {
     /// Where it is defined.
     public var file: String?
     public var line: Int
+    /// Nobody wrote it: its time is its caller's, and what it calls its caller's callees, unless compiler-made functions are
+    /// asked for.
+    public var isCompilerMade = false
 
     public init(name: String, module: String?, file: String?, line: Int) {
         self.name = name
@@ -42,6 +45,8 @@ public final class FunctionTable {
     public typealias Resolve = (_ module: ModuleIdentity?, _ address: UInt64) -> ResolvedFunction
     /// Resolves an address inside a function, for instance a call site, to a line.
     public typealias Locate = (_ module: ModuleIdentity, _ address: UInt64) -> (file: String, line: Int)?
+    /// What the function at an address is one of several versions of, or nil: versions count as one function.
+    public typealias Identify = (_ module: ModuleIdentity, _ address: UInt64) -> String?
 
     public private(set) var functions: [Function] = []
     public private(set) var modules: [ModuleIdentity] = []
@@ -50,10 +55,21 @@ public final class FunctionTable {
     private var resolved: [ResolvedFunction?] = []
     private let resolve: Resolve
     private let locate: Locate
+    private let identify: Identify
+    private var versions: [Version: UInt32] = [:]
 
-    public init(resolve: @escaping Resolve, locate: @escaping Locate = { _, _ in nil }) {
+    private struct Version: Hashable {
+        var module: Int32
+        var identity: String
+    }
+
+    public init(
+        resolve: @escaping Resolve, locate: @escaping Locate = { _, _ in nil },
+        identify: @escaping Identify = { _, _ in nil }
+    ) {
         self.resolve = resolve
         self.locate = locate
+        self.identify = identify
     }
 
     /// The dense index of `module`.
@@ -68,7 +84,18 @@ public final class FunctionTable {
     /// The dense id of `function`.
     public func intern(_ function: Function) -> UInt32 {
         if let known = functionIDs[function] { return known }
+        let version =
+            function.module < 0
+            ? nil
+            : identify(modules[Int(function.module)], function.address).map {
+                Version(module: function.module, identity: $0)
+            }
+        if let version, let known = versions[version] {
+            functionIDs[function] = known
+            return known
+        }
         let id = UInt32(functions.count)
+        if let version { versions[version] = id }
         functions.append(function)
         resolved.append(nil)
         functionIDs[function] = id

@@ -12,13 +12,17 @@ public struct TreeFilter {
     public var leadingTo: [Pattern] = []
     /// Not these, but what they call; their self time counts as their caller's.
     public var hidden: [Pattern] = []
+    /// Hides what only the compiler knows of in the same way.
+    public var hidesCompilerMade = false
     /// Only calls that overlap this stretch, in ns since the session's start.
     public var from: UInt64 = 0
     public var to: UInt64 = .max
 
     public init() {}
 
-    var usesNames: Bool { !(only.isEmpty && without.isEmpty && leadingTo.isEmpty && hidden.isEmpty) }
+    var usesNames: Bool {
+        hidesCompilerMade || !(only.isEmpty && without.isEmpty && leadingTo.isEmpty && hidden.isEmpty)
+    }
 }
 
 /// What the name patterns of a filter say about functions, found out once for each.
@@ -52,12 +56,15 @@ final class NameClassifier {
         if index >= matches.count {
             matches.append(contentsOf: repeatElement([], count: functions.functions.count - matches.count))
         }
-        let name = functions[UInt32(index)].name
+        let function = functions[UInt32(index)]
+        let name = function.name
         var match = Match.known
         if filter.only.contains(where: { $0.matches(name) }) { match.insert(.only) }
         if filter.without.contains(where: { $0.matches(name) }) { match.insert(.without) }
         if filter.leadingTo.contains(where: { $0.matches(name) }) { match.insert(.leadingTo) }
-        if filter.hidden.contains(where: { $0.matches(name) }) { match.insert(.hidden) }
+        if filter.hidesCompilerMade && function.isCompilerMade || filter.hidden.contains(where: { $0.matches(name) }) {
+            match.insert(.hidden)
+        }
         matches[index] = match
         return match
     }

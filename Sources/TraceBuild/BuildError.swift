@@ -3,6 +3,10 @@ internal import Glibc
 /// Why a compilation or a build cannot go on.
 public enum BuildError: Error, Sendable, Equatable, CustomStringConvertible {
     case noCompiler(String)
+    /// A Swift build that uses the thread sanitizer's hooks itself.
+    case threadSanitizer
+    case buildsNothing(String)
+    case noToolchain(String)
     case cannotRun(String, errno: Int32)
     case cannotRead(String, errno: Int32)
     case cannotWrite(String, errno: Int32)
@@ -14,6 +18,10 @@ public enum BuildError: Error, Sendable, Equatable, CustomStringConvertible {
     public var description: String {
         switch self {
         case .noCompiler(let name): "\(name): no such compiler in PATH"
+        case .threadSanitizer:
+            "a build with -sanitize=thread cannot be traced as well: both use the same hooks; leave it out"
+        case .buildsNothing(let command): "\(command) builds nothing to trace; use swift build, swift run or swift test"
+        case .noToolchain(let command): "\(command): no Swift toolchain with a frontend and its resources beside it"
         case .cannotRun(let path, let errno): "cannot run \(path): \(String(cString: strerror(errno)))"
         case .cannotRead(let path, let errno): "cannot read \(path): \(String(cString: strerror(errno)))"
         case .cannotWrite(let path, let errno): "cannot write \(path): \(String(cString: strerror(errno)))"

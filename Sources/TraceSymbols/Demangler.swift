@@ -25,7 +25,7 @@ private func demangleCXX(_ name: String) -> String? {
     return status == 0 ? String(cString: text) : nil
 }
 
-private func demangleSwift(_ name: String) -> String? {
+func demangleSwift(_ name: String) -> String? {
     guard let text = swiftDemangle(name, UInt(name.utf8.count), nil, nil, 0) else { return nil }
     defer { free(text) }
     return String(cString: text)

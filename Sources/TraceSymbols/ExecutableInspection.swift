@@ -56,11 +56,10 @@ public struct ExecutableInspection: Sendable {
         return inspection
     }
 
-    /// gcc's and clang's hook, and the one Swift builds use.
-    private static let hooks = ["__cyg_profile_func_enter", "__tsan_func_entry"]
+    /// gcc's and clang's hook, and what a Swift product's own hooks go on to.
+    private static let hooks = ["__cyg_profile_func_enter", "fathom_swift_enter"]
 
-    /// A program may also define gcc's hook itself, as every statically linked one does; a defined sanitizer hook is the
-    /// sanitizer's own.
+    /// A program may also define gcc's hook itself, as every statically linked one does.
     private static func callsHooks(_ file: borrowing ELFFile) -> Bool {
         [SHT_DYNSYM, SHT_SYMTAB].contains { table in
             file.namesSymbol(hooks, in: table) { $0 } || file.namesSymbol([hooks[0]], in: table) { _ in true }
@@ -126,7 +125,7 @@ extension ELFFile {
         var symbol = GElf_Sym()
         for index in 0..<min(count, Int(Int32.max)) where gelf_getsym(data, Int32(index), &symbol) != nil {
             let name = Int(symbol.st_name)
-            guard name > 0, name < text.count, text[name] == UInt8(ascii: "_") else { continue }
+            guard name > 0, name < text.count, wanted.contains(where: { text[name] == $0[0] }) else { continue }
             if wanted.contains(where: { text[name...].starts(with: $0) }),
                 isWanted(symbol.st_shndx == UInt16(SHN_UNDEF))
             {

@@ -9,12 +9,17 @@ public final class ModuleSymbols {
     private let path: String
     private let buildID: [UInt8]
     private let debugFile: DebugFile
+    private let rawNames: Bool
 
     /// - Parameters:
     ///   - path: of the module's file, as it was mapped.
     ///   - buildID: of the module as it ran; empty when it had none.
     ///   - debugRoots: where separate debug information is installed.
-    public init(path: String, buildID: [UInt8], debugRoots: [String] = ["/usr/lib/debug"]) {
+    ///   - rawNames: names as demanglers give them, and every version of a function by itself.
+    public init(
+        path: String, buildID: [UInt8], debugRoots: [String] = ["/usr/lib/debug"], rawNames: Bool = false
+    ) {
+        self.rawNames = rawNames
         self.path = path
         self.buildID = buildID
         debugFile = DebugFile(roots: debugRoots)
@@ -31,9 +36,26 @@ public final class ModuleSymbols {
         guard let found = contents.table?.lookup(fileAddress) else {
             let module = path.split(separator: "/").last.map(String.init) ?? path
             let name = "\(module)+0x\(String(fileAddress, radix: 16))"
-            return Symbol(name: name, linkageName: name, file: nil, line: 0, start: fileAddress, isKnown: false)
+            var symbol = Symbol(name: name, linkageName: name, file: nil, line: 0, start: fileAddress, isKnown: false)
+            // The Swift compiler gives what only it calls no symbol.
+            symbol.isCompilerMade = !rawNames && contents.table != nil && hasSwiftCode
+            return symbol
         }
         return symbol(found, at: fileAddress, lines: lines)
+    }
+
+    /// Whether there is Swift code in it. Reads the section table alone.
+    public private(set) lazy var hasSwiftCode: Bool = {
+        guard let file = try? ELFFile(path: path) else { return false }
+        return file.section { name, _ in name.hasPrefix("swift5_") } != nil
+    }()
+
+    /// ``Symbol/identity`` of the function that covers `fileAddress`.
+    ///
+    /// - Complexity: O(log n) after the table is built; demangles the name each time.
+    public func identity(at fileAddress: UInt64) -> String? {
+        guard !rawNames, let found = contents.table?.lookup(fileAddress) else { return nil }
+        return swiftFunction(found.linkageName, start: found.start)?.identity
     }
 
     /// File and line of the instruction that contains `fileAddress`; for a return address, pass the byte before it.
@@ -53,14 +75,42 @@ public final class ModuleSymbols {
 
     private func symbol(_ found: (start: UInt64, linkageName: String), at address: UInt64, lines: Bool) -> Symbol {
         var symbol = Symbol(
-            name: demangle(found.linkageName), linkageName: found.linkageName, file: nil, line: 0, start: found.start,
-            isKnown: true)
+            name: "", linkageName: found.linkageName, file: nil, line: 0, start: found.start, isKnown: true)
+        if !rawNames, let swift = swiftFunction(found.linkageName, start: found.start) {
+            symbol.name = swift.name
+            symbol.isCompilerMade = swift.kind == .compilerMade
+            symbol.identity = swift.identity
+        } else {
+            symbol.name = demangle(found.linkageName)
+        }
         // Assembly has lines but no subprograms.
         if lines, let place = functionLines?.lookup(address) ?? location(at: found.start) {
             symbol.file = place.file
             symbol.line = place.line
         }
         return symbol
+    }
+
+    /// What a Swift function is, with a look at its code where its name does not tell.
+    ///
+    /// A thunk that calls what it leads to only leads there; one that does not has it inlined, and stands for it.
+    private func swiftFunction(_ linkageName: String, start: UInt64) -> SwiftName? {
+        guard let name = SwiftName(linkageName) else { return nil }
+        guard name.kind == .thunk || name.kind == .written, let table = contents.table,
+            name.kind == .thunk || table.hasName(startingWith: linkageName + SwiftName.respecialized),
+            let extent = table.extent(around: start), let file = try? ELFFile(path: path)
+        else { return name }
+        let calls = CallInstructions(in: extent, of: file)
+        let callees = calls.targets.compactMap { target -> String? in
+            guard target != start, let found = table.lookup(target), found.start == target else { return nil }
+            return found.linkageName
+        }
+        if callees.contains(where: { name.onlyLeads(to: $0, from: linkageName) }) { return name.asCompilerMade }
+        // To whatever the class has in its table, or one of an inlined function's own calls: that has lines.
+        let dispatches =
+            name.kind == .thunk && calls.indirectCount == 1 && !callees.contains { SwiftName($0) != nil }
+            && lineTable?.lookup(extent.upperBound - 1, in: extent) == nil
+        return dispatches ? name.asCompilerMade : name
     }
 
     private struct Contents {

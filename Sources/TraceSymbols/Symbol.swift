@@ -1,6 +1,7 @@
 /// A function as a person knows it.
 public struct Symbol: Sendable, Equatable {
-    /// Demangled, without parameter list and return type: `ns::Class<int>::method`. `libx.so+0x1234` when unknown.
+    /// Demangled, without parameter list and return type: `ns::Class<int>::method`, `Type.method(label:)` in Swift.
+    /// `libx.so+0x1234` when unknown.
     public var name: String
     /// The name the linker knows, `_ZN2ns5ClassIiE6methodEv.cold`; equal to ``name`` when unknown.
     public var linkageName: String
@@ -12,6 +13,10 @@ public struct Symbol: Sendable, Equatable {
     public var start: UInt64
     /// False when no symbol covers the address.
     public var isKnown: Bool
+    /// Only the compiler knows of it: a metadata accessor, or a thunk that calls what it leads to.
+    public var isCompilerMade = false
+    /// What this is one of several versions of, specialised or not, in full; nil when there is no saying.
+    public var identity: String?
 }
 
 /// Why a module has no names, or none that may be trusted.

@@ -9,6 +9,7 @@ enum Main {
         if let name = CommandLine.arguments.first, StandIns.isStandIn(name) {
             compile(as: name, Array(CommandLine.arguments.dropFirst()))
         }
+        if StandInFrontend.isCalled { StandInFrontend.run() }
         Fathom.main()
     }
 }

@@ -225,11 +225,48 @@ import TraceSymbols
             sources: ["main.swift": source], compiler: .swiftc, flags: ["-g", "-Onone", "-module-name", "demo"],
             output: directory.file("demo"))
         let symbols = ModuleSymbols(path: path, buildID: [])
-        let function = try #require(symbols.functions()?.first { $0.name.contains("demo.Counter.advance(by:") })
+        let function = try #require(symbols.functions()?.first { $0.name == "Counter.advance(by:)" })
         #expect(function.line == 5)
         #expect(function.file?.hasSuffix("/main.swift") == true)
         #expect(symbols.symbol(at: function.start + 4) == function)
         #expect(symbols.location(at: function.start)?.file.hasSuffix("/main.swift") == true)
+        let raw = ModuleSymbols(path: path, buildID: [], rawNames: true).symbol(at: function.start)
+        #expect(raw.name == "demo.Counter.advance(by: Swift.Int) -> ()" && raw.identity == nil)
+    }
+
+    /// A thunk that calls what it stands for is the compiler's; one that holds it stands for it.
+    @Test func thunksOfSwift() throws {
+        let source = """
+            protocol Shape {
+                func called() -> Int
+                func held() -> Int
+                func looked() -> Int
+            }
+            class Square: Shape {
+                var side = CommandLine.arguments.count
+                @inline(never) final func called() -> Int { side &* 3 }
+                @inline(__always) final func held() -> Int { side &* 5 }
+                @inline(never) func looked() -> Int { side &* 7 }
+            }
+            final class Small: Square {
+                override func looked() -> Int { side }
+            }
+            @inline(never) func all(_ shape: any Shape) -> Int { shape.called() &+ shape.held() &+ shape.looked() }
+            print(all(CommandLine.arguments.count > 5 ? Small() : Square()))
+            """
+        let path = try Toolchain.compile(
+            sources: ["main.swift": source], compiler: .swiftc, flags: ["-g", "-O", "-module-name", "demo"],
+            output: directory.file("demo"))
+        let symbols = ModuleSymbols(path: path, buildID: [])
+        let functions = try #require(symbols.functions())
+        #expect(symbols.hasSwiftCode)
+        for (name, isCompilerMade) in [("called()", true), ("held()", false), ("looked()", true)] {
+            let witness = functions.first { $0.name == "Square.\(name)" && $0.linkageName.hasSuffix("TW") }
+            #expect(witness?.isCompilerMade == isCompilerMade, Comment(rawValue: name))
+            #expect((symbols.identity(at: witness?.start ?? 0) == nil) == isCompilerMade)
+        }
+        #expect(functions.contains { $0.name == "Square.called()" && !$0.isCompilerMade })
+        #expect(functions.contains { $0.linkageName.hasSuffix("Ma") && $0.isCompilerMade })
     }
 
     @Test(.enabled(if: Toolchain.Compiler.rustc.isInstalled)) func functionsOfRust() throws {

@@ -9,7 +9,8 @@ struct Build: ParsableCommand {
         discussion: """
             Works with make, CMake, Meson, autoconf and plain compiler calls: compilers found in PATH by their usual names \
             are called through Fathom. A tree that was configured or compiled without Fathom is to be configured anew, or \
-            cleaned, first.
+            cleaned, first. swift build, swift run, swift test and swiftc are told to add hooks themselves; of the options \
+            only --every-function is for them.
             """)
 
     @Flag(help: "Hook only what is left after inlining: cheaper, less to see (clang).")
@@ -35,6 +36,9 @@ struct Build: ParsableCommand {
     @Flag(help: "Link even with objects that were compiled without hooks.")
     var keepGoing = false
 
+    @Flag(help: "Swift: hook functions that call nothing, too, and none that only the compiler knows of.")
+    var everyFunction = false
+
     @Argument(parsing: .captureForPassthrough, help: "The build command and its arguments.")
     var command: [String]
 
@@ -49,12 +53,20 @@ struct Build: ParsableCommand {
         if (excludeFunction + excludeFile + only).contains(where: { $0.isEmpty || $0.contains("\n") }) {
             throw ValidationError("a name or path is empty or holds a new line")
         }
+        let isSwift = SwiftBuild.builds(words[0])
+        let choosesFunctions = !(excludeFunction + excludeFile + excludeList + only).isEmpty
+        if isSwift, choosesFunctions || afterInlining || framePointers || keepGoing {
+            throw ValidationError("of the options only --every-function is for \(words[0])")
+        }
+        if everyFunction, !isSwift { throw ValidationError("--every-function is for swift and swiftc") }
     }
 
+    private var words: [String] { command.first == "--" ? Array(command.dropFirst()) : command }
+
     func run() throws {
-        let words = command.first == "--" ? Array(command.dropFirst()) : command
         let result: BuildResult
         do throws(BuildError) {
+            if SwiftBuild.builds(words[0]) { Glibc.exit(try runSwift()) }
             var options = BuildOptions()
             options.afterInlining = afterInlining
             options.framePointers = framePointers
@@ -69,5 +81,12 @@ struct Build: ParsableCommand {
         }
         for line in result.lines { Diagnostics.say(line) }
         Glibc.exit(result.status)
+    }
+
+    private func runSwift() throws(BuildError) -> Int32 {
+        var options = SwiftBuild.Options()
+        options.everyFunction = everyFunction
+        let tools = SwiftBuild.Tools(frontend: Installation.swiftFrontend, hooks: Installation.swiftHooks)
+        return try SwiftBuild(options, tools: tools).run(words)
     }
 }

@@ -36,10 +36,12 @@ struct Export: ParsableCommand {
     }
 
     func run() throws {
-        let filter = try filters.treeFilter()
+        _ = try filters.treeFilter()  // bad usage is told before a bad session
         let session = try input.open()
+        let symbols = SymbolSource(rawNames: filters.rawNames)
+        let filter = try filters.treeFilter(of: session, symbols)
         let selection = try input.selection(of: session)
-        let resolver = FunctionResolver(SymbolSource().functions(lines: true))
+        let resolver = FunctionResolver(symbols.functions(lines: true))
         let source = ExportSource(session, resolver: resolver, selection: selection, filter: filter)
         let parts = split ? source.split(calls: splitCalls ?? format.callLimit ?? .max) : [source]
         var written: UInt64 = 0

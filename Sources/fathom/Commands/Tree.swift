@@ -36,10 +36,12 @@ struct Tree: ParsableCommand {
     }
 
     func run() throws {
-        let filter = try filters.treeFilter()
+        _ = try filters.treeFilter()  // bad usage is told before a bad session
         let session = try input.open()
+        let symbols = SymbolSource(rawNames: filters.rawNames)
+        let filter = try filters.treeFilter(of: session, symbols)
         let selection = try input.selection(of: session)
-        let functions = SymbolSource().functions(lines: lines || format == .json)
+        let functions = symbols.functions(lines: lines || format == .json)
         let resolver = FunctionResolver(functions)
         var layout = TreeLayout()
         layout.folds = !noFold

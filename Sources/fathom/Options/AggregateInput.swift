@@ -27,14 +27,16 @@ struct AggregateInput {
         times: CorrectionOptions? = nil
     ) throws {
         self.session = session
-        filter = try filters.treeFilter()
+        let symbols = SymbolSource(rawNames: filters.rawNames)
+        filter = try filters.treeFilter(of: session, symbols)
         threads = try selection.selection(of: session).flatMap(\.threads)
-        functions = SymbolSource().functions(lines: true)
+        functions = symbols.functions(lines: true)
         resolver = FunctionResolver(functions)
         cost = try times?.cost(of: session)
         aggregation = AggregateInput.aggregation(session, resolver, filter, cost)
         let isWhole = threads.count == session.processes.reduce(0) { $0 + $1.threads.count }
-        cache = usesCache && isWhole && filter.from == 0 && filter.to == .max ? AggregateCache(session) : nil
+        let isCached = usesCache && isWhole && !filters.rawNames
+        cache = isCached && filter.from == 0 && filter.to == .max ? AggregateCache(session) : nil
     }
 
     private static func aggregation(

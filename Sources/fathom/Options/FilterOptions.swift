@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import TraceAnalysis
+internal import TraceFormat
 
 /// The filters, named alike in every command that shows calls.
 struct FilterOptions: ParsableArguments {
@@ -39,6 +40,9 @@ struct FilterOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Only calls that begin before this time since the start.", valueName: "time"))
     var to: TimeSpan?
 
+    @Flag(help: "Swift: full names, with every version of a function by itself and what the compiler made.")
+    var rawNames = false
+
     func treeFilter() throws -> TreeFilter {
         var result = TreeFilter()
         result.maxDepth = maxDepth ?? .max
@@ -49,6 +53,13 @@ struct FilterOptions: ParsableArguments {
         result.hidden = try hide.map { try namePattern($0) }
         result.from = from?.nanoseconds ?? 0
         result.to = to?.nanoseconds ?? .max
+        return result
+    }
+
+    /// The same for `session`, whose names come from `symbols`.
+    func treeFilter(of session: Session, _ symbols: SymbolSource) throws -> TreeFilter {
+        var result = try treeFilter()
+        result.hidesCompilerMade = !rawNames && symbols.hasCompilerMade(session)
         return result
     }
 }

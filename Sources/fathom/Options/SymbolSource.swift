@@ -5,6 +5,17 @@ internal import TraceSymbols
 /// Joins a session's functions with the symbols of their modules; each module's are loaded once, when first needed.
 final class SymbolSource {
     private var modules: [ModuleIdentity: ModuleSymbols] = [:]
+    private let rawNames: Bool
+
+    /// - Parameter rawNames: every function by itself, by its full name.
+    init(rawNames: Bool = false) { self.rawNames = rawNames }
+
+    /// Whether programs of the session have functions that only the compiler knows of.
+    func hasCompilerMade(_ session: Session) -> Bool {
+        let modules = Set(
+            session.processes.flatMap { $0.modules.map { ModuleIdentity(path: $0.path, buildID: $0.buildID) } })
+        return modules.contains { ModuleSymbols(path: $0.path, buildID: $0.buildID).hasSwiftCode }
+    }
 
     /// A function table that takes its names from here.
     ///
@@ -16,14 +27,20 @@ final class SymbolSource {
                     return ResolvedFunction(name: "0x" + String(address, radix: 16), module: nil, file: nil, line: 0)
                 }
                 let symbol = self.symbols(of: module).symbol(at: address, lines: lines)
-                return ResolvedFunction(name: symbol.name, module: module.path, file: symbol.file, line: symbol.line)
+                var function = ResolvedFunction(
+                    name: symbol.name, module: module.path, file: symbol.file, line: symbol.line)
+                function.isCompilerMade = symbol.isCompilerMade
+                return function
             },
-            locate: { module, address in self.symbols(of: module).location(at: address) })
+            locate: { module, address in self.symbols(of: module).location(at: address) },
+            identify: { module, address in
+                self.rawNames ? nil : self.symbols(of: module).identity(at: address)
+            })
     }
 
     private func symbols(of module: ModuleIdentity) -> ModuleSymbols {
         if let known = modules[module] { return known }
-        let symbols = ModuleSymbols(path: module.path, buildID: module.buildID)
+        let symbols = ModuleSymbols(path: module.path, buildID: module.buildID, rawNames: rawNames)
         if let problem = symbols.problem { Diagnostics.warn(problem.description) }
         modules[module] = symbols
         return symbols

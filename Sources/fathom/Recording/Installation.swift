@@ -1,4 +1,5 @@
 internal import Glibc
+internal import TraceBuild
 
 /// Where the parts of Fathom lie.
 enum Installation {
@@ -10,9 +11,17 @@ enum Installation {
     }
 
     /// libfathom.so, beside it.
-    static var runtimeLibrary: String {
-        guard executable.contains("/") else { return "libfathom.so" }
-        return executable.prefix(through: executable.lastIndex(of: "/")!) + "libfathom.so"
+    static var runtimeLibrary: String { beside("libfathom.so") }
+
+    /// What goes into traced Swift products.
+    static var swiftHooks: String { beside("libfathom-swift.o") }
+
+    /// What stands in for the Swift compiler's frontend.
+    static var swiftFrontend: String { beside(SwiftBuild.frontendName) }
+
+    private static func beside(_ name: String) -> String {
+        guard let slash = executable.lastIndex(of: "/") else { return name }
+        return executable[...slash] + name
     }
 }
 

@@ -31,7 +31,7 @@ struct Refusal: CustomStringConvertible {
                 + "cc -static ... \(Installation.staticLinkArguments)"
         case .elfDynamic where !program.isInstrumented && !program.hasFathomRuntime && !force:
             description =
-                "\(path): not instrumented; build it with fathom build -- make, or with -finstrument-functions -g, "
+                "\(path): not instrumented; build it with fathom build -- make (or swift build), or with -finstrument-functions -g, "
                 + "or pass --force if it only starts instrumented programs"
         case .elfStatic, .elfDynamic: return nil
         }

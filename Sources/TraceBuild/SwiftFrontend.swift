@@ -1,0 +1,140 @@
+internal import Glibc
+
+/// The compiler's frontend with a step in the middle: it compiles to what LLVM is to make code of, the functions there are
+/// marked to be hooked, and it makes code of that.
+///
+/// Everything else that the driver asks the frontend for is left to it.
+public struct SwiftFrontend {
+    private let frontend: String
+    private let arguments: [String]
+
+    /// - Parameters:
+    ///   - frontend: path of the compiler's, which ``SwiftBuild`` leaves in the environment as ``frontendVariable``.
+    ///   - arguments: as the driver gives them.
+    /// - Throws: ``BuildError/cannotRead(_:errno:)``.
+    public init(_ frontend: String, arguments: [String]) throws(BuildError) {
+        self.frontend = frontend
+        self.arguments = Self.withoutHooksOfC(try ResponseFile.expand(arguments))
+    }
+
+    /// Name of the variable that tells where the compiler's frontend is.
+    public static let frontendVariable = "FATHOM_SWIFT_FRONTEND"
+
+    /// C functions of a package's headers are part of the Swift module that calls them, and hooked as its own are.
+    private static func withoutHooksOfC(_ arguments: [String]) -> [String] {
+        var result: [String] = []
+        for argument in arguments {
+            if argument == SwiftBuild.hooksOfC, result.last == "-Xcc" {
+                result.removeLast()
+            } else {
+                result.append(argument)
+            }
+        }
+        return result
+    }
+
+    /// Does what the driver asks for.
+    ///
+    /// - Returns: the exit status.
+    /// - Throws: ``BuildError/cannotRun(_:errno:)``, ``BuildError/cannotRead(_:errno:)``, ``BuildError/cannotWrite(_:errno:)``.
+    public func run() throws(BuildError) -> Int32 {
+        guard !arguments.contains(SwiftBuild.sanitizerHooks), let compilation = try Compilation(arguments) else {
+            return try run(arguments)
+        }
+        defer { compilation.temporaries.forEach { unlink($0) } }
+        try compilation.prepare()
+        let status = try run(compilation.toIR)
+        guard status == 0 else { return status }
+        for output in compilation.outputs {
+            try SwiftIR.mark(path: Compilation.intermediate(of: output), optimizes: compilation.optimizes)
+            let status = try run(compilation.toObject(output))
+            guard status == 0 else { return status }
+        }
+        return 0
+    }
+
+    private func run(_ arguments: [String]) throws(BuildError) -> Int32 {
+        try Subprocess.run([frontend] + arguments)
+    }
+}
+
+/// One run of the frontend that makes object files.
+struct Compilation {
+    private(set) var outputs: [String] = []
+    private var rest: [String] = []
+    private var codeOptions: [String] = []
+    private(set) var optimizes = false
+    private var outputList: String?
+
+    /// - Returns: nil when `arguments` do not ask for object files from source.
+    init?(_ arguments: [String]) throws(BuildError) {
+        guard arguments.first == "-frontend", arguments.contains("-c"),
+            !arguments.contains(where: { $0.hasPrefix("-lto") || $0.hasSuffix(".ll") || $0.hasSuffix(".bc") })
+        else { return nil }
+        var index = 1
+        while index < arguments.count {
+            let argument = arguments[index]
+            let value = index + 1 < arguments.count ? arguments[index + 1] : nil
+            index += 1
+            if argument == "-c" { continue }
+            if argument == "-o", let value {
+                outputs.append(value)
+                index += 1
+            } else if argument == "-output-filelist", let value {
+                outputList = value
+                index += 1
+            } else {
+                rest.append(argument)
+                if argument.hasPrefix("-O") {
+                    optimizes = argument != "-Onone"
+                    codeOptions.append(argument)
+                } else if Self.codeFlags.contains(argument) || argument.hasPrefix("-sanitize=") {
+                    codeOptions.append(argument)
+                } else if Self.codeValues.contains(argument), let value {
+                    codeOptions += [argument, value]
+                    rest.append(value)
+                    index += 1
+                }
+            }
+        }
+        if let outputList { outputs = try TextFile.read(outputList).split(separator: "\n").map(String.init) }
+        guard !outputs.isEmpty else { return nil }
+    }
+
+    /// What making code depends on.
+    private static let codeFlags: Set<String> = [
+        "-function-sections", "-disable-llvm-optzns", "-disable-objc-interop", "-static", "-parse-as-library",
+    ]
+    private static let codeValues: Set<String> = ["-target", "-target-cpu", "-Xllvm", "-module-name", "-resource-dir"]
+
+    static func intermediate(of output: String) -> String { output + ".fathom.ll" }
+    private var intermediateList: String? { outputList.map { _ in outputs[0] + ".fathom.list" } }
+
+    var temporaries: [String] { outputs.map(Self.intermediate) + (intermediateList.map { [$0] } ?? []) }
+
+    func prepare() throws(BuildError) {
+        guard let intermediateList else { return }
+        try TextFile.write(outputs.map { Self.intermediate(of: $0) + "\n" }.joined(), to: intermediateList)
+    }
+
+    /// Source to LLVM's assembly.
+    var toIR: [String] {
+        let destination = intermediateList.map { ["-output-filelist", $0] }
+        return ["-frontend", "-emit-irgen"] + rest + indexUnits
+            + (destination ?? outputs.flatMap { ["-o", Self.intermediate(of: $0)] })
+    }
+
+    /// The index goes by the names of the object files: SwiftPM looks there for tests.
+    private var indexUnits: [String] {
+        let hasUnits = rest.contains { $0.hasPrefix("-index-unit-output-path") }
+        guard rest.contains("-index-store-path"), !hasUnits else { return [] }
+        if let outputList { return ["-index-unit-output-path-filelist", outputList] }
+        return outputs.flatMap { ["-index-unit-output-path", $0] }
+    }
+
+    /// LLVM's assembly to an object file.
+    func toObject(_ output: String) -> [String] {
+        ["-frontend", "-c"] + codeOptions + SwiftBuild.withoutMerging
+            + [Self.intermediate(of: output), "-o", output]
+    }
+}

@@ -1,0 +1,69 @@
+internal import Glibc
+
+/// Whole files, read and written at once.
+enum TextFile {
+    /// - Throws: ``BuildError/cannotRead(_:errno:)``.
+    static func bytes(_ path: String) throws(BuildError) -> [UInt8] {
+        guard let file = fopen(path, "rbe") else { throw .cannotRead(path, errno: errno) }
+        defer { fclose(file) }
+        var status = stat()
+        guard fstat(fileno(file), &status) == 0 else { throw .cannotRead(path, errno: errno) }
+        return [UInt8](unsafeUninitializedCapacity: Int(status.st_size)) { buffer, count in
+            count = fread(buffer.baseAddress, 1, buffer.count, file)
+        }
+    }
+
+    /// - Throws: ``BuildError/cannotRead(_:errno:)``.
+    static func read(_ path: String) throws(BuildError) -> String { String(decoding: try bytes(path), as: UTF8.self) }
+
+    /// - Throws: ``BuildError/cannotWrite(_:errno:)``.
+    static func write(_ bytes: [UInt8], to path: String) throws(BuildError) {
+        guard let file = fopen(path, "wbe") else { throw .cannotWrite(path, errno: errno) }
+        let written = fwrite(bytes, 1, bytes.count, file)
+        guard fclose(file) == 0, written == bytes.count else { throw .cannotWrite(path, errno: errno) }
+    }
+
+    /// - Throws: ``BuildError/cannotWrite(_:errno:)``.
+    static func write(_ text: String, to path: String) throws(BuildError) { try write(Array(text.utf8), to: path) }
+}
+
+/// Arguments that the driver keeps in a file, `@path`.
+enum ResponseFile {
+    /// - Throws: ``BuildError/cannotRead(_:errno:)``.
+    static func expand(_ arguments: [String]) throws(BuildError) -> [String] {
+        var expanded: [String] = []
+        for argument in arguments {
+            if argument.hasPrefix("@"), access(String(argument.dropFirst()), R_OK) == 0 {
+                expanded += words(try TextFile.read(String(argument.dropFirst())))
+            } else {
+                expanded.append(argument)
+            }
+        }
+        return expanded
+    }
+
+    /// Blanks separate, quotes keep together, a backslash takes the next character as it is.
+    static func words(_ text: String) -> [String] {
+        var words: [String] = []
+        var word: String?
+        var quote: Character?
+        var characters = text.makeIterator()
+        while let character = characters.next() {
+            if character == "\\" {
+                word = (word ?? "") + (characters.next().map(String.init) ?? "")
+            } else if let open = quote {
+                if character == open { quote = nil } else { word = (word ?? "") + String(character) }
+            } else if character == "\"" || character == "'" {
+                quote = character
+                word = word ?? ""
+            } else if character.isWhitespace {
+                if let done = word { words.append(done) }
+                word = nil
+            } else {
+                word = (word ?? "") + String(character)
+            }
+        }
+        if let word { words.append(word) }
+        return words
+    }
+}

@@ -1,0 +1,40 @@
+// Linked into every Swift product that `fathom build` instruments: what the compiler's sanitizer hooks come to. They
+// are hidden in the product, so a program or library with the real sanitizer is none the wiser, and the product runs
+// anywhere: where the runtime is not loaded, they do nothing.
+
+#define HOOK __attribute__((weak, visibility("hidden"), no_instrument_function))
+#define UNUSED __attribute__((unused))
+
+// Sources/CTraceRuntime/hooks.c.
+extern void fathom_swift_enter(void *inside, void *site) __attribute__((weak, visibility("default")));
+extern void fathom_swift_exit(void) __attribute__((weak, visibility("default")));
+
+// Jumps, so that the runtime finds the function's own stack pointer.
+#if defined(__clang__)
+#define JUMP __attribute__((musttail)) return
+#else
+#define JUMP
+#endif
+
+// Callers pass the call site alone; the second parameter makes it a jump between functions of one signature.
+HOOK void __tsan_func_entry(void *site, UNUSED void *nothing) {
+    if (fathom_swift_enter) JUMP fathom_swift_enter(__builtin_return_address(0), site);
+}
+
+HOOK void __tsan_func_exit(void) {
+    if (fathom_swift_exit) JUMP fathom_swift_exit();
+}
+
+// What the instrumentation calls besides, whatever is switched off.
+#define NOTHING(name, ...)                                                                                             \
+    HOOK void name(__VA_ARGS__) {}
+NOTHING(__tsan_init, void)
+NOTHING(__tsan_ignore_thread_begin, void)
+NOTHING(__tsan_ignore_thread_end, void)
+NOTHING(__tsan_external_read, UNUSED void *address, UNUSED void *site, UNUSED void *tag)
+NOTHING(__tsan_external_write, UNUSED void *address, UNUSED void *site, UNUSED void *tag)
+NOTHING(__tsan_external_assign_tag, UNUSED void *address, UNUSED void *tag)
+HOOK void *__tsan_external_register_tag(UNUSED const char *name) { return 0; }
+HOOK void __tsan_external_register_header(UNUSED void *tag, UNUSED const char *header) {}
+NOTHING(__tsan_vptr_read, UNUSED void *address)
+NOTHING(__tsan_vptr_update, UNUSED void *address, UNUSED void *value)

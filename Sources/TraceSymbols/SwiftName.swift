@@ -1,0 +1,148 @@
+/// What a Swift linkage name says of its function: a name as people read it, and whether people wrote it.
+///
+/// What the compiler makes of one function, specialisations and thunks, has that function's name.
+public struct SwiftName: Sendable, Equatable {
+    /// How a function came to be.
+    public enum Kind: Sendable, Equatable {
+        /// Somebody wrote it, or the language says that it is there: an accessor, a derived `==`.
+        case written
+        /// A version of a written one with other parameters: specialised, or continued after a suspension.
+        case variant
+        /// Leads to a written one: a protocol witness, a partial application, an allocating initialiser. The optimiser may
+        /// have put what it leads to into it.
+        case thunk
+        /// Part of how the language works: metadata accessors, value witnesses, outlined copies, reabstraction.
+        case compilerMade
+    }
+
+    /// `Parser.parse(_:)`, `static Point.==(_:_:)`, `closure #1 in total(_:)`; without modules, generic arguments and types.
+    public var name: String
+    public var kind: Kind
+    /// The declaration in full: the same for all versions of a function, and for no other function of its module.
+    public private(set) var identity: String?
+
+    /// - Returns: nil when `linkageName` is no Swift name.
+    public init?(_ linkageName: String) {
+        if linkageName.hasPrefix("__swift_") || Self.entryPoints.contains(linkageName) {
+            self.init(name: linkageName, kind: .compilerMade)
+            return
+        }
+        guard Self.prefixes.contains(where: linkageName.hasPrefix) else { return nil }
+        // What LLVM appends: `.resume.0` of a coroutine is code of its own, `.cold` and `.llvm.1234` are not.
+        let stem = linkageName.prefix { $0 != "." }
+        guard let text = demangleSwift(String(stem)), text != stem else { return nil }
+        self.init(demangled: text)
+        if kind != .compilerMade, linkageName.dropFirst(stem.count).hasPrefix(".resume.") {
+            name += Self.continuation
+            identity? += Self.continuation
+            kind = .variant
+        }
+    }
+
+    init(name: String, kind: Kind) {
+        self.name = name
+        self.kind = kind
+    }
+
+    /// Whether this thunk stands for `other`: one name, or, when a protocol's extension meets the requirement, one member.
+    public func leads(to other: SwiftName) -> Bool {
+        kind == .thunk && other.kind != .compilerMade
+            && (name == other.name || Self.member(name) == Self.member(other.name))
+    }
+
+    /// What is behind the type in a name: `area()`, `count.getter`.
+    private static func member(_ name: String) -> Substring {
+        let stem = name.prefix { $0 != "(" }
+        let dots = stem.indices.filter { stem[$0] == "." }
+        let depth = stem.hasSuffix(".getter") || stem.hasSuffix(".setter") || stem.hasSuffix(".modify") ? 2 : 1
+        return dots.count >= depth ? name[dots[dots.count - depth]...] : name[...]
+    }
+
+    private static let prefixes = ["$s", "_$s", "$S", "_$S", "_T0"]
+    /// What the compiler starts an asynchronous program with.
+    private static let entryPoints = ["async_Main", "async_MainTQ0_", "async_MainTY0_"]
+    private static let continuation = " (resumed)"
+
+    /// - Parameter text: what `swift_demangle` says.
+    init(demangled text: String) {
+        var rest = text[...]
+        var kind = Kind.written
+        var isContinued = false
+        while true {
+            if let number = rest.firstIndex(of: ")"), rest.hasPrefix("("),
+                let form = Self.continuations.first(where: { rest[number...].dropFirst(2).hasPrefix($0) })
+            {
+                rest = rest[number...].dropFirst(2 + form.count)
+                isContinued = true
+            } else if let form = Self.variants.first(where: rest.hasPrefix), let start = Self.endOfVariant(rest, form) {
+                rest = rest[start...]
+                if kind != .thunk { kind = .variant }
+            } else if let form = Self.thunks.first(where: rest.hasPrefix) {
+                rest = rest.dropFirst(form.count)
+                kind = .thunk
+            } else {
+                break
+            }
+        }
+        if isContinued, kind == .written { kind = .variant }
+        if Self.compilerMade.contains(where: rest.hasPrefix) || rest.contains(" value witness for ")
+            || rest.hasSuffix(".unsafeMutableAddressor") || rest.contains(".unsafeMutableAddressor : ")
+        {
+            self.init(name: String(rest), kind: .compilerMade)
+            return
+        }
+        var declaration = SwiftDeclaration(rest, isWitness: text.contains("protocol witness for "))
+        if declaration.isAllocation { kind = .thunk }
+        if isContinued { declaration.name += Self.continuation }
+        self.init(name: declaration.name, kind: kind)
+        identity = String(rest) + (isContinued ? Self.continuation : "")
+    }
+
+    /// Between a function's linkage name and how a version takes its parameters (docs/ABI/Mangling.rst of Swift,
+    /// function signature specialization).
+    static let respecialized = "Tf4"
+
+    /// Whether the function `linkageName`, which has this name, calls `callee` and does no more.
+    ///
+    /// A function whose parameters are passed in another way becomes a call of the version that takes them so; it does not when
+    /// the version is one for a certain closure (`c`) or constant (`p`).
+    func onlyLeads(to callee: String, from linkageName: String) -> Bool {
+        if callee.hasPrefix(linkageName + Self.respecialized) {
+            let changes = callee.dropFirst(linkageName.count + Self.respecialized.count).prefix { $0 != "_" }
+            return !changes.contains("c") && !changes.contains("p")
+        }
+        return kind == .thunk && SwiftName(callee).map { leads(to: $0) } == true
+    }
+
+    /// A function that only leads to another is none of its versions.
+    var asCompilerMade: SwiftName { SwiftName(name: name, kind: .compilerMade) }
+
+    private static let continuations = ["await resume partial function for ", "suspend resume partial function for "]
+    private static let variants = [
+        "generic ", "function signature specialization <", "inlined generic function ", "merged ", "noinline ",
+    ]
+    private static let thunks = [
+        "protocol witness for ", "partial apply forwarder for ", "curry thunk of ", "vtable thunk for ", "@objc ",
+        "protocol self-conformance witness for ", "back deployment thunk for ", "distributed thunk ",
+        "dispatch thunk of ", "partial apply ",
+    ]
+    private static let compilerMade = [
+        "outlined ", "type metadata ", "lazy ", "reabstraction thunk ", "associated type ", "base witness table ",
+        "associated conformance ", "protocol witness table ", "generic protocol witness table ",
+        "instantiation function ",
+        "type metadata accessor ", "metaclass ", "nominal type ", "default associated ",
+        "canonical specialized generic ",
+        "completion function ", "block ", "identity witness ", "one-time initialization token ",
+        "variable initialization expression of ", "coroutine continuation prototype ", "method lookup function ",
+        "key path ", "autodiff ", "keypath_get", "keypath_set", "get_type_metadata",
+    ]
+
+    /// Where that which `form` is a variant of starts.
+    private static func endOfVariant(_ text: Substring, _ form: String) -> String.Index? {
+        // Brackets do not match in what closures it was specialised for.
+        if form.hasSuffix("<") { return text.end(of: "> of ") }
+        if form == "merged " || form == "noinline " { return text.index(text.startIndex, offsetBy: form.count) }
+        var scanner = BracketScanner(text)
+        return scanner.end(of: " of ")
+    }
+}

@@ -1,0 +1,24 @@
+internal import Glibc
+internal import TraceBuild
+
+/// What `fathom build` puts in the place of the Swift compiler's frontend: this program by another name.
+enum StandInFrontend {
+    /// Whether this process was started as one.
+    static var isCalled: Bool {
+        CommandLine.arguments[0].split(separator: "/").last.map(String.init) == SwiftBuild.frontendName
+    }
+
+    static func run() -> Never {
+        guard let frontend = getenv(SwiftFrontend.frontendVariable) else {
+            Diagnostics.say("\(SwiftBuild.frontendName) is started by fathom build alone")
+            exit(2)
+        }
+        do throws(BuildError) {
+            let arguments = Array(CommandLine.arguments.dropFirst())
+            exit(try SwiftFrontend(String(cString: frontend), arguments: arguments).run())
+        } catch {
+            Diagnostics.say(error.description)
+            exit(2)
+        }
+    }
+}
