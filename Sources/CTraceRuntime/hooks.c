@@ -84,8 +84,8 @@ EXPORT void __cyg_profile_func_enter(void *called, void *site) {
     if (UNLIKELY(t->side_count)) side_drain(t);
 }
 
-// `function` is what the hook says of itself, or ANY_FUNCTION.
-INTERNAL void exit_hook(uintptr_t function, uintptr_t call_site, uintptr_t sp, uint64_t hook) {
+// `is_any`, a constant: the hook does not say what its function is, and `function` is ANY_FUNCTION.
+INTERNAL void exit_hook(uintptr_t function, uintptr_t call_site, uintptr_t sp, uint64_t hook, int is_any) {
     if (UNLIKELY(control.mode != MODE_TRACE)) return hook_aside(function, call_site, sp, hook);
     struct thread *t = &current;
     if (UNLIKELY(!is_free(t))) return hook_aside(function, call_site, sp, hook);
@@ -95,8 +95,8 @@ INTERNAL void exit_hook(uintptr_t function, uintptr_t call_site, uintptr_t sp, u
     uint64_t now = fathom_counter();
     struct frame *top = t->top;
     uint64_t delta = now - t->last;
-    int is_top = function == ANY_FUNCTION ? top->function != 0 : top->function == function;
-    if (UNLIKELY(delta >= FATHOM_DELTA_LIMIT || !is_top || t->cursor >= t->limit || !exit_fits(t, top, sp, hook)))
+    if (UNLIKELY(delta >= FATHOM_DELTA_LIMIT || (is_any ? !top->function : top->function != function) ||
+                 t->cursor >= t->limit || !exit_fits(t, top, sp, hook)))
         return hook_slow(function, call_site, sp, now, hook);
     uint16_t unit = (uint16_t)(delta << 1);
     char *cursor = t->cursor;
@@ -113,9 +113,9 @@ INTERNAL void exit_hook(uintptr_t function, uintptr_t call_site, uintptr_t sp, u
 
 EXPORT void __cyg_profile_func_exit(void *called, void *site) {
     uint64_t hook = __builtin_return_address(0) == site ? HOOK_TAIL : HOOK_EXIT;
-    exit_hook((uintptr_t)called, (uintptr_t)site, CALLER_STACK_POINTER(), hook);
+    exit_hook((uintptr_t)called, (uintptr_t)site, CALLER_STACK_POINTER(), hook, 0);
 }
 
 // What TraceSwiftHooks jumps to: the hooks of compilers that pass neither the function nor, at its end, anything.
 EXPORT void fathom_swift_enter(void *inside, void *site) __attribute__((alias("__cyg_profile_func_enter")));
-EXPORT void fathom_swift_exit(void) { exit_hook(ANY_FUNCTION, 0, CALLER_STACK_POINTER(), HOOK_EXIT); }
+EXPORT void fathom_swift_exit(void) { exit_hook(ANY_FUNCTION, 0, CALLER_STACK_POINTER(), HOOK_EXIT, 1); }
