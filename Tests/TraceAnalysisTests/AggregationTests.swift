@@ -20,8 +20,10 @@ import TraceFormat
         _ session: Session, _ filter: TreeFilter, workers: Int, partSize: Int
     ) throws -> CallPathTree {
         let functions = FunctionTable { _, address in
-            ResolvedFunction(
+            var function = ResolvedFunction(
                 name: String(UnicodeScalar(UInt8(truncatingIfNeeded: address))), module: nil, file: nil, line: 0)
+            function.isCompilerMade = function.name == "b"
+            return function
         }
         let resolver = FunctionResolver(functions)
         return Aggregation(of: session, resolver: resolver, filter: filter, workers: workers, partSize: partSize)
@@ -83,6 +85,10 @@ import TraceFormat
             ])
         #expect(
             try lines(aggregate(filter { $0.hidden = [try Pattern("b")] })) == [
+                "0 a x1 130/90", "1 c x2 20/20", "1 d x1 10/10", "1 e x1 10/10",
+            ])
+        #expect(
+            try lines(aggregate(filter { $0.hidesCompilerMade = true })) == [
                 "0 a x1 130/90", "1 c x2 20/20", "1 d x1 10/10", "1 e x1 10/10",
             ])
         #expect(try lines(aggregate(filter { $0.maxDepth = 0 })) == ["0 a x1 130/40"])

@@ -16,8 +16,10 @@ import TraceFormat
     ) throws -> [String] {
         let session = try Session(path: path)
         let functions = FunctionTable { _, address in
-            ResolvedFunction(
+            var function = ResolvedFunction(
                 name: String(UnicodeScalar(UInt8(truncatingIfNeeded: address))), module: nil, file: nil, line: 0)
+            function.isCompilerMade = function.name == "b"
+            return function
         }
         let resolver = FunctionResolver(functions)
         let tree = CallTree(of: session, resolver: resolver, filter: filter, layout: layout, budget: budget)
@@ -78,6 +80,10 @@ import TraceFormat
                 "0 a 130/90", "1 c 10/10", "1 d 10/10", "1 c 10/10", "1 e 10/10",
             ])
         #expect(
+            try tree(filter { $0.hidesCompilerMade = true }) == [
+                "0 a 130/90", "1 c 10/10", "1 d 10/10", "1 c 10/10", "1 e 10/10",
+            ])
+        #expect(
             try tree(filter { $0.minCost = 30 }) == [
                 "0 a 130/40", "1 b 80/50 x2", "  3 calls 30", "  1 calls 10",
             ])
@@ -108,6 +114,21 @@ import TraceFormat
             #expect(try tree(filter, budget: 0) == once)
             #expect(filter.usesNames || !once.isEmpty)
         }
+    }
+
+    /// Versions of a function are one in each module; what has no other version, and what is in no module, goes by address.
+    @Test func versionsOfOneFunction() {
+        let functions = FunctionTable(
+            resolve: { _, _ in ResolvedFunction(name: "", module: nil, file: nil, line: 0) },
+            identify: { _, address in address < 3 ? "f" : nil })
+        let modules = ["/a", "/b"].map { functions.intern(ModuleIdentity(path: $0, buildID: [])) }
+        let ids = modules.map { module in
+            (1...4).map { functions.intern(FunctionTable.Function(module: module, address: $0)) }
+        }
+        #expect(ids[0][0] == ids[0][1] && Set(ids[0]).count == 3)
+        #expect(Set(ids[0] + ids[1]).count == 6)
+        let outside = (1...2).map { functions.intern(FunctionTable.Function(module: -1, address: $0)) }
+        #expect(Set(outside).count == 2)
     }
 
     @Test(arguments: 1...5)
