@@ -37,8 +37,8 @@ public final class ModuleSymbols {
             let module = path.split(separator: "/").last.map(String.init) ?? path
             let name = "\(module)+0x\(String(fileAddress, radix: 16))"
             var symbol = Symbol(name: name, linkageName: name, file: nil, line: 0, start: fileAddress, isKnown: false)
-            // The Swift compiler gives what only it calls no symbol.
-            symbol.isCompilerMade = !rawNames && contents.table != nil && hasSwiftCode
+            // The Swift compiler gives what only it calls no symbol; a stripped module has none for what people wrote.
+            symbol.isCompilerMade = !rawNames && contents.namesLocals && hasSwiftCode
             return symbol
         }
         return symbol(found, at: fileAddress, lines: lines)
@@ -115,6 +115,8 @@ public final class ModuleSymbols {
 
     private struct Contents {
         var table: SymbolTable?
+        /// The table has local functions, too, not just those that the module exports.
+        var namesLocals = false
         /// The file that holds the DWARF, if any does.
         var dwarfPath: String?
         var problem: SymbolProblem?
@@ -137,6 +139,7 @@ public final class ModuleSymbols {
                 contents.table = contents.table ?? SymbolTable(debug, type: SHT_SYMTAB)
                 contents.dwarfPath = contents.dwarfPath ?? (debug.hasDWARF ? debugPath : nil)
             }
+            contents.namesLocals = contents.table != nil
             contents.table = contents.table ?? SymbolTable(file, type: SHT_DYNSYM)
             if contents.table == nil { throw .noSymbols(path) }
         } catch {

@@ -267,6 +267,11 @@ import TraceSymbols
         }
         #expect(functions.contains { $0.name == "Square.called()" && !$0.isCompilerMade })
         #expect(functions.contains { $0.linkageName.hasSuffix("Ma") && $0.isCompilerMade })
+        // A function without a symbol is the compiler's, unless all symbols are gone.
+        let outside = (functions.first?.start ?? 1) - 1
+        #expect(symbols.symbol(at: outside).isCompilerMade)
+        try run("strip", [path])
+        #expect(!ModuleSymbols(path: path, buildID: []).symbol(at: outside).isCompilerMade)
     }
 
     @Test(.enabled(if: Toolchain.Compiler.rustc.isInstalled)) func functionsOfRust() throws {
