@@ -97,7 +97,7 @@ public final class ModuleSymbols {
     private func swiftFunction(_ linkageName: String, start: UInt64) -> SwiftName? {
         guard let name = SwiftName(linkageName) else { return nil }
         guard name.kind == .thunk || name.kind == .written, let table = contents.table,
-            name.kind == .thunk || table.hasName(startingWith: linkageName + SwiftName.respecialized),
+            name.kind == .thunk || hasRespecialized(linkageName),
             let extent = table.extent(around: start), let file = try? ELFFile(path: path)
         else { return name }
         let calls = CallInstructions(in: extent, of: file)
@@ -123,6 +123,17 @@ public final class ModuleSymbols {
     }
 
     private lazy var contents = read()
+    /// Linkage names of versions that take their parameters otherwise, ascending.
+    private lazy var respecialized = (contents.table?.all ?? []).map(\.linkageName)
+        .filter { $0.contains(SwiftName.respecialized) }.sorted()
+
+    /// Whether there is such a version of a function. O(log n), O(n log n) the first time.
+    private func hasRespecialized(_ linkageName: String) -> Bool {
+        let prefix = linkageName + SwiftName.respecialized
+        let index = respecialized.partitioningIndex { $0 >= prefix }
+        return index < respecialized.count && respecialized[index].hasPrefix(prefix)
+    }
+
     private lazy var functionLines = readDWARF { FunctionLines($0) }
     private lazy var lineTable = readDWARF { LineTable($0) }
 

@@ -25,13 +25,6 @@ struct SymbolTable {
         var isSized: Bool { end > start }
     }
 
-    private final class SortedNames {
-        lazy var names: [String] = makeNames()
-        private let makeNames: () -> [String]
-        init(_ makeNames: @escaping () -> [String]) { self.makeNames = makeNames }
-    }
-    private var sortedNames = SortedNames { [] }
-
     var isEmpty: Bool { symbols.isEmpty }
 
     /// Reads `.symtab` or `.dynsym`.
@@ -62,10 +55,6 @@ struct SymbolTable {
         guard !found.isEmpty else { return nil }
         select(from: &found)
         flatten()
-        let table = self
-        sortedNames = SortedNames {
-            table.all.map(\.linkageName).filter { $0.contains(SwiftName.respecialized) }.sorted()
-        }
     }
 
     /// The symbol that covers `address`. O(log n).
@@ -78,13 +67,6 @@ struct SymbolTable {
     /// From the start of the symbol that covers `address` to the end of its range there. O(log n).
     func extent(around address: UInt64) -> Range<UInt64>? {
         range(around: address).map { symbols[Int(owners[$0])].start..<ends[$0] }
-    }
-
-    /// Whether a function's linkage name starts with `prefix`. O(log n), O(n log n) the first time.
-    func hasName(startingWith prefix: String) -> Bool {
-        let sorted = sortedNames.names
-        let index = sorted.partitioningIndex { $0 >= prefix }
-        return index < sorted.count && sorted[index].hasPrefix(prefix)
     }
 
     private func range(around address: UInt64) -> Int? {
