@@ -24,11 +24,15 @@ public struct ResolvedFunction: Sendable {
     /// asked for.
     public var isCompilerMade = false
 
-    public init(name: String, module: String?, file: String?, line: Int) {
+    /// False when no symbol has its address: the name is that address.
+    public var isKnown: Bool
+
+    public init(name: String, module: String?, file: String?, line: Int, isKnown: Bool = true) {
         self.name = name
         self.module = module
         self.file = file
         self.line = line
+        self.isKnown = isKnown
     }
 }
 
@@ -108,7 +112,7 @@ public final class FunctionTable {
         let function = functions[Int(id)]
         let value =
             if function.module < 0, function.address == 0 {
-                ResolvedFunction(name: "?", module: nil, file: nil, line: 0)
+                ResolvedFunction(name: "?", module: nil, file: nil, line: 0, isKnown: false)
             } else {
                 resolve(function.module < 0 ? nil : modules[Int(function.module)], function.address)
             }

@@ -17,6 +17,9 @@ public struct TracingCost: Sendable, Equatable {
     /// still to be written, the exit hook the way there.
     static let insidePart = 0.3
 
+    /// ns a call of a usual machine, where nothing was measured.
+    public static let usual = 20.0
+
     /// ns for the two hooks of the C library that do nothing, which the run without the runtime calls as well.
     static let emptyHooks = 2.7
     /// ns that the runtime takes when the program starts.

@@ -26,10 +26,7 @@ enum HookFlags {
     private static let tag = "-frecord-gcc-switches"
 
     private static func list(_ option: String, _ globs: [String]) -> [String] {
-        let texts = globs.map { glob in
-            glob.split(separator: "*").max { $0.utf8.count < $1.utf8.count }.map { $0.replacing(",", with: "\\,") }
-                ?? ""
-        }
+        let texts = globs.map { ExcludePattern.gccText($0).replacing(",", with: "\\,") }
         let joined = texts.filter { !$0.isEmpty }.joined(separator: ",")
         return joined.isEmpty ? [] : ["\(option)=\(joined)"]
     }

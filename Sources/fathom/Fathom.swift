@@ -21,6 +21,6 @@ struct Fathom: ParsableCommand {
         version: Recorder.version,
         subcommands: [
             Build.self, CCompiler.self, CXXCompiler.self, Record.self, Tree.self, ReportCommand.self, Graph.self,
-            Flame.self, Diff.self, Export.self, Info.self, Dump.self,
+            Flame.self, Diff.self, Export.self, Tune.self, Info.self, Dump.self,
         ])
 }

@@ -17,18 +17,18 @@ struct AggregateInput {
     ///   - usesCache: whether call paths of the whole session may be kept beside it.
     ///   - times: whether the cost of tracing is taken out of times.
     init(
-        _ input: SessionOptions, _ filters: FilterOptions, usesCache: Bool, times: CorrectionOptions? = nil
+        _ input: SessionOptions, _ filters: FilterOptions?, usesCache: Bool, times: CorrectionOptions? = nil
     ) throws {
         try self.init(input.open(), input.threads, filters, usesCache: usesCache, times: times)
     }
 
     init(
-        _ session: Session, _ selection: ThreadOptions, _ filters: FilterOptions, usesCache: Bool,
+        _ session: Session, _ selection: ThreadOptions, _ filters: FilterOptions?, usesCache: Bool,
         times: CorrectionOptions? = nil
     ) throws {
         self.session = session
-        let symbols = SymbolSource(rawNames: filters.rawNames)
-        filter = try filters.treeFilter(of: session, symbols)
+        let symbols = SymbolSource(rawNames: filters?.rawNames ?? false)
+        filter = try filters?.treeFilter(of: session, symbols) ?? TreeFilter()
         threads = try selection.selection(of: session).flatMap(\.threads)
         functions = symbols.functions(lines: true)
         resolver = FunctionResolver(functions)

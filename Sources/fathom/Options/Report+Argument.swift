@@ -5,3 +5,4 @@ public import TraceReports
 extension ReportOrder: ExpressibleByArgument {}
 extension Report.Format: ExpressibleByArgument {}
 extension Grouping: ExpressibleByArgument {}
+extension TuneReport.Format: ExpressibleByArgument {}

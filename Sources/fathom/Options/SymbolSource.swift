@@ -24,11 +24,13 @@ final class SymbolSource {
         FunctionTable(
             resolve: { module, address in
                 guard let module else {
-                    return ResolvedFunction(name: "0x" + String(address, radix: 16), module: nil, file: nil, line: 0)
+                    return ResolvedFunction(
+                        name: "0x" + String(address, radix: 16), module: nil, file: nil, line: 0, isKnown: false)
                 }
                 let symbol = self.symbols(of: module).symbol(at: address, lines: lines)
                 var function = ResolvedFunction(
-                    name: symbol.name, module: module.path, file: symbol.file, line: symbol.line)
+                    name: symbol.name, module: module.path, file: symbol.file, line: symbol.line,
+                    isKnown: symbol.isKnown)
                 function.isCompilerMade = symbol.isCompilerMade
                 return function
             },

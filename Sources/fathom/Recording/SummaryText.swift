@@ -1,4 +1,5 @@
 internal import TraceRecording
+internal import TraceReports
 
 /// What `fathom record` says at the end.
 struct SummaryText {
@@ -9,7 +10,7 @@ struct SummaryText {
         var lines = [
             "recorded \(Self.count(summary.calls, "call")) in \(Self.count(UInt64(summary.threads), "thread")) of "
                 + "\(Self.count(UInt64(summary.processes), "process", "processes")): "
-                + "\(Self.size(summary.bytes)) in \(summary.session)"
+                + "\(CountText.size(summary.bytes)) in \(summary.session)"
         ]
         if summary.calls == 0 && missing == 0 && !summary.isContinued {
             lines.append("no instrumented function was called")
@@ -41,27 +42,13 @@ struct SummaryText {
 
     private static func count(_ number: UInt64, _ one: String, _ many: String? = nil) -> String {
         let noun = number == 1 ? one : many ?? one + "s"
-        let digits = String(number)
-        var grouped = ""
-        for (index, digit) in digits.enumerated() {
-            if index > 0 && (digits.count - index) % 3 == 0 { grouped.append(",") }
-            grouped.append(digit)
-        }
-        return "\(grouped) \(noun)"
+        return "\(CountText.grouped(number)) \(noun)"
     }
 
     private static func milliseconds(_ nanoseconds: UInt64) -> String { "\((nanoseconds + 500_000) / 1_000_000) ms" }
 
-    private static func size(_ bytes: UInt64) -> String {
-        var value = Double(bytes), unit = "bytes"
-        for larger in ["KB", "MB", "GB", "TB"] where value >= 1000 { (value, unit) = (value / 1000, larger) }
-        if unit == "bytes" { return "\(bytes) bytes" }
-        let tenths = Int((value * 10).rounded())
-        return "\(tenths / 10).\(tenths % 10) \(unit)"
-    }
-
     /// As a shell takes it.
-    private static func quoted(_ path: String) -> String {
+    static func quoted(_ path: String) -> String {
         let plain = path.utf8.allSatisfy { byte in
             byte >= 0x80 || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
                 || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte)

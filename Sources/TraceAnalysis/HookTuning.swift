@@ -1,0 +1,218 @@
+/// Which functions the next build is to leave without hooks: those that are short and have a greater part of the calls, which
+/// is what tracing costs, than of the time.
+///
+/// What is lost is measured in call paths. Each counts as much as its total time; a call within another of its function counts
+/// there already, as in the total of ``CallPathTree/rows(by:)``, so a function is worth its total. Without its hooks the
+/// function's paths go, those of its callees move up to its callers, and its self time becomes its callers'. Totals
+/// of functions that stay do not change.
+public struct HookTuning {
+    public struct Limits: Sendable {
+        /// Percent of the total times of all call paths that must stay.
+        public var keep = 95.0
+        /// ns: functions whose calls take this long on average keep their hooks.
+        public var shorterThan: UInt64 = 100
+        /// The part of all calls that a line of the list must save.
+        public var leastSaving = 0.001
+
+        public init() {}
+    }
+
+    /// How the list and the compilers take names.
+    public struct Language {
+        /// The pattern that leaves out a function; nil when there is none.
+        public var pattern: (ResolvedFunction) -> String?
+        /// Whether a pattern leaves out a function of this name with any of the compilers.
+        public var leavesOut: (_ pattern: String, _ name: String) -> Bool
+
+        public init(
+            pattern: @escaping (ResolvedFunction) -> String?,
+            leavesOut: @escaping (_ pattern: String, _ name: String) -> Bool
+        ) {
+            self.pattern = pattern
+            self.leavesOut = leavesOut
+        }
+    }
+
+    /// Times in ns.
+    public struct Sums: Sendable, Equatable {
+        public var calls: UInt64 = 0
+        /// Of call paths; calls within calls of the same function do not count again.
+        public var total: UInt64 = 0
+        public var selfTime: UInt64 = 0
+
+        mutating func add(_ other: Sums) {
+            calls &+= other.calls
+            total &+= other.total
+            selfTime &+= other.selfTime
+        }
+
+        /// Whether it has no greater part of the time than of the calls, of which the hooks' cost is made.
+        fileprivate func isCheap(in all: Sums) -> Bool {
+            Double(selfTime) * Double(all.calls) <= Double(calls) * Double(all.selfTime)
+        }
+    }
+
+    /// What is left out for one pattern.
+    public struct Exclusion: Sendable {
+        public let pattern: String
+        /// Patterns of other functions that compilers leave out for this one's sake; with them, all compilers do.
+        public let others: [String]
+        /// Names of the functions that are left out, without those that an earlier exclusion leaves out.
+        public let names: [String]
+        public let sums: Sums
+    }
+
+    /// A function that keeps its hooks only because its pattern would take those of another one.
+    public struct Obstacle: Sendable {
+        public let pattern: String
+        public let calls: UInt64
+        /// The name of the other one.
+        public let name: String
+    }
+
+    /// In the order they were chosen: the most calls for the least time first.
+    public let exclusions: [Exclusion]
+    public let obstacles: [Obstacle]
+    /// Of all functions, and of those left out.
+    public let all: Sums
+    public let excluded: Sums
+    /// What was taken out of all times; nil when they are as they were recorded.
+    public let cost: TracingCost?
+    public let limits: Limits
+
+    /// Percent of the total times of call paths that stay; rounded down to hundredths, so never more than is true.
+    public var keptPercent: Double { HookTuning.percent(all.total &- excluded.total, of: all.total) }
+    /// Percent of the time whose innermost function stays; that of the others becomes their callers'.
+    public var keptSelfPercent: Double { HookTuning.percent(all.selfTime &- excluded.selfTime, of: all.selfTime) }
+
+    /// Chooses greedily by calls saved for total time lost (G. Dantzig, Discrete-Variable Extremum Problems, 1957). Roots
+    /// stay: without them a thread has no tree.
+    ///
+    /// - Parameter tree: call paths of the whole recording.
+    /// - Complexity: O(paths + c · f) for c functions that save enough, of f.
+    public init(_ tree: CallPathTree, limits: Limits, language: Language) {
+        self.limits = limits
+        cost = tree.cost
+        let functions = NamedFunctions(tree)
+        var all = Sums()
+        for function in functions.list { all.add(function.sums) }
+        self.all = all
+
+        let leastCalls = UInt64((Double(all.calls) * limits.leastSaving).rounded(.up))
+        var candidates: [Candidate] = []
+        var obstacles: [Obstacle] = []
+        var seen: Set<String> = []
+        for (number, function) in functions.list.enumerated() {
+            guard function.isShort(limits), function.sums.calls >= leastCalls,
+                let pattern = language.pattern(function.function), seen.insert(pattern).inserted
+            else { continue }
+            let hits = functions.list.indices.filter {
+                $0 == number || language.leavesOut(pattern, functions.list[$0].function.name)
+            }
+            if let other = hits.first(where: { !functions.list[$0].isShort(limits) }) {
+                let name = functions.list[other].function.name
+                obstacles.append(Obstacle(pattern: pattern, calls: function.sums.calls, name: name))
+            } else {
+                candidates.append(Candidate(pattern: pattern, hits: hits, functions: functions))
+            }
+        }
+        candidates.sort { $0.isBetter(than: $1) }
+
+        var excluded = Sums()
+        var isExcluded = [Bool](repeating: false, count: functions.list.count)
+        var exclusions: [Exclusion] = []
+        let room = UInt64((Double(all.total) * (100 - limits.keep) / 100).rounded(.down))
+        for candidate in candidates {
+            let fresh = candidate.hits.filter { !isExcluded[$0] }
+            var sums = Sums()
+            for hit in fresh { sums.add(functions.list[hit].sums) }
+            guard sums.calls >= max(leastCalls, 1), sums.isCheap(in: all), excluded.total &+ sums.total <= room else {
+                continue
+            }
+            excluded.add(sums)
+            for hit in fresh { isExcluded[hit] = true }
+            exclusions.append(
+                Exclusion(
+                    pattern: candidate.pattern, others: candidate.others(among: fresh, functions, language),
+                    names: fresh.map { functions.list[$0].function.name }, sums: sums))
+        }
+        self.exclusions = exclusions
+        self.excluded = excluded
+        let named = Set(exclusions.flatMap(\.names))
+        self.obstacles = obstacles.filter { obstacle in
+            !named.contains { language.leavesOut(obstacle.pattern, $0) }
+        }.sorted { ($0.calls, $1.pattern) > ($1.calls, $0.pattern) }
+    }
+
+    private static func percent(_ part: UInt64, of whole: UInt64) -> Double {
+        whole == 0 ? 100 : (Double(part) / Double(whole) * 10_000).rounded(.down) / 100
+    }
+}
+
+/// The functions of a tree by name: compilers cannot tell apart those of one name.
+private struct NamedFunctions {
+    struct Named {
+        let function: ResolvedFunction
+        var sums = HookTuning.Sums()
+        var longestAverage: UInt64 = 0
+        var isRoot = false
+
+        func isShort(_ limits: HookTuning.Limits) -> Bool { !isRoot && longestAverage < limits.shorterThan }
+    }
+
+    private(set) var list: [Named] = []
+
+    init(_ tree: CallPathTree) {
+        var numbers: [String: Int] = [:]
+        func number(of id: UInt32) -> Int {
+            let function = tree.functions[id]
+            if let known = numbers[function.name] { return known }
+            numbers[function.name] = list.count
+            list.append(Named(function: function))
+            return list.count - 1
+        }
+        for row in tree.rows(by: .function) {
+            guard case .function(let id) = row.subject else { continue }
+            let number = number(of: id)
+            list[number].sums.add(HookTuning.Sums(calls: row.calls, total: row.total, selfTime: row.selfTime))
+            list[number].longestAverage = max(list[number].longestAverage, row.average)
+        }
+        for root in tree.roots { list[number(of: tree.paths[root].function)].isRoot = true }
+    }
+}
+
+private struct Candidate {
+    let pattern: String
+    /// Functions it leaves out, by number.
+    let hits: [Int]
+    private var sums = HookTuning.Sums()
+
+    init(pattern: String, hits: [Int], functions: NamedFunctions) {
+        self.pattern = pattern
+        self.hits = hits
+        for hit in hits { sums.add(functions.list[hit].sums) }
+    }
+
+    /// More calls for less time; what takes no time at all is best.
+    func isBetter(than other: Candidate) -> Bool {
+        let (left, right) = (
+            Double(sums.calls) * Double(other.sums.total), Double(other.sums.calls) * Double(sums.total)
+        )
+        if left != right { return left > right }
+        if sums.calls != other.sums.calls { return sums.calls > other.sums.calls }
+        return pattern < other.pattern
+    }
+
+    /// Patterns of `hits` that leave out nothing beyond this one's.
+    func others(among fresh: [Int], _ functions: NamedFunctions, _ language: HookTuning.Language) -> [String] {
+        var patterns: Set<String> = []
+        for hit in fresh {
+            guard let other = language.pattern(functions.list[hit].function), other != pattern else { continue }
+            let isWithin = functions.list.indices.allSatisfy {
+                !language.leavesOut(other, functions.list[$0].function.name) || hits.contains($0)
+            }
+            if isWithin { patterns.insert(other) }
+        }
+        return patterns.sorted()
+    }
+}

@@ -1,0 +1,70 @@
+/// The patterns of an exclude list, as compilers take them.
+public enum ExcludePattern {
+    /// A pattern that leaves out the function that Fathom shows as `name`, with gcc and with clang; nil when there is none.
+    ///
+    /// gcc writes template arguments in its own way, and names without a name too: a pattern holds neither, so
+    /// `std::vector<int, std::allocator<int> >::size` becomes `*::size`.
+    public static func of(_ name: String) -> String? {
+        guard !name.contains("{"), !name.contains("\n") else { return nil }  // lambdas have no name that gcc knows too
+        var rest = name[...]
+        var (before, behind) = ("", "")
+        var operatorName = ""
+        if let operation = lastOperator(in: name) {
+            operatorName = String(name[operation...])
+            rest = name[..<operation]
+            // Template arguments of an operator.
+            if operatorName.contains(" <") { return nil }
+        } else if rest.last == ">" {
+            guard let open = openingBracket(of: rest) else { return nil }
+            rest = rest[..<open]
+            behind = "<*"
+        }
+        for scope in [">", "(anonymous namespace)"] {
+            guard let range = rest.ranges(of: scope).last else { continue }
+            rest = rest[range.upperBound...]
+            before = "*"
+        }
+        guard !rest.contains("("), !rest.contains("<"), rest + operatorName != "" else { return nil }
+        let pattern = before + rest + operatorName + behind
+        // It must survive the list, and mean its own function to both.
+        guard ExcludeList.name(in: pattern) == pattern, Glob.matches(pattern, name), gccText(pattern) != "" else {
+            return nil
+        }
+        return pattern
+    }
+
+    /// Whether a compiler leaves out a function of this name for the pattern: clang by the whole name, gcc by a part of it.
+    public static func leavesOut(_ pattern: String, _ name: String) -> Bool {
+        if Glob.matches(pattern, name) { return true }
+        let text = gccText(pattern)
+        return !text.isEmpty && name.contains(text)
+    }
+
+    /// What gcc, which knows no globs, gets: the longest text without a star.
+    static func gccText(_ pattern: String) -> String {
+        pattern.split(separator: "*").max { $0.utf8.count < $1.utf8.count }.map(String.init) ?? ""
+    }
+
+    /// Where the last component begins, if it is `operator` with symbols or a type behind it.
+    private static func lastOperator(in name: String) -> String.Index? {
+        for range in name.ranges(of: "operator").reversed() {
+            let startsComponent = range.lowerBound == name.startIndex || name[..<range.lowerBound].hasSuffix("::")
+            guard startsComponent, let next = name[range.upperBound...].first, !next.isLetter, !next.isNumber, next != "_"
+            else { continue }
+            // Of a component further in, more follows.
+            return name[range.upperBound...].contains("::") ? nil : range.lowerBound
+        }
+        return nil
+    }
+
+    /// The bracket that the last character closes.
+    private static func openingBracket(of text: Substring) -> String.Index? {
+        var depth = 0
+        for index in text.indices.reversed() {
+            if text[index] == ">" { depth += 1 }
+            if text[index] == "<" { depth -= 1 }
+            if depth == 0 { return index }
+        }
+        return nil
+    }
+}

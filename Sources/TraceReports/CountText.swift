@@ -1,0 +1,31 @@
+/// Numbers for people.
+public enum CountText {
+    /// `1,234,567`
+    public static func grouped(_ number: UInt64) -> String {
+        let digits = String(number)
+        var grouped = ""
+        for (index, digit) in digits.enumerated() {
+            if index > 0 && (digits.count - index) % 3 == 0 { grouped.append(",") }
+            grouped.append(digit)
+        }
+        return grouped
+    }
+
+    /// Bytes in a decimal unit: `1.5 MB`.
+    public static func size(_ bytes: UInt64) -> String {
+        var value = Double(bytes), unit = "bytes"
+        for larger in ["KB", "MB", "GB", "TB"] where value >= 1000 { (value, unit) = (value / 1000, larger) }
+        if unit == "bytes" { return "\(bytes) bytes" }
+        return "\(fixed(value, 1)) \(unit)"
+    }
+
+    /// With so many digits behind the point.
+    static func fixed(_ number: Double, _ digits: Int) -> String {
+        var scale = 1.0
+        for _ in 0..<digits { scale *= 10 }
+        let whole = String(UInt64((max(number, 0) * scale).rounded()))
+        if digits == 0 { return whole }
+        let padded = String(repeating: "0", count: max(0, digits + 1 - whole.count)) + whole
+        return "\(padded.dropLast(digits)).\(padded.suffix(digits))"
+    }
+}

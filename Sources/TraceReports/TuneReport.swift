@@ -1,0 +1,141 @@
+public import TraceAnalysis
+
+/// What to leave without hooks, and what that saves: a list that `fathom build --exclude-list` reads, or JSON.
+public struct TuneReport {
+    public enum Format: String, CaseIterable, Sendable { case text, json }
+
+    private let tuning: HookTuning
+    private let session: String
+    private let bytes: UInt64
+    private let costPerCall: Double
+    private let isMeasured: Bool
+
+    /// - Parameters:
+    ///   - session: how the user named the session.
+    ///   - bytes: of the records of all its calls.
+    ///   - measured: what hooks cost this program; without it, or if it was too little to be measured, costs are estimated by
+    ///     ``TraceAnalysis/TracingCost/usual``.
+    public init(_ tuning: HookTuning, session: String, bytes: UInt64, measured: TracingCost?) {
+        self.tuning = tuning
+        self.session = session
+        self.bytes = bytes
+        let perCall = measured?.perCall ?? 0
+        isMeasured = perCall > 0
+        costPerCall = isMeasured ? perCall : TracingCost.usual
+    }
+
+    public func write(_ format: Format, to writer: ByteWriter) {
+        switch format {
+        case .text: writeText(to: writer)
+        case .json: writeJSON(to: writer)
+        }
+    }
+
+    // MARK: Before and after
+
+    private var callsLeft: UInt64 { tuning.all.calls &- tuning.excluded.calls }
+    private var bytesLeft: UInt64 { UInt64((Double(bytes) * part(callsLeft, of: tuning.all.calls)).rounded()) }
+
+    private func part(_ number: UInt64, of all: UInt64) -> Double { all == 0 ? 1 : Double(number) / Double(all) }
+
+    private func percent(_ number: UInt64, of all: UInt64) -> String {
+        CountText.fixed(all == 0 ? 0 : Double(number) / Double(all) * 100, 1) + " %"
+    }
+
+    private func cost(_ calls: UInt64) -> UInt64 { UInt64((Double(calls) * costPerCall).rounded()) }
+
+    /// What the list changes, a line each.
+    public var summary: [String] {
+        let (before, after) = (tuning.all.calls, callsLeft)
+        return [
+            "calls: \(CountText.grouped(before)), then \(CountText.grouped(after)) (\(percent(after, of: before)))",
+            "cost of tracing: \(time(cost(before))), then \(time(cost(after))), at \(CountText.fixed(costPerCall, 1)) ns a call "
+                + (isMeasured ? "as measured" : "(assumed: record --baseline measures it)"),
+            "recording: \(CountText.size(bytes)), then about \(CountText.size(bytesLeft))",
+            "call paths: \(hundredths(tuning.keptPercent)) % of their total time stays",
+            "self time: \(hundredths(100 - tuning.keptSelfPercent)) % moves to callers of functions left out",
+        ]
+    }
+
+    private func hundredths(_ percent: Double) -> String { CountText.fixed(percent, 2) }
+
+    private func time(_ nanoseconds: UInt64) -> String {
+        var text = ""
+        let writer = ByteWriter { bytes in
+            text += String(decoding: bytes, as: UTF8.self)
+            return true
+        }
+        writer.write(time: nanoseconds)
+        writer.flush()
+        return text
+    }
+
+    // MARK: Text
+
+    private func writeText(to writer: ByteWriter) {
+        writer.write("# Functions to leave out: fathom build --exclude-list THIS-FILE -- COMMAND\n")
+        let shown = session.contains("\n") ? "SESSION" : session  // a line of a comment, and no more
+        writer.write("# By fathom tune \(shown), times \(tuning.cost == nil ? "raw" : "corrected")\n")
+        for line in summary { writer.write("# \(line)\n") }
+        if tuning.exclusions.isEmpty {
+            writer.write("# None saves enough for what it would lose.\n" as StaticString)
+        }
+        let width = min(40, tuning.exclusions.map(\.pattern.utf8.count).max() ?? 0)
+        for exclusion in tuning.exclusions where !writer.isClosed {
+            let sums = exclusion.sums
+            writer.write(exclusion.pattern)
+            writer.write(spaces: width - exclusion.pattern.utf8.count)
+            writer.write("  # ")
+            writer.write("\(percent(sums.calls, of: tuning.all.calls)) of calls, ")
+            writer.write("\(percent(sums.selfTime, of: tuning.all.selfTime)) of self time, avg ")
+            writer.write(time: sums.calls == 0 ? 0 : sums.total / sums.calls)
+            if exclusion.names.count > 1 { writer.write(", \(exclusion.names.count) functions") }
+            writer.write(byte: UInt8(ascii: "\n"))
+            for other in exclusion.others {
+                writer.write(other)
+                writer.write(spaces: width - other.utf8.count)
+                writer.write("  # with \(exclusion.pattern), which is a part of its name\n")
+            }
+        }
+        for obstacle in tuning.obstacles.prefix(10) where !writer.isClosed {
+            writer.write(
+                "# kept: \(obstacle.pattern), \(percent(obstacle.calls, of: tuning.all.calls)) of calls: gcc would leave out "
+                    + "\(obstacle.name) too\n")
+        }
+    }
+
+    // MARK: JSON
+
+    private func writeJSON(to writer: ByteWriter) {
+        writer.write("{\"times\":\"\(tuning.cost == nil ? "raw" : "corrected")\"")
+        writer.write(",\"cost_per_call_ns\":\(CountText.fixed(costPerCall, 1)),\"cost_is_measured\":\(isMeasured)")
+        for (name, calls, bytes) in [("before", tuning.all.calls, bytes), ("after", callsLeft, bytesLeft)] {
+            writer.write(",\"\(name)\":{\"calls\":\(calls),\"cost_ns\":\(cost(calls)),\"bytes\":\(bytes)}")
+        }
+        writer.write(",\"kept_total_percent\":\(hundredths(tuning.keptPercent))")
+        writer.write(",\"kept_self_percent\":\(hundredths(tuning.keptSelfPercent)),\"exclude\":[")
+        for (index, exclusion) in tuning.exclusions.enumerated() where !writer.isClosed {
+            writer.write(index == 0 ? "\n{\"pattern\":" : ",\n{\"pattern\":" as StaticString)
+            writer.write(json: exclusion.pattern)
+            for (key, texts) in [("others", exclusion.others), ("functions", exclusion.names)] {
+                writer.write(",\"\(key)\":[")
+                for (position, text) in texts.enumerated() {
+                    if position > 0 { writer.write(byte: UInt8(ascii: ",")) }
+                    writer.write(json: text)
+                }
+                writer.write(byte: UInt8(ascii: "]"))
+            }
+            let sums = exclusion.sums
+            writer.write(",\"calls\":\(sums.calls),\"total_ns\":\(sums.total),\"self_ns\":\(sums.selfTime)}")
+        }
+        writer.write("],\"kept\":[" as StaticString)
+        for (index, obstacle) in tuning.obstacles.enumerated() where !writer.isClosed {
+            writer.write(index == 0 ? "\n{\"pattern\":" : ",\n{\"pattern\":" as StaticString)
+            writer.write(json: obstacle.pattern)
+            writer.write(",\"calls\":\(obstacle.calls),\"because_of\":")
+            writer.write(json: obstacle.name)
+            writer.write(byte: UInt8(ascii: "}"))
+        }
+        writer.write("]}\n" as StaticString)
+    }
+}

@@ -1,0 +1,60 @@
+internal import ArgumentParser
+internal import TraceAnalysis
+internal import TraceBuild
+internal import TraceFormat
+internal import TraceReports
+
+struct Tune: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Propose what the next build is to leave without hooks, and say what that saves.",
+        discussion: """
+            Leaves out short functions that have more of the calls than of the time, as long as enough of the total time of \
+            all call paths stays. The list is for fathom build --exclude-list.
+            """)
+
+    @OptionGroup var input: SessionOptions
+    @OptionGroup var correction: CorrectionOptions
+
+    @Option(
+        name: .shortAndLong, help: ArgumentHelp("Write the list to this file instead of standard output.", valueName: "file"))
+    var output: String?
+
+    @Option(help: ArgumentHelp("Keep this part of the total time of all call paths.", valueName: "percent"))
+    var keep = Percentage(percent: HookTuning.Limits().keep)
+
+    @Option(
+        help: ArgumentHelp(
+            "Leave out only functions whose calls are shorter on average.", valueName: "time"))
+    var shorterThan = TimeSpan(nanoseconds: HookTuning.Limits().shorterThan)
+
+    @Option(help: "How to write it; fathom build takes text.")
+    var format = TuneReport.Format.text
+
+    @Flag(help: "Read the recording even if its sums are known, and do not keep them.")
+    var noCache = false
+
+    func run() throws {
+        let paths = try AggregateInput(input, nil, usesCache: !noCache, times: correction)
+        var limits = HookTuning.Limits()
+        limits.keep = keep.percent
+        limits.shorterThan = shorterThan.nanoseconds
+        let tuning = HookTuning(
+            try paths.tree(), limits: limits,
+            language: HookTuning.Language(
+                pattern: { $0.isKnown ? ExcludePattern.of($0.name) : nil }, leavesOut: ExcludePattern.leavesOut))
+        let report = TuneReport(
+            tuning, session: input.session, bytes: paths.threads.reduce(0) { $0 + UInt64($1.bytes) },
+            measured: TracingCost(of: paths.session))
+        let file = try OutputFile(output ?? "-")
+        report.write(format, to: file.writer)
+        try file.finish()
+        paths.warn()
+        let leftOut = paths.session.losses.leftOutCalls
+        if leftOut > 0 { Diagnostics.warn("\(leftOut) calls were left out of the recording, and are not looked at here") }
+        guard let output, output != "-" else { return }
+        report.summary.forEach(Diagnostics.say)
+        if format == .text {
+            Diagnostics.say("next: fathom build --exclude-list \(SummaryText.quoted(output)) -- COMMAND")
+        }
+    }
+}
