@@ -1,5 +1,5 @@
-/// Which functions the next build is to leave without hooks: those that are short and have a greater part of the calls, which
-/// is what tracing costs, than of the time.
+/// Which functions the next build is to leave without hooks: those that are called most, are short, and have little time in
+/// them.
 ///
 /// What is lost is measured in call paths. Each counts as much as its total time; a call within another of its function counts
 /// there already, as in the total of ``CallPathTree/rows(by:)``, so a function is worth its total. Without its hooks the
@@ -46,9 +46,9 @@ public struct HookTuning {
             selfTime &+= other.selfTime
         }
 
-        /// Whether it has no greater part of the time than of the calls, of which the hooks' cost is made.
+        /// Whether its part of the time is no more than twice that of the calls, which are what tracing costs.
         fileprivate func isCheap(in all: Sums) -> Bool {
-            Double(selfTime) * Double(all.calls) <= Double(calls) * Double(all.selfTime)
+            Double(selfTime) * Double(all.calls) <= 2 * Double(calls) * Double(all.selfTime)
         }
     }
 

@@ -49,7 +49,8 @@ public enum ExcludePattern {
     private static func lastOperator(in name: String) -> String.Index? {
         for range in name.ranges(of: "operator").reversed() {
             let startsComponent = range.lowerBound == name.startIndex || name[..<range.lowerBound].hasSuffix("::")
-            guard startsComponent, let next = name[range.upperBound...].first, !next.isLetter, !next.isNumber, next != "_"
+            guard startsComponent, let next = name[range.upperBound...].first, !next.isLetter, !next.isNumber,
+                next != "_"
             else { continue }
             // Of a component further in, more follows.
             return name[range.upperBound...].contains("::") ? nil : range.lowerBound

@@ -8,15 +8,16 @@ struct Tune: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Propose what the next build is to leave without hooks, and say what that saves.",
         discussion: """
-            Leaves out short functions that have more of the calls than of the time, as long as enough of the total time of \
-            all call paths stays. The list is for fathom build --exclude-list.
+            Leaves out short functions that are called much and have little time in them, as long as enough of the total time \
+            of all call paths stays. The list is for fathom build --exclude-list.
             """)
 
     @OptionGroup var input: SessionOptions
     @OptionGroup var correction: CorrectionOptions
 
     @Option(
-        name: .shortAndLong, help: ArgumentHelp("Write the list to this file instead of standard output.", valueName: "file"))
+        name: .shortAndLong,
+        help: ArgumentHelp("Write the list to this file instead of standard output.", valueName: "file"))
     var output: String?
 
     @Option(help: ArgumentHelp("Keep this part of the total time of all call paths.", valueName: "percent"))
@@ -50,7 +51,9 @@ struct Tune: ParsableCommand {
         try file.finish()
         paths.warn()
         let leftOut = paths.session.losses.leftOutCalls
-        if leftOut > 0 { Diagnostics.warn("\(leftOut) calls were left out of the recording, and are not looked at here") }
+        if leftOut > 0 {
+            Diagnostics.warn("\(leftOut) calls were left out of the recording, and are not looked at here")
+        }
         guard let output, output != "-" else { return }
         report.summary.forEach(Diagnostics.say)
         if format == .text {

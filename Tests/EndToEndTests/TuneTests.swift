@@ -1,0 +1,65 @@
+internal import Glibc
+import TestSupport
+import Testing
+
+/// `fathom tune` proposes what the next build leaves out, and that build leaves out just that.
+@Suite struct TuneTests {
+    private let directory: TemporaryDirectory
+
+    init() throws { directory = try TemporaryDirectory("tune") }
+
+    private func build(_ compiler: String, _ options: [String] = []) throws -> String {
+        let program = directory.file("steps")
+        let built = try Fathom.run(
+            ["build"] + options + ["--", compiler, "-O1", "-o", program, "\(Binaries.sources)/steps.c"],
+            environment: ["XDG_CACHE_HOME": directory.file("cache")])
+        #expect(built.status == 0, "\(built.stderr)")
+        return program
+    }
+
+    private func calls(_ program: String) throws -> [String: Int] {
+        let session = directory.file("x.fathom")
+        #expect(try Fathom.record([program], into: session).status == 0)
+        return try Dump(session).counts()
+    }
+
+    private func tune(_ options: [String]) throws -> ProcessOutput {
+        try Fathom.run(["tune", directory.file("x.fathom")] + options)
+    }
+
+    /// However slow the machine: nothing takes an hour, and a list that may lose everything has the most called function.
+    @Test(arguments: ["gcc", "clang"]) func theNextBuildLeavesOutTheList(_ compiler: String) throws {
+        let before = try calls(try build(compiler))
+        #expect(before == ["main": 1, "run": 1, "block": 200, "step": 22_000, "step_twice": 2000])
+        let list = directory.file("list")
+        let tuned = try tune(["--keep", "0", "--shorter-than", "60m", "-o", list])
+        #expect(tuned.status == 0, "\(tuned.stderr)")
+        #expect(tuned.stdout == "")
+        #expect(tuned.stderr.contains("fathom: calls: 24,202, then "))
+        #expect(tuned.stderr.contains("(assumed: record --baseline measures it)"))
+        #expect(tuned.stderr.hasSuffix("next: fathom build --exclude-list \(list) -- COMMAND\n"))
+        let text = String(decoding: try readFile(list), as: UTF8.self)
+        let names = Set(
+            text.split(separator: "\n").filter { !$0.hasPrefix("#") }.map { String($0.prefix { $0 != " " }) })
+        // gcc takes step for a part of step_twice; the list has clang do the same.
+        #expect(names.isSuperset(of: ["step", "step_twice"]))
+        #expect(!names.contains("main"))
+        #expect(try calls(try build(compiler, ["--exclude-list", list])) == before.filter { !names.contains($0.key) })
+    }
+
+    @Test func limits() throws {
+        _ = try calls(try build("gcc"))
+        let everything = try tune(["--keep", "100%", "--format", "json"])
+        #expect(everything.stdout.contains(#""kept_total_percent":100.00"#))
+        #expect(everything.stdout.contains(#""before":{"calls":24202,"#))
+        let none = try tune(["--shorter-than", "0"])
+        #expect(none.status == 0)
+        #expect(none.stdout.contains("# None saves enough for what it would lose.\n"))
+        #expect(none.stdout.split(separator: "\n").allSatisfy { $0.hasPrefix("# ") })
+        #expect(try tune(["--keep", "101"]).status == 64)
+        let nowhere = try tune(["-o", directory.file("no/list")])
+        #expect(nowhere.status == 1)
+        #expect(nowhere.stderr.contains("no/list: No such file or directory"))
+        #expect(try tune(["--corrected"]).stderr.contains("has no baseline"))
+    }
+}
