@@ -24,7 +24,13 @@ public enum ExcludePattern {
             rest = rest[range.upperBound...]
             before = "*"
         }
-        guard !rest.contains("("), !rest.contains("<"), rest + operatorName != "" else { return nil }
+        if let clone = rest.firstIndex(of: ".") {  // f.lto_priv.0: the compiler knows it as f when it adds the hooks
+            rest = rest[..<clone]
+            behind = "*"
+        }
+        guard !rest.contains("("), !rest.contains("<"), !operatorName.contains("."), rest + operatorName != "" else {
+            return nil
+        }
         let pattern = before + rest + operatorName + behind
         // It must survive the list, and mean its own function to both.
         guard ExcludeList.name(in: pattern) == pattern, Glob.matches(pattern, name), gccText(pattern) != "" else {

@@ -94,7 +94,7 @@ public struct TuneReport {
             for other in exclusion.others {
                 writer.write(other)
                 writer.write(spaces: width - other.utf8.count)
-                writer.write("  # with \(exclusion.pattern), which is a part of its name\n")
+                writer.write("  # goes with \(exclusion.pattern)\n")
             }
         }
         for obstacle in tuning.obstacles.prefix(10) where !writer.isClosed {

@@ -17,6 +17,7 @@ import Testing
         ("ns::P::operator()", "ns::P::operator()"),
         ("std::vector<int>::~vector", "*::~vector"),
         ("cooperator<int>", "cooperator<*"),
+        ("hash.lto_priv.0", "hash*"),
         ("main::{lambda(int)#1}::operator()", nil),
         ("f(int)::Local::get", nil),
         ("operator<< <char>", nil),

@@ -35,7 +35,7 @@ struct AggregateInput {
         cost = try times?.cost(of: session)
         aggregation = AggregateInput.aggregation(session, resolver, filter, cost)
         let isWhole = threads.count == session.processes.reduce(0) { $0 + $1.threads.count }
-        let isCached = usesCache && isWhole && !filters.rawNames
+        let isCached = usesCache && isWhole && filters?.rawNames != true
         cache = isCached && filter.from == 0 && filter.to == .max ? AggregateCache(session) : nil
     }
 
