@@ -16,6 +16,7 @@ let package = Package(
     name: "fathom",
     products: [
         .executable(name: "fathom", targets: ["fathom"]),
+        .library(name: "Fathom", targets: ["Fathom", "CFathom"]),
         .library(name: "fathom-runtime", type: .dynamic, targets: ["TraceRuntimeImage"]),
     ],
     dependencies: [
@@ -25,9 +26,13 @@ let package = Package(
         // The on-disk layout, shared by the runtime and the reader.
         .target(name: "CTraceFormat", exclude: ["FORMAT.md"]),
 
+        // What programs call, by C and by Swift. No unsafe flags: other packages depend on it.
+        .target(name: "CFathom"),
+        .target(name: "Fathom", dependencies: ["CFathom"], path: "Sources/FathomAPI", swiftSettings: strict),
+
         // In the traced process.
         .target(
-            name: "CTraceRuntime", dependencies: ["CTraceFormat"],
+            name: "CTraceRuntime", dependencies: ["CTraceFormat", "CFathom"],
             cSettings: [.unsafeFlags(runtimeFlags)]),
         .target(
             name: "TraceRuntimeStatic", dependencies: ["CTraceRuntime"], cSettings: [.unsafeFlags(runtimeFlags)]),

@@ -9,7 +9,7 @@
 
 uint32_t recorded_calls(struct thread *t) {
     uint32_t open = open_calls(t);
-    return open < runtime.max_depth ? open : runtime.max_depth;
+    return open < t->max_depth ? open : t->max_depth;
 }
 
 static size_t first_step(void) {
@@ -36,7 +36,10 @@ static void write_path(struct thread *t, struct fathom_chunk *chunk) {
     chunk->used = count * (uint32_t)sizeof *entry;
 }
 
-static void name_thread(struct fathom_chunk *chunk) { SYSTEM(prctl, PR_GET_NAME, chunk->name, 0, 0, 0, 0); }
+static void name_thread(const struct thread *t, struct fathom_chunk *chunk) {
+    if (t->name[0]) __builtin_memcpy(chunk->name, t->name, sizeof chunk->name);
+    else SYSTEM(prctl, PR_GET_NAME, chunk->name, 0, 0, 0, 0);
+}
 
 // Until a chunk can tell of it, the session's own count does.
 void chunk_lose_call(struct thread *t) {
@@ -52,7 +55,9 @@ static int chunk_begin(struct thread *t, int switches) {
     fathom_store32(&chunk->magic, 0);  // until the header is whole: the slot may hold an old one
     *chunk = (struct fathom_chunk){
         .kind = FATHOM_CHUNK_RECORDS,
-        .flags = t->gap ? FATHOM_FLAG_GAP : 0,
+        .flags = t->gap == GAP_LOST ? FATHOM_FLAG_GAP
+                 : t->gap           ? FATHOM_FLAG_PATH
+                                    : 0,
         .process = runtime.process,
         .thread = t->serial,
         .pid = runtime.pid,
@@ -66,7 +71,7 @@ static int chunk_begin(struct thread *t, int switches) {
     __atomic_fetch_sub(&runtime.buffers->unplaced_calls, t->lost, __ATOMIC_RELAXED);
     write_path(t, chunk);
     chunk->lost_calls = t->lost;
-    name_thread(chunk);
+    name_thread(t, chunk);
     uint64_t before = now_ticks();
     chunk->begin_ns = system_monotonic_ns();
     uint64_t after = now_ticks();
@@ -79,6 +84,7 @@ static int chunk_begin(struct thread *t, int switches) {
     t->slot_end = (char *)chunk + runtime.slot_size;
     t->last = chunk->begin_ticks;
     t->calls = t->lost = t->orphans = t->retry = t->gap = 0;
+    running_lane(t)->is_stale = 0;
     fathom_store32(&chunk->magic, FATHOM_CHUNK_MAGIC);
     return 1;
 }
@@ -93,7 +99,7 @@ void chunk_finish(struct thread *t, uint64_t now) {
     chunk->calls = t->calls;
     chunk->end_ns = system_monotonic_ns();
     chunk->end_ticks = now;
-    name_thread(chunk);
+    name_thread(t, chunk);
     session_give_slot(t->slot);
     system_restore_signals(signals);
 }
@@ -116,14 +122,14 @@ static int make_room(struct thread *t) {
         switches = 1;
     }
     if (chunk_begin(t, switches)) return 1;
-    t->gap = 1;
+    t->gap = GAP_LOST;
     t->retry = RETRY_CALLS;
     return 0;
 }
 
 int chunk_make_room(struct thread *t) {
     // The hook that goes on in a fork's child: its chunk is the parent's. The child's own begins when it attaches.
-    if (t->state == THREAD_INTERRUPTED) return 0;
+    if (t->state == THREAD_INTERRUPTED || t->paused) return 0;
     if (t->retry > 1) {
         t->retry--;
         return 0;

@@ -21,16 +21,23 @@ void filter_entered(struct thread *t, char *record, uint64_t last, uint64_t func
     };
 }
 
-int filter_hides_next(struct thread *t) { return open_calls(t) >= runtime.max_depth; }
+int filter_hides_next(struct thread *t) { return open_calls(t) >= t->max_depth; }
 
 void filter_hidden(struct thread *t) { *filter_of(t, t->top + 1) = (struct filter_frame){0}; }
 
 void filter_leave_out(struct thread *t, struct frame *call, uint64_t now) {
     if (!call[-1].function) return;  // a root: no caller to keep count
     struct filter_frame *filter = filter_of(t, call), *caller = filter_of(t, call - 1);
-    caller->dropped += 1 + filter->dropped;
+    // One that was open when recording was started was counted when it was entered, or is not to be.
+    caller->dropped += !(call->stack_pointer & FRAME_INHERITED) + filter->dropped;
     // The time of a hidden caller holds its callees' already.
     if (!is_hidden(call - 1)) caller->dropped_ticks += now - call->enter;
+}
+
+void filter_forget(struct thread *t, struct frame *call) {
+    struct filter_frame *filter = filter_of(t, call);
+    __atomic_fetch_add(&runtime.buffers->left_out_calls, filter->dropped, __ATOMIC_RELAXED);
+    *filter = (struct filter_frame){0};
 }
 
 // Takes back the record of the innermost call. It is the last thing in the chunk.
@@ -48,7 +55,7 @@ void filter_exit(struct thread *t, uintptr_t function, uintptr_t call_site, uint
         function == ANY_FUNCTION ? call->function != 0 : call->function == function && call->call_site == call_site;
     if (!t->overflow && is_top && exit_fits(t, call, sp, hook) && call[-1].function) {
         struct filter_frame *filter = filter_of(t, call);
-        int short_leaf = now - call->enter < runtime.min_cost_ticks && t->chunk && filter->sequence == t->sequence &&
+        int short_leaf = now - call->enter < t->min_cost_ticks && t->chunk && filter->sequence == t->sequence &&
                          t->cursor == filter->record_end;
         if (is_hidden(call) || short_leaf) {
             filter_leave_out(t, call, now);

@@ -5,16 +5,10 @@
 _Alignas(PAGE_SIZE) union control control;
 __thread struct thread current;
 
-// The stack pointer of the caller at its call of this hook. clang's __builtin_dwarf_cfa gives another value on aarch64.
-#if defined(__aarch64__) && defined(__clang__)
-#define CALLER_STACK_POINTER() ((uintptr_t)__builtin_sponentry())
-#else
-#define CALLER_STACK_POINTER() ((uintptr_t)__builtin_dwarf_cfa())
-#endif
-
 // The mode is not MODE_TRACE, or the thread is unattached, busy, or has signal events waiting.
-static SLOW void hook_aside(uintptr_t function, uintptr_t call_site, uintptr_t sp, uint64_t hook) {
+SLOW void hook_aside(uintptr_t function, uintptr_t call_site, uintptr_t sp, uint64_t hook) {
     struct thread *t = &current;
+    if (control.mode == MODE_PAUSED && pause_follow(t, function, sp, call_site, hook)) return;
     if (control.mode == MODE_UNKNOWN && !runtime_ready()) return;
     if (control.mode == MODE_OFF || t->state == THREAD_ATTACHING) return;
     if (t->state == THREAD_INTERRUPTED && !t->idle) {
@@ -22,7 +16,7 @@ static SLOW void hook_aside(uintptr_t function, uintptr_t call_site, uintptr_t s
         return;
     }
     if (t->state == THREAD_UNATTACHED) {
-        if (hook != HOOK_ENTER && !t->forked) return;
+        if (hook != HOOK_ENTER && hook != HOOK_MARK && hook != HOOK_COUNTER && !t->forked) return;
         if (!thread_attach(t, sp)) {
             if (hook == HOOK_ENTER) chunk_lose_call(t);
             return;

@@ -10,21 +10,21 @@
 #define LANE_FRAMES 256u  // room a coroutine's lane starts with
 #define FRAMES_LIMIT (1u << 26)
 
-static int frames_allocate(struct lane *lane, size_t count) {
-    size_t each = sizeof(struct frame) + (runtime.slow ? sizeof(struct filter_frame) : 0);
+static int frames_allocate(struct lane *lane, size_t count, uint32_t slow) {
+    size_t each = sizeof(struct frame) + (slow ? sizeof(struct filter_frame) : 0);
     size_t size = (count * each + PAGE_SIZE - 1) & ~(PAGE_SIZE - 1);
     struct frame *frames = system_allocate(size);
     if (!frames) return 0;
     lane->frames = lane->top = frames;
     lane->end = frames + count;
-    lane->filters = runtime.slow ? (struct filter_frame *)(frames + count) : NULL;
+    lane->filters = slow ? (struct filter_frame *)(frames + count) : NULL;
     lane->mapped = size;
     return 1;
 }
 
-int lane_init(struct lane *lane, uint32_t id, uintptr_t low, uintptr_t high) {
+int lane_init(const struct thread *t, struct lane *lane, uint32_t id, uintptr_t low, uintptr_t high) {
     *lane = (struct lane){.id = id, .low = low, .high = high};
-    if (!frames_allocate(lane, LANE_FRAMES)) return 0;
+    if (!frames_allocate(lane, LANE_FRAMES, t->slow)) return 0;
     lane->frames[0].stack_pointer = high;
     return 1;
 }
@@ -32,11 +32,27 @@ int lane_init(struct lane *lane, uint32_t id, uintptr_t low, uintptr_t high) {
 int frames_grow(struct thread *t) {
     struct lane *lane = running_lane(t), old = *lane;
     size_t used = (size_t)(t->top - old.frames) + 1, room = (size_t)(old.end - old.frames);
-    if (room >= FRAMES_LIMIT || !frames_allocate(lane, room * 2)) return 0;
+    if (room >= FRAMES_LIMIT || !frames_allocate(lane, room * 2, t->slow)) return 0;
     __builtin_memcpy(lane->frames, old.frames, used * sizeof(struct frame));
     if (old.filters) __builtin_memcpy(lane->filters, old.filters, used * sizeof(struct filter_frame));
     t->top = lane->frames + used - 1;
     t->end = lane->end;
+    if (old.mapped) system_free(old.frames, old.mapped);
+    return 1;
+}
+
+int frames_filter(struct thread *t, struct lane *lane) {
+    struct lane old = *lane;
+    struct frame *top = lane == running_lane(t) ? t->top : lane->top;
+    size_t used = (size_t)(top - old.frames) + 1;
+    if (old.filters) return 1;
+    if (!frames_allocate(lane, (size_t)(old.end - old.frames), 1)) return 0;
+    __builtin_memcpy(lane->frames, old.frames, used * sizeof(struct frame));
+    lane->top = lane->frames + used - 1;
+    if (lane == running_lane(t)) {
+        t->top = lane->top;
+        t->end = lane->end;
+    }
     if (old.mapped) system_free(old.frames, old.mapped);
     return 1;
 }
@@ -74,7 +90,7 @@ static struct lane *lane_add(struct thread *t, uintptr_t low, uintptr_t high) {
         t->lane_capacity *= 2;
     }
     struct lane *lane = &t->lanes[t->lane_count];
-    if (!lane_init(lane, t->next_lane, low, high)) return NULL;
+    if (!lane_init(t, lane, t->next_lane, low, high)) return NULL;
     t->next_lane++;
     t->lane_count++;
     return lane;
@@ -163,6 +179,7 @@ static struct thread *begin_note(void) {
     t->idle = 0;
     t->hook_sp = (uintptr_t)__builtin_frame_address(0);
     BARRIER();
+    pause_settle(t);
     return t;
 }
 

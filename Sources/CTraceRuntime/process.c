@@ -78,7 +78,8 @@ static void register_process(uint32_t parent) {
     // A fork's child has its parent's modules. The dynamic linker's lock may be held by a thread that is not here, so
     // what was just being loaded is not looked at before the child itself has loaded something.
     runtime.modules_stale = 0;
-    control.mode = runtime.slow ? MODE_SLOW : MODE_TRACE;
+    runtime.control_lock = 0;
+    control.mode = control_mode();
     fathom_store32(&runtime.state, STATE_READY);
 }
 

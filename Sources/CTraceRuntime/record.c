@@ -75,20 +75,21 @@ void record_enter(struct thread *t, uintptr_t function, uintptr_t call_site, uin
     }
     if (t->overflow || (t->top + 1 >= t->end && !frames_grow(t))) {
         t->overflow++;
-        chunk_lose_call(t);
+        if (t->paused != PAUSED_STOPPED) chunk_lose_call(t);
         return;
     }
     uintptr_t hidden = 0;
-    if (runtime.slow && filter_hides_next(t)) {
+    if (t->slow && filter_hides_next(t)) {
         hidden = FRAME_HIDDEN;
         filter_hidden(t);
     } else if (record_make_room(t, &now)) {
         char *record = t->cursor;
         uint64_t last = t->last, base = t->function_base;
         put_enter(t, function, call_site, now);
-        if (runtime.slow) filter_entered(t, record, last, base);
+        if (t->slow) filter_entered(t, record, last, base);
     } else {
-        chunk_lose_call(t);
+        if (t->slow) filter_hidden(t);
+        if (t->paused != PAUSED_STOPPED) chunk_lose_call(t);
     }
     *++t->top = (struct frame){function, call_site, sp | alternate | hidden, now};
 }
@@ -123,15 +124,18 @@ void record_exit(struct thread *t, uintptr_t function, uintptr_t call_site, uint
     if (sp < lane->low || sp > lane->high) lane_settle(t, sp);
     struct frame *call = find_call(t, function, call_site, sp, hook);
     if (!call) {
+        if (t->paused) return;
         t->orphans++;
         if (t->chunk) t->chunk->orphan_exits++;
         return;
     }
     if (call != t->top) record_unwind(t, (uint32_t)(t->top - call), now);
-    if (call->stack_pointer & FRAME_HIDDEN) {
+    if (t->paused) {
+        if (t->slow) filter_forget(t, call);
+    } else if (call->stack_pointer & FRAME_HIDDEN) {
         filter_leave_out(t, call, now);
     } else {
-        if (runtime.slow) filter_tell_dropped(t);
+        if (t->slow) filter_tell_dropped(t);
         if (record_make_room(t, &now)) {
             uint16_t unit = (uint16_t)(take_delta(t, now) << 1);
             put(t, &unit, sizeof unit);
@@ -149,7 +153,7 @@ static void put_unwind(struct thread *t, uint32_t count, uint64_t now) {
 
 void record_unwind(struct thread *t, uint32_t count, uint64_t now) {
     t->overflow = 0;
-    if (!runtime.slow) {
+    if (!t->slow || t->paused) {
         put_unwind(t, count, now);
         t->top -= count;
         return;
@@ -178,8 +182,40 @@ void record_landing(struct thread *t, uintptr_t sp, uintptr_t alternate, uint64_
 }
 
 void record_lane(struct thread *t) {
+    if (running_lane(t)->is_stale) {
+        // What is open there only a chunk's path can tell.
+        if (t->chunk) chunk_finish(t, t->last);
+        if (!t->gap) t->gap = GAP_PATH;
+        return;
+    }
     uint64_t now = t->last;
     if (!record_make_room(t, &now)) return;
     uint32_t payload[2] = {running_lane(t)->id, recorded_calls(t)};
     put_special(t, FATHOM_LANE, payload, sizeof payload);
+}
+
+void record_scope_end(struct thread *t, uint64_t now) {
+    struct frame *scope = t->top;
+    while (scope->function && scope->function < FATHOM_SCOPE_BASE) scope--;
+    // Where its frame is says nothing: the end may be called from another function than the beginning.
+    record_exit(t, scope->function ? scope->function : FATHOM_SCOPE_BASE, scope->call_site,
+                scope->stack_pointer & ~FRAME_FLAGS, now, HOOK_EXIT);
+}
+
+static int put_moment(struct thread *t, uint64_t now) {
+    if (!record_make_room(t, &now)) return 0;
+    if (now != t->last) put_time(t, now);
+    return 1;
+}
+
+void record_mark(struct thread *t, uint32_t name, uint64_t now) {
+    if (put_moment(t, now)) put_special(t, FATHOM_MARK, &name, sizeof name);
+}
+
+void record_counter(struct thread *t, uint32_t name, uint64_t bits, uint64_t now) {
+    struct {
+        uint32_t name;
+        uint64_t bits;
+    } __attribute__((packed)) payload = {name, bits};
+    if (put_moment(t, now)) put_special(t, FATHOM_COUNTER, &payload, sizeof payload);
 }

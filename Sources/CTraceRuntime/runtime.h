@@ -25,12 +25,20 @@
 #define UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 #define BARRIER() __atomic_signal_fence(__ATOMIC_SEQ_CST)
 
+// The stack pointer of the caller at its call of this hook. clang's __builtin_dwarf_cfa gives another value on aarch64.
+#if defined(__aarch64__) && defined(__clang__)
+#define CALLER_STACK_POINTER() ((uintptr_t)__builtin_sponentry())
+#else
+#define CALLER_STACK_POINTER() ((uintptr_t)__builtin_dwarf_cfa())
+#endif
+
 // ---- control -----------------------------------------------------------------------------------------------------
 
 #define MODE_UNKNOWN 0u  // not started yet, or a fork's child that has not hooked yet
 #define MODE_TRACE 1u    // every call is recorded, times are read from the CPU's counter: the fast path
 #define MODE_SLOW 2u     // options leave calls out, or the clock is a system call
 #define MODE_OFF 3u      // nothing to record into
+#define MODE_PAUSED 4u   // stopped: open calls are followed, nothing is recorded
 
 union control {
     uint32_t mode;  // MODE_*
@@ -49,7 +57,7 @@ struct frame {
 };
 #define FRAME_ALTERNATE 1ul  // entered on the signal stack: its address says nothing about its age
 #define FRAME_HIDDEN 2ul     // left out by max_depth: it has no record
-#define FRAME_INHERITED 4ul  // entered by the parent process, before a fork
+#define FRAME_INHERITED 4ul  // entered by the parent process, before a fork, or before recording was started
 #define FRAME_FLAGS 7ul
 
 // What MODE_SLOW keeps beside each frame, to take a short call's record back.
@@ -75,6 +83,11 @@ struct side_event {
 #define HOOK_EXIT 1u
 #define HOOK_LANDING 3u  // no hook: control landed in the frame at stack_pointer
 #define HOOK_TAIL 2u  // an exit hook that was jumped to when the frame was gone already: optimising compilers do that
+#define HOOK_SCOPE_END 4u  // no hook: the innermost named scope ends
+#define HOOK_MARK 5u       // these end no call: a mark, whose name is `function`
+#define HOOK_COUNTER 6u    // a counter's value, the bits of which are `call_site`
+#define HOOK_SAVE 7u       // the chunk is to be finished
+#define HOOK_SETTLE 8u     // recording was stopped
 #define SIDE_LIMIT 1024u
 // In place of the function of an exit hook that does not say whose exit it is: the stack pointer tells.
 #define ANY_FUNCTION 1ul
@@ -83,6 +96,7 @@ struct side_event {
 struct lane {
     uint32_t id;
     uint32_t exact;       // the bounds were told, not guessed
+    uint32_t is_stale;    // recording was stopped and started since records last told of its calls
     uintptr_t low, high;  // the stack's bounds; guessed ones are widened as they are learnt
     struct frame *frames;
     struct frame *top;             // valid while the lane is not running
@@ -130,7 +144,7 @@ struct thread {
     uint64_t lost;      // calls without record since then
     uint64_t orphans;   // exits without call since then
     uint64_t retry;     // lost calls left before asking for a slot again
-    uint32_t gap;       // records were dropped since the previous chunk
+    uint32_t gap;       // GAP_*: why the next chunk does not go on where the previous one ended
     struct lane *lanes;
     uint32_t lane;  // index of the running one; lane 0 is the thread's own stack
     uint32_t lane_count, lane_capacity;
@@ -142,7 +156,18 @@ struct thread {
     void *memory;           // the thread's first mapping, MEMORY_SIZE bytes: lanes, side events, first frames
     uint32_t fork_starts;   // it is `runtime.starter` while it forks
     uint64_t fork_signals;  // blocked before that
+    uint32_t paused;        // PAUSED_*
+    // The options it records by, as of `generation`.
+    uint32_t generation;
+    uint32_t max_depth;
+    uint32_t slow;  // frames have filters
+    uint64_t min_cost_ticks;
+    char name[16];  // given by the program; empty: the kernel's
 };
+#define GAP_LOST 1u          // records were dropped
+#define GAP_PATH 2u          // recording was started
+#define PAUSED_STOPPED 1u    // recording is stopped, as far as the thread has seen
+#define PAUSED_NO_MEMORY 2u  // it cannot record by the options there are now
 #define MEMORY_SIZE (128ul * 1024)
 #define FIRST_LANES 16u
 #define RETRY_CALLS 1024u  // lost calls between two attempts to get a slot
@@ -185,7 +210,13 @@ struct runtime {
     uint32_t max_depth;
     uint32_t clock;
     uintptr_t stack_top;  // of the main thread's stack; 0 before the constructor has run
-    uint32_t slow;        // MODE_SLOW is the mode to run in
+    uint32_t slow;        // MODE_SLOW is the mode to run in; never taken back: threads may have filters
+    // Of start and stop.
+    uint32_t control_lock;
+    uint32_t paused;
+    uint32_t generation;  // of max_depth, min_cost_ticks and slow
+    uint64_t stop_ticks;  // when recording was last stopped
+    uint64_t ticks_per_second;
     // Metadata chunk.
     uint32_t metadata_lock;
     uint32_t modules_lock;
@@ -236,12 +267,14 @@ int chunk_make_room(struct thread *t);   // after cursor reached limit; 0 when r
 int thread_attach(struct thread *t, uintptr_t stack_pointer);
 void thread_detach(struct thread *t);
 void thread_key_create(void);
-int frames_grow(struct thread *t);  // 0 when there is no memory
+int frames_grow(struct thread *t);                       // 0 when there is no memory
+int frames_filter(struct thread *t, struct lane *lane);  // gives them filters; 0 when there is no memory
 
 // lane.c: which stack is running.
 // Makes the running lane the one that `stack_pointer` lies on. Returns FRAME_ALTERNATE on the signal stack, else 0.
 uintptr_t lane_settle(struct thread *t, uintptr_t stack_pointer);
-int lane_init(struct lane *lane, uint32_t id, uintptr_t low, uintptr_t high);  // 0 when there is no memory
+// 0 when there is no memory.
+int lane_init(const struct thread *t, struct lane *lane, uint32_t id, uintptr_t low, uintptr_t high);
 void lane_run(struct thread *t, struct lane *lane);
 // Control landed in a frame at `stack_pointer`, on whatever stack that is.
 void lane_land(struct thread *t, uintptr_t stack_pointer, uint64_t now);
@@ -263,16 +296,37 @@ void record_unwind(struct thread *t, uint32_t count, uint64_t now);
 // Ends the calls in frames below `stack_pointer`.
 void record_landing(struct thread *t, uintptr_t stack_pointer, uintptr_t alternate, uint64_t now);
 void record_lane(struct thread *t);
+void record_scope_end(struct thread *t, uint64_t now);
+void record_mark(struct thread *t, uint32_t name, uint64_t now);
+void record_counter(struct thread *t, uint32_t name, uint64_t bits, uint64_t now);
 int record_make_room(struct thread *t, uint64_t *now);  // 0 when no record can be written
 
 // Appends to the chunk; room is there.
 void put_special(struct thread *t, uint16_t special, const void *payload, size_t size);
+
+// Finds out whether recording was stopped or started. The thread is busy.
+void pause_settle(struct thread *t);
+// Takes over the options of the process; those of a thread without frames.
+void pause_take_options(struct thread *t);
+// Follows a hook of a thread that is stopped, as far as that is simple; 0 when it is not.
+int pause_follow(struct thread *t, uintptr_t function, uintptr_t stack_pointer, uintptr_t call_site, uint64_t hook);
+
+// control.c: what programs call by fathom.h.
+uint32_t control_mode(void);  // MODE_* of a process that can record
+
+// names.c: what the program calls its scopes, marks and counters.
+uint32_t name_intern(uint32_t kind, const char *text);  // its id; async-signal-safe
+
+// hooks.c: what is not the fast path's. Any thread in any state may come here.
+SLOW void hook_aside(uintptr_t function, uintptr_t call_site, uintptr_t stack_pointer, uint64_t hook);
 
 // filter.c: the same for MODE_SLOW.
 void filter_entered(struct thread *t, char *record, uint64_t last, uint64_t function_base);
 void filter_tell_dropped(struct thread *t);
 // A call that has no record ends: its innermost recorded caller keeps count of it.
 void filter_leave_out(struct thread *t, struct frame *call, uint64_t now);
+// A call ends while nothing is recorded.
+void filter_forget(struct thread *t, struct frame *call);
 void filter_hidden(struct thread *t);     // prepares for a call that is left out, about to be pushed
 int filter_hides_next(struct thread *t);  // whether the options leave out the next call
 void filter_exit(struct thread *t, uintptr_t function, uintptr_t call_site, uintptr_t stack_pointer, uint64_t now,

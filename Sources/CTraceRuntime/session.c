@@ -94,6 +94,8 @@ int session_open(char **environment) {
         runtime.window_slots = FATHOM_WINDOW_SLOTS(head.slot_size);
         runtime.inode = system_inode(descriptor);
         runtime.clock = head.clock;
+        runtime.ticks_per_second = head.ticks_per_second;
+        runtime.paused = head.paused;
         runtime.max_depth = head.max_depth;
         runtime.min_cost_ticks = head.min_cost_ticks;
         runtime.slow =

@@ -10,18 +10,33 @@ void record_event(struct thread *t, uintptr_t function, uintptr_t call_site, uin
         t->idle = 0;
         BARRIER();
     }
+    pause_settle(t);
     if (now < t->last) now = t->last;
-    if (hook == HOOK_LANDING) lane_land(t, sp, now);
-    else if (hook == HOOK_ENTER) record_enter(t, function, call_site, sp, now);
-    else
-        runtime.slow ? filter_exit(t, function, call_site, sp, now, hook)
-                     : record_exit(t, function, call_site, sp, now, hook);
+    switch (hook) {
+    case HOOK_ENTER:
+        return record_enter(t, function, call_site, sp, now);
+    case HOOK_LANDING:
+        return lane_land(t, sp, now);
+    case HOOK_SCOPE_END:
+        return record_scope_end(t, now);
+    case HOOK_MARK:
+        return record_mark(t, (uint32_t)function, now);
+    case HOOK_COUNTER:
+        return record_counter(t, (uint32_t)function, call_site, now);
+    case HOOK_SAVE:
+        if (t->chunk) chunk_finish(t, now);
+        return;
+    case HOOK_SETTLE:
+        return;
+    }
+    if (t->slow && !t->paused) filter_exit(t, function, call_site, sp, now, hook);
+    else record_exit(t, function, call_site, sp, now, hook);
 }
 
 // Async-signal-safe, also against handlers that interrupt it: the place is reserved before it is filled.
 void side_append(struct thread *t, uintptr_t function, uintptr_t call_site, uintptr_t sp, uint64_t hook) {
     uint64_t ticks = now_ticks();
-    if (hook != HOOK_ENTER && t->side_lost) {
+    if (hook > HOOK_ENTER && hook < HOOK_MARK && t->side_lost) {
         t->side_lost--;
         return;
     }

@@ -53,8 +53,8 @@ static int allocate(struct thread *t, uintptr_t sp) {
     struct frame *frames = (struct frame *)(t->side + SIDE_LIMIT);
     uintptr_t low, high;
     guess_stack(t, sp, &low, &high);
-    if (runtime.slow) {
-        if (!lane_init(&t->lanes[0], 0, low, high)) {
+    if (t->slow) {
+        if (!lane_init(t, &t->lanes[0], 0, low, high)) {
             system_free(memory, MEMORY_SIZE);
             t->memory = NULL;
             return 0;
@@ -71,6 +71,10 @@ static int attach(struct thread *t, uintptr_t sp) {
     t->state = THREAD_ATTACHING;
     t->id = system_thread_id();
     int inherits = t->forked && t->memory;
+    if (!inherits) {
+        t->paused = 0;
+        pause_take_options(t);
+    }
     if (inherits) {
         // The open calls are the parent's; the child's time in them begins now.
         uint64_t now = now_ticks();
@@ -121,6 +125,7 @@ void thread_detach(struct thread *t) {
     uint64_t signals = system_block_signals();
     t->idle = 0;
     BARRIER();
+    pause_settle(t);
     uint64_t now = now_ticks();
     for (uint32_t i = 0; i < t->lane_count; i++) {
         struct lane *lane = &t->lanes[i];

@@ -22,13 +22,15 @@ public final class AddressSpace {
 
     public let functions: FunctionTable
     private let mappings: [Mapping]
+    private let names: [UInt32: GivenName]
     /// Unload times, ascending.
     private let unloads: [UInt64]
     private var entries: UnsafeMutableBufferPointer<Entry>
     private var count = 0
 
-    public init(_ modules: [Module], functions: FunctionTable) {
+    public init(_ modules: [Module], names: [UInt32: GivenName] = [:], functions: FunctionTable) {
         self.functions = functions
+        self.names = names
         mappings = modules.map { module in
             Mapping(
                 low: module.low, high: module.high, bias: module.bias,
@@ -57,6 +59,11 @@ public final class AddressSpace {
             index = (index + 1) & (entries.count - 1)
         }
         return add(address, epoch)
+    }
+
+    /// What the program called name `id`.
+    public func name(_ id: UInt32) -> String {
+        id == GivenName.unkept ? "(more names)" : names[id]?.text ?? "(name lost)"
     }
 
     /// File and line of `address` at `ticks`.
@@ -93,7 +100,9 @@ public final class AddressSpace {
     private func add(_ address: UInt64, _ epoch: UInt32) -> UInt32 {
         let begin = epoch == 0 ? 0 : unloads[Int(epoch) - 1]
         let function =
-            if let owner = owner(of: address, ticks: begin) {
+            if address >> 48 == GivenName.scopeBase >> 48 {
+                functions.scope(name(UInt32(truncatingIfNeeded: address)))
+            } else if let owner = owner(of: address, ticks: begin) {
                 FunctionTable.Function(module: owner.module, address: address &- owner.bias)
             } else {
                 FunctionTable.Function(module: -1, address: address)

@@ -85,6 +85,12 @@ public final class FunctionTable {
         return id
     }
 
+    /// The named scope `name`: one function wherever it is entered. It has a module of its own, whose path is the name, so
+    /// that whoever keeps modules and functions keeps the name.
+    public func scope(_ name: String) -> Function {
+        Function(module: intern(ModuleIdentity(path: name, buildID: [])), address: GivenName.scopeBase)
+    }
+
     /// The dense id of `function`.
     public func intern(_ function: Function) -> UInt32 {
         if let known = functionIDs[function] { return known }
@@ -113,6 +119,8 @@ public final class FunctionTable {
         let value =
             if function.module < 0, function.address == 0 {
                 ResolvedFunction(name: "?", module: nil, file: nil, line: 0, isKnown: false)
+            } else if function.address == GivenName.scopeBase, function.module >= 0 {
+                ResolvedFunction(name: modules[Int(function.module)].path, module: nil, file: nil, line: 0)
             } else {
                 resolve(function.module < 0 ? nil : modules[Int(function.module)], function.address)
             }
@@ -140,7 +148,7 @@ public final class FunctionResolver {
         if process.sharesParentModules, let parent = process.forkParent {
             space = self.space(of: parent)
         } else {
-            space = AddressSpace(process.modules, functions: functions)
+            space = AddressSpace(process.modules, names: process.names, functions: functions)
         }
         spaces[process.index] = space
         return space

@@ -12,6 +12,10 @@ struct TreeNode: BitwiseCopyable {
     var depth: UInt32
     var state: CallState
     var isInherited: Bool
+    /// Not a call: at `start` something happened that `address` names.
+    var isEvent: Bool
+    /// Of a counter, in an event.
+    var value: Double?
     /// The filter hides it, which was learnt after its place was taken.
     var isSkipped: Bool
 
@@ -50,8 +54,20 @@ struct NodeArena {
         node.pointee.depth = depth
         node.pointee.isInherited = call.pointee.isInherited
         node.pointee.isSkipped = false
+        node.pointee.isEvent = false
         count += 1
         return Int32(truncatingIfNeeded: count - 1)
+    }
+
+    @inline(never)
+    mutating func append(_ event: ThreadEvent, depth: UInt32) {
+        if count == capacity { grow() }
+        (nodes + count).initialize(
+            to: TreeNode(
+                address: UInt64(event.name), callSite: 0, enterTicks: event.ticks, start: event.moment, total: 0,
+                selfTime: 0, hidden: CallSum(), dropped: CallSum(), calls: 0, depth: depth, state: .complete,
+                isInherited: false, isEvent: true, value: event.value, isSkipped: false))
+        count += 1
     }
 
     /// Forgets node `index` and all after it.
@@ -98,7 +114,9 @@ struct NodeArena {
         while index < end {
             defer { index = subtree[index] }
             let node = nodes[index]
-            let isFoldable = folding && subtree[index] == index + 1 && node.state == .complete && !node.isInherited
+            let isFoldable =
+                folding && subtree[index] == index + 1 && node.state == .complete && !node.isInherited
+                && !node.isEvent
             if isFoldable, let first = leaves[node.address] {
                 nodes[first].fold(node)
                 continue

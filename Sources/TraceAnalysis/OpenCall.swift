@@ -18,7 +18,7 @@ public struct OpenCall<Payload: BitwiseCopyable>: BitwiseCopyable {
     public var enterTicks: UInt64
     /// ns since the session's start, in the thread's own time: without what the tracer took of it.
     public var start: UInt64
-    /// Entered in a fork's parent: known only as context.
+    /// Entered in a fork's parent, or before recording was started: known only as context.
     public var isInherited: Bool
     /// What the sink keeps with the call.
     public var payload: Payload
@@ -75,6 +75,27 @@ public struct LaneStack<Payload: BitwiseCopyable> {
     @inlinable public func free() { base.deallocate() }
 }
 
+/// A moment that the program told of: a mark, or a counter's value.
+@frozen
+public struct ThreadEvent: BitwiseCopyable {
+    /// Id among the names of the process.
+    public var name: UInt32
+    /// Of a counter; nil: a mark.
+    public var value: Double?
+    /// By the session's clock.
+    public var ticks: UInt64
+    /// ns since the session's start, in the thread's own time.
+    public var moment: UInt64
+
+    @inlinable
+    public init(name: UInt32, value: Double?, ticks: UInt64, moment: UInt64) {
+        self.name = name
+        self.value = value
+        self.ticks = ticks
+        self.moment = moment
+    }
+}
+
 /// Receives the calls of one thread as they are replayed.
 ///
 /// Calls are passed as pointers into the replayed stack, valid during the callback; `call - 1` is the caller, and the
@@ -91,10 +112,17 @@ public protocol CallSink {
     mutating func exit(_ call: UnsafeMutablePointer<OpenCall<Payload>>, end: UInt64, state: CallState)
     /// Callees of `call` were left out by the record options.
     mutating func drop(_ call: UnsafeMutablePointer<OpenCall<Payload>>, calls: UInt32, time: UInt64, at moment: UInt64)
+    /// Something happened while `call`, or nothing above a lane's base, was the innermost call.
+    mutating func event(_ event: ThreadEvent, in call: UnsafeMutablePointer<OpenCall<Payload>>)
     /// The calls that follow are of `lane`.
     mutating func run(lane: UInt32, at moment: UInt64)
     /// A chunk begins. `afterGap`: the calls before it are not all known.
     mutating func begin(chunk index: Int, at moment: UInt64, afterGap: Bool)
     /// A chunk ended; `main` is the stack of lane 0. Returns whether to go on.
     mutating func end(chunk index: Int, main: LaneStack<Payload>) -> Bool
+}
+
+extension CallSink {
+    @inlinable
+    public mutating func event(_ event: ThreadEvent, in call: UnsafeMutablePointer<OpenCall<Payload>>) {}
 }

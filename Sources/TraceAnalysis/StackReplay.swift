@@ -21,6 +21,10 @@ public struct StackReplay<Sink: CallSink> {
     @usableFromInline var tracerTicks: UInt64
     @usableFromInline var nextSequence: UInt64 = 0
     @usableFromInline var isContiguous = true
+    /// Recording was stopped after the previous chunk.
+    @usableFromInline var isStopped = false
+    /// Functions and call sites of the calls that were open when it was, outermost first.
+    @usableFromInline var stopped: [(function: UInt64, callSite: UInt64)] = []
     /// Calls of which nothing is known but that they are open that may still be made up: no stack needs more, and damaged
     /// data must not fill the memory.
     @usableFromInline var inventable = 1 << 18
@@ -74,7 +78,9 @@ public struct StackReplay<Sink: CallSink> {
     mutating func begin(chunk index: Int, _ sink: inout Sink) {
         let chunk = thread.chunks[index]
         let isFirst = nextSequence == 0 && isContiguous
-        let follows = isContiguous && chunk.sequence == nextSequence && chunk.lostCalls == 0 && !chunk.hasGap
+        if isStopped { stop(&sink) }
+        let hasAll = isContiguous && chunk.sequence == nextSequence && chunk.lostCalls == 0 && !chunk.hasGap
+        let follows = hasAll && !chunk.restatesPath
         nextSequence = chunk.sequence &+ 1
         isContiguous = !chunk.isTruncated
         let agrees = chunk.lane == stack.lane && Int(chunk.depth) == stack.depth
@@ -90,12 +96,14 @@ public struct StackReplay<Sink: CallSink> {
                 .depthMismatch(expected: UInt32(truncatingIfNeeded: stack.depth), found: chunk.depth), inChunk: index)
         }
         sink.begin(
-            chunk: index, at: moment(at: begin), afterGap: !(follows && (agrees || isFirst)))
+            chunk: index, at: moment(at: begin),
+            afterGap: !(hasAll && (agrees || isFirst || chunk.restatesPath)))
         if !(follows && agrees) {
             if chunk.lane != stack.lane { switchLane(to: chunk.lane, at: begin, &sink) }
             adopt(path: chunk, begin: begin, &sink)
         }
         lastTicks = begin
+        stopped = []
     }
 
     /// Replaces the current lane's stack by the open call path of `chunk`.
@@ -120,7 +128,10 @@ public struct StackReplay<Sink: CallSink> {
             if level < unlisted {
                 if inventable == 0 { return }
                 inventable -= 1
-                open(function: 0, callSite: 0, at: begin, inherited: level < Int(chunk.inherited), &sink)
+                let known = level < stopped.count ? stopped[level] : (function: 0, callSite: 0)
+                open(
+                    function: known.function, callSite: known.callSite, at: begin,
+                    inherited: level < Int(chunk.inherited), &sink)
             } else {
                 let entry = chunk.path(at: level - unlisted)
                 open(
@@ -128,6 +139,23 @@ public struct StackReplay<Sink: CallSink> {
                     inherited: level < Int(chunk.inherited), &sink)
             }
         }
+    }
+
+    /// Recording was stopped: what was open on any lane is not known to have gone on.
+    @inlinable
+    mutating func stop(_ sink: inout Sink) {
+        isStopped = false
+        let lane = stack.lane
+        for other in parked.keys.sorted() where parked[other]!.depth > 0 {
+            switchLane(to: other, at: lastTicks, &sink)
+            close(downTo: 0, at: lastTicks, state: .open, &sink)
+        }
+        if lane != stack.lane { switchLane(to: lane, at: lastTicks, &sink) }
+        stopped = (0..<stack.depth).map { level in
+            let call = stack.base + (level + 1)
+            return (call.pointee.function, call.pointee.callSite)
+        }
+        close(downTo: 0, at: lastTicks, state: .open, &sink)
     }
 
     @inlinable
@@ -208,10 +236,21 @@ public struct StackReplay<Sink: CallSink> {
                 sink.drop(
                     stack.top, calls: cursor.count, time: clock.nanoseconds(in: cursor.droppedTicks),
                     at: clock.nanoseconds(at: cursor.ticks))
+            case .mark:
+                sink.event(
+                    ThreadEvent(
+                        name: cursor.name, value: nil, ticks: cursor.ticks &+ tracerTicks,
+                        moment: clock.nanoseconds(at: cursor.ticks)), in: stack.top)
+            case .counter:
+                sink.event(
+                    ThreadEvent(
+                        name: cursor.name, value: cursor.value, ticks: cursor.ticks &+ tracerTicks,
+                        moment: clock.nanoseconds(at: cursor.ticks)), in: stack.top)
             case .end:
                 // The rest of a cut chunk, and so its end, is not known.
                 let ticks = cursor.ticks &+ tracerTicks
                 lastTicks = chunk.isTruncated ? ticks : max(ticks, chunk.endTicks)
+                isStopped = chunk.isStopped
                 return
             case .malformed:
                 thread.report(.malformedRecord, inChunk: index, remaining: cursor.remaining)
@@ -239,7 +278,7 @@ public struct StackReplay<Sink: CallSink> {
     /// Ends the calls that no record ended.
     @inlinable
     mutating func finish(_ sink: inout Sink) {
-        if !thread.hasEnded { lastTicks = max(lastTicks, thread.process.endTicks) }
+        if !thread.hasEnded, !isStopped { lastTicks = max(lastTicks, thread.process.endTicks) }
         close(downTo: 0, at: lastTicks, state: .open, &sink)
         for lane in parked.keys.sorted() {
             switchLane(to: lane, at: lastTicks, &sink)

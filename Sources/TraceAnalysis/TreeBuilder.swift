@@ -228,6 +228,15 @@ struct TreeBuilder: CallSink {
         call.pointee.payload.dropped.add(CallSum(calls: UInt64(calls), time: time))
     }
 
+    mutating func event(_ event: ThreadEvent, in call: UnsafeMutablePointer<OpenCall<Payload>>) {
+        let role = call.pointee.payload.role
+        let depth = call.pointee.payload.depth &+ (role == .candidate ? 1 : 0)
+        guard role == .candidate || role == .transparent, !isMeasuring, depth <= filter.maxDepth,
+            event.moment >= filter.from, event.moment <= filter.to
+        else { return }
+        arena.append(event, depth: depth)
+    }
+
     mutating func run(lane: UInt32, at moment: UInt64) {
         settle()
         if let known = laneIndex[lane] {

@@ -43,6 +43,17 @@ public struct CallSum: BitwiseCopyable, Sendable, Equatable {
     }
 }
 
+/// A moment between the lines of a call tree: a mark, or a counter's value.
+public struct TreeEvent {
+    public var name: String
+    /// Of a counter; nil: a mark.
+    public var value: Double?
+    /// ns since the session's start, in the thread's own time.
+    public var moment: UInt64
+    /// Of the calls it stands between.
+    public var depth: UInt32
+}
+
 /// Receives a call tree in pre-order.
 public protocol TreeVisitor {
     /// Whether more is to be shown; asked before every call.
@@ -52,10 +63,16 @@ public protocol TreeVisitor {
     /// The roots that follow are of `lane`.
     mutating func begin(lane: UInt32)
     mutating func enter(_ call: TreeCall)
+    /// Something happened between the calls.
+    mutating func show(_ event: TreeEvent)
     /// The callees of `call` are through.
     mutating func leave(_ call: TreeCall)
     /// The lane's roots are through; `hidden` are those that the filter left out.
     mutating func endLane(hidden: CallSum)
     mutating func endThread()
     mutating func endProcess()
+}
+
+extension TreeVisitor {
+    public mutating func show(_ event: TreeEvent) {}
 }

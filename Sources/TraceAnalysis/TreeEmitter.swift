@@ -22,6 +22,10 @@ struct TreeEmitter<Visitor: TreeVisitor> {
     mutating func add(_ node: TreeNode) -> Bool {
         guard visitor.wantsMore else { return false }
         if node.isSkipped { return true }
+        if node.isEvent {
+            show(node)
+            return true
+        }
         let call = TreeCall(
             function: space.function(at: node.address, ticks: node.enterTicks), callSite: node.callSite,
             enterTicks: node.enterTicks, start: node.start, total: node.total, selfTime: node.selfTime,
@@ -36,9 +40,31 @@ struct TreeEmitter<Visitor: TreeVisitor> {
                 settle(previous)
                 leave(downTo: call.depth)
             }
+        } else {
+            leave(downTo: call.depth)
         }
         latest = call
         return true
+    }
+
+    private mutating func show(_ event: TreeNode) {
+        if let latest {
+            if event.depth > latest.depth {
+                showGroup()
+                visitor.enter(latest)
+                ancestors.append(latest)
+            } else {
+                settle(latest)
+            }
+        }
+        latest = nil
+        leave(downTo: event.depth)
+        showGroup()
+        guard visitor.wantsMore else { return }
+        visitor.show(
+            TreeEvent(
+                name: space.name(UInt32(truncatingIfNeeded: event.address)), value: event.value, moment: event.start,
+                depth: event.depth))
     }
 
     mutating func finish() {

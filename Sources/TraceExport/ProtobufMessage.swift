@@ -22,6 +22,11 @@ struct ProtobufMessage {
         bytes.append(contentsOf: message.bytes)
     }
 
+    mutating func add(_ field: UInt64, double value: Double) {
+        varint(field << 3 | 1)
+        withUnsafeBytes(of: value.bitPattern.littleEndian) { bytes.append(contentsOf: $0) }
+    }
+
     /// A packed repeated field.
     mutating func add(_ field: UInt64, packed values: some Sequence<UInt64>) {
         var content = ProtobufMessage()

@@ -19,10 +19,12 @@ struct Track {
 protocol TrackWriter {
     /// Whether anybody takes more.
     var wantsMore: Bool { get }
-    /// A track begins; it has calls.
+    /// A track begins; it has calls or events.
     mutating func begin(_ track: Track)
     mutating func enter(_ call: TreeCall)
     mutating func leave(_ call: TreeCall)
+    /// A mark or a counter's value, in order of time with the calls' begins and ends.
+    mutating func show(_ event: TreeEvent)
     mutating func endTrack()
 }
 
@@ -49,6 +51,11 @@ extension TreeCall {
         case .unwound: "unwound"
         }
     }
+}
+
+extension TrackWriter {
+    /// Formats without marks and counters leave them out.
+    mutating func show(_ event: TreeEvent) {}
 }
 
 /// Turns a call tree into tracks, leaves out what lies deeper than a viewer can nest, and counts.
@@ -87,11 +94,19 @@ struct TrackVisitor<Writer: TrackWriter>: TreeVisitor {
             return
         }
         summary.count(total: call.total)
-        if !isInTrack, let process, let thread {
-            writer.begin(Track(process: process, thread: thread, lane: lane))
-            isInTrack = true
-        }
+        beginTrack()
         writer.enter(call)
+    }
+
+    mutating func show(_ event: TreeEvent) {
+        beginTrack()
+        writer.show(event)
+    }
+
+    private mutating func beginTrack() {
+        guard !isInTrack, let process, let thread else { return }
+        writer.begin(Track(process: process, thread: thread, lane: lane))
+        isInTrack = true
     }
 
     mutating func leave(_ call: TreeCall) {

@@ -27,12 +27,16 @@ public struct Chunk {
     /// Open calls of `lane` at `beginTicks`, and how many of the innermost the payload lists.
     public let depth: UInt32
     public let pathCount: UInt32
-    /// The outermost of them that were entered before a fork.
+    /// The outermost of them that were entered before a fork, or before recording was started.
     public let inherited: UInt32
     public let lane: UInt32
     public let functionBase: UInt32
     /// Enters or exits since the previous chunk left no record.
     public let hasGap: Bool
+    /// Recording was started before it: nothing is missing, but what is open the path tells.
+    public let restatesPath: Bool
+    /// Recording was stopped at its end.
+    public let isStopped: Bool
     public let isLast: Bool
     /// The checksums hold, or held when the chunk was written.
     public let isSealed: Bool
@@ -102,6 +106,8 @@ public struct Chunk {
         lane = raw.lane
         functionBase = raw.function_base
         hasGap = UInt32(raw.flags) & FATHOM_FLAG_GAP != 0
+        restatesPath = UInt32(raw.flags) & FATHOM_FLAG_PATH != 0
+        isStopped = UInt32(raw.flags) & FATHOM_FLAG_STOPPED != 0
         isLast = UInt32(raw.flags) & FATHOM_FLAG_LAST != 0
         payloadSum = raw.payload_sum
         isLogged = file == TraceLog.name

@@ -73,6 +73,15 @@ struct MetadataReader {
             default: break
             }
             return true
+        case FATHOM_ITEM_NAME:
+            let size = MemoryLayout<fathom_name_item>.size
+            guard item.count >= size else { return false }
+            let raw = item.loadUnaligned(as: fathom_name_item.self)
+            guard Int(raw.text_size) <= item.count - size else { return false }
+            guard let kind = GivenName.Kind(rawValue: raw.kind) else { return true }
+            process.names[raw.id] = GivenName(kind: kind, text: text(item, at: size, count: Int(raw.text_size)))
+            changed = true
+            return true
         default: return true
         }
     }
@@ -108,6 +117,7 @@ struct MetadataReader {
                     return module
                 } + process.modules
             process.inheritedModules = kept.count
+            process.names.merge(origin.names) { own, _ in own }
             if process.path.isEmpty { process.path = origin.path }
             if process.arguments.isEmpty { process.arguments = origin.arguments }
         }

@@ -13,6 +13,10 @@ public enum Record: UInt8, Sendable {
     case lane
     /// ``RecordCursor/count`` callees of the innermost open call, ``RecordCursor/droppedTicks`` long, were left out.
     case dropped
+    /// A moment, whose name is ``RecordCursor/name``.
+    case mark
+    /// The counter ``RecordCursor/name`` has ``RecordCursor/value``.
+    case counter
     /// No more records.
     case end
     /// The bytes at the cursor are no record; the cursor stays there.
@@ -40,6 +44,9 @@ public struct RecordCursor {
     public var count: UInt32
     public var lane: UInt32
     public var droppedTicks: UInt64
+    /// Id among the process's names.
+    public var name: UInt32
+    public var value: Double
 
     public init(_ records: UnsafeRawBufferPointer, ticks: UInt64, functionBase: UInt32) {
         position = records.baseAddress ?? UnsafeRawPointer(bitPattern: 8)!
@@ -53,6 +60,8 @@ public struct RecordCursor {
         count = 0
         lane = 0
         droppedTicks = 0
+        name = 0
+        value = 0
     }
 
     /// Bytes not read yet.
@@ -133,6 +142,17 @@ public struct RecordCursor {
             droppedTicks = (body + 4).loadUnaligned(as: UInt64.self)
             position += Int(FATHOM_SPECIAL_SIZE_DROPPED)
             return .dropped
+        case FATHOM_MARK:
+            guard left >= Int(FATHOM_SPECIAL_SIZE_MARK) else { return .malformed }
+            name = body.loadUnaligned(as: UInt32.self)
+            position += Int(FATHOM_SPECIAL_SIZE_MARK)
+            return .mark
+        case FATHOM_COUNTER:
+            guard left >= Int(FATHOM_SPECIAL_SIZE_COUNTER) else { return .malformed }
+            name = body.loadUnaligned(as: UInt32.self)
+            self.value = Double(bitPattern: (body + 4).loadUnaligned(as: UInt64.self))
+            position += Int(FATHOM_SPECIAL_SIZE_COUNTER)
+            return .counter
         default:
             return .malformed
         }

@@ -26,6 +26,24 @@ public struct Module: Sendable, Equatable {
     }
 }
 
+/// A name that the program gave by `fathom.h`.
+public struct GivenName: Sendable, Equatable {
+    public enum Kind: UInt32, Sendable { case scope = 1, mark, counter }
+
+    public var kind: Kind
+    public var text: String
+
+    public init(kind: Kind, text: String) {
+        self.kind = kind
+        self.text = text
+    }
+
+    /// The id that stands for all names there was no room for.
+    public static let unkept: UInt32 = 0
+    /// A named scope is a call of the function at this address plus the name's id.
+    public static let scopeBase: UInt64 = 0xfa7b_0000_0000_0000  // FATHOM_SCOPE_BASE, a macro that Swift does not see
+}
+
 /// One program image of a session: what an exec or a fork began.
 public final class TracedProcess {
     public enum Origin: Sendable { case image, fork }
@@ -53,9 +71,11 @@ public final class TracedProcess {
     public internal(set) var arguments: [String] = []
     /// Modules in order of discovery, a fork parent's as of the fork first.
     public internal(set) var modules: [Module] = []
+    /// Names that the program gave, by id; a fork's parent's too.
+    public internal(set) var names: [UInt32: GivenName] = [:]
     /// How many of `modules` came from the fork's parent unchanged.
     public internal(set) var inheritedModules = 0
-    /// Nothing changed in the modules that were inherited, and none was added.
+    /// Nothing changed in the modules and names that were inherited, and none was added.
     public internal(set) var sharesParentModules = false
     public internal(set) var end = End.unknown
     /// When it ended, or, when it is still recorded, when the session was opened; 0 when that is not known. Calls that were
@@ -121,7 +141,7 @@ public final class TracedThread {
         let (before, chunk) = (chunks[index - 1], chunks[index])
         return chunk.sequence == before.sequence &+ 1 && chunk.lostCalls == 0 && chunk.lane == 0
             && chunk.depth == chunk.pathCount && before.endTicks != 0 && before.endTicks <= chunk.beginTicks
-            && !before.isTruncated
+            && !before.isTruncated && !before.isStopped && !chunk.restatesPath
     }
 
     /// Ticks that the tracer took of the thread at chunk switches up to `ticks`, as far as it is known exactly: time that
@@ -142,6 +162,8 @@ public final class TracedThread {
     public var name: String { chunks.last { !$0.name.isEmpty }?.name ?? "" }
     /// The thread was seen to end.
     public var hasEnded: Bool { chunks.last?.isLast ?? false }
+    /// Recording was stopped, and not started again before the thread made its last call.
+    public var wasStopped: Bool { chunks.last?.isStopped ?? false }
     /// Calls that left no record, as far as is known.
     public var lostCalls: UInt64 { chunks.reduce(0) { $0 &+ $1.lostCalls } }
     public var orphanExits: UInt64 { chunks.reduce(0) { $0 &+ $1.orphanExits } }
@@ -198,7 +220,7 @@ public final class TracedThread {
                 }
             }
         }
-        return max(cursor.ticks, last.endTicks, hasEnded ? 0 : process.endTicks)
+        return max(cursor.ticks, last.endTicks, hasEnded || last.isStopped ? 0 : process.endTicks)
     }
 
     /// Enter records in all chunks; those of chunks never finished are counted in their records.

@@ -15,6 +15,8 @@ public struct RecordingOptions: Sendable {
     public var bufferSize: Int
     /// Run the program again without the runtime, to know what recording cost.
     public var measuresBaseline: Bool
+    /// Programs start without recording, until they start it themselves.
+    public var startsPaused: Bool
 
     public static let bufferSizes = 16 * 1024...4 * 1024 * 1024
     public static let defaultBufferSize = 64 * 1024
@@ -22,7 +24,7 @@ public struct RecordingOptions: Sendable {
     public init(
         executable: String, arguments: [String], session: String, maxDepth: Int? = nil, minCost: UInt64 = 0,
         maxSize: UInt64? = nil, bufferSize: Int = RecordingOptions.defaultBufferSize,
-        measuresBaseline: Bool = false
+        measuresBaseline: Bool = false, startsPaused: Bool = false
     ) {
         self.executable = executable
         self.arguments = arguments
@@ -32,6 +34,7 @@ public struct RecordingOptions: Sendable {
         self.maxSize = maxSize
         self.bufferSize = bufferSize
         self.measuresBaseline = measuresBaseline
+        self.startsPaused = startsPaused
     }
 }
 

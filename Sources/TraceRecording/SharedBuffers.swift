@@ -74,6 +74,7 @@ final class SharedBuffers: @unchecked Sendable {
         header.pointee.start_ns = clock.start.nanoseconds
         header.pointee.ticks_per_second = clock.ticksPerSecond
         header.pointee.clock = clock.kind
+        header.pointee.paused = options.startsPaused ? 1 : 0
         header.pointee.control = FATHOM_CONTROL_RECORD
         header.pointee.recorder_pid = UInt32(getpid())
         header.pointee.magic = FATHOM_BUFFERS_MAGIC

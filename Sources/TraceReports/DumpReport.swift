@@ -114,6 +114,21 @@ struct DumpSink: CallSink {
         end()
     }
 
+    mutating func event(_ event: ThreadEvent, in call: UnsafeMutablePointer<OpenCall<Payload>>) {
+        begin(event.value == nil ? "mark" : "counter", at: event.moment)
+        let name = space.name(event.name)
+        if isJSON {
+            writer.write(",\"name\":" as StaticString)
+            writer.write(json: name)
+            if let value = event.value { writer.write(",\"value\":\(value.json)") }
+        } else {
+            writer.write(spaces: 4 + 2 * Int(min(call.pointee.payload.depth &+ 1, TreeText.indentedLevels)) - 2)
+            writer.write(name)
+            if let value = event.value { writer.write(" = \(value)") }
+        }
+        end()
+    }
+
     mutating func run(lane: UInt32, at moment: UInt64) {
         self.lane = lane
         setPrefix()
@@ -212,4 +227,9 @@ struct DumpSink: CallSink {
         json.flush()
         return bytes
     }
+}
+
+extension Double {
+    /// As JSON has it, which knows no infinity.
+    package var json: String { isFinite ? "\(self)" : "null" }
 }

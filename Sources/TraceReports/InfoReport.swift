@@ -106,6 +106,10 @@ public struct InfoReport {
         writer.write("  command    \(process.arguments.joined(separator: " "))\n")
         writer.write("  end        \(endText(process))\n")
         for thread in process.threads { writeText(thread) }
+        for (kind, label) in Self.nameKinds {
+            let names = names(of: process, kind)
+            if !names.isEmpty { writer.write("  \(label)\(names.joined(separator: ", "))\n") }
+        }
         writer.write("  modules    \(process.modules.count)\n")
         guard showsModules else { return }
         for module in process.modules {
@@ -116,6 +120,14 @@ public struct InfoReport {
             writer.write(" \(module.path) build-id \(hexadecimal(module.buildID))")
             writer.write(module.unloadTicks == .max ? "\n" : " (unloaded)\n" as StaticString)
         }
+    }
+
+    private static let nameKinds: [(GivenName.Kind, String)] = [
+        (.scope, "scopes     "), (.mark, "marks      "), (.counter, "counters   "),
+    ]
+
+    private func names(of process: TracedProcess, _ kind: GivenName.Kind) -> [String] {
+        process.names.values.filter { $0.kind == kind }.map(\.text).sorted()
     }
 
     private func writeText(_ thread: TracedThread) {
@@ -205,6 +217,9 @@ public struct InfoReport {
         if case .waited(let status) = process.end, signal(status) == nil {
             number(",\"exit_status\":", UInt64(exitStatus(status)))
         }
+        list(",\"scopes\":", names(of: process, .scope))
+        list(",\"marks\":", names(of: process, .mark))
+        list(",\"counters\":", names(of: process, .counter))
         writer.write(",\"threads\":[" as StaticString)
         for (index, thread) in process.threads.enumerated() {
             number(index > 0 ? ",{\"tid\":" : "{\"tid\":", UInt64(thread.tid))

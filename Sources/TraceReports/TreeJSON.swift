@@ -101,6 +101,19 @@ public struct TreeJSON: TreeVisitor {
         needsComma = false
     }
 
+    /// A mark stands among the calls; counters are for timelines.
+    public mutating func show(_ event: TreeEvent) {
+        guard event.value == nil else { return }
+        shown += 1
+        separate()
+        writer.write("{\"mark\":" as StaticString)
+        writer.write(json: event.name)
+        number(",\"start_ns\":", event.moment)
+        if lane != 0, event.depth == 0 { number(",\"lane\":", UInt64(lane)) }
+        writer.write(byte: UInt8(ascii: "}"))
+        needsComma = true
+    }
+
     public mutating func leave(_ call: TreeCall) { close() }
 
     private func number(_ key: StaticString, _ value: UInt64) {

@@ -89,6 +89,17 @@ public struct TreeText: TreeVisitor {
         shown += 1
     }
 
+    /// Counters are for timelines.
+    public mutating func show(_ event: TreeEvent) {
+        guard event.value == nil else { return }
+        showHeader()
+        writer.write(spaces: 7 + 11 + 11 + 2 + 2 * Int(min(event.depth, TreeText.indentedLevels)))
+        mark("-- mark: ")
+        writer.write(event.name)
+        writer.write(byte: UInt8(ascii: "\n"))
+        shown += 1
+    }
+
     public mutating func leave(_ call: TreeCall) {
         sums(hidden: call.hidden, dropped: call.dropped, depth: call.depth + 1)
     }

@@ -53,9 +53,14 @@ struct fathom_trace_header {
 #define FATHOM_CHUNK_METADATA 2u  // payload: metadata items of one process; thread is 0
 // A chunk the program never finished is told by end_ticks being 0.
 
-#define FATHOM_FLAG_SEALED 1u  // payload_sum and header_sum hold
-#define FATHOM_FLAG_LAST 2u    // the thread ended after this chunk
-#define FATHOM_FLAG_GAP 4u     // enters or exits since the previous chunk left no record: the path is the truth
+#define FATHOM_FLAG_SEALED 1u   // payload_sum and header_sum hold
+#define FATHOM_FLAG_LAST 2u     // the thread ended after this chunk
+#define FATHOM_FLAG_GAP 4u      // enters or exits since the previous chunk left no record: the path is the truth
+#define FATHOM_FLAG_STOPPED 8u  // recording was stopped: what was open at the end is not known to have gone on
+
+#define FATHOM_FLAG_PATH                                                                                               \
+    16u  // recording was started since the previous chunk, or since its calls of this lane were
+         // told: nothing is missing, but the path is the truth
 
 // Header of a chunk. Payload follows: path_count entries of struct fathom_path_entry, then records up to `used` bytes.
 // In the log, the next chunk starts at sizeof header + used, rounded up to 8.
@@ -79,7 +84,8 @@ struct fathom_chunk {
     uint64_t orphan_exits;   // exits since the previous chunk's end that match no open call; they leave no record
     uint32_t depth;          // open calls of the current lane at begin_ticks
     uint32_t path_count;     // the innermost of them that the payload lists
-    uint32_t inherited;      // the outermost of them that were entered before a fork, in the parent process
+    uint32_t inherited;      // the outermost of them that were entered before a fork, in the parent process, or before
+                             // recording was started again
     uint32_t lane;           // current lane at begin_ticks; 0 is the thread's own stack
     uint32_t function_base;  // high 32 bits of function addresses at the start
     uint32_t used;           // payload bytes; stored after the bytes it counts
@@ -94,7 +100,7 @@ struct fathom_chunk {
 struct fathom_path_entry {
     uint64_t function;
     uint64_t call_site;
-    uint64_t enter_ticks;  // for an inherited call: when the child began
+    uint64_t enter_ticks;  // for an inherited call: when the child began, or recording was started
 };
 
 // ---- Records -----------------------------------------------------------------------------------------------------
@@ -122,14 +128,18 @@ struct fathom_path_entry {
 #define FATHOM_UNWIND (FATHOM_SPECIAL + 3)  // 4 bytes: that many innermost calls ended without their exit
 #define FATHOM_LANE (FATHOM_SPECIAL + 4)    // 4 bytes: lane now running; 4 bytes: its open calls
 #define FATHOM_DROPPED                                                                                                 \
-    (FATHOM_SPECIAL + 5)  // 4 bytes: calls, 8 bytes: ticks, of short or deep callees of the
-                          // innermost open call that the record options left out
+    (FATHOM_SPECIAL + 5)                     // 4 bytes: calls, 8 bytes: ticks, of short or deep callees of the
+                                             // innermost open call that the record options left out
+#define FATHOM_MARK (FATHOM_SPECIAL + 6)     // 4 bytes: id of the name of a moment
+#define FATHOM_COUNTER (FATHOM_SPECIAL + 7)  // 4 bytes: id of a counter's name, 8 bytes: its value, an IEEE 754 double
 #define FATHOM_SPECIAL_SIZE_TIME 8u
 #define FATHOM_SPECIAL_SIZE_BASE 6u
 #define FATHOM_SPECIAL_SIZE_SITE 10u
 #define FATHOM_SPECIAL_SIZE_UNWIND 6u
 #define FATHOM_SPECIAL_SIZE_LANE 10u
 #define FATHOM_SPECIAL_SIZE_DROPPED 14u
+#define FATHOM_SPECIAL_SIZE_MARK 6u
+#define FATHOM_SPECIAL_SIZE_COUNTER 14u
 #define FATHOM_ENTER_SIZE 8u
 #define FATHOM_EXIT_SIZE 2u
 
@@ -139,6 +149,7 @@ struct fathom_path_entry {
 #define FATHOM_ITEM_MODULE 2u   // struct fathom_module_item
 #define FATHOM_ITEM_UNLOAD 3u   // struct fathom_unload_item
 #define FATHOM_ITEM_END 4u      // struct fathom_end_item
+#define FATHOM_ITEM_NAME 5u     // struct fathom_name_item
 
 // Header of a metadata item; `size` covers header, body and padding to 8.
 struct fathom_item {
@@ -196,6 +207,25 @@ struct fathom_end_item {
     uint32_t status;  // as wait(2) gives it; FATHOM_END_WAITED only
 };
 
+#define FATHOM_NAME_SCOPE 1u
+#define FATHOM_NAME_MARK 2u
+#define FATHOM_NAME_COUNTER 3u
+
+// A name that the program gave by fathom.h. A fork's child has its parent's names, and may give the same id to another
+// name later. Body ends with `text_size` bytes.
+struct fathom_name_item {
+    struct fathom_item item;
+    uint32_t id;    // not 0, which stands for all names that there was no room for
+    uint32_t kind;  // FATHOM_NAME_*
+    uint32_t text_size;
+    uint32_t reserved;
+};
+#define FATHOM_NAME_LIMIT 255u  // bytes of a name that are kept
+
+// A named scope is a call of the function at this address plus the name's id. No function can be there: on neither
+// machine is it an address of user space or kernel.
+#define FATHOM_SCOPE_BASE 0xfa7b000000000000ull
+
 // ---- Buffers -----------------------------------------------------------------------------------------------------
 
 // Slot states, in the low two bits of a slot word; the owner's process index is above them.
@@ -227,8 +257,9 @@ struct fathom_buffers {
     uint64_t start_ticks;
     uint64_t start_ns;
     uint64_t ticks_per_second;
-    uint8_t clock;  // FATHOM_CLOCK_*
-    uint8_t reserved[7];
+    uint8_t clock;   // FATHOM_CLOCK_*
+    uint8_t paused;  // 1: programs start without recording, until fathom_start
+    uint8_t reserved[6];
     // ----
     uint32_t control;         // FATHOM_CONTROL_*
     uint32_t process_count;   // next process index
@@ -263,6 +294,7 @@ FATHOM_SIZE(fathom_process_item, 48);
 FATHOM_SIZE(fathom_module_item, 48);
 FATHOM_SIZE(fathom_unload_item, 24);
 FATHOM_SIZE(fathom_end_item, 24);
+FATHOM_SIZE(fathom_name_item, 24);
 FATHOM_OFFSET(fathom_buffers, slot_limit, 32);
 FATHOM_OFFSET(fathom_buffers, min_cost_ticks, 40);
 FATHOM_OFFSET(fathom_buffers, clock, 72);
@@ -302,8 +334,8 @@ FATHOM_PUBLIC_INLINE int fathom_swap32(uint32_t *p, uint32_t expected, uint32_t 
 // Bytes of the record that begins with `unit`, its payload included.
 FATHOM_PUBLIC_INLINE uint32_t fathom_record_size(uint16_t unit) {
     static const uint8_t sizes[] = {
-        FATHOM_SPECIAL_SIZE_TIME,   FATHOM_SPECIAL_SIZE_BASE, FATHOM_SPECIAL_SIZE_SITE,
-        FATHOM_SPECIAL_SIZE_UNWIND, FATHOM_SPECIAL_SIZE_LANE, FATHOM_SPECIAL_SIZE_DROPPED,
+        FATHOM_SPECIAL_SIZE_TIME, FATHOM_SPECIAL_SIZE_BASE,    FATHOM_SPECIAL_SIZE_SITE, FATHOM_SPECIAL_SIZE_UNWIND,
+        FATHOM_SPECIAL_SIZE_LANE, FATHOM_SPECIAL_SIZE_DROPPED, FATHOM_SPECIAL_SIZE_MARK, FATHOM_SPECIAL_SIZE_COUNTER,
     };
     uint32_t value = unit >> 1;
     if (unit & 1) return FATHOM_ENTER_SIZE;

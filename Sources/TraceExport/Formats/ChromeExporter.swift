@@ -70,6 +70,19 @@ private struct ChromeTracks: TrackWriter {
         writer.write("}" as StaticString)
     }
 
+    /// A counter belongs to the process, as the format has it.
+    mutating func show(_ event: TreeEvent) {
+        self.event(event.value == nil ? "i" : "C")
+        write(microseconds: event.moment)
+        writer.write(",\"name\":" as StaticString)
+        writer.write(json: event.name)
+        if let value = event.value {
+            writer.write(",\"args\":{\"value\":\(value.json)}}")
+        } else {
+            writer.write(",\"s\":\"t\",\"cat\":\"mark\"}" as StaticString)
+        }
+    }
+
     mutating func endTrack() {}
 
     private mutating func event(_ phase: StaticString) {

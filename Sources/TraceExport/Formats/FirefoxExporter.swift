@@ -25,7 +25,7 @@ struct FirefoxExporter: Exporter {
         writer.write("\"baseURL\":[],\"length\":0},\"categories\":[{\"name\":\"Other\"," as StaticString)
         writer.write("\"color\":\"grey\",\"subcategories\":[\"Other\"]}]},\n" as StaticString)
         writer.write("\"libs\":[],\"pages\":[],\"counters\":[],\"profilerOverhead\":[],\"threads\":[" as StaticString)
-        var tracks = FirefoxTracks(writer)
+        var tracks = FirefoxTracks(writer, functions: source.functions)
         let summary = source.write(to: &tracks, limit: FirefoxExporter.limit)
         writer.write("],\n\"shared\":{" as StaticString)
         tracks.writeTables(names: tracks.frames.functions.map { source.functions[$0] })
@@ -43,24 +43,31 @@ private struct FirefoxTracks: TrackWriter {
     }
 
     private let writer: ByteWriter
+    private let functions: FunctionTable
     private(set) var frames = FrameNumbers()
     /// Stacks by number: their innermost frame and the stack below it, or -1; and back.
     private var stacks: [(frame: Int32, prefix: Int32)] = []
     private var numbers: [UInt64: Int32] = [:]
     private var open: [Int32] = []
     private var samples: [Sample] = []
+    /// Marks of the track: number of the name, ns since the session's start.
+    private var marks: [(name: Int32, moment: UInt64)] = []
     /// Until here the track's time is in samples.
     private var sampled: UInt64 = 0
     private var track: Track?
     private var threads = 0
 
-    init(_ writer: ByteWriter) { self.writer = writer }
+    init(_ writer: ByteWriter, functions: FunctionTable) {
+        self.writer = writer
+        self.functions = functions
+    }
 
     var wantsMore: Bool { !writer.isClosed }
 
     mutating func begin(_ track: Track) {
         self.track = track
         samples.removeAll(keepingCapacity: true)
+        marks.removeAll(keepingCapacity: true)
         sampled = 0
     }
 
@@ -78,6 +85,13 @@ private struct FirefoxTracks: TrackWriter {
     mutating func leave(_ call: TreeCall) {
         sample(until: call.end)
         open.removeLast()
+    }
+
+    /// Counters are left out: here they would need times that only grow over all threads.
+    mutating func show(_ event: TreeEvent) {
+        guard event.value == nil else { return }
+        let name = functions.intern(functions.scope(event.name))
+        marks.append((Int32(truncatingIfNeeded: frames.frame(of: name)), event.moment))
     }
 
     /// The innermost open call ran until `time`.
@@ -101,8 +115,13 @@ private struct FirefoxTracks: TrackWriter {
         writer.write("\",\"processType\":\"default\",\"processStartupTime\":0," as StaticString)
         writer.write("\"processShutdownTime\":null,\"registerTime\":0,\"unregisterTime\":null," as StaticString)
         writer.write("\"pausedRanges\":[],\"showMarkersInTimeline\":false," as StaticString)
-        writer.write("\"markers\":{\"data\":[],\"name\":[],\"startTime\":[],\"endTime\":[]," as StaticString)
-        writer.write("\"phase\":[],\"category\":[],\"length\":0}," as StaticString)
+        writer.write("\"markers\":{\"length\":\(marks.count),\"name\":")
+        column(marks) { writer.write(decimal: UInt64($0.name)) }
+        writer.write(",\"startTime\":" as StaticString)
+        column(marks) { writer.write(milliseconds: $0.moment) }
+        // Phase 0: an instant.
+        constants(["data": "null", "endTime": "null", "phase": "0", "category": "0"], marks.count)
+        writer.write("}," as StaticString)
         writer.write("\"samples\":{\"weightType\":\"tracing-ms\",\"length\":\(samples.count),\"stack\":")
         column(samples) { writer.write(decimal: UInt64($0.stack)) }
         writer.write(",\"weight\":" as StaticString)

@@ -35,6 +35,7 @@ private struct PerfettoTracks: TrackWriter {
             static let process: UInt64 = 3
             static let thread: UInt64 = 4
             static let parent: UInt64 = 5
+            static let counter: UInt64 = 8
         }
         enum Process { static let (pid, name) = (UInt64(1), UInt64(6)) }
         enum Thread { static let (pid, tid, name) = (UInt64(1), UInt64(2), UInt64(5)) }
@@ -43,6 +44,8 @@ private struct PerfettoTracks: TrackWriter {
             static let nameID: UInt64 = 10
             static let track: UInt64 = 11
             static let category: UInt64 = 22
+            static let name: UInt64 = 23
+            static let counterValue: UInt64 = 44
         }
         enum Interned {
             static let eventNames: UInt64 = 2
@@ -56,6 +59,8 @@ private struct PerfettoTracks: TrackWriter {
     private var isNamed: [Bool] = []
     private var lastUUID: UInt64 = 0
     private var processUUIDs: [UInt32: UInt64] = [:]
+    /// By process and name: a counter belongs to the process.
+    private var counterUUIDs: [UInt32: [String: UInt64]] = [:]
     private var thread: TracedThread?
     private var threadUUID: UInt64 = 0
     private var trackUUID: UInt64 = 0
@@ -105,6 +110,23 @@ private struct PerfettoTracks: TrackWriter {
         write()
     }
 
+    mutating func show(_ mark: TreeEvent) {
+        let counter = mark.value.map { _ in describe(counter: mark.name) }
+        event.clear()
+        event.add(Field.Event.type, counter == nil ? 3 : 4)
+        event.add(Field.Event.track, counter ?? trackUUID)
+        if let value = mark.value {
+            event.add(Field.Event.counterValue, double: value)
+        } else {
+            event.add(Field.Event.category, "mark")
+            event.add(Field.Event.name, mark.name)
+        }
+        packet.clear()
+        packet.add(Field.Packet.timestamp, mark.moment)
+        packet.add(Field.Packet.trackEvent, event)
+        write()
+    }
+
     mutating func endTrack() {}
 
     /// Adds the function's name to the packet that is the first to use it.
@@ -147,6 +169,18 @@ private struct PerfettoTracks: TrackWriter {
         process.add(Field.Process.pid, UInt64(track.process.pid))
         process.add(Field.Process.name, track.process.programName)
         processUUIDs[track.process.index] = describe { $0.add(Field.Descriptor.process, process) }
+    }
+
+    private mutating func describe(counter name: String) -> UInt64 {
+        guard let process = thread?.process.index, let parent = processUUIDs[process] else { return trackUUID }
+        if let known = counterUUIDs[process]?[name] { return known }
+        let uuid = describe {
+            $0.add(Field.Descriptor.parent, parent)
+            $0.add(Field.Descriptor.name, name)
+            $0.add(Field.Descriptor.counter, ProtobufMessage())
+        }
+        counterUUIDs[process, default: [:]][name] = uuid
+        return uuid
     }
 
     private mutating func describe(threadOf track: Track) -> UInt64 {

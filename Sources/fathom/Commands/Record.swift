@@ -36,6 +36,9 @@ struct Record: ParsableCommand {
             """)
     var baseline = false
 
+    @Flag(help: "Start without recording, until the program starts it by fathom.h or `import Fathom`.")
+    var paused = false
+
     @Flag(name: .shortAndLong, help: "Print no summary.")
     var quiet = false
 
@@ -75,7 +78,8 @@ struct Record: ParsableCommand {
             let options = RecordingOptions(
                 executable: executable, arguments: arguments, session: output ?? defaultSession(arguments[0]),
                 maxDepth: maxDepth, minCost: minCost?.nanoseconds ?? 0, maxSize: maxSize?.bytes,
-                bufferSize: Int(bufferSize.bytes), measuresBaseline: baseline)
+                bufferSize: Int(bufferSize.bytes), measuresBaseline: baseline,
+                startsPaused: paused)
             summary = try Recorder(options: options, runtime: Installation.runtimeLibrary).run()
         } catch let error as RecordingError {
             throw Diagnostics.fail(error.description, status: error.exitStatus)

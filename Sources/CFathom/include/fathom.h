@@ -1,0 +1,117 @@
+// Control of a recording from inside the program: C and C++, gcc and clang, on any system.
+//
+// The header is all there is: nothing is linked. Under `fathom record` the calls reach its runtime; else, and on
+// systems that Fathom does not know, each is one branch that is not taken. All functions may be called by any thread
+// and by signal handlers, leave errno alone and never fail.
+//
+//     FATHOM_SCOPE("parse");              // until the block ends, a call named parse
+//     fathom_mark("first frame");
+//     fathom_set_counter("queued", n);
+//
+// Names are UTF-8 and copied; the first 255 bytes count. A process can give 4096 different ones; all further ones
+// become "(more names)". Give fixed names, not one for each item.
+
+#ifndef FATHOM_H
+#define FATHOM_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// What the runtime offers. Only the functions below use it; later versions may append to it.
+struct fathom_api {
+    uint32_t size;  // of this structure in bytes
+    void (*start)(void);
+    void (*start_with)(uint32_t max_depth, uint64_t min_cost);
+    void (*stop)(void);
+    void (*save)(void);
+    void (*mark)(const char *name);
+    void (*set_counter)(const char *name, double value);
+    void (*begin)(const char *name);
+    void (*end)(void);
+    void (*name_thread)(const char *name);
+};
+
+#define FATHOM_INLINE static inline __attribute__((always_inline, no_instrument_function, unused))
+
+// The runtime's table, or NULL without it. A weak reference through the global offset table, which the dynamic linker
+// fills in; in C, the linker would settle it for good in a program that is not position-independent.
+FATHOM_INLINE const struct fathom_api *fathom_find_api(void) {
+    const struct fathom_api *api;
+#if defined(__ELF__) && defined(__linux__) && defined(__x86_64__) && defined(__LP64__)
+    __asm__(".weak fathom_api_1\n\tmovq fathom_api_1@GOTPCREL(%%rip), %0" : "=r"(api));
+#elif defined(__ELF__) && defined(__linux__) && defined(__aarch64__) && defined(__LP64__)
+    __asm__(".weak fathom_api_1\n\tadrp %0, :got:fathom_api_1\n\tldr %0, [%0, :got_lo12:fathom_api_1]" : "=r"(api));
+#else
+    api = (const struct fathom_api *)0;
+#endif
+    return api;
+}
+
+#define FATHOM_CALL(function, ...)                                                                                     \
+    do {                                                                                                               \
+        const struct fathom_api *fathom_found = fathom_find_api();                                                     \
+        if (__builtin_expect(fathom_found != (const struct fathom_api *)0, 0)) fathom_found->function(__VA_ARGS__);    \
+    } while (0)
+
+#define FATHOM_ANY_DEPTH UINT32_MAX
+
+// Records the calls of this process from here on, by the options of the last start or of `fathom record`. Calls that
+// are open already show as inherited: their time begins here.
+FATHOM_INLINE void fathom_start(void) { FATHOM_CALL(start); }
+
+// Records from here on, but no calls deeper than `max_depth` (roots are depth 0) and no calls that take less than
+// `min_cost` nanoseconds, unless they call longer ones; both as `fathom record` has them. What is left out is counted.
+FATHOM_INLINE void fathom_start_with(uint32_t max_depth, uint64_t min_cost) {
+    FATHOM_CALL(start_with, max_depth, min_cost);
+}
+
+// Records no more until the next start. Calls that are open end here, marked open. In another thread the stop shows at
+// its next call: one that makes none until the next start has missed nothing, and goes on as if there had been no stop.
+FATHOM_INLINE void fathom_stop(void) { FATHOM_CALL(stop); }
+
+// Finishes what this thread has been writing, so that the recorder moves it to the session's log. What all threads have
+// recorded until now can then be read, whatever becomes of this process.
+FATHOM_INLINE void fathom_save(void) { FATHOM_CALL(save); }
+
+// A moment of this thread, shown between its calls.
+FATHOM_INLINE void fathom_mark(const char *name) { FATHOM_CALL(mark, name); }
+
+// The value of a counter from here on. Integers are exact up to 2^53.
+FATHOM_INLINE void fathom_set_counter(const char *name, double value) { FATHOM_CALL(set_counter, name, value); }
+
+// Begins a scope: until its end it shows as a call of this name. The function that begins it must be the one, or be
+// called by the one, whose block it is; a longjmp or exception that leaves the block ends it.
+FATHOM_INLINE void fathom_begin(const char *name) { FATHOM_CALL(begin, name); }
+
+// Ends this thread's innermost scope.
+FATHOM_INLINE void fathom_end(void) { FATHOM_CALL(end); }
+
+// How the recording calls this thread, 15 bytes at most; its name elsewhere stays as it is.
+FATHOM_INLINE void fathom_name_thread(const char *name) { FATHOM_CALL(name_thread, name); }
+
+FATHOM_INLINE const struct fathom_api *fathom_scope_begin(const char *name) {
+    const struct fathom_api *api = fathom_find_api();
+    if (__builtin_expect(api != (const struct fathom_api *)0, 0)) api->begin(name);
+    return api;
+}
+
+static inline __attribute__((no_instrument_function, unused)) void
+fathom_scope_end(const struct fathom_api *const *api) {
+    if (__builtin_expect(*api != (const struct fathom_api *)0, 0)) (*api)->end();
+}
+
+#define FATHOM_JOIN(a, b) a##b
+#define FATHOM_VARIABLE(line) FATHOM_JOIN(fathom_scope_, line)
+// A scope from here to the end of the enclosing block, however it is left; in C by exceptions only with -fexceptions.
+#define FATHOM_SCOPE(name)                                                                                             \
+    __attribute__((cleanup(fathom_scope_end), unused)) const struct fathom_api *const FATHOM_VARIABLE(__LINE__) =      \
+        fathom_scope_begin(name)
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,135 @@
+// What a program tells the runtime by fathom.h, through the table that the header finds by its name.
+
+#include "fathom.h"
+
+#include "runtime.h"
+
+uint32_t control_mode(void) { return runtime.paused ? MODE_PAUSED : runtime.slow ? MODE_SLOW : MODE_TRACE; }
+
+// The stack pointer of the program's function. Pinned to the place: a compiler that moves it with the rest into a
+// function for cold code would take it of that one.
+#define CALLER(sp)                                                                                                     \
+    uintptr_t sp = CALLER_STACK_POINTER();                                                                             \
+    __asm__ __volatile__("" : "+r"(sp))
+
+// Whether the process can record, now or later; makes it so when it can.
+static int is_ready(void) { return control.mode == MODE_UNKNOWN ? runtime_ready() : control.mode != MODE_OFF; }
+
+static uint64_t lock(void) {
+    uint64_t signals = system_block_signals();
+    while (!fathom_swap32(&runtime.control_lock, 0, 1)) SYSTEM(sched_yield, 0, 0, 0, 0, 0, 0);
+    return signals;
+}
+
+static void unlock(uint64_t signals) {
+    fathom_store32(&runtime.control_lock, 0);
+    system_restore_signals(signals);
+}
+
+static uint64_t ticks_of(uint64_t nanoseconds) {
+    unsigned __int128 ticks = (unsigned __int128)nanoseconds * runtime.ticks_per_second / 1000000000u;
+    return ticks > UINT64_MAX ? UINT64_MAX : (uint64_t)ticks;
+}
+
+// The caller holds the lock.
+static void set_running(int runs) {
+    if (!runs || !runtime.paused) __atomic_store_n(&runtime.stop_ticks, now_ticks(), __ATOMIC_RELAXED);
+    runtime.paused = !runs;
+    fathom_store32(&control.mode, control_mode());
+}
+
+static void start(void) {
+    if (!is_ready()) return;
+    uint64_t signals = lock();
+    if (control.mode == MODE_PAUSED) set_running(1);
+    unlock(signals);
+}
+
+static void start_with(uint32_t max_depth, uint64_t min_cost) {
+    if (!is_ready()) return;
+    uint64_t signals = lock();
+    if (control.mode != MODE_UNKNOWN && control.mode != MODE_OFF) {
+        uint64_t min_cost_ticks = ticks_of(min_cost);
+        uint32_t levels = max_depth == UINT32_MAX ? UINT32_MAX : max_depth + 1;
+        if (runtime.max_depth != levels || runtime.min_cost_ticks != min_cost_ticks) {
+            runtime.max_depth = levels;
+            runtime.min_cost_ticks = min_cost_ticks;
+            runtime.slow = 1;
+            fathom_add32(&runtime.generation, 1);
+        }
+        set_running(1);
+    }
+    unlock(signals);
+}
+
+static void stop(void) {
+    CALLER(sp);
+    if (!is_ready()) return;
+    uint64_t signals = lock();
+    if (control.mode == MODE_TRACE || control.mode == MODE_SLOW) set_running(0);
+    unlock(signals);
+    hook_aside(FATHOM_SCOPE_BASE, 0, sp, HOOK_SETTLE);
+}
+
+static void save(void) {
+    CALLER(sp);
+    if (!is_ready()) return;
+    if (runtime.modules_stale) modules_scan();
+    hook_aside(FATHOM_SCOPE_BASE, 0, sp, HOOK_SAVE);
+    metadata_finish();
+}
+
+static void mark(const char *name) {
+    CALLER(sp);
+    if (control.mode == MODE_PAUSED || !is_ready()) return;
+    uint64_t id = FATHOM_SCOPE_BASE | name_intern(FATHOM_NAME_MARK, name);
+    hook_aside(id, 0, sp, HOOK_MARK);
+}
+
+static void set_counter(const char *name, double value) {
+    CALLER(sp);
+    if (control.mode == MODE_PAUSED || !is_ready()) return;
+    uint64_t id = FATHOM_SCOPE_BASE | name_intern(FATHOM_NAME_COUNTER, name), bits;
+    __builtin_memcpy(&bits, &value, sizeof bits);
+    hook_aside(id, bits, sp, HOOK_COUNTER);
+}
+
+static void begin(const char *name) {
+    CALLER(sp);
+    uintptr_t call_site = (uintptr_t)__builtin_return_address(0);
+    __asm__ __volatile__("" : "+r"(call_site));
+    if (!is_ready()) return;
+    uint64_t id = FATHOM_SCOPE_BASE | name_intern(FATHOM_NAME_SCOPE, name);
+    hook_aside(id, call_site, sp, HOOK_ENTER);
+}
+
+static void end(void) {
+    CALLER(sp);
+    if (is_ready()) hook_aside(FATHOM_SCOPE_BASE, 0, sp, HOOK_SCOPE_END);
+}
+
+static void name_thread(const char *name) {
+    struct thread *t = &current;
+    uint64_t signals = system_block_signals();
+    size_t size = 0, room = sizeof t->name - 1;
+    while (size < room && name[size]) size++;
+    if (name[size])
+        while (size > 0 && ((unsigned char)name[size] & 0xc0) == 0x80) size--;
+    __builtin_memset(t->name, 0, sizeof t->name);
+    __builtin_memcpy(t->name, name, size);
+    if (t->chunk) __builtin_memcpy(t->chunk->name, t->name, sizeof t->name);
+    system_restore_signals(signals);
+}
+
+__attribute__((visibility("default"))) const struct fathom_api fathom_api_1 = {
+    .size = sizeof(struct fathom_api),
+    .start = start,
+    .start_with = start_with,
+    .stop = stop,
+    .save = save,
+    .mark = mark,
+    .set_counter = set_counter,
+    .begin = begin,
+    .end = end,
+    .name_thread = name_thread,
+};

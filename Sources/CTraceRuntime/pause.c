@@ -1,0 +1,95 @@
+// Stopping and starting, for one thread. A stopped thread's hooks follow its open calls and nothing else, so that what
+// is open is known, and true, when recording starts again. What was open at the stop ends there; what is open at the
+// start begins there, inherited. A thread that makes no call meanwhile has missed nothing and goes on.
+
+#include "runtime.h"
+
+void pause_take_options(struct thread *t) {
+    uint64_t signals = system_block_signals();
+    while (!fathom_swap32(&runtime.control_lock, 0, 1)) SYSTEM(sched_yield, 0, 0, 0, 0, 0, 0);
+    t->generation = runtime.generation;
+    t->max_depth = runtime.max_depth;
+    t->min_cost_ticks = runtime.min_cost_ticks;
+    t->slow = runtime.slow;
+    fathom_store32(&runtime.control_lock, 0);
+    system_restore_signals(signals);
+}
+
+static void stop(struct thread *t) {
+    if (t->slow && t->top->function && !(t->top->stack_pointer & FRAME_HIDDEN)) filter_tell_dropped(t);
+    if (t->chunk) {
+        uint64_t end = __atomic_load_n(&runtime.stop_ticks, __ATOMIC_RELAXED);
+        t->chunk->flags |= FATHOM_FLAG_STOPPED;
+        chunk_finish(t, end);
+    }
+    t->paused = PAUSED_STOPPED;
+}
+
+static void start(struct thread *t) {
+    uint64_t now = now_ticks();
+    for (struct lane *lane = t->lanes; lane < t->lanes + t->lane_count; lane++) {
+        struct frame *top = lane == running_lane(t) ? t->top : lane->top;
+        for (struct frame *f = lane->frames + 1; f <= top; f++) {
+            uintptr_t hidden = (uintptr_t)(f - lane->frames - 1) >= t->max_depth ? FRAME_HIDDEN : 0;
+            f->stack_pointer = (f->stack_pointer & ~FRAME_HIDDEN) | FRAME_INHERITED | hidden;
+            f->enter = now;
+        }
+        lane->is_stale = lane != running_lane(t);
+    }
+    if (!t->gap) t->gap = GAP_PATH;
+    t->retry = 0;
+    t->paused = 0;
+    if (runtime.modules_stale) modules_scan();
+}
+
+static int change_options(struct thread *t) {
+    uint32_t slow = t->slow;
+    pause_take_options(t);
+    if (!t->slow || slow) return 1;
+    for (struct lane *lane = t->lanes; lane < t->lanes + t->lane_count; lane++) {
+        if (frames_filter(t, lane)) continue;
+        t->slow = 0;
+        t->generation--;  // try again
+        return 0;
+    }
+    return 1;
+}
+
+void pause_settle(struct thread *t) {
+    uint32_t stopped = control.mode == MODE_PAUSED ? PAUSED_STOPPED : 0;
+    int changed = t->generation != fathom_load32(&runtime.generation);
+    if (t->paused == stopped && !changed) return;
+    uint64_t signals = system_block_signals();
+    if (!t->paused) stop(t);
+    if (changed && !change_options(t)) t->paused = PAUSED_NO_MEMORY;
+    else if (stopped) t->paused = PAUSED_STOPPED;
+    else start(t);
+    system_restore_signals(signals);
+}
+
+int pause_follow(struct thread *t, uintptr_t function, uintptr_t sp, uintptr_t call_site, uint64_t hook) {
+    if (t->paused != PAUSED_STOPPED || t->slow || t->state != THREAD_ATTACHED || !is_free(t)) return 0;
+    t->idle = 0;
+    t->hook_sp = sp;
+    BARRIER();
+    int done = 0;
+    struct frame *top = t->top;
+    if (t->overflow) {
+    } else if (hook == HOOK_ENTER) {
+        if (top + 1 < t->end && sp - t->low <= top->stack_pointer - t->low) {
+            top[1] = (struct frame){function, call_site, sp, 0};
+            t->top = top + 1;
+            done = 1;
+        }
+    } else if (hook == HOOK_EXIT || hook == HOOK_TAIL) {
+        if (top->function == function && exit_fits(t, top, sp, hook)) {
+            t->top = top - 1;
+            done = 1;
+        }
+    }
+    BARRIER();
+    t->idle = 1;
+    BARRIER();
+    if (UNLIKELY(t->side_count)) side_drain(t);
+    return done;
+}
