@@ -24,7 +24,8 @@ struct SessionDescription {
             "max_depth": \(options.maxDepth.map { "\($0)" } ?? "null"),
             "min_cost_ns": \(options.minCost),
             "max_size_bytes": \(options.maxSize.map { "\($0)" } ?? "null"),
-            "buffer_size_bytes": \(options.bufferSize)
+            "buffer_size_bytes": \(options.bufferSize),
+            "paused": \(options.startsPaused)
           }\(baseline.map(Self.member) ?? "")
         }
 

@@ -1,0 +1,123 @@
+internal import Glibc
+import TestSupport
+import Testing
+
+/// Programs that steer their own recording by `fathom.h`.
+@Suite struct ControlTests {
+    private static let header = "\(Binaries.sources)/../../Sources/CFathom/include"
+
+    private func program(_ build: Build, flags: [String] = [], variant: String = "") throws -> String {
+        try Binaries.instrumented("control.c", build, flags: ["-I\(Self.header)"] + flags, variant: variant)
+    }
+
+    /// The lines of a tree from depth on: what does not depend on the machine.
+    private func tree(_ session: String) throws -> [String] {
+        let output = try Fathom.run(["tree", session])
+        #expect(output.status == 0, "\(output.stderr)")
+        let lines = output.stdout.split(separator: "\n").filter { !$0.hasPrefix("#") }
+        return lines.map { line in
+            if let mark = line.range(of: "-- mark") { return String(line[mark.lowerBound...]) }
+            if let sum = line.range(of: "… ") {
+                return String(line[sum.lowerBound...].prefix { $0 != "," })
+            }
+            if line.hasPrefix("process") { return String(line.split(separator: "(").last ?? "") }
+            let fields = line.split(separator: " ", omittingEmptySubsequences: true)
+            return ([fields[0]] + fields.dropFirst(5)).joined(separator: " ")
+        }
+    }
+
+    private static let whole = """
+        control)
+        0 main (open)
+        1 scoped
+        2 parse
+        3 leaf
+        3 lex
+        4 leaf (2 calls)
+        -- mark: first token
+        3 leaf
+        1 outer (open)
+        2 before
+        3 leaf
+        0 main (inherited)
+        1 outer (inherited)
+        2 starter (inherited)
+        3 leaf
+        2 during
+        3 during
+        4 leaf
+        3 leaf
+        0 main (inherited)
+        1 outer (open)
+        2 before
+        … 1 call
+        0 main (inherited)
+        1 outer (inherited)
+        2 starter (inherited)
+        … 1 call
+        2 during
+        … 3 calls
+        the worker)
+        0 worker
+        1 scoped
+        2 parse
+        3 leaf
+        3 lex
+        4 leaf (2 calls)
+        -- mark: first token
+        3 leaf
+        """
+
+    /// Position-independent or not, by either compiler: the same tree, and the same output with Fathom and without.
+    @Test(arguments: [Build.gccO0, .gccO2, .clangO0, .clangO2], [[], ["-fno-pie", "-no-pie"]])
+    func steers(_ build: Build, _ flags: [String]) throws {
+        let directory = try TemporaryDirectory("control")
+        let binary = try program(build, flags: flags, variant: flags.isEmpty ? "" : "-fixed")
+        let plain = try run(binary)
+        #expect(plain.status == 0)
+        let session = directory.file("session.fathom")
+        let output = try Fathom.record([binary], into: session)
+        #expect(output.stdout == plain.stdout)
+        var lines = try tree(session)
+        if !lines.isEmpty { lines[0] = "control)" }  // the thread is called as the binary is
+        #expect(lines.joined(separator: "\n") == Self.whole)
+        let info = try Fathom.run(["info", session]).stdout
+        #expect(info.contains("scopes     lex, parse\n"))
+        #expect(info.contains("counters   queued\n"))
+        #expect(info.contains("damage       none"))
+    }
+
+    /// Nothing is recorded before the program starts it; what is open then is known.
+    @Test func paused() throws {
+        let directory = try TemporaryDirectory("paused")
+        let session = directory.file("session.fathom")
+        _ = try Fathom.record([try program(.gccO2), "paused"], into: session, options: ["--quiet", "--paused"])
+        #expect(try tree(session).dropFirst() == ["0 main (inherited)", "1 leaf"])
+        #expect(try Dump(session).counts() == ["leaf": 1])
+    }
+
+    /// A handler's marks are all there, whatever they interrupted.
+    @Test func marksInHandlers() throws {
+        let directory = try TemporaryDirectory("marks")
+        let session = directory.file("session.fathom")
+        let output = try Fathom.record([try program(.gccO2), "signals"], into: session)
+        let marks = try Fathom.run(["dump", session]).stdout.split(separator: "\n").filter { $0.hasSuffix(" ticked") }
+        #expect(marks.count == Int(output.stdout.prefix { $0 != " " }))
+        #expect(try Fathom.run(["info", session]).stdout.contains("damage       none"))
+    }
+
+    /// Timelines have the marks, and those that can the counters.
+    @Test(arguments: [
+        ("chrome", [#""ph":"i""#, #""name":"first token","s":"t""#, #""name":"queued","args":{"value":2.5}"#]),
+        ("firefox", ["first token", #""markers":{"length":1,"#]), ("perfetto", ["first token", "queued"]),
+    ])
+    func exports(_ format: String, _ texts: [String]) throws {
+        let directory = try TemporaryDirectory("control-exports")
+        let session = directory.file("session.fathom")
+        _ = try Fathom.record([try program(.gccO2)], into: session)
+        let file = directory.file("export")
+        #expect(try Fathom.run(["export", session, "--format", format, "-o", file]).status == 0)
+        let text = String(decoding: try readFile(file), as: UTF8.self)
+        for expected in texts { #expect(text.contains(expected), "\(expected)") }
+    }
+}
