@@ -172,9 +172,11 @@ public struct InfoReport {
         for (index, option) in (description?.options ?? []).enumerated() {
             if index > 0 { writer.write(byte: UInt8(ascii: ",")) }
             writer.write(json: option.name)
-            // Numbers and null are as they stand in session.json.
+            // Numbers, truth values and null are as they stand in session.json.
             writer.write(byte: UInt8(ascii: ":"))
-            let isBare = option.value == "null" || option.value.utf8.allSatisfy { (0x30...0x39).contains($0) }
+            let isBare =
+                ["null", "true", "false"].contains(option.value)
+                || option.value.utf8.allSatisfy { (0x30...0x39).contains($0) }
             if isBare { writer.write(option.value) } else { writer.write(json: option.value) }
         }
         writer.write("}" as StaticString)

@@ -106,6 +106,38 @@ import Testing
         #expect(try Fathom.run(["info", session]).stdout.contains("damage       none"))
     }
 
+    /// Another package depends on this one as on any: by its address and version, which allows no unsafe flags.
+    @Test func swiftPackage() throws {
+        let directory = try TemporaryDirectory("control-package")
+        let root = "\(Binaries.sources)/../.."
+        let package = directory.file("package")
+        let steps = """
+            set -e
+            mkdir fathom && cd fathom
+            cp -r '\(root)/Package.swift' '\(root)/Sources' '\(root)/Tests' '\(root)/Tools' .
+            git init -q && git add -A
+            git -c user.name=test -c user.email=test@localhost commit -qm all && git tag 1.0.0
+            cd .. && cp -r '\(root)/Traces/packages/control' package
+            swift build --package-path package >&2
+            """
+        let built = try TestSupport.run(
+            "sh", ["-c", steps], environment: Fathom.inherited(adding: ["FATHOM_PACKAGE": directory.file("fathom")]),
+            workingDirectory: directory.path)
+        #expect(built.status == 0, "\(built.stderr.suffix(2000))")
+        let binary = "\(package)/.build/debug/control"
+        #expect(try run(binary).stdout == "5\n")
+        let session = directory.file("session.fathom")
+        #expect(
+            try Fathom.record([binary], into: session, options: ["--quiet", "--force"]).stdout == "5\n")
+        let dump = try Fathom.run(["dump", session]).stdout.split(separator: "\n").dropFirst(2)
+        let records = dump.map { $0.split(separator: " ").dropFirst().joined(separator: " ") }
+        #expect(
+            records == [
+                "mark begin", "enter work 1", "exit work 1", "enter work 2", "exit work 2", "counter answer = 5.0",
+            ])
+        #expect(try Fathom.run(["info", session]).stdout.contains("(swift main)"))
+    }
+
     /// Timelines have the marks, and those that can the counters.
     @Test(arguments: [
         ("chrome", [#""ph":"i""#, #""name":"first token","s":"t""#, #""name":"queued","args":{"value":2.5}"#]),

@@ -57,6 +57,19 @@ public struct RecordWriter {
         bytes.append(word: ticks)
     }
 
+    public mutating func mark(_ name: UInt32, at time: UInt64) {
+        moveOn(to: time)
+        special(FATHOM_MARK)
+        bytes.append(half: name)
+    }
+
+    public mutating func counter(_ name: UInt32, _ value: Double, at time: UInt64) {
+        moveOn(to: time)
+        special(FATHOM_COUNTER)
+        bytes.append(half: name)
+        bytes.append(word: value.bitPattern)
+    }
+
     /// Raw bytes, for what no runtime writes.
     public mutating func raw(_ raw: [UInt8]) { bytes.append(contentsOf: raw) }
 

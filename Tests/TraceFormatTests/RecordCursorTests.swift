@@ -19,6 +19,8 @@ import TraceFormat
                 case .unwind: read.append("\(cursor.ticks) unwind \(cursor.count)")
                 case .lane: read.append("\(cursor.ticks) lane \(cursor.lane) depth \(cursor.count)")
                 case .dropped: read.append("\(cursor.ticks) dropped \(cursor.count) \(cursor.droppedTicks)")
+                case .mark: read.append("\(cursor.ticks) mark \(cursor.name)")
+                case .counter: read.append("\(cursor.ticks) counter \(cursor.name) \(cursor.value)")
                 case .end, .malformed:
                     read.append("\(record) \(cursor.remaining)")
                     return read
@@ -34,12 +36,15 @@ import TraceFormat
         records.enter(0x5555_0000_10c0, at: 120, sameSite: true)
         records.exit(at: 150)
         records.dropped(3, ticks: 12)
+        records.mark(8, at: 151)
+        records.counter(24, 2.5, at: 160)
         records.unwind(2, at: 5_000_000_000_000)
         records.lane(7, depth: 0, at: 5_000_000_000_001)
         #expect(
             read(records.bytes, time: 100) == [
                 "110 enter 555500001040 555500002222", "120 enter 555500001080 1020", "120 enter 5555000010c0 77",
-                "150 exit", "150 dropped 3 12", "5000000000000 unwind 2", "5000000000001 lane 7 depth 0", "end 0",
+                "150 exit", "150 dropped 3 12", "151 mark 8", "160 counter 24 2.5", "5000000000000 unwind 2",
+                "5000000000001 lane 7 depth 0", "end 0",
             ])
     }
 
