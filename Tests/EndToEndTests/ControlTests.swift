@@ -16,8 +16,8 @@ import Testing
         #expect(output.status == 0, "\(output.stderr)")
         let lines = output.stdout.split(separator: "\n").filter { !$0.hasPrefix("#") }
         return lines.map { line in
-            if let mark = line.range(of: "-- mark") { return String(line[mark.lowerBound...]) }
-            if let sum = line.range(of: "… ") {
+            if let mark = line.firstRange(of: "-- mark") { return String(line[mark.lowerBound...]) }
+            if let sum = line.firstRange(of: "… ") {
                 return String(line[sum.lowerBound...].prefix { $0 != "," })
             }
             if line.hasPrefix("process") { return String(line.split(separator: "(").last ?? "") }
