@@ -95,7 +95,7 @@ public final class FunctionTable {
     public func intern(_ function: Function) -> UInt32 {
         if let known = functionIDs[function] { return known }
         let version =
-            function.module < 0
+            function.module < 0 || function.address == GivenName.scopeBase
             ? nil
             : identify(modules[Int(function.module)], function.address).map {
                 Version(module: function.module, identity: $0)
@@ -120,7 +120,8 @@ public final class FunctionTable {
             if function.module < 0, function.address == 0 {
                 ResolvedFunction(name: "?", module: nil, file: nil, line: 0, isKnown: false)
             } else if function.address == GivenName.scopeBase, function.module >= 0 {
-                ResolvedFunction(name: modules[Int(function.module)].path, module: nil, file: nil, line: 0)
+                ResolvedFunction(
+                    name: modules[Int(function.module)].path, module: nil, file: nil, line: 0, isKnown: false)
             } else {
                 resolve(function.module < 0 ? nil : modules[Int(function.module)], function.address)
             }
