@@ -106,6 +106,24 @@ import Testing
         #expect(try Fathom.run(["info", session]).stdout.contains("damage       none"))
     }
 
+    /// However often recording stops and starts, by whatever options, every call that begins ends, and nothing contradicts.
+    @Test(arguments: Build.two) func stress(_ build: Build) throws {
+        let directory = try TemporaryDirectory("control-stress")
+        let session = directory.file("session.fathom")
+        let binary = try Binaries.instrumented("control_stress.c", build, flags: ["-I\(Self.header)"])
+        #expect(try Fathom.record([binary], into: session).stdout == "done\n")
+        #expect(try Fathom.run(["info", session]).stdout.contains("damage       none"))
+        var kinds: [Substring: Int] = [:]
+        for line in try Fathom.run(["dump", session]).stdout.split(separator: "\n") {
+            let words = line.split(separator: " ", maxSplits: 2)
+            if words.count > 1 { kinds[words[1], default: 0] += 1 }
+        }
+        #expect(kinds["open", default: 0] > 0 && kinds["inherited", default: 0] > 0 && kinds["mark", default: 0] > 0)
+        #expect(kinds["lost"] == nil)
+        let begun = kinds["enter", default: 0] + kinds["inherited", default: 0]
+        #expect(begun == kinds["exit", default: 0] + kinds["unwound", default: 0] + kinds["open", default: 0])
+    }
+
     /// Another package depends on this one as on any: by its address and version, which allows no unsafe flags.
     @Test func swiftPackage() throws {
         let directory = try TemporaryDirectory("control-package")
