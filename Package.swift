@@ -10,7 +10,11 @@ let strict: [SwiftSetting] = [
 ]
 
 // The runtime is optimised in debug builds too: it runs in somebody else's process.
-let runtimeFlags = ["-std=gnu17", "-Wall", "-Wextra", "-Werror", "-O2", "-fvisibility=hidden"]
+// Nor does it have hooks, and says so to whoever links it statically into what has.
+let runtimeFlags = [
+    "-std=gnu17", "-Wall", "-Wextra", "-Werror", "-O2", "-fvisibility=hidden", "-D__fathom_no_hooks",
+    "-frecord-gcc-switches",
+]
 
 let package = Package(
     name: "fathom",

@@ -278,7 +278,7 @@ public struct StackReplay<Sink: CallSink> {
     /// Ends the calls that no record ended.
     @inlinable
     mutating func finish(_ sink: inout Sink) {
-        if !thread.hasEnded, !isStopped { lastTicks = max(lastTicks, thread.process.endTicks) }
+        if thread.lastsAsLongAsProcess, !isStopped { lastTicks = max(lastTicks, thread.process.endTicks) }
         close(downTo: 0, at: lastTicks, state: .open, &sink)
         for lane in parked.keys.sorted() {
             switchLane(to: lane, at: lastTicks, &sink)

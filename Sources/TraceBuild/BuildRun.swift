@@ -46,16 +46,17 @@ public struct BuildRun {
     }
 
     private func lines(_ log: [String], _ status: Int32) -> [String] {
+        if status != 0 { return [] }
         let hooked = log.count { $0.hasPrefix("+") }
         if log.isEmpty {
             return [
-                "nothing was compiled through Fathom: if the tree is up to date, clean it; if it was configured before, "
-                    + "configure it anew with fathom build"
+                "nothing was compiled through Fathom: if the tree is up to date, clean it; if it was configured without, "
+                    + "configure it anew with fathom build; a compiler called by its full path is not seen"
             ]
         }
         var line = "\(hooked) of \(log.count) files compiled with hooks"
-        if hooked == 0 { line += ": none is left by --only and --exclude-file" }
-        return status == 0 ? [line] : []
+        if hooked == 0 { line += ": none is left by --only and --exclude-file, or it is freestanding code" }
+        return [line]
     }
 
     private func makeLog() throws(BuildError) -> String {

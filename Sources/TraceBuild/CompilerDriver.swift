@@ -43,14 +43,13 @@ public struct CompilerDriver {
             let bare = invocation.objects.flatMap(check)
             if !bare.isEmpty { throw .mixed(objects: bare, output: invocation.output ?? "a.out") }
         }
-        guard !invocation.sources.isEmpty, !invocation.isFreestanding else {
-            throw Subprocess.become(command(adding: []))
-        }
+        guard !invocation.sources.isEmpty else { throw Subprocess.become(command(adding: [])) }
         if options.afterInlining, compiler.family == .gcc {
             throw .needsClang(option: "--after-inlining", compiler: compiler.path)
         }
-        try note(invocation.sources)
-        let covered = invocation.sources.filter { options.covers($0, in: directory) }
+        let covered =
+            invocation.isFreestanding ? [] : invocation.sources.filter { options.covers($0, in: directory) }
+        try note(invocation.sources, covered: Set(covered))
         if covered.isEmpty { throw Subprocess.become(command(adding: HookFlags.none(compiler.family))) }
         if covered.count < invocation.sources.count || needsIR {
             return try SeparateCompilation(
@@ -75,14 +74,14 @@ public struct CompilerDriver {
     }
 
     /// Tells `fathom build` of the compilation; a line is one write, so compilers that run at once do not mix theirs.
-    private func note(_ sources: [String]) throws(BuildError) {
+    private func note(_ sources: [String], covered: Set<String>) throws(BuildError) {
         guard let log = options.log else { return }
         let descriptor = open(log, O_WRONLY | O_APPEND | O_CLOEXEC)
         guard descriptor >= 0 else { return }  // the build is over, and this compiler was left behind
         defer { close(descriptor) }
         for source in sources {
             let line =
-                (options.covers(source, in: directory) ? "+ " : "- ") + absolutePath(source, in: directory) + "\n"
+                (covered.contains(source) ? "+ " : "- ") + absolutePath(source, in: directory) + "\n"
             guard write(descriptor, line, line.utf8.count) == line.utf8.count else {
                 throw .cannotWrite(log, errno: errno)
             }

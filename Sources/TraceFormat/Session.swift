@@ -68,6 +68,7 @@ public final class Session {
         clock = Session.clock(header, chunks: chunks)
         Session.sort(&chunks)
         processes = Session.assemble(chunks, file: logFile, damage: damage)
+        if losses.calls > 0 { for process in processes { process.isCutShort = true } }
         Session.settleEnds(of: processes, now: isRecording && clockIsCounter ? fathom_counter() : nil)
         description = SessionDescription(path: directory + "/session.json", damage: damage)
     }

@@ -81,6 +81,8 @@ public final class TracedProcess {
     /// When it ended, or, when it is still recorded, when the session was opened; 0 when that is not known. Calls that were
     /// open then had lasted until then.
     public internal(set) var endTicks: UInt64 = 0
+    /// Calls are missing, so what was open in the last record may have ended at any time since.
+    var isCutShort = false
     /// Nothing is known but the process id.
     public internal(set) var metadataIsLost = true
     public internal(set) var threads: [TracedThread] = []
@@ -164,6 +166,8 @@ public final class TracedThread {
     public var hasEnded: Bool { chunks.last?.isLast ?? false }
     /// Recording was stopped, and not started again before the thread made its last call.
     public var wasStopped: Bool { chunks.last?.isStopped ?? false }
+    /// Calls that are open in the last record lasted until the process ended.
+    public var lastsAsLongAsProcess: Bool { !hasEnded && !process.isCutShort }
     /// Calls that left no record, as far as is known.
     public var lostCalls: UInt64 { chunks.reduce(0) { $0 &+ $1.lostCalls } }
     public var orphanExits: UInt64 { chunks.reduce(0) { $0 &+ $1.orphanExits } }
@@ -205,7 +209,8 @@ public final class TracedThread {
                 lostBytes: UInt64(bytes), kind: kind))
     }
 
-    /// The last moment known of the thread, in ticks: of its records, or its process's end if it was there then.
+    /// The last moment known of the thread, in ticks: of its records, or its process's end if it was there then and nothing
+    /// is missing.
     ///
     /// - Complexity: O(records) of an unfinished last chunk.
     public func lastTicks() -> UInt64 {
@@ -220,7 +225,7 @@ public final class TracedThread {
                 }
             }
         }
-        return max(cursor.ticks, last.endTicks, hasEnded || last.isStopped ? 0 : process.endTicks)
+        return max(cursor.ticks, last.endTicks, lastsAsLongAsProcess && !last.isStopped ? process.endTicks : 0)
     }
 
     /// Enter records in all chunks; those of chunks never finished are counted in their records.

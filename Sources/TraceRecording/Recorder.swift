@@ -100,15 +100,20 @@ public struct Recorder {
 
     /// The program's environment: ours, byte for byte, the runtime in front of what is preloaded already.
     private func environment(session: String, preload: String) -> [UnsafeMutablePointer<CChar>?] {
-        var result: [UnsafeMutablePointer<CChar>?] = [], preloaded = ""
+        var result: [UnsafeMutablePointer<CChar>?] = [], preloaded = "", sanitizer = ""
         for variable in plainEnvironment() {
             if strncmp(variable!, "LD_PRELOAD=", 11) == 0 {
                 preloaded = String(cString: variable! + 11)
+            } else if options.relaxesAddressSanitizer, strncmp(variable!, "ASAN_OPTIONS=", 13) == 0 {
+                sanitizer = String(cString: variable! + 13) + ":"
             } else {
                 result.append(variable)
             }
         }
         result.append(strdup("FATHOM_SESSION=\(session)"))
+        if options.relaxesAddressSanitizer {
+            result.append(strdup("ASAN_OPTIONS=\(sanitizer)verify_asan_link_order=0"))
+        }
         result.append(strdup("LD_PRELOAD=\(preload)\(preloaded.isEmpty ? "" : ":")\(preloaded)"))
         return result
     }

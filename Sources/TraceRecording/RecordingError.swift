@@ -32,7 +32,9 @@ public enum RecordingError: Error, Equatable, CustomStringConvertible {
         case .isBeingRecorded(let path):
             "\(path): is being recorded right now; choose another place with -o"
         case .noSharedMemory(let path, let error):
-            "\(path): this file system cannot hold shared memory (\(describe(error))); choose another place with -o"
+            error == ENOMEM
+                ? "\(path): no room to map the buffers (\(describe(error))); raise the limit, or choose a smaller --buffer-size"
+                : "\(path): this file system cannot hold shared memory (\(describe(error))); choose another place with -o"
         case .runtimeMissing(let path):
             "\(path): the runtime library is missing; it belongs beside the fathom executable"
         case .inputNotRepeatable:

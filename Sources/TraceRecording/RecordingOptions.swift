@@ -15,6 +15,8 @@ public struct RecordingOptions: Sendable {
     public var bufferSize: Int
     /// Run the program again without the runtime, to know what recording cost.
     public var measuresBaseline: Bool
+    /// The program's address sanitizer is told to run behind a preloaded library.
+    public var relaxesAddressSanitizer = false
     /// Programs start without recording, until they start it themselves.
     public var startsPaused: Bool
 

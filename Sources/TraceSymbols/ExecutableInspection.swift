@@ -20,6 +20,8 @@ public struct ExecutableInspection: Sendable {
     public var isInstrumented = false
     /// The runtime is linked in, dynamically or statically.
     public var hasFathomRuntime = false
+    /// It needs gcc's shared address sanitizer, which by itself refuses to run behind a preloaded library.
+    public var needsAddressSanitizer = false
     /// It gains rights when it starts, so the loader would ignore a preloaded library.
     public var isPrivileged = false
 
@@ -46,6 +48,7 @@ public struct ExecutableInspection: Sendable {
         let dynamic = DynamicSection(file)
         let isLinkedStatically = file.note(owner: "Fathom", type: nil) != nil
         inspection.hasFathomRuntime = isLinkedStatically || dynamic.needed.contains(where: isRuntime)
+        inspection.needsAddressSanitizer = dynamic.needed.contains { $0.hasPrefix("libasan.so") }
         inspection.isInstrumented = isLinkedStatically || callsHooks(file)
         if !inspection.isInstrumented, inspection.kind == .elfDynamic {
             var search = LibrarySearch(program: file, libraryPath: libraryPath)

@@ -118,6 +118,31 @@ import Testing
         #expect(try project.calls("\(project.path)/app")["main"] == nil)
     }
 
+    /// The runtime for static programs has no hooks, and is none of those objects that lack them.
+    @Test func staticProgram() throws {
+        let directory = try TemporaryDirectory("static")
+        let program = directory.file("fib")
+        let source = "\(Binaries.sources)/fib.c"
+        let built = try Fathom.run(
+            [
+                "build", "--", "gcc", "-static", "-pthread", source, "-o", program,
+                "@\(Fathom.products)/libfathom.static",
+            ],
+            environment: ["XDG_CACHE_HOME": directory.file("cache")])
+        #expect(built.status == 0, "\(built.stderr)")
+        let session = directory.file("session.fathom")
+        #expect(try Fathom.record([program, "10"], into: session).stdout == "55\n")
+        #expect(try Dump(session).counts()["fib"] == 177)
+    }
+
+    /// Code without a C library gets no hooks, and is linked with what has them.
+    @Test func freestanding() throws {
+        let project = try Project("libraries")
+        let built = try project.build(["make", "CXXFLAGS=-ffreestanding"])
+        #expect(built.status == 0, "\(built.stderr)")
+        #expect(built.stderr.contains("fathom: 0 of 3 files compiled with hooks"))
+    }
+
     /// What asks or preprocesses is left alone, and so is the exit status of what fails.
     @Test func passedThrough() throws {
         let project = try Project("libraries")

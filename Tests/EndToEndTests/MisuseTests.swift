@@ -78,4 +78,21 @@ import Testing
         #expect(output.status == 64)
         #expect(output.stderr.contains(reason), "\(output.stderr)")
     }
+
+    /// What could not be written is not taken for shown.
+    @Test func fullStandardOutput() throws {
+        let directory = try TemporaryDirectory("misuse")
+        let session = directory.file("session.fathom")
+        _ = try Fathom.record([try Binaries.instrumented("fib.c", .gccO2), "5"], into: session)
+        let commands = [
+            "report", "report --format json", "report --format csv", "graph", "graph --format json", "tree", "dump",
+            "info",
+            "flame -o -", "export --format folded -o -", "export --format perfetto -o -", "export --format csv -o -",
+        ]
+        for command in commands {
+            let output = try run("sh", ["-c", "exec \"$0\" \(command) \"$1\" >/dev/full", Fathom.executable, session])
+            #expect(output.status == 1, "\(command)")
+            #expect(output.stderr == "fathom: standard output: No space left on device\n", "\(command)")
+        }
+    }
 }

@@ -101,4 +101,16 @@ import Testing
         #expect(first.wait() & 0x7f == SIGKILL)
         #expect(try Dump(session).counts()["last"] == 1)
     }
+
+    /// gcc's address sanitizer refuses to run behind a preloaded library unless it is told otherwise.
+    @Test func addressSanitizer() throws {
+        let binary = try Binaries.instrumented("fib.c", .gccO0, flags: ["-fsanitize=address"], variant: "-asan")
+        let directory = try TemporaryDirectory("sanitizer")
+        let session = directory.file("session.fathom")
+        let recorded = try Fathom.record(
+            [binary, "10"], into: session, environment: ["ASAN_OPTIONS": "detect_leaks=0"])
+        #expect(recorded.status == 0, "\(recorded.stderr)")
+        #expect(recorded.stdout == "55\n")
+        #expect(try Dump(session).counts()["fib"] == 177)
+    }
 }

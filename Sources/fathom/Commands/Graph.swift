@@ -42,7 +42,7 @@ struct Graph: ParsableCommand {
             }
         case .json: GraphJSON(writer).write(trees)
         }
-        writer.flush()
+        try StandardOutput.finish(writer)
         input.warn()
     }
 

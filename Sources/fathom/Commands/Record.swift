@@ -72,15 +72,20 @@ struct Record: ParsableCommand {
         let executable: String
         do {
             executable = try findExecutable(arguments[0])
-            if let refusal = Refusal(of: executable, force: force) {
+            let program = try ExecutableInspection.inspect(
+                path: executable, libraryPath: getenv("LD_LIBRARY_PATH").map { String(cString: $0) })
+            if let refusal = Refusal(of: program, at: executable, force: force) {
                 throw Diagnostics.fail(refusal.description, status: 126)
             }
-            let options = RecordingOptions(
+            var options = RecordingOptions(
                 executable: executable, arguments: arguments, session: output ?? defaultSession(arguments[0]),
                 maxDepth: maxDepth, minCost: minCost?.nanoseconds ?? 0, maxSize: maxSize?.bytes,
                 bufferSize: Int(bufferSize.bytes), measuresBaseline: baseline,
                 startsPaused: paused)
+            options.relaxesAddressSanitizer = program.needsAddressSanitizer
             summary = try Recorder(options: options, runtime: Installation.runtimeLibrary).run()
+        } catch let error as SymbolProblem {
+            throw Diagnostics.fail(error.description, status: 126)
         } catch let error as RecordingError {
             throw Diagnostics.fail(error.description, status: error.exitStatus)
         }

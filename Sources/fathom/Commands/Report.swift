@@ -45,7 +45,7 @@ struct ReportCommand: ParsableCommand {
             kind, rows, of: tree, order: sort, minCost: input.filter.minCost, limit: limit ?? .max)
         let writer = StandardOutput.writer()
         report.write(format, to: writer)
-        writer.flush()
+        try StandardOutput.finish(writer)
         input.warn()
     }
 

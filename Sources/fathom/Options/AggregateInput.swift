@@ -32,7 +32,7 @@ struct AggregateInput {
         threads = try selection.selection(of: session).flatMap(\.threads)
         functions = symbols.functions(lines: true)
         resolver = FunctionResolver(functions)
-        cost = try times?.cost(of: session)
+        cost = try times?.cost(of: session, isWhole: filter.from == 0 && filter.to == .max)
         aggregation = AggregateInput.aggregation(session, resolver, filter, cost)
         let isWhole = threads.count == session.processes.reduce(0) { $0 + $1.threads.count }
         let isCached = usesCache && isWhole && filters?.rawNames != true

@@ -19,8 +19,15 @@ struct CorrectionOptions: ParsableArguments {
     var times: Times?
 
     /// What is to be taken out of the times of `session`; nil for nothing.
-    func cost(of session: Session) throws -> TracingCost? {
+    ///
+    /// - Parameter isWhole: all of the recording is looked at. The cost of a part is not known: calls that reach beyond it
+    ///   would be relieved of all their callees' cost.
+    func cost(of session: Session, isWhole: Bool) throws -> TracingCost? {
         if times == .raw { return nil }
+        if !isWhole {
+            guard times == .corrected else { return nil }
+            throw ValidationError("--corrected is for the whole recording, without --from and --to")
+        }
         let cost = TracingCost(of: session)
         if times == .corrected, cost == nil {
             throw Diagnostics.fail(

@@ -44,6 +44,7 @@ struct OutputFile {
     ///
     /// - Throws: exit status 1, the reason said, when not everything could be written.
     func finish() throws {
+        guard path != "-" else { return try StandardOutput.finish(writer) }
         writer.flush()
         guard problem.code == 0 else { throw OutputFile.fail(path, problem.code) }
     }

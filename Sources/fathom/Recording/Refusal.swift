@@ -7,14 +7,7 @@ struct Refusal: CustomStringConvertible {
     let description: String
 
     /// Nil when the program can be recorded.
-    init?(of path: String, force: Bool) {
-        let program: ExecutableInspection
-        do throws(SymbolProblem) {
-            program = try .inspect(path: path, libraryPath: getenv("LD_LIBRARY_PATH").map { String(cString: $0) })
-        } catch {
-            description = error.description
-            return
-        }
+    init?(of program: ExecutableInspection, at path: String, force: Bool) {
         switch program.kind {
         case .script: return nil
         case .notExecutableFormat:
