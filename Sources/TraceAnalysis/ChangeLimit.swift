@@ -54,9 +54,8 @@ public struct ChangeLimit {
         let amount = ChangeLimit.trimmed(expression[expression.index(after: sign)...])
         guard let amount = ChangeLimit.amount(amount, of: metric) else {
             throw refusal(
-                metric == .calls
-                    ? "'\(amount)' is neither a part like 5% nor a number of calls"
-                    : "'\(amount)' is neither a part like 5% nor a time like 10ms")
+                "expected a part like 5% or a \(metric == .calls ? "number of calls" : "time like 10ms"), not '\(amount)'"
+            )
         }
         self.amount = amount
     }
@@ -76,21 +75,25 @@ public struct ChangeLimit {
             return .part(percent / 100)
         }
         if metric == .calls { return UInt64(text).map { .absolute(Double($0)) } }
+        // Who forgets the % of 'total>5' does not mean 5 ns.
+        guard text.last?.isLetter == true else { return nil }
         return TimeSpan(text).map { .absolute(Double($0.nanoseconds)) }
     }
 
     /// Whether it is for the whole, not for functions.
     public var isOfWhole: Bool { functions == nil }
 
+    /// Whether it is for functions of which `comparison` has none, so that it cannot hold.
+    public func isMoot(in comparison: SessionComparison) -> Bool { rows(of: comparison).isEmpty }
+
+    private func rows(of comparison: SessionComparison) -> [SessionComparison.Row] {
+        guard let functions else { return [comparison.whole] }
+        return comparison.functionRows.filter { functions.matches(comparison.functions[$0.function].name) }
+    }
+
     /// The rows that grow by more; of repeated runs, only those for which that is beyond noise.
     public func exceeded(in comparison: SessionComparison) -> [SessionComparison.Row] {
-        let rows: [SessionComparison.Row]
-        if let functions {
-            rows = comparison.functionRows.filter { functions.matches(comparison.functions[$0.function].name) }
-        } else {
-            rows = [comparison.whole]
-        }
-        return rows.filter { row in
+        rows(of: comparison).filter { row in
             let value = row[metric]
             guard value.isBeyondNoise || !comparison.isRepeated else { return false }
             return switch amount {

@@ -212,7 +212,7 @@ import TraceFormat
 
     @Test(arguments: [
         "", "total", "total>", "total>5 apples", "size>5%", "total(>5%", "total()>5%", "self(/(/)>5%", "calls>1.5",
-        "calls>1ms", "avg>5%", "total>-5%", ">5%", "total(x)y>5%",
+        "calls>1ms", "avg>5%", "total>-5%", ">5%", "total(x)y>5%", "total>5", "self(x)>0", "avg(x)>1.5", "total>ms",
     ])
     func limitsThatAreRefused(_ text: String) {
         let error = #expect(throws: ChangeLimit.InvalidExpression.self) { try ChangeLimit(text) }
@@ -234,6 +234,12 @@ import TraceFormat
         #expect(try names("calls(*)>0") == ["f4"])
         #expect(try ChangeLimit("total>5%").exceeded(in: comparison).count == 1)
         #expect(try ChangeLimit("total>6%").exceeded(in: comparison).isEmpty)
+        // Only before, only after, on neither side.
+        for (text, isMoot) in [
+            ("self(f3)>5%", false), ("calls(f4)>0", false), ("self(f5)>5%", true), ("total>5%", false),
+        ] {
+            #expect(try ChangeLimit(text).isMoot(in: comparison) == isMoot)
+        }
     }
 
     /// Of repeated runs, what may be noise does not hold.
