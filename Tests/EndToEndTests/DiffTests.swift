@@ -1,3 +1,4 @@
+import Glibc
 import TestSupport
 import Testing
 
@@ -56,16 +57,58 @@ import Testing
     @Test func aRecordingHasNotChangedFromItself() throws {
         let (output, rows) = try diff([session("a1"), session("a1")])
         #expect(output.status == 0 && rows.isEmpty)
-        let twice = [session("a1"), session("a2")]
-        let repeated = try diff(twice + ["--"] + twice)
-        #expect(repeated.rows.isEmpty && repeated.output.stdout.contains("with no change beyond noise"))
+    }
+
+    /// A copy of the evidence, by whatever name, is none.
+    @Test func aRecordingCountsOnce() throws {
+        let (a1, a2, b1) = (session("a1"), session("a2"), session("b1"))
+        let link = directory.file("link.fathom")
+        #expect(symlink(a1, link) == 0)
+        for sides in [[a1, a1, "--", b1], [a1, a2, "--", a1], [b1, "--", a1, link], [a1, "--", a1, b1]] {
+            let output = try Fathom.run(["diff"] + sides)
+            #expect(output.status == 64 && output.stdout.isEmpty)
+            #expect(output.stderr.contains("is given twice") && output.stderr.split(separator: "\n").count == 1)
+        }
     }
 
     @Test func filters() throws {
         let (output, rows) = try diff([session("a1"), session("b1"), "--filter", "added"])
         #expect(output.status == 0 && Set(rows.keys) == ["added", "steady"])
         let nothing = try diff([session("a1"), session("b1"), "--filter", "nothing"]).output
-        #expect(nothing.status == 1 && nothing.stderr.split(separator: "\n").count == 1)
+        #expect(nothing.status == 2 && nothing.stderr.split(separator: "\n").count == 1)
+    }
+
+    /// 1 is for limits that hold; what fails says so with another status, even if one would.
+    @Test func failures() throws {
+        let sides = ["--fail-on", "calls(repeated)>0", session("a1"), session("b1")]
+        #expect(try Fathom.run(["diff"] + sides).status == 1)
+        let full = try TestSupport.run(
+            "/bin/sh", ["-c", #""$@" > /dev/full"#, "sh", Fathom.executable, "diff"] + sides)
+        #expect(full.status == 2 && full.stderr == "fathom: standard output: No space left on device\n")
+        for path in [directory.file("none/x.html"), "/dev/full"] {
+            let output = try Fathom.run(["diff", "-o", path] + sides)
+            #expect(output.status == 2 && output.stderr.hasPrefix("fathom: error: \(path): "))
+            #expect(output.stderr.split(separator: "\n").count == 1)
+        }
+        for options in [["--thread", "nobody"], ["--filter", "nothing"], ["--fail-on", "self(bussy)>5%"]] {
+            let output = try Fathom.run(["diff"] + options + sides)
+            #expect(output.status == 2 && output.stdout.isEmpty)
+            #expect(output.stderr.split(separator: "\n").count == 1, "\(output.stderr)")
+        }
+        let bussy = try Fathom.run(["diff", "--fail-on", "self(bussy)>5%"] + sides).stderr
+        #expect(bussy == "fathom: error: --fail-on 'self(bussy)>5%': no function on either side matches\n")
+    }
+
+    /// What is compared plainly is said to be.
+    @Test func limitsWithoutNoise() throws {
+        let limit = ["diff", "--fail-on", "calls(main)>0"]
+        let said = ": noise is not told from change\n"
+        let one = try Fathom.run(limit + [session("a1"), session("b1")])
+        #expect(one.status == 0 && one.stderr == "fathom: warning: compared one run with one" + said)
+        let two = try Fathom.run(limit + [session("a1"), session("a2"), "--", session("b1")])
+        #expect(two.status == 0 && two.stderr == "fathom: warning: compared 2 runs with one" + said)
+        let repeated = try Fathom.run(limit + [session("a1"), session("a2"), "--", session("b1"), session("b2")])
+        #expect(repeated.status == 0 && repeated.stderr.isEmpty)
     }
 
     @Test func limits() throws {
@@ -78,10 +121,12 @@ import Testing
         // What is beyond noise in repeated runs holds, too.
         let several = [session("a1"), session("a2"), "--", session("b1"), session("b2")]
         #expect(try Fathom.run(["diff", "--fail-on", "calls(steady)>15%"] + several).status == 1)
-        for wrong in ["calls", "size>5%", "calls>1ms"] {
+        for wrong in ["calls", "size>5%", "calls>1ms", "total>5"] {
             let output = try Fathom.run(["diff"] + sides + ["--fail-on", wrong])
             #expect(output.status == 64 && output.stderr.hasPrefix("Error: --fail-on '\(wrong)': "))
         }
+        let plain = try Fathom.run(["diff"] + sides + ["--fail-on", "total>5"]).stderr
+        #expect(plain.contains("a part like 5% or a time like 10ms"))
     }
 
     /// Frames know what they were before; what is only before has no width.
@@ -104,5 +149,8 @@ import Testing
         #expect(try Fathom.run(["diff", session("a1")]).status == 64)
         #expect(try Fathom.run(["diff", session("a1"), session("a2"), session("b1")]).status == 64)
         #expect(try Fathom.run(["diff", session("a1"), session("missing")]).status == 2)
+        let late = try Fathom.run(["diff", session("a1"), "--", session("b1"), "--fail-on", "total>5%"])
+        #expect(late.status == 64)
+        #expect(late.stderr.hasPrefix("Error: options come before --, and only sessions after it: --fail-on\n"))
     }
 }

@@ -5,7 +5,11 @@ internal import TraceReports
 struct Diff: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Show what has changed between two recordings, or between repeated ones of two kinds.",
-        usage: "fathom diff [options] A B\nfathom diff [options] A1 A2 ... -- B1 B2 ...")
+        usage: "fathom diff [options] A B\nfathom diff [options] A1 A2 ... -- B1 B2 ...",
+        discussion: """
+            Exit status: 0, or 1 when what --fail-on says holds; 2 when the comparison could not be made or written; 64 for \
+            wrong usage. With one run on a side --fail-on takes every change for one, noise or not.
+            """)
 
     @Argument(help: ArgumentHelp("Sessions before, then one after.", valueName: "session"))
     var sessions: [String]
@@ -35,7 +39,7 @@ struct Diff: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Exit with 1 when more is added: 'total>5%', 'self(parse*)>10ms', 'calls(malloc)>0'.",
+            "Exit with 1 when more is added: 'total>5%', 'self(parse*)>10ms', 'calls(malloc)>0'. Times need a unit.",
             valueName: "limit"))
     var failOn: [String] = []
 
@@ -53,6 +57,10 @@ struct Diff: ParsableCommand {
     var noCache = false
 
     func validate() throws {
+        // Everything after -- is a session to the parser.
+        if let option = after.first(where: { $0.hasPrefix("-") }) {
+            throw ValidationError("options come before --, and only sessions after it: \(option)")
+        }
         if after.isEmpty, sessions.count != 2 {
             throw ValidationError("give two sessions, A B, or several on each side, A1 A2 -- B1 B2")
         }
@@ -62,12 +70,34 @@ struct Diff: ParsableCommand {
     }
 
     func run() throws {
+        let exceeded: [String]
+        do {
+            exceeded = try compare()
+        } catch let error where Diff.exitCode(for: error) == .failure {
+            // 1 says that a limit holds, and nothing else.
+            if !(error is ExitCode) { Diagnostics.say("error: \(Diff.message(for: error))") }
+            throw Diagnostics.unreadable
+        }
+        for line in exceeded { Diagnostics.say(line) }
+        if !exceeded.isEmpty { throw ExitCode.failure }
+    }
+
+    /// Writes the comparison.
+    ///
+    /// - Returns: a line for each limit that is exceeded.
+    private func compare() throws -> [String] {
         let limits = try limits()
         var options = SessionComparison.Options()
         options.threshold = threshold.percent / 100
         let input = try ComparisonInput(
             before: after.isEmpty ? [sessions[0]] : sessions, after: after.isEmpty ? [sessions[1]] : after, threads,
             filters, usesCache: !noCache, options: options)
+        if let moot = limits.first(where: { $0.isMoot(in: input.comparison) }) {
+            input.warn()
+            throw Diagnostics.fail(
+                "error: --fail-on '\(moot.expression)': no function on either side matches",
+                status: Diagnostics.unreadable.rawValue)
+        }
         let writer = StandardOutput.writer()
         DiffReport(input.comparison, options: reportOptions(input.filter)).write(format, to: writer)
         try StandardOutput.finish(writer)
@@ -78,9 +108,14 @@ struct Diff: ParsableCommand {
             try input.draw(options: flame, to: output)
         }
         input.warn()
-        let exceeded = limits.compactMap { DiffReport.excess(of: $0, in: input.comparison) }
-        for line in exceeded { Diagnostics.say(line) }
-        if !exceeded.isEmpty { throw ExitCode(1) }
+        if !limits.isEmpty, !input.comparison.isRepeated {
+            func runs(_ count: Int) -> String { count == 1 ? "one" : String(count) }
+            let (before, after) = (input.comparison.runsBefore, input.comparison.runsAfter)
+            Diagnostics.warn(
+                "compared \(runs(before)) run\(before == 1 ? "" : "s") with \(runs(after)): noise is not told from change"
+            )
+        }
+        return limits.compactMap { DiffReport.excess(of: $0, in: input.comparison) }
     }
 
     private func limits() throws -> [ChangeLimit] {

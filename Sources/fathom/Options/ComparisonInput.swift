@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import Glibc
 internal import TraceAnalysis
 internal import TraceFormat
 internal import TraceReports
@@ -17,23 +18,38 @@ struct ComparisonInput {
         options: SessionComparison.Options
     ) throws {
         filter = try filters.treeFilter()
+        let sessions = try (before + after).map(openSession)
+        // One with itself is a comparison without evidence of noise; more would pretend to have some.
+        if sessions.count > 2 { try ComparisonInput.refuseRepetition(of: sessions) }
         let builder = ComparisonBuilder()
         var isEmpty = true
         var inputs: [AggregateInput] = []
-        for (side, paths) in [(ComparisonBuilder.Side.before, before), (.after, after)] {
-            for path in paths {
-                let input = try AggregateInput(openSession(path), threads, filters, usesCache: usesCache)
-                let tree = input.anyTree()
-                isEmpty = isEmpty && tree.paths.isEmpty
-                builder.add(
-                    tree, to: side, program: input.session.processes.first?.path,
-                    moment: input.session.startRealtimeNanoseconds)
-                inputs.append(input)
-            }
+        for (index, session) in sessions.enumerated() {
+            let input = try AggregateInput(session, threads, filters, usesCache: usesCache)
+            let tree = input.anyTree()
+            isEmpty = isEmpty && tree.paths.isEmpty
+            builder.add(
+                tree, to: index < before.count ? .before : .after, program: session.processes.first?.path,
+                moment: session.startRealtimeNanoseconds)
+            inputs.append(input)
         }
         try inputs[inputs.count - 1].check(isEmpty: isEmpty)
         self.inputs = inputs
         comparison = builder.comparison(options: options)
+    }
+
+    /// Refuses what is given twice, by whatever name: it would count as evidence of its own.
+    private static func refuseRepetition(of sessions: [Session]) throws {
+        var seen: Set<String> = []
+        for session in sessions {
+            guard let resolved = realpath(session.path, nil) else { continue }
+            defer { free(resolved) }
+            guard seen.insert(String(cString: resolved)).inserted else {
+                throw Diagnostics.fail(
+                    "error: \(session.path) is given twice, which is no evidence of noise: record it again",
+                    status: ExitCode.validationFailure.rawValue)
+            }
+        }
     }
 
     /// Draws the differential flame graph: a page, or a picture if `path` ends in .svg.
