@@ -11,8 +11,6 @@ struct CallGraph {
         /// ns, of the outermost calls only.
         var total: UInt64 = 0
         var selfTime: UInt64 = 0
-        /// ns in callees that were not recorded.
-        var dropped: UInt64 = 0
         /// Calls without a caller, and their ns.
         var roots = CallSum()
         var isUsed = false
@@ -28,24 +26,27 @@ struct CallGraph {
         var time: UInt64
     }
 
-    /// By function id; of functions that are one, the first has all.
+    private let functions: FunctionTable
+    /// By function id, and behind them what stands for remainders; of functions that are one, the first has all.
     private(set) var nodes: [Node]
     /// By caller, then callee.
     private(set) var edges: [Edge]
-    /// Self time and time in callees that were not recorded, of all functions.
+    /// Self time of all nodes.
     private(set) var total: UInt64 = 0
 
     /// - Parameter minTotal: paths that took less, in ns, are left out with what is below them.
     /// - Complexity: O(paths), and O(edges log edges).
     init(_ tree: CallPathTree, minTotal: UInt64 = 0) {
-        nodes = Array(repeating: Node(), count: tree.functions.functions.count)
+        functions = tree.functions
+        nodes = Array(repeating: Node(), count: tree.functions.functions.count + PathRemainder.allCases.count)
         edges = []
         let first = CallGraph.firstOfEach(tree.functions)
         var indices: [UInt64: Int] = [:]
         var stack: [UInt32] = []
         /// By function: how often it is on the stack.
         var levels = [UInt32](repeating: 0, count: nodes.count)
-        tree.forEachPath(minTotal: minTotal) { _, path in
+        tree.forEachPath(minTotal: minTotal) { exported in
+            let path = exported.path
             while stack.count > Int(path.depth) { levels[Int(stack.removeLast())] -= 1 }
             let function = first[Int(path.function)]
             let index = Int(function)
@@ -54,26 +55,48 @@ struct CallGraph {
             nodes[index].calls &+= path.sums.calls
             nodes[index].total &+= time
             nodes[index].selfTime &+= path.sums.selfTime
-            nodes[index].dropped &+= path.sums.dropped.time
-            total &+= path.sums.selfTime &+ path.sums.dropped.time
+            total &+= path.sums.selfTime
             if let caller = stack.last {
-                let key = UInt64(caller) << 32 | UInt64(function)
-                let edge = indices[key] ?? edges.count
-                if edge == edges.count {
-                    indices[key] = edge
-                    edges.append(Edge(caller: caller, callee: function, calls: 0, time: 0))
-                    nodes[index].isCalled = true
-                }
-                edges[edge].calls &+= path.sums.calls
-                edges[edge].time &+= time
+                addEdge(caller, function, CallSum(calls: path.sums.calls, time: time), &indices)
             } else {
                 nodes[index].roots.calls &+= path.sums.calls
                 nodes[index].roots.time &+= time
+            }
+            for (kind, sum) in exported.remainders {
+                let rest = kind.id(beside: functions)
+                nodes[rest].isUsed = true
+                nodes[rest].calls &+= sum.calls
+                nodes[rest].total &+= sum.time
+                nodes[rest].selfTime &+= sum.time
+                total &+= sum.time
+                addEdge(function, UInt32(rest), sum, &indices)
             }
             levels[index] += 1
             stack.append(function)
         }
         edges.sort { ($0.caller, $0.callee) < ($1.caller, $1.callee) }
+    }
+
+    /// The function of node `index`, or what stands for a remainder.
+    func function(_ index: Int) -> ResolvedFunction {
+        for kind in PathRemainder.allCases where kind.id(beside: functions) == index {
+            return ResolvedFunction(name: kind.name, module: nil, file: nil, line: 0)
+        }
+        return functions[UInt32(index)]
+    }
+
+    private mutating func addEdge(
+        _ caller: UInt32, _ callee: UInt32, _ sum: CallSum, _ indices: inout [UInt64: Int]
+    ) {
+        let key = UInt64(caller) << 32 | UInt64(callee)
+        let edge = indices[key] ?? edges.count
+        if edge == edges.count {
+            indices[key] = edge
+            edges.append(Edge(caller: caller, callee: callee, calls: 0, time: 0))
+            nodes[Int(callee)].isCalled = true
+        }
+        edges[edge].calls &+= sum.calls
+        edges[edge].time &+= sum.time
     }
 
     /// By function: the first one of its name in its file.
@@ -85,22 +108,6 @@ struct CallGraph {
             if let first = known[key] { return first }
             known[key] = id
             return id
-        }
-    }
-}
-
-extension CallPathTree {
-    /// Calls `body` with index and path of each that took `minTotal` ns at least, callers before callees.
-    func forEachPath(minTotal: UInt64, _ body: (Int, CallPath) -> Void) {
-        var index = 0
-        while index < paths.count {
-            let path = paths[index]
-            if path.sums.total >= minTotal {
-                body(index, path)
-                index += 1
-            } else {
-                index = Int(path.end)
-            }
         }
     }
 }

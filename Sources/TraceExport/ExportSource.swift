@@ -9,6 +9,12 @@ public struct ExportSource {
     let filter: TreeFilter
     /// ns since the session's start: what lies outside is not shown, calls that reach outside are cut.
     let window: Range<UInt64>?
+    private let known = Known()
+
+    /// What was read once.
+    private final class Known {
+        var callPaths: CallPathTree?
+    }
 
     public init(
         _ session: Session, resolver: FunctionResolver,
@@ -41,10 +47,13 @@ public struct ExportSource {
         return visitor.summary
     }
 
-    /// The call paths of all calls together.
+    /// The call paths of all calls together, kept for the next time.
     ///
     /// - Complexity: O(records) over all cores; memory by call paths.
     func callPaths() -> CallPathTree {
-        Aggregation(of: session, resolver: resolver, filter: filter).tree(of: selection.flatMap(\.threads))
+        if let paths = known.callPaths { return paths }
+        let paths = Aggregation(of: session, resolver: resolver, filter: filter).tree(of: selection.flatMap(\.threads))
+        known.callPaths = paths
+        return paths
     }
 }

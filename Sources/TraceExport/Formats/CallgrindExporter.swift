@@ -5,7 +5,7 @@ internal import TraceReports
 ///
 /// The format knows edges only, and readers take a function's inclusive time from those that lead to it. ``CallGraph``
 /// makes them such that this is its total, recursion or not; a function that is called, but not always, gets one from
-/// `(no caller)` for the rest.
+/// `(no caller)` for the rest. Calls that are not shown are functions named as ``PathRemainder`` says.
 struct CallgrindExporter: Exporter {
     func export(_ source: ExportSource, to writer: ByteWriter) -> ExportSummary {
         let tree = source.callPaths()
@@ -17,21 +17,16 @@ struct CallgrindExporter: Exporter {
         var names = CallgrindNames(writer)
         var edges = graph.edges[...]
         for (index, node) in graph.nodes.enumerated() where node.isUsed {
-            let function = tree.functions[UInt32(index)]
+            let function = graph.function(index)
             writer.write(byte: UInt8(ascii: "\n"))
             names.write("", function)
             CallgrindExporter.write(line: function.line, node.selfTime, writer)
             while let edge = edges.first, edge.caller == UInt32(index) {
-                let callee = tree.functions[edge.callee]
+                let callee = graph.function(Int(edge.callee))
                 names.write("c", callee)
                 CallgrindExporter.write(calls: edge.calls, of: callee.line, writer)
                 CallgrindExporter.write(line: function.line, edge.time, writer)
                 edges = edges.dropFirst()
-            }
-            if node.dropped > 0 {
-                names.write("c", CallgrindExporter.notRecorded)
-                CallgrindExporter.write(calls: 1, of: 0, writer)
-                CallgrindExporter.write(line: function.line, node.dropped, writer)
             }
         }
         let roots = graph.nodes.indices.filter { graph.nodes[$0].isCalled && graph.nodes[$0].roots.time > 0 }
@@ -40,22 +35,14 @@ struct CallgrindExporter: Exporter {
             names.write("", CallgrindExporter.noCaller)
             CallgrindExporter.write(line: 0, 0, writer)
             for index in roots {
-                let callee = tree.functions[UInt32(index)]
+                let callee = graph.function(index)
                 names.write("c", callee)
                 CallgrindExporter.write(calls: graph.nodes[index].roots.calls, of: callee.line, writer)
                 CallgrindExporter.write(line: 0, graph.nodes[index].roots.time, writer)
             }
         }
-        let dropped = graph.nodes.reduce(0) { $0 &+ $1.dropped }
-        if dropped > 0 {
-            writer.write(byte: UInt8(ascii: "\n"))
-            names.write("", CallgrindExporter.notRecorded)
-            CallgrindExporter.write(line: 0, dropped, writer)
-        }
         return ExportSummary(written: tree.paths.count)
     }
-
-    private static let notRecorded = ResolvedFunction(name: CallPathNames.notRecorded, module: nil, file: nil, line: 0)
 
     private static let noCaller = ResolvedFunction(name: "(no caller)", module: nil, file: nil, line: 0)
 

@@ -20,7 +20,7 @@ struct DotExporter: Exporter {
         writer.write("digraph calls {\n  node [shape=box, fontname=\"sans-serif\", style=filled];\n" as StaticString)
         writer.write("  edge [fontname=\"sans-serif\", fontsize=10];\n" as StaticString)
         for index in shown {
-            write(graph.nodes[index], index, name: tree.functions[UInt32(index)].name, total: graph.total, writer)
+            write(graph.nodes[index], index, name: graph.function(index).name, total: graph.total, writer)
         }
         for edge in graph.edges where isShown[Int(edge.caller)] && isShown[Int(edge.callee)] {
             writer.write("  f\(edge.caller) -> f\(edge.callee) [label=\"\(edge.calls)\"" as String)

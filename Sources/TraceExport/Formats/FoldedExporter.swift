@@ -4,15 +4,26 @@ internal import TraceReports
 /// Folded stacks: one line a call path, its functions joined by `;`, and its self time in ns.
 ///
 /// The input of flamegraph.pl and inferno (B. Gregg, https://www.brendangregg.com/flamegraphs.html). Paths without self
-/// time have no line. Time in callees that were not recorded is a callee named ``CallPathNames/notRecorded``.
+/// time have no line. Time in callees that are not shown is a callee named as ``PathRemainder`` says.
 struct FoldedExporter: Exporter {
+    func refusal(_ source: ExportSource) -> String? {
+        PathFileSize(source.callPaths(), minTotal: source.filter.minCost, remainder: FoldedExporter.countBytes) {
+            path in
+            path.sums.selfTime > 0 ? FoldedExporter.countBytes : nil
+        }.refusal()
+    }
+
+    /// A space, a time of up to 10 s and a newline.
+    private static let countBytes: UInt64 = 12
+
     func export(_ source: ExportSource, to writer: ByteWriter) -> ExportSummary {
         let tree = source.callPaths()
         var names = [[UInt8]?](repeating: nil, count: tree.functions.functions.count)
         var prefix: [UInt8] = []
         /// Length of `prefix` at each depth.
         var ends: [Int] = []
-        tree.forEachPath(minTotal: source.filter.minCost) { _, path in
+        tree.forEachPath(minTotal: source.filter.minCost) { exported in
+            let path = exported.path
             let name = names[Int(path.function)] ?? FoldedExporter.frame(tree.functions[path.function].name)
             names[Int(path.function)] = name
             ends.removeLast(ends.count - Int(path.depth))
@@ -24,11 +35,11 @@ struct FoldedExporter: Exporter {
                 writer.write(prefix)
                 FoldedExporter.end(path.sums.selfTime, writer)
             }
-            if path.sums.dropped.time > 0 {
+            for (kind, sum) in exported.remainders where sum.time > 0 {
                 writer.write(prefix)
                 writer.write(byte: UInt8(ascii: ";"))
-                writer.write(CallPathNames.notRecorded)
-                FoldedExporter.end(path.sums.dropped.time, writer)
+                writer.write(kind.name)
+                FoldedExporter.end(sum.time, writer)
             }
         }
         return ExportSummary(written: tree.paths.count)
@@ -55,10 +66,4 @@ struct FoldedExporter: Exporter {
         writer.write(decimal: time)
         writer.write(byte: UInt8(ascii: "\n"))
     }
-}
-
-/// Names for what is no function.
-enum CallPathNames {
-    /// Stands for callees that the record options left out.
-    static let notRecorded = "(not recorded)"
 }

@@ -11,12 +11,11 @@ struct PprofExporter: Exporter {
         let gzip = GzipWriter(writer)
         var profile = PprofProfile(gzip.writer, functions: tree.functions)
         profile.writeTypes()
-        tree.forEachPath(minTotal: source.filter.minCost) { index, path in
-            profile.write(path: index, of: tree.paths, calls: path.sums.calls, time: path.sums.selfTime)
-            if path.sums.dropped.time > 0 {
-                profile.write(
-                    path: index, of: tree.paths, notRecorded: true, calls: path.sums.dropped.calls,
-                    time: path.sums.dropped.time)
+        tree.forEachPath(minTotal: source.filter.minCost) { exported in
+            let (index, sums) = (exported.index, exported.path.sums)
+            profile.write(path: index, of: tree.paths, calls: sums.calls, time: sums.selfTime)
+            for (kind, sum) in exported.remainders {
+                profile.write(path: index, of: tree.paths, remainder: kind, calls: sum.calls, time: sum.time)
             }
         }
         let first = tree.paths.map(\.sums.firstStart).min() ?? 0
@@ -39,17 +38,13 @@ private struct PprofProfile {
     private let functions: FunctionTable
     /// The number of a string is its place among the strings written; the first is empty.
     private var strings: [String: UInt64] = [:]
-    /// By function: its location was written.
+    /// By function, and behind them by remainder: its location was written. They are numbered alike, from 1.
     private var isWritten: [Bool]
-    private var notRecordedIsWritten = false
-
-    /// Locations and functions are numbered alike, from 1; the last is ``CallPathNames/notRecorded``.
-    private var notRecorded: UInt64 { UInt64(isWritten.count) + 1 }
 
     init(_ writer: ByteWriter, functions: FunctionTable) {
         self.writer = writer
         self.functions = functions
-        isWritten = Array(repeating: false, count: functions.functions.count)
+        isWritten = Array(repeating: false, count: functions.functions.count + PathRemainder.allCases.count)
         _ = string("")
     }
 
@@ -62,15 +57,14 @@ private struct PprofProfile {
     }
 
     mutating func write(
-        path index: Int, of paths: [CallPath], notRecorded isNotRecorded: Bool = false, calls: UInt64, time: UInt64
+        path index: Int, of paths: [CallPath], remainder: PathRemainder? = nil, calls: UInt64, time: UInt64
     ) {
         var locations: [UInt64] = []
-        if isNotRecorded {
-            locations.append(notRecorded)
-            if !notRecordedIsWritten {
-                write(function: notRecorded, name: CallPathNames.notRecorded, file: "", line: 0)
-                notRecordedIsWritten = true
-            }
+        if let remainder {
+            let id = remainder.id(beside: functions)
+            locations.append(UInt64(id) + 1)
+            if !isWritten[id] { write(function: UInt64(id) + 1, name: remainder.name, file: "", line: 0) }
+            isWritten[id] = true
         }
         // Innermost first.
         var next = index

@@ -9,7 +9,11 @@ struct Export: ParsableCommand {
     @OptionGroup var input: SessionOptions
     @OptionGroup(title: "Filters") var filters: FilterOptions
 
-    @Option(help: "What to write.")
+    @Option(
+        help: """
+            What to write. Rows of folded and parquet name all callers of a path: where that makes more than 1 GB, of deep \
+            recursion, nothing is written, and the --max-depth that fits is told.
+            """)
     var format: ExportFormat
 
     @Option(name: .shortAndLong, help: ArgumentHelp("The file to write; - for standard output.", valueName: "file"))
@@ -44,6 +48,9 @@ struct Export: ParsableCommand {
         let resolver = FunctionResolver(symbols.functions(lines: true))
         let source = ExportSource(session, resolver: resolver, selection: selection, filter: filter)
         let parts = split ? source.split(calls: splitCalls ?? format.callLimit ?? .max) : [source]
+        if let reason = format.exporter.refusal(source) {
+            throw Diagnostics.fail("error: \(format): \(reason)", status: 1)
+        }
         var written: UInt64 = 0
         for (index, part) in parts.enumerated() {
             let name = split ? numbered(index + 1) : output
@@ -54,7 +61,11 @@ struct Export: ParsableCommand {
             for warning in summary.warnings { Diagnostics.warn(split ? "\(name): \(warning)" : warning) }
             written += summary.written
         }
-        if split { Diagnostics.say("wrote \(parts.count == 1 ? numbered(1) : "\(numbered(1)) to \(parts.count)")") }
+        if split {
+            let (first, last) = (numbered(1), numbered(parts.count))
+            Diagnostics.say(
+                parts.count == 1 ? "wrote 1 file: \(first)" : "wrote \(parts.count) files: \(first) … \(last)")
+        }
         Diagnostics.warn(session.damage)
         Diagnostics.warn(session.losses)
         guard written > 0 else { throw Diagnostics.failEmpty(session) }
