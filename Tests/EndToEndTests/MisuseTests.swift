@@ -67,6 +67,47 @@ import Testing
         }
     }
 
+    @Test(arguments: ["x.png", "x.svg.PDF", "./a.b/flame.json"]) func flameGraphsOfAnotherType(_ file: String) throws {
+        for command in [
+            ["flame", "-o", file], ["flame", "-o", file, "--diff", "none"], ["diff", "none", "-o", file],
+        ] {
+            try expectOneLine(command, "none", 64, "end the name in .html or .svg")
+        }
+    }
+
+    @Test func flameGraphsOfAnyOtherName() throws {
+        let directory = try TemporaryDirectory("misuse")
+        let session = directory.file("session.fathom")
+        _ = try Fathom.record([try Binaries.instrumented("fib.c", .gccO2), "5"], into: session)
+        for (name, start) in [
+            ("x", "<!doctype html>"), ("png", "<!doctype html>"), ("x.HTM", "<!doctype html>"), ("x.SVG", "<svg"),
+        ] {
+            #expect(try Fathom.run(["flame", session, "-o", directory.file(name)]).status == 0)
+            let text = String(decoding: try readFile(directory.file(name)), as: UTF8.self)
+            #expect(text.prefix(200).lowercased().contains(start), "\(name)")
+        }
+    }
+
+    @Test func filesOfASplitAreNamed() throws {
+        let directory = try TemporaryDirectory("misuse")
+        let session = directory.file("session.fathom")
+        _ = try Fathom.record([try Binaries.instrumented("fib.c", .gccO2), "15"], into: session)
+        let file = directory.file("sp.json")
+        let split = ["export", session, "--format", "chrome", "-o", file, "--split"]
+        let whole = try Fathom.run(split)
+        #expect(whole.stderr == "fathom: wrote 1 file: \(directory.file("sp-1.json"))\n")
+        let parts = try Fathom.run(split + ["--split-calls", "500"]).stderr
+        let words = try #require(parts.split(separator: "\n").last).split(separator: " ").map(String.init)
+        let count = try #require(Int(words[2]))
+        #expect(count > 1)
+        #expect(
+            words == [
+                "fathom:", "wrote", "\(count)", "files:", directory.file("sp-1.json"), "…",
+                directory.file("sp-\(count).json"),
+            ])
+        #expect(access(directory.file("sp-\(count).json"), R_OK) == 0)
+    }
+
     @Test(arguments: [
         (["--format", "csv", "-o", "x", "--split"], "--split"),
         (["--format", "perfetto", "-o", "-", "--split"], "standard output"),

@@ -87,6 +87,7 @@ struct Diff: ParsableCommand {
     /// - Returns: a line for each limit that is exceeded.
     private func compare() throws -> [String] {
         let limits = try limits()
+        let file = try output.map { try FlameFile($0) }
         var options = SessionComparison.Options()
         options.threshold = threshold.percent / 100
         let input = try ComparisonInput(
@@ -101,11 +102,11 @@ struct Diff: ParsableCommand {
         let writer = StandardOutput.writer()
         DiffReport(input.comparison, options: reportOptions(input.filter)).write(format, to: writer)
         try StandardOutput.finish(writer)
-        if let output {
+        if let file {
             var flame = FlameGraph.Options()
             flame.title = (after.isEmpty ? sessions : sessions + ["→"] + after).joined(separator: " ")
             flame.minTotal = input.filter.minCost
-            try input.draw(options: flame, to: output)
+            try input.draw(options: flame, to: file)
         }
         input.warn()
         if !limits.isEmpty, !input.comparison.isRepeated {

@@ -38,16 +38,15 @@ struct Flame: ParsableCommand {
     }
 
     func run() throws {
-        if let diff { return try drawChange(since: diff) }
+        let file = try FlameFile(output)  // bad usage is told before a bad session
+        if let diff { return try drawChange(since: diff, to: file) }
         let aggregate = try AggregateInput(input, filters, usesCache: true)
         let graph = try timeOrder ? chart(of: aggregate) : FlameGraph(aggregate.tree(), options: options(aggregate))
         try aggregate.check(isEmpty: graph.isEmpty)
         if graph.frameCount > FlameGraph.comfortableFrames {
             Diagnostics.warn("\(graph.frameCount) frames make a large page; --min-cost, --from and --to draw fewer")
         }
-        let file = try OutputFile(output)
-        if output.hasSuffix(".svg") { graph.writeSVG(to: file.writer) } else { graph.writeHTML(to: file.writer) }
-        try file.finish()
+        try file.draw(graph)
         aggregate.warn()
     }
 
@@ -61,7 +60,7 @@ struct Flame: ParsableCommand {
         return options
     }
 
-    private func drawChange(since before: String) throws {
+    private func drawChange(since before: String, to file: FlameFile) throws {
         let input = try ComparisonInput(
             before: [before], after: [self.input.session], self.input.threads, filters, usesCache: true,
             options: SessionComparison.Options())
@@ -69,7 +68,7 @@ struct Flame: ParsableCommand {
         options.title = title ?? "\(self.input.session) compared with \(before)"
         options.isInverted = inverted
         options.minTotal = input.filter.minCost
-        try input.draw(options: options, to: output)
+        try input.draw(options: options, to: file)
         input.warn()
     }
 

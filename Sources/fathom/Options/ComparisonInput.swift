@@ -52,13 +52,11 @@ struct ComparisonInput {
         }
     }
 
-    /// Draws the differential flame graph: a page, or a picture if `path` ends in .svg.
-    func draw(options: FlameGraph.Options, to path: String) throws {
+    /// Draws the differential flame graph.
+    func draw(options: FlameGraph.Options, to file: FlameFile) throws {
         let graph = FlameGraph(comparison, options: options)
         guard !graph.isEmpty else { throw Diagnostics.fail("nothing of what is after is left to draw", status: 1) }
-        let file = try OutputFile(path)
-        if path.hasSuffix(".svg") { graph.writeSVG(to: file.writer) } else { graph.writeHTML(to: file.writer) }
-        try file.finish()
+        try file.draw(graph)
     }
 
     /// Says what the recordings lack.

@@ -1,0 +1,34 @@
+internal import ArgumentParser
+internal import TraceReports
+
+/// The file a flame graph is drawn into: a picture if its name ends in .svg, else a page.
+struct FlameFile {
+    private let path: String
+    private let isPicture: Bool
+
+    /// Endings of what is neither: who asks for one of them would not get it.
+    private static let others: Set<String> = [
+        "apng", "avif", "bmp", "csv", "eps", "gif", "gz", "heic", "ico", "jpeg", "jpg", "json", "jxl", "md", "parquet",
+        "pdf", "pb", "png", "ppm", "ps", "svgz", "tif", "tiff", "tsv", "txt", "webp", "xml", "zip", "zst",
+    ]
+
+    /// - Throws: exit status 64, the reason said, when the name is that of another type of file.
+    init(_ path: String) throws {
+        self.path = path
+        let name = path.split(separator: "/").last ?? ""
+        let ending = name.contains(".") ? name.split(separator: ".").last?.lowercased() ?? "" : ""
+        if FlameFile.others.contains(ending) {
+            throw Diagnostics.fail(
+                "error: -o \(path): flame graphs are pages or SVG pictures: end the name in .html or .svg, not .\(ending)",
+                status: 64)
+        }
+        isPicture = ending == "svg"
+    }
+
+    /// - Throws: exit status 1, the reason said, when that cannot be done.
+    func draw(_ graph: FlameGraph) throws {
+        let file = try OutputFile(path)
+        if isPicture { graph.writeSVG(to: file.writer) } else { graph.writeHTML(to: file.writer) }
+        try file.finish()
+    }
+}
