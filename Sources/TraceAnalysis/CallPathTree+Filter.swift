@@ -100,6 +100,8 @@ extension CallPathTree {
                 sums.add(added)
                 inner.add(histograms, paths[below].histogram, to: &histogram)
             }
+            // What was not recorded was called: it is not among the callers.
+            sums.dropped = CallSum()
             var path = Int32(index)
             var node: UInt32 = 0
             for _ in 0...maxDepth where path >= 0 {

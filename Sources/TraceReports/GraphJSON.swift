@@ -46,6 +46,12 @@ public struct GraphJSON {
         writer.write(",\"self_ns\":" as StaticString)
         writer.write(decimal: path.sums.selfTime)
         writer.write(path.sums.isReliable ? ",\"reliable\":true" : ",\"reliable\":false" as StaticString)
+        if path.sums.dropped.calls > 0 {
+            writer.write(",\"dropped_calls\":" as StaticString)
+            writer.write(decimal: path.sums.dropped.calls)
+            writer.write(",\"dropped_ns\":" as StaticString)
+            writer.write(decimal: path.sums.dropped.time)
+        }
         writer.write(",\"children\":[" as StaticString)
     }
 }

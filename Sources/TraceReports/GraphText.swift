@@ -45,13 +45,16 @@ public struct GraphText {
         while wantsMore, let level = open.last {
             guard level.next < level.shown.count else {
                 if level.foldedPaths > 0 { writeFolded(level, depth: open.count - 1) }
+                if level.dropped.calls > 0, wantsMore { writeDropped(level.dropped, depth: open.count - 1) }
                 open.removeLast()
                 continue
             }
             open[open.count - 1].next += 1
             let index = level.shown[level.next]
             writeLine(tree, index, depth: open.count - 1, whole)
-            open.append(pending(tree.callees(of: index), of: tree, whole))
+            var callees = pending(tree.callees(of: index), of: tree, whole)
+            callees.dropped = tree.paths[index].sums.dropped
+            open.append(callees)
         }
         if hasMarks { writer.write(TimesText.legend) }
     }
@@ -62,6 +65,8 @@ public struct GraphText {
         var next = 0
         var foldedPaths = 0
         var folded = CallSum()
+        /// Those that the record options left out.
+        var dropped = CallSum()
     }
 
     private func pending(_ paths: CallPathTree.Siblings, of tree: CallPathTree, _ whole: UInt64) -> Level {
@@ -117,10 +122,22 @@ public struct GraphText {
         writer.write("… " as StaticString)
         writer.write(decimal: UInt64(level.foldedPaths))
         writer.write(" more, " as StaticString)
-        writer.write(decimal: level.folded.calls)
-        writer.write(level.folded.calls == 1 ? " call, " : " calls, " as StaticString)
-        writer.write(time: level.folded.time)
+        write(level.folded)
         writer.write(byte: UInt8(ascii: "\n"))
+    }
+
+    private mutating func writeDropped(_ dropped: CallSum, depth: Int) {
+        shown += 1
+        writer.write(spaces: GraphText.nameColumn + indentation(depth))
+        writer.write("… " as StaticString)
+        write(dropped)
+        writer.write(" (not recorded)\n" as StaticString)
+    }
+
+    private func write(_ sum: CallSum) {
+        writer.write(decimal: sum.calls)
+        writer.write(sum.calls == 1 ? " call, " : " calls, " as StaticString)
+        writer.write(time: sum.time)
     }
 
     private func indentation(_ depth: Int) -> Int { 2 * min(depth, Int(TreeText.indentedLevels)) }
