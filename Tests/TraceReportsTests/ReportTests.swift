@@ -105,4 +105,22 @@ extension GoldenTests {
             report { GraphJSON($0).write([("paths", tree), ("callers", callers)]) },
             "graph.json")
     }
+
+    @Test func graphTellsWhatWasNotRecorded() throws {
+        let tree = callPaths()
+        func lines(_ tree: CallPathTree) -> [Substring] {
+            let bytes = report { writer in
+                var options = GraphText.Options()
+                options.threshold = 0
+                var graph = GraphText(writer, options: options)
+                graph.write(tree)
+            }
+            return String(decoding: bytes, as: UTF8.self).split(separator: "\n")
+        }
+        let whole = lines(tree)
+        let row = try #require(whole.firstIndex { $0.hasSuffix("… 12 calls, 800 ns (not recorded)") })
+        #expect(whole[row - 1].hasSuffix(" work"))
+        // It was called, and is none of the callers.
+        #expect(!lines(tree.inverted(at: [try Pattern("work")])).contains { $0.contains("not recorded") })
+    }
 }
