@@ -15,17 +15,6 @@ uint32_t control_mode(void) { return runtime.paused ? MODE_PAUSED : runtime.slow
 // Whether the process can record, now or later; makes it so when it can.
 static int is_ready(void) { return control.mode == MODE_UNKNOWN ? runtime_ready() : control.mode != MODE_OFF; }
 
-static uint64_t lock(void) {
-    uint64_t signals = system_block_signals();
-    while (!fathom_swap32(&runtime.control_lock, 0, 1)) SYSTEM(sched_yield, 0, 0, 0, 0, 0, 0);
-    return signals;
-}
-
-static void unlock(uint64_t signals) {
-    fathom_store32(&runtime.control_lock, 0);
-    system_restore_signals(signals);
-}
-
 static uint64_t ticks_of(uint64_t nanoseconds) {
     unsigned __int128 ticks = (unsigned __int128)nanoseconds * runtime.ticks_per_second / 1000000000u;
     return ticks > UINT64_MAX ? UINT64_MAX : (uint64_t)ticks;
@@ -40,14 +29,14 @@ static void set_running(int runs) {
 
 static void start(void) {
     if (!is_ready()) return;
-    uint64_t signals = lock();
+    uint64_t signals = lock_take(&runtime.control_lock);
     if (control.mode == MODE_PAUSED) set_running(1);
-    unlock(signals);
+    lock_give(&runtime.control_lock, signals);
 }
 
 static void start_with(uint32_t max_depth, uint64_t min_cost) {
     if (!is_ready()) return;
-    uint64_t signals = lock();
+    uint64_t signals = lock_take(&runtime.control_lock);
     if (control.mode != MODE_UNKNOWN && control.mode != MODE_OFF) {
         uint64_t min_cost_ticks = ticks_of(min_cost);
         uint32_t levels = max_depth == UINT32_MAX ? UINT32_MAX : max_depth + 1;
@@ -59,15 +48,15 @@ static void start_with(uint32_t max_depth, uint64_t min_cost) {
         }
         set_running(1);
     }
-    unlock(signals);
+    lock_give(&runtime.control_lock, signals);
 }
 
 static void stop(void) {
     CALLER(sp);
     if (!is_ready()) return;
-    uint64_t signals = lock();
+    uint64_t signals = lock_take(&runtime.control_lock);
     if (control.mode == MODE_TRACE || control.mode == MODE_SLOW) set_running(0);
-    unlock(signals);
+    lock_give(&runtime.control_lock, signals);
     hook_aside(FATHOM_SCOPE_BASE, 0, sp, HOOK_SETTLE);
 }
 

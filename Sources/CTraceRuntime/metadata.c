@@ -53,23 +53,11 @@ static int make_room(size_t size) {
     return 0;
 }
 
-// Returns the signals to unlock with.
-static uint64_t lock(void) {
-    uint64_t signals = system_block_signals();
-    while (!fathom_swap32(&runtime.metadata_lock, 0, 1)) SYSTEM(sched_yield, 0, 0, 0, 0, 0, 0);
-    return signals;
-}
-
-static void unlock(uint64_t signals) {
-    fathom_store32(&runtime.metadata_lock, 0);
-    system_restore_signals(signals);
-}
-
 void metadata_append(uint16_t kind, const struct part *parts, size_t count) {
     size_t size = sizeof(struct fathom_item);
     for (size_t i = 0; i < count; i++) size += parts[i].size;
     struct fathom_item item = {.kind = kind, .size = (uint32_t)((size + 7) & ~7ul)};
-    uint64_t signals = lock();
+    uint64_t signals = lock_take(&runtime.metadata_lock);
     if (make_room(item.size)) {
         char *start = (char *)(runtime.metadata + 1) + runtime.metadata->used, *to = start;
         __builtin_memcpy(to, &item, sizeof item);
@@ -81,12 +69,8 @@ void metadata_append(uint16_t kind, const struct part *parts, size_t count) {
         while (to < start + item.size) *to++ = 0;
         fathom_store32(&runtime.metadata->used, runtime.metadata->used + item.size);
     }
-    unlock(signals);
+    lock_give(&runtime.metadata_lock, signals);
 }
-
-// A structure's bytes behind its leading item header, which metadata_append writes.
-#define BODY(structure)                                                                                                \
-    { (const char *)&(structure) + sizeof(struct fathom_item), sizeof(structure) - sizeof(struct fathom_item) }
 
 void metadata_process(uint32_t parent_process) {
     static char path[TEXT_LIMIT], command[TEXT_LIMIT];  // one thread comes here; its stack may be small
@@ -108,18 +92,18 @@ void metadata_process(uint32_t parent_process) {
         .path_size = path_size > 0 ? (uint32_t)path_size : 0,
         .command_size = command_size > 0 ? (uint32_t)command_size : 0,
     };
-    struct part parts[] = {BODY(item), {path, item.path_size}, {command, item.command_size}};
+    struct part parts[] = {ITEM_BODY(item), {path, item.path_size}, {command, item.command_size}};
     metadata_append(FATHOM_ITEM_PROCESS, parts, 3);
 }
 
 void metadata_end(uint32_t how) {
     struct fathom_end_item item = {.ticks = now_ticks(), .how = how};
-    struct part parts[] = {BODY(item)};
+    struct part parts[] = {ITEM_BODY(item)};
     metadata_append(FATHOM_ITEM_END, parts, 1);
 }
 
 void metadata_finish(void) {
-    uint64_t signals = lock();
+    uint64_t signals = lock_take(&runtime.metadata_lock);
     if (runtime.metadata) finish_chunk();
-    unlock(signals);
+    lock_give(&runtime.metadata_lock, signals);
 }

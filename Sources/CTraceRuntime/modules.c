@@ -102,15 +102,13 @@ static void tell_module(const struct module *module, int is_program) {
         .build_id_size = module->build_id_size,
         .path_size = (uint32_t)size,
     };
-    struct part parts[] = {{(char *)&item + sizeof item.item, sizeof item - sizeof item.item},
-                           {module->build_id, module->build_id_size},
-                           {path, size}};
+    struct part parts[] = {ITEM_BODY(item), {module->build_id, module->build_id_size}, {path, size}};
     metadata_append(FATHOM_ITEM_MODULE, parts, 3);
 }
 
 static void tell_unloaded(const struct module *module) {
     struct fathom_unload_item item = {.ticks = now_ticks(), .low = module->low};
-    struct part parts[] = {{(char *)&item + sizeof item.item, sizeof item - sizeof item.item}};
+    struct part parts[] = {ITEM_BODY(item)};
     metadata_append(FATHOM_ITEM_UNLOAD, parts, 1);
 }
 
@@ -144,14 +142,14 @@ void modules_scan(void) {
     struct modules found = {0};
     dl_iterate_phdr(collect, &found);
     struct modules gone = found;
-    while (found.count && !fathom_swap32(&runtime.modules_lock, 0, 1)) SYSTEM(sched_yield, 0, 0, 0, 0, 0, 0);
     if (found.count) {
+        uint64_t blocked = lock_take(&runtime.modules_lock);
         if (found.version >= known.version) {
             merge(&found);
             gone = known;
             known = found;
         }
-        fathom_store32(&runtime.modules_lock, 0);
+        lock_give(&runtime.modules_lock, blocked);
     }
     if (gone.list) system_free(gone.list, gone.room * sizeof *gone.list);
     system_restore_signals(signals);

@@ -52,8 +52,7 @@ static uint32_t add(uint32_t kind, const char *text, uint32_t size) {
 static void tell(uint32_t id) {
     const struct name *name = name_at(id);
     struct fathom_name_item item = {.id = id, .kind = name->kind, .text_size = name->size};
-    struct part parts[] = {{(char *)&item + sizeof item.item, sizeof item - sizeof item.item},
-                           {name->text, name->size}};
+    struct part parts[] = {ITEM_BODY(item), {name->text, name->size}};
     metadata_append(FATHOM_ITEM_NAME, parts, 2);
 }
 

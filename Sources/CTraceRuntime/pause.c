@@ -5,14 +5,12 @@
 #include "runtime.h"
 
 void pause_take_options(struct thread *t) {
-    uint64_t signals = system_block_signals();
-    while (!fathom_swap32(&runtime.control_lock, 0, 1)) SYSTEM(sched_yield, 0, 0, 0, 0, 0, 0);
+    uint64_t signals = lock_take(&runtime.control_lock);
     t->generation = runtime.generation;
     t->max_depth = runtime.max_depth;
     t->min_cost_ticks = runtime.min_cost_ticks;
     t->slow = runtime.slow;
-    fathom_store32(&runtime.control_lock, 0);
-    system_restore_signals(signals);
+    lock_give(&runtime.control_lock, signals);
 }
 
 static void stop(struct thread *t) {

@@ -235,6 +235,18 @@ INTERNAL uint64_t now_ticks(void) {
     return system_monotonic_ns();
 }
 
+// Takes a lock of the process; returns the signals to give it back with. They stay blocked as long: a handler's hook
+// would wait for it for ever.
+INTERNAL uint64_t lock_take(uint32_t *lock) {
+    uint64_t signals = system_block_signals();
+    while (!fathom_swap32(lock, 0, 1)) SYSTEM(sched_yield, 0, 0, 0, 0, 0, 0);
+    return signals;
+}
+INTERNAL void lock_give(uint32_t *lock, uint64_t signals) {
+    fathom_store32(lock, 0);
+    system_restore_signals(signals);
+}
+
 // session.c: the buffers. `environment` is the process's, or NULL when nobody knows it yet.
 int session_open(char **environment);
 // Takes a slot and populates its first `size` bytes. NULL when there is none or the file system is full.
@@ -253,6 +265,9 @@ struct part {
     const void *bytes;
     size_t size;
 };
+// The part that an item's structure makes: what stands behind its leading header, which metadata_append writes.
+#define ITEM_BODY(item)                                                                                                \
+    { (const char *)&(item) + sizeof(struct fathom_item), sizeof(item) - sizeof(struct fathom_item) }
 void metadata_append(uint16_t kind, const struct part *parts, size_t count);
 
 // modules.c

@@ -70,12 +70,6 @@ public struct BuildRun {
 
     /// The files compiled, each once however often it was.
     private func readLog(_ path: String) throws(BuildError) -> [String] {
-        guard let file = fopen(path, "re") else { throw .cannotRead(path, errno: errno) }
-        defer { fclose(file) }
-        var lines: Set<String> = []
-        var (line, capacity): (UnsafeMutablePointer<CChar>?, Int) = (nil, 0)
-        defer { free(line) }
-        while getline(&line, &capacity, file) > 0, let line { lines.insert(String(cString: line)) }
-        return Array(lines)
+        Array(Set(try TextFile.read(path).split(separator: "\n").map(String.init)))
     }
 }

@@ -1,5 +1,3 @@
-internal import Glibc
-
 /// One call of gcc or clang, as far as it matters here.
 struct CompilerInvocation {
     /// How far it goes.
@@ -29,7 +27,7 @@ struct CompilerInvocation {
 
     /// - Parameter arguments: without the compiler's name.
     init(_ arguments: [String]) {
-        self.arguments = Self.expanded(arguments)
+        self.arguments = (try? ResponseFile.expand(arguments)) ?? arguments
         var rest = self.arguments[...]
         var asks = false
         while let argument = rest.popFirst() {
@@ -78,50 +76,4 @@ struct CompilerInvocation {
         "-iwithprefixbefore", "-l", "-mllvm", "-resource-dir", "-serialize-diagnostics", "-target", "-u",
         "-working-directory", "-wrapper", "-z", "--param", "--serialize-diagnostics", "--sysroot", "--target",
     ]
-
-    /// Puts the words of `@file` arguments in their place, as gcc does: separated by white space, quotes and backslashes
-    /// as in a shell. A file that cannot be read is an argument like any other.
-    private static func expanded(_ arguments: [String], depth: Int = 0) -> [String] {
-        arguments.flatMap { argument in
-            guard argument.hasPrefix("@"), depth < 32, let text = contents(of: String(argument.dropFirst())) else {
-                return [argument]
-            }
-            return expanded(words(of: text), depth: depth + 1)
-        }
-    }
-
-    private static func contents(of path: String) -> String? {
-        guard let file = fopen(path, "re") else { return nil }
-        defer { fclose(file) }
-        var bytes: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 4096)
-        while case let count = fread(&buffer, 1, buffer.count, file), count > 0 { bytes += buffer[..<count] }
-        return ferror(file) == 0 ? String(decoding: bytes, as: UTF8.self) : nil
-    }
-
-    static func words(of text: String) -> [String] {
-        var words: [String] = []
-        var word: String?
-        var quote: Character?
-        var escaped = false
-        for character in text {
-            if escaped {
-                word = (word ?? "") + String(character)
-                escaped = false
-            } else if character == "\\" {
-                escaped = true
-            } else if character == quote {
-                quote = nil
-            } else if quote == nil, character == "'" || character == "\"" {
-                (quote, word) = (character, word ?? "")
-            } else if quote == nil, character.isWhitespace {
-                if let word { words.append(word) }
-                word = nil
-            } else {
-                word = (word ?? "") + String(character)
-            }
-        }
-        if let word { words.append(word) }
-        return words
-    }
 }

@@ -1,5 +1,3 @@
-internal import Glibc
-
 /// clang's intermediate form as text (LLVM Language Reference Manual), in which a function's attributes ask for hooks.
 enum IntermediateForm {
     /// Takes the hooks from functions of a file that clang wrote with `-S -emit-llvm`.
@@ -10,90 +8,53 @@ enum IntermediateForm {
     static func removeHooks(in path: String, where isExcluded: (_ function: String, _ file: String?) -> Bool)
         throws(BuildError)
     {
-        let lines = try read(path).split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-        var groups: [Int: ArraySlice<UInt8>] = [:]
+        let module = try TextFile.bytes(path)
+        var groups: [Int: Range<Int>] = [:]
         var sources = DebugSources()
-        for line in lines {
-            if line.starts(with: "attributes #".utf8), let number = leadingNumber(line.dropFirst(12)) {
+        forEachLine(of: module) { line in
+            if let number = IRText.attributeGroup(module, line) {
                 groups[number] = line
-            } else if line.first == UInt8(ascii: "!") {
-                sources.add(String(decoding: line, as: UTF8.self))
+            } else if module[line].first == UInt8(ascii: "!") {
+                sources.add(String(decoding: module[line], as: UTF8.self))
             }
         }
         var copies: [Int: Int] = [:]
         var next = (groups.keys.max() ?? 0) + 1
         var text: [UInt8] = []
-        for line in lines {
-            if line.starts(with: "define ".utf8), let definition = Definition(line), groups[definition.group] != nil,
-                isExcluded(definition.name, definition.debug.flatMap { sources.file(ofFunction: $0) })
-            {
-                if copies[definition.group] == nil {
-                    copies[definition.group] = next
-                    next += 1
-                }
-                text += line[..<definition.groupDigits.lowerBound]
-                text += "\(copies[definition.group]!)".utf8
-                text += line[definition.groupDigits.upperBound...]
-            } else {
-                text += line
+        text.reserveCapacity(module.count)
+        var copied = 0
+        forEachLine(of: module) { line in
+            guard let definition = IRText.Definition(module, line), let group = definition.group,
+                groups[group.number] != nil
+            else { return }
+            let debug = IRText.find("!dbg !", module, group.digits.upperBound..<line.upperBound)
+            let file = debug.flatMap { IRText.number(module, ($0 + 6)..<line.upperBound) }
+            guard isExcluded(definition.name, file.flatMap { sources.file(ofFunction: $0.number) }) else { return }
+            if copies[group.number] == nil {
+                copies[group.number] = next
+                next += 1
             }
-            text.append(UInt8(ascii: "\n"))
+            text += module[copied..<group.digits.lowerBound]
+            text += "\(copies[group.number]!)".utf8
+            copied = group.digits.upperBound
         }
+        text += module[copied...]
         for (group, copy) in copies.sorted(by: <) {
-            let attributes = String(decoding: groups[group]!, as: UTF8.self)
+            let attributes = String(decoding: module[groups[group]!], as: UTF8.self)
                 .replacing("attributes #\(group) ", with: "attributes #\(copy) ")
                 .replacing(/"instrument-function-(entry|exit)(-inlined)?"="[^"]*" ?/, with: "")
-            text += "\(attributes)\n".utf8
+            text += "\n\(attributes)\n".utf8
         }
-        try write(text, to: path)
+        try TextFile.write(text, to: path)
     }
 
-    /// `define internal i32 @name(i32 %0) #3 !dbg !12 {`
-    private struct Definition {
-        var name: String
-        var group = -1
-        var groupDigits: Range<Int>
-        var debug: Int?
-
-        init?(_ line: ArraySlice<UInt8>) {
-            guard let at = line.firstIndex(of: UInt8(ascii: "@")) else { return nil }
-            var end = at + 1
-            if line[end...].first == UInt8(ascii: "\"") {
-                guard let quote = line[(end + 1)...].firstIndex(of: UInt8(ascii: "\"")) else { return nil }
-                name = String(decoding: line[(end + 1)..<quote], as: UTF8.self)
-                end = quote + 1
-            } else {
-                end = line[end...].firstIndex(of: UInt8(ascii: "(")) ?? end
-                name = String(decoding: line[(at + 1)..<end], as: UTF8.self)
-            }
-            // Behind the parameters, where attributes of theirs have no groups.
-            guard let hash = line[end...].lastIndex(of: UInt8(ascii: "#")),
-                let number = leadingNumber(line[(hash + 1)...])
-            else { return nil }
-            group = number
-            groupDigits = (hash + 1)..<(hash + 1 + String(number).utf8.count)
-            let rest = String(decoding: line[groupDigits.upperBound...], as: UTF8.self)
-            debug = rest.firstMatch(of: /!dbg !([0-9]+)/).flatMap { Int($0.1) }
+    private static func forEachLine(of text: [UInt8], _ body: (Range<Int>) -> Void) {
+        var index = 0
+        while index < text.count {
+            let line = IRText.line(text, from: index)
+            body(line)
+            index = line.upperBound + 1
         }
-    }
-
-    private static func leadingNumber(_ bytes: ArraySlice<UInt8>) -> Int? {
-        Int(String(decoding: bytes.prefix { (0x30...0x39).contains($0) }, as: UTF8.self))
-    }
-
-    private static func read(_ path: String) throws(BuildError) -> [UInt8] {
-        guard let file = fopen(path, "re") else { throw .cannotRun(path, errno: errno) }
-        defer { fclose(file) }
-        var bytes: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 1 << 16)
-        while case let count = fread(&buffer, 1, buffer.count, file), count > 0 { bytes += buffer[..<count] }
-        return bytes
-    }
-
-    private static func write(_ bytes: [UInt8], to path: String) throws(BuildError) {
-        guard let file = fopen(path, "we") else { throw .cannotWrite(path, errno: errno) }
-        let written = fwrite(bytes, 1, bytes.count, file)
-        guard fclose(file) == 0, written == bytes.count else { throw .cannotWrite(path, errno: errno) }
     }
 }
 

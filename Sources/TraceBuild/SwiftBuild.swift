@@ -28,7 +28,7 @@ public struct SwiftBuild {
 
     /// Whether `command` is one of Swift's that build.
     public static func builds(_ command: String) -> Bool {
-        ["swift", "swiftc"].contains(command.split(separator: "/").last.map(String.init) ?? command)
+        ["swift", "swiftc"].contains(lastComponent(command))
     }
 
     private let options: Options

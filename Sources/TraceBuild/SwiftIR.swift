@@ -61,11 +61,11 @@ enum SwiftIR {
             var callees: [String] = []
             var index = body.lowerBound
             while index < body.upperBound {
-                let line = SwiftIR.line(module, from: index)
-                if let call = find(" call ", module, line) ?? find("\tcall ", module, line),
+                let line = IRText.line(module, from: index)
+                if let call = IRText.find(" call ", module, line) ?? IRText.find("\tcall ", module, line),
                     let sign = module[call..<line.upperBound].firstIndex(of: UInt8(ascii: "@"))
                 {
-                    callees.append(SwiftIR.symbol(module, at: sign + 1, end: line.upperBound).name)
+                    callees.append(IRText.symbol(module, at: sign + 1, end: line.upperBound).name)
                 }
                 index = line.upperBound + 1
             }
@@ -78,39 +78,22 @@ enum SwiftIR {
         var functions: [Function] = []
         var index = 0
         while index < module.count {
-            let line = line(module, from: index)
+            let line = IRText.line(module, from: index)
             index = line.upperBound + 1
-            guard starts(module, line, "define "),
-                let sign = module[line].firstIndex(of: UInt8(ascii: "@"))
-            else { continue }
-            let (name, end) = symbol(module, at: sign + 1, end: line.upperBound)
-            // The group of attributes stands behind the parameters, before what is about debugging and the body.
-            let group = attributeGroup(module, end..<line.upperBound)
+            guard let definition = IRText.Definition(module, line) else { continue }
             var bodyEnd = index
             while bodyEnd < module.count, module[bodyEnd] != UInt8(ascii: "}") {
-                bodyEnd = self.line(module, from: bodyEnd).upperBound + 1
+                bodyEnd = IRText.line(module, from: bodyEnd).upperBound + 1
             }
             functions.append(
                 Function(
-                    name: name, swift: SwiftName(name), attributesEnd: group?.end ?? -1,
-                    isNeverInlined: group.map { noinline.contains($0.number) } ?? false,
+                    name: definition.name, swift: SwiftName(definition.name),
+                    attributesEnd: definition.group?.digits.upperBound ?? -1,
+                    isNeverInlined: definition.group.map { noinline.contains($0.number) } ?? false,
                     body: min(index, module.count)..<min(bodyEnd, module.count)))
             index = bodyEnd
         }
         return functions
-    }
-
-    /// `#12` in the head of a function: the last one that a blank precedes.
-    private static func attributeGroup(_ module: [UInt8], _ head: Range<Int>) -> (number: Int, end: Int)? {
-        var index = head.upperBound - 1
-        while index > head.lowerBound {
-            if module[index] == UInt8(ascii: "#"), module[index - 1] == UInt8(ascii: " ") {
-                let digits = module[(index + 1)..<head.upperBound].prefix { $0 >= 48 && $0 <= 57 }
-                if let number = Int(String(decoding: digits, as: UTF8.self)) { return (number, digits.endIndex) }
-            }
-            index -= 1
-        }
-        return nil
     }
 
     /// Groups of attributes with `noinline`.
@@ -118,45 +101,13 @@ enum SwiftIR {
         var groups: Set<Int> = []
         var index = 0
         while index < module.count {
-            let line = line(module, from: index)
+            let line = IRText.line(module, from: index)
             index = line.upperBound + 1
-            guard starts(module, line, "attributes #"), find(" noinline ", module, line) != nil else { continue }
-            let digits = module[(line.lowerBound + 12)..<line.upperBound].prefix { $0 >= 48 && $0 <= 57 }
-            if let number = Int(String(decoding: digits, as: UTF8.self)) { groups.insert(number) }
+            guard let group = IRText.attributeGroup(module, line), IRText.find(" noinline ", module, line) != nil else {
+                continue
+            }
+            groups.insert(group)
         }
         return groups
-    }
-
-    // MARK: Text
-
-    private static func line(_ text: [UInt8], from index: Int) -> Range<Int> {
-        var end = index
-        while end < text.count, text[end] != UInt8(ascii: "\n") { end += 1 }
-        return index..<end
-    }
-
-    private static func starts(_ text: [UInt8], _ line: Range<Int>, _ word: StaticString) -> Bool {
-        line.count >= word.utf8CodeUnitCount
-            && (0..<word.utf8CodeUnitCount).allSatisfy { text[line.lowerBound + $0] == word.utf8Start[$0] }
-    }
-
-    /// Where `word` starts in `line`, or nil.
-    private static func find(_ word: StaticString, _ text: [UInt8], _ line: Range<Int>) -> Int? {
-        let count = word.utf8CodeUnitCount
-        guard line.count >= count else { return nil }
-        return (line.lowerBound...(line.upperBound - count)).first { start in
-            text[start] == word.utf8Start[0] && (0..<count).allSatisfy { text[start + $0] == word.utf8Start[$0] }
-        }
-    }
-
-    /// A name behind its `@`, in quotes or not, and where it ends.
-    private static func symbol(_ text: [UInt8], at start: Int, end: Int) -> (name: String, end: Int) {
-        guard start < end else { return ("", end) }
-        if text[start] == UInt8(ascii: "\"") {
-            let close = text[(start + 1)..<end].firstIndex(of: UInt8(ascii: "\"")) ?? end
-            return (String(decoding: text[(start + 1)..<close], as: UTF8.self), min(close + 1, end))
-        }
-        let name = text[start..<end].prefix { $0 != UInt8(ascii: "(") && $0 != UInt8(ascii: " ") && $0 != 44 }
-        return (String(decoding: name, as: UTF8.self), name.endIndex)
     }
 }

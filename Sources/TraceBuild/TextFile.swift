@@ -8,9 +8,13 @@ enum TextFile {
         defer { fclose(file) }
         var status = stat()
         guard fstat(fileno(file), &status) == 0 else { throw .cannotRead(path, errno: errno) }
-        return [UInt8](unsafeUninitializedCapacity: Int(status.st_size)) { buffer, count in
-            count = fread(buffer.baseAddress, 1, buffer.count, file)
-        }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(Int(status.st_size))
+        // To the end, not to the size: a pipe has none.
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        while case let count = fread(&buffer, 1, buffer.count, file), count > 0 { bytes += buffer[..<count] }
+        guard ferror(file) == 0 else { throw .cannotRead(path, errno: errno) }
+        return bytes
     }
 
     /// - Throws: ``BuildError/cannotRead(_:errno:)``.
@@ -27,14 +31,17 @@ enum TextFile {
     static func write(_ text: String, to path: String) throws(BuildError) { try write(Array(text.utf8), to: path) }
 }
 
-/// Arguments that the driver keeps in a file, `@path`.
+/// Arguments that a compiler's caller keeps in a file, `@path`, as gcc and clang read them.
 enum ResponseFile {
-    /// - Throws: ``BuildError/cannotRead(_:errno:)``.
-    static func expand(_ arguments: [String]) throws(BuildError) -> [String] {
+    /// Puts the words of files in the place of their names, those of files within files too. The name of a file that cannot
+    /// be read is an argument like any other.
+    ///
+    /// - Throws: ``BuildError/cannotRead(_:errno:)`` when reading fails midway.
+    static func expand(_ arguments: [String], depth: Int = 0) throws(BuildError) -> [String] {
         var expanded: [String] = []
         for argument in arguments {
-            if argument.hasPrefix("@"), access(String(argument.dropFirst()), R_OK) == 0 {
-                expanded += words(try TextFile.read(String(argument.dropFirst())))
+            if argument.hasPrefix("@"), depth < 32, access(String(argument.dropFirst()), R_OK) == 0 {
+                expanded += try expand(words(try TextFile.read(String(argument.dropFirst()))), depth: depth + 1)
             } else {
                 expanded.append(argument)
             }

@@ -149,12 +149,7 @@ extension DiffReport {
             writer.write(json: comparison.functions[row.function].name)
         }
         let function = comparison.functions[row.function]
-        writer.write(",\"module\":" as StaticString)
-        writer.write(json: function.module)
-        writer.write(",\"file\":" as StaticString)
-        writer.write(json: function.file)
-        writer.write(",\"line\":" as StaticString)
-        writer.write(function.file == nil ? "null" : String(function.line))
+        writer.write(jsonPlaceOf: function)
     }
 
     private func writeMetrics(

@@ -103,12 +103,7 @@ extension Report {
             writer.write(json: thread.name)
         }
         guard let function = function(of: row) else { return }
-        writer.write(",\"module\":" as StaticString)
-        writer.write(json: function.module)
-        writer.write(",\"file\":" as StaticString)
-        writer.write(json: function.file)
-        writer.write(",\"line\":" as StaticString)
-        writer.write(function.file == nil ? "null" : String(function.line))
+        writer.write(jsonPlaceOf: function)
     }
 
     // MARK: CSV

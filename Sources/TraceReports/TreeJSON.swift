@@ -68,16 +68,7 @@ public struct TreeJSON: TreeVisitor {
         let function = functions[call.function]
         writer.write("{\"name\":" as StaticString)
         writer.write(json: function.name)
-        writer.write(",\"module\":" as StaticString)
-        writer.write(json: function.module)
-        writer.write(",\"file\":" as StaticString)
-        writer.write(json: function.file)
-        writer.write(",\"line\":" as StaticString)
-        if function.file != nil {
-            writer.write(decimal: UInt64(max(function.line, 0)))
-        } else {
-            writer.write("null" as StaticString)
-        }
+        writer.write(jsonPlaceOf: function)
         number(",\"start_ns\":", call.start)
         number(",\"total_ns\":", call.total)
         number(",\"self_ns\":", call.selfTime)

@@ -36,6 +36,12 @@ import Testing
     ])
     func excludeLists(_ line: String, _ name: String?) { #expect(ExcludeList.name(in: line) == name) }
 
+    @Test func excludeListOfAnotherSystem() throws {
+        let directory = try TemporaryDirectory("list")
+        let list = try directory.write("# made by hand\r\nfirst\r\n\r\nsecond", to: "list")
+        #expect(try ExcludeList.read(list) == ["first", "second"])
+    }
+
     @Test func gccTakesPartsOfNames() {
         var options = BuildOptions()
         options.excludedFunctions = ["get_*", "a,b", "*"]
