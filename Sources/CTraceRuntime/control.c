@@ -57,14 +57,14 @@ static void stop(void) {
     uint64_t signals = lock_take(&runtime.control_lock);
     if (control.mode == MODE_TRACE || control.mode == MODE_SLOW) set_running(0);
     lock_give(&runtime.control_lock, signals);
-    hook_aside(FATHOM_SCOPE_BASE, 0, sp, HOOK_SETTLE);
+    hook_aside(FATHOM_SCOPE_BASE, 0, sp, 0, HOOK_SETTLE);
 }
 
 static void save(void) {
     CALLER(sp);
     if (!is_ready()) return;
     if (runtime.modules_stale) modules_scan();
-    hook_aside(FATHOM_SCOPE_BASE, 0, sp, HOOK_SAVE);
+    hook_aside(FATHOM_SCOPE_BASE, 0, sp, 0, HOOK_SAVE);
     metadata_finish();
 }
 
@@ -72,7 +72,7 @@ static void mark(const char *name) {
     CALLER(sp);
     if (control.mode == MODE_PAUSED || !is_ready()) return;
     uint64_t id = FATHOM_SCOPE_BASE | name_intern(FATHOM_NAME_MARK, name);
-    hook_aside(id, 0, sp, HOOK_MARK);
+    hook_aside(id, 0, sp, 0, HOOK_MARK);
 }
 
 static void set_counter(const char *name, double value) {
@@ -80,7 +80,7 @@ static void set_counter(const char *name, double value) {
     if (control.mode == MODE_PAUSED || !is_ready()) return;
     uint64_t id = FATHOM_SCOPE_BASE | name_intern(FATHOM_NAME_COUNTER, name), bits;
     __builtin_memcpy(&bits, &value, sizeof bits);
-    hook_aside(id, bits, sp, HOOK_COUNTER);
+    hook_aside(id, bits, sp, 0, HOOK_COUNTER);
 }
 
 static void begin(const char *name) {
@@ -89,12 +89,12 @@ static void begin(const char *name) {
     __asm__ __volatile__("" : "+r"(call_site));
     if (!is_ready()) return;
     uint64_t id = FATHOM_SCOPE_BASE | name_intern(FATHOM_NAME_SCOPE, name);
-    hook_aside(id, call_site, sp, HOOK_ENTER);
+    hook_aside(id, call_site, sp, 0, HOOK_ENTER);
 }
 
 static void end(void) {
     CALLER(sp);
-    if (is_ready()) hook_aside(FATHOM_SCOPE_BASE, 0, sp, HOOK_SCOPE_END);
+    if (is_ready()) hook_aside(FATHOM_SCOPE_BASE, 0, sp, 0, HOOK_SCOPE_END);
 }
 
 static void name_thread(const char *name) {

@@ -5,8 +5,15 @@
 _Alignas(PAGE_SIZE) union control control;
 __thread struct thread current;
 
+// The register in which Swift passes the asynchronous context; C keeps it, so that at a hook's start it still holds it.
+#if defined(__x86_64__)
+#define READ_ASYNC_CONTEXT(variable) __asm__ __volatile__("movq %%r14, %0" : "=r"(variable))
+#else
+#define READ_ASYNC_CONTEXT(variable) __asm__ __volatile__("mov %0, x22" : "=r"(variable))
+#endif
+
 // The mode is not MODE_TRACE, or the thread is unattached, busy, or has signal events waiting.
-SLOW void hook_aside(uintptr_t function, uintptr_t call_site, uintptr_t sp, uint64_t hook) {
+SLOW void hook_aside(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_t context, uint64_t hook) {
     struct thread *t = &current;
     if (control.mode == MODE_PAUSED && pause_follow(t, function, sp, call_site, hook)) return;
     if (control.mode == MODE_UNKNOWN && !runtime_ready()) return;
@@ -34,6 +41,7 @@ SLOW void hook_aside(uintptr_t function, uintptr_t call_site, uintptr_t sp, uint
     t->idle = 0;
     t->hook_sp = sp;
     BARRIER();
+    t->async_context = context;
     record_event(t, function, call_site, sp, now_ticks(), hook);
     BARRIER();
     side_drain(t);
@@ -48,11 +56,13 @@ static SLOW void hook_slow(uintptr_t function, uintptr_t call_site, uintptr_t sp
 }
 
 EXPORT void __cyg_profile_func_enter(void *called, void *site) {
+    uintptr_t context;
+    READ_ASYNC_CONTEXT(context);
     uintptr_t function = (uintptr_t)called, call_site = (uintptr_t)site;
     uintptr_t sp = CALLER_STACK_POINTER();
-    if (UNLIKELY(control.mode != MODE_TRACE)) return hook_aside(function, call_site, sp, HOOK_ENTER);
+    if (UNLIKELY(control.mode != MODE_TRACE)) return hook_aside(function, call_site, sp, context, HOOK_ENTER);
     struct thread *t = &current;
-    if (UNLIKELY(!is_free(t))) return hook_aside(function, call_site, sp, HOOK_ENTER);
+    if (UNLIKELY(!is_free(t))) return hook_aside(function, call_site, sp, context, HOOK_ENTER);
     t->idle = 0;
     t->hook_sp = sp;
     BARRIER();
@@ -61,8 +71,10 @@ EXPORT void __cyg_profile_func_enter(void *called, void *site) {
     uint64_t delta = now - t->last;
     uint64_t site_offset = call_site == top->call_site ? FATHOM_SITE_SAME : call_site - top->function;
     if (UNLIKELY(delta >= FATHOM_DELTA_LIMIT || site_offset > FATHOM_SITE_SAME || function >> 32 != t->function_base ||
-                 t->cursor >= t->limit || top + 1 >= t->end || sp - t->low > top->stack_pointer - t->low))
+                 t->cursor >= t->limit || top + 1 >= t->end || sp - t->low > top->stack_pointer - t->low)) {
+        t->async_context = context;
         return hook_slow(function, call_site, sp, now, HOOK_ENTER);
+    }
     uint64_t word = 1 | delta << 1 | site_offset << 16 | (uint64_t)function << 32;
     char *cursor = t->cursor;
     __builtin_memcpy(cursor, &word, sizeof word);
@@ -80,9 +92,9 @@ EXPORT void __cyg_profile_func_enter(void *called, void *site) {
 
 // `is_any`, a constant: the hook does not say what its function is, and `function` is ANY_FUNCTION.
 INTERNAL void exit_hook(uintptr_t function, uintptr_t call_site, uintptr_t sp, uint64_t hook, int is_any) {
-    if (UNLIKELY(control.mode != MODE_TRACE)) return hook_aside(function, call_site, sp, hook);
+    if (UNLIKELY(control.mode != MODE_TRACE)) return hook_aside(function, call_site, sp, 0, hook);
     struct thread *t = &current;
-    if (UNLIKELY(!is_free(t))) return hook_aside(function, call_site, sp, hook);
+    if (UNLIKELY(!is_free(t))) return hook_aside(function, call_site, sp, 0, hook);
     t->idle = 0;
     t->hook_sp = sp;
     BARRIER();

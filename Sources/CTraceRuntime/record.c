@@ -68,7 +68,8 @@ static void put_enter(struct thread *t, uintptr_t function, uintptr_t call_site,
 }
 
 void record_enter(struct thread *t, uintptr_t function, uintptr_t call_site, uintptr_t sp, uint64_t now) {
-    uintptr_t alternate = 0;
+    uintptr_t alternate = 0, context = t->async_context;
+    t->async_context = 0;
     if (sp - t->low > t->top->stack_pointer - t->low) {
         alternate = lane_settle(t, sp);
         record_landing(t, sp, alternate, now);
@@ -85,6 +86,7 @@ void record_enter(struct thread *t, uintptr_t function, uintptr_t call_site, uin
     } else if (record_make_room(t, &now)) {
         char *record = t->cursor;
         uint64_t last = t->last, base = t->function_base;
+        if (task_piece_begins(t, call_site, sp)) task_put(t, function, call_site, context);
         put_enter(t, function, call_site, now);
         if (t->slow) filter_entered(t, record, last, base);
     } else {

@@ -163,6 +163,7 @@ struct thread {
     uint32_t slow;  // frames have filters
     uint64_t min_cost_ticks;
     char name[16];  // given by the program; empty: the kernel's
+    uintptr_t async_context;  // the register that Swift passes it in, at the enter hook that made the thread busy
 };
 #define GAP_LOST 1u          // records were dropped
 #define GAP_PATH 2u          // recording was started
@@ -173,8 +174,8 @@ struct thread {
 #define RETRY_CALLS 1024u  // lost calls between two attempts to get a slot
 #define PATH_LIMIT                                                                                                     \
     256u  // calls that a chunk's open call path lists: more would crowd out the records of deep recursion
-#define PATH_ROOM 8192u  // more than a chunk's header and path take
-#define RECORD_ROOM 64u  // more than the largest run of records written at once
+#define PATH_ROOM 8192u   // more than a chunk's header and path take
+#define RECORD_ROOM 128u  // more than the largest run of records written at once
 
 extern __thread struct thread current __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
@@ -333,7 +334,13 @@ uint32_t control_mode(void);  // MODE_* of a process that can record
 uint32_t name_intern(uint32_t kind, const char *text);  // its id; async-signal-safe
 
 // hooks.c: what is not the fast path's. Any thread in any state may come here.
-SLOW void hook_aside(uintptr_t function, uintptr_t call_site, uintptr_t stack_pointer, uint64_t hook);
+SLOW void hook_aside(uintptr_t function, uintptr_t call_site, uintptr_t stack_pointer, uintptr_t context, uint64_t hook);
+
+// tasks.c: Swift's.
+// Whether the call that begins is a piece of a task: called by the library that runs tasks.
+int task_piece_begins(const struct thread *t, uintptr_t call_site, uintptr_t stack_pointer);
+// Says whose piece begins, if a task runs. Room is there.
+void task_put(struct thread *t, uintptr_t function, uintptr_t call_site, uintptr_t context);
 
 // filter.c: the same for MODE_SLOW.
 void filter_entered(struct thread *t, char *record, uint64_t last, uint64_t function_base);

@@ -72,6 +72,12 @@ public final class AddressSpace {
         return functions.location(module: owner.module, address: address &- owner.bias)
     }
 
+    /// What the code at `address` is of a function that may suspend.
+    func part(at address: UInt64, ticks: UInt64) -> AsyncPart {
+        guard let owner = owner(of: address, ticks: ticks) else { return .none }
+        return functions.part(module: owner.module, address: address &- owner.bias)
+    }
+
     /// Whether an address may mean different functions at different times.
     var addressesChange: Bool { !unloads.isEmpty }
 

@@ -106,7 +106,7 @@ public struct Aggregation {
     /// Where a thread is split: the first chunks of its parts, that of the first part left out.
     private func boundaries(of thread: TracedThread) -> [Int] {
         let parts = min(workers, thread.bytes / max(partSize, 1))
-        guard parts > 1 else { return [] }
+        guard parts > 1, !thread.isJoined else { return [] }
         var boundaries: [Int] = []
         var bytes = 0
         for (index, chunk) in thread.chunks.enumerated() {

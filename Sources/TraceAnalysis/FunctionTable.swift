@@ -36,6 +36,18 @@ public struct ResolvedFunction: Sendable {
     }
 }
 
+/// What the code at an address is of a Swift function that may suspend.
+public enum AsyncPart: Sendable {
+    /// Of none, or of one that never suspends.
+    case none
+    /// Its beginning, up to where it may first suspend or call a function that may.
+    case start
+    /// What it goes on with after suspending: it is passed its own context.
+    case resumption
+    /// What it goes on with after a call: it is passed the context of the function that returned.
+    case continuation
+}
+
 /// The functions of a session by dense id, each with a name that is made when it is first asked for.
 public final class FunctionTable {
     /// A function: an address in a module's file, or in memory when no module is known there.
@@ -52,6 +64,9 @@ public final class FunctionTable {
     /// What the function at an address is one of several versions of, or nil: versions count as one function.
     public typealias Identify = (_ module: ModuleIdentity, _ address: UInt64) -> String?
 
+    /// What the code at an address is of a function that may suspend.
+    public typealias Divide = (_ module: ModuleIdentity, _ address: UInt64) -> AsyncPart
+
     public private(set) var functions: [Function] = []
     public private(set) var modules: [ModuleIdentity] = []
     private var functionIDs: [Function: UInt32] = [:]
@@ -60,6 +75,7 @@ public final class FunctionTable {
     private let resolve: Resolve
     private let locate: Locate
     private let identify: Identify
+    private let divide: Divide
     private var versions: [Version: UInt32] = [:]
 
     private struct Version: Hashable {
@@ -69,11 +85,12 @@ public final class FunctionTable {
 
     public init(
         resolve: @escaping Resolve, locate: @escaping Locate = { _, _ in nil },
-        identify: @escaping Identify = { _, _ in nil }
+        identify: @escaping Identify = { _, _ in nil }, divide: @escaping Divide = { _, _ in .none }
     ) {
         self.resolve = resolve
         self.locate = locate
         self.identify = identify
+        self.divide = divide
     }
 
     /// The dense index of `module`.
@@ -117,8 +134,8 @@ public final class FunctionTable {
         if let known = resolved[Int(id)] { return known }
         let function = functions[Int(id)]
         let value =
-            if function.module < 0, function.address == 0 {
-                ResolvedFunction(name: "?", module: nil, file: nil, line: 0, isKnown: false)
+            if function.module < 0, let name = FunctionTable.names[function.address] {
+                ResolvedFunction(name: name, module: nil, file: nil, line: 0, isKnown: function.address != 0)
             } else if function.address == GivenName.scopeBase, function.module >= 0 {
                 ResolvedFunction(
                     name: modules[Int(function.module)].path, module: nil, file: nil, line: 0, isKnown: false)
@@ -128,6 +145,15 @@ public final class FunctionTable {
         resolved[Int(id)] = value
         return value
     }
+
+    /// Addresses that stand for no function: a call of which nothing is known, ...
+    private static let names: [UInt64: String] = [0: "?", suspended: "(suspended)", runningTasks: "(running tasks)"]
+    /// ... time in which a task did not run, ...
+    static let suspended: UInt64 = 1
+    /// ... and time in which a thread ran tasks, which are shown by themselves.
+    static let runningTasks: UInt64 = 2
+
+    func part(module: Int32, address: UInt64) -> AsyncPart { divide(modules[Int(module)], address) }
 
     /// The line of an address in a file, or nil.
     func location(module: Int32, address: UInt64) -> (file: String, line: Int)? {

@@ -1,3 +1,5 @@
+public import TraceFormat
+
 /// How a call ended.
 public enum CallState: UInt8, BitwiseCopyable, Sendable {
     /// By its exit.
@@ -114,6 +116,8 @@ public protocol CallSink {
     mutating func drop(_ call: UnsafeMutablePointer<OpenCall<Payload>>, calls: UInt32, time: UInt64, at moment: UInt64)
     /// Something happened while `call`, or nothing above a lane's base, was the innermost call.
     mutating func event(_ event: ThreadEvent, in call: UnsafeMutablePointer<OpenCall<Payload>>)
+    /// The next call is a piece of a Swift task.
+    mutating func begin(piece: TaskPiece, at moment: UInt64)
     /// The calls that follow are of `lane`.
     mutating func run(lane: UInt32, at moment: UInt64)
     /// A chunk begins. `afterGap`: the calls before it are not all known.
@@ -125,4 +129,5 @@ public protocol CallSink {
 extension CallSink {
     @inlinable
     public mutating func event(_ event: ThreadEvent, in call: UnsafeMutablePointer<OpenCall<Payload>>) {}
+    @inlinable public mutating func begin(piece: TaskPiece, at moment: UInt64) {}
 }

@@ -246,6 +246,8 @@ public struct StackReplay<Sink: CallSink> {
                     ThreadEvent(
                         name: cursor.name, value: cursor.value, ticks: cursor.ticks &+ tracerTicks,
                         moment: clock.nanoseconds(at: cursor.ticks)), in: stack.top)
+            case .task:
+                sink.begin(piece: cursor.piece, at: clock.nanoseconds(at: cursor.ticks))
             case .end:
                 // The rest of a cut chunk, and so its end, is not known.
                 let ticks = cursor.ticks &+ tracerTicks

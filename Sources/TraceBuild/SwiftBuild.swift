@@ -61,7 +61,7 @@ public struct SwiftBuild {
     public func instrument(_ command: [String]) throws(BuildError) -> Invocation {
         let arguments = command.dropFirst()
         if arguments.contains(where: Self.usesThreadSanitizer) { throw .threadSanitizer }
-        let linked = options.everyFunction ? [] : ["-Xlinker", tools.hooks]
+        let linked = ["-Xlinker", tools.hooks]
         let toolchain = try SwiftToolchain(of: command[0])
         let frontend = frontendFlags(command, toolchain)
         let environment = [SwiftFrontend.frontendVariable: toolchain.frontend]

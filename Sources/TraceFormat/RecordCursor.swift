@@ -17,6 +17,8 @@ public enum Record: UInt8, Sendable {
     case mark
     /// The counter ``RecordCursor/name`` has ``RecordCursor/value``.
     case counter
+    /// The next enter begins a piece of a Swift task: ``RecordCursor/piece``.
+    case task
     /// No more records.
     case end
     /// The bytes at the cursor are no record; the cursor stays there.
@@ -47,6 +49,7 @@ public struct RecordCursor {
     /// Id among the process's names.
     public var name: UInt32
     public var value: Double
+    public var piece = TaskPiece()
 
     public init(_ records: UnsafeRawBufferPointer, ticks: UInt64, functionBase: UInt32) {
         position = records.baseAddress ?? UnsafeRawPointer(bitPattern: 8)!
@@ -153,8 +156,43 @@ public struct RecordCursor {
             self.value = Double(bitPattern: (body + 4).loadUnaligned(as: UInt64.self))
             position += Int(FATHOM_SPECIAL_SIZE_COUNTER)
             return .counter
+        case FATHOM_TASK:
+            guard left >= Int(FATHOM_SPECIAL_SIZE_TASK) else { return .malformed }
+            piece = TaskPiece(body.loadUnaligned(as: fathom_task.self))
+            position += Int(FATHOM_SPECIAL_SIZE_TASK)
+            return .task
         default:
             return .malformed
         }
+    }
+}
+
+/// Which Swift task a call is a piece of, and the asynchronous calls that led there.
+@frozen
+public struct TaskPiece: BitwiseCopyable, Sendable {
+    /// Id of the task in its process.
+    public let task: UInt32
+    /// Contexts from the one that was passed to the task's first; 64: or more; 0: not known.
+    public let depth: UInt8
+    /// It is what the task was last suspended to go on with.
+    public let isResumed: Bool
+    /// Stands for what that is: when it differs from the piece before, the task was suspended between them.
+    public let resume: UInt16
+    /// The context that was passed, its caller's, and so on; 0 beyond the task's first.
+    public let contexts: (UInt64, UInt64, UInt64, UInt64)
+
+    @usableFromInline
+    init(_ raw: fathom_task = fathom_task()) {
+        task = raw.task
+        depth = raw.depth
+        isResumed = UInt32(raw.flags) & FATHOM_TASK_RESUMED != 0
+        resume = raw.resume
+        contexts = raw.contexts
+    }
+
+    /// The contexts that are known, innermost first.
+    public var chain: [UInt64] {
+        let all = [contexts.0, contexts.1, contexts.2, contexts.3]
+        return Array(all.prefix(Int(depth)))
     }
 }

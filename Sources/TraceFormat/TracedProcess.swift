@@ -104,13 +104,22 @@ public final class TracedThread {
     public unowned let process: TracedProcess
     /// 1, 2, ... in the process.
     public let serial: UInt32
+    /// The kernel's; a task's is its id and ``firstTask``.
     public let tid: UInt32
     /// Sorted by sequence; numbers may be missing.
     public let chunks: ChunkList
+    /// The Swift task whose calls these are, from all threads; nil for a thread.
+    public let task: UInt32?
+    /// More than any of the kernel's: /proc/sys/kernel/pid_max is at most 2^22.
+    public static let firstTask: UInt32 = 1 << 30
+    /// Put together in memory.
+    public let isJoined: Bool
     private let damage: DamageLog
     private let file: MappedFile?
     /// When the tracer took time, over all of the thread.
     private let tracer: TracerTime
+    /// What `chunks` lie in, when that is not the session's.
+    private let memory: JoinedChunks?
     private var states: [PayloadState]
     private var read = MappedFile.ReadStretch()
 
@@ -127,7 +136,25 @@ public final class TracedThread {
         self.chunks = chunks
         self.file = file
         self.damage = damage
+        task = nil
+        isJoined = false
+        memory = nil
         states = Array(repeating: .unread, count: chunks.count)
+    }
+
+    /// Calls put together from threads of `process`: those of a Swift task, or what `thread` did besides tasks.
+    public init(_ process: TracedProcess, task: UInt32?, thread: TracedThread?, chunks memory: JoinedChunks) {
+        self.process = process
+        self.task = task
+        serial = thread?.serial ?? 0
+        tid = task.map { TracedThread.firstTask &+ $0 } ?? thread?.tid ?? 0
+        chunks = ChunkList(memory.chunks, memory.chunks.indices)
+        self.memory = memory
+        isJoined = true
+        file = nil
+        tracer = TracerTime.none
+        damage = DamageLog()
+        states = Array(repeating: .intact, count: chunks.count)
     }
 
     /// The chunks `range` as a thread of their own, which may be read while others read the rest.
@@ -136,6 +163,12 @@ public final class TracedThread {
     public func part(_ range: Range<Int>, damage: DamageLog) -> TracedThread {
         TracedThread(
             process: process, serial: serial, chunks: chunks.part(range), file: file, damage: damage, tracer: tracer)
+    }
+
+    /// The same, on the clock that all threads share: what the tracer took is part of calls.
+    public var onSharedClock: TracedThread {
+        TracedThread(
+            process: process, serial: serial, chunks: chunks, file: file, damage: damage, tracer: TracerTime.none)
     }
 
     /// Whether chunk `index` follows the one before it and lists all calls that are open between them.

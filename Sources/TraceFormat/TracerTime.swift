@@ -6,6 +6,9 @@ struct TracerTime {
     /// Switches in the order of time: when each was over, and the sum up to then, in ticks.
     private var switches: [(end: UInt64, sum: UInt64)] = []
 
+    /// Nothing is taken out.
+    static let none = TracerTime(ChunkList([], 0..<0))
+
     /// - Parameter chunks: all chunks of a thread, sorted by sequence.
     init(_ chunks: ChunkList) {
         var sum: UInt64 = 0

@@ -129,6 +129,18 @@ struct DumpSink: CallSink {
         end()
     }
 
+    mutating func begin(piece: TaskPiece, at moment: UInt64) {
+        begin("task", at: moment)
+        number("task", UInt64(piece.task))
+        number("resumed", piece.isResumed ? 1 : 0)
+        number("resume", UInt64(piece.resume))
+        number("contexts", UInt64(piece.depth))
+        for (name, context) in zip(["context", "caller", "caller_2", "caller_3"] as [StaticString], piece.chain) {
+            number(name, context)
+        }
+        end()
+    }
+
     mutating func run(lane: UInt32, at moment: UInt64) {
         self.lane = lane
         setPrefix()

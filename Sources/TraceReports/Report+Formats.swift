@@ -99,7 +99,9 @@ extension Report {
         case .thread(let thread):
             writer.write("\"pid\":\(thread.process.pid),\"program\":")
             writer.write(json: thread.process.programName)
-            writer.write(",\"tid\":\(thread.tid),\"name\":")
+            writer.write(",\"tid\":\(thread.tid),")
+            if let task = thread.task { writer.write("\"task\":\(task),") }
+            writer.write("\"name\":" as StaticString)
             writer.write(json: thread.name)
         }
         guard let function = function(of: row) else { return }

@@ -64,8 +64,8 @@ public struct Report {
         case .path(let index): names(ofPath: index, tree).joined(separator: separator)
         case .place(let place): place ?? "?"
         case .thread(let thread):
-            "\(thread.process.pid) \(thread.process.programName) · \(thread.tid)"
-                + (thread.name.isEmpty ? "" : " \(thread.name)")
+            "\(thread.process.pid) \(thread.process.programName) · "
+                + (thread.task != nil ? "" : thread.name.isEmpty ? "\(thread.tid)" : "\(thread.tid) ") + thread.name
         }
     }
 

@@ -39,6 +39,10 @@ public struct TreeJSON: TreeVisitor {
         separate()
         writer.write("{\"tid\":" as StaticString)
         writer.write(decimal: UInt64(thread.tid))
+        if let task = thread.task {
+            writer.write(",\"task\":" as StaticString)
+            writer.write(decimal: UInt64(task))
+        }
         writer.write(",\"name\":" as StaticString)
         writer.write(json: thread.name)
         writer.write(",\"roots\":[" as StaticString)

@@ -117,10 +117,15 @@ public struct TreeText: TreeVisitor {
             writer.write(decimal: UInt64(thread.process.pid))
             writer.write(byte: UInt8(ascii: " "))
             writer.write(thread.process.metadataIsLost ? "(metadata lost)" : thread.process.programName)
-            writer.write(" · thread " as StaticString)
-            writer.write(decimal: UInt64(thread.tid))
-            if thread.tid == thread.process.pid { writer.write(" main" as StaticString) }
-            if !thread.name.isEmpty { writer.write(" (\(thread.name))") }
+            if let task = thread.task {
+                writer.write(" · task " as StaticString)
+                writer.write(decimal: UInt64(task))
+            } else {
+                writer.write(" · thread " as StaticString)
+                writer.write(decimal: UInt64(thread.tid))
+                if thread.tid == thread.process.pid { writer.write(" main" as StaticString) }
+                if !thread.name.isEmpty { writer.write(" (\(thread.name))") }
+            }
             writer.write("\n# depth      total       self  call\n" as StaticString)
         }
         if !laneIsShown {

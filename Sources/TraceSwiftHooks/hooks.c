@@ -9,6 +9,14 @@
 extern void fathom_swift_enter(void *inside, void *site) __attribute__((weak, visibility("default")));
 extern void fathom_swift_exit(void) __attribute__((weak, visibility("default")));
 
+extern void fathom_swift_tasks(void *(*current)(void)) __attribute__((weak, visibility("default")));
+extern void *swift_task_getCurrent(void) __attribute__((weak, visibility("default")));
+
+// Tells the runtime how to ask which task runs.
+__attribute__((constructor, no_instrument_function)) static void find_tasks(void) {
+    if (fathom_swift_tasks && swift_task_getCurrent) fathom_swift_tasks(swift_task_getCurrent);
+}
+
 // Jumps, so that the runtime finds the function's own stack pointer.
 #if defined(__clang__)
 #define JUMP __attribute__((musttail)) return

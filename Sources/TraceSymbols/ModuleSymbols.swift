@@ -58,6 +58,15 @@ public final class ModuleSymbols {
         return swiftFunction(found.linkageName, start: found.start)?.identity
     }
 
+    /// What the code at `fileAddress` is of a Swift function that may suspend, or nil.
+    ///
+    /// - Complexity: O(log n) after the table is built.
+    public func asyncPart(at fileAddress: UInt64) -> SwiftAsyncPart? {
+        guard let table = contents.table, let found = table.lookup(fileAddress) else { return nil }
+        if let part = SwiftAsyncPart(linkageName: found.linkageName) { return part }
+        return divided.contains(found.linkageName) ? .start : nil
+    }
+
     /// File and line of the instruction that contains `fileAddress`; for a return address, pass the byte before it.
     ///
     /// - Complexity: O(log n) after the line table is built.
@@ -133,6 +142,9 @@ public final class ModuleSymbols {
         let index = respecialized.partitioningIndex { $0 >= prefix }
         return index < respecialized.count && respecialized[index].hasPrefix(prefix)
     }
+
+    /// Linkage names of functions that others go on with.
+    private lazy var divided = Set((contents.table?.all ?? []).compactMap { SwiftAsyncPart.stem(of: $0.linkageName) })
 
     private lazy var functionLines = readDWARF { FunctionLines($0) }
     private lazy var lineTable = readDWARF { LineTable($0) }

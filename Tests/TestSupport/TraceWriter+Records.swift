@@ -70,6 +70,17 @@ public struct RecordWriter {
         bytes.append(word: value.bitPattern)
     }
 
+    /// The next call is a piece of a Swift task; `contexts` from the one that was passed outwards, four of which are told.
+    public mutating func task(
+        _ task: UInt32, isResumed: Bool = false, resume: UInt16 = 0, contexts: [UInt64] = []
+    ) {
+        special(FATHOM_TASK)
+        bytes.append(half: task)
+        bytes.append(contentsOf: [UInt8(contexts.count), isResumed ? UInt8(FATHOM_TASK_RESUMED) : 0])
+        bytes.append(unit: UInt32(resume))
+        for index in 0..<4 { bytes.append(word: index < contexts.count ? contexts[index] : 0) }
+    }
+
     /// Raw bytes, for what no runtime writes.
     public mutating func raw(_ raw: [UInt8]) { bytes.append(contentsOf: raw) }
 

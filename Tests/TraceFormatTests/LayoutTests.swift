@@ -7,6 +7,7 @@ import Testing
         #expect(MemoryLayout<fathom_trace_header>.size == 88)
         #expect(MemoryLayout<fathom_chunk>.size == 160)
         #expect(MemoryLayout<fathom_path_entry>.size == 24)
+        #expect(MemoryLayout<fathom_task>.size == 40)
         #expect(MemoryLayout<fathom_item>.size == 8)
         #expect(MemoryLayout<fathom_process_item>.size == 48)
         #expect(MemoryLayout<fathom_module_item>.size == 48)

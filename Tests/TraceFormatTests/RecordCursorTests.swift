@@ -21,6 +21,11 @@ import TraceFormat
                 case .dropped: read.append("\(cursor.ticks) dropped \(cursor.count) \(cursor.droppedTicks)")
                 case .mark: read.append("\(cursor.ticks) mark \(cursor.name)")
                 case .counter: read.append("\(cursor.ticks) counter \(cursor.name) \(cursor.value)")
+                case .task:
+                    let piece = cursor.piece
+                    read.append(
+                        "\(cursor.ticks) task \(piece.task) \(piece.depth) \(piece.isResumed) \(piece.resume) \(piece.chain)"
+                    )
                 case .end, .malformed:
                     read.append("\(record) \(cursor.remaining)")
                     return read
@@ -40,11 +45,14 @@ import TraceFormat
         records.counter(24, 2.5, at: 160)
         records.unwind(2, at: 5_000_000_000_000)
         records.lane(7, depth: 0, at: 5_000_000_000_001)
+        records.task(12, isResumed: true, resume: 0x1234, contexts: [50, 40, 30, 20, 10])
+        records.task(13)
         #expect(
             read(records.bytes, time: 100) == [
                 "110 enter 555500001040 555500002222", "120 enter 555500001080 1020", "120 enter 5555000010c0 77",
                 "150 exit", "150 dropped 3 12", "151 mark 8", "160 counter 24 2.5", "5000000000000 unwind 2",
-                "5000000000001 lane 7 depth 0", "end 0",
+                "5000000000001 lane 7 depth 0",
+                "5000000000001 task 12 5 true 4660 [50, 40, 30, 20]", "5000000000001 task 13 0 false 0 []", "end 0",
             ])
     }
 

@@ -132,6 +132,7 @@ struct fathom_path_entry {
                                              // innermost open call that the record options left out
 #define FATHOM_MARK (FATHOM_SPECIAL + 6)     // 4 bytes: id of the name of a moment
 #define FATHOM_COUNTER (FATHOM_SPECIAL + 7)  // 4 bytes: id of a counter's name, 8 bytes: its value, an IEEE 754 double
+#define FATHOM_TASK (FATHOM_SPECIAL + 8)     // struct fathom_task: the next ENTER begins a piece of a Swift task
 #define FATHOM_SPECIAL_SIZE_TIME 8u
 #define FATHOM_SPECIAL_SIZE_BASE 6u
 #define FATHOM_SPECIAL_SIZE_SITE 10u
@@ -140,8 +141,22 @@ struct fathom_path_entry {
 #define FATHOM_SPECIAL_SIZE_DROPPED 14u
 #define FATHOM_SPECIAL_SIZE_MARK 6u
 #define FATHOM_SPECIAL_SIZE_COUNTER 14u
+#define FATHOM_SPECIAL_SIZE_TASK 42u
 #define FATHOM_ENTER_SIZE 8u
 #define FATHOM_EXIT_SIZE 2u
+
+#define FATHOM_TASK_CONTEXTS 4u
+#define FATHOM_TASK_RESUMED 1u  // the piece is what the task was last suspended to go on with
+
+// What runs of a task between two suspensions, or of one of its functions until it calls or returns to the next, is one
+// call on the thread's stack: a piece. Contexts are addresses that stand for asynchronous calls while these last.
+struct fathom_task {
+    uint32_t task;    // id in the process
+    uint8_t depth;    // contexts from the one that was passed to the task's first; 64: or more; 0: not known
+    uint8_t flags;    // FATHOM_TASK_*
+    uint16_t resume;  // what the task was last suspended to go on with, hashed: when it differs, it was suspended
+    uint64_t contexts[FATHOM_TASK_CONTEXTS];  // the first of them: the one that was passed, its caller's, and so on
+};
 
 // ---- Metadata ----------------------------------------------------------------------------------------------------
 
@@ -289,6 +304,7 @@ FATHOM_OFFSET(fathom_chunk, header_sum, 136);
 FATHOM_OFFSET(fathom_chunk, name, 144);
 FATHOM_SIZE(fathom_chunk, 160);
 FATHOM_SIZE(fathom_path_entry, 24);
+FATHOM_SIZE(fathom_task, 40);
 FATHOM_SIZE(fathom_item, 8);
 FATHOM_SIZE(fathom_process_item, 48);
 FATHOM_SIZE(fathom_module_item, 48);
@@ -336,6 +352,7 @@ FATHOM_PUBLIC_INLINE uint32_t fathom_record_size(uint16_t unit) {
     static const uint8_t sizes[] = {
         FATHOM_SPECIAL_SIZE_TIME, FATHOM_SPECIAL_SIZE_BASE,    FATHOM_SPECIAL_SIZE_SITE, FATHOM_SPECIAL_SIZE_UNWIND,
         FATHOM_SPECIAL_SIZE_LANE, FATHOM_SPECIAL_SIZE_DROPPED, FATHOM_SPECIAL_SIZE_MARK, FATHOM_SPECIAL_SIZE_COUNTER,
+        FATHOM_SPECIAL_SIZE_TASK,
     };
     uint32_t value = unit >> 1;
     if (unit & 1) return FATHOM_ENTER_SIZE;

@@ -44,8 +44,8 @@ struct Export: ParsableCommand {
         let session = try input.open()
         let symbols = SymbolSource(rawNames: filters.rawNames)
         let filter = try filters.treeFilter(of: session, symbols)
-        let selection = try input.selection(of: session)
         let resolver = FunctionResolver(symbols.functions(lines: true))
+        let selection = try input.selection(of: session, joiningTasks: resolver)
         let source = ExportSource(session, resolver: resolver, selection: selection, filter: filter)
         let parts = split ? source.split(calls: splitCalls ?? format.callLimit ?? .max) : [source]
         if let reason = format.exporter.refusal(source) {

@@ -40,9 +40,9 @@ struct Tree: ParsableCommand {
         let session = try input.open()
         let symbols = SymbolSource(rawNames: filters.rawNames)
         let filter = try filters.treeFilter(of: session, symbols)
-        let selection = try input.selection(of: session)
         let functions = symbols.functions(lines: lines || format == .json)
         let resolver = FunctionResolver(functions)
+        let selection = try input.selection(of: session, joiningTasks: resolver)
         var layout = TreeLayout()
         layout.folds = !noFold
         layout.order = sort == .time ? .cost : .time

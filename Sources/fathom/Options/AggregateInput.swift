@@ -29,12 +29,12 @@ struct AggregateInput {
         self.session = session
         let symbols = SymbolSource(rawNames: filters?.rawNames ?? false)
         filter = try filters?.treeFilter(of: session, symbols) ?? TreeFilter()
-        threads = try selection.selection(of: session).flatMap(\.threads)
         functions = symbols.functions(lines: true)
         resolver = FunctionResolver(functions)
+        threads = try selection.selection(of: session, joiningTasks: resolver).flatMap(\.threads)
         cost = try times?.cost(of: session, isWhole: filter.from == 0 && filter.to == .max)
         aggregation = AggregateInput.aggregation(session, resolver, filter, cost)
-        let isWhole = threads.count == session.processes.reduce(0) { $0 + $1.threads.count }
+        let isWhole = selection.thread.isEmpty && selection.process.isEmpty
         let isCached = usesCache && isWhole && filters?.rawNames != true
         cache = isCached && filter.from == 0 && filter.to == .max ? AggregateCache(session) : nil
     }

@@ -12,35 +12,48 @@ struct SessionOptions: ParsableArguments {
     /// Opens the session; see ``openSession(_:)``.
     func open() throws -> Session { try openSession(session) }
 
-    /// The processes that are asked for, with their threads that are.
-    func selection(of session: Session) throws -> [(process: TracedProcess, threads: [TracedThread])] {
-        try threads.selection(of: session)
+    /// See ``ThreadOptions/selection(of:joiningTasks:)``.
+    func selection(
+        of session: Session, joiningTasks resolver: FunctionResolver? = nil
+    ) throws -> [(process: TracedProcess, threads: [TracedThread])] {
+        try threads.selection(of: session, joiningTasks: resolver)
     }
 }
 
 /// Which threads of a session a command reads.
 struct ThreadOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Only threads of this id or name, or main.", valueName: "tid|glob"))
+    @Option(
+        help: ArgumentHelp(
+            "Only threads of this id or name, or main; 'task 12' or 'task *' for Swift's tasks.", valueName: "tid|glob")
+    )
     var thread: [String] = []
 
     @Option(help: ArgumentHelp("Only processes of this id or program name.", valueName: "pid|glob"))
     var process: [String] = []
 
     /// The processes that are asked for, with their threads that are.
-    func selection(of session: Session) throws -> [(process: TracedProcess, threads: [TracedThread])] {
+    ///
+    /// - Parameter resolver: given, the pieces of Swift's tasks are joined: after the threads of a process come its tasks.
+    ///   Threads that are asked for by themselves are as they were.
+    func selection(
+        of session: Session, joiningTasks resolver: FunctionResolver? = nil
+    ) throws -> [(process: TracedProcess, threads: [TracedThread])] {
         let processes = try process.map { try pattern($0) }
         let threads = try thread.map { try pattern($0) }
+        let join = resolver.map { TaskJoin(of: session, resolver: $0) }
         let selection: [(process: TracedProcess, threads: [TracedThread])] = session.processes.compactMap { candidate in
             guard
                 process.isEmpty || process.contains(String(candidate.pid))
                     || processes.contains(where: { $0.matches(candidate.programName) })
             else { return nil }
-            let kept = candidate.threads.filter { candidate in
-                thread.isEmpty || thread.contains(String(candidate.tid))
+            let joined = join?.threads(of: candidate) ?? candidate.threads
+            if thread.isEmpty { return (candidate, joined) }
+            let kept = (candidate.threads + joined.filter { $0.task != nil }).filter { candidate in
+                thread.contains(String(candidate.tid))
                     || thread.contains("main") && candidate.tid == candidate.process.pid
                     || threads.contains { $0.matches(candidate.name) }
             }
-            return kept.isEmpty && !thread.isEmpty ? nil : (candidate, kept)
+            return kept.isEmpty ? nil : (candidate, kept)
         }
         if selection.isEmpty, !process.isEmpty || !thread.isEmpty {
             throw Diagnostics.fail("no thread is selected by \((process + thread).joined(separator: ", "))", status: 1)

@@ -37,6 +37,14 @@ final class SymbolSource {
             locate: { module, address in self.symbols(of: module).location(at: address) },
             identify: { module, address in
                 self.rawNames ? nil : self.symbols(of: module).identity(at: address)
+            },
+            divide: { module, address in
+                switch self.symbols(of: module).asyncPart(at: address) {
+                case .start: .start
+                case .resumption: .resumption
+                case .continuation: .continuation
+                case nil: .none
+                }
             })
     }
 

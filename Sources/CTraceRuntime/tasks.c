@@ -1,0 +1,107 @@
+// Swift's tasks. What runs of one between two suspensions is an ordinary call of the executor's thread; where such a
+// piece begins, a record says whose it is and which asynchronous calls led there, so that a reader can join them.
+//
+// The compiler passes the asynchronous context in a register of its own. Its first word is the caller's context, its
+// second the function that the caller goes on with (swift/ABI/Task.h, AsyncContext; the layout is part of the ABI).
+
+#include "runtime.h"
+
+#include <link.h>
+#include <sys/uio.h>
+
+// Of swift/ABI/Task.h, class Job and AsyncTask.
+#define TASK_ID 36u
+#define TASK_RESUME_FUNCTION 56u  // and its context, the next word
+
+#define CHAIN_LIMIT 64u
+#define KNOWN_LIMIT 4096u     // a power of two
+#define FUNCTION_REACH 4096u  // a function's hook is not further from its start
+
+static struct {
+    void *(*current)(void);
+    uintptr_t low, size;  // of the library that runs tasks
+} tasks;
+
+// Places where the register was seen to hold a context. Which variable it holds at one place, coming from one place,
+// the compiler decided: once seen, there it always does.
+static uint64_t known[KNOWN_LIMIT];
+
+static int find_library(struct dl_phdr_info *info, size_t size, void *data) {
+    (void)size;
+    uintptr_t address = (uintptr_t)tasks.current, low = UINTPTR_MAX, high = 0;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *header = &info->dlpi_phdr[i];
+        if (header->p_type != PT_LOAD) continue;
+        uintptr_t start = info->dlpi_addr + header->p_vaddr, end = start + header->p_memsz;
+        if (start < low) low = start;
+        if (end > high) high = end;
+    }
+    uintptr_t product = *(uintptr_t *)data;
+    if (address < low || address >= high) return 0;
+    if (product < low || product >= high) {
+        tasks.low = low;
+        tasks.size = high - low;
+    }
+    return 1;
+}
+
+EXPORT void fathom_swift_tasks(void *(*current)(void)) {
+    uintptr_t product = (uintptr_t)__builtin_return_address(0);
+    if (!current || tasks.size) return;
+    tasks.current = current;
+    dl_iterate_phdr(find_library, &product);
+}
+
+// Reads what may not be there.
+static int read_words(uintptr_t address, uintptr_t *words, size_t size) {
+    struct iovec to = {words, size}, from = {(void *)address, size};
+    return SYSTEM(process_vm_readv, runtime.pid, &to, 1, &from, 1, 0) == (long)size;
+}
+
+// Whether the address is a context: callers' contexts lead from it to a task's first, and each has code to go on with.
+static int is_context(uintptr_t context) {
+    for (unsigned i = 0; i < CHAIN_LIMIT; i++) {
+        uintptr_t words[2], code;
+        if (!context || context & 15 || !read_words(context, words, sizeof words)) return 0;
+        if (!read_words(words[1], &code, 1)) return 0;
+        if (!words[0]) return 1;
+        context = words[0];
+    }
+    return 1;
+}
+
+static int holds_context(uintptr_t function, uintptr_t call_site, uintptr_t context) {
+    // Fibonacci hashing; a wrong hit would have to agree in 52 bits.
+    uint64_t key = (function ^ call_site << 24 ^ call_site >> 40) * 0x9e3779b97f4a7c15ull | 1;
+    uint64_t *slot = &known[key >> 52 & (KNOWN_LIMIT - 1)];
+    if (__atomic_load_n(slot, __ATOMIC_RELAXED) == key) return 1;
+    if (!is_context(context)) return 0;
+    __atomic_store_n(slot, key, __ATOMIC_RELAXED);
+    return 1;
+}
+
+int task_piece_begins(const struct thread *t, uintptr_t call_site, uintptr_t sp) {
+    if (call_site - tasks.low >= tasks.size) return 0;
+    // Code that was inlined into a piece has its call site, too.
+    const struct frame *top = t->top;
+    return !(top->function && top->call_site == call_site && (top->stack_pointer & ~FRAME_FLAGS) == sp);
+}
+
+void task_put(struct thread *t, uintptr_t function, uintptr_t call_site, uintptr_t context) {
+    const char *task = tasks.current();
+    if (!task) return;
+    struct fathom_task record = {0};
+    __builtin_memcpy(&record.task, task + TASK_ID, sizeof record.task);
+    uintptr_t resume[2];
+    __builtin_memcpy(resume, task + TASK_RESUME_FUNCTION, sizeof resume);
+    record.resume = (uint16_t)((resume[0] ^ resume[1] << 20) * 0x9e3779b97f4a7c15ull >> 48);
+    if (holds_context(function, call_site, context)) {
+        if (resume[1] == context && function - resume[0] < FUNCTION_REACH) record.flags = FATHOM_TASK_RESUMED;
+        for (const uintptr_t *link = (const uintptr_t *)context; link && record.depth < CHAIN_LIMIT;
+             link = (const uintptr_t *)link[0]) {
+            if (record.depth < FATHOM_TASK_CONTEXTS) record.contexts[record.depth] = (uintptr_t)link;
+            record.depth++;
+        }
+    }
+    put_special(t, FATHOM_TASK, &record, sizeof record);
+}

@@ -1,0 +1,195 @@
+public import TraceFormat
+
+/// Joins the pieces of Swift's tasks, which run now on this thread and now on that, into one call tree a task.
+///
+/// A call of a function that may suspend lasts from its first piece to the end of its last; while none of its pieces ran, it
+/// has a callee `(suspended)`. Which calls a piece belongs to, its chain of contexts tells: a context stands for one call
+/// while that lasts. What the threads did besides is left to them.
+///
+/// Times are on the clock that all threads share, so what the tracer took at chunk switches is in them.
+public struct TaskJoin {
+    private let session: Session
+    private let resolver: FunctionResolver
+
+    public init(of session: Session, resolver: FunctionResolver) {
+        self.session = session
+        self.resolver = resolver
+    }
+
+    /// The threads of `process` without what they did for tasks, and its tasks in order of their beginning.
+    ///
+    /// - Complexity: O(records); memory by the records of threads that ran tasks.
+    public func threads(of process: TracedProcess) -> [TracedThread] {
+        let runners = Set(process.threads.indices.filter { TaskJoin.runsTasks(process.threads[$0]) })
+        guard !runners.isEmpty else { return process.threads }
+        var sinks: [TaskPieceSink] = []
+        var sinkOfThread: [Int: Int] = [:]
+        for index in process.threads.indices where runners.contains(index) {
+            let thread = process.threads[index]
+            var sink = TaskPieceSink(thread: sinks.count, name: thread.name, clock: session.clock)
+            StackReplay.run(thread.onSharedClock, clock: session.clock, into: &sink)
+            sinkOfThread[index] = sinks.count
+            sinks.append(sink)
+        }
+        let end = max(
+            sinks.map(\.end).max() ?? 0, process.endTicks == 0 ? 0 : session.clock.nanoseconds(at: process.endTicks))
+        let rest = process.threads.indices.map { index in
+            guard let sink = sinkOfThread[index].map({ sinks[$0] }) else { return process.threads[index] }
+            sink.rest.finish(at: sink.end, lost: process.threads[index].lostCalls)
+            return TracedThread(process, task: nil, thread: process.threads[index], chunks: sink.rest)
+        }
+        return rest + tasks(of: process, sinks, end: end)
+    }
+
+    private func tasks(of process: TracedProcess, _ sinks: [TaskPieceSink], end: UInt64) -> [TracedThread] {
+        let runs = sinks.flatMap(\.runs).sorted {
+            ($0.piece.task, $0.enterTicks, $0.thread, $0.order) < ($1.piece.task, $1.enterTicks, $1.thread, $1.order)
+        }
+        let space = resolver.space(of: process)
+        var parts: [UInt64: AsyncPart] = [:]
+        var tasks: [(start: UInt64, thread: TracedThread)] = []
+        var first = 0
+        while first < runs.count {
+            let next = runs[first...].firstIndex { $0.piece.task != runs[first].piece.task } ?? runs.count
+            var tree = TaskTree(task: runs[first].piece.task, clock: session.clock)
+            for run in runs[first..<next] {
+                let part = parts[run.function] ?? space.part(at: run.function, ticks: run.enterTicks)
+                parts[run.function] = part
+                tree.add(run, part, sinks[run.thread].levels[run.level])
+            }
+            tree.finish(at: end)
+            let thread = TracedThread(process, task: runs[first].piece.task, thread: nil, chunks: tree.chunks)
+            tasks.append((runs[first].start, thread))
+            first = next
+        }
+        return tasks.sorted { ($0.start, $0.thread.task!) < ($1.start, $1.thread.task!) }.map(\.thread)
+    }
+
+    /// Whether a thread has pieces of tasks. A forked child's that goes on with its parent's calls is left as it is.
+    private static func runsTasks(_ thread: TracedThread) -> Bool {
+        guard thread.chunks.allSatisfy({ $0.inherited == 0 }) else { return false }
+        for index in thread.chunks.indices where thread.payloadIsIntact(ofChunk: index) {
+            var cursor = thread.chunks[index].records
+            reading: while true {
+                switch cursor.next() {
+                case .task: return true
+                case .end, .malformed: break reading
+                default: break
+                }
+            }
+            thread.release(chunk: index)
+        }
+        return false
+    }
+}
+
+/// The call tree of one task, made of its pieces in order of time.
+private struct TaskTree {
+    /// A call of a function that may suspend, and has not returned as far as is known.
+    private struct Activation {
+        var context: UInt64
+        /// Contexts from its own to the task's first.
+        var depth: Int
+        var function: UInt64
+    }
+
+    /// A thread that goes on with the same task after less than this, in ns, with nothing recorded between and nothing else
+    /// to tell, only ran code that is not instrumented.
+    private static let leastSuspension: UInt64 = 100_000
+    /// ns that no executor is quicker than to go on with a task that was suspended.
+    private static let leastResumption: UInt64 = 1000
+
+    let chunks: JoinedChunks
+    private var stack: [Activation] = []
+    private var last: Last?
+
+    private struct Last {
+        var run: TaskRun
+        /// Of the call it is part of; nil for one that cannot suspend.
+        var context: UInt64?
+    }
+
+    init(task: UInt32, clock: Clock) { chunks = JoinedChunks(name: "task \(task)", clock: clock) }
+
+    /// - Parameter records: where those of the run are.
+    mutating func add(_ run: TaskRun, _ part: AsyncPart, _ records: JoinedChunks) {
+        let chain = run.piece.chain
+        let skipped = part == .start || part == .continuation ? 1 : 0
+        if !chain.isEmpty { returnTo(chain.dropFirst(skipped), depth: Int(run.piece.depth) - skipped) }
+        if let last, !stack.isEmpty, TaskTree.isSuspended(between: last, run, part) {
+            chunks.enter(FunctionTable.suspended, callSite: 0, caller: 0, at: last.run.end)
+            chunks.exit(at: run.start)
+        }
+        // Where it belongs: its function's call, or one of its own.
+        let own = part == .start ? chain.first : chain.dropFirst(skipped).first
+        let goesOn = (part == .resumption || part == .continuation) && own != nil && own == stack.last?.context
+        let keeps = part != .none && own != nil
+        if !goesOn {
+            chunks.enter(run.function, callSite: run.callSite, caller: 0, at: run.start)
+            if keeps, let own {
+                let depth = Int(run.piece.depth) - (part == .start ? 0 : skipped)
+                stack.append(Activation(context: own, depth: depth, function: run.function))
+            }
+        }
+        chunks.append(
+            records, run.records, calls: run.calls, depth: run.depth, from: run.start,
+            to: run.lastTime)
+        if !keeps, !run.isOpen {
+            if run.isUnwound { chunks.unwind(at: run.end) } else { chunks.exit(at: run.end) }
+        }
+        last = Last(run: run, context: keeps ? own : nil)
+    }
+
+    /// Ends the calls that have returned when one of `contexts`, innermost first, or one within them goes on.
+    private mutating func returnTo(_ contexts: ArraySlice<UInt64>, depth: Int) {
+        var kept = stack.count
+        search: while kept > 0 {
+            let activation = stack[kept - 1]
+            for (index, context) in contexts.enumerated()
+            where context == activation.context && depth - index == activation.depth { break search }
+            // Those further out than the contexts that are known may be there still.
+            if activation.depth < depth - contexts.count + 1 { break }
+            kept -= 1
+        }
+        while stack.count > kept {
+            chunks.exit(at: last?.run.end ?? 0)
+            stack.removeLast()
+        }
+    }
+
+    /// Whether the task did not run between two pieces of it.
+    private static func isSuspended(between last: Last, _ run: TaskRun, _ part: AsyncPart) -> Bool {
+        guard run.start > last.run.end else { return false }
+        if run.thread != last.run.thread || run.order != last.run.order + 1 { return true }
+        let gap = run.start - last.run.end
+        let chain = run.piece.chain
+        switch part {
+        case .resumption:
+            // What it would go on with may be left over from before.
+            return run.piece.isResumed && gap >= leastResumption
+        case .start where chain.count > 1 && chain[1] == last.context: return false  // called it
+        case .continuation where chain.first == last.context: return false  // returned to it
+        case .none:
+            // What the task is to go on with is set before a continuation is handed out.
+            return gap >= leastSuspension
+        case .start, .continuation:
+            let isOther = run.piece.isResumed || run.piece.resume != last.run.piece.resume
+            return gap >= (isOther ? leastResumption : leastSuspension)
+        }
+    }
+
+    /// The recording ended at `end`.
+    mutating func finish(at end: UInt64) {
+        guard let last = last?.run else { return }
+        // When all but the outermost call have returned, it is taken to have returned as well.
+        if last.isOpen {
+            chunks.finish(at: last.end)
+        } else if stack.count > 1 {
+            chunks.enter(FunctionTable.suspended, callSite: 0, caller: 0, at: last.end)
+            chunks.finish(at: end)
+        } else {
+            for _ in stack { chunks.exit(at: last.end) }
+            chunks.finish(at: last.end)
+        }
+    }
+}

@@ -1,0 +1,272 @@
+import TestSupport
+import Testing
+import TraceFormat
+
+@testable import TraceAnalysis
+
+/// Traces whose functions are letters: capitals may suspend, small ones may not. Times are ns.
+@Suite struct TaskJoinTests {
+    private let directory: TemporaryDirectory
+    private let writer = TraceWriter()
+
+    init() throws { directory = try TemporaryDirectory("tasks") }
+
+    /// What a piece is of its function.
+    private enum Part: UInt64 { case start = 0, resumption = 0x100, continuation = 0x200 }
+
+    private static func address(_ function: Character, _ part: Part = .start) -> UInt64 {
+        UInt64(function.asciiValue!) + part.rawValue
+    }
+
+    /// A thread's records.
+    private struct Records {
+        var writer = RecordWriter(time: 0)
+
+        mutating func enter(_ function: Character, at time: UInt64) { writer.enter(address(function), at: time) }
+        mutating func exit(at time: UInt64) { writer.exit(at: time) }
+
+        /// A piece of task 7 without callees.
+        mutating func piece(
+            _ function: Character, _ part: Part, _ time: ClosedRange<UInt64>, task: UInt32 = 7,
+            isResumed: Bool = false, resume: UInt16 = 0, _ contexts: [UInt64]
+        ) {
+            begin(function, part, at: time.lowerBound, task: task, isResumed: isResumed, resume: resume, contexts)
+            writer.exit(at: time.upperBound)
+        }
+
+        mutating func begin(
+            _ function: Character, _ part: Part, at time: UInt64, task: UInt32 = 7, isResumed: Bool = false,
+            resume: UInt16 = 0, _ contexts: [UInt64]
+        ) {
+            writer.task(task, isResumed: isResumed, resume: resume, contexts: contexts)
+            writer.enter(address(function, part), at: time)
+        }
+    }
+
+    /// The trees of threads and tasks, each after a line with its name; one line a call: depth, name, start+total/self.
+    private func trees(_ threads: [Records], end: UInt64 = 0, budget: Int = 1 << 17) throws -> [String] {
+        var metadata = MetadataWriter()
+        metadata.process(pid: 1000, path: "/program")
+        metadata.module("/program", low: 0x10, high: 0x1000, bias: 0)
+        if end > 0 { metadata.end(at: end) }
+        var options = TraceWriter.ChunkOptions()
+        options.isMetadata = true
+        writer.add(options, records: metadata.bytes)
+        for (index, records) in threads.enumerated() {
+            var options = TraceWriter.ChunkOptions()
+            options.thread = UInt32(index + 1)
+            options.tid = 1000 + UInt32(index)
+            options.name = "thread \(index)"
+            options.isLast = true
+            writer.add(options, records: records.writer.bytes)
+        }
+        let path = directory.file("x.fathom")
+        try writer.write(to: path)
+        let session = try Session(path: path)
+        let functions = FunctionTable(
+            resolve: { _, address in
+                ResolvedFunction(
+                    name: String(UnicodeScalar(UInt8(truncatingIfNeeded: address))), module: nil, file: nil, line: 0)
+            },
+            divide: { _, address in
+                guard UnicodeScalar(UInt8(truncatingIfNeeded: address)).properties.isUppercase else { return .none }
+                return switch Part(rawValue: address & ~0xff)! {
+                case .start: .start
+                case .resumption: .resumption
+                case .continuation: .continuation
+                }
+            })
+        let resolver = FunctionResolver(functions)
+        var layout = TreeLayout()
+        layout.folds = false
+        let tree = CallTree(of: session, resolver: resolver, filter: TreeFilter(), layout: layout, budget: budget)
+        var visitor = TreeLines(functions: functions)
+        for process in session.processes {
+            let joined = TaskJoin(of: session, resolver: resolver).threads(of: process)
+            for thread in joined { tree.walk(thread, &visitor) }
+            // Every nanosecond of a root is somebody's own.
+            #expect(visitor.selfTime == visitor.rootTime)
+            let paths = Aggregation(of: session, resolver: resolver, filter: TreeFilter()).tree(of: joined)
+            #expect(paths.paths.reduce(0) { $0 + $1.sums.selfTime } == visitor.selfTime)
+        }
+        #expect(session.damage.entries.isEmpty)
+        return visitor.lines
+    }
+
+    @Test func aTaskOnTwoThreads() throws {
+        var first = Records()
+        var second = Records()
+        first.begin("F", .start, at: 100, [10])
+        first.enter("w", at: 120)
+        first.exit(at: 150)
+        first.exit(at: 200)
+        first.piece("G", .start, 210...300, [20, 10])
+        second.piece("G", .resumption, 5000...5100, isResumed: true, resume: 1, [20, 10])
+        second.piece("F", .continuation, 5110...5200, resume: 1, [20, 10])
+        #expect(
+            try trees([first, second]) == [
+                "task 7", "0 F 100+5100/180", "1 w 120+30/30", "1 G 210+4890/190", "2 (suspended) 300+4700/4700",
+            ])
+    }
+
+    /// Addresses of contexts are used again at once; chains tell calls apart all the same.
+    @Test func recursionAndCallsOneAfterTheOther() throws {
+        var thread = Records()
+        thread.piece("F", .start, 0...10, [1])
+        thread.piece("F", .start, 10...20, [2, 1])
+        thread.piece("F", .start, 20...30, [3, 2, 1])
+        thread.piece("F", .continuation, 30...40, [3, 2, 1])
+        thread.piece("F", .start, 40...50, [3, 2, 1])
+        thread.piece("F", .continuation, 50...60, [3, 2, 1])
+        thread.piece("F", .continuation, 60...70, [2, 1])
+        thread.piece("G", .start, 70...80, [2, 1])
+        thread.piece("F", .continuation, 80...90, [2, 1])
+        #expect(
+            try trees([thread]) == [
+                "task 7", "0 F 0+90/30", "1 F 10+50/30", "2 F 20+10/10", "2 F 40+10/10", "1 G 70+10/10",
+            ])
+    }
+
+    /// Between the calls that are known there are some of functions that are not instrumented, more than a piece tells of.
+    @Test func gapsInTheChain() throws {
+        var thread = Records()
+        thread.piece("F", .start, 0...10, [1])
+        thread.piece("G", .start, 20...30, [7, 6, 5, 4, 3, 2, 1])
+        thread.piece("H", .start, 40...50, [8, 7, 6, 5, 4, 3, 2, 1])
+        thread.piece("I", .start, 60...70, [9, 5, 4, 3, 2, 1])
+        thread.piece("F", .continuation, 80...90, [2, 1])
+        #expect(
+            try trees([thread]) == [
+                "task 7", "0 F 0+90/50", "1 G 20+30/20", "2 H 40+10/10", "1 I 60+10/10",
+            ])
+    }
+
+    /// What shows that a task was suspended, and what only looks like it.
+    @Test func suspensions() throws {
+        var thread = Records()
+        thread.piece("F", .start, 0...10, [1])
+        // Called long after by the clock: the thread was busy elsewhere.
+        thread.piece("G", .start, 1_000_000...1_000_010, [2, 1])
+        thread.piece("F", .continuation, 2_000_000...2_000_010, [2, 1])
+        // Hops to another executor without and with waiting.
+        thread.piece("F", .resumption, 2_500_000...2_500_010, resume: 1, [1])
+        thread.piece("F", .resumption, 3_000_000...3_000_010, isResumed: true, resume: 2, [1])
+        // Back from a function that is not instrumented: not suspended, suspended as its state tells, and as its time does.
+        thread.piece("F", .continuation, 3_050_000...3_050_010, resume: 2, [2, 1])
+        thread.piece("F", .continuation, 3_060_000...3_060_010, resume: 3, [2, 1])
+        thread.piece("F", .continuation, 3_500_000...3_500_010, resume: 3, [2, 1])
+        // Another task ran.
+        thread.piece("H", .start, 3_500_020...3_500_030, task: 8, [9])
+        thread.piece("F", .continuation, 3_500_040...3_500_050, resume: 3, [2, 1])
+        #expect(
+            try trees([thread]) == [
+                "task 7", "0 F 0+3500050/2550040", "1 G 1000000+10/10", "1 (suspended) 2500010+499990/499990",
+                "1 (suspended) 3050010+9990/9990", "1 (suspended) 3060010+439990/439990",
+                "1 (suspended) 3500010+30/30",
+                "task 8", "0 H 3500020+10/10",
+            ])
+    }
+
+    /// A closure that a function which is not instrumented calls for the task.
+    @Test func callsThatCannotSuspend() throws {
+        var thread = Records()
+        thread.piece("F", .start, 0...10, [1])
+        thread.begin("c", .start, at: 20, resume: 5, [])
+        thread.enter("w", at: 25)
+        thread.exit(at: 30)
+        thread.exit(at: 40)
+        thread.piece("F", .continuation, 2050...2060, isResumed: true, resume: 5, [2, 1])
+        #expect(
+            try trees([thread]) == [
+                "task 7", "0 F 0+2060/30", "1 c 20+20/15", "2 w 25+5/5", "1 (suspended) 40+2010/2010",
+            ])
+    }
+
+    @Test func theThreadKeepsTheRest() throws {
+        var main = Records()
+        main.enter("m", at: 0)
+        main.piece("F", .start, 10...20, [1])
+        main.enter("w", at: 30)
+        main.piece("G", .start, 40...50, task: 8, [1])
+        main.exit(at: 60)
+        main.exit(at: 70)
+        var other = Records()
+        other.enter("x", at: 5)
+        other.exit(at: 6)
+        #expect(
+            try trees([main, other]) == [
+                "thread 0", "0 m 0+70/30", "1 (running tasks) 10+10/10", "1 w 30+30/20", "2 (running tasks) 40+10/10",
+                "thread 1", "0 x 5+1/1", "task 7", "0 F 10+10/10", "task 8", "0 G 40+10/10",
+            ])
+    }
+
+    /// Whoever waits when the recording ends has waited until then.
+    @Test func whatNeverReturned() throws {
+        var waiting = Records()
+        waiting.piece("F", .start, 0...10, [1])
+        waiting.piece("G", .start, 10...20, [2, 1])
+        var running = Records()
+        running.piece("F", .start, 30...40, task: 8, [1])
+        running.begin("F", .continuation, at: 40, task: 8, [2, 1])
+        running.enter("w", at: 50)
+        #expect(
+            try trees([waiting, running], end: 100) == [
+                "task 7", "0 F 0+100/10 open", "1 G 10+90/10 open", "2 (suspended) 20+80/80 open",
+                "task 8", "0 F 30+20/20 open", "1 w 50+0/0 open",
+            ])
+    }
+
+    /// The beginning of what goes on was not recorded.
+    @Test func beginningsThatAreMissing() throws {
+        var thread = Records()
+        thread.piece("G", .resumption, 10...20, isResumed: true, [2, 1])
+        thread.piece("F", .continuation, 30...40, [2, 1])
+        thread.piece("F", .continuation, 50...60, [2, 1])
+        #expect(try trees([thread]) == ["task 7", "0 G 10+10/10", "0 F 30+30/30"])
+    }
+
+    /// More than one chunk, in both passes over it.
+    @Test func manyPieces() throws {
+        var thread = Records()
+        thread.piece("F", .start, 0...10, [1])
+        let count: UInt64 = 40_000
+        for index in 1...count {
+            let time = index * 100_000
+            thread.begin("F", .resumption, at: time, isResumed: true, [1])
+            thread.enter("w", at: time + 10)
+            thread.exit(at: time + 30)
+            thread.exit(at: time + 50)
+        }
+        let lines = try trees([thread], budget: 100)
+        #expect(lines.count == Int(count) * 2 + 2)
+        #expect(lines[1] == "0 F 0+\(count * 100_000 + 50)/\(10 + count * 30)")
+        #expect(lines[2...3] == ["1 (suspended) 10+99990/99990", "1 w 100010+20/20"])
+        #expect(lines.last == "1 w \(count * 100_000 + 10)+20/20")
+    }
+}
+
+private struct TreeLines: TreeVisitor {
+    let functions: FunctionTable
+    var lines: [String] = []
+    var selfTime: UInt64 = 0
+    var rootTime: UInt64 = 0
+    let wantsMore = true
+    private var name = ""
+
+    init(functions: FunctionTable) { self.functions = functions }
+
+    mutating func begin(_ process: TracedProcess) {}
+    mutating func begin(_ thread: TracedThread, in space: AddressSpace) { name = thread.name }
+    mutating func begin(lane: UInt32) { lines.append(name) }
+    mutating func enter(_ call: TreeCall) {
+        selfTime += call.selfTime
+        if call.depth == 0 { rootTime += call.total }
+        let state = call.state == .complete ? "" : " \(call.state)"
+        let name = functions[call.function].name
+        lines.append("\(call.depth) \(name) \(call.start)+\(call.total)/\(call.selfTime)\(state)")
+    }
+    mutating func leave(_ call: TreeCall) {}
+    mutating func endLane(hidden: CallSum) {}
+    mutating func endThread() {}
+    mutating func endProcess() {}
+}
