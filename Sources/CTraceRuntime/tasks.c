@@ -15,11 +15,12 @@
 
 #define CHAIN_LIMIT 64u
 #define KNOWN_LIMIT 4096u     // a power of two
+#define RUN_SIZE 1024u        // the function that runs jobs takes no more
 #define FUNCTION_REACH 4096u  // a function's hook is not further from its start
 
 static struct {
     void *(*current)(void);
-    uintptr_t low, size;  // of the library that runs tasks
+    uintptr_t low, size;  // of the library that runs tasks, or of what does in the product
 } tasks;
 
 // Places where the register was seen to hold a context. Which variable it holds at one place, coming from one place,
@@ -45,11 +46,15 @@ static int find_library(struct dl_phdr_info *info, size_t size, void *data) {
     return 1;
 }
 
-EXPORT void fathom_swift_tasks(void *(*current)(void)) {
+EXPORT void fathom_swift_tasks(void *(*current)(void), void *run) {
     uintptr_t product = (uintptr_t)__builtin_return_address(0);
     if (!current || tasks.size) return;
     tasks.current = current;
     dl_iterate_phdr(find_library, &product);
+    if (!tasks.size && run) {
+        tasks.low = (uintptr_t)run;
+        tasks.size = RUN_SIZE;
+    }
 }
 
 // Reads what may not be there.
@@ -103,5 +108,6 @@ void task_put(struct thread *t, uintptr_t function, uintptr_t call_site, uintptr
             record.depth++;
         }
     }
+    t->chunk->flags |= FATHOM_FLAG_TASKS;
     put_special(t, FATHOM_TASK, &record, sizeof record);
 }

@@ -23,6 +23,8 @@ public struct AggregateRow {
     public fileprivate(set) var total: UInt64 = 0
     /// Exclusive time.
     public fileprivate(set) var selfTime: UInt64 = 0
+    /// The part of `total` in which Swift's tasks did not run.
+    public fileprivate(set) var suspended: UInt64 = 0
     /// Over all calls, calls within calls included; 0 when there are none.
     public fileprivate(set) var average: UInt64 = 0
     public fileprivate(set) var minimum: UInt64 = 0
@@ -148,6 +150,7 @@ extension CallPathTree {
         /// Paths above the current one, by row, and where they end.
         var active = [Int32](repeating: 0, count: rows.count)
         var open: [Int] = []
+        let suspensions = suspensions
         for (index, path) in paths.enumerated() {
             while let last = open.last, Int(paths[last].end) <= index {
                 if keys[last] >= 0 { active[Int(keys[last])] -= 1 }
@@ -159,7 +162,11 @@ extension CallPathTree {
             var added = path.sums
             durations[row] &+= added.total &- added.inherited
             taken[row] &+= added.taken
-            if active[row] > 0 { added.total = 0 }
+            if active[row] > 0 {
+                added.total = 0
+            } else if !suspensions.isEmpty {
+                rows[row].suspended &+= suspensions[index]
+            }
             sums[row].add(added)
             active[row] += 1
         }
@@ -181,6 +188,17 @@ extension CallPathTree {
             if let cost { rows[row].correctExtremes(by: cost, durations: durations[row], taken: taken[row]) }
         }
         return rows
+    }
+
+    /// Of each path, the time in which it and its callees waited for a task to go on, in ns; empty when none did.
+    private var suspensions: [UInt64] {
+        guard let suspended = functions.suspended else { return [] }
+        var times = [UInt64](repeating: 0, count: paths.count)
+        for (index, path) in paths.enumerated().reversed() {
+            if path.function == suspended { times[index] = path.sums.total }
+            if path.parent >= 0 { times[Int(path.parent)] &+= times[index] }
+        }
+        return times
     }
 
     /// Path indices ordered by row, and where each row's begin.

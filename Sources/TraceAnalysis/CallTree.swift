@@ -49,7 +49,7 @@ public struct CallTree {
         let space = resolver.space(of: thread.process)
         var emitter = TreeEmitter(visitor, folds: layout.folds, space: space)
         emitter.beginThread(thread)
-        var builder = builder(.collect(budget: layout.order == .cost ? .max : budget), space)
+        var builder = builder(.collect(budget: layout.order == .cost ? .max : budget), space, of: thread)
         StackReplay.run(thread, clock: session.clock, into: &builder)
         if builder.isOverBudget {
             builder.free()
@@ -74,20 +74,22 @@ public struct CallTree {
     }
 
     private func builder(
-        _ mode: TreeBuilder.Mode, _ space: AddressSpace, outcomes: [TreeBuilder.Outcome] = []
+        _ mode: TreeBuilder.Mode, _ space: AddressSpace, of thread: TracedThread, outcomes: [TreeBuilder.Outcome] = []
     ) -> TreeBuilder {
-        TreeBuilder(mode: mode, filter: filter, classifier: classifier, space: space, outcomes: outcomes)
+        TreeBuilder(
+            mode: mode, filter: filter, classifier: classifier, space: space, isTask: thread.task != nil,
+            outcomes: outcomes)
     }
 
     /// Both passes over a thread with many nodes.
     private func stream<Visitor: TreeVisitor>(
         _ thread: TracedThread, _ space: AddressSpace, _ emitter: inout TreeEmitter<Visitor>
     ) -> TreeBuilder {
-        var measure = builder(.measure, space)
+        var measure = builder(.measure, space, of: thread)
         StackReplay.run(thread, clock: session.clock, into: &measure)
         let outcomes = measure.outcomes
         measure.free()
-        var show = builder(.stream, space, outcomes: outcomes)
+        var show = builder(.stream, space, of: thread, outcomes: outcomes)
         emitter.begin(lane: 0)
         withUnsafeMutablePointer(to: &emitter) { emitter in
             show.flush = { arena in

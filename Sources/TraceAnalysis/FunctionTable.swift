@@ -153,6 +153,9 @@ public final class FunctionTable {
     /// ... and time in which a thread ran tasks, which are shown by themselves.
     static let runningTasks: UInt64 = 2
 
+    /// Id of the function that stands for time in which a task did not run; nil when none is known to have waited.
+    public var suspended: UInt32? { functionIDs[Function(module: -1, address: FunctionTable.suspended)] }
+
     func part(module: Int32, address: UInt64) -> AsyncPart { divide(modules[Int(module)], address) }
 
     /// The line of an address in a file, or nil.

@@ -6,6 +6,7 @@ struct TreeNode: BitwiseCopyable {
     var start: UInt64
     var total: UInt64
     var selfTime: UInt64
+    var suspended: UInt64
     var hidden: CallSum
     var dropped: CallSum
     var calls: UInt64
@@ -24,6 +25,7 @@ struct TreeNode: BitwiseCopyable {
     mutating func end(_ outcome: TreeBuilder.Outcome) {
         total = outcome.total
         selfTime = outcome.selfTime
+        suspended = outcome.suspended
         hidden = outcome.hidden
         dropped = outcome.dropped
         state = outcome.state
@@ -65,7 +67,7 @@ struct NodeArena {
         (nodes + count).initialize(
             to: TreeNode(
                 address: UInt64(event.name), callSite: 0, enterTicks: event.ticks, start: event.moment, total: 0,
-                selfTime: 0, hidden: CallSum(), dropped: CallSum(), calls: 0, depth: depth, state: .complete,
+                selfTime: 0, suspended: 0, hidden: CallSum(), dropped: CallSum(), calls: 0, depth: depth, state: .complete,
                 isInherited: false, isEvent: true, value: event.value, isSkipped: false))
         count += 1
     }

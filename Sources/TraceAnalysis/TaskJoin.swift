@@ -65,21 +65,9 @@ public struct TaskJoin {
         return tasks.sorted { ($0.start, $0.thread.task!) < ($1.start, $1.thread.task!) }.map(\.thread)
     }
 
-    /// Whether a thread has pieces of tasks. A forked child's that goes on with its parent's calls is left as it is.
+    /// Whether a thread has pieces of tasks.
     private static func runsTasks(_ thread: TracedThread) -> Bool {
-        guard thread.chunks.allSatisfy({ $0.inherited == 0 }) else { return false }
-        for index in thread.chunks.indices where thread.payloadIsIntact(ofChunk: index) {
-            var cursor = thread.chunks[index].records
-            reading: while true {
-                switch cursor.next() {
-                case .task: return true
-                case .end, .malformed: break reading
-                default: break
-                }
-            }
-            thread.release(chunk: index)
-        }
-        return false
+        thread.chunks.contains { $0.hasTasks }
     }
 }
 
@@ -134,7 +122,10 @@ private struct TaskTree {
         chunks.append(
             records, run.records, calls: run.calls, depth: run.depth, from: run.start,
             to: run.lastTime)
-        if !keeps, !run.isOpen {
+        if run.isOpen {
+            chunks.stop(at: run.end)
+            stack = []
+        } else if !keeps {
             if run.isUnwound { chunks.unwind(at: run.end) } else { chunks.exit(at: run.end) }
         }
         last = Last(run: run, context: keeps ? own : nil)

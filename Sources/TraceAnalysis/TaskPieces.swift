@@ -66,6 +66,12 @@ struct TaskPieceSink: CallSink {
         }
         call.pointee.payload = Payload(run: caller.payload.run)
         let run = caller.payload.run
+        if call.pointee.isInherited, run < 0 {
+            rest.inherit(
+                call.pointee.function, callSite: call.pointee.callSite, enterTicks: call.pointee.enterTicks,
+                at: call.pointee.start)
+            return
+        }
         // A run's own call is put in later, under the address of its function's beginning.
         let isKnown = !caller.payload.isRoot && !caller.payload.isBase
         writer(run).enter(
@@ -123,7 +129,10 @@ struct TaskPieceSink: CallSink {
         switch state {
         case .complete: writer(run).exit(at: time)
         case .unwound: writer(run).unwind(at: time)
-        case .open: return
+        case .open:
+            // A run's own records are told to be open with the run.
+            if run < 0 { rest.stop(at: time) }
+            return
         }
         if run >= 0 { runs[Int(run)].depth -= 1 }
     }
@@ -132,6 +141,11 @@ struct TaskPieceSink: CallSink {
         _ call: UnsafeMutablePointer<OpenCall<Payload>>, calls: UInt32, time: UInt64, at moment: UInt64
     ) {
         writer(call.pointee.payload.run).drop(calls: calls, duration: time)
+    }
+
+    mutating func event(_ event: ThreadEvent, in call: UnsafeMutablePointer<OpenCall<Payload>>) {
+        end = max(end, event.moment)
+        writer(call.pointee.payload.run).event(event.name, value: event.value, at: event.moment)
     }
 
     mutating func run(lane: UInt32, at moment: UInt64) { rest.run(lane: lane, at: moment) }

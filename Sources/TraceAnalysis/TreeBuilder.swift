@@ -17,6 +17,7 @@ struct TreeBuilder: CallSink {
 
     struct Payload: BitwiseCopyable {
         var callees: UInt64 = 0
+        var suspended: UInt64 = 0
         var hidden = CallSum()
         var dropped = CallSum()
         /// Depth as shown.
@@ -51,6 +52,7 @@ struct TreeBuilder: CallSink {
     struct Outcome {
         var total: UInt64
         var selfTime: UInt64
+        var suspended: UInt64
         var hidden: CallSum
         var dropped: CallSum
         var state: CallState
@@ -63,6 +65,7 @@ struct TreeBuilder: CallSink {
             let droppedTime = min(call.pointee.payload.dropped.time, own)
             self.total = total
             self.selfTime = own &- droppedTime
+            self.suspended = call.pointee.payload.suspended
             self.hidden = call.pointee.payload.hidden
             self.dropped = CallSum(calls: call.pointee.payload.dropped.calls, time: droppedTime)
             self.state = state
@@ -75,6 +78,8 @@ struct TreeBuilder: CallSink {
     private let space: AddressSpace
     private let needsMatch: Bool
     private let leads: Bool
+    /// There may be time in which it did not run.
+    private let isTask: Bool
     let mode: Mode
 
     private(set) var outcomes: [Outcome]
@@ -93,8 +98,10 @@ struct TreeBuilder: CallSink {
     var flush: ((NodeArena) -> Bool)?
 
     init(
-        mode: Mode, filter: TreeFilter, classifier: NameClassifier?, space: AddressSpace, outcomes: [Outcome] = []
+        mode: Mode, filter: TreeFilter, classifier: NameClassifier?, space: AddressSpace, isTask: Bool,
+        outcomes: [Outcome] = []
     ) {
+        self.isTask = isTask
         self.mode = mode
         self.filter = filter
         self.classifier = classifier
@@ -142,6 +149,7 @@ struct TreeBuilder: CallSink {
             node = arena.append(call, depth: depth)
         }
         call.pointee.payload.callees = 0
+        call.pointee.payload.suspended = 0
         call.pointee.payload.hidden.calls = 0
         call.pointee.payload.hidden.time = 0
         call.pointee.payload.dropped.calls = 0
@@ -171,6 +179,10 @@ struct TreeBuilder: CallSink {
         let caller = call - 1
         let start = call.pointee.start
         let total = end > start ? end &- start : 0
+        if isTask {
+            let isWait = call.pointee.function == FunctionTable.suspended
+            caller.pointee.payload.suspended &+= isWait ? total : call.pointee.payload.suspended
+        }
         guard call.pointee.payload.role == .candidate else {
             exitLeftOut(call.pointee.payload, caller, total: total)
             return

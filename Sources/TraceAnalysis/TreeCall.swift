@@ -14,6 +14,8 @@ public struct TreeCall {
     public var total: UInt64
     /// Exclusive time in ns.
     public var selfTime: UInt64
+    /// The part of `total` in which a Swift task did not run, in ns; 0 for what stands for such time itself.
+    public var suspended: UInt64
     /// 1, or how many calls were folded; 0 for one that was entered before a fork.
     public var calls: UInt64
     /// As shown: roots are depth 0.

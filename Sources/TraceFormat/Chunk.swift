@@ -38,6 +38,8 @@ public struct Chunk {
     /// Recording was stopped at its end.
     public let isStopped: Bool
     public let isLast: Bool
+    /// Pieces of Swift's tasks begin in it.
+    public let hasTasks: Bool
     /// The checksums hold, or held when the chunk was written.
     public let isSealed: Bool
     /// The file ended before the payload did.
@@ -109,6 +111,7 @@ public struct Chunk {
         restatesPath = UInt32(raw.flags) & FATHOM_FLAG_PATH != 0
         isStopped = UInt32(raw.flags) & FATHOM_FLAG_STOPPED != 0
         isLast = UInt32(raw.flags) & FATHOM_FLAG_LAST != 0
+        hasTasks = UInt32(raw.flags) & FATHOM_FLAG_TASKS != 0
         payloadSum = raw.payload_sum
         isLogged = file == TraceLog.name
         self.offset = offset

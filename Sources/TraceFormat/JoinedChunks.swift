@@ -17,6 +17,8 @@ public final class JoinedChunks {
     private var base: UInt64?
     private var calls: UInt64 = 0
     private var begin: (time: UInt64, depth: UInt32, lane: UInt32) = (0, 0, 0)
+    /// What is open where the chunk begins, when it says so: three words a call.
+    private var path: [UInt64] = []
     private var memory: [UnsafeMutableRawPointer] = []
 
     /// Bytes after which a chunk is finished.
@@ -64,6 +66,31 @@ public final class JoinedChunks {
         depth -= 1
     }
 
+    /// A call is open that was entered before recording was started. Only where a chunk begins can that be told.
+    ///
+    /// - Parameter ticks: when it was entered.
+    public func inherit(_ function: UInt64, callSite: UInt64, enterTicks ticks: UInt64, at time: UInt64) {
+        guard bytes.isEmpty, path.count == 3 * depth else {
+            enter(function, callSite: callSite, caller: 0, at: time)
+            return
+        }
+        self.time = max(self.time, self.ticks(at: time))
+        begin.time = self.time
+        path += [function, callSite, ticks]
+        depth += 1
+        begin.depth = depth
+    }
+
+    /// Recording was stopped: what is open is not known to have gone on.
+    public func stop(at time: UInt64) {
+        guard depth > 0 || depths.values.contains(where: { $0 > 0 }) else { return }
+        moveOn(to: time)
+        finishChunk(UInt8(FATHOM_FLAG_STOPPED))
+        depths = [:]
+        depth = 0
+        begin.depth = 0
+    }
+
     /// Callees of the innermost open call, `duration` ns long, were left out.
     public func drop(calls: UInt32, duration: UInt64) {
         special(FATHOM_DROPPED)
@@ -71,11 +98,23 @@ public final class JoinedChunks {
         append(clock.ticks(at: duration) &- clock.ticks(at: 0))
     }
 
+    /// Something happened within the innermost open call: a mark named `name`, or a counter has `value`.
+    public func event(_ name: UInt32, value: Double?, at time: UInt64) {
+        moveOn(to: time)
+        special(value == nil ? FATHOM_MARK : FATHOM_COUNTER)
+        append(name)
+        if let value { append(value.bitPattern) }
+    }
+
     /// The calls that follow are of `lane`.
     public func run(lane: UInt32, at time: UInt64) {
         depths[self.lane] = depth
         self.lane = lane
-        depth = depths[lane] ?? 0
+        depth = depths.removeValue(forKey: lane) ?? 0
+        if bytes.isEmpty, path.isEmpty, depth == 0, depths.values.allSatisfy({ $0 == 0 }) {
+            begin.lane = lane
+            return
+        }
         moveOn(to: time)
         special(FATHOM_LANE)
         append(lane)
@@ -105,20 +144,20 @@ public final class JoinedChunks {
     /// The last chunk ends at `time`, or when its last record says. `lost` calls are missing.
     public func finish(at time: UInt64, lost: UInt64 = 0) {
         moveOn(to: time)
-        if !bytes.isEmpty || chunks.isEmpty { finishChunk(isLast: true, lost: lost) }
+        if !bytes.isEmpty || !path.isEmpty || lost > 0 || chunks.isEmpty { finishChunk(UInt8(FATHOM_FLAG_LAST), lost: lost) }
     }
 
     // MARK: Chunks
 
     private func finishIfFull() {
-        if bytes.count >= JoinedChunks.chunkSize, !name.isEmpty { finishChunk(isLast: false, lost: 0) }
+        if bytes.count >= JoinedChunks.chunkSize, !name.isEmpty { finishChunk(0) }
     }
 
-    private func finishChunk(isLast: Bool, lost: UInt64) {
+    private func finishChunk(_ flags: UInt8, lost: UInt64 = 0) {
         var header = fathom_chunk()
         header.magic = FATHOM_CHUNK_MAGIC
         header.kind = UInt8(FATHOM_CHUNK_RECORDS)
-        header.flags = isLast ? UInt8(FATHOM_FLAG_LAST) : 0
+        header.flags = flags | (path.isEmpty ? 0 : UInt8(FATHOM_FLAG_PATH))
         header.thread = 1
         header.sequence = UInt64(chunks.count)
         header.begin_ticks = begin.time
@@ -126,20 +165,28 @@ public final class JoinedChunks {
         header.calls = calls
         header.lost_calls = lost
         header.depth = begin.depth
+        header.path_count = UInt32(path.count / 3)
+        header.inherited = UInt32(path.count / 3)
         header.lane = begin.lane
-        header.used = UInt32(bytes.count)
+        let pathSize = path.count * MemoryLayout<UInt64>.size
+        header.used = UInt32(pathSize + bytes.count)
         withUnsafeMutableBytes(of: &header.name) { field in
             for (index, byte) in name.utf8.prefix(field.count - 1).enumerated() { field[index] = byte }
         }
-        let size = Chunk.headerSize + bytes.count
+        let size = Chunk.headerSize + pathSize + bytes.count
         let piece = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: 8)
         piece.storeBytes(of: header, as: fathom_chunk.self)
-        bytes.withUnsafeBytes {
+        path.withUnsafeBytes {
             if $0.count > 0 { (piece + Chunk.headerSize).copyMemory(from: $0.baseAddress!, byteCount: $0.count) }
+        }
+        bytes.withUnsafeBytes {
+            let records = piece + Chunk.headerSize + pathSize
+            if $0.count > 0 { records.copyMemory(from: $0.baseAddress!, byteCount: $0.count) }
         }
         memory.append(piece)
         if let chunk = Chunk(at: piece, available: size, file: "", offset: 0) { chunks.append(chunk) }
         bytes.removeAll(keepingCapacity: true)
+        path.removeAll(keepingCapacity: true)
         base = nil
         calls = 0
         begin = (time, depth, lane)

@@ -7,11 +7,12 @@ extension Report {
     private static let columnWidth = 10
 
     func writeText(to writer: ByteWriter) {
-        for column in ReportColumn.allCases { Report.writeHeading(column.rawValue, to: writer) }
+        let columns = ReportColumn.allCases.filter { $0 != .suspended || tree.functions.suspended != nil }
+        for column in columns { Report.writeHeading(column.rawValue, to: writer) }
         writer.write("  \(heading) \(TimesText(tree).heading)\n")
         for row in rows where !writer.isClosed {
             writer.write(decimal: row.calls, width: Report.columnWidth)
-            for column in ReportColumn.allCases.dropFirst() {
+            for column in columns.dropFirst() {
                 writer.write(time: column.value(of: row), width: Report.columnWidth)
             }
             writer.write(byte: UInt8(ascii: " "))

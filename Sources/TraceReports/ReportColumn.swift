@@ -5,6 +5,7 @@ public enum ReportColumn: String, CaseIterable, Sendable {
     case calls
     case total
     case `self`
+    case suspended
     case average = "avg"
     case minimum = "min"
     case maximum = "max"
@@ -18,6 +19,7 @@ public enum ReportColumn: String, CaseIterable, Sendable {
         case .calls: row.calls
         case .total: row.total
         case .self: row.selfTime
+        case .suspended: row.suspended
         case .average: row.average
         case .minimum: row.minimum
         case .maximum: row.maximum

@@ -76,6 +76,7 @@ public struct TreeJSON: TreeVisitor {
         number(",\"start_ns\":", call.start)
         number(",\"total_ns\":", call.total)
         number(",\"self_ns\":", call.selfTime)
+        if call.suspended > 0 { number(",\"suspended_ns\":", call.suspended) }
         number(",\"calls\":", call.calls)
         switch call.state {
         case .complete: writer.write(",\"state\":\"complete\"" as StaticString)

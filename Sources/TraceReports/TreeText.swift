@@ -72,6 +72,11 @@ public struct TreeText: TreeVisitor {
             writer.write(decimal: call.calls)
             writer.write(" calls)" as StaticString)
         }
+        if call.suspended > 0 {
+            writer.write(" (" as StaticString)
+            writer.write(time: call.suspended)
+            writer.write(" suspended)" as StaticString)
+        }
         if call.isInherited {
             mark(" (inherited)")
         } else if call.state == .open {

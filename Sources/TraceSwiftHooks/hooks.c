@@ -9,12 +9,15 @@
 extern void fathom_swift_enter(void *inside, void *site) __attribute__((weak, visibility("default")));
 extern void fathom_swift_exit(void) __attribute__((weak, visibility("default")));
 
-extern void fathom_swift_tasks(void *(*current)(void)) __attribute__((weak, visibility("default")));
+extern void fathom_swift_tasks(void *(*current)(void), void *run) __attribute__((weak, visibility("default")));
 extern void *swift_task_getCurrent(void) __attribute__((weak, visibility("default")));
+// swift::runJobInEstablishedExecutorContext(swift::Job *); there only when the library is part of the product.
+extern char run_job[] __asm__("_ZN5swift34runJobInEstablishedExecutorContextEPNS_3JobE")
+    __attribute__((weak, visibility("hidden")));
 
-// Tells the runtime how to ask which task runs.
+// Tells the runtime how to ask which task runs, and where tasks are run.
 __attribute__((constructor, no_instrument_function)) static void find_tasks(void) {
-    if (fathom_swift_tasks && swift_task_getCurrent) fathom_swift_tasks(swift_task_getCurrent);
+    if (fathom_swift_tasks && swift_task_getCurrent) fathom_swift_tasks(swift_task_getCurrent, run_job);
 }
 
 // Jumps, so that the runtime finds the function's own stack pointer.

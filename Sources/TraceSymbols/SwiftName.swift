@@ -23,7 +23,9 @@ public struct SwiftName: Sendable, Equatable {
 
     /// - Returns: nil when `linkageName` is no Swift name.
     public init?(_ linkageName: String) {
-        if linkageName.hasPrefix("__swift_") || Self.entryPoints.contains(linkageName) {
+        if linkageName.hasPrefix("__swift_") || Self.entryPoints.contains(linkageName)
+            || Self.blockHelpers.contains(where: linkageName.hasPrefix)
+        {
             self.init(name: linkageName, kind: .compilerMade)
             return
         }
@@ -61,6 +63,8 @@ public struct SwiftName: Sendable, Equatable {
     private static let prefixes = ["$s", "_$s", "$S", "_$S", "_T0"]
     /// What the compiler starts an asynchronous program with.
     private static let entryPoints = ["async_Main", "async_MainTQ0_", "async_MainTY0_"]
+    /// How closures go to Dispatch.
+    private static let blockHelpers = ["block_copy_helper", "block_destroy_helper"]
     private static let continuation = " (resumed)"
 
     /// - Parameter text: what `swift_demangle` says.

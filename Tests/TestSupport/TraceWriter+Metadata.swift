@@ -44,6 +44,15 @@ public struct MetadataWriter {
         add(FATHOM_ITEM_UNLOAD, withUnsafeBytes(of: item) { Array($0.dropFirst(8)) })
     }
 
+    /// The name of marks.
+    public mutating func mark(_ id: UInt32, _ name: String) {
+        var item = fathom_name_item()
+        item.id = id
+        item.kind = FATHOM_NAME_MARK
+        item.text_size = UInt32(name.utf8.count)
+        add(FATHOM_ITEM_NAME, withUnsafeBytes(of: item) { Array($0.dropFirst(8)) } + Array(name.utf8))
+    }
+
     /// The image's end; with a `status` as wait(2) gives it, as the recorder tells it.
     public mutating func end(at ticks: UInt64, status: UInt32? = nil) {
         var item = fathom_end_item()

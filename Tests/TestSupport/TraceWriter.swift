@@ -19,6 +19,9 @@ public final class TraceWriter {
         public var inherited: UInt32 = 0
         public var lane: UInt32 = 0
         public var isLast = false
+        public var isStopped = false
+        public var restatesPath = false
+        public var hasTasks = false
         public var isMetadata = false
         public var isSealed = true
         public var name = ""
@@ -65,7 +68,10 @@ public final class TraceWriter {
         var header = fathom_chunk()
         header.magic = FATHOM_CHUNK_MAGIC
         header.kind = UInt8(options.isMetadata ? FATHOM_CHUNK_METADATA : FATHOM_CHUNK_RECORDS)
-        header.flags = UInt8((options.isSealed ? FATHOM_FLAG_SEALED : 0) | (options.isLast ? FATHOM_FLAG_LAST : 0))
+        header.flags = UInt8(
+            (options.isSealed ? FATHOM_FLAG_SEALED : 0) | (options.isLast ? FATHOM_FLAG_LAST : 0)
+                | (options.hasTasks ? FATHOM_FLAG_TASKS : 0) | (options.isStopped ? FATHOM_FLAG_STOPPED : 0)
+                | (options.restatesPath ? FATHOM_FLAG_PATH : 0))
         header.process = options.process
         header.thread = options.isMetadata ? 0 : options.thread
         header.pid = options.pid

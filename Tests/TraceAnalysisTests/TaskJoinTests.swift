@@ -21,6 +21,29 @@ import TraceFormat
     /// A thread's records.
     private struct Records {
         var writer = RecordWriter(time: 0)
+        /// Of the chunk being written, and those before it.
+        var options = TraceWriter.ChunkOptions()
+        var path: [TraceWriter.PathCall] = []
+        var chunks: [(options: TraceWriter.ChunkOptions, path: [TraceWriter.PathCall], records: [UInt8])] = []
+
+        /// Recording is stopped and started again, with calls of `open` on the stack.
+        mutating func pause(_ time: ClosedRange<UInt64>, open functions: String) {
+            options.isStopped = true
+            end(at: time.lowerBound)
+            writer = RecordWriter(time: time.upperBound)
+            options = TraceWriter.ChunkOptions()
+            options.begin = time.upperBound
+            options.restatesPath = true
+            path = functions.map { TraceWriter.PathCall(function: address($0), enter: time.upperBound) }
+            options.inherited = UInt32(path.count)
+            options.sequence = UInt64(chunks.count)
+        }
+
+        mutating func end(at time: UInt64 = 0) {
+            options.end = time
+            options.hasTasks = true
+            chunks.append((options, path, writer.bytes))
+        }
 
         mutating func enter(_ function: Character, at time: UInt64) { writer.enter(address(function), at: time) }
         mutating func exit(at time: UInt64) { writer.exit(at: time) }
@@ -48,17 +71,20 @@ import TraceFormat
         var metadata = MetadataWriter()
         metadata.process(pid: 1000, path: "/program")
         metadata.module("/program", low: 0x10, high: 0x1000, bias: 0)
+        metadata.mark(1, "here")
         if end > 0 { metadata.end(at: end) }
         var options = TraceWriter.ChunkOptions()
         options.isMetadata = true
         writer.add(options, records: metadata.bytes)
-        for (index, records) in threads.enumerated() {
-            var options = TraceWriter.ChunkOptions()
-            options.thread = UInt32(index + 1)
-            options.tid = 1000 + UInt32(index)
-            options.name = "thread \(index)"
-            options.isLast = true
-            writer.add(options, records: records.writer.bytes)
+        for (index, var records) in threads.enumerated() {
+            records.options.isLast = true
+            records.end()
+            for var chunk in records.chunks {
+                chunk.options.thread = UInt32(index + 1)
+                chunk.options.tid = 1000 + UInt32(index)
+                chunk.options.name = "thread \(index)"
+                writer.add(chunk.options, path: chunk.path, records: chunk.records)
+            }
         }
         let path = directory.file("x.fathom")
         try writer.write(to: path)
@@ -216,6 +242,42 @@ import TraceFormat
             ])
     }
 
+    /// What is open when recording is stopped has not gone on, as far as is known.
+    @Test func stopsAndStarts() throws {
+        var main = Records()
+        main.enter("m", at: 0)
+        main.piece("F", .start, 10...20, [1])
+        main.begin("F", .resumption, at: 50, [1])
+        main.enter("w", at: 60)
+        main.pause(100...200, open: "mFw")
+        main.exit(at: 210)
+        main.exit(at: 220)
+        main.piece("F", .resumption, 230...240, [1])
+        main.exit(at: 300)
+        #expect(
+            try trees([main]) == [
+                "thread 0", "0 m 0+100/40 open", "1 (running tasks) 10+10/10", "1 (running tasks) 50+50/50 open",
+                "0 m 200+100/70 inherited", "1 F 200+20/10 inherited", "2 w 200+10/10 inherited",
+                "1 (running tasks) 230+10/10",
+                "task 7", "0 F 10+90/50 open", "1 w 60+40/40 open", "0 F 230+10/10",
+            ])
+    }
+
+    @Test func marksAndCounters() throws {
+        var main = Records()
+        main.enter("m", at: 0)
+        main.writer.mark(1, at: 5)
+        main.begin("F", .start, at: 10, [1])
+        main.writer.mark(1, at: 15)
+        main.exit(at: 20)
+        main.exit(at: 30)
+        #expect(
+            try trees([main]) == [
+                "thread 0", "0 m 0+30/20", "1 -- here 5", "1 (running tasks) 10+10/10",
+                "task 7", "0 F 10+10/10", "1 -- here 15",
+            ])
+    }
+
     /// The beginning of what goes on was not recorded.
     @Test func beginningsThatAreMissing() throws {
         var thread = Records()
@@ -261,10 +323,11 @@ private struct TreeLines: TreeVisitor {
     mutating func enter(_ call: TreeCall) {
         selfTime += call.selfTime
         if call.depth == 0 { rootTime += call.total }
-        let state = call.state == .complete ? "" : " \(call.state)"
+        let state = call.isInherited ? " inherited" : call.state == .complete ? "" : " \(call.state)"
         let name = functions[call.function].name
         lines.append("\(call.depth) \(name) \(call.start)+\(call.total)/\(call.selfTime)\(state)")
     }
+    mutating func show(_ event: TreeEvent) { lines.append("\(event.depth) -- \(event.name) \(event.moment)") }
     mutating func leave(_ call: TreeCall) {}
     mutating func endLane(hidden: CallSum) {}
     mutating func endThread() {}

@@ -62,6 +62,8 @@ struct fathom_trace_header {
     16u  // recording was started since the previous chunk, or since its calls of this lane were
          // told: nothing is missing, but the path is the truth
 
+#define FATHOM_FLAG_TASKS 32u  // there are TASK records in it
+
 // Header of a chunk. Payload follows: path_count entries of struct fathom_path_entry, then records up to `used` bytes.
 // In the log, the next chunk starts at sizeof header + used, rounded up to 8.
 struct fathom_chunk {

@@ -23,8 +23,9 @@ void fathom_note_context(const void *context);
 void fathom_note_loading(void);
 // The module list may have changed, or is about to lose a module: look now.
 void fathom_note_modules(void);
-// Swift's concurrency library is there: `current` is its swift_task_getCurrent. Called from the product that uses it.
-void fathom_swift_tasks(void *(*current)(void));
+// Swift's concurrency library is there: `current` is its swift_task_getCurrent, `run` the function that runs jobs, or
+// NULL when the product does not have the library in itself. Called from the product that uses it.
+void fathom_swift_tasks(void *(*current)(void), void *run);
 // The process image is about to end by _exit; or by exec, if that succeeds.
 void fathom_note_exit(void);
 void fathom_note_exec(void);
