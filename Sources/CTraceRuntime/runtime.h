@@ -162,7 +162,7 @@ struct thread {
     uint32_t max_depth;
     uint32_t slow;  // frames have filters
     uint64_t min_cost_ticks;
-    char name[16];  // given by the program; empty: the kernel's
+    char name[16];            // given by the program; empty: the kernel's
     uintptr_t async_context;  // the register that Swift passes it in, at the enter hook that made the thread busy
 };
 #define GAP_LOST 1u          // records were dropped
@@ -334,7 +334,8 @@ uint32_t control_mode(void);  // MODE_* of a process that can record
 uint32_t name_intern(uint32_t kind, const char *text);  // its id; async-signal-safe
 
 // hooks.c: what is not the fast path's. Any thread in any state may come here.
-SLOW void hook_aside(uintptr_t function, uintptr_t call_site, uintptr_t stack_pointer, uintptr_t context, uint64_t hook);
+SLOW void hook_aside(uintptr_t function, uintptr_t call_site, uintptr_t stack_pointer, uintptr_t context,
+                     uint64_t hook);
 
 // tasks.c: Swift's.
 // Whether the call that begins is a piece of a task: called by the library that runs tasks.

@@ -67,7 +67,8 @@ struct NodeArena {
         (nodes + count).initialize(
             to: TreeNode(
                 address: UInt64(event.name), callSite: 0, enterTicks: event.ticks, start: event.moment, total: 0,
-                selfTime: 0, suspended: 0, hidden: CallSum(), dropped: CallSum(), calls: 0, depth: depth, state: .complete,
+                selfTime: 0, suspended: 0, hidden: CallSum(), dropped: CallSum(), calls: 0, depth: depth,
+                state: .complete,
                 isInherited: false, isEvent: true, value: event.value, isSkipped: false))
         count += 1
     }

@@ -28,7 +28,8 @@ struct TreeEmitter<Visitor: TreeVisitor> {
         }
         let call = TreeCall(
             function: space.function(at: node.address, ticks: node.enterTicks), callSite: node.callSite,
-            enterTicks: node.enterTicks, start: node.start, total: node.total, selfTime: node.selfTime, suspended: node.suspended,
+            enterTicks: node.enterTicks, start: node.start, total: node.total, selfTime: node.selfTime,
+            suspended: node.suspended,
             calls: node.calls, depth: node.depth, state: node.state,
             isInherited: node.isInherited, hidden: node.hidden, dropped: node.dropped)
         if let previous = latest {

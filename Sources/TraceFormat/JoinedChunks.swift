@@ -144,7 +144,9 @@ public final class JoinedChunks {
     /// The last chunk ends at `time`, or when its last record says. `lost` calls are missing.
     public func finish(at time: UInt64, lost: UInt64 = 0) {
         moveOn(to: time)
-        if !bytes.isEmpty || !path.isEmpty || lost > 0 || chunks.isEmpty { finishChunk(UInt8(FATHOM_FLAG_LAST), lost: lost) }
+        if !bytes.isEmpty || !path.isEmpty || lost > 0 || chunks.isEmpty {
+            finishChunk(UInt8(FATHOM_FLAG_LAST), lost: lost)
+        }
     }
 
     // MARK: Chunks

@@ -7,7 +7,8 @@ extension Report {
     private static let columnWidth = 10
 
     func writeText(to writer: ByteWriter) {
-        let columns = ReportColumn.allCases.filter { $0 != .suspended || tree.functions.suspended != nil }
+        let hasWaits = rows.contains { $0.suspended > 0 }
+        let columns = ReportColumn.allCases.filter { $0 != .suspended || hasWaits }
         for column in columns { Report.writeHeading(column.rawValue, to: writer) }
         writer.write("  \(heading) \(TimesText(tree).heading)\n")
         for row in rows where !writer.isClosed {

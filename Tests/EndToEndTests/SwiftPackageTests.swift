@@ -114,7 +114,11 @@ struct SwiftBuildKind: Sendable, CustomTestStringConvertible {
         try directory.write(
             """
             @inline(never) func twice(_ value: Int) throws -> Int { print(value); return value * 2 }
-            print(try twice(21))
+            @inline(never) func nap() async throws -> Int {
+                try await Task.sleep(nanoseconds: 5_000_000)
+                return try twice(21)
+            }
+            print(try await nap())
             """, to: "main.swift")
         let options = kind.everyFunction ? ["--every-function"] : []
         let build = try run(
@@ -126,6 +130,10 @@ struct SwiftBuildKind: Sendable, CustomTestStringConvertible {
         let recorded = try Fathom.record([directory.file("program")], into: session)
         #expect(recorded.stdout == "21\n42\n", Comment(rawValue: recorded.stderr))
         #expect(try Self.rows(["report", session, "--format", "csv"])["twice(_:)"] == 1)
+        let waits = try Self.rows(["report", session, "--format", "csv", "--callees", "nap()"])
+        #expect(waits["twice(_:)"] == 1)
+        let task = try Fathom.run(["tree", session, "--thread", "task *", "--filter", "nap()"]).stdout
+        #expect(task.contains(" nap() (") && task.contains(" suspended)\n") && task.contains("  (suspended)\n"))
     }
 
     @Test func buildsThatCannotBeTraced() throws {
