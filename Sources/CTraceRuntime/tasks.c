@@ -57,8 +57,8 @@ EXPORT void fathom_swift_tasks(void *(*current)(void), void *run) {
     }
 }
 
-// Whether a word can be read: the kernel reads it as a signal set before it finds that it is not told what to do with it
-// (Abseil's AddressIsReadable). process_vm_readv would do, but sandboxes kill for it.
+// Whether a word can be read: the kernel reads it as a signal set before it finds that it is not told what to do with
+// it (Abseil's AddressIsReadable). process_vm_readv would do, but sandboxes kill for it.
 static int is_readable(uintptr_t address) {
     return SYSTEM(rt_sigprocmask, -1, address, 0, sizeof(uint64_t), 0, 0) == -EINVAL;
 }

@@ -12,14 +12,14 @@ import TraceFormat
     init() throws { directory = try TemporaryDirectory("tasks") }
 
     /// What a piece is of its function.
-    private enum Part: UInt64 { case start = 0, resumption = 0x100, continuation = 0x200 }
+    enum Part: UInt64 { case start = 0, resumption = 0x100, continuation = 0x200 }
 
-    private static func address(_ function: Character, _ part: Part = .start) -> UInt64 {
+    static func address(_ function: Character, _ part: Part = .start) -> UInt64 {
         UInt64(function.asciiValue!) + part.rawValue
     }
 
     /// A thread's records.
-    private struct Records {
+    struct Records {
         var writer = RecordWriter(time: 0)
         /// Of the chunk being written, and those before it.
         var options = TraceWriter.ChunkOptions()
@@ -67,7 +67,7 @@ import TraceFormat
     }
 
     /// The trees of threads and tasks, each after a line with its name; one line a call: depth, name, start+total/self.
-    private func trees(_ threads: [Records], end: UInt64 = 0, budget: Int = 1 << 17) throws -> [String] {
+    func trees(_ threads: [Records], end: UInt64 = 0, budget: Int = 1 << 17) throws -> [String] {
         var metadata = MetadataWriter()
         metadata.process(pid: 1000, path: "/program")
         metadata.module("/program", low: 0x10, high: 0x1000, bias: 0)
@@ -285,6 +285,46 @@ import TraceFormat
         thread.piece("F", .continuation, 30...40, [2, 1])
         thread.piece("F", .continuation, 50...60, [2, 1])
         #expect(try trees([thread]) == ["task 7", "0 G 10+10/10", "0 F 30+30/30"])
+    }
+
+    /// Calls, returns and suspensions in any order on any threads.
+    @Test(arguments: 1...40) func randomTasks(_ seed: Int) throws {
+        let tasks = RandomTasks(seed: UInt64(seed), tasks: 12)
+        #expect(try trees(tasks.threads) == tasks.trees)
+    }
+
+    /// Pieces that do not fit together are somebody's all the same.
+    @Test(arguments: 1...40) func anyPieces(_ seed: Int) throws {
+        var random = SeededGenerator(seed: UInt64(seed))
+        var time: UInt64 = 0
+        let threads = (0..<2).map { _ in
+            var thread = Records()
+            var depth = 0
+            for _ in 0..<200 {
+                time += UInt64.random(in: 0...3000, using: &random)
+                switch Int.random(in: 0..<6, using: &random) {
+                case 0..<3:
+                    thread.begin(
+                        "FGw".randomElement(using: &random)!,
+                        [.start, .resumption, .continuation].randomElement(using: &random)!,
+                        at: time, task: UInt32.random(in: 1...3, using: &random),
+                        isResumed: Bool.random(using: &random),
+                        resume: UInt16.random(in: 0...2, using: &random),
+                        (0..<Int.random(in: 0...6, using: &random)).map { _ in UInt64.random(in: 1...4, using: &random)
+                        })
+                    depth += 1
+                case 3:
+                    thread.enter("w", at: time)
+                    depth += 1
+                default:
+                    if depth == 0 { break }
+                    depth -= 1
+                    thread.exit(at: time)
+                }
+            }
+            return thread
+        }
+        _ = try trees(threads, end: time)
     }
 
     /// More than one chunk, in both passes over it.
