@@ -37,15 +37,29 @@ public struct ResolvedFunction: Sendable {
 }
 
 /// What the code at an address is of a Swift function that may suspend.
-public enum AsyncPart: Sendable {
-    /// Of none, or of one that never suspends.
-    case none
-    /// Its beginning, up to where it may first suspend or call a function that may.
-    case start
-    /// What it goes on with after suspending: it is passed its own context.
-    case resumption
-    /// What it goes on with after a call: it is passed the context of the function that returned.
-    case continuation
+public struct AsyncPart: Sendable {
+    public enum Kind: Sendable {
+        /// Of none, or of one that never suspends.
+        case none
+        /// Its beginning, up to where it may first suspend or call a function that may.
+        case start
+        /// What it goes on with after suspending: it is passed its own context.
+        case resumption
+        /// What it goes on with after a call: it is passed the context of the function that returned.
+        case continuation
+    }
+
+    public var kind: Kind
+    /// The same for all parts of one function, and for thunks that lead there; nil when that is not known.
+    public var function: String?
+    /// It is the beginning of a thunk, with the beginning of the function in it.
+    public var isThunk: Bool
+
+    public init(_ kind: Kind = .none, of function: String? = nil, isThunk: Bool = false) {
+        self.kind = kind
+        self.function = function
+        self.isThunk = isThunk
+    }
 }
 
 /// The functions of a session by dense id, each with a name that is made when it is first asked for.
@@ -85,7 +99,7 @@ public final class FunctionTable {
 
     public init(
         resolve: @escaping Resolve, locate: @escaping Locate = { _, _ in nil },
-        identify: @escaping Identify = { _, _ in nil }, divide: @escaping Divide = { _, _ in .none }
+        identify: @escaping Identify = { _, _ in nil }, divide: @escaping Divide = { _, _ in AsyncPart() }
     ) {
         self.resolve = resolve
         self.locate = locate
@@ -146,12 +160,12 @@ public final class FunctionTable {
         return value
     }
 
-    /// Addresses that stand for no function: a call of which nothing is known, ...
+    /// Addresses that stand for no function: that of a call of which nothing is known, ...
     private static let names: [UInt64: String] = [0: "?", suspended: "(suspended)", runningTasks: "(running tasks)"]
-    /// ... time in which a task did not run, ...
-    static let suspended: UInt64 = 1
-    /// ... and time in which a thread ran tasks, which are shown by themselves.
-    static let runningTasks: UInt64 = 2
+    /// ... of time in which a task did not run, ...
+    static let suspended = UInt64.max
+    /// ... and of time in which a thread ran tasks, which are shown by themselves.
+    static let runningTasks = UInt64.max - 1
 
     /// Id of the function that stands for time in which a task did not run; nil when none is known to have waited.
     public var suspended: UInt32? { functionIDs[Function(module: -1, address: FunctionTable.suspended)] }

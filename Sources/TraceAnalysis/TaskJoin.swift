@@ -78,7 +78,9 @@ private struct TaskTree {
         var context: UInt64
         /// Contexts from its own to the task's first.
         var depth: Int
-        var function: UInt64
+        var part: AsyncPart
+        /// It has a line in the tree: it is not the rest of what its caller, a thunk, has begun.
+        var isCall: Bool
     }
 
     /// A thread that goes on with the same task after less than this, in ns, with nothing recorded between and nothing else
@@ -102,21 +104,22 @@ private struct TaskTree {
     /// - Parameter records: where those of the run are.
     mutating func add(_ run: TaskRun, _ part: AsyncPart, _ records: JoinedChunks) {
         let chain = run.piece.chain
-        let skipped = part == .start || part == .continuation ? 1 : 0
+        let skipped = part.kind == .start || part.kind == .continuation ? 1 : 0
         if !chain.isEmpty { returnTo(chain.dropFirst(skipped), depth: Int(run.piece.depth) - skipped) }
-        if let last, !stack.isEmpty, TaskTree.isSuspended(between: last, run, part) {
+        if let last, !stack.isEmpty, TaskTree.isSuspended(between: last, run, part.kind) {
             chunks.enter(FunctionTable.suspended, callSite: 0, caller: 0, at: last.run.end)
             chunks.exit(at: run.start)
         }
         // Where it belongs: its function's call, or one of its own.
-        let own = part == .start ? chain.first : chain.dropFirst(skipped).first
-        let goesOn = (part == .resumption || part == .continuation) && own != nil && own == stack.last?.context
-        let keeps = part != .none && own != nil
-        if !goesOn {
-            chunks.enter(run.function, callSite: run.callSite, caller: 0, at: run.start)
-            if keeps, let own {
-                let depth = Int(run.piece.depth) - (part == .start ? 0 : skipped)
-                stack.append(Activation(context: own, depth: depth, function: run.function))
+        let own = chain.dropFirst(part.kind == .start ? 0 : skipped)
+        let keeps = part.kind != .none && !own.isEmpty
+        if part.kind == .none || part.kind == .start || own.isEmpty || own.first != stack.last?.context {
+            let isRest =
+                own.dropFirst().first == stack.last?.context && stack.last.map { begins($0.part, part) } == true
+            if !isRest { chunks.enter(run.function, callSite: run.callSite, caller: 0, at: run.start) }
+            if keeps {
+                let depth = Int(run.piece.depth) - (chain.count - own.count)
+                stack.append(Activation(context: own.first!, depth: depth, part: part, isCall: !isRest))
             }
         }
         chunks.append(
@@ -128,7 +131,12 @@ private struct TaskTree {
         } else if !keeps {
             if run.isUnwound { chunks.unwind(at: run.end) } else { chunks.exit(at: run.end) }
         }
-        last = Last(run: run, context: keeps ? own : nil)
+        last = Last(run: run, context: keeps ? own.first : nil)
+    }
+
+    /// Whether `thunk` has the beginning of the function that `part` is of.
+    private func begins(_ thunk: AsyncPart, _ part: AsyncPart) -> Bool {
+        thunk.isThunk && thunk.function != nil && thunk.function == part.function
     }
 
     /// Ends the calls that have returned when one of `contexts`, innermost first, or one within them goes on.
@@ -143,13 +151,12 @@ private struct TaskTree {
             kept -= 1
         }
         while stack.count > kept {
-            chunks.exit(at: last?.run.end ?? 0)
-            stack.removeLast()
+            if stack.removeLast().isCall { chunks.exit(at: last?.run.end ?? 0) }
         }
     }
 
     /// Whether the task did not run between two pieces of it.
-    private static func isSuspended(between last: Last, _ run: TaskRun, _ part: AsyncPart) -> Bool {
+    private static func isSuspended(between last: Last, _ run: TaskRun, _ part: AsyncPart.Kind) -> Bool {
         guard run.start > last.run.end else { return false }
         if run.thread != last.run.thread || run.order != last.run.order + 1 { return true }
         let gap = run.start - last.run.end
@@ -175,11 +182,11 @@ private struct TaskTree {
         // When all but the outermost call have returned, it is taken to have returned as well.
         if last.isOpen {
             chunks.finish(at: last.end)
-        } else if stack.count > 1 {
+        } else if stack.count(where: \.isCall) > 1 {
             chunks.enter(FunctionTable.suspended, callSite: 0, caller: 0, at: last.end)
             chunks.finish(at: end)
         } else {
-            for _ in stack { chunks.exit(at: last.end) }
+            for call in stack where call.isCall { chunks.exit(at: last.end) }
             chunks.finish(at: last.end)
         }
     }

@@ -61,8 +61,12 @@ struct TaskPieceSink: CallSink {
         end = max(end, call.pointee.start)
         if let piece = pending {
             pending = nil
-            begin(piece, call, caller)
-            return
+            // What the library calls for the task that runs already, such as a handler, is a call like any other.
+            let outer = caller.payload.run
+            if outer < 0 || runs[Int(outer)].piece.task != piece.task {
+                begin(piece, call, caller)
+                return
+            }
         }
         call.pointee.payload = Payload(run: caller.payload.run)
         let run = caller.payload.run

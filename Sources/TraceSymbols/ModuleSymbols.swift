@@ -58,13 +58,16 @@ public final class ModuleSymbols {
         return swiftFunction(found.linkageName, start: found.start)?.identity
     }
 
-    /// What the code at `fileAddress` is of a Swift function that may suspend, or nil.
+    /// What the code at `fileAddress` is of a Swift function that may suspend, and the function's name; or nil.
     ///
     /// - Complexity: O(log n) after the table is built.
-    public func asyncPart(at fileAddress: UInt64) -> SwiftAsyncPart? {
+    public func asyncPart(at fileAddress: UInt64) -> (part: SwiftAsyncPart, name: SwiftName?)? {
         guard let table = contents.table, let found = table.lookup(fileAddress) else { return nil }
-        if let part = SwiftAsyncPart(linkageName: found.linkageName) { return part }
-        return divided.contains(found.linkageName) ? .start : nil
+        let name = found.linkageName
+        guard let part = SwiftAsyncPart(linkageName: name) ?? (divided.contains(name) ? .start : nil) else {
+            return nil
+        }
+        return (part, swiftFunction(name, start: found.start))
     }
 
     /// File and line of the instruction that contains `fileAddress`; for a return address, pass the byte before it.

@@ -20,6 +20,8 @@ public struct SwiftName: Sendable, Equatable {
     public var kind: Kind
     /// The declaration in full: the same for all versions of a function, and for no other function of its module.
     public private(set) var identity: String?
+    /// The same for all parts of one that may suspend, too.
+    public private(set) var whole: String?
 
     /// - Returns: nil when `linkageName` is no Swift name.
     public init?(_ linkageName: String) {
@@ -99,6 +101,7 @@ public struct SwiftName: Sendable, Equatable {
         if declaration.isAllocation { kind = .thunk }
         if isContinued { declaration.name += Self.continuation }
         self.init(name: declaration.name, kind: kind)
+        whole = String(rest)
         identity = String(rest) + (isContinued ? Self.continuation : "")
     }
 

@@ -95,12 +95,16 @@ import TraceFormat
                     name: String(UnicodeScalar(UInt8(truncatingIfNeeded: address))), module: nil, file: nil, line: 0)
             },
             divide: { _, address in
-                guard UnicodeScalar(UInt8(truncatingIfNeeded: address)).properties.isUppercase else { return .none }
-                return switch Part(rawValue: address & ~0xff)! {
-                case .start: .start
-                case .resumption: .resumption
-                case .continuation: .continuation
-                }
+                let letter = UnicodeScalar(UInt8(truncatingIfNeeded: address))
+                guard letter.properties.isUppercase else { return AsyncPart() }
+                let kind: AsyncPart.Kind =
+                    switch Part(rawValue: address & ~0xff)! {
+                    case .start: .start
+                    case .resumption: .resumption
+                    case .continuation: .continuation
+                    }
+                // T is a thunk that begins G.
+                return AsyncPart(kind, of: letter == "T" ? "G" : String(letter), isThunk: letter == "T")
             })
         let resolver = FunctionResolver(functions)
         var layout = TreeLayout()
@@ -206,6 +210,34 @@ import TraceFormat
             try trees([thread]) == [
                 "task 7", "0 F 0+2060/30", "1 c 20+20/15", "2 w 25+5/5", "1 (suspended) 40+2010/2010",
             ])
+    }
+
+    /// A thunk with the beginning of a function in it, and what the function goes on with.
+    @Test func thunksThatBeginFunctions() throws {
+        var thread = Records()
+        thread.piece("T", .start, 0...10, [1])
+        thread.piece("G", .resumption, 2000...2010, isResumed: true, [2, 1])
+        thread.piece("H", .start, 2020...2030, [3, 2, 1])
+        thread.piece("G", .continuation, 2040...2050, [3, 2, 1])
+        thread.piece("T", .continuation, 2060...2070, [2, 1])
+        // Not of the thunk: it is called by something else.
+        thread.piece("G", .continuation, 2080...2090, [7, 6, 5, 1])
+        thread.piece("T", .continuation, 2100...2110, [5, 1])
+        #expect(
+            try trees([thread]) == [
+                "task 7", "0 T 0+2110/100", "1 (suspended) 10+1990/1990", "1 H 2020+10/10", "1 G 2080+10/10",
+            ])
+    }
+
+    /// A function that the library calls while the task runs.
+    @Test func handlers() throws {
+        var thread = Records()
+        thread.begin("F", .start, at: 0, [1])
+        thread.enter("w", at: 10)
+        thread.piece("c", .start, 20...30, [])
+        thread.exit(at: 40)
+        thread.exit(at: 50)
+        #expect(try trees([thread]) == ["task 7", "0 F 0+50/20", "1 w 10+30/20", "2 c 20+10/10"])
     }
 
     @Test func theThreadKeepsTheRest() throws {

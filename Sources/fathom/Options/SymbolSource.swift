@@ -39,12 +39,15 @@ final class SymbolSource {
                 self.rawNames ? nil : self.symbols(of: module).identity(at: address)
             },
             divide: { module, address in
-                switch self.symbols(of: module).asyncPart(at: address) {
-                case .start: .start
-                case .resumption: .resumption
-                case .continuation: .continuation
-                case nil: .none
-                }
+                guard let (part, name) = self.symbols(of: module).asyncPart(at: address) else { return AsyncPart() }
+                let kind: AsyncPart.Kind =
+                    switch part {
+                    case .start: .start
+                    case .resumption: .resumption
+                    case .continuation: .continuation
+                    }
+                guard !self.rawNames, let name else { return AsyncPart(kind) }
+                return AsyncPart(kind, of: name.whole, isThunk: name.kind == .thunk)
             })
     }
 
