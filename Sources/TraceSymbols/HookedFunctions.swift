@@ -4,7 +4,7 @@ internal import Glibc
 /// Which functions of an executable or library call the hook that tells of their entry.
 public struct HookedFunctions: Sendable {
     public struct Function: Sendable, Equatable {
-        /// Demangled.
+        /// As reports call it, or demangled in full.
         public var name: String
         public var isHooked: Bool
     }
@@ -17,9 +17,10 @@ public struct HookedFunctions: Sendable {
     /// Reads the file and looks through its code for calls of a hook: directly, through the procedure linkage table, or
     /// through the global offset table (System V ABI; Arm's ELF for the 64-bit architecture).
     ///
+    /// - Parameter rawNames: Swift's names in full.
     /// - Throws: ``SymbolProblem``.
     /// - Complexity: O(bytes of code + n log n in the number of functions).
-    public init(path: String) throws(SymbolProblem) {
+    public init(path: String, rawNames: Bool = false) throws(SymbolProblem) {
         let file = try ELFFile(path: path)
         let symbols = FunctionSymbols(file)
         guard !symbols.functions.isEmpty else { throw .noSymbols(path) }
@@ -29,7 +30,8 @@ public struct HookedFunctions: Sendable {
         functions = symbols.functions.map { symbol in
             while next < hooked.count, hooked[next] < symbol.start { next += 1 }
             let isHooked = next < hooked.count && hooked[next] < symbol.start + symbol.size
-            return Function(name: demangle(symbol.name), isHooked: isHooked)
+            let name = rawNames ? nil : SwiftName(symbol.name)?.name
+            return Function(name: name ?? demangle(symbol.name), isHooked: isHooked)
         }
     }
 
@@ -38,11 +40,12 @@ public struct HookedFunctions: Sendable {
     /// - Parameters:
     ///   - program: path of an ELF file.
     ///   - libraryPath: the value of LD_LIBRARY_PATH the program will see.
+    ///   - rawNames: Swift's names in full.
     /// - Throws: ``SymbolProblem`` of the program; libraries without symbols are passed over.
     public static func modules(
-        of program: String, libraryPath: String? = nil
+        of program: String, libraryPath: String? = nil, rawNames: Bool = false
     ) throws(SymbolProblem) -> [(path: String, functions: HookedFunctions)] {
-        var modules = [(path: program, functions: try HookedFunctions(path: program))]
+        var modules = [(path: program, functions: try HookedFunctions(path: program, rawNames: rawNames))]
         let file = try ELFFile(path: program)
         var search = LibrarySearch(program: file, libraryPath: libraryPath)
         var libraries: [String] = []
@@ -51,7 +54,9 @@ public struct HookedFunctions: Sendable {
             return false
         }
         for library in libraries {
-            if let functions = try? HookedFunctions(path: library) { modules.append((library, functions)) }
+            if let functions = try? HookedFunctions(path: library, rawNames: rawNames) {
+                modules.append((library, functions))
+            }
         }
         return modules
     }

@@ -26,7 +26,7 @@ public struct SwiftName: Sendable, Equatable {
     /// - Returns: nil when `linkageName` is no Swift name.
     public init?(_ linkageName: String) {
         if linkageName.hasPrefix("__swift_") || Self.entryPoints.contains(linkageName)
-            || Self.blockHelpers.contains(where: linkageName.hasPrefix)
+            || Self.blockHelpers.contains(where: { linkageName == $0 || linkageName.hasPrefix($0 + ".") })
         {
             self.init(name: linkageName, kind: .compilerMade)
             return
@@ -65,7 +65,7 @@ public struct SwiftName: Sendable, Equatable {
     private static let prefixes = ["$s", "_$s", "$S", "_$S", "_T0"]
     /// What the compiler starts an asynchronous program with.
     private static let entryPoints = ["async_Main", "async_MainTQ0_", "async_MainTY0_"]
-    /// How closures go to Dispatch.
+    /// What a closure takes along when C holds it as a block, as it does for Dispatch.
     private static let blockHelpers = ["block_copy_helper", "block_destroy_helper"]
     private static let continuation = " (resumed)"
 

@@ -93,6 +93,7 @@ import Testing
     @Test func linkageNames() {
         #expect(SwiftName("main") == nil && SwiftName("_ZN1a1bEv") == nil && SwiftName("$snonsense") == nil)
         #expect(SwiftName("__swift_memcpy0_1")?.kind == .compilerMade)
+        #expect(SwiftName("block_copy_helper.4")?.kind == .compilerMade && SwiftName("block_copy_helpers") == nil)
         #expect(SwiftName("$s4demo3FooV3bar1xS2i_tF")?.name == "Foo.bar(x:)")
         #expect(SwiftName("$s3app6CircleV1rSdvM.resume.0")?.name == "Circle.r.modify (resumed)")
         #expect(SwiftName("$s3app6CircleV1rSdvM.cold")?.name == "Circle.r.modify")

@@ -17,6 +17,9 @@ struct Info: ParsableCommand {
     @Flag(help: "List the modules of each process.")
     var modules = false
 
+    @Flag(help: "Of a program: show Swift's names in full, with modules and types.")
+    var rawNames = false
+
     @Option(help: "text or json.")
     var format = Format.text
 
@@ -47,7 +50,7 @@ struct Info: ParsableCommand {
         let writer = StandardOutput.writer()
         let report: HooksReport
         do throws(SymbolProblem) {
-            report = HooksReport(writer, modules: try hookedModules(of: program))
+            report = HooksReport(writer, modules: try hookedModules(of: program, rawNames: rawNames))
         } catch {
             throw Diagnostics.fail("\(program): which functions have hooks cannot be told: \(error)", status: 2)
         }
@@ -60,9 +63,10 @@ struct Info: ParsableCommand {
 }
 
 /// The functions of a program and of the libraries it needs that have hooks.
-func hookedModules(of program: String) throws(SymbolProblem) -> [HooksReport.Module] {
+func hookedModules(of program: String, rawNames: Bool) throws(SymbolProblem) -> [HooksReport.Module] {
     let libraryPath = getenv("LD_LIBRARY_PATH").map { String(cString: $0) }
-    return try HookedFunctions.modules(of: program, libraryPath: libraryPath).map { module in
+    let modules = try HookedFunctions.modules(of: program, libraryPath: libraryPath, rawNames: rawNames)
+    return modules.map { module in
         HooksReport.Module(
             path: module.path, functions: module.functions.functions.map { ($0.name, $0.isHooked) })
     }

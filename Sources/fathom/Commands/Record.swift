@@ -90,10 +90,9 @@ struct Record: ParsableCommand {
             throw Diagnostics.fail(error.description, status: error.exitStatus)
         }
         if !quiet {
-            for module in (try? hookedModules(of: executable)) ?? [] where module.functions.contains(where: \.isHooked)
-            {
-                Diagnostics.say(module.summary)
-            }
+            // Counted, not named: raw names cost less.
+            let modules = (try? hookedModules(of: executable, rawNames: true)) ?? []
+            for module in modules where module.functions.contains(where: \.isHooked) { Diagnostics.say(module.summary) }
             SummaryText(summary).lines.forEach(Diagnostics.say)
         }
         end(as: summary.status)
