@@ -14,6 +14,8 @@ public struct BuildOptions: Sendable, Equatable {
     public var excludedFiles: [String] = []
     /// Directories and files, absolute, outside which functions get no hooks; empty for all.
     public var only: [String] = []
+    /// Swift: hook functions that call nothing, too, and none that only the compiler knows of.
+    public var everyFunction = false
     /// A file that each compilation appends a line to; nil for none.
     public var log: String?
 
@@ -21,6 +23,9 @@ public struct BuildOptions: Sendable, Equatable {
 
     /// Whether some functions of an instrumented file are to be left out.
     var excludesFunctions: Bool { !excludedFunctions.isEmpty || !excludedFiles.isEmpty || !only.isEmpty }
+
+    /// Whether something is asked for that leaves out functions.
+    var choosesFunctions: Bool { excludesFunctions || afterInlining }
 
     /// Whether functions defined in `file` get hooks.
     ///
@@ -44,6 +49,15 @@ extension BuildOptions {
     }
 }
 
+// MARK: - What is built
+
+extension BuildOptions {
+    /// Tells `fathom build`, if that runs the build.
+    func note(_ entries: [BuildLog.Entry]) throws(BuildError) {
+        if let log { try BuildLog(path: log).append(entries) }
+    }
+}
+
 // MARK: - The environment
 
 extension BuildOptions {
@@ -56,6 +70,7 @@ extension BuildOptions {
         if afterInlining { lines.append("after-inlining") }
         if framePointers { lines.append("frame-pointers") }
         if keepGoing { lines.append("keep-going") }
+        if everyFunction { lines.append("every-function") }
         lines += excludedFunctions.map { "exclude-function=\($0)" }
         lines += excludedFiles.map { "exclude-file=\($0)" }
         lines += only.map { "only=\($0)" }
@@ -72,6 +87,7 @@ extension BuildOptions {
             case "after-inlining": afterInlining = true
             case "frame-pointers": framePointers = true
             case "keep-going": keepGoing = true
+            case "every-function": everyFunction = true
             case "exclude-function": excludedFunctions.append(value)
             case "exclude-file": excludedFiles.append(value)
             case "only": only.append(value)

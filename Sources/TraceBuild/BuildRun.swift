@@ -25,51 +25,59 @@ public struct BuildRun {
     ///
     /// - Throws: ``BuildError`` when it could not be started.
     public func run() throws(BuildError) -> BuildResult {
+        if let refused = SwiftInvocation.buildsNothing(command) { throw .buildsNothing(refused) }
         let standIns = try StandIns.make(of: program)
-        let log = try makeLog()
-        defer { unlink(log) }
+        let log = try BuildLog.make()
+        defer { log.remove() }
         var options = options
-        options.log = log
+        options.log = log.location
         setenv(BuildOptions.variable, options.encoded, 1)
         setenv("PATH", "\(standIns):\(environmentVariable("PATH") ?? "/usr/bin:/bin")", 1)
-        // A compiler that the user names by its path goes through a stand-in too, when there is one of that name.
-        for variable in ["CC", "CXX"] {
-            guard let value = environmentVariable(variable), value.hasPrefix("/") else { continue }
-            let name = lastComponent(value)
-            if CompilerName.isCompiler(name) { setenv(variable, "\(program) cc \(value)", 1) }
+        // A compiler that the user names by its path goes through a stand-in too.
+        for variable in StandIns.compilerVariables {
+            guard let value = environmentVariable(variable), value.hasPrefix("/"),
+                CompilerName.isCompiler(lastComponent(value))
+            else { continue }
+            setenv(variable, StandIns.standIn(for: value, program: program).joined(separator: " "), 1)
         }
+        let isPath = command[0].contains("/") && StandIns.isStandIn(command[0])
+        let words = isPath ? StandIns.standIn(for: command[0], program: program) + command.dropFirst() : command
         // What the terminal sends, the command gets too, and we wait for what it makes of it.
         let ignored = [SIGINT, SIGQUIT].map { ($0, signal($0, SIG_IGN)) }
         defer { for (number, handler) in ignored { signal(number, handler) } }
-        let status = try Subprocess.run(command)
-        return BuildResult(status: status, lines: lines(try readLog(log), status))
+        let status = try Subprocess.run(words, restoring: ignored.filter { $0.1 == nil }.map(\.0))
+        return BuildResult(status: status, lines: status == 0 ? lines(try log.entries()) : [])
     }
 
-    private func lines(_ log: [String], _ status: Int32) -> [String] {
-        if status != 0 { return [] }
-        let hooked = log.count { $0.hasPrefix("+") }
-        if log.isEmpty {
+    private func lines(_ built: Set<BuildLog.Entry>) -> [String] {
+        var (files, hooked, swiftFiles, packages) = (0, 0, 0, 0)
+        for entry in built {
+            switch entry {
+            case .file(_, let isHooked):
+                files += 1
+                if isHooked { hooked += 1 }
+            case .swift: swiftFiles += 1
+            case .package: packages += 1
+            }
+        }
+        if built.isEmpty {
             return [
                 "nothing was compiled through Fathom: if the tree is up to date, clean it; if it was configured without, "
                     + "configure it anew with fathom build; a compiler called by its full path is not seen"
             ]
         }
-        var line = "\(hooked) of \(log.count) files compiled with hooks"
-        if hooked == 0 { line += ": none is left by --only and --exclude-file, or it is freestanding code" }
-        return [line]
-    }
-
-    private func makeLog() throws(BuildError) -> String {
-        var template = Array("\(environmentVariable("TMPDIR") ?? "/tmp")/fathom-build-XXXXXX".utf8CString)
-        let descriptor = mkstemp(&template)
-        let path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        guard descriptor >= 0 else { throw .cannotWrite(path, errno: errno) }
-        close(descriptor)
-        return path
-    }
-
-    /// The files compiled, each once however often it was.
-    private func readLog(_ path: String) throws(BuildError) -> [String] {
-        Array(Set(try TextFile.read(path).split(separator: "\n").map(String.init)))
+        var lines: [String] = []
+        if files + swiftFiles > 0 {
+            var line = "\(hooked + swiftFiles) of \(files + swiftFiles) files compiled with hooks"
+            if hooked + swiftFiles == 0 {
+                line += ": none is left by --only and --exclude-file, or it is freestanding code"
+            }
+            lines.append(line)
+        }
+        if packages > 0 { lines.append("\(packages) Swift package\(packages == 1 ? "" : "s") built with hooks") }
+        if swiftFiles + packages > 0, options.choosesFunctions {
+            lines.append("warning: Swift code has all hooks: what leaves functions out is for C and C++")
+        }
+        return lines
     }
 }

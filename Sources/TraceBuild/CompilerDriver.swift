@@ -35,56 +35,41 @@ public struct CompilerDriver {
 
     /// Compiles, or links. Returns only when more than one step was needed or something failed.
     ///
+    /// - Parameter swiftHooks: what Swift code among the objects needs.
     /// - Returns: The exit status.
-    public func run(checkingObjects check: (_ path: String) -> [String]) throws(BuildError) -> Int32 {
-        Self.leaveStandIns()
+    public func run(swiftHooks: String) throws(BuildError) -> Int32 {
+        StandIns.leave()
         guard invocation.stage != .nothing else { throw Subprocess.become(command(adding: [])) }
-        if invocation.stage == .link, !options.keepGoing {
-            let bare = invocation.objects.flatMap(check)
-            if !bare.isEmpty { throw .mixed(objects: bare, output: invocation.output ?? "a.out") }
+        var added: [String] = []
+        if invocation.stage == .link {
+            let inputs = try LinkInputs(invocation.objects, of: invocation.output ?? "a.out", options)
+            if inputs.callSwiftHooks, !given.contains("-fsanitize=thread") { added = [swiftHooks] }
         }
-        guard !invocation.sources.isEmpty else { throw Subprocess.become(command(adding: [])) }
+        guard !invocation.sources.isEmpty else { throw Subprocess.become(command(adding: [], added)) }
         if options.afterInlining, compiler.family == .gcc {
             throw .needsClang(option: "--after-inlining", compiler: compiler.path)
         }
         let covered =
             invocation.isFreestanding ? [] : invocation.sources.filter { options.covers($0, in: directory) }
         try note(invocation.sources, covered: Set(covered))
-        if covered.isEmpty { throw Subprocess.become(command(adding: HookFlags.none(compiler.family))) }
+        if covered.isEmpty { throw Subprocess.become(command(adding: HookFlags.none(compiler.family), added)) }
         if covered.count < invocation.sources.count || needsIR {
             return try SeparateCompilation(
-                compiler: compiler, invocation: invocation, options: options, directory: directory
+                compiler: compiler, invocation: invocation, options: options, directory: directory, linked: added
             ).run()
         }
-        throw Subprocess.become(command(adding: HookFlags.all(compiler.family, options)))
+        throw Subprocess.become(command(adding: HookFlags.all(compiler.family, options), added))
     }
 
     /// clang has no options to leave functions out: they are taken out of its intermediate form.
     private var needsIR: Bool { compiler.family == .clang && options.excludesFunctions }
 
-    private func command(adding flags: [String]) -> [String] { compiler.launcher + [compiler.path] + flags + given }
-
-    /// What the compiler runs finds the real compilers.
-    private static func leaveStandIns() {
-        guard let path = environmentVariable("PATH") else { return }
-        let kept = path.split(separator: ":", omittingEmptySubsequences: false).filter {
-            !StandIns.isDirectory(String($0))
-        }
-        setenv("PATH", kept.joined(separator: ":"), 1)
+    private func command(adding flags: [String], _ linked: [String] = []) -> [String] {
+        compiler.launcher + [compiler.path] + flags + given + linked
     }
 
-    /// Tells `fathom build` of the compilation; a line is one write, so compilers that run at once do not mix theirs.
     private func note(_ sources: [String], covered: Set<String>) throws(BuildError) {
-        guard let log = options.log else { return }
-        let descriptor = open(log, O_WRONLY | O_APPEND | O_CLOEXEC)
-        guard descriptor >= 0 else { return }  // the build is over, and this compiler was left behind
-        defer { close(descriptor) }
-        for source in sources {
-            let line =
-                (covered.contains(source) ? "+ " : "- ") + absolutePath(source, in: directory) + "\n"
-            guard write(descriptor, line, line.utf8.count) == line.utf8.count else {
-                throw .cannotWrite(log, errno: errno)
-            }
-        }
+        try options.note(
+            sources.map { .file(absolutePath($0, in: directory), isHooked: covered.contains($0)) })
     }
 }

@@ -1,4 +1,4 @@
-/// The names that C and C++ compilers go by: `gcc`, `x86_64-linux-gnu-g++-12`, `clang-21`, `c++`.
+/// The names that compilers go by: `gcc`, `x86_64-linux-gnu-g++-12`, `clang-21`, `c++`; `swiftc`, `swift`.
 public enum CompilerName {
     /// Whether a program of that name (its last path component) compiles C or C++.
     public static func isCompiler(_ name: String) -> Bool { base(of: name) != nil }
@@ -20,6 +20,12 @@ public enum CompilerName {
         }
         return nil
     }
+
+    /// Whether a program of that name compiles Swift or builds packages of it.
+    public static func isSwift(_ name: String) -> Bool { swift.contains(name) }
+
+    /// `swift-build` is what `swift build` runs.
+    static let swift: Set<String> = ["swift", "swiftc", "swift-build", "swift-run", "swift-test"]
 
     /// Programs that stand before a compiler: `ccache gcc -c a.c`.
     static let launchers: Set<String> = ["ccache"]

@@ -7,6 +7,8 @@ struct SeparateCompilation {
     let invocation: CompilerInvocation
     let options: BuildOptions
     let directory: String
+    /// Objects to link besides.
+    let linked: [String]
 
     /// - Returns: The exit status of the first step that failed, or 0.
     func run() throws(BuildError) -> Int32 {
@@ -31,7 +33,7 @@ struct SeparateCompilation {
         guard invocation.stage == .link else { return 0 }
         // `-x c` would hold for the objects too.
         let arguments = withoutLanguage(invocation.arguments).map { objects[$0] ?? $0 }
-        return try Subprocess.run([compiler.path] + arguments)
+        return try Subprocess.run([compiler.path] + arguments + linked)
     }
 
     /// What the compiler names its result.

@@ -35,8 +35,29 @@ public enum StandIns {
     /// Whether a program is called by a name that a stand-in may have.
     public static func isStandIn(_ program: String) -> Bool {
         let name = lastComponent(program)
-        return CompilerName.isCompiler(name) || CompilerName.launchers.contains(name)
+        return CompilerName.isCompiler(name) || CompilerName.launchers.contains(name) || CompilerName.isSwift(name)
     }
+
+    /// From here on this process, and what it starts, finds the real compilers.
+    static func leave() {
+        if let path = environmentVariable("PATH") {
+            let kept = path.split(separator: ":", omittingEmptySubsequences: false).filter { !isDirectory(String($0)) }
+            setenv("PATH", kept.joined(separator: ":"), 1)
+        }
+        for variable in compilerVariables {
+            let prefix = standIn(for: "", program: resolvedPath("/proc/self/exe") ?? "").joined(separator: " ")
+            guard let value = environmentVariable(variable), value.hasPrefix(prefix) else { continue }
+            setenv(variable, String(value.dropFirst(prefix.count)), 1)
+        }
+    }
+
+    /// What to call in place of a compiler that is named by its path.
+    ///
+    /// - Parameter program: Fathom's executable.
+    static func standIn(for path: String, program: String) -> [String] { [program, "cc", path] }
+
+    /// What names compilers for a build, by their paths too.
+    static let compilerVariables = ["CC", "CXX"]
 
     /// Whether a directory of PATH is one of stand-ins: a compiler found there would be Fathom again.
     static func isDirectory(_ path: String) -> Bool {
@@ -47,7 +68,7 @@ public enum StandIns {
     private static func compilers() -> [String] {
         let path = environmentVariable("PATH") ?? "/usr/bin:/bin"
         return path.split(separator: ":").map(String.init).filter { !isDirectory($0) }.flatMap { names(in: $0) }
-            .filter { CompilerName.isCompiler($0) || CompilerName.launchers.contains($0) }
+            .filter { isStandIn($0) }
     }
 
     private static func names(in directory: String) -> [String] {

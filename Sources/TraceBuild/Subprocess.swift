@@ -10,8 +10,11 @@ enum Subprocess {
 
     /// Runs a program with our standard streams to its end.
     ///
+    /// - Parameter signals: what we ignore and it does not.
     /// - Returns: Its exit status; 128 and the signal's number when a signal ended it.
-    static func run(_ command: [String]) throws(BuildError) -> Int32 { try wait(for: spawn(command, output: nil)) }
+    static func run(_ command: [String], restoring signals: [Int32] = []) throws(BuildError) -> Int32 {
+        try wait(for: spawn(command, output: nil, restoring: signals))
+    }
 
     /// Runs a program to its end; returns what it wrote to standard output, whole.
     static func output(_ command: [String]) throws(BuildError) -> String {
@@ -40,13 +43,23 @@ enum Subprocess {
     }
 
     /// - Parameter output: becomes its standard output.
-    private static func spawn(_ command: [String], output: Int32?) throws(BuildError) -> pid_t {
+    private static func spawn(
+        _ command: [String], output: Int32?, restoring signals: [Int32] = []
+    ) throws(BuildError) -> pid_t {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
         if let output { posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO) }
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        var defaults = sigset_t()
+        sigemptyset(&defaults)
+        for signal in signals { sigaddset(&defaults, signal) }
+        posix_spawnattr_setsigdefault(&attributes, &defaults)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF))
         var pid: pid_t = 0
-        let failure = withUnsafePointers(command) { posix_spawnp(&pid, command[0], &actions, nil, $0, environ) }
+        let failure = withUnsafePointers(command) { posix_spawnp(&pid, command[0], &actions, &attributes, $0, environ) }
         guard failure == 0 else { throw .cannotRun(command[0], errno: failure) }
         return pid
     }

@@ -1,103 +1,124 @@
 internal import Glibc
 
-/// A command that builds Swift code, changed so that what it builds calls the runtime's hooks.
+/// Stands before `swiftc` and `swift`: what they build calls the runtime's hooks.
 ///
 /// The compiler is asked for the function hooks of its thread sanitizer without the sanitizer; they come to a small object
-/// that is linked into each product (`Sources/TraceSwiftHooks`). With ``Options/everyFunction`` our own frontend stands
+/// that is linked into each product (`Sources/TraceSwiftHooks`). With ``BuildOptions/everyFunction`` our own frontend stands
 /// before the compiler's and marks the functions to hook itself, see ``SwiftIR``.
 public struct SwiftBuild {
-    public struct Options: Sendable {
-        /// Hook functions that call nothing, too, and leave out what only the compiler knows of.
-        public var everyFunction = false
-
-        public init() {}
-    }
-
     /// Where the parts that go into a build lie.
     public struct Tools: Sendable {
         /// `fathom` by the name ``SwiftBuild/frontendName``.
         public var frontend: String
         /// `libfathom-swift.o`.
         public var hooks: String
+        /// `libfathom.static`: options for gcc that link the runtime into a program that loads nothing.
+        public var staticRuntime: String
 
-        public init(frontend: String, hooks: String) {
+        public init(frontend: String, hooks: String, staticRuntime: String) {
             self.frontend = frontend
             self.hooks = hooks
+            self.staticRuntime = staticRuntime
         }
     }
 
-    /// Whether `command` is one of Swift's that build.
-    public static func builds(_ command: String) -> Bool {
-        ["swift", "swiftc"].contains(lastComponent(command))
-    }
-
-    private let options: Options
+    private let options: BuildOptions
     private let tools: Tools
 
-    public init(_ options: Options, tools: Tools) {
+    public init(_ options: BuildOptions, tools: Tools) {
         self.options = options
         self.tools = tools
     }
 
+    /// Compiles, links or builds a package. Returns only when that fails.
+    ///
+    /// - Parameters:
+    ///   - name: what was called: `swiftc`, a path of `swift`.
+    ///   - arguments: what it was called with.
+    public func run(_ name: String, _ arguments: [String]) throws(BuildError) -> Never {
+        guard let path = Compiler.find(name) else { throw .noCompiler(name) }
+        StandIns.leave()
+        let invocation = SwiftInvocation(path, arguments)
+        guard invocation.stage != .nothing else { throw Subprocess.become([path] + arguments) }
+        let directory = currentDirectory()
+        var inputs: LinkInputs?
+        if invocation.stage == .link {
+            inputs = try LinkInputs(invocation.objects, of: invocation.output ?? "the program", options)
+        }
+        let changed = try instrument([path] + arguments, linksHooks: inputs?.callSwiftHooks == true)
+        try options.note(
+            invocation.stage == .package
+                ? [.package(absolutePath(Self.packagePath(arguments), in: directory))]
+                : invocation.sources.map { .swift(absolutePath($0, in: directory)) })
+        for (name, value) in changed.environment { setenv(name, value, 1) }
+        throw Subprocess.become(changed.words)
+    }
+
     /// A command and what it finds in its environment besides.
-    public struct Invocation: Sendable, Equatable {
-        public var words: [String]
-        public var environment: [String: String] = [:]
+    struct Invocation: Equatable {
+        var words: [String]
+        var environment: [String: String] = [:]
     }
 
-    /// Runs what ``instrument(_:)`` makes of `command`.
+    /// What to run in place of `command`, whose first word is the path of a `swift` or `swiftc` that compiles.
     ///
-    /// - Returns: its exit status.
-    /// - Throws: ``BuildError``.
-    public func run(_ command: [String]) throws(BuildError) -> Int32 {
-        let invocation = try instrument(command)
-        for (name, value) in invocation.environment { setenv(name, value, 1) }
-        return try Subprocess.run(invocation.words)
-    }
-
-    /// What to run in place of `command`, whose first word is `swift` or `swiftc`.
-    ///
-    /// - Throws: ``BuildError``.
-    public func instrument(_ command: [String]) throws(BuildError) -> Invocation {
+    /// - Parameter linksHooks: whether objects to link need the sanitizer's hooks in any case.
+    func instrument(_ command: [String], linksHooks: Bool = false) throws(BuildError) -> Invocation {
         let arguments = command.dropFirst()
         if arguments.contains(where: Self.usesThreadSanitizer) { throw .threadSanitizer }
-        let linked = ["-Xlinker", tools.hooks]
         let toolchain = try SwiftToolchain(of: command[0])
-        let frontend = frontendFlags(command, toolchain)
-        let environment = [SwiftFrontend.frontendVariable: toolchain.frontend]
-        guard command[0].hasSuffix("swift") else {
-            guard options.everyFunction else { return Invocation(words: [command[0]] + hookFlags + linked + arguments) }
-            return Invocation(words: [command[0]] + frontend + linked + arguments, environment: environment)
-        }
-        guard let subcommand = arguments.first, ["build", "run", "test"].contains(subcommand) else {
-            throw .buildsNothing(command.prefix(2).joined(separator: " "))
+        var linked = options.everyFunction && !linksHooks ? [] : ["-Xlinker", tools.hooks]
+        if arguments.contains(Self.staticExecutable) { linked += try staticRuntime() }
+        let compiler = hookFlags(arguments, toolchain)
+        let environment = options.everyFunction ? [SwiftFrontend.frontendVariable: toolchain.frontend] : [:]
+        if lastComponent(command[0]) == "swiftc" {
+            return Invocation(words: [command[0]] + compiler + linked + arguments, environment: environment)
         }
         // SwiftPM builds C targets too, and passes what is meant for those to the Swift compiler as well.
-        let flags = (hookFlags + frontend).flatMap { ["-Xswiftc", $0] } + ["-Xcc", Self.hooksOfC] + linked
-        return Invocation(words: [command[0], subcommand] + flags + arguments.dropFirst(), environment: environment)
+        let flags = compiler.flatMap { ["-Xswiftc", $0] } + ["-Xcc", Self.hooksOfC] + linked
+        let subcommand = lastComponent(command[0]) == "swift" ? arguments.prefix(1) : []
+        return Invocation(
+            words: [command[0]] + subcommand + flags + arguments.dropFirst(subcommand.count), environment: environment)
     }
 
-    private var hookFlags: [String] {
-        if options.everyFunction { return [] }
-        let accesses = ["memory-accesses", "atomics", "memintrinsics"]
-        return ["-Xfrontend", Self.sanitizerHooks] + Self.withoutMerging
-            + accesses.flatMap { ["-Xllvm", "-tsan-instrument-\($0)=0"] }
-    }
-
-    private func frontendFlags(_ command: [String], _ toolchain: SwiftToolchain) -> [String] {
-        let isStatic = command.contains { Self.staticOptions.contains($0) }
-        return [
+    private func hookFlags(_ arguments: ArraySlice<String>, _ toolchain: SwiftToolchain) -> [String] {
+        let merging = toolchain.knows(Self.withoutLLVMMerging) ? ["-Xfrontend", Self.withoutLLVMMerging] : []
+        guard options.everyFunction else {
+            let accesses = ["memory-accesses", "atomics", "memintrinsics"]
+            return ["-Xfrontend", Self.sanitizerHooks] + merging + Self.withoutMerging
+                + accesses.flatMap { ["-Xllvm", "-tsan-instrument-\($0)=0"] }
+        }
+        let isStatic = arguments.contains { Self.staticOptions.contains($0) }
+        return merging + [
             "-driver-use-frontend-path", tools.frontend,
             "-resource-dir", isStatic ? toolchain.staticResources : toolchain.resources,
         ]
     }
 
+    /// The runtime for a program that loads no library, as the linker takes it.
+    private func staticRuntime() throws(BuildError) -> [String] {
+        ResponseFile.words(try TextFile.read(tools.staticRuntime)).flatMap { word in
+            ["-Xlinker", word.hasPrefix("-Wl,") ? String(word.dropFirst(4)) : word]
+        }
+    }
+
+    /// Where `swift build` looks for its package.
+    private static func packagePath(_ arguments: [String]) -> String {
+        for (index, argument) in arguments.enumerated() {
+            if argument == "--package-path", index + 1 < arguments.count { return arguments[index + 1] }
+            if argument.hasPrefix("--package-path=") { return String(argument.dropFirst(15)) }
+        }
+        return "."
+    }
+
     static let sanitizerHooks = "-sanitize=thread"
     static let hooksOfC = "-finstrument-functions"
-    private static let staticOptions = ["-static-stdlib", "--static-swift-stdlib", "-static-executable"]
+    private static let staticOptions = ["-static-stdlib", "--static-swift-stdlib", staticExecutable]
+    private static let staticExecutable = "-static-executable"
 
     /// The optimiser must not make one function of several, which would then be known by one's name.
     static let withoutMerging = ["-Xllvm", "-swiftmergefunc-threshold=0"]
+    static let withoutLLVMMerging = "-disable-llvm-merge-functions-pass"
 
     /// The name by which `fathom` stands in for the compiler's frontend.
     public static let frontendName = "fathom-swift-frontend"

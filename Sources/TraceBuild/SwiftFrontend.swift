@@ -104,6 +104,7 @@ struct Compilation {
     /// What making code depends on.
     private static let codeFlags: Set<String> = [
         "-function-sections", "-disable-llvm-optzns", "-disable-objc-interop", "-static", "-parse-as-library",
+        SwiftBuild.withoutLLVMMerging,
     ]
     private static let codeValues: Set<String> = ["-target", "-target-cpu", "-Xllvm", "-module-name", "-resource-dir"]
 

@@ -43,7 +43,23 @@ enum SwiftIR {
             result += attributes.utf8
             copied = function.attributesEnd
         }
-        return result + module[copied...]
+        return result + module[copied...] + tag(after: module).utf8
+    }
+
+    /// What LLVM keeps in the object as the compiler's options: who links it can see that it went through here.
+    private static func tag(after module: [UInt8]) -> String {
+        var next = 0
+        var index = 0
+        while index < module.count {
+            let line = IRText.line(module, from: index)
+            index = line.upperBound + 1
+            if module[line].first == UInt8(ascii: "!"),
+                let node = IRText.number(module, (line.lowerBound + 1)..<line.upperBound)
+            {
+                next = max(next, node.number + 1)
+            }
+        }
+        return "\n!llvm.commandline = !{!\(next)}\n!\(next) = !{!\"\(SwiftBuild.hooksOfC)\"}\n"
     }
 
     private struct Function {

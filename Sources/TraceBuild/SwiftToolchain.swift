@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// Where the toolchain behind a `swift` or `swiftc` command lies.
+/// Where the toolchain behind a `swift` or `swiftc` lies.
 struct SwiftToolchain {
     /// Its `usr` directory.
     private let root: String
@@ -10,16 +10,14 @@ struct SwiftToolchain {
     var resources: String { root + "/lib/swift" }
     var staticResources: String { root + "/lib/swift_static" }
 
+    /// - Parameter command: its path.
     /// - Throws: ``BuildError/noToolchain(_:)``.
     init(of command: String) throws(BuildError) {
-        for path in Self.candidates(command) {
-            guard let resolved = realpath(path, nil) else { continue }
-            defer { free(resolved) }
-            let directories = String(cString: resolved).split(separator: "/").dropLast(2)
-            if let toolchain = Self(root: "/" + directories.joined(separator: "/")) {
-                self = toolchain
-                return
-            }
+        if let resolved = resolvedPath(command),
+            let toolchain = Self(root: "/" + resolved.split(separator: "/").dropLast(2).joined(separator: "/"))
+        {
+            self = toolchain
+            return
         }
         // Not a link into the toolchain but a program that finds one.
         guard
@@ -30,10 +28,16 @@ struct SwiftToolchain {
         self = toolchain
     }
 
+    /// Whether the frontend has an option, which other versions may lack.
+    func knows(_ option: String) -> Bool {
+        let help = (try? Subprocess.output([frontend, "-frontend", "-help-hidden"])) ?? ""
+        return help.split(separator: "\n").contains { $0.split(separator: " ").first == Substring(option) }
+    }
+
     /// What the compiler beside `command` says of where its resources are.
     private static func resources(accordingTo command: String) -> String? {
-        let compiler = command.hasSuffix("swiftc") ? command : command + "c"
-        guard let answer = try? Subprocess.output([compiler, "-print-target-info"]) else { return nil }
+        let compiler = command.dropLast(lastComponent(command).count) + "swiftc"
+        guard let answer = try? Subprocess.output([String(compiler), "-print-target-info"]) else { return nil }
         for text in answer.split(separator: "\n") {
             let fields = text.split(separator: "\"", omittingEmptySubsequences: false)
             if fields.count > 3, fields[1] == "runtimeResourcePath" { return String(fields[3]) }
@@ -44,12 +48,5 @@ struct SwiftToolchain {
     private init?(root: String) {
         self.root = root
         guard access(frontend, X_OK) == 0, access(resources, R_OK) == 0 else { return nil }
-    }
-
-    /// The command as execvp(3) finds it.
-    private static func candidates(_ command: String) -> [String] {
-        if command.contains("/") { return [command] }
-        let path = getenv("PATH").map { String(cString: $0) } ?? "/usr/bin:/bin"
-        return path.split(separator: ":").map { "\($0)/\(command)" }.filter { access($0, X_OK) == 0 }
     }
 }

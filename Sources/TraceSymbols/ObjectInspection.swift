@@ -1,42 +1,65 @@
 internal import CElfutils
 internal import Glibc
 
-/// Objects about to be linked: which of them went past Fathom.
-public enum ObjectInspection {
-    /// Objects of a file that gcc or clang compiled, with functions, but not with its hooks in mind: those do not have the
-    /// options kept (`-frecord-gcc-switches`), or kept none on hooks.
-    ///
-    /// - Parameter path: an object or a static library; anything else, or a file that cannot be read, has none.
-    /// - Returns: `a.o`, or `liba.a(a.o)`.
-    /// - Complexity: O(size of the objects' section tables and the sections looked at).
-    public static func withoutHookOptions(_ path: String) -> [String] {
-        guard elf_version(UInt32(EV_CURRENT)) != UInt32(EV_NONE) else { return [] }
+/// An object or a static library about to be linked: what of it went past Fathom.
+public struct ObjectInspection: Sendable {
+    /// Objects that gcc, clang or Swift's compiler made, with functions, but not with hooks in mind: those of gcc and clang do
+    /// not have the options kept (`-frecord-gcc-switches`), or kept none on hooks; Swift's neither call the sanitizer's hooks
+    /// nor have such options. `a.o`, or `liba.a(a.o)`.
+    public private(set) var withoutHookOptions: [String] = []
+
+    /// Whether it holds Swift code that calls the hooks of the thread sanitizer.
+    public private(set) var callsSwiftHooks = false
+
+    /// - Parameter path: anything but an object or a static library, or a file that cannot be read, is as if it were empty.
+    /// - Complexity: O(size of the objects' section and symbol tables and the sections looked at).
+    public init(_ path: String) {
+        guard elf_version(UInt32(EV_CURRENT)) != UInt32(EV_NONE) else { return }
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { return [] }
+        guard descriptor >= 0 else { return }
         defer { close(descriptor) }
-        guard let file = elf_begin(descriptor, ELF_C_READ, nil) else { return [] }
+        guard let file = elf_begin(descriptor, ELF_C_READ, nil) else { return }
         defer { elf_end(file) }
         guard elf_kind(file) == ELF_K_AR else {
-            return elf_kind(file) == ELF_K_ELF && isBare(file) ? [path] : []
+            if elf_kind(file) == ELF_K_ELF { add(ObjectTraits(file), path) }
+            return
         }
-        var found: [String] = []
         var command = ELF_C_READ
         while let member = elf_begin(descriptor, command, file) {
             defer { elf_end(member) }
-            if elf_kind(member) == ELF_K_ELF, isBare(member) {
+            if elf_kind(member) == ELF_K_ELF {
                 let name = elf_getarhdr(member).flatMap { $0.pointee.ar_name }.map { String(cString: $0) } ?? "?"
-                found.append("\(path)(\(name))")
+                add(ObjectTraits(member), "\(path)(\(name))")
             }
             command = elf_next(member)
         }
-        return found
     }
 
-    private static func isBare(_ object: OpaquePointer) -> Bool {
+    private mutating func add(_ object: ObjectTraits, _ name: String) {
+        if object.isBare { withoutHookOptions.append(name) }
+        if object.isSwift && object.callsSanitizer { callsSwiftHooks = true }
+    }
+}
+
+/// What an object's sections tell of its compiler.
+private struct ObjectTraits {
+    private(set) var isSwift = false
+    private(set) var callsSanitizer = false
+    private var isCompiled = false
+    private var hasCode = false
+    private var hasHookOptions = false
+    private var isIntermediate = false
+
+    /// Assembled by hand, an object says of no compiler. The compiler's own form is compiled at the link: nothing to be
+    /// seen yet.
+    var isBare: Bool {
+        if isIntermediate || hasHookOptions || !hasCode { return false }
+        return isSwift ? !callsSanitizer : isCompiled
+    }
+
+    init(_ object: OpaquePointer) {
         var names = 0
-        guard elf_getshdrstrndx(object, &names) == 0 else { return false }
-        var isCompiled = false
-        var hasCode = false
+        guard elf_getshdrstrndx(object, &names) == 0 else { return }
         var section: OpaquePointer?
         while let next = elf_nextscn(object, section) {
             section = next
@@ -44,16 +67,37 @@ public enum ObjectInspection {
             guard gelf_getshdr(next, &header) != nil,
                 let name = elf_strptr(object, names, Int(header.sh_name)).map({ String(cString: $0) })
             else { continue }
-            // The compiler's own form, to be compiled at the link: nothing to be seen yet.
-            if name.hasPrefix(".gnu.lto_") || name == ".llvm.lto" { return false }
             if header.sh_flags & UInt64(SHF_EXECINSTR) != 0, header.sh_size > 0 { hasCode = true }
-            if name == ".comment", holds(next, "GCC:") || holds(next, "clang version") { isCompiled = true }
-            if name == ".GCC.command.line", holds(next, "instrument-functions") || holds(next, "__fathom_no_hooks") {
-                return false
+            if header.sh_type == UInt32(SHT_SYMTAB) {
+                callsSanitizer = Self.names(Self.sanitizerSetup, object, next, header)
+            }
+            switch name {
+            case ".swift1_autolink_entries": isSwift = true
+            case ".comment": if Self.holds(next, "GCC:") || Self.holds(next, "clang version") { isCompiled = true }
+            case ".GCC.command.line":
+                if Self.holds(next, "instrument-functions") || Self.holds(next, "__fathom_no_hooks") {
+                    hasHookOptions = true
+                }
+            case ".llvm.lto": isIntermediate = true
+            default: if name.hasPrefix(".gnu.lto_") { isIntermediate = true }
             }
         }
-        // Assembled by hand, an object has no comment.
-        return isCompiled && hasCode
+    }
+
+    /// Each object compiled with the sanitizer's hooks calls this, whatever functions it has.
+    private static let sanitizerSetup = "__tsan_init"
+
+    /// Whether a symbol table names an undefined symbol.
+    private static func names(
+        _ name: String, _ object: OpaquePointer, _ section: OpaquePointer, _ header: GElf_Shdr
+    ) -> Bool {
+        guard let data = elf_getdata(section, nil) else { return false }
+        let count = data.pointee.d_size / max(1, gelf_fsize(object, ELF_T_SYM, 1, UInt32(EV_CURRENT)))
+        var symbol = GElf_Sym()
+        return (0..<min(count, Int(Int32.max))).contains { index in
+            gelf_getsym(data, Int32(index), &symbol) != nil && symbol.st_shndx == UInt16(SHN_UNDEF)
+                && elf_strptr(object, Int(header.sh_link), Int(symbol.st_name)).map { strcmp($0, name) == 0 } == true
+        }
     }
 
     private static func holds(_ section: OpaquePointer, _ text: String) -> Bool {

@@ -3,34 +3,7 @@ import Testing
 
 /// `fathom build` before builds of unchanged sources; what they make is recorded, and its calls are known.
 @Suite struct BuildTests {
-    /// A project of `Traces/projects`, copied to where it may be built.
-    private struct Project {
-        let directory: TemporaryDirectory
-        let path: String
-
-        init(_ name: String) throws {
-            directory = try TemporaryDirectory("build")
-            path = directory.file(name)
-            try run("cp", ["-r", "\(Binaries.sources)/../projects/\(name)", path])
-        }
-
-        func build(
-            _ command: [String], options: [String] = []
-        ) throws -> ProcessOutput {
-            try Fathom.run(
-                ["build"] + options + ["--"] + command, environment: ["XDG_CACHE_HOME": directory.file("cache")],
-                workingDirectory: path)
-        }
-
-        /// Calls by function, of what the project made.
-        func calls(_ program: String) throws -> [String: Int] {
-            let session = directory.file("session.fathom")
-            let output = try Fathom.record([program], into: session)
-            #expect(output.status == 0)
-            #expect(output.stdout == "14 4\n")
-            return try Dump(session).counts()
-        }
-    }
+    private static let output = "14 4\n"
 
     /// `is_blank` is called once for each of 12 characters, and again for each of 9 letters but the first.
     private static let calls = [
@@ -47,7 +20,7 @@ import Testing
         let built = try project.build(["make", "CXX=\(compiler)"])
         #expect(built.status == 0, "\(built.stderr)")
         #expect(built.stderr.hasSuffix("fathom: 3 of 3 files compiled with hooks\n"), "\(built.stderr)")
-        expectCalls(try project.calls("\(project.path)/app"))
+        expectCalls(try project.calls(of: "app", printing: Self.output))
         let hooks = try Fathom.run(["info", "\(project.path)/app"])
         #expect(hooks.stdout.contains("\n+ main\n"))
         #expect(hooks.stdout.contains("\n- _start\n"))
@@ -61,7 +34,7 @@ import Testing
         // The tree keeps the stand-in as its compiler: it needs no word in front any more.
         let built = try run("cmake", ["--build", "out"], workingDirectory: project.path)
         #expect(built.status == 0, "\(built.stderr)")
-        expectCalls(try project.calls("\(project.path)/out/app"))
+        expectCalls(try project.calls(of: "out/app", printing: Self.output))
     }
 
     /// Objects of a build without Fathom are not linked with others.
@@ -75,7 +48,7 @@ import Testing
         #expect(try project.build(["make"], options: ["--keep-going"]).status == 0)
         try run("make", ["clean"], workingDirectory: project.path)
         #expect(try project.build(["make"]).status == 0)
-        expectCalls(try project.calls("\(project.path)/app"))
+        expectCalls(try project.calls(of: "app", printing: Self.output))
         let upToDate = try project.build(["make"])
         #expect(upToDate.status == 0)
         #expect(upToDate.stderr.contains("nothing was compiled through Fathom"))
@@ -89,7 +62,7 @@ import Testing
         ]
         let built = try project.build(["make", "CXX=\(compiler)"], options: options)
         #expect(built.stderr.hasSuffix("fathom: 2 of 3 files compiled with hooks\n"), "\(built.stderr)")
-        let calls = try project.calls("\(project.path)/app")
+        let calls = try project.calls(of: "app", printing: Self.output)
         #expect(calls["main"] == 1)
         #expect(calls["count_words"] == 1)
         for function in ["is_blank", "shapes::Square::Square", "shapes::Square::area", "shapes::total"] {
@@ -101,7 +74,7 @@ import Testing
     @Test(arguments: ["g++", "clang++"]) func only(_ compiler: String) throws {
         let project = try Project("libraries")
         #expect(try project.build(["make", "CXX=\(compiler)"], options: ["--only", "words.cpp"]).status == 0)
-        #expect(try project.calls("\(project.path)/app") == ["count_words": 1, "is_blank": 20])
+        #expect(try project.calls(of: "app", printing: Self.output) == ["count_words": 1, "is_blank": 20])
     }
 
     /// Compiles and links in one step, by hand and from a response file, with ccache's manners before it.
@@ -110,12 +83,12 @@ import Testing
         let response = try project.directory.write("-O1 main.cpp shapes.cpp words.cpp\n-o 'by hand'", to: "response")
         let built = try Fathom.run(["c++", "@\(response)"], workingDirectory: project.path)
         #expect(built.status == 0, "\(built.stderr)")
-        expectCalls(try project.calls("\(project.path)/by hand"))
+        expectCalls(try project.calls(of: "by hand", printing: Self.output))
         let clang = ["c++", "clang++", "-O1", "main.cpp", "shapes.cpp", "words.cpp", "-o", "app"]
         let environment = ["FATHOM_BUILD": "exclude-function=main"]
         let second = try Fathom.run(clang, environment: environment, workingDirectory: project.path)
         #expect(second.status == 0, "\(second.stderr)")
-        #expect(try project.calls("\(project.path)/app")["main"] == nil)
+        #expect(try project.calls(of: "app", printing: Self.output)["main"] == nil)
     }
 
     /// The runtime for static programs has no hooks, and is none of those objects that lack them.
@@ -152,6 +125,8 @@ import Testing
         #expect(try Fathom.run(["cc", "gcc", "-dumpversion"]).stdout == run("gcc", ["-dumpversion"]).stdout)
         #expect(try Fathom.run(["cc", "-c", "missing.c"], workingDirectory: project.path).status == 1)
         #expect(try project.build(["sh", "-c", "exit 7"]).status == 7)
+        // What the terminal sends ends the build, as it does without Fathom.
+        #expect(try project.build(["sh", "-c", "kill -INT $$; exit 0"]).status == 128 + 2)
         let none = try project.build(["no-such-command"])
         #expect(none.status == 1)
         #expect(none.stderr == "fathom: cannot run no-such-command: No such file or directory\n")

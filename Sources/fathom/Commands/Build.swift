@@ -7,10 +7,10 @@ struct Build: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Run a build with hooks added to every function.",
         discussion: """
-            Works with make, CMake, Meson, autoconf and plain compiler calls: compilers found in PATH by their usual names \
-            are called through Fathom. A tree that was configured or compiled without Fathom is to be configured anew, or \
-            cleaned, first. swift build, swift run, swift test and swiftc are told to add hooks themselves; of the options \
-            only --every-function is for them.
+            Works with make, CMake, Meson, autoconf, swift build, swift run, swift test and plain compiler calls: compilers \
+            found in PATH by their usual names are called through Fathom. A tree that was configured or compiled without \
+            Fathom is to be configured anew, or cleaned, first. For Swift, of the options that choose functions there is \
+            --every-function.
             """)
 
     @Flag(help: "Hook only what is left after inlining: cheaper, less to see (clang).")
@@ -53,12 +53,11 @@ struct Build: ParsableCommand {
         if (excludeFunction + excludeFile + only).contains(where: { $0.isEmpty || $0.contains("\n") }) {
             throw ValidationError("a name or path is empty or holds a new line")
         }
-        let isSwift = SwiftBuild.builds(words[0])
+        let isSwift = CompilerName.isSwift(words[0].split(separator: "/").last.map(String.init) ?? "")
         let choosesFunctions = !(excludeFunction + excludeFile + excludeList + only).isEmpty
-        if isSwift, choosesFunctions || afterInlining || framePointers || keepGoing {
-            throw ValidationError("of the options only --every-function is for \(words[0])")
+        if isSwift, choosesFunctions || afterInlining || framePointers {
+            throw ValidationError("of the options only --every-function and --keep-going are for \(words[0])")
         }
-        if everyFunction, !isSwift { throw ValidationError("--every-function is for swift and swiftc") }
     }
 
     private var words: [String] { command.first == "--" ? Array(command.dropFirst()) : command }
@@ -66,11 +65,11 @@ struct Build: ParsableCommand {
     func run() throws {
         let result: BuildResult
         do throws(BuildError) {
-            if SwiftBuild.builds(words[0]) { Glibc.exit(try runSwift()) }
             var options = BuildOptions()
             options.afterInlining = afterInlining
             options.framePointers = framePointers
             options.keepGoing = keepGoing
+            options.everyFunction = everyFunction
             options.excludedFunctions = excludeFunction
             for list in excludeList { options.excludedFunctions += try ExcludeList.read(list) }
             options.excludedFiles = excludeFile
@@ -81,12 +80,5 @@ struct Build: ParsableCommand {
         }
         for line in result.lines { Diagnostics.say(line) }
         Glibc.exit(result.status)
-    }
-
-    private func runSwift() throws(BuildError) -> Int32 {
-        var options = SwiftBuild.Options()
-        options.everyFunction = everyFunction
-        let tools = SwiftBuild.Tools(frontend: Installation.swiftFrontend, hooks: Installation.swiftHooks)
-        return try SwiftBuild(options, tools: tools).run(words)
     }
 }

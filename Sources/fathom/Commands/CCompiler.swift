@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import Glibc
 internal import TraceBuild
-internal import TraceSymbols
 
 /// `fathom cc …`: the C compiler, with hooks.
 struct CCompiler: ParsableCommand {
@@ -41,8 +40,12 @@ func compile(as name: String, _ arguments: [String]) -> Never {
     }
     let options = getenv(BuildOptions.variable).map { BuildOptions(encoded: String(cString: $0)) } ?? BuildOptions()
     do throws(BuildError) {
+        let tools = Installation.swiftTools
+        if CompilerName.isSwift(name.split(separator: "/").last.map(String.init) ?? "") {
+            try SwiftBuild(options, tools: tools).run(name, arguments)
+        }
         let driver = try CompilerDriver(name: name, arguments: arguments, options: options)
-        Glibc.exit(try driver.run(checkingObjects: ObjectInspection.withoutHookOptions))
+        Glibc.exit(try driver.run(swiftHooks: tools.hooks))
     } catch {
         Diagnostics.say(error.description)
         Glibc.exit(1)

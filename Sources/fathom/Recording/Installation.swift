@@ -13,11 +13,12 @@ enum Installation {
     /// libfathom.so, beside it.
     static var runtimeLibrary: String { beside("libfathom.so") }
 
-    /// What goes into traced Swift products.
-    static var swiftHooks: String { beside("libfathom-swift.o") }
-
-    /// What stands in for the Swift compiler's frontend.
-    static var swiftFrontend: String { beside(SwiftBuild.frontendName) }
+    /// What goes into builds of Swift code.
+    static var swiftTools: SwiftBuild.Tools {
+        SwiftBuild.Tools(
+            frontend: beside(SwiftBuild.frontendName), hooks: beside("libfathom-swift.o"),
+            staticRuntime: beside("libfathom.static"))
+    }
 
     private static func beside(_ name: String) -> String {
         guard let slash = executable.lastIndex(of: "/") else { return name }
@@ -27,8 +28,5 @@ enum Installation {
 
 extension Installation {
     /// What a static link needs beside the program's own objects.
-    static var staticLinkArguments: String {
-        let directory = runtimeLibrary.prefix(through: runtimeLibrary.lastIndex(of: "/")!)
-        return "@\(directory)libfathom.static"
-    }
+    static var staticLinkArguments: String { "@" + beside("libfathom.static") }
 }

@@ -1,0 +1,21 @@
+internal import TraceSymbols
+
+/// The objects and libraries of a link.
+struct LinkInputs {
+    /// Whether some hold Swift code with the hooks of the thread sanitizer.
+    private(set) var callSwiftHooks = false
+
+    /// - Parameters:
+    ///   - paths: objects and static libraries.
+    ///   - output: what is linked.
+    /// - Throws: ``BuildError/mixed(objects:output:)`` when some went past Fathom, unless that is asked for.
+    init(_ paths: [String], of output: String, _ options: BuildOptions) throws(BuildError) {
+        var bare: [String] = []
+        for path in paths {
+            let inspection = ObjectInspection(path)
+            bare += inspection.withoutHookOptions
+            callSwiftHooks = callSwiftHooks || inspection.callsSwiftHooks
+        }
+        if !bare.isEmpty, !options.keepGoing { throw .mixed(objects: bare, output: output) }
+    }
+}

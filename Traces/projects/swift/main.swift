@@ -1,0 +1,1 @@
+print(total(3), noted())
