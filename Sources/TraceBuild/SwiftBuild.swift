@@ -69,9 +69,13 @@ public struct SwiftBuild {
         let toolchain = try SwiftToolchain(of: command[0])
         var linked = options.everyFunction && !linksHooks ? [] : ["-Xlinker", tools.hooks]
         if arguments.contains(Self.staticExecutable) { linked += try staticRuntime() }
-        let compiler = hookFlags(arguments, toolchain)
-        let environment = options.everyFunction ? [SwiftFrontend.frontendVariable: toolchain.frontend] : [:]
-        if lastComponent(command[0]) == "swiftc" {
+        let isCompiler = lastComponent(command[0]) == "swiftc"
+        let hooks = hookFlags(toolchain)
+        // It keeps C's hooks from the Swift modules of packages, too.
+        let usesFrontend = options.everyFunction || !isCompiler
+        let compiler = hooks + (usesFrontend ? frontendFlags(arguments, toolchain) : [])
+        let environment = usesFrontend ? [SwiftFrontend.frontendVariable: toolchain.frontend] : [:]
+        if isCompiler {
             return Invocation(words: [command[0]] + compiler + linked + arguments, environment: environment)
         }
         // SwiftPM builds C targets too, and passes what is meant for those to the Swift compiler as well.
@@ -81,15 +85,17 @@ public struct SwiftBuild {
             words: [command[0]] + subcommand + flags + arguments.dropFirst(subcommand.count), environment: environment)
     }
 
-    private func hookFlags(_ arguments: ArraySlice<String>, _ toolchain: SwiftToolchain) -> [String] {
+    private func hookFlags(_ toolchain: SwiftToolchain) -> [String] {
         let merging = toolchain.knows(Self.withoutLLVMMerging) ? ["-Xfrontend", Self.withoutLLVMMerging] : []
-        guard options.everyFunction else {
-            let accesses = ["memory-accesses", "atomics", "memintrinsics"]
-            return ["-Xfrontend", Self.sanitizerHooks] + merging + Self.withoutMerging
-                + accesses.flatMap { ["-Xllvm", "-tsan-instrument-\($0)=0"] }
-        }
+        if options.everyFunction { return merging }
+        let accesses = ["memory-accesses", "atomics", "memintrinsics"]
+        return ["-Xfrontend", Self.sanitizerHooks] + merging + Self.withoutMerging
+            + accesses.flatMap { ["-Xllvm", "-tsan-instrument-\($0)=0"] }
+    }
+
+    private func frontendFlags(_ arguments: ArraySlice<String>, _ toolchain: SwiftToolchain) -> [String] {
         let isStatic = arguments.contains { Self.staticOptions.contains($0) }
-        return merging + [
+        return [
             "-driver-use-frontend-path", tools.frontend,
             "-resource-dir", isStatic ? toolchain.staticResources : toolchain.resources,
         ]
