@@ -28,15 +28,9 @@ public enum BuildError: Error, Sendable, Equatable, CustomStringConvertible {
         case .needsClang(let option, let compiler):
             "\(option) is an option of clang's, and \(compiler) is not clang; build with CC=clang CXX=clang++"
         case .mixed(let objects, let output):
-            "\(output) would be traced in part only: \(Self.list(objects)) "
+            "\(output) would be traced in part only: \(listed(objects)) "
                 + (objects.count == 1 ? "was" : "were")
                 + " compiled without Fathom; clean the build tree first, or pass --keep-going"
         }
-    }
-
-    /// `a.o, b.o and 12 more`
-    private static func list(_ names: [String]) -> String {
-        let shown = names.prefix(3).joined(separator: ", ")
-        return names.count > 3 ? "\(shown) and \(names.count - 3) more" : shown
     }
 }

@@ -31,6 +31,12 @@ struct BuildLog {
     /// Where it lies, for ``BuildOptions/log``.
     var location: String { path }
 
+    /// When it was last written to, by the file system's clock.
+    var time: timespec {
+        var status = stat()
+        return stat(path, &status) == 0 ? status.st_mtim : timespec()
+    }
+
     func remove() { unlink(path) }
 
     /// Adds a line for each; a line is one write, so compilers that run at once do not mix theirs.

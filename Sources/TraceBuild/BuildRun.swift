@@ -29,6 +29,8 @@ public struct BuildRun {
         let standIns = try StandIns.make(of: program)
         let log = try BuildLog.make()
         defer { log.remove() }
+        let start = log.time
+        let directory = currentDirectory()
         var options = options
         options.log = log.location
         setenv(BuildOptions.variable, options.encoded, 1)
@@ -46,7 +48,19 @@ public struct BuildRun {
         let ignored = [SIGINT, SIGQUIT].map { ($0, signal($0, SIG_IGN)) }
         defer { for (number, handler) in ignored { signal(number, handler) } }
         let status = try Subprocess.run(words, restoring: ignored.filter { $0.1 == nil }.map(\.0))
-        return BuildResult(status: status, lines: status == 0 ? lines(try log.entries()) : [])
+        guard status == 0 else { return BuildResult(status: status, lines: []) }
+        let past = BuildTree.objectsWithoutHooks(in: directory, since: start)
+        return BuildResult(status: status, lines: lines(try log.entries()) + Self.warning(past))
+    }
+
+    /// Of objects that were compiled in this build, but past us.
+    private static func warning(_ objects: [String]) -> [String] {
+        guard !objects.isEmpty else { return [] }
+        let verb = objects.count == 1 ? "has" : "have"
+        return [
+            "warning: \(listed(objects)) \(verb) no hooks: made by a compiler that was called by its full path; "
+                + "call it by its name"
+        ]
     }
 
     private func lines(_ built: Set<BuildLog.Entry>) -> [String] {

@@ -27,6 +27,12 @@ func resolvedPath(_ path: String) -> String? {
     return String(cString: resolved)
 }
 
+/// `a.o, b.o and 12 more`
+func listed(_ paths: [String]) -> String {
+    let shown = paths.prefix(3).joined(separator: ", ")
+    return paths.count > 3 ? "\(shown) and \(paths.count - 3) more" : shown
+}
+
 func environmentVariable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
 
 /// Shell globs, by fnmatch(3).

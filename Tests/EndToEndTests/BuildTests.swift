@@ -54,6 +54,38 @@ import Testing
         #expect(upToDate.stderr.contains("nothing was compiled through Fathom"))
     }
 
+    /// A compiler called by its full path is not seen, what it made is: at the link, or at the end.
+    @Test func fullPaths() throws {
+        let project = try Project("libraries")
+        let compiler = try run("sh", ["-c", "command -v g++"]).stdout.filter { !$0.isNewline }
+        let makefile = try project.directory.write(
+            """
+            include Makefile
+            shapes.o: shapes.cpp
+            \t\(compiler) -O1 -c shapes.cpp
+            words.o: words.cpp
+            \t$(CXX) -O1 -c words.cpp
+            seen: main.o shapes.o words.o
+            \t$(CXX) -o app $^
+            unseen: main.o shapes.o words.o
+            \t\(compiler) -o app $^
+            """, to: "rules")
+        let seen = try project.build(["make", "-f", makefile, "seen"])
+        #expect(seen.status != 0)
+        #expect(seen.stderr.contains("app would be traced in part only: shapes.o was compiled without Fathom"))
+        try run("make", ["clean"], workingDirectory: project.path)
+        let unseen = try project.build(["make", "-f", makefile, "unseen"])
+        #expect(unseen.status == 0, "\(unseen.stderr)")
+        #expect(
+            unseen.stderr.contains("fathom: 2 of 2 files compiled with hooks\nfathom: warning: shapes.o has no hooks"))
+        // Only what this build made.
+        #expect(try !project.build(["make", "words.o"]).stderr.contains("warning"))
+        try run("make", ["clean"], workingDirectory: project.path)
+        let none = try project.build(["make", "CXX=\(compiler)", "main.o"])
+        #expect(none.stderr.contains("nothing was compiled through Fathom"), "\(none.stderr)")
+        #expect(none.stderr.contains("fathom: warning: main.o has no hooks"))
+    }
+
     @Test(arguments: ["g++", "clang++"]) func exclusions(_ compiler: String) throws {
         let project = try Project("libraries")
         let list = try project.directory.write("# too many\nis_blank  # 20 calls\n", to: "list")
