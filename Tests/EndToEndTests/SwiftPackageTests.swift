@@ -17,17 +17,31 @@ struct SwiftBuildKind: Sendable, CustomTestStringConvertible {
 
     /// Builds a package, in a place of its own.
     ///
+    /// - Parameter product: nil for all.
     /// - Returns: the directory of its products.
-    func build(package: String, product: String, options: [String] = []) throws -> String {
-        let scratch = Fathom.testProducts + "/TracedPackages/\(product)-" + (everyFunction ? "every" : "plain")
-        let build = try run(
+    func build(package: String, product: String?, name: String? = nil, options: [String] = []) throws -> String {
+        let name = name ?? product ?? "package"
+        let built = try swift(
+            "build", package: package, name: name, (product.map { ["--product", $0] } ?? []) + options)
+        try #require(built.status == 0, Comment(rawValue: built.stdout + built.stderr))
+        return "\(scratch(name))/\(configuration)"
+    }
+
+    /// Runs `swift build`, `swift run` or `swift test` through Fathom.
+    ///
+    /// - Parameter name: tells where it is built.
+    func swift(_ command: String, package: String, name: String, _ options: [String]) throws -> ProcessOutput {
+        try run(
             Fathom.executable,
             ["build"] + (everyFunction ? ["--every-function"] : []) + [
-                "--", "swift", "build", "-c", configuration, "--product", product, "--package-path", package,
-                "--scratch-path", scratch,
-            ] + options, seconds: 900)
-        try #require(build.status == 0, Comment(rawValue: build.stdout + build.stderr))
-        return "\(scratch)/\(configuration)"
+                "--", "swift", command, "-c", configuration, "--package-path", package, "--scratch-path", scratch(name),
+            ] + options,
+            environment: Fathom.inherited(adding: ["XDG_CACHE_HOME": Fathom.testProducts + "/TracedPackages/cache"]),
+            seconds: 900)
+    }
+
+    func scratch(_ name: String) -> String {
+        Fathom.testProducts + "/TracedPackages/\(name)-" + (everyFunction ? "every" : "plain")
     }
 }
 
@@ -57,8 +71,9 @@ struct SwiftBuildKind: Sendable, CustomTestStringConvertible {
         if kind.configuration == "release" { missing.formUnion(Self.inlined) }
         let truth = Self.counts(recorded.stdout)
         #expect(truth.count > 30)
-        let functions = try Self.rows(["report", session, "--format", "csv"])
-        let shown = try Self.treeCounts(session)
+        let functions = try Listing.rows(["report", session, "--format", "csv"])
+        let shown = try Listing.treeCounts(session)
+        #expect(functions["tally"] == truth.values.reduce(0, +))
         for (name, count) in truth {
             for calls in [functions[name], shown[name]] where calls != nil || !missing.contains(name) {
                 #expect(calls == count, Comment(rawValue: name))
@@ -77,77 +92,124 @@ struct SwiftBuildKind: Sendable, CustomTestStringConvertible {
         let directory = try TemporaryDirectory()
         let session = directory.file("s")
         _ = try Fathom.record([program], into: session)
-        let callees = try Self.rows(["report", session, "--format", "csv", "--callees", "total(_:)"])
+        let callees = try Listing.rows(["report", session, "--format", "csv", "--callees", "total(_:)"])
         let expected = ["Rectangle.area()": 10, "Polygon.area()": 10, "Star.area()": 10, "Shape.name()": 30]
         for (name, count) in expected { #expect(callees[name] == count, Comment(rawValue: name)) }
-        let star = try Self.rows(["report", session, "--format", "csv", "--callees", "Star.area()"])
+        let star = try Listing.rows(["report", session, "--format", "csv", "--callees", "Star.area()"])
         #expect(star["Polygon.area()"] == 10)
 
-        let raw = try Self.rows(["report", session, "--format", "csv", "--raw-names"])
+        // Into C, and back.
+        let swift = try Listing.rows(["report", session, "--format", "csv", "--callees", "throughC(_:)"])
+        #expect(swift["repeat_call"] == 10 && swift["header_sum"] == 10)
+        let c = try Listing.rows(["report", session, "--format", "csv", "--callees", "repeat_call"])
+        #expect(c["closure #1 in throughC(_:)"] == 45)
+
+        let raw = try Listing.rows(["report", session, "--format", "csv", "--raw-names"])
         #expect(raw["Engine.Rectangle.area() -> Swift.Int"] == 20)
         if kind.configuration == "release" {
             #expect(raw.keys.contains { $0.hasPrefix("generic specialization <") })
         }
     }
 
-    /// Somebody else's package: swift-argument-parser, with an example of its own.
-    @Test(arguments: [SwiftBuildKind.all[0], SwiftBuildKind.all[3]])
-    func argumentParser(kind: SwiftBuildKind) throws {
+    /// Somebody else's package, all of it: swift-argument-parser, whose examples are recorded.
+    @Test(arguments: SwiftBuildKind.all) func argumentParser(kind: SwiftBuildKind) throws {
         let package = Fathom.testProducts + "/../../checkouts/swift-argument-parser"
-        let program = try kind.build(package: package, product: "math") + "/math"
+        let products = try kind.build(package: package, product: nil, name: "argument-parser")
         let directory = try TemporaryDirectory()
-        let session = directory.file("s")
-        let recorded = try Fathom.record([program, "stats", "average", "1", "2", "6"], into: session)
-        #expect(recorded.stdout == "3.0\n", Comment(rawValue: recorded.stderr))
-        let calls = try Self.rows(["report", session, "--format", "csv"])
-        #expect(calls["CommandParser.parse(arguments:)"] == 1)
-        let tree = try Fathom.run(["tree", session, "--filter", "CommandParser.parse(arguments:)", "--max-depth", "1"])
-        #expect(tree.stdout.contains("    CommandParser.parseBesidesCustomCompletion(arguments:)"))
-        let balanced = try Fathom.run(["tree", session]).stdout
-        #expect(!balanced.contains("(open)") && !balanced.contains("(unwound)"))
+        for (command, output, function) in [
+            (["math", "stats", "average", "1", "2", "6"], "3.0\n", "Math.Statistics.Average.run()"),
+            (["roll", "--times", "20", "--sides", "1"], "20\n", "RollOptions.init(from:)"),
+            (["repeat", "--count", "2", "more"], "more\nmore\n", "Repeat.run()"),
+            (["color", "--fav", "red"], "My favorite color is red\n", "Color.run()"),
+            (["default-as-flag", "--number-flag", "7"], nil, "DefaultAsFlag.run()"),
+        ] {
+            let session = directory.file(command[0])
+            let program = ["\(products)/\(command[0])"] + command.dropFirst()
+            let recorded = try Fathom.record(program, into: session)
+            let plain = try run(program[0], Array(program[1...]))
+            #expect(recorded.status == 0 && recorded.stdout == plain.stdout)
+            if let output { #expect(recorded.stdout == output, Comment(rawValue: recorded.stderr)) }
+            let calls = try Listing.rows(["report", session, "--format", "csv"])
+            #expect(calls["CommandParser.parse(arguments:)"] == 1 && calls[function] == 1, "\(function)")
+            let tree = try Fathom.run([
+                "tree", session, "--filter", "CommandParser.parse(arguments:)", "--max-depth", "1",
+            ])
+            #expect(tree.stdout.contains("    CommandParser.parseBesidesCustomCompletion(arguments:)"))
+            let whole = try Fathom.run(["tree", session]).stdout
+            #expect(!whole.contains("(open)") && !whole.contains("(unwound)"))
+        }
+        // What ends by exit(3) does so with all its calls.
+        let session = directory.file("refused")
+        #expect(try Fathom.record(["\(products)/repeat"], into: session).status == 64)
+        #expect(try Listing.rows(["report", session, "--format", "csv"])["CommandParser.parse(arguments:)"] == 1)
     }
 
-    /// The standard library in the program.
-    @Test(arguments: [SwiftBuildKind.all[2], SwiftBuildKind.all[3]])
-    func staticStandardLibrary(kind: SwiftBuildKind) throws {
+    /// The build runs programs of the package's, with hooks, and uses what they say; its tests are built and recorded, too.
+    @Test(arguments: [SwiftBuildKind.all[0], SwiftBuildKind.all[1]])
+    func toolsAndTests(kind: SwiftBuildKind) throws {
+        let products = try kind.build(
+            package: Binaries.sources + "/../packages/tools", product: nil, name: "tools", options: ["--build-tests"])
         let directory = try TemporaryDirectory()
-        try directory.write(
-            """
-            @inline(never) func twice(_ value: Int) throws -> Int { print(value); return value * 2 }
-            @inline(never) func nap() async throws -> Int {
-                try await Task.sleep(nanoseconds: 5_000_000)
-                return try twice(21)
-            }
-            print(try await nap())
-            """, to: "main.swift")
-        let options = kind.everyFunction ? ["--every-function"] : []
-        let build = try run(
-            Fathom.executable,
-            ["build"] + options + ["--", "swiftc", "-O", "-static-stdlib", "main.swift", "-o", "program"],
-            workingDirectory: directory.path, seconds: 900)
-        try #require(build.status == 0, Comment(rawValue: build.stderr))
         let session = directory.file("s")
-        let recorded = try Fathom.record([directory.file("program")], into: session)
-        #expect(recorded.stdout == "21\n42\n", Comment(rawValue: recorded.stderr))
-        #expect(try Self.rows(["report", session, "--format", "csv"])["twice(_:)"] == 1)
-        let waits = try Self.rows(["report", session, "--format", "csv", "--callees", "nap()"])
-        #expect(waits["twice(_:)"] == 1)
-        let task = try Fathom.run(["tree", session, "--thread", "task *", "--filter", "nap()"]).stdout
-        #expect(task.contains(" nap() (") && task.contains(" suspended)\n") && task.contains("  (suspended)\n"))
+        #expect(try Fathom.record(["\(products)/app"], into: session).stdout == "42\n42\n43\n86\n")
+        let calls = try Listing.rows(["report", session, "--format", "csv"])
+        for name in ["expanded(_:)", "generated(_:)", "twice(_:)"] {
+            #expect(calls[name] == 1, Comment(rawValue: name))
+        }
+
+        let tests = "\(products)/toolsPackageTests.xctest"
+        for (options, test, count) in [
+            ([], "LibraryTests.testTwice()", 3), (["--testing-library", "swift-testing"], "twiceByTesting()", 2),
+        ] {
+            let session = directory.file(test)
+            let recorded = try Fathom.record([tests] + options, into: session)
+            #expect(recorded.status == 0, Comment(rawValue: recorded.stdout + recorded.stderr))
+            let calls = try Listing.rows(["report", session, "--format", "csv"])
+            #expect(calls["twice(_:)"] == count && calls[test] == 1, "\(calls)")
+        }
+
+        // What builds before it runs: nothing is left to build.
+        for (command, output) in [(["test"], "Test run with 1 test"), (["run", "app"], "42\n42\n43\n86\n")] {
+            let ran = try kind.swift(
+                command[0], package: Binaries.sources + "/../packages/tools", name: "tools", Array(command[1...]))
+            #expect(ran.status == 0 && ran.stdout.contains(output), Comment(rawValue: ran.stdout + ran.stderr))
+        }
+        let recorded = try Fathom.record(["\(products)/app"], into: directory.file("again"))
+        #expect(recorded.status == 0, Comment(rawValue: recorded.stderr))
+    }
+
+    /// A tree that was built without Fathom is built anew, all of it, and the other way round.
+    @Test func treesAreNeverMixed() throws {
+        let kind = SwiftBuildKind.all[0]
+        let options = ["--product", "tally"]
+        let plain = { () throws -> ProcessOutput in
+            let arguments = ["build", "-c", kind.configuration, "--package-path", Self.package, "--scratch-path"]
+            return try run("swift", arguments + [kind.scratch("mixed")] + options, seconds: 900)
+        }
+        let hooked = { () throws -> Set<String> in
+            let functions = try Fathom.run(["info", "\(kind.scratch("mixed"))/\(kind.configuration)/tally"]).stdout
+            return Set(functions.split(separator: "\n").filter { $0.hasPrefix("+ ") }.map { String($0.dropFirst(2)) })
+        }
+        try #require(try plain().status == 0)
+        #expect(try hooked() == [])
+        _ = try kind.build(package: Self.package, product: "tally", name: "mixed")
+        #expect(try hooked().isSuperset(of: ["static Main.main()", "total(_:)", "repeat_call", "tally_print"]))
+        try #require(try plain().status == 0)
+        #expect(try hooked() == [])
     }
 
     @Test func buildsThatCannotBeTraced() throws {
+        let directory = try TemporaryDirectory()
         for (command, reason) in [
             (["swift", "package", "clean"], "swift package"),
             (["swift", "build", "--sanitize=thread"], "-sanitize=thread"),
         ] {
-            let result = try Fathom.run(["build", "--"] + command)
+            let result = try Fathom.run(
+                ["build", "--"] + command, environment: ["XDG_CACHE_HOME": directory.file("cache")])
             #expect(result.status == 1)
             #expect(result.stderr.contains(reason) && result.stderr.split(separator: "\n").count == 1)
         }
     }
-
-    // MARK: Reading
 
     /// What the program printed: a count and a name on each line.
     private static func counts(_ output: String) -> [String: Int] {
@@ -157,66 +219,5 @@ struct SwiftBuildKind: Sendable, CustomTestStringConvertible {
             if let count = Int(fields[0]), count > 0 { counts[String(fields[1])] = count }
         }
         return counts
-    }
-
-    /// Calls by function of a report as CSV.
-    private static func rows(_ arguments: [String]) throws -> [String: Int] {
-        let report = try Fathom.run(arguments)
-        try #require(report.status == 0, Comment(rawValue: report.stderr))
-        let lines = report.stdout.split(separator: "\n").map(fields)
-        let header = try #require(lines.first)
-        let name = try #require(header.firstIndex(of: "name"))
-        let calls = try #require(header.firstIndex(of: "calls"))
-        var rows: [String: Int] = [:]
-        for line in lines.dropFirst() { rows[line[name], default: 0] += Int(line[calls]) ?? 0 }
-        return rows
-    }
-
-    private static func fields(_ line: Substring) -> [String] {
-        var fields = [""]
-        var isQuoted = false
-        for character in line {
-            if character == "\"" {
-                isQuoted.toggle()
-            } else if character == ",", !isQuoted {
-                fields.append("")
-            } else {
-                fields[fields.count - 1].append(character)
-            }
-        }
-        return fields
-    }
-
-    /// Calls by function of the tree, line by line.
-    private static func treeCounts(_ session: String) throws -> [String: Int] {
-        var counts: [String: Int] = [:]
-        for line in try Fathom.run(["tree", session, "--no-fold"]).stdout.split(separator: "\n") {
-            var words = line.split(separator: " ")
-            // depth, total and its unit, self and its unit, name; of a call that waited, "(12.3 ms suspended)"
-            guard words.count > 5, Int(words[0]) != nil else { continue }
-            if words.last == "suspended)" { words.removeLast(3) }
-            counts[words[5...].joined(separator: " "), default: 0] += 1
-        }
-        return counts
-    }
-}
-
-/// Hooks that do not say whose exit they are.
-@Suite struct SanitizerHookTests {
-    @Test(arguments: Build.all, [[], ["-D", "1000"]]) func treeIsTheTrueOne(build: Build, options: [String]) throws {
-        let program = try Binaries.make(
-            "sanitizer-\(build.compiler.rawValue)-O\(build.level)", command: build.compiler.rawValue,
-            ["-O\(build.level)", "-g"], ["\(Binaries.sources)/sanitizer.c", "\(Fathom.products)/libfathom-swift.o"])
-        let directory = try TemporaryDirectory()
-        let session = directory.file("s")
-        let recorded = try Fathom.record([program, "3000"], into: session, options: ["--quiet"] + options)
-        try #require(recorded.status == 0, Comment(rawValue: recorded.stderr))
-        let truth = recorded.stdout.split(separator: "\n").map(String.init)
-        #expect(truth.count > 1500)
-        // "depth total unit self unit name", and perhaps how it ended.
-        let tree = try Fathom.run(["tree", session, "--no-fold"]).stdout.split(separator: "\n")
-            .map { $0.split(separator: " ") }.filter { $0.count > 5 && Int($0[0]) != nil }
-            .map { "\($0[0]) \($0[5])" }
-        #expect(tree == truth)
     }
 }

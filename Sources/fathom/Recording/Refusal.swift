@@ -21,7 +21,7 @@ struct Refusal: CustomStringConvertible {
         case .elfStatic where !program.hasFathomRuntime:
             description =
                 "\(path): statically linked, so nothing can be preloaded; link the runtime in: "
-                + "cc -static ... \(Installation.staticLinkArguments)"
+                + "cc -static ... \(Installation.staticLinkArguments); fathom build does so for swiftc -static-executable"
         case .elfDynamic where !program.isInstrumented && !program.hasFathomRuntime && !force:
             description =
                 "\(path): not instrumented; build it with fathom build -- make (or swift build), or with -finstrument-functions -g, "

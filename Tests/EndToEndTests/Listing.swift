@@ -1,0 +1,45 @@
+import TestSupport
+import Testing
+
+/// What `fathom` lists, read.
+enum Listing {
+    /// Calls by name of a report as CSV.
+    static func rows(_ arguments: [String]) throws -> [String: Int] {
+        let report = try Fathom.run(arguments)
+        try #require(report.status == 0, Comment(rawValue: report.stderr))
+        let lines = report.stdout.split(separator: "\n").map(fields)
+        let header = try #require(lines.first)
+        let name = try #require(header.firstIndex(of: "name"))
+        let calls = try #require(header.firstIndex(of: "calls"))
+        var rows: [String: Int] = [:]
+        for line in lines.dropFirst() { rows[line[name], default: 0] += Int(line[calls]) ?? 0 }
+        return rows
+    }
+
+    private static func fields(_ line: Substring) -> [String] {
+        var fields = [""]
+        var isQuoted = false
+        for character in line {
+            if character == "\"" {
+                isQuoted.toggle()
+            } else if character == ",", !isQuoted {
+                fields.append("")
+            } else {
+                fields[fields.count - 1].append(character)
+            }
+        }
+        return fields
+    }
+
+    /// Calls by function of the tree, line by line.
+    static func treeCounts(_ session: String) throws -> [String: Int] {
+        var counts: [String: Int] = [:]
+        for line in try Fathom.run(["tree", session, "--no-fold"]).stdout.split(separator: "\n") {
+            let words = line.split(separator: " ")
+            // depth, total and its unit, self and its unit, name
+            guard words.count > 5, Int(words[0]) != nil else { continue }
+            counts[words[5...].joined(separator: " "), default: 0] += 1
+        }
+        return counts
+    }
+}
