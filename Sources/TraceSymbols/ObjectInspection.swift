@@ -60,6 +60,7 @@ private struct ObjectTraits {
     init(_ object: OpaquePointer) {
         var names = 0
         guard elf_getshdrstrndx(object, &names) == 0 else { return }
+        var symbols: (section: OpaquePointer, header: GElf_Shdr)?
         var section: OpaquePointer?
         while let next = elf_nextscn(object, section) {
             section = next
@@ -68,9 +69,7 @@ private struct ObjectTraits {
                 let name = elf_strptr(object, names, Int(header.sh_name)).map({ String(cString: $0) })
             else { continue }
             if header.sh_flags & UInt64(SHF_EXECINSTR) != 0, header.sh_size > 0 { hasCode = true }
-            if header.sh_type == UInt32(SHT_SYMTAB) {
-                callsSanitizer = Self.names(Self.sanitizerSetup, object, next, header)
-            }
+            if header.sh_type == UInt32(SHT_SYMTAB) { symbols = (next, header) }
             switch name {
             case ".swift1_autolink_entries": isSwift = true
             case ".comment": if Self.holds(next, "GCC:") || Self.holds(next, "clang version") { isCompiled = true }
@@ -81,6 +80,9 @@ private struct ObjectTraits {
             case ".llvm.lto": isIntermediate = true
             default: if name.hasPrefix(".gnu.lto_") { isIntermediate = true }
             }
+        }
+        if isSwift, let symbols {
+            callsSanitizer = Self.names(Self.sanitizerSetup, object, symbols.section, symbols.header)
         }
     }
 

@@ -116,9 +116,11 @@ struct SwiftBuildKind: Sendable, CustomTestStringConvertible {
         let package = Fathom.testProducts + "/../../checkouts/swift-argument-parser"
         let products = try kind.build(package: package, product: nil, name: "argument-parser")
         let directory = try TemporaryDirectory()
+        let rolls =
+            kind.configuration == "debug" ? "static ParsableArguments.parseOrExit(_:)" : "RollOptions.init(from:)"
         for (command, output, function) in [
             (["math", "stats", "average", "1", "2", "6"], "3.0\n", "Math.Statistics.Average.run()"),
-            (["roll", "--times", "20", "--sides", "1"], "20\n", "RollOptions.init(from:)"),
+            (["roll", "--times", "20", "--sides", "1"], "20\n", rolls),
             (["repeat", "--count", "2", "more"], "more\nmore\n", "Repeat.run()"),
             (["color", "--fav", "red"], "My favorite color is red\n", "Color.run()"),
             (["default-as-flag", "--number-flag", "7"], nil, "DefaultAsFlag.run()"),
