@@ -65,7 +65,7 @@ public struct SwiftBuild {
     /// - Parameter linksHooks: whether objects to link need the sanitizer's hooks in any case.
     func instrument(_ command: [String], linksHooks: Bool = false) throws(BuildError) -> Invocation {
         let arguments = command.dropFirst()
-        if arguments.contains(where: Self.usesThreadSanitizer) { throw .threadSanitizer }
+        if Self.usesThreadSanitizer(arguments) { throw .threadSanitizer }
         let toolchain = try SwiftToolchain(of: command[0])
         var linked = options.everyFunction && !linksHooks ? [] : ["-Xlinker", tools.hooks]
         if arguments.contains(Self.staticExecutable) { linked += try staticRuntime() }
@@ -129,7 +129,13 @@ public struct SwiftBuild {
     /// The name by which `fathom` stands in for the compiler's frontend.
     public static let frontendName = "fathom-swift-frontend"
 
-    private static func usesThreadSanitizer(_ argument: String) -> Bool {
-        argument == "-sanitize=thread" || argument == "--sanitize=thread" || argument == "thread"
+    /// `-sanitize=thread`, `-sanitize=undefined,thread` or `--sanitize thread`.
+    private static func usesThreadSanitizer(_ arguments: ArraySlice<String>) -> Bool {
+        if zip(arguments, arguments.dropFirst()).contains(where: { $0 == ("--sanitize", "thread") }) { return true }
+        return arguments.contains { argument in
+            ["-sanitize=", "--sanitize="].contains { prefix in
+                argument.hasPrefix(prefix) && argument.dropFirst(prefix.count).split(separator: ",").contains("thread")
+            }
+        }
     }
 }

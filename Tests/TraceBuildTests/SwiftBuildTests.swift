@@ -58,9 +58,10 @@ import Testing
 
     @Test func whatCannotBeTraced() {
         let build = SwiftBuild(BuildOptions(), tools: tools)
-        #expect(throws: BuildError.threadSanitizer) {
-            try build.instrument([swift, "build", "--sanitize", "thread"])
+        for options in [["--sanitize", "thread"], ["--sanitize=thread"], ["-Xswiftc", "-sanitize=undefined,thread"]] {
+            #expect(throws: BuildError.threadSanitizer) { try build.instrument([swift, "build"] + options) }
         }
+        #expect(throws: Never.self) { try build.instrument([swift, "run", "thread"]) }
         #expect(throws: BuildError.noToolchain("/none/swiftc")) { try build.instrument(["/none/swiftc", "a.swift"]) }
         #expect(SwiftInvocation.buildsNothing(["/usr/bin/swift", "package", "clean"]) == "/usr/bin/swift package")
         #expect(SwiftInvocation.buildsNothing(["swift", "build"]) == nil)
