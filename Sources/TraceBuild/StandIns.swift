@@ -6,9 +6,11 @@ internal import Glibc
 /// It stays in one place, because build systems keep the compiler's path.
 public enum StandIns {
     /// `$XDG_CACHE_HOME/fathom/compilers`, else the same below `~/.cache`.
-    public static var directory: String {
+    public static var directory: String { home + "/compilers" }
+
+    private static var home: String {
         let cache = environmentVariable("XDG_CACHE_HOME").flatMap { $0.hasPrefix("/") ? $0 : nil }
-        return (cache ?? "\(environmentVariable("HOME") ?? "/tmp")/.cache") + "/fathom/compilers"
+        return (cache ?? "\(environmentVariable("HOME") ?? "/tmp")/.cache") + "/fathom"
     }
 
     /// Makes the links that are not there, and removes those of compilers that are gone.
@@ -20,16 +22,37 @@ public enum StandIns {
         try makeDirectory(directory)
         let wanted = Set(compilers())
         for name in names(in: directory) where !wanted.contains(name) { unlink("\(directory)/\(name)") }
-        for name in wanted where target("\(directory)/\(name)") != program {
-            // Beside it first, so that a build that is running finds one or the other.
-            let temporary = "\(directory)/.\(name).\(getpid())"
-            guard symlink(program, temporary) == 0, rename(temporary, "\(directory)/\(name)") == 0 else {
-                let error = errno
-                unlink(temporary)
-                throw .cannotWrite("\(directory)/\(name)", errno: error)
-            }
-        }
+        for name in wanted { try link(name, in: directory, to: program) }
         return directory
+    }
+
+    private static func link(_ name: String, in directory: String, to program: String) throws(BuildError) {
+        guard target("\(directory)/\(name)") != program else { return }
+        // Beside it first, so that a build that is running finds one or the other.
+        let temporary = "\(directory)/.\(name).\(getpid())"
+        guard symlink(program, temporary) == 0, rename(temporary, "\(directory)/\(name)") == 0 else {
+            let error = errno
+            unlink(temporary)
+            throw .cannotWrite("\(directory)/\(name)", errno: error)
+        }
+    }
+
+    /// What stands in for the frontend of a Swift toolchain's compiler. Its path alone tells which: build systems need not
+    /// keep the environment.
+    ///
+    /// - Parameter program: Fathom's executable.
+    /// - Throws: ``BuildError/cannotWrite(_:errno:)``.
+    static func frontend(of toolchain: SwiftToolchain, program: String) throws(BuildError) -> String {
+        let directory = "\(home)/frontends/" + toolchain.root.replacing("%", with: "%25").replacing("/", with: "%2F")
+        try makeDirectory(directory)
+        try link(SwiftBuild.frontendName, in: directory, to: program)
+        return "\(directory)/\(SwiftBuild.frontendName)"
+    }
+
+    /// The toolchain that ``frontend(of:program:)`` made `path` for.
+    static func toolchain(behind path: String) -> SwiftToolchain? {
+        guard let name = path.split(separator: "/").dropLast().last else { return nil }
+        return SwiftToolchain(root: name.replacing("%2F", with: "/").replacing("%25", with: "%"))
     }
 
     /// Whether a program is called by a name that a stand-in may have.

@@ -8,15 +8,15 @@ internal import Glibc
 public struct SwiftBuild {
     /// Where the parts that go into a build lie.
     public struct Tools: Sendable {
-        /// `fathom` by the name ``SwiftBuild/frontendName``.
-        public var frontend: String
+        /// Fathom's executable.
+        public var program: String
         /// `libfathom-swift.o`.
         public var hooks: String
         /// `libfathom.static`: options for gcc that link the runtime into a program that loads nothing.
         public var staticRuntime: String
 
-        public init(frontend: String, hooks: String, staticRuntime: String) {
-            self.frontend = frontend
+        public init(program: String, hooks: String, staticRuntime: String) {
+            self.program = program
             self.hooks = hooks
             self.staticRuntime = staticRuntime
         }
@@ -45,44 +45,39 @@ public struct SwiftBuild {
         if invocation.stage == .link {
             inputs = try LinkInputs(invocation.objects, of: invocation.output ?? "the program", options)
         }
-        let changed = try instrument([path] + arguments, linksHooks: inputs?.callSwiftHooks == true)
+        let toolchain = try SwiftToolchain(of: path)
+        let frontend = try StandIns.frontend(of: toolchain, program: tools.program)
+        let words = try instrument(
+            [path] + arguments, toolchain, frontend: frontend, linksHooks: inputs?.callSwiftHooks == true)
         try options.note(
             invocation.stage == .package
                 ? [.package(absolutePath(Self.packagePath(arguments), in: directory))]
                 : invocation.sources.map { .swift(absolutePath($0, in: directory)) })
-        for (name, value) in changed.environment { setenv(name, value, 1) }
-        throw Subprocess.become(changed.words)
-    }
-
-    /// A command and what it finds in its environment besides.
-    struct Invocation: Equatable {
-        var words: [String]
-        var environment: [String: String] = [:]
+        throw Subprocess.become(words)
     }
 
     /// What to run in place of `command`, whose first word is the path of a `swift` or `swiftc` that compiles.
     ///
-    /// - Parameter linksHooks: whether objects to link need the sanitizer's hooks in any case.
-    func instrument(_ command: [String], linksHooks: Bool = false) throws(BuildError) -> Invocation {
+    /// - Parameters:
+    ///   - frontend: what stands in for the toolchain's.
+    ///   - linksHooks: whether objects to link need the sanitizer's hooks in any case.
+    func instrument(
+        _ command: [String], _ toolchain: SwiftToolchain, frontend: String, linksHooks: Bool = false
+    ) throws(BuildError) -> [String] {
         let arguments = command.dropFirst()
         if Self.usesThreadSanitizer(arguments) { throw .threadSanitizer }
-        let toolchain = try SwiftToolchain(of: command[0])
         var linked = options.everyFunction && !linksHooks ? [] : ["-Xlinker", tools.hooks]
         if arguments.contains(Self.staticExecutable) { linked += try staticRuntime() }
         let isCompiler = lastComponent(command[0]) == "swiftc"
         let hooks = hookFlags(toolchain)
         // It keeps C's hooks from the Swift modules of packages, too.
         let usesFrontend = options.everyFunction || !isCompiler
-        let compiler = hooks + (usesFrontend ? frontendFlags(arguments, toolchain) : [])
-        let environment = usesFrontend ? [SwiftFrontend.frontendVariable: toolchain.frontend] : [:]
-        if isCompiler {
-            return Invocation(words: [command[0]] + compiler + linked + arguments, environment: environment)
-        }
+        let compiler = hooks + (usesFrontend ? frontendFlags(arguments, toolchain, frontend) : [])
+        if isCompiler { return [command[0]] + compiler + linked + arguments }
         // SwiftPM builds C targets too, and passes what is meant for those to the Swift compiler as well.
         let flags = compiler.flatMap { ["-Xswiftc", $0] } + ["-Xcc", Self.hooksOfC] + linked
         let subcommand = lastComponent(command[0]) == "swift" ? arguments.prefix(1) : []
-        return Invocation(
-            words: [command[0]] + subcommand + flags + arguments.dropFirst(subcommand.count), environment: environment)
+        return [command[0]] + subcommand + flags + arguments.dropFirst(subcommand.count)
     }
 
     private func hookFlags(_ toolchain: SwiftToolchain) -> [String] {
@@ -93,10 +88,12 @@ public struct SwiftBuild {
             + accesses.flatMap { ["-Xllvm", "-tsan-instrument-\($0)=0"] }
     }
 
-    private func frontendFlags(_ arguments: ArraySlice<String>, _ toolchain: SwiftToolchain) -> [String] {
+    private func frontendFlags(
+        _ arguments: ArraySlice<String>, _ toolchain: SwiftToolchain, _ frontend: String
+    ) -> [String] {
         let isStatic = arguments.contains { Self.staticOptions.contains($0) }
         return [
-            "-driver-use-frontend-path", tools.frontend,
+            "-driver-use-frontend-path", frontend,
             "-resource-dir", isStatic ? toolchain.staticResources : toolchain.resources,
         ]
     }

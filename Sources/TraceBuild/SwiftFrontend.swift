@@ -9,16 +9,14 @@ public struct SwiftFrontend {
     private let arguments: [String]
 
     /// - Parameters:
-    ///   - frontend: path of the compiler's, which ``SwiftBuild`` leaves in the environment as ``frontendVariable``.
+    ///   - name: what the driver called: the link that ``StandIns/frontend(of:program:)`` made.
     ///   - arguments: as the driver gives them.
-    /// - Throws: ``BuildError/cannotRead(_:errno:)``.
-    public init(_ frontend: String, arguments: [String]) throws(BuildError) {
-        self.frontend = frontend
+    /// - Throws: ``BuildError/cannotRead(_:errno:)``, ``BuildError/noToolchain(_:)``.
+    public init(name: String, arguments: [String]) throws(BuildError) {
+        guard let toolchain = StandIns.toolchain(behind: name) else { throw .noToolchain(name) }
+        frontend = toolchain.frontend
         self.arguments = Self.withoutHooksOfC(try ResponseFile.expand(arguments))
     }
-
-    /// Name of the variable that tells where the compiler's frontend is.
-    public static let frontendVariable = "FATHOM_SWIFT_FRONTEND"
 
     /// C functions of a package's headers are part of the Swift module that calls them, and hooked as its own are.
     private static func withoutHooksOfC(_ arguments: [String]) -> [String] {

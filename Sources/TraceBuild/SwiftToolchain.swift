@@ -3,7 +3,7 @@ internal import Glibc
 /// Where the toolchain behind a `swift` or `swiftc` lies.
 struct SwiftToolchain {
     /// Its `usr` directory.
-    private let root: String
+    let root: String
 
     var frontend: String { root + "/bin/swift-frontend" }
     /// What the compiler needs at run time; the driver looks for it beside the frontend, unless told.
@@ -13,18 +13,14 @@ struct SwiftToolchain {
     /// - Parameter command: its path.
     /// - Throws: ``BuildError/noToolchain(_:)``.
     init(of command: String) throws(BuildError) {
-        if let resolved = resolvedPath(command),
-            let toolchain = Self(root: "/" + resolved.split(separator: "/").dropLast(2).joined(separator: "/"))
-        {
+        if let toolchain = resolvedPath(command).flatMap(Self.init(holding:)) {
             self = toolchain
             return
         }
         // Not a link into the toolchain but a program that finds one.
-        guard
-            let toolchain = Self.resources(accordingTo: command).flatMap({ resources in
-                Self(root: resources.split(separator: "/").dropLast(2).reduce(into: "") { $0 += "/" + $1 })
-            })
-        else { throw .noToolchain(command) }
+        guard let toolchain = Self.resources(accordingTo: command).flatMap(Self.init(holding:)) else {
+            throw .noToolchain(command)
+        }
         self = toolchain
     }
 
@@ -45,8 +41,14 @@ struct SwiftToolchain {
         return nil
     }
 
-    private init?(root: String) {
-        self.root = root
+    /// - Returns: nil when there is none.
+    init?(root: some StringProtocol) {
+        self.root = String(root)
         guard access(frontend, X_OK) == 0, access(resources, R_OK) == 0 else { return nil }
+    }
+
+    /// - Parameter path: of something in `bin` or `lib`.
+    private init?(holding path: String) {
+        self.init(root: "/" + path.split(separator: "/").dropLast(2).joined(separator: "/"))
     }
 }

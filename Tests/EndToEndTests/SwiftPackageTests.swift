@@ -54,9 +54,21 @@ struct SwiftBuildKind: Sendable, CustomTestStringConvertible {
     /// Closures that the optimiser puts where they are called.
     private static let inlined: Set<String> = ["closure #2 in closures(_:)", "closure #3 in closures(_:)"]
 
-    /// The program counts its calls itself.
     @Test(arguments: SwiftBuildKind.all) func countsAreExact(kind: SwiftBuildKind) throws {
-        let program = try kind.build(package: Self.package, product: "tally") + "/tally"
+        try Self.expectCounts(of: try kind.build(package: Self.package, product: "tally") + "/tally", kind)
+    }
+
+    /// The build system that comes with Swift besides: its compilers find nothing in their environment.
+    @Test(arguments: [SwiftBuildKind.all[0], SwiftBuildKind.all[3]])
+    func otherBuildSystem(kind: SwiftBuildKind) throws {
+        let options = ["--product", "tally", "--build-system", "swiftbuild"]
+        _ = try kind.build(package: Self.package, product: nil, name: "swiftbuild", options: options)
+        let answer = try kind.swift("build", package: Self.package, name: "swiftbuild", options + ["--show-bin-path"])
+        try Self.expectCounts(of: answer.stdout.filter { !$0.isNewline } + "/tally", kind)
+    }
+
+    /// The program counts its calls itself.
+    private static func expectCounts(of program: String, _ kind: SwiftBuildKind) throws {
         let directory = try TemporaryDirectory()
         let session = directory.file("s")
         let recorded = try Fathom.record([program], into: session)

@@ -13,36 +13,46 @@ import Testing
     init() throws {
         directory = try TemporaryDirectory()
         tools = SwiftBuild.Tools(
-            frontend: "/opt/f/fathom-swift-frontend", hooks: "/opt/f/libfathom-swift.o",
+            program: "/opt/f/fathom", hooks: "/opt/f/libfathom-swift.o",
             staticRuntime: try directory.write("\"/opt/f/libfathom.a\"\n-Wl,--wrap=longjmp\n", to: "libfathom.static"))
         swift = try #require(Compiler.find("swift"))
         swiftc = try #require(Compiler.find("swiftc"))
     }
 
-    private var everyFunction: BuildOptions {
+    private let frontend = "/opt/f/fathom-swift-frontend"
+
+    private func words(_ command: [String], everyFunction: Bool = false, linksHooks: Bool = false) throws -> [String] {
         var options = BuildOptions()
-        options.everyFunction = true
-        return options
+        options.everyFunction = everyFunction
+        let toolchain = try SwiftToolchain(of: command[0])
+        return try SwiftBuild(options, tools: tools)
+            .instrument(command, toolchain, frontend: frontend, linksHooks: linksHooks)
     }
 
     @Test func flagsComeBeforeThePackagesOwn() throws {
-        let build = try SwiftBuild(BuildOptions(), tools: tools).instrument([swift, "build", "-c", "release"])
-        #expect(build.words.prefix(2) == [swift, "build"] && build.words.suffix(2) == ["-c", "release"])
-        #expect(build.words.contains(tools.hooks))
+        let build = try words([swift, "build", "-c", "release"])
+        #expect(build.prefix(2) == [swift, "build"] && build.suffix(2) == ["-c", "release"])
+        #expect(build.contains(tools.hooks))
         // What is hooked as C is not to be hooked as Swift again: our frontend sees to it.
-        #expect(build.words.contains(tools.frontend))
-        #expect(build.environment[SwiftFrontend.frontendVariable]?.hasSuffix("/bin/swift-frontend") == true)
+        #expect(build.contains(frontend))
     }
 
     @Test func compilerAlone() throws {
-        let build = try SwiftBuild(BuildOptions(), tools: tools).instrument([swiftc, "-O", "a.swift"])
-        #expect(build.words.suffix(2) == ["-O", "a.swift"] && !build.words.contains("-Xswiftc"))
-        let every = try SwiftBuild(everyFunction, tools: tools).instrument([swiftc, "-static-stdlib", "a.swift"])
-        #expect(every.words.contains(tools.frontend) && !every.words.contains(tools.hooks))
-        #expect(every.words.contains { $0.hasSuffix("/lib/swift_static") })
-        let mixed = try SwiftBuild(everyFunction, tools: tools).instrument(
-            [swiftc, "a.swift", "b.o"], linksHooks: true)
-        #expect(mixed.words.contains(tools.hooks))
+        let build = try words([swiftc, "-O", "a.swift"])
+        #expect(build.suffix(2) == ["-O", "a.swift"] && !build.contains("-Xswiftc"))
+        let every = try words([swiftc, "-static-stdlib", "a.swift"], everyFunction: true)
+        #expect(every.contains(frontend) && !every.contains(tools.hooks))
+        #expect(every.contains { $0.hasSuffix("/lib/swift_static") })
+        let mixed = try words([swiftc, "a.swift", "b.o"], everyFunction: true, linksHooks: true)
+        #expect(mixed.contains(tools.hooks))
+    }
+
+    /// The path of what stands in for a frontend tells whose.
+    @Test func frontends() throws {
+        let toolchain = try SwiftToolchain(of: swift)
+        let encoded = toolchain.root.replacing("/", with: "%2F")
+        #expect(StandIns.toolchain(behind: "/cache/\(encoded)/fathom-swift-frontend")?.root == toolchain.root)
+        #expect(StandIns.toolchain(behind: "fathom-swift-frontend") == nil)
     }
 
     /// What loads no library gets the runtime at the link.
@@ -50,19 +60,18 @@ import Testing
         for command in [
             [swiftc, "-static-executable", "a.swift"], [swift, "build", "-Xswiftc", "-static-executable"],
         ] {
-            let words = try SwiftBuild(BuildOptions(), tools: tools).instrument(command).words
+            let words = try words(command)
             let linked = ["-Xlinker", "/opt/f/libfathom.a", "-Xlinker", "--wrap=longjmp"]
             #expect(words.firstRange(of: linked) != nil, "\(words)")
         }
     }
 
     @Test func whatCannotBeTraced() {
-        let build = SwiftBuild(BuildOptions(), tools: tools)
         for options in [["--sanitize", "thread"], ["--sanitize=thread"], ["-Xswiftc", "-sanitize=undefined,thread"]] {
-            #expect(throws: BuildError.threadSanitizer) { try build.instrument([swift, "build"] + options) }
+            #expect(throws: BuildError.threadSanitizer) { try words([swift, "build"] + options) }
         }
-        #expect(throws: Never.self) { try build.instrument([swift, "run", "thread"]) }
-        #expect(throws: BuildError.noToolchain("/none/swiftc")) { try build.instrument(["/none/swiftc", "a.swift"]) }
+        #expect(throws: Never.self) { try words([swift, "run", "thread"]) }
+        #expect(throws: BuildError.noToolchain("/none/swiftc")) { try words(["/none/swiftc", "a.swift"]) }
         #expect(SwiftInvocation.buildsNothing(["/usr/bin/swift", "package", "clean"]) == "/usr/bin/swift package")
         #expect(SwiftInvocation.buildsNothing(["swift", "build"]) == nil)
         #expect(SwiftInvocation.buildsNothing(["make", "clean"]) == nil)

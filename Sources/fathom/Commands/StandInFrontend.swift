@@ -9,13 +9,9 @@ enum StandInFrontend {
     }
 
     static func run() -> Never {
-        guard let frontend = getenv(SwiftFrontend.frontendVariable) else {
-            Diagnostics.say("\(SwiftBuild.frontendName) is started by fathom build alone")
-            exit(2)
-        }
         do throws(BuildError) {
             let arguments = Array(CommandLine.arguments.dropFirst())
-            exit(try SwiftFrontend(String(cString: frontend), arguments: arguments).run())
+            exit(try SwiftFrontend(name: CommandLine.arguments[0], arguments: arguments).run())
         } catch {
             Diagnostics.say(error.description)
             exit(2)

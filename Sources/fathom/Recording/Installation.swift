@@ -16,7 +16,7 @@ enum Installation {
     /// What goes into builds of Swift code.
     static var swiftTools: SwiftBuild.Tools {
         SwiftBuild.Tools(
-            frontend: beside(SwiftBuild.frontendName), hooks: beside("libfathom-swift.o"),
+            program: executable, hooks: beside("libfathom-swift.o"),
             staticRuntime: beside("libfathom.static"))
     }
 
