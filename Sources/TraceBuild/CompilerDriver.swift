@@ -43,7 +43,7 @@ public struct CompilerDriver {
         var added: [String] = []
         if invocation.stage == .link {
             let inputs = try LinkInputs(invocation.objects, of: invocation.output ?? "a.out", options)
-            if inputs.callSwiftHooks, !given.contains("-fsanitize=thread") { added = [swiftHooks] }
+            if inputs.holdHookedSwift, !given.contains("-fsanitize=thread") { added = [swiftHooks] }
         }
         guard !invocation.sources.isEmpty else { throw Subprocess.become(command(adding: [], added)) }
         if options.afterInlining, compiler.family == .gcc {

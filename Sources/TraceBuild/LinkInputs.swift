@@ -2,8 +2,8 @@ internal import TraceSymbols
 
 /// The objects and libraries of a link.
 struct LinkInputs {
-    /// Whether some hold Swift code with the hooks of the thread sanitizer.
-    private(set) var callSwiftHooks = false
+    /// Whether some hold Swift code with hooks.
+    private(set) var holdHookedSwift = false
 
     /// - Parameters:
     ///   - paths: objects and static libraries.
@@ -14,7 +14,7 @@ struct LinkInputs {
         for path in paths {
             let inspection = ObjectInspection(path)
             bare += inspection.withoutHookOptions
-            callSwiftHooks = callSwiftHooks || inspection.callsSwiftHooks
+            holdHookedSwift = holdHookedSwift || inspection.holdsHookedSwift
         }
         if !bare.isEmpty, !options.keepGoing { throw .mixed(objects: bare, output: output) }
     }

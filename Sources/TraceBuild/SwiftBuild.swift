@@ -41,14 +41,12 @@ public struct SwiftBuild {
         let invocation = SwiftInvocation(path, arguments)
         guard invocation.stage != .nothing else { throw Subprocess.become([path] + arguments) }
         let directory = currentDirectory()
-        var inputs: LinkInputs?
         if invocation.stage == .link {
-            inputs = try LinkInputs(invocation.objects, of: invocation.output ?? "the program", options)
+            _ = try LinkInputs(invocation.objects, of: invocation.output ?? "the program", options)
         }
         let toolchain = try SwiftToolchain(of: path)
         let frontend = try StandIns.frontend(of: toolchain, program: tools.program)
-        let words = try instrument(
-            [path] + arguments, toolchain, frontend: frontend, linksHooks: inputs?.callSwiftHooks == true)
+        let words = try instrument([path] + arguments, toolchain, frontend: frontend)
         try options.note(
             invocation.stage == .package
                 ? [.package(absolutePath(Self.packagePath(arguments), in: directory))]
@@ -58,15 +56,13 @@ public struct SwiftBuild {
 
     /// What to run in place of `command`, whose first word is the path of a `swift` or `swiftc` that compiles.
     ///
-    /// - Parameters:
-    ///   - frontend: what stands in for the toolchain's.
-    ///   - linksHooks: whether objects to link need the sanitizer's hooks in any case.
+    /// - Parameter frontend: what stands in for the toolchain's.
     func instrument(
-        _ command: [String], _ toolchain: SwiftToolchain, frontend: String, linksHooks: Bool = false
+        _ command: [String], _ toolchain: SwiftToolchain, frontend: String
     ) throws(BuildError) -> [String] {
         let arguments = command.dropFirst()
         if Self.usesThreadSanitizer(arguments) { throw .threadSanitizer }
-        var linked = options.everyFunction && !linksHooks ? [] : ["-Xlinker", tools.hooks]
+        var linked = ["-Xlinker", tools.hooks]
         if arguments.contains(Self.staticExecutable) { linked += try staticRuntime() }
         let isCompiler = lastComponent(command[0]) == "swiftc"
         let hooks = hookFlags(toolchain)

@@ -8,8 +8,8 @@ public struct ObjectInspection: Sendable {
     /// nor have such options. `a.o`, or `liba.a(a.o)`.
     public private(set) var withoutHookOptions: [String] = []
 
-    /// Whether it holds Swift code that calls the hooks of the thread sanitizer.
-    public private(set) var callsSwiftHooks = false
+    /// Whether it holds Swift code with hooks.
+    public private(set) var holdsHookedSwift = false
 
     /// - Parameter path: anything but an object or a static library, or a file that cannot be read, is as if it were empty.
     /// - Complexity: O(size of the objects' section and symbol tables and the sections looked at).
@@ -37,14 +37,14 @@ public struct ObjectInspection: Sendable {
 
     private mutating func add(_ object: ObjectTraits, _ name: String) {
         if object.isBare { withoutHookOptions.append(name) }
-        if object.isSwift && object.callsSanitizer { callsSwiftHooks = true }
+        if object.isHookedSwift { holdsHookedSwift = true }
     }
 }
 
 /// What an object's sections tell of its compiler.
 private struct ObjectTraits {
-    private(set) var isSwift = false
-    private(set) var callsSanitizer = false
+    private var isSwift = false
+    private var callsSanitizer = false
     private var isCompiled = false
     private var hasCode = false
     private var hasHookOptions = false
@@ -56,6 +56,8 @@ private struct ObjectTraits {
         if isIntermediate || hasHookOptions || !hasCode { return false }
         return isSwift ? !callsSanitizer : isCompiled
     }
+
+    var isHookedSwift: Bool { isSwift && (callsSanitizer || hasHookOptions) }
 
     init(_ object: OpaquePointer) {
         var names = 0

@@ -35,9 +35,10 @@ enum Listing {
     static func treeCounts(_ session: String) throws -> [String: Int] {
         var counts: [String: Int] = [:]
         for line in try Fathom.run(["tree", session, "--no-fold"]).stdout.split(separator: "\n") {
-            let words = line.split(separator: " ")
-            // depth, total and its unit, self and its unit, name
+            var words = line.split(separator: " ")
+            // depth, total and its unit, self and its unit, name; of a call that waited, "(12.3 ms suspended)"
             guard words.count > 5, Int(words[0]) != nil else { continue }
+            if words.last == "suspended)" { words.removeLast(3) }
             counts[words[5...].joined(separator: " "), default: 0] += 1
         }
         return counts

@@ -25,7 +25,11 @@ import Testing
         let source = try directory.write(
             """
             @inline(never) func twice(_ value: Int) throws -> Int { print(value); return value * 2 }
-            print(try twice(21))
+            @inline(never) func nap() async throws -> Int {
+                try await Task.sleep(nanoseconds: 5_000_000)
+                return try twice(21)
+            }
+            print(try await nap())
             """, to: "main.swift")
         let program = try build(kind, [option, source])
         #expect(try run(program).stdout == "21\n42\n")
@@ -33,6 +37,10 @@ import Testing
         let recorded = try Fathom.record([program], into: session)
         #expect(recorded.stdout == "21\n42\n", Comment(rawValue: recorded.stderr))
         #expect(try Listing.rows(["report", session, "--format", "csv"])["twice(_:)"] == 1)
+        let waits = try Listing.rows(["report", session, "--format", "csv", "--callees", "nap()"])
+        #expect(waits["twice(_:)"] == 1)
+        let task = try Fathom.run(["tree", session, "--thread", "task *", "--filter", "nap()"]).stdout
+        #expect(task.contains(" nap() (") && task.contains(" suspended)\n") && task.contains("  (suspended)\n"))
     }
 
     /// A static program that was built without Fathom has nothing to record, and that is said.
