@@ -37,6 +37,15 @@ import Testing
         expectCalls(try project.calls(of: "out/app", printing: Self.output))
     }
 
+    @Test func meson() throws {
+        let project = try Project("libraries")
+        let configured = try project.build(["meson", "setup", "out"])
+        #expect(configured.status == 0, "\(configured.stdout)\(configured.stderr)")
+        let built = try project.build(["meson", "compile", "-C", "out"])
+        #expect(built.status == 0, "\(built.stdout)\(built.stderr)")
+        expectCalls(try project.calls("\(project.path)/out/app"))
+    }
+
     /// Objects of a build without Fathom are not linked with others.
     @Test func mixed() throws {
         let project = try Project("libraries")
