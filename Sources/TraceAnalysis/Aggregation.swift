@@ -1,4 +1,3 @@
-internal import Glibc
 public import TraceFormat
 
 /// Adds up the calls of threads by call path, in one pass over the recording, on all cores.
@@ -31,7 +30,7 @@ public struct Aggregation {
         self.cost = cost
         self.partSize = partSize
         self.onProgress = onProgress
-        self.workers = workers > 0 ? workers : max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
+        self.workers = workers > 0 ? workers : WorkerPool.processors
     }
 
     /// The call paths of all of `threads` together.

@@ -20,30 +20,36 @@ public struct TaskJoin {
     ///
     /// - Complexity: O(records); memory by the records of threads that ran tasks.
     public func threads(of process: TracedProcess) -> [TracedThread] {
-        let runners = Set(process.threads.indices.filter { TaskJoin.runsTasks(process.threads[$0]) })
+        let runners = process.threads.filter { thread in thread.chunks.contains { $0.hasTasks } }
         guard !runners.isEmpty else { return process.threads }
-        var sinks: [TaskPieceSink] = []
-        var sinkOfThread: [Int: Int] = [:]
-        for index in process.threads.indices where runners.contains(index) {
-            let thread = process.threads[index]
-            var sink = TaskPieceSink(thread: sinks.count, name: thread.name, clock: session.clock)
-            StackReplay.run(thread.onSharedClock, clock: session.clock, into: &sink)
-            sinkOfThread[index] = sinks.count
-            sinks.append(sink)
-        }
-        let end = max(
-            sinks.map(\.end).max() ?? 0, process.endTicks == 0 ? 0 : session.clock.nanoseconds(at: process.endTicks))
-        let rest = process.threads.indices.map { index in
-            guard let sink = sinkOfThread[index].map({ sinks[$0] }) else { return process.threads[index] }
-            sink.rest.finish(at: sink.end, lost: process.threads[index].lostCalls)
-            return TracedThread(process, task: nil, thread: process.threads[index], chunks: sink.rest)
+        let sinks = replay(runners)
+        let end = max(sinks.map(\.end).max() ?? 0, process.endTicks)
+        var rest = process.threads
+        for (thread, sink) in zip(runners, sinks) {
+            sink.rest.finish(at: sink.end, lost: thread.lostCalls)
+            let index = rest.firstIndex { $0 === thread }!
+            rest[index] = TracedThread(process, task: nil, thread: thread, chunks: sink.rest)
         }
         return rest + tasks(of: process, sinks, end: end)
     }
 
+    /// Takes the pieces of tasks out of each of `threads`.
+    private func replay(_ threads: [TracedThread]) -> [TaskPieceSink] {
+        // Moments are ticks until the joined records are read.
+        let ticks = Clock(monotonicFrom: 0)
+        var sinks = threads.indices.map { TaskPieceSink(thread: $0, name: threads[$0].name) }
+        let pool = WorkerPool(jobs: threads.count) { [unready = sinks] job, pool in
+            var sink = unready[job]
+            StackReplay.run(threads[job].onSharedClock, clock: ticks, into: &sink)
+            pool.exclusively { sinks[job] = sink }
+        }
+        pool.run(workers: min(WorkerPool.processors, threads.count))
+        return sinks
+    }
+
     private func tasks(of process: TracedProcess, _ sinks: [TaskPieceSink], end: UInt64) -> [TracedThread] {
         let runs = sinks.flatMap(\.runs).sorted {
-            ($0.piece.task, $0.enterTicks, $0.thread, $0.order) < ($1.piece.task, $1.enterTicks, $1.thread, $1.order)
+            ($0.piece.task, $0.start, $0.thread, $0.order) < ($1.piece.task, $1.start, $1.thread, $1.order)
         }
         let space = resolver.space(of: process)
         var parts: [UInt64: AsyncPart] = [:]
@@ -53,7 +59,7 @@ public struct TaskJoin {
             let next = runs[first...].firstIndex { $0.piece.task != runs[first].piece.task } ?? runs.count
             var tree = TaskTree(task: runs[first].piece.task, clock: session.clock)
             for run in runs[first..<next] {
-                let part = parts[run.function] ?? space.part(at: run.function, ticks: run.enterTicks)
+                let part = parts[run.function] ?? space.part(at: run.function, ticks: run.start)
                 parts[run.function] = part
                 tree.add(run, part, sinks[run.thread].levels[run.level])
             }
@@ -63,11 +69,6 @@ public struct TaskJoin {
             first = next
         }
         return tasks.sorted { ($0.start, $0.thread.task!) < ($1.start, $1.thread.task!) }.map(\.thread)
-    }
-
-    /// Whether a thread has pieces of tasks.
-    private static func runsTasks(_ thread: TracedThread) -> Bool {
-        thread.chunks.contains { $0.hasTasks }
     }
 }
 
@@ -83,11 +84,11 @@ private struct TaskTree {
         var isCall: Bool
     }
 
-    /// A thread that goes on with the same task after less than this, in ns, with nothing recorded between and nothing else
+    /// Ticks in 0.1 ms: a thread that goes on with the same task after less, with nothing recorded between and nothing else
     /// to tell, only ran code that is not instrumented.
-    private static let leastSuspension: UInt64 = 100_000
-    /// ns that no executor is quicker than to go on with a task that was suspended.
-    private static let leastResumption: UInt64 = 1000
+    private let leastSuspension: UInt64
+    /// Ticks in 1 us: no executor is quicker to go on with a task that was suspended.
+    private let leastResumption: UInt64
 
     let chunks: JoinedChunks
     private var stack: [Activation] = []
@@ -99,15 +100,19 @@ private struct TaskTree {
         var context: UInt64?
     }
 
-    init(task: UInt32, clock: Clock) { chunks = JoinedChunks(name: "task \(task)", clock: clock) }
+    init(task: UInt32, clock: Clock) {
+        chunks = JoinedChunks(name: "task \(task)")
+        leastSuspension = clock.ticks(at: 100_000) &- clock.ticks(at: 0)
+        leastResumption = clock.ticks(at: 1000) &- clock.ticks(at: 0)
+    }
 
     /// - Parameter records: where those of the run are.
     mutating func add(_ run: TaskRun, _ part: AsyncPart, _ records: JoinedChunks) {
         let chain = run.piece.chain
         let skipped = part.kind == .start || part.kind == .continuation ? 1 : 0
         if !chain.isEmpty { returnTo(chain.dropFirst(skipped), depth: Int(run.piece.depth) - skipped) }
-        if let last, !stack.isEmpty, TaskTree.isSuspended(between: last, run, part.kind) {
-            chunks.enter(FunctionTable.suspended, callSite: 0, caller: 0, at: last.run.end)
+        if let last, !stack.isEmpty, isSuspended(between: last, run, part.kind) {
+            chunks.enter(FunctionTable.suspended, callSite: 0, at: last.run.end)
             chunks.exit(at: run.start)
         }
         // Where it belongs: its function's call, or one of its own.
@@ -116,15 +121,13 @@ private struct TaskTree {
         if part.kind == .none || part.kind == .start || own.isEmpty || own.first != stack.last?.context {
             let isRest =
                 own.dropFirst().first == stack.last?.context && stack.last.map { begins($0.part, part) } == true
-            if !isRest { chunks.enter(run.function, callSite: run.callSite, caller: 0, at: run.start) }
+            if !isRest { chunks.enter(run.function, callSite: run.callSite, at: run.start) }
             if keeps {
                 let depth = Int(run.piece.depth) - (chain.count - own.count)
                 stack.append(Activation(context: own.first!, depth: depth, part: part, isCall: !isRest))
             }
         }
-        chunks.append(
-            records, run.records, calls: run.calls, depth: run.depth, from: run.start,
-            to: run.lastTime)
+        chunks.append(records, from: run.first, to: run.last)
         if run.isOpen {
             chunks.stop(at: run.end)
             stack = []
@@ -156,7 +159,7 @@ private struct TaskTree {
     }
 
     /// Whether the task did not run between two pieces of it.
-    private static func isSuspended(between last: Last, _ run: TaskRun, _ part: AsyncPart.Kind) -> Bool {
+    private func isSuspended(between last: Last, _ run: TaskRun, _ part: AsyncPart.Kind) -> Bool {
         guard run.start > last.run.end else { return false }
         if run.thread != last.run.thread || run.order != last.run.order + 1 { return true }
         let gap = run.start - last.run.end
@@ -183,7 +186,7 @@ private struct TaskTree {
         if last.isOpen {
             chunks.finish(at: last.end)
         } else if stack.count(where: \.isCall) > 1 {
-            chunks.enter(FunctionTable.suspended, callSite: 0, caller: 0, at: last.end)
+            chunks.enter(FunctionTable.suspended, callSite: 0, at: last.end)
             chunks.finish(at: end)
         } else {
             for call in stack where call.isCall { chunks.exit(at: last.end) }

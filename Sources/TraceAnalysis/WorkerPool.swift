@@ -7,6 +7,9 @@ final class WorkerPool {
     private var next = 0
     private let lock: UnsafeMutablePointer<pthread_mutex_t>
 
+    /// Processors that the system has.
+    static var processors: Int { max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))) }
+
     init(jobs: Int, body: @escaping (Int, WorkerPool) -> Void) {
         self.jobs = jobs
         self.body = body

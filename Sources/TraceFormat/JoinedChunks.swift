@@ -1,61 +1,94 @@
 internal import CTraceFormat
 
-/// Writes records as the runtime does, into chunks in memory. Times are nanoseconds since the session's start, and are
-/// read back as the same.
+/// Writes records as the runtime does, into chunks in memory. Times are ticks of the session's clock.
+///
+/// - Complexity: O(1) a record.
 public final class JoinedChunks {
     /// The finished ones.
     public private(set) var chunks: [Chunk] = []
-    /// Records of the chunk being written, and its open calls.
-    public private(set) var bytes: [UInt8] = []
-    public private(set) var depth: UInt32 = 0
-    /// Of the last record, in ticks.
-    public private(set) var time: UInt64 = 0
     private let name: String
-    private let clock: Clock
     private var lane: UInt32 = 0
     private var depths: [UInt32: UInt32] = [:]
-    private var base: UInt64?
-    private var calls: UInt64 = 0
     private var begin: (time: UInt64, depth: UInt32, lane: UInt32) = (0, 0, 0)
     /// What is open where the chunk begins, when it says so: three words a call.
     private var path: [UInt64] = []
     private var memory: [UnsafeMutableRawPointer] = []
+    /// Apart from the object: every access to that would be checked for others.
+    private let state: UnsafeMutablePointer<State>
+
+    /// Of the chunk being written.
+    private struct State {
+        var records: UnsafeMutableRawPointer
+        var count = 0
+        var capacity = 4096
+        /// Of the last record, in ticks.
+        var time: UInt64 = 0
+        var base = UInt64.max
+        var depth: UInt32 = 0
+        /// In the chunk, and in all.
+        var calls: UInt64 = 0
+        var total: UInt64 = 0
+    }
 
     /// Bytes after which a chunk is finished.
     private static let chunkSize = 1 << 18
+    /// More than the records of one call take.
+    private static let room = 64
 
-    /// - Parameter name: of the thread.
-    public init(name: String, clock: Clock) {
-        self.name = name
-        self.clock = clock
+    /// Where a stretch of records begins or ends.
+    public struct Position: BitwiseCopyable {
+        /// Bytes, ticks, calls so far, and open calls.
+        public var offset = 0
+        public var time: UInt64 = 0
+        public var calls: UInt64 = 0
+        public var depth: UInt32 = 0
     }
 
-    deinit { for piece in memory { piece.deallocate() } }
+    /// - Parameter name: of the thread; nil for records that are to be appended to others, which are not split.
+    public init(name: String?) {
+        self.name = name ?? ""
+        isSplit = name != nil
+        state = .allocate(capacity: 1)
+        state.initialize(to: State(records: .allocate(byteCount: 4096, alignment: 8)))
+    }
 
-    /// A call of `function` from `callSite`, whose caller is `caller` or, as 0, not known.
-    public func enter(_ function: UInt64, callSite: UInt64, caller: UInt64, at time: UInt64) {
+    private let isSplit: Bool
+
+    deinit {
+        for piece in memory { piece.deallocate() }
+        state.pointee.records.deallocate()
+        state.deallocate()
+    }
+
+    // MARK: Calls
+
+    /// A call of `function` from `callSite`, whose caller is `caller` or, as 0, not known, called from `callerSite`.
+    public func enter(_ function: UInt64, callSite: UInt64, caller: UInt64 = 0, callerSite: UInt64 = 0, at time: UInt64) {
         finishIfFull()
         let delta = advance(to: time)
-        if function >> 32 != base {
-            base = function >> 32
+        if function >> 32 != state.pointee.base {
+            state.pointee.base = function >> 32
             special(FATHOM_BASE)
             append(UInt32(truncatingIfNeeded: function >> 32))
         }
         var offset = callSite &- caller
-        if caller == 0 || offset >= UInt64(FATHOM_SITE_SAME) {
+        if caller != 0, callSite == callerSite {
+            offset = UInt64(FATHOM_SITE_SAME)
+        } else if caller == 0 || offset >= UInt64(FATHOM_SITE_SAME) {
             offset = 0
             special(FATHOM_SITE)
             append(callSite)
         }
         append(1 | delta << 1 | offset << 16 | function << 32)
-        depth += 1
-        calls += 1
+        state.pointee.depth &+= 1
+        state.pointee.calls &+= 1
+        state.pointee.total &+= 1
     }
 
     /// The innermost open call ends.
     public func exit(at time: UInt64) {
         append(UInt16(truncatingIfNeeded: advance(to: time) << 1))
-        depth -= 1
+        state.pointee.depth &-= 1
     }
 
     /// The innermost open call ends without its exit.
@@ -63,39 +96,37 @@ public final class JoinedChunks {
         moveOn(to: time)
         special(FATHOM_UNWIND)
         append(UInt32(1))
-        depth -= 1
+        state.pointee.depth &-= 1
     }
 
-    /// A call is open that was entered before recording was started. Only where a chunk begins can that be told.
-    ///
-    /// - Parameter ticks: when it was entered.
-    public func inherit(_ function: UInt64, callSite: UInt64, enterTicks ticks: UInt64, at time: UInt64) {
-        guard bytes.isEmpty, path.count == 3 * depth else {
-            enter(function, callSite: callSite, caller: 0, at: time)
+    /// A call is open that was entered at `entered`, before recording was started. Only where a chunk begins can that be told.
+    public func inherit(_ function: UInt64, callSite: UInt64, entered: UInt64, at time: UInt64) {
+        guard state.pointee.count == 0, path.count == 3 * state.pointee.depth else {
+            enter(function, callSite: callSite, at: time)
             return
         }
-        self.time = max(self.time, self.ticks(at: time))
-        begin.time = self.time
-        path += [function, callSite, ticks]
-        depth += 1
-        begin.depth = depth
+        state.pointee.time = max(state.pointee.time, time)
+        path += [function, callSite, entered]
+        state.pointee.depth += 1
+        begin.time = state.pointee.time
+        begin.depth = state.pointee.depth
     }
 
     /// Recording was stopped: what is open is not known to have gone on.
     public func stop(at time: UInt64) {
-        guard depth > 0 || depths.values.contains(where: { $0 > 0 }) else { return }
+        guard state.pointee.depth > 0 || depths.values.contains(where: { $0 > 0 }) else { return }
         moveOn(to: time)
         finishChunk(UInt8(FATHOM_FLAG_STOPPED))
         depths = [:]
-        depth = 0
+        state.pointee.depth = 0
         begin.depth = 0
     }
 
-    /// Callees of the innermost open call, `duration` ns long, were left out.
+    /// Callees of the innermost open call, `duration` ticks long, were left out.
     public func drop(calls: UInt32, duration: UInt64) {
         special(FATHOM_DROPPED)
         append(calls)
-        append(clock.ticks(at: duration) &- clock.ticks(at: 0))
+        append(duration)
     }
 
     /// Something happened within the innermost open call: a mark named `name`, or a counter has `value`.
@@ -108,51 +139,63 @@ public final class JoinedChunks {
 
     /// The calls that follow are of `lane`.
     public func run(lane: UInt32, at time: UInt64) {
-        depths[self.lane] = depth
+        let isUntouched = state.pointee.count == 0 && path.isEmpty && state.pointee.depth == 0
+        depths[self.lane] = state.pointee.depth
         self.lane = lane
-        depth = depths.removeValue(forKey: lane) ?? 0
-        if bytes.isEmpty, path.isEmpty, depth == 0, depths.values.allSatisfy({ $0 == 0 }) {
+        state.pointee.depth = depths.removeValue(forKey: lane) ?? 0
+        if isUntouched, depths.values.allSatisfy({ $0 == 0 }) {
             begin.lane = lane
             return
         }
         moveOn(to: time)
         special(FATHOM_LANE)
         append(lane)
-        append(depth)
+        append(state.pointee.depth)
     }
 
-    /// Records that others wrote: those of `other` from `start` on, with which ``mark(at:)`` began, up to `end`.
-    public func append(
-        _ other: JoinedChunks, _ range: Range<Int>, calls: UInt64, depth: UInt32, from: UInt64, to: UInt64
-    ) {
+    // MARK: Stretches
+
+    /// Begins records that can be read by themselves, from `time` on.
+    public func beginStretch(at time: UInt64) -> Position {
+        state.pointee.time = time
+        state.pointee.base = .max
+        return position
+    }
+
+    /// Behind the last record.
+    public var position: Position {
+        Position(
+            offset: state.pointee.count, time: state.pointee.time, calls: state.pointee.total,
+            depth: state.pointee.depth)
+    }
+
+    /// Records that others wrote: those of `other` from `start`, where a stretch begins, to `end`.
+    public func append(_ other: JoinedChunks, from start: Position, to end: Position) {
         finishIfFull()
-        moveOn(to: from)
-        bytes.append(contentsOf: other.bytes[range])
-        time = max(to, time)
-        base = nil
-        self.calls += calls
-        self.depth += depth
-    }
-
-    /// Begins records that can be read by themselves, from `time` on; returns where.
-    public func mark(at time: UInt64) -> Int {
-        self.time = ticks(at: time)
-        base = nil
-        return bytes.count
-    }
-
-    /// The last chunk ends at `time`, or when its last record says. `lost` calls are missing.
-    public func finish(at time: UInt64, lost: UInt64 = 0) {
-        moveOn(to: time)
-        if !bytes.isEmpty || !path.isEmpty || lost > 0 || chunks.isEmpty {
-            finishChunk(UInt8(FATHOM_FLAG_LAST), lost: lost)
-        }
+        moveOn(to: start.time)
+        let size = end.offset - start.offset
+        reserve(size + JoinedChunks.room)
+        (state.pointee.records + state.pointee.count)
+            .copyMemory(from: other.state.pointee.records + start.offset, byteCount: size)
+        state.pointee.count += size
+        state.pointee.time = max(end.time, state.pointee.time)
+        state.pointee.base = .max
+        state.pointee.calls &+= end.calls &- start.calls
+        state.pointee.depth &+= end.depth &- start.depth
     }
 
     // MARK: Chunks
 
+    /// The last chunk ends at `time`, or when its last record says. `lost` calls are missing.
+    public func finish(at time: UInt64, lost: UInt64 = 0) {
+        moveOn(to: time)
+        if state.pointee.count > 0 || !path.isEmpty || lost > 0 || chunks.isEmpty {
+            finishChunk(UInt8(FATHOM_FLAG_LAST), lost: lost)
+        }
+    }
+
     private func finishIfFull() {
-        if bytes.count >= JoinedChunks.chunkSize, !name.isEmpty { finishChunk(0) }
+        if state.pointee.count >= JoinedChunks.chunkSize, isSplit { finishChunk(0) }
     }
 
     private func finishChunk(_ flags: UInt8, lost: UInt64 = 0) {
@@ -163,71 +206,72 @@ public final class JoinedChunks {
         header.thread = 1
         header.sequence = UInt64(chunks.count)
         header.begin_ticks = begin.time
-        header.end_ticks = max(time, 1)
-        header.calls = calls
+        header.end_ticks = max(state.pointee.time, 1)
+        header.calls = state.pointee.calls
         header.lost_calls = lost
         header.depth = begin.depth
         header.path_count = UInt32(path.count / 3)
         header.inherited = UInt32(path.count / 3)
         header.lane = begin.lane
         let pathSize = path.count * MemoryLayout<UInt64>.size
-        header.used = UInt32(pathSize + bytes.count)
+        header.used = UInt32(pathSize + state.pointee.count)
         withUnsafeMutableBytes(of: &header.name) { field in
             for (index, byte) in name.utf8.prefix(field.count - 1).enumerated() { field[index] = byte }
         }
-        let size = Chunk.headerSize + pathSize + bytes.count
+        let size = Chunk.headerSize + pathSize + state.pointee.count
         let piece = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: 8)
         piece.storeBytes(of: header, as: fathom_chunk.self)
         path.withUnsafeBytes {
             if $0.count > 0 { (piece + Chunk.headerSize).copyMemory(from: $0.baseAddress!, byteCount: $0.count) }
         }
-        bytes.withUnsafeBytes {
-            let records = piece + Chunk.headerSize + pathSize
-            if $0.count > 0 { records.copyMemory(from: $0.baseAddress!, byteCount: $0.count) }
-        }
+        (piece + Chunk.headerSize + pathSize)
+            .copyMemory(from: state.pointee.records, byteCount: state.pointee.count)
         memory.append(piece)
         if let chunk = Chunk(at: piece, available: size, file: "", offset: 0) { chunks.append(chunk) }
-        bytes.removeAll(keepingCapacity: true)
         path.removeAll(keepingCapacity: true)
-        base = nil
-        calls = 0
-        begin = (time, depth, lane)
+        state.pointee.count = 0
+        state.pointee.base = .max
+        state.pointee.calls = 0
+        begin = (state.pointee.time, state.pointee.depth, lane)
     }
 
     // MARK: Records
 
     /// The delta of an enter or exit, after a record of its own when it is too long.
-    private func advance(to moment: UInt64) -> UInt64 {
-        let time = ticks(at: moment)
-        guard time > self.time else { return 0 }
-        let delta = time - self.time
+    private func advance(to time: UInt64) -> UInt64 {
+        guard time > state.pointee.time else { return 0 }
+        let delta = time - state.pointee.time
         guard delta < UInt64(FATHOM_DELTA_LIMIT) else {
-            moveOn(to: moment)
+            moveOn(to: time)
             return 0
         }
-        self.time = time
+        state.pointee.time = time
         return delta
     }
 
-    /// The first tick that is no earlier.
-    private func ticks(at moment: UInt64) -> UInt64 {
-        let ticks = clock.ticks(at: moment)
-        return clock.nanoseconds(at: ticks) < moment ? ticks &+ 1 : ticks
-    }
-
-    private func moveOn(to moment: UInt64) {
-        let time = ticks(at: moment)
-        guard time > self.time else { return }
-        let delta = time - self.time
+    private func moveOn(to time: UInt64) {
+        guard time > state.pointee.time else { return }
+        let delta = time - state.pointee.time
         special(FATHOM_TIME)
         append(UInt32(truncatingIfNeeded: delta))
         append(UInt16(truncatingIfNeeded: delta >> 32))
-        self.time = time
+        state.pointee.time = time
     }
 
     private func special(_ value: UInt32) { append(UInt16(value << 1)) }
 
-    private func append<Number: FixedWidthInteger>(_ value: Number) {
-        withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }
+    private func append<Number: FixedWidthInteger & BitwiseCopyable>(_ value: Number) {
+        if state.pointee.count + JoinedChunks.room > state.pointee.capacity { reserve(JoinedChunks.room) }
+        (state.pointee.records + state.pointee.count).storeBytes(of: value.littleEndian, as: Number.self)
+        state.pointee.count += MemoryLayout<Number>.size
+    }
+
+    private func reserve(_ size: Int) {
+        guard state.pointee.count + size > state.pointee.capacity else { return }
+        state.pointee.capacity = max(state.pointee.capacity * 2, state.pointee.count + size)
+        let larger = UnsafeMutableRawPointer.allocate(byteCount: state.pointee.capacity, alignment: 8)
+        larger.copyMemory(from: state.pointee.records, byteCount: state.pointee.count)
+        state.pointee.records.deallocate()
+        state.pointee.records = larger
     }
 }

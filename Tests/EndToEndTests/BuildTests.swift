@@ -43,7 +43,7 @@ import Testing
         #expect(configured.status == 0, "\(configured.stdout)\(configured.stderr)")
         let built = try project.build(["meson", "compile", "-C", "out"])
         #expect(built.status == 0, "\(built.stdout)\(built.stderr)")
-        expectCalls(try project.calls("\(project.path)/out/app"))
+        expectCalls(try project.calls(of: "out/app", printing: Self.output))
     }
 
     /// Objects of a build without Fathom are not linked with others.
