@@ -63,7 +63,8 @@ public final class JoinedChunks {
     // MARK: Calls
 
     /// A call of `function` from `callSite`, whose caller is `caller` or, as 0, not known, called from `callerSite`.
-    public func enter(_ function: UInt64, callSite: UInt64, caller: UInt64 = 0, callerSite: UInt64 = 0, at time: UInt64) {
+    public func enter(_ function: UInt64, callSite: UInt64, caller: UInt64 = 0, callerSite: UInt64 = 0, at time: UInt64)
+    {
         finishIfFull()
         let delta = advance(to: time)
         if function >> 32 != state.pointee.base {
