@@ -4,6 +4,8 @@
 
 #include <sys/prctl.h>
 
+FATHOM_WITHOUT_HOOKS
+
 // A chunk is populated in two steps, so that threads that record little cost little.
 #define FIRST_STEP (16ul * 1024)
 
@@ -139,3 +141,5 @@ int chunk_make_room(struct thread *t) {
     system_restore_signals(signals);
     return made;
 }
+
+FATHOM_WITHOUT_HOOKS_END

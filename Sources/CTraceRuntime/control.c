@@ -4,6 +4,8 @@
 
 #include "runtime.h"
 
+FATHOM_WITHOUT_HOOKS
+
 uint32_t control_mode(void) { return runtime.paused ? MODE_PAUSED : runtime.slow ? MODE_SLOW : MODE_TRACE; }
 
 // The stack pointer of the program's function. Pinned to the place: a compiler that moves it with the rest into a
@@ -122,3 +124,5 @@ __attribute__((visibility("default"))) const struct fathom_api fathom_api_1 = {
     .end = end,
     .name_thread = name_thread,
 };
+
+FATHOM_WITHOUT_HOOKS_END

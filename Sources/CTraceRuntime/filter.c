@@ -3,6 +3,8 @@
 
 #include "runtime.h"
 
+FATHOM_WITHOUT_HOOKS
+
 static struct filter_frame *filter_of(struct thread *t, struct frame *call) {
     struct lane *lane = running_lane(t);
     return &lane->filters[call - lane->frames];
@@ -79,3 +81,5 @@ void filter_tell_dropped(struct thread *t) {
     filter->dropped = 0;
     filter->dropped_ticks = 0;
 }
+
+FATHOM_WITHOUT_HOOKS_END

@@ -2,6 +2,8 @@
 
 #include "runtime.h"
 
+FATHOM_WITHOUT_HOOKS
+
 _Alignas(PAGE_SIZE) union control control;
 __thread struct thread current;
 
@@ -125,3 +127,5 @@ EXPORT void __cyg_profile_func_exit(void *called, void *site) {
 // What TraceSwiftHooks jumps to: the hooks of compilers that pass neither the function nor, at its end, anything.
 EXPORT void fathom_swift_enter(void *inside, void *site) __attribute__((alias("__cyg_profile_func_enter")));
 EXPORT void fathom_swift_exit(void) { exit_hook(ANY_FUNCTION, 0, CALLER_STACK_POINTER(), HOOK_EXIT, 1); }
+
+FATHOM_WITHOUT_HOOKS_END

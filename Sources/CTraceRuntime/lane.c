@@ -7,6 +7,8 @@
 #include <signal.h>
 #include <ucontext.h>
 
+FATHOM_WITHOUT_HOOKS
+
 #define LANE_FRAMES 256u  // room a coroutine's lane starts with
 #define FRAMES_LIMIT (1u << 26)
 
@@ -268,3 +270,5 @@ uintptr_t fathom_jump_target(const void *environment) {
 #endif
     return sp;
 }
+
+FATHOM_WITHOUT_HOOKS_END

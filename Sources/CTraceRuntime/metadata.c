@@ -4,6 +4,8 @@
 
 #include <fcntl.h>
 
+FATHOM_WITHOUT_HOOKS
+
 #define TEXT_LIMIT 3072u  // bytes of path, and of command line, that are kept
 
 static void begin_chunk(void) {
@@ -107,3 +109,5 @@ void metadata_finish(void) {
     if (runtime.metadata) finish_chunk();
     lock_give(&runtime.metadata_lock, signals);
 }
+
+FATHOM_WITHOUT_HOOKS_END

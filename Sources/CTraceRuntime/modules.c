@@ -7,6 +7,8 @@
 #include <fcntl.h>
 #include <link.h>
 
+FATHOM_WITHOUT_HOOKS
+
 struct module {
     uintptr_t bias, low, high;
     const char *name;  // the dynamic linker's, while it is mapped
@@ -169,3 +171,5 @@ void fathom_note_loading(void) {
     BARRIER();
     t->limit = NULL;
 }
+
+FATHOM_WITHOUT_HOOKS_END

@@ -3,6 +3,8 @@
 
 #include "runtime.h"
 
+FATHOM_WITHOUT_HOOKS
+
 #define TABLE_SIZE 8192u
 #define COUNT_LIMIT (TABLE_SIZE / 2)
 #define ARENA_SIZE (256u * 1024)
@@ -75,3 +77,5 @@ uint32_t name_intern(uint32_t kind, const char *text) {
     }
     return 0;
 }
+
+FATHOM_WITHOUT_HOOKS_END

@@ -4,6 +4,8 @@
 
 #include "runtime.h"
 
+FATHOM_WITHOUT_HOOKS
+
 void pause_take_options(struct thread *t) {
     uint64_t signals = lock_take(&runtime.control_lock);
     t->generation = runtime.generation;
@@ -91,3 +93,5 @@ int pause_follow(struct thread *t, uintptr_t function, uintptr_t sp, uintptr_t c
     if (UNLIKELY(t->side_count)) side_drain(t);
     return done;
 }
+
+FATHOM_WITHOUT_HOOKS_END

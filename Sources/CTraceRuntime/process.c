@@ -5,6 +5,8 @@
 #include <pthread.h>
 #include <sys/mman.h>
 
+FATHOM_WITHOUT_HOOKS
+
 #ifndef MADV_WIPEONFORK
 #define MADV_WIPEONFORK 18
 #endif
@@ -193,3 +195,5 @@ void fathom_note_confined(void) {
     control.mode = MODE_OFF;
     runtime.state = STATE_OFF;
 }
+
+FATHOM_WITHOUT_HOOKS_END

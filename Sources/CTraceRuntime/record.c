@@ -3,6 +3,8 @@
 
 #include "runtime.h"
 
+FATHOM_WITHOUT_HOOKS
+
 static void publish(struct thread *t) {
     fathom_store32(&t->chunk->used, (uint32_t)(t->cursor - (char *)(t->chunk + 1)));
 }
@@ -221,3 +223,5 @@ void record_counter(struct thread *t, uint32_t name, uint64_t bits, uint64_t now
     } __attribute__((packed)) payload = {name, bits};
     if (put_moment(t, now)) put_special(t, FATHOM_COUNTER, &payload, sizeof payload);
 }
+
+FATHOM_WITHOUT_HOOKS_END

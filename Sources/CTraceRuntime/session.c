@@ -5,6 +5,8 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 
+FATHOM_WITHOUT_HOOKS
+
 #define VARIABLE "FATHOM_SESSION="
 
 static size_t length(const char *string) {
@@ -169,3 +171,5 @@ void session_give_slot(uint32_t slot) {
     if (fathom_load32(&buffers->recorder_waits) && fathom_swap32(&buffers->recorder_waits, 1, 0))
         system_wake(&buffers->recorder_waits);
 }
+
+FATHOM_WITHOUT_HOOKS_END

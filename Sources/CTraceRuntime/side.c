@@ -3,6 +3,8 @@
 
 #include "runtime.h"
 
+FATHOM_WITHOUT_HOOKS
+
 void record_event(struct thread *t, uintptr_t function, uintptr_t call_site, uintptr_t sp, uint64_t now,
                   uint64_t hook) {
     if (UNLIKELY(t->state == THREAD_INTERRUPTED)) {
@@ -82,3 +84,5 @@ void side_abandon(struct thread *t) {
     t->state = THREAD_ATTACHED;
     side_drain(t);
 }
+
+FATHOM_WITHOUT_HOOKS_END

@@ -1,5 +1,7 @@
 #include "system.h"
 
+#include "CTraceRuntime.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -8,6 +10,8 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+
+FATHOM_WITHOUT_HOOKS
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
@@ -87,3 +91,5 @@ uint64_t system_block_signals(void) {
 void system_restore_signals(uint64_t blocked) {
     SYSTEM(rt_sigprocmask, SIG_SETMASK, &blocked, 0, sizeof blocked, 0, 0);
 }
+
+FATHOM_WITHOUT_HOOKS_END

@@ -9,6 +9,8 @@
 #include <errno.h>
 #include <link.h>
 
+FATHOM_WITHOUT_HOOKS
+
 // Of swift/ABI/Task.h, class Job and AsyncTask.
 #define TASK_ID 36u
 #define TASK_RESUME_FUNCTION 56u  // and its context, the next word
@@ -111,3 +113,5 @@ void task_put(struct thread *t, uintptr_t function, uintptr_t call_site, uintptr
     t->chunk->flags |= FATHOM_FLAG_TASKS;
     put_special(t, FATHOM_TASK, &record, sizeof record);
 }
+
+FATHOM_WITHOUT_HOOKS_END

@@ -6,6 +6,8 @@
 #include <pthread.h>
 #include <sys/resource.h>
 
+FATHOM_WITHOUT_HOOKS
+
 static pthread_key_t key;
 static int key_made;
 
@@ -148,3 +150,5 @@ void thread_detach(struct thread *t) {
     t->lanes = NULL;
     system_restore_signals(signals);
 }
+
+FATHOM_WITHOUT_HOOKS_END

@@ -16,6 +16,8 @@
 #include "CTraceRuntime.h"
 #include "CTraceRuntimeVfork.h"
 
+FATHOM_WITHOUT_HOOKS
+
 #define EXPORT __attribute__((visibility("default"), no_instrument_function))
 #define JUMP __attribute__((musttail)) return
 
@@ -181,3 +183,5 @@ long fathom_syscall(long number, long a, long b, long c, long d, long e, long f)
 // ---- vfork
 
 FATHOM_VFORK("vfork");
+
+FATHOM_WITHOUT_HOOKS_END

@@ -10,6 +10,8 @@
 #include "CTraceRuntime.h"
 #include "CTraceRuntimeVfork.h"
 
+FATHOM_WITHOUT_HOOKS
+
 #define LONGJMP(name)                                                                                                  \
     void __real_##name(struct __jmp_buf_tag *, int) __attribute__((noreturn));                                         \
     void __wrap_##name(struct __jmp_buf_tag *environment, int value) {                                                 \
@@ -45,3 +47,5 @@ void __wrap__exit(int status) {
 }
 
 FATHOM_VFORK("__wrap_vfork");
+
+FATHOM_WITHOUT_HOOKS_END

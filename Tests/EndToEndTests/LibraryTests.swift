@@ -60,6 +60,29 @@ import Testing
         try check(binary, program.arguments, counted: try Binaries.instrumented(program.source, build))
     }
 
+    /// `fathom build` of this very package gives hooks to all C that is compiled; hooks that call hooks would never end.
+    @Test func runtimeHasNoHooksOfItsOwn() throws {
+        let sources = "\(Binaries.sources)/../../Sources"
+        let parts = ["CTraceRuntime", "TraceRuntimeImage", "TraceRuntimeStatic", "TraceSwiftHooks"]
+        let files = try run("sh", ["-c", "ls " + parts.map { "\(sources)/\($0)/*.c" }.joined(separator: " ")]).stdout
+            .split(separator: "\n").map(String.init)
+        #expect(files.count > 15)
+        #expect(try hookCalls("\(Binaries.sources)/counter.c") > 0)
+        for file in files { #expect(try hookCalls(file) == 0, Comment(rawValue: file)) }
+    }
+
+    /// How often a file, compiled with hooks, calls or jumps to one.
+    private func hookCalls(_ file: String) throws -> Int {
+        let sources = "\(Binaries.sources)/../../Sources"
+        let include = ["CTraceFormat", "CFathom", "CTraceRuntime"].map { "-I\(sources)/\($0)/include" }
+        let compiled = try run(
+            "clang", ["-std=gnu17", "-O2", "-fPIC", "-finstrument-functions", "-S", "-o", "-", file] + include)
+        try #require(compiled.status == 0, Comment(rawValue: compiled.stderr))
+        return compiled.stdout.split(separator: "\n").count {
+            $0.contains("\t__cyg_profile_func_") && !$0.contains("\t.")
+        }
+    }
+
     private func check(_ binary: String, _ arguments: [String], counted: String) throws {
         let directory = try TemporaryDirectory("linked")
         let session = directory.file("session.fathom")

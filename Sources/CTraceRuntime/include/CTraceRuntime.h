@@ -7,6 +7,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
+// Around all that is defined in a file of the runtime: it has no hooks even where everything is built with them. For
+// gcc that is an option, -fno-instrument-functions, which clang has not.
+#if defined(__clang__)
+#define FATHOM_WITHOUT_HOOKS                                                                                           \
+    _Pragma("clang attribute push(__attribute__((no_instrument_function)), apply_to = function)")
+#define FATHOM_WITHOUT_HOOKS_END _Pragma("clang attribute pop")
+#else
+#define FATHOM_WITHOUT_HOOKS
+#define FATHOM_WITHOUT_HOOKS_END
+#endif
+
 // Called by -finstrument-functions at every enter and exit. Async-signal-safe.
 void __cyg_profile_func_enter(void *function, void *call_site);
 void __cyg_profile_func_exit(void *function, void *call_site);
