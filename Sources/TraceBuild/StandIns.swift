@@ -40,18 +40,22 @@ public enum StandIns {
     /// What stands in for the frontend of a Swift toolchain's compiler. Its path alone tells which: build systems need not
     /// keep the environment.
     ///
+    /// It lies where the frontend would in a copy of the toolchain: the driver looks from there for what it links, static or
+    /// not, and only the driver knows which of the two a package says its product is.
+    ///
     /// - Parameter program: Fathom's executable.
     /// - Throws: ``BuildError/cannotWrite(_:errno:)``.
     static func frontend(of toolchain: SwiftToolchain, program: String) throws(BuildError) -> String {
-        let directory = "\(home)/frontends/" + toolchain.root.replacing("%", with: "%25").replacing("/", with: "%2F")
-        try makeDirectory(directory)
-        try link(SwiftBuild.frontendName, in: directory, to: program)
-        return "\(directory)/\(SwiftBuild.frontendName)"
+        let copy = "\(home)/frontends/" + toolchain.root.replacing("%", with: "%25").replacing("/", with: "%2F")
+        try makeDirectory(copy + "/bin")
+        try link("lib", in: copy, to: toolchain.libraries)
+        try link(SwiftBuild.frontendName, in: copy + "/bin", to: program)
+        return "\(copy)/bin/\(SwiftBuild.frontendName)"
     }
 
     /// The toolchain that ``frontend(of:program:)`` made `path` for.
     static func toolchain(behind path: String) -> SwiftToolchain? {
-        guard let name = path.split(separator: "/").dropLast().last else { return nil }
+        guard let name = path.split(separator: "/").dropLast(2).last else { return nil }
         return SwiftToolchain(root: name.replacing("%2F", with: "/").replacing("%25", with: "%"))
     }
 

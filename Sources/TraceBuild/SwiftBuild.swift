@@ -68,7 +68,7 @@ public struct SwiftBuild {
         let hooks = hookFlags(toolchain)
         // It keeps C's hooks from the Swift modules of packages, too.
         let usesFrontend = options.everyFunction || !isCompiler
-        let compiler = hooks + (usesFrontend ? frontendFlags(arguments, toolchain, frontend) : [])
+        let compiler = hooks + (usesFrontend ? ["-driver-use-frontend-path", frontend] : [])
         if isCompiler { return [command[0]] + compiler + linked + arguments }
         // SwiftPM builds C targets too, and passes what is meant for those to the Swift compiler as well.
         let flags = compiler.flatMap { ["-Xswiftc", $0] } + ["-Xcc", Self.hooksOfC] + linked
@@ -82,16 +82,6 @@ public struct SwiftBuild {
         let accesses = ["memory-accesses", "atomics", "memintrinsics"]
         return ["-Xfrontend", Self.sanitizerHooks] + merging + Self.withoutMerging
             + accesses.flatMap { ["-Xllvm", "-tsan-instrument-\($0)=0"] }
-    }
-
-    private func frontendFlags(
-        _ arguments: ArraySlice<String>, _ toolchain: SwiftToolchain, _ frontend: String
-    ) -> [String] {
-        let isStatic = arguments.contains { Self.staticOptions.contains($0) }
-        return [
-            "-driver-use-frontend-path", frontend,
-            "-resource-dir", isStatic ? toolchain.staticResources : toolchain.resources,
-        ]
     }
 
     /// The runtime for a program that loads no library, as the linker takes it.
@@ -112,7 +102,6 @@ public struct SwiftBuild {
 
     static let sanitizerHooks = "-sanitize=thread"
     static let hooksOfC = "-finstrument-functions"
-    private static let staticOptions = ["-static-stdlib", "--static-swift-stdlib", staticExecutable]
     private static let staticExecutable = "-static-executable"
 
     /// The optimiser must not make one function of several, which would then be known by one's name.

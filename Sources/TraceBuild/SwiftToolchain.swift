@@ -6,9 +6,8 @@ struct SwiftToolchain {
     let root: String
 
     var frontend: String { root + "/bin/swift-frontend" }
-    /// What the compiler needs at run time; the driver looks for it beside the frontend, unless told.
-    var resources: String { root + "/lib/swift" }
-    var staticResources: String { root + "/lib/swift_static" }
+    /// What holds the compiler's resources and those of the programs it makes.
+    var libraries: String { root + "/lib" }
 
     /// - Parameter command: its path.
     /// - Throws: ``BuildError/noToolchain(_:)``.
@@ -44,7 +43,7 @@ struct SwiftToolchain {
     /// - Returns: nil when there is none.
     init?(root: some StringProtocol) {
         self.root = String(root)
-        guard access(frontend, X_OK) == 0, access(resources, R_OK) == 0 else { return nil }
+        guard access(frontend, X_OK) == 0, access(libraries + "/swift", R_OK) == 0 else { return nil }
     }
 
     /// - Parameter path: of something in `bin` or `lib`.

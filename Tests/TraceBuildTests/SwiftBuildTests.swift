@@ -42,14 +42,15 @@ import Testing
         #expect(build.suffix(2) == ["-O", "a.swift"] && !build.contains("-Xswiftc"))
         let every = try words([swiftc, "-static-stdlib", "a.swift"], everyFunction: true)
         #expect(every.contains(frontend) && every.contains(tools.hooks))
-        #expect(every.contains { $0.hasSuffix("/lib/swift_static") })
+        // Which libraries to link, the driver finds out: a package may say so itself.
+        #expect(!every.contains("-resource-dir"))
     }
 
     /// The path of what stands in for a frontend tells whose.
     @Test func frontends() throws {
         let toolchain = try SwiftToolchain(of: swift)
         let encoded = toolchain.root.replacing("/", with: "%2F")
-        #expect(StandIns.toolchain(behind: "/cache/\(encoded)/fathom-swift-frontend")?.root == toolchain.root)
+        #expect(StandIns.toolchain(behind: "/cache/\(encoded)/bin/fathom-swift-frontend")?.root == toolchain.root)
         #expect(StandIns.toolchain(behind: "fathom-swift-frontend") == nil)
     }
 

@@ -7,6 +7,9 @@ let package = Package(
     targets: [
         .target(name: "CTally"),
         .target(name: "Engine", dependencies: ["CTally"]),
-        .executableTarget(name: "tally", dependencies: ["Engine", "CTally"]),
+        // The standard library is linked statically in one configuration, dynamically in the other.
+        .executableTarget(
+            name: "tally", dependencies: ["Engine", "CTally"],
+            linkerSettings: [.unsafeFlags(["-static-stdlib"], .when(configuration: .release))]),
     ]
 )
