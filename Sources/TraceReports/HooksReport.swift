@@ -10,12 +10,17 @@ public struct HooksReport {
             self.functions = functions
         }
 
-        /// `34 of 36 functions of lua have hooks`
-        public var summary: String {
-            let hooked = functions.count { $0.isHooked }
-            let name = path[(path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex)...]
-            return "\(hooked) of \(functions.count) functions of \(name) have hooks"
+        var summary: String {
+            HooksReport.summary(path: path, hooked: functions.count { $0.isHooked }, of: functions.count)
         }
+    }
+
+    /// `34 of 36 functions of lua have hooks`
+    ///
+    /// - Parameter path: of the program or library.
+    public static func summary(path: String, hooked: Int, of count: Int) -> String {
+        let name = path[(path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex)...]
+        return "\(hooked) of \(count) functions of \(name) have hooks"
     }
 
     private let writer: ByteWriter

@@ -4,9 +4,13 @@ internal import Glibc
 /// Which functions of an executable or library call the hook that tells of their entry.
 public struct HookedFunctions: Sendable {
     public struct Function: Sendable, Equatable {
-        /// As reports call it, or demangled in full.
-        public var name: String
+        public var linkageName: String
         public var isHooked: Bool
+
+        /// As reports call it, or demangled in full. Made each time.
+        public func name(raw: Bool) -> String {
+            (raw ? nil : SwiftName(linkageName)?.name) ?? demangle(linkageName)
+        }
     }
 
     /// By address; aliases of one address are one function.
@@ -17,10 +21,9 @@ public struct HookedFunctions: Sendable {
     /// Reads the file and looks through its code for calls of a hook: directly, through the procedure linkage table, or
     /// through the global offset table (System V ABI; Arm's ELF for the 64-bit architecture).
     ///
-    /// - Parameter rawNames: Swift's names in full.
     /// - Throws: ``SymbolProblem``.
     /// - Complexity: O(bytes of code + n log n in the number of functions).
-    public init(path: String, rawNames: Bool = false) throws(SymbolProblem) {
+    public init(path: String) throws(SymbolProblem) {
         let file = try ELFFile(path: path)
         let symbols = FunctionSymbols(file)
         guard !symbols.functions.isEmpty else { throw .noSymbols(path) }
@@ -30,8 +33,7 @@ public struct HookedFunctions: Sendable {
         functions = symbols.functions.map { symbol in
             while next < hooked.count, hooked[next] < symbol.start { next += 1 }
             let isHooked = next < hooked.count && hooked[next] < symbol.start + symbol.size
-            let name = rawNames ? nil : SwiftName(symbol.name)?.name
-            return Function(name: name ?? demangle(symbol.name), isHooked: isHooked)
+            return Function(linkageName: String(cString: symbol.name), isHooked: isHooked)
         }
     }
 
@@ -40,33 +42,33 @@ public struct HookedFunctions: Sendable {
     /// - Parameters:
     ///   - program: path of an ELF file.
     ///   - libraryPath: the value of LD_LIBRARY_PATH the program will see.
-    ///   - rawNames: Swift's names in full.
     /// - Throws: ``SymbolProblem`` of the program; libraries without symbols are passed over.
     public static func modules(
-        of program: String, libraryPath: String? = nil, rawNames: Bool = false
+        of program: String, libraryPath: String? = nil
     ) throws(SymbolProblem) -> [(path: String, functions: HookedFunctions)] {
-        var modules = [(path: program, functions: try HookedFunctions(path: program, rawNames: rawNames))]
+        var modules = [(path: program, functions: try HookedFunctions(path: program))]
         let file = try ELFFile(path: program)
         var search = LibrarySearch(program: file, libraryPath: libraryPath)
         var libraries: [String] = []
         _ = search.anyLibrary(of: file, DynamicSection(file)) { library in
-            if library.namesSymbol(Array(hooks), in: SHT_DYNSYM, where: { $0 }) { libraries.append(library.path) }
+            if library.namesSymbol(hooks, in: SHT_DYNSYM, where: { $0 }) { libraries.append(library.path) }
             return false
         }
         for library in libraries {
-            if let functions = try? HookedFunctions(path: library, rawNames: rawNames) {
-                modules.append((library, functions))
-            }
+            if let functions = try? HookedFunctions(path: library) { modules.append((library, functions)) }
         }
         return modules
     }
 
-    static let hooks: Set<String> = ["__cyg_profile_func_enter", "__tsan_func_entry"]
+    private static let hooks = ["__cyg_profile_func_enter", "__tsan_func_entry"]
+
+    static func isHook(_ name: UnsafePointer<CChar>) -> Bool { hooks.contains { strcmp($0, name) == 0 } }
 }
 
-/// Functions with code in the file, by its fullest symbol table.
+/// Functions with code in the file, by its fullest symbol table. A large program has some hundred thousand: their names stay
+/// where they are, in the open file.
 private struct FunctionSymbols {
-    private(set) var functions: [(start: UInt64, size: UInt64, name: String)] = []
+    private(set) var functions: [(start: UInt64, size: UInt64, name: UnsafePointer<CChar>)] = []
     /// Hooks that are defined in the file.
     private(set) var hooks: Set<UInt64> = []
 
@@ -77,15 +79,14 @@ private struct FunctionSymbols {
         var symbol = GElf_Sym()
         for index in 0..<min(count, Int(Int32.max)) where gelf_getsym(data, Int32(index), &symbol) != nil {
             guard symbol.st_info & 0xf == UInt8(STT_FUNC), symbol.st_shndx != UInt16(SHN_UNDEF), symbol.st_size > 0,
-                let text = elf_strptr(file.handle, Int(section.header.sh_link), Int(symbol.st_name))
+                let name = elf_strptr(file.handle, Int(section.header.sh_link), Int(symbol.st_name))
             else { continue }
-            let name = String(cString: text)
             // A function's rare parts, which the compiler moved away: the hooks are where it begins.
-            if name.contains(".cold") || name.contains(".part.") { continue }
-            if HookedFunctions.hooks.contains(name) { hooks.insert(symbol.st_value) }
-            functions.append((symbol.st_value, symbol.st_size, name))
+            if strstr(name, ".cold") != nil || strstr(name, ".part.") != nil { continue }
+            if HookedFunctions.isHook(name) { hooks.insert(symbol.st_value) }
+            functions.append((symbol.st_value, symbol.st_size, UnsafePointer(name)))
         }
-        functions.sort { ($0.start, $0.name) < ($1.start, $1.name) }
+        functions.sort { $0.start != $1.start ? $0.start < $1.start : strcmp($0.name, $1.name) < 0 }
         var last: UInt64?
         functions.removeAll { function in
             defer { last = function.start }
@@ -128,8 +129,7 @@ private struct HookCalls {
             var symbol = GElf_Sym()
             for index in 0..<min(count, Int(Int32.max)) where gelf_getrela(data, Int32(index), &entry) != nil {
                 guard gelf_getsym(table, Int32(truncatingIfNeeded: entry.r_info >> 32), &symbol) != nil,
-                    let name = elf_strptr(handle, link, Int(symbol.st_name)),
-                    HookedFunctions.hooks.contains(String(cString: name))
+                    let name = elf_strptr(handle, link, Int(symbol.st_name)), HookedFunctions.isHook(name)
                 else { continue }
                 slots.insert(entry.r_offset)
             }

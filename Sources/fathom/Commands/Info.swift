@@ -50,7 +50,13 @@ struct Info: ParsableCommand {
         let writer = StandardOutput.writer()
         let report: HooksReport
         do throws(SymbolProblem) {
-            report = HooksReport(writer, modules: try hookedModules(of: program, rawNames: rawNames))
+            report = HooksReport(
+                writer,
+                modules: try hookedModules(of: program).map { module in
+                    HooksReport.Module(
+                        path: module.path,
+                        functions: module.functions.functions.map { ($0.name(raw: rawNames), $0.isHooked) })
+                })
         } catch {
             throw Diagnostics.fail("\(program): which functions have hooks cannot be told: \(error)", status: 2)
         }
@@ -63,11 +69,7 @@ struct Info: ParsableCommand {
 }
 
 /// The functions of a program and of the libraries it needs that have hooks.
-func hookedModules(of program: String, rawNames: Bool) throws(SymbolProblem) -> [HooksReport.Module] {
+func hookedModules(of program: String) throws(SymbolProblem) -> [(path: String, functions: HookedFunctions)] {
     let libraryPath = getenv("LD_LIBRARY_PATH").map { String(cString: $0) }
-    let modules = try HookedFunctions.modules(of: program, libraryPath: libraryPath, rawNames: rawNames)
-    return modules.map { module in
-        HooksReport.Module(
-            path: module.path, functions: module.functions.functions.map { ($0.name, $0.isHooked) })
-    }
+    return try HookedFunctions.modules(of: program, libraryPath: libraryPath)
 }

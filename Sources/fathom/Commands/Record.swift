@@ -90,9 +90,10 @@ struct Record: ParsableCommand {
             throw Diagnostics.fail(error.description, status: error.exitStatus)
         }
         if !quiet {
-            // Counted, not named: raw names cost less.
-            let modules = (try? hookedModules(of: executable, rawNames: true)) ?? []
-            for module in modules where module.functions.contains(where: \.isHooked) { Diagnostics.say(module.summary) }
+            for (path, functions) in (try? hookedModules(of: executable)) ?? [] where functions.hookedCount > 0 {
+                Diagnostics.say(
+                    HooksReport.summary(path: path, hooked: functions.hookedCount, of: functions.functions.count))
+            }
             SummaryText(summary).lines.forEach(Diagnostics.say)
         }
         end(as: summary.status)
