@@ -109,7 +109,7 @@ public final class ModuleSymbols {
     private func swiftFunction(_ linkageName: String, start: UInt64) -> SwiftName? {
         guard let name = SwiftName(linkageName) else { return nil }
         guard name.kind == .thunk || name.kind == .written, let table = contents.table,
-            name.kind == .thunk || hasRespecialized(linkageName),
+            name.kind == .thunk || respecialized.contains(linkageName),
             let extent = table.extent(around: start), let file = try? ELFFile(path: path)
         else { return name }
         let calls = CallInstructions(in: extent, of: file)
@@ -135,16 +135,8 @@ public final class ModuleSymbols {
     }
 
     private lazy var contents = read()
-    /// Linkage names of versions that take their parameters otherwise, ascending.
-    private lazy var respecialized = (contents.table?.all ?? []).map(\.linkageName)
-        .filter { $0.contains(SwiftName.respecialized) }.sorted()
-
-    /// Whether there is such a version of a function. O(log n), O(n log n) the first time.
-    private func hasRespecialized(_ linkageName: String) -> Bool {
-        let prefix = linkageName + SwiftName.respecialized
-        let index = respecialized.partitioningIndex { $0 >= prefix }
-        return index < respecialized.count && respecialized[index].hasPrefix(prefix)
-    }
+    /// Linkage names of functions of which there are versions that take their parameters otherwise.
+    private lazy var respecialized = contents.table?.names(before: SwiftName.respecialized) ?? []
 
     /// Linkage names of functions that others go on with.
     private lazy var divided = Set((contents.table?.all ?? []).compactMap { SwiftAsyncPart.stem(of: $0.linkageName) })

@@ -1,4 +1,5 @@
 internal import CElfutils
+internal import Glibc
 
 /// The functions of one symbol table, by address.
 ///
@@ -76,6 +77,23 @@ struct SymbolTable {
 
     /// Every function once, by address.
     var all: [(start: UInt64, linkageName: String)] { symbols.map { ($0.start, name($0)) } }
+
+    /// What stands before `infix` in the names that hold it, wherever they do. O(bytes of names).
+    func names(before infix: String) -> Set<String> {
+        var found: Set<String> = []
+        names.withUnsafeBytes { bytes in
+            for symbol in symbols {
+                let name = (bytes.baseAddress! + Int(symbol.name)).assumingMemoryBound(to: CChar.self)
+                var rest = name
+                while let hit = UnsafePointer(strstr(rest, infix)) {
+                    found.insert(
+                        String(decoding: UnsafeRawBufferPointer(start: name, count: hit - name), as: UTF8.self))
+                    rest = hit + 1
+                }
+            }
+        }
+        return found
+    }
 
     private func name(_ symbol: Entry) -> String {
         names[Int(symbol.name)...].withUnsafeBufferPointer { bytes in
