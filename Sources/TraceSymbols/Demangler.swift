@@ -5,10 +5,10 @@ internal import Glibc
 /// What compilers append to a clone's name (`.cold`, `.constprop.0`) stays at the end.
 public func demangle(_ linkageName: String) -> String {
     // Versions of ELF symbols: memcpy@@GLIBC_2.14.
-    let name = linkageName.firstIndex(of: "@").map { linkageName[..<$0] } ?? linkageName[...]
+    let name = linkageName.utf8.firstIndex(of: UInt8(ascii: "@")).map { linkageName[..<$0] } ?? linkageName[...]
     guard let prefix = prefixes.first(where: { name.hasPrefix($0) }) else { return String(name) }
     if let rust = RustLegacyName.demangle(name) ?? RustV0Name.demangle(name) { return rust }
-    let suffix = name.firstIndex(of: ".") ?? name.endIndex
+    let suffix = name.utf8.firstIndex(of: UInt8(ascii: ".")) ?? name.endIndex
     let mangled = String(name[..<suffix])
     let demangled = prefix == "_Z" ? demangleCXX(mangled).map(CXXName.withoutParameters) : demangleSwift(mangled)
     return demangled.map { $0 + name[suffix...] } ?? String(name)
