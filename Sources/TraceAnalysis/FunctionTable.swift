@@ -133,6 +133,11 @@ public final class FunctionTable {
             }
         if let version, let known = versions[version] {
             functionIDs[function] = known
+            // The first in the file stands for all of them, whichever was called first.
+            if function.address < functions[Int(known)].address {
+                functions[Int(known)] = function
+                resolved[Int(known)] = nil
+            }
             return known
         }
         let id = UInt32(functions.count)

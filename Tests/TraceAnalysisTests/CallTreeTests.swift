@@ -131,6 +131,20 @@ import TraceFormat
         #expect(Set(outside).count == 2)
     }
 
+    /// Threads are read in whatever order workers take them.
+    @Test(arguments: [[1, 2, 3], [3, 2, 1], [2, 3, 1]])
+    func versionsStandForThemselvesInAnyOrder(_ addresses: [UInt64]) {
+        let functions = FunctionTable(
+            resolve: { _, address in ResolvedFunction(name: "f", module: nil, file: nil, line: Int(address)) },
+            identify: { _, _ in "f" })
+        let module = functions.intern(ModuleIdentity(path: "/a", buildID: []))
+        var lines: [Int] = []
+        for address in addresses {
+            lines.append(functions[functions.intern(FunctionTable.Function(module: module, address: address))].line)
+        }
+        #expect(functions.functions.count == 1 && lines.last == 1)
+    }
+
     @Test(arguments: 1...5)
     func selfTimesAddUpToTheRoot(_ seed: Int) throws {
         try RandomTrace(seed: UInt64(seed), count: 500).writer.write(to: path)
