@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// A declaration as `swift_demangle` writes it, cut down to what names it.
 struct SwiftDeclaration {
     var name: String
@@ -196,11 +198,19 @@ extension SwiftDeclaration {
 extension Substring {
     /// Behind the first `word` here, or nil. O(n).
     func end(of word: String) -> String.Index? {
-        var index = startIndex
-        while index < endIndex {
-            if self[index...].utf8.starts(with: word.utf8) { return utf8.index(index, offsetBy: word.utf8.count) }
-            utf8.formIndex(after: &index)
+        var (text, word) = (self, word)
+        let end = text.withUTF8 { text -> Int? in
+            word.withUTF8 { word in
+                var index = 0
+                while index + word.count <= text.count {
+                    if memcmp(text.baseAddress! + index, word.baseAddress!, word.count) == 0 {
+                        return index + word.count
+                    }
+                    index += 1
+                }
+                return nil
+            }
         }
-        return nil
+        return end.map { utf8.index(startIndex, offsetBy: $0) }
     }
 }

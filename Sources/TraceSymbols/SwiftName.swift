@@ -91,8 +91,8 @@ public struct SwiftName: Sendable, Equatable {
             }
         }
         if isContinued, kind == .written { kind = .variant }
-        if Self.compilerMade.contains(where: rest.hasPrefix) || rest.contains(" value witness for ")
-            || rest.hasSuffix(".unsafeMutableAddressor") || rest.contains(".unsafeMutableAddressor : ")
+        if Self.compilerMade.contains(where: rest.hasPrefix) || rest.end(of: " value witness for ") != nil
+            || rest.hasSuffix(".unsafeMutableAddressor") || rest.end(of: ".unsafeMutableAddressor : ") != nil
         {
             self.init(name: String(rest), kind: .compilerMade)
             return
