@@ -22,15 +22,33 @@ struct DWARFUnits: ~Copyable {
         var unit: OpaquePointer?
         while true {
             var (next, type) = (unit, UInt8(0))
-            var (die, split) = (Dwarf_Die(), Dwarf_Die())
-            guard dwarf_get_units(handle, unit, &next, nil, &type, &die, &split) == 0, let next else { return }
+            var die = Dwarf_Die()
+            guard dwarf_get_units(handle, unit, &next, nil, &type, &die, nil) == 0, let next else { return }
             unit = next
+            var content = die
             switch Int(type) {
             case DW_UT_type, DW_UT_split_type, DW_UT_partial: continue
+            case DW_UT_skeleton:
+                // Without a table of addresses it stands for a module of clang, of which the Swift compiler names hundreds: no
+                // code, and a file that may be anything.
+                guard
+                    dwarf_hasattr(&die, UInt32(DW_AT_addr_base)) != 0
+                        || dwarf_hasattr(&die, UInt32(DW_AT_GNU_addr_base)) != 0
+                else { continue }
+                var split = Dwarf_Die()
+                if dwarf_cu_info(next, nil, nil, nil, &split, nil, nil, nil) == 0, split.addr != nil { content = split }
             default: break
             }
-            if split.addr == nil { split = die }
-            body(&die, &split)
+            body(&die, &content)
         }
+    }
+
+    /// Where the compiler ran, of a unit's own DIE; nil when it does not say, or was told to say something else.
+    static func directory(of unit: inout Dwarf_Die) -> String? {
+        var attribute = Dwarf_Attribute()
+        guard dwarf_attr(&unit, UInt32(DW_AT_comp_dir), &attribute) != nil,
+            let path = dwarf_formstring(&attribute), path.pointee == CChar(UInt8(ascii: "/"))
+        else { return nil }
+        return String(cString: path)
     }
 }

@@ -10,9 +10,11 @@ import TraceSymbols
     static let cBuilds = [
         Build(.gcc, "-O0 -g"), Build(.gcc, "-O2 -g"), Build(.gcc, "-O2 -g -no-pie"), Build(.gcc, "-O2 -g -gdwarf-4"),
         Build(.gcc, "-O1 -g1"), Build(.gcc, "-O0 -g -gz=zlib"), Build(.gcc, "-O0 -g -shared -fPIC"),
-        Build(.gcc, "-O2 -g -gsplit-dwarf"), Build(.gcc, "-O2 -g -static"), Build(.gcc, "-O2 -g -flto"),
+        Build(.gcc, "-O2 -g -gsplit-dwarf"), Build(.gcc, "-O2 -gdwarf-4 -gsplit-dwarf"), Build(.gcc, "-O2 -g -static"),
+        Build(.gcc, "-O2 -g -flto"),
         Build(.clang, "-O0 -g"), Build(.clang, "-O2 -g -pie -fPIE"), Build(.clang, "-O2 -g -no-pie"),
         Build(.clang, "-O2 -gdwarf-4"), Build(.clang, "-O1 -gline-tables-only"), Build(.clang, "-O0 -g -gsplit-dwarf"),
+        Build(.clang, "-O0 -gdwarf-4 -gsplit-dwarf"),
         Build(.clang, "-O0 -g -fuse-ld=lld"), Build(.clang, "-O0 -g -gz=zlib"),
     ]
 
