@@ -11,8 +11,17 @@ struct FunctionLines {
 
     private var functions: [Function] = []
     private var files = SourceFiles()
-    /// The file table of the unit that was read last.
-    private var fileTable: (unit: OpaquePointer?, files: OpaquePointer?, version: Dwarf_Half) = (nil, nil, 0)
+    /// Where the compiler ran for the unit that is being read.
+    private var directory: String?
+    /// The file table of the unit that a file was looked up in last.
+    private var fileTable = FileTable()
+
+    private struct FileTable {
+        var unit: OpaquePointer?
+        var files: OpaquePointer?
+        var version: Dwarf_Half = 0
+        var directory: String?
+    }
 
     /// Deeper scopes than any compiler writes are damage.
     private static let depthLimit = 100
@@ -21,10 +30,13 @@ struct FunctionLines {
     init(_ file: borrowing ELFFile) {
         guard let units = DWARFUnits(file) else { return }
         let code = file.codeRanges
-        units.forEach { _, content in visitChildren(of: &content, code: code, depth: 0) }
+        units.forEach { unit, content in
+            directory = DWARFUnits.directory(of: &unit)
+            visitChildren(of: &content, code: code, depth: 0)
+        }
         functions.sort { $0.start < $1.start }
         files.finish()
-        fileTable = (nil, nil, 0)
+        (fileTable, directory) = (FileTable(), nil)
     }
 
     /// File and line of the definition of the function that covers `address`. O(log n).
@@ -64,7 +76,8 @@ struct FunctionLines {
         guard offset > 0 else { return }
         var line: Int32 = 0
         guard dwarf_decl_line(&die, &line) == 0, line > 0 else { return }
-        let file = files.index(of: sourceFile(of: &die))
+        let source = sourceFile(of: &die)
+        let file = files.index(of: source, in: fileTable.directory)
         guard file != SourceFiles.none else { return }
         while offset > 0 {
             // Linkers point discarded functions at 0 or at the end of the address space.
@@ -86,9 +99,10 @@ struct FunctionLines {
         else { return nil }
         if unit != fileTable.unit {
             var root = Dwarf_Die()
-            fileTable = (unit, nil, 0)
+            fileTable = FileTable(unit: unit, directory: directory)
             guard dwarf_cu_die(unit, &root, &fileTable.version, nil, nil, nil, nil, nil) != nil else { return nil }
             dwarf_getsrcfiles(&root, &fileTable.files, nil)
+            fileTable.directory = DWARFUnits.directory(of: &root) ?? directory
         }
         guard let files = fileTable.files, number > 0 || fileTable.version >= 5 else { return nil }
         return dwarf_filesrc(files, Int(clamping: number), nil, nil)

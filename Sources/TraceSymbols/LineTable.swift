@@ -44,6 +44,7 @@ struct LineTable {
         var lines: OpaquePointer?
         var count = 0
         guard dwarf_getsrclines(&unit, &lines, &count) == 0, let lines else { return }
+        let directory = DWARFUnits.directory(of: &unit)
         // Start of a sequence, and whether the linker kept it.
         var (isFirst, isKept) = (true, true)
         for index in 0..<count {
@@ -60,7 +61,7 @@ struct LineTable {
             }
             dwarf_lineno(row, &line)
             guard line > 0 else { continue }
-            let file = files.index(of: dwarf_linesrc(row, nil, nil))
+            let file = files.index(of: dwarf_linesrc(row, nil, nil), in: directory)
             rows.append(Row(address: address, file: file, line: UInt32(line)))
         }
     }

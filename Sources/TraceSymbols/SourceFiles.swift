@@ -11,14 +11,20 @@ struct SourceFiles {
     private var last: (pointer: UnsafePointer<CChar>?, index: UInt32) = (nil, none)
 
     /// The number of a path, which must stay where it is until ``finish()``.
-    mutating func index(of pointer: UnsafePointer<CChar>?) -> UInt32 {
+    ///
+    /// - Parameter directory: what the path starts from when it is relative: of files that were included by a relative path, or
+    ///   compiled where the compiler shortens paths, libdw knows no more.
+    mutating func index(of pointer: UnsafePointer<CChar>?, in directory: String?) -> UInt32 {
         guard let pointer else { return Self.none }
         if pointer == last.pointer { return last.index }
         if let known = byPointer[pointer] {
             last = (pointer, known)
             return known
         }
-        let path = String(cString: pointer)
+        var path = String(cString: pointer)
+        if !path.hasPrefix("/"), let directory {
+            path = "\(directory)/\(path.hasPrefix("./") ? path.dropFirst(2) : path[...])"
+        }
         let index = byPath[path] ?? UInt32(paths.count)
         if index == UInt32(paths.count) {
             paths.append(path)

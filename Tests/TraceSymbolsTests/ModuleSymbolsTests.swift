@@ -72,6 +72,22 @@ import TraceSymbols
         }
     }
 
+    /// Found on a relative path, a header is one file wherever it is included.
+    @Test(arguments: [
+        Build(.gcc, "-O0 -g -I."), Build(.gcc, "-O0 -gdwarf-4 -I."), Build(.gcc, "-O0 -g -gsplit-dwarf -I."),
+        Build(.clang, "-O0 -g -I."), Build(.clang, "-O0 -gdwarf-4 -I."),
+    ])
+    func relativeDirectories(_ build: Build) throws {
+        let program = "#include <part.h>\nint main(int count, char **arguments) { return part(count); }\n"
+        let path = try Toolchain.compile(
+            sources: ["part.h": "static int part(int a) { return a; }\n", "program.c": program],
+            compiler: build.compiler, flags: build.flags, output: directory.file("program"))
+        let symbols = ModuleSymbols(path: path, buildID: [])
+        let part = try #require(symbols.functions()?.first { $0.name == "part" })
+        #expect(part.file?.hasPrefix("/") == true && part.file?.hasSuffix("/part.h") == true)
+        #expect(symbols.location(at: part.start)?.file == part.file)
+    }
+
     @Test(arguments: [Build(.gcc, "-O0 -g"), Build(.clang, "-O0 -g"), Build(.gcc, "-O0 -g -gsplit-dwarf")])
     func locations(_ build: Build) throws {
         let path = try Toolchain.compile(
