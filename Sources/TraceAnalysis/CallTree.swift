@@ -92,10 +92,7 @@ public struct CallTree {
         var show = builder(.stream, space, of: thread, outcomes: outcomes)
         emitter.begin(lane: 0)
         withUnsafeMutablePointer(to: &emitter) { emitter in
-            show.flush = { arena in
-                for index in 0..<arena.count where !emitter.pointee.add(arena.nodes[index]) { return false }
-                return true
-            }
+            show.flush = { emitter.pointee.add($0) }
             StackReplay.run(thread, clock: session.clock, into: &show)
             show.flush = nil
             show.settle()
@@ -108,7 +105,7 @@ public struct CallTree {
     private func emit<Visitor: TreeVisitor>(_ arena: NodeArena, _ emitter: inout TreeEmitter<Visitor>) {
         switch layout.order {
         case .time:
-            for index in 0..<arena.count where !emitter.add(arena.nodes[index]) { return }
+            _ = emitter.add(arena)
         case .cost:
             var arena = arena
             for index in arena.sortedByTime(folding: layout.folds) where !emitter.add(arena.nodes[index]) { return }

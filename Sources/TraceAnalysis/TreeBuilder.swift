@@ -74,7 +74,8 @@ struct TreeBuilder: CallSink {
     }
 
     private let filter: TreeFilter
-    private let classifier: NameClassifier?
+    /// Unmanaged: to keep and let go an object for each call takes longer than the rest of it. The tree's owner has it.
+    private let classifier: Unmanaged<NameClassifier>?
     private let space: AddressSpace
     private let needsMatch: Bool
     private let leads: Bool
@@ -104,7 +105,7 @@ struct TreeBuilder: CallSink {
         self.isTask = isTask
         self.mode = mode
         self.filter = filter
-        self.classifier = classifier
+        self.classifier = classifier.map { Unmanaged.passUnretained($0) }
         self.space = space
         self.outcomes = outcomes
         needsMatch = !filter.only.isEmpty
@@ -143,7 +144,9 @@ struct TreeBuilder: CallSink {
         let depth = caller.pointee.payload.depth &+ (callerRole == .candidate ? 1 : 0)
         var role = callerRole == .transparent ? Role.candidate : callerRole
         var leads = false
-        if let classifier { (role, leads) = classify(call, classifier, role) }
+        if let classifier {
+            (role, leads) = classifier._withUnsafeGuaranteedRef { Self.classify(call, $0, space, role) }
+        }
         var node = Payload.noNode
         if role == .candidate, !isMeasuring, depth <= filter.maxDepth {
             node = arena.append(call, depth: depth)
@@ -162,8 +165,9 @@ struct TreeBuilder: CallSink {
     }
 
     @inline(never)
-    private func classify(
-        _ call: UnsafeMutablePointer<OpenCall<Payload>>, _ classifier: NameClassifier, _ role: Role
+    private static func classify(
+        _ call: UnsafeMutablePointer<OpenCall<Payload>>, _ classifier: NameClassifier, _ space: AddressSpace,
+        _ role: Role
     ) -> (Role, leads: Bool) {
         if role == .without { return (role, false) }
         let match = classifier.match(space.function(at: call.pointee.function, ticks: call.pointee.enterTicks))

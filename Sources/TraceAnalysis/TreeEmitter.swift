@@ -18,6 +18,12 @@ struct TreeEmitter<Visitor: TreeVisitor> {
         self.space = space
     }
 
+    /// Adds the nodes of `arena`; false when the visitor wants no more.
+    mutating func add(_ arena: NodeArena) -> Bool {
+        for index in 0..<arena.count where !add(arena.nodes[index]) { return false }
+        return true
+    }
+
     /// Adds the next node; false when the visitor wants no more.
     mutating func add(_ node: TreeNode) -> Bool {
         guard visitor.wantsMore else { return false }
