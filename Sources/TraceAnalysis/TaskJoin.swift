@@ -37,7 +37,7 @@ public struct TaskJoin {
     private func replay(_ threads: [TracedThread]) -> [TaskPieceSink] {
         // Moments are ticks until the joined records are read.
         let ticks = Clock(monotonicFrom: 0)
-        var sinks = threads.indices.map { TaskPieceSink(thread: $0, name: threads[$0].name) }
+        var sinks = threads.indices.map { TaskPieceSink(threads[$0], index: $0) }
         let pool = WorkerPool(jobs: threads.count) { [unready = sinks] job, pool in
             var sink = unready[job]
             StackReplay.run(threads[job].onSharedClock, clock: ticks, into: &sink)
@@ -51,13 +51,14 @@ public struct TaskJoin {
         let runs = sinks.flatMap(\.runs).sorted {
             ($0.piece.task, $0.start, $0.thread, $0.order) < ($1.piece.task, $1.start, $1.thread, $1.order)
         }
+        let starts = sinks.flatMap(\.starts).sorted()
         let space = resolver.space(of: process)
         var parts: [UInt64: AsyncPart] = [:]
         var tasks: [(start: UInt64, thread: TracedThread)] = []
         var first = 0
         while first < runs.count {
             let next = runs[first...].firstIndex { $0.piece.task != runs[first].piece.task } ?? runs.count
-            var tree = TaskTree(task: runs[first].piece.task, clock: session.clock)
+            var tree = TaskTree(task: runs[first].piece.task, clock: session.clock, starts: starts)
             for run in runs[first..<next] {
                 let part = parts[run.function] ?? space.part(at: run.function, ticks: run.start)
                 parts[run.function] = part
@@ -91,6 +92,8 @@ private struct TaskTree {
     private let leastResumption: UInt64
 
     let chunks: JoinedChunks
+    /// When recording was started again, after the last piece.
+    private var starts: ArraySlice<UInt64>
     private var stack: [Activation] = []
     private var last: Last?
 
@@ -100,7 +103,8 @@ private struct TaskTree {
         var context: UInt64?
     }
 
-    init(task: UInt32, clock: Clock) {
+    init(task: UInt32, clock: Clock, starts: [UInt64]) {
+        self.starts = starts[...]
         chunks = JoinedChunks(name: "task \(task)")
         leastSuspension = clock.ticks(at: 100_000) &- clock.ticks(at: 0)
         leastResumption = clock.ticks(at: 1000) &- clock.ticks(at: 0)
@@ -108,9 +112,14 @@ private struct TaskTree {
 
     /// - Parameter records: where those of the run are.
     mutating func add(_ run: TaskRun, _ part: AsyncPart, _ records: JoinedChunks) {
+        stopIfStopped(before: run)
         let chain = run.piece.chain
         let skipped = part.kind == .start || part.kind == .continuation ? 1 : 0
-        if !chain.isEmpty { returnTo(chain.dropFirst(skipped), depth: Int(run.piece.depth) - skipped) }
+        if !chain.isEmpty {
+            // From some depth on, chains are too long to be counted.
+            let depth = run.piece.depth < TaskPiece.depthLimit ? Int(run.piece.depth) - skipped : nil
+            returnTo(chain.dropFirst(skipped), depth: depth)
+        }
         if let last, !stack.isEmpty, isSuspended(between: last, run, part.kind) {
             chunks.enter(FunctionTable.suspended, callSite: 0, at: last.run.end)
             chunks.exit(at: run.start)
@@ -123,18 +132,32 @@ private struct TaskTree {
                 own.dropFirst().first == stack.last?.context && stack.last.map { begins($0.part, part) } == true
             if !isRest { chunks.enter(run.function, callSite: run.callSite, at: run.start) }
             if keeps {
-                let depth = Int(run.piece.depth) - (chain.count - own.count)
-                stack.append(Activation(context: own.first!, depth: depth, part: part, isCall: !isRest))
+                stack.append(
+                    Activation(
+                        context: own.first!, depth: depth(of: own, run.piece), part: part, isCall: !isRest))
             }
         }
         chunks.append(records, from: run.first, to: run.last)
         if run.isOpen {
-            chunks.stop(at: run.end)
-            stack = []
+            stop(at: run.end)
         } else if !keeps {
             if run.isUnwound { chunks.unwind(at: run.end) } else { chunks.exit(at: run.end) }
         }
         last = Last(run: run, context: keeps ? own.first : nil)
+    }
+
+    /// What is open when recording is stopped is not known to have gone on.
+    private mutating func stop(at time: UInt64) {
+        chunks.stop(at: time)
+        stack = []
+    }
+
+    private mutating func stopIfStopped(before run: TaskRun) {
+        let passed = starts.prefix { $0 <= run.start }
+        starts = starts.dropFirst(passed.count)
+        guard let last, passed.contains(where: { $0 >= last.run.end }) else { return }
+        stop(at: last.run.end)
+        self.last = nil
     }
 
     /// Whether `thunk` has the beginning of the function that `part` is of.
@@ -142,20 +165,33 @@ private struct TaskTree {
         thunk.isThunk && thunk.function != nil && thunk.function == part.function
     }
 
+    /// Contexts from `own`'s first to the task's first.
+    private func depth(of own: ArraySlice<UInt64>, _ piece: TaskPiece) -> Int {
+        if piece.depth < TaskPiece.depthLimit { return Int(piece.depth) - (piece.chain.count - own.count) }
+        guard let caller = stack.last else { return Int(TaskPiece.depthLimit) }
+        return caller.depth + ((own.firstIndex(of: caller.context) ?? own.startIndex + 1) - own.startIndex)
+    }
+
     /// Ends the calls that have returned when one of `contexts`, innermost first, or one within them goes on.
-    private mutating func returnTo(_ contexts: ArraySlice<UInt64>, depth: Int) {
+    ///
+    /// - Parameter depth: contexts from the innermost to the task's first; nil when they are too many.
+    private mutating func returnTo(_ contexts: ArraySlice<UInt64>, depth: Int?) {
         var kept = stack.count
         search: while kept > 0 {
             let activation = stack[kept - 1]
             for (index, context) in contexts.enumerated()
-            where context == activation.context && depth - index == activation.depth { break search }
+            where context == activation.context && (depth == nil || depth! - index == activation.depth) { break search }
             // Those further out than the contexts that are known may be there still.
-            if activation.depth < depth - contexts.count + 1 { break }
+            if let depth, activation.depth < depth - contexts.count + 1 { break }
             kept -= 1
         }
-        while stack.count > kept {
-            if stack.removeLast().isCall { chunks.exit(at: last?.run.end ?? 0) }
-        }
+        if kept == 0, depth == nil { return }
+        end(stack.count - kept)
+    }
+
+    /// The innermost calls, `count` of them, have returned.
+    private mutating func end(_ count: Int) {
+        for _ in 0..<count where stack.removeLast().isCall { chunks.exit(at: last?.run.end ?? 0) }
     }
 
     /// Whether the task did not run between two pieces of it.

@@ -39,10 +39,15 @@ struct TaskPieceSink: CallSink {
     /// The records of runs, those within a run's own calls a level up.
     private(set) var levels: [JoinedChunks] = []
     private(set) var end: UInt64 = 0
+    /// When recording was started again.
+    private(set) var starts: [UInt64] = []
+    private let chunks: ChunkList
 
-    init(thread index: Int, name: String) {
+    /// - Parameter index: of `thread` among those whose pieces are joined.
+    init(_ thread: TracedThread, index: Int) {
         self.index = index
-        rest = JoinedChunks(name: name)
+        chunks = thread.chunks
+        rest = JoinedChunks(name: thread.name)
     }
 
     mutating func base(ofLane lane: UInt32) -> Payload {
@@ -145,7 +150,10 @@ struct TaskPieceSink: CallSink {
 
     mutating func run(lane: UInt32, at moment: UInt64) { rest.run(lane: lane, at: moment) }
 
-    mutating func begin(chunk index: Int, at moment: UInt64, afterGap: Bool) { end = max(end, moment) }
+    mutating func begin(chunk index: Int, at moment: UInt64, afterGap: Bool) {
+        end = max(end, moment)
+        if chunks[index].restatesPath { starts.append(moment) }
+    }
 
     mutating func end(chunk index: Int, main: LaneStack<Payload>) -> Bool { true }
 }

@@ -1,4 +1,5 @@
 internal import CTraceFormat
+internal import Glibc
 
 /// Writes records as the runtime does, into chunks in memory. Times are ticks of the session's clock.
 ///
@@ -18,9 +19,9 @@ public final class JoinedChunks {
 
     /// Of the chunk being written.
     private struct State {
-        var records: UnsafeMutableRawPointer
+        var records: UnsafeMutableRawPointer?
         var count = 0
-        var capacity = 4096
+        var capacity = 0
         /// Of the last record, in ticks.
         var time: UInt64 = 0
         var base = UInt64.max
@@ -28,9 +29,11 @@ public final class JoinedChunks {
         /// In the chunk, and in all.
         var calls: UInt64 = 0
         var total: UInt64 = 0
+        /// Offset of the last of ``joints``.
+        var joint = 0
     }
 
-    /// Bytes after which a chunk is finished.
+    /// Bytes after which a chunk is finished, or records for others can be divided.
     private static let chunkSize = 1 << 18
     /// More than the records of one call take.
     private static let room = 64
@@ -42,21 +45,25 @@ public final class JoinedChunks {
         public var time: UInt64 = 0
         public var calls: UInt64 = 0
         public var depth: UInt32 = 0
+        /// Places before it where records can be divided.
+        public var joints = 0
     }
 
-    /// - Parameter name: of the thread; nil for records that are to be appended to others, which are not split.
+    /// - Parameter name: of the thread; nil for records that are to be appended to others.
     public init(name: String?) {
         self.name = name ?? ""
-        isSplit = name != nil
+        isForOthers = name == nil
         state = .allocate(capacity: 1)
-        state.initialize(to: State(records: .allocate(byteCount: 4096, alignment: 8)))
+        state.initialize(to: State())
     }
 
-    private let isSplit: Bool
+    private let isForOthers: Bool
+    /// Where records for others can be divided: stretches begin there as well.
+    private var joints: [Position] = []
 
     deinit {
         for piece in memory { piece.deallocate() }
-        state.pointee.records.deallocate()
+        free(state.pointee.records)
         state.deallocate()
     }
 
@@ -167,17 +174,28 @@ public final class JoinedChunks {
     public var position: Position {
         Position(
             offset: state.pointee.count, time: state.pointee.time, calls: state.pointee.total,
-            depth: state.pointee.depth)
+            depth: state.pointee.depth, joints: joints.count)
     }
 
     /// Records that others wrote: those of `other` from `start`, where a stretch begins, to `end`.
     public func append(_ other: JoinedChunks, from start: Position, to end: Position) {
+        var from = start
+        for joint in other.joints[start.joints..<end.joints] {
+            copy(other, from: from, to: joint)
+            from = joint
+        }
+        copy(other, from: from, to: end)
+    }
+
+    private func copy(_ other: JoinedChunks, from start: Position, to end: Position) {
         finishIfFull()
         moveOn(to: start.time)
         let size = end.offset - start.offset
-        reserve(size + JoinedChunks.room)
-        (state.pointee.records + state.pointee.count)
-            .copyMemory(from: other.state.pointee.records + start.offset, byteCount: size)
+        if size > 0 {
+            reserve(size + JoinedChunks.room)
+            (state.pointee.records! + state.pointee.count)
+                .copyMemory(from: other.state.pointee.records! + start.offset, byteCount: size)
+        }
         state.pointee.count += size
         state.pointee.time = max(end.time, state.pointee.time)
         state.pointee.base = .max
@@ -193,10 +211,17 @@ public final class JoinedChunks {
         if state.pointee.count > 0 || !path.isEmpty || lost > 0 || chunks.isEmpty {
             finishChunk(UInt8(FATHOM_FLAG_LAST), lost: lost)
         }
+        free(state.pointee.records)
+        state.pointee.records = nil
+        state.pointee.capacity = 0
     }
 
     private func finishIfFull() {
-        if state.pointee.count >= JoinedChunks.chunkSize, isSplit { finishChunk(0) }
+        guard state.pointee.count - state.pointee.joint >= JoinedChunks.chunkSize else { return }
+        guard isForOthers else { return finishChunk(0) }
+        state.pointee.joint = state.pointee.count
+        state.pointee.base = .max
+        joints.append(position)
     }
 
     private func finishChunk(_ flags: UInt8, lost: UInt64 = 0) {
@@ -225,8 +250,9 @@ public final class JoinedChunks {
         path.withUnsafeBytes {
             if $0.count > 0 { (piece + Chunk.headerSize).copyMemory(from: $0.baseAddress!, byteCount: $0.count) }
         }
-        (piece + Chunk.headerSize + pathSize)
-            .copyMemory(from: state.pointee.records, byteCount: state.pointee.count)
+        if let records = state.pointee.records {
+            (piece + Chunk.headerSize + pathSize).copyMemory(from: records, byteCount: state.pointee.count)
+        }
         memory.append(piece)
         if let chunk = Chunk(at: piece, available: size, file: "", offset: 0) { chunks.append(chunk) }
         path.removeAll(keepingCapacity: true)
@@ -263,16 +289,14 @@ public final class JoinedChunks {
 
     private func append<Number: FixedWidthInteger & BitwiseCopyable>(_ value: Number) {
         if state.pointee.count + JoinedChunks.room > state.pointee.capacity { reserve(JoinedChunks.room) }
-        (state.pointee.records + state.pointee.count).storeBytes(of: value.littleEndian, as: Number.self)
+        (state.pointee.records! + state.pointee.count).storeBytes(of: value.littleEndian, as: Number.self)
         state.pointee.count += MemoryLayout<Number>.size
     }
 
     private func reserve(_ size: Int) {
         guard state.pointee.count + size > state.pointee.capacity else { return }
         state.pointee.capacity = max(state.pointee.capacity * 2, state.pointee.count + size)
-        let larger = UnsafeMutableRawPointer.allocate(byteCount: state.pointee.capacity, alignment: 8)
-        larger.copyMemory(from: state.pointee.records, byteCount: state.pointee.count)
-        state.pointee.records.deallocate()
+        guard let larger = realloc(state.pointee.records, state.pointee.capacity) else { fatalError("out of memory") }
         state.pointee.records = larger
     }
 }

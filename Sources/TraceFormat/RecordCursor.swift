@@ -178,6 +178,9 @@ public struct TaskPiece: BitwiseCopyable, Sendable {
     public let isResumed: Bool
     /// Stands for what that is: when it differs from the piece before, the task was suspended between them.
     public let resume: UInt16
+    /// ``depth`` of pieces with so many contexts, or more.
+    public static let depthLimit: UInt8 = 64
+
     /// The context that was passed, its caller's, and so on; 0 beyond the task's first.
     public let contexts: (UInt64, UInt64, UInt64, UInt64)
 

@@ -76,7 +76,7 @@ public struct RecordWriter {
     ) {
         special(FATHOM_TASK)
         bytes.append(half: task)
-        bytes.append(contentsOf: [UInt8(contexts.count), isResumed ? UInt8(FATHOM_TASK_RESUMED) : 0])
+        bytes.append(contentsOf: [UInt8(min(contexts.count, 64)), isResumed ? UInt8(FATHOM_TASK_RESUMED) : 0])
         bytes.append(unit: UInt32(resume))
         for index in 0..<4 { bytes.append(word: index < contexts.count ? contexts[index] : 0) }
     }

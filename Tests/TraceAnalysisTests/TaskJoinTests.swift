@@ -157,6 +157,48 @@ import TraceFormat
             ])
     }
 
+    /// Deeper than chains are counted.
+    @Test func deepRecursion() throws {
+        var thread = Records()
+        let levels: UInt64 = 150
+        var time: UInt64 = 0
+        func contexts(_ level: UInt64) -> [UInt64] { (1...level).reversed() }
+        for level in 1...levels {
+            thread.piece("F", .start, time...time + 5, contexts(level))
+            // A callee that has the context of the next level.
+            thread.piece("G", .start, time + 5...time + 8, contexts(level + 1))
+            thread.piece("F", .continuation, time + 8...time + 10, contexts(level + 1))
+            time += 10
+        }
+        for level in (1..<levels).reversed() {
+            thread.piece("F", .continuation, time...time + 10, contexts(level + 1))
+            time += 10
+        }
+        let lines = try trees([thread])
+        #expect(lines.count == 2 * Int(levels) + 1)
+        for level in 0..<Int(levels) {
+            #expect(lines[2 * level + 1].hasPrefix("\(level) F \(level * 10)+"))
+            #expect(lines[2 * level + 2] == "\(level + 1) G \(level * 10 + 5)+3/3")
+        }
+        #expect(lines[1] == "0 F 0+\(time)/17")
+    }
+
+    /// A piece of many calls is told in parts.
+    @Test func longPieces() throws {
+        var thread = Records()
+        let calls: UInt64 = 200_000
+        thread.begin("F", .start, at: 0, [1])
+        for call in 0..<calls {
+            thread.enter("w", at: call * 10 + 1)
+            thread.exit(at: call * 10 + 5)
+        }
+        thread.exit(at: calls * 10)
+        let lines = try trees([thread], budget: 100)
+        #expect(lines.count == Int(calls) + 2)
+        #expect(lines[1] == "0 F 0+\(calls * 10)/\(calls * 6)")
+        #expect(lines.last == "1 w \(calls * 10 - 9)+4/4")
+    }
+
     /// Between the calls that are known there are some of functions that are not instrumented, more than a piece tells of.
     @Test func gapsInTheChain() throws {
         var thread = Records()
@@ -292,6 +334,24 @@ import TraceFormat
                 "0 m 200+100/70 inherited", "1 F 200+20/10 inherited", "2 w 200+10/10 inherited",
                 "1 (running tasks) 230+10/10",
                 "task 7", "0 F 10+90/50 open", "1 w 60+40/40 open", "0 F 230+10/10",
+            ])
+    }
+
+    /// A task that waited meanwhile.
+    @Test func stopsWhileATaskWaits() throws {
+        var main = Records()
+        main.piece("F", .start, 0...10, task: 8, [1])
+        main.piece("G", .start, 10...20, task: 8, [2, 1])
+        main.enter("m", at: 30)
+        main.pause(100...200, open: "m")
+        main.exit(at: 210)
+        var other = Records()
+        other.piece("G", .resumption, 5000...5010, task: 8, isResumed: true, [2, 1])
+        other.piece("F", .continuation, 5010...5020, task: 8, [2, 1])
+        #expect(
+            try trees([main, other]) == [
+                "thread 0", "0 m 30+70/70 open", "0 m 200+10/10 inherited",
+                "task 8", "0 F 0+20/10 open", "1 G 10+10/10 open", "0 G 5000+10/10", "0 F 5010+10/10",
             ])
     }
 
