@@ -47,26 +47,46 @@ public struct TaskJoin {
         return sinks
     }
 
+    /// Where a run is, and when it began.
+    private struct RunPlace: BitwiseCopyable {
+        var task: UInt32
+        var thread: Int32
+        var order: Int32
+        var start: UInt64
+
+        init(of run: TaskRun) {
+            task = run.piece.task
+            thread = Int32(run.thread)
+            order = Int32(run.order)
+            start = run.start
+        }
+    }
+
     private func tasks(of process: TracedProcess, _ sinks: [TaskPieceSink], end: UInt64) -> [TracedThread] {
-        let runs = sinks.flatMap(\.runs).sorted {
-            ($0.piece.task, $0.start, $0.thread, $0.order) < ($1.piece.task, $1.start, $1.thread, $1.order)
+        // Runs are large, and there are many.
+        let places = sinks.flatMap { $0.runs.lazy.map { RunPlace(of: $0) } }.sorted {
+            ($0.task, $0.start, $0.thread, $0.order) < ($1.task, $1.start, $1.thread, $1.order)
         }
         let starts = sinks.flatMap(\.starts).sorted()
         let space = resolver.space(of: process)
         var parts: [UInt64: AsyncPart] = [:]
         var tasks: [(start: UInt64, thread: TracedThread)] = []
         var first = 0
-        while first < runs.count {
-            let next = runs[first...].firstIndex { $0.piece.task != runs[first].piece.task } ?? runs.count
-            var tree = TaskTree(task: runs[first].piece.task, clock: session.clock, starts: starts)
-            for run in runs[first..<next] {
-                let part = parts[run.function] ?? space.part(at: run.function, ticks: run.start)
+        while first < places.count {
+            let task = places[first].task
+            let next = places[first...].firstIndex { $0.task != task } ?? places.count
+            var tree = TaskTree(task: task, clock: session.clock, starts: starts)
+            for place in places[first..<next] {
+                let sink = sinks[Int(place.thread)]
+                let run = sink.runs[Int(place.order)]
+                let known = space.addressesChange ? nil : parts[run.function]
+                let part = known ?? space.part(at: run.function, ticks: run.start)
                 parts[run.function] = part
-                tree.add(run, part, sinks[run.thread].levels[run.level])
+                tree.add(run, part, sink.levels[run.level])
             }
             tree.finish(at: end)
-            let thread = TracedThread(process, task: runs[first].piece.task, thread: nil, chunks: tree.chunks)
-            tasks.append((runs[first].start, thread))
+            let thread = TracedThread(process, task: task, thread: nil, chunks: tree.chunks)
+            tasks.append((places[first].start, thread))
             first = next
         }
         return tasks.sorted { ($0.start, $0.thread.task!) < ($1.start, $1.thread.task!) }.map(\.thread)
