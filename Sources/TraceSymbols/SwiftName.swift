@@ -25,7 +25,13 @@ public struct SwiftName: Sendable, Equatable {
 
     /// - Returns: nil when `linkageName` is no Swift name.
     public init?(_ linkageName: String) {
-        if linkageName.hasPrefix("__swift_") || Self.entryPoints.contains(linkageName)
+        if linkageName.hasPrefix(Self.asynchronousMain) {
+            let isContinued = SwiftAsyncPart.stem(of: linkageName) == Self.asynchronousMain
+            guard isContinued || linkageName == Self.asynchronousMain else { return nil }
+            self.init(name: "main", identity: Self.asynchronousMain, isContinued: isContinued)
+            return
+        }
+        if linkageName.hasPrefix("__swift_")
             || Self.blockHelpers.contains(where: { linkageName == $0 || linkageName.hasPrefix($0 + ".") })
         {
             self.init(name: linkageName, kind: .compilerMade)
@@ -63,8 +69,8 @@ public struct SwiftName: Sendable, Equatable {
     }
 
     private static let prefixes = ["$s", "_$s", "$S", "_$S", "_T0"]
-    /// What the compiler starts an asynchronous program with.
-    private static let entryPoints = ["async_Main", "async_MainTQ0_", "async_MainTY0_"]
+    /// The code of main.swift when it awaits; of a program with `@main`, what calls that type's `main()`.
+    private static let asynchronousMain = "async_Main"
     /// What a closure takes along when C holds it as a block, as it does for Dispatch.
     private static let blockHelpers = ["block_copy_helper", "block_destroy_helper"]
     private static let continuation = " (resumed)"
@@ -90,19 +96,24 @@ public struct SwiftName: Sendable, Equatable {
                 break
             }
         }
-        if isContinued, kind == .written { kind = .variant }
         if Self.compilerMade.contains(where: rest.hasPrefix) || rest.end(of: " value witness for ") != nil
             || rest.hasSuffix(".unsafeMutableAddressor") || rest.end(of: ".unsafeMutableAddressor : ") != nil
         {
             self.init(name: String(rest), kind: .compilerMade)
             return
         }
-        var declaration = SwiftDeclaration(rest, isWitness: text.contains("protocol witness for "))
+        let declaration = SwiftDeclaration(rest, isWitness: text.contains("protocol witness for "))
         if declaration.isAllocation { kind = .thunk }
-        if isContinued { declaration.name += Self.continuation }
-        self.init(name: declaration.name, kind: kind)
-        whole = String(rest)
-        identity = String(rest) + (isContinued ? Self.continuation : "")
+        self.init(name: declaration.name, kind: kind, identity: String(rest), isContinued: isContinued)
+    }
+
+    /// A function of the program, or a part of one that has suspended.
+    private init(name: String, kind: Kind = .written, identity: String, isContinued: Bool) {
+        self.init(
+            name: isContinued ? name + Self.continuation : name, kind: isContinued && kind == .written ? .variant : kind
+        )
+        self.identity = isContinued ? identity + Self.continuation : identity
+        whole = identity
     }
 
     /// Between a function's linkage name and how a version takes its parameters (docs/ABI/Mangling.rst of Swift,

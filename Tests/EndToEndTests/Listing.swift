@@ -16,7 +16,8 @@ enum Listing {
         return rows
     }
 
-    private static func fields(_ line: Substring) -> [String] {
+    /// The fields of a line of CSV.
+    static func fields(_ line: Substring) -> [String] {
         var fields = [""]
         var isQuoted = false
         for character in line {

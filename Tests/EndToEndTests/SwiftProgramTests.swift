@@ -81,6 +81,45 @@ import Testing
         #expect(found == truth && truth.count > 4)
     }
 
+    /// The code of main.swift that awaits is the task's outermost call, whatever parts the compiler makes of it.
+    @Test(arguments: SwiftBuildKind.all) func asynchronousMain(kind: SwiftBuildKind) throws {
+        let source = try directory.write(
+            """
+            import Dispatch
+            @inline(never) func leaf(_ step: Int) { print(step) }
+            leaf(1)
+            var start = DispatchTime.now().uptimeNanoseconds
+            var now = start
+            while now - start < 20_000_000 { now = DispatchTime.now().uptimeNanoseconds }
+            var busy = now - start
+            try await Task.sleep(nanoseconds: 30_000_000)
+            start = DispatchTime.now().uptimeNanoseconds
+            now = start
+            while now - start < 20_000_000 { now = DispatchTime.now().uptimeNanoseconds }
+            busy += now - start
+            leaf(3)
+            print(busy)
+            """, to: "main.swift")
+        let program = try build(kind, [source])
+        let session = directory.file("s")
+        let recorded = try Fathom.record([program], into: session)
+        let busy = try #require(
+            UInt64(recorded.stdout.split(separator: "\n").last ?? ""), Comment(rawValue: recorded.stderr))
+        let export = try Fathom.run(["export", session, "--format", "csv", "-o", "-", "--thread", "task *"])
+        // call,caller,pid,tid,lane,depth,name,module,start,total,self,state
+        let calls = export.stdout.split(separator: "\n").dropFirst().map(Listing.fields)
+        #expect(Set(calls.map { $0[3] }).count == 1)
+        let roots = calls.filter { $0[5] == "0" }
+        #expect(roots.map { $0[6] } == ["main"])
+        // 0.1 % for the rates of two clocks.
+        #expect(roots.allSatisfy { UInt64($0[10])! >= busy - busy / 1000 })
+        let callees = calls.filter { $0[5] == "1" }.map { $0[6] }.filter { $0 == "leaf(_:)" || $0 == "(suspended)" }
+        #expect(callees.first == "leaf(_:)" && callees.last == "leaf(_:)")
+        #expect(callees.count { $0 == "leaf(_:)" } == 2 && callees.contains("(suspended)"))
+        let names = Set(try Listing.rows(["report", session, "--format", "csv"]).keys)
+        #expect(!names.contains { $0.contains("async_Main") })
+    }
+
     /// Names as reports show them, or in full.
     @Test func whichFunctionsHaveHooks() throws {
         let source = try directory.write(

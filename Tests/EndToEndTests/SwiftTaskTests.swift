@@ -106,7 +106,7 @@ import Testing
         }
         for line in export.stdout.split(separator: "\n").dropFirst() {
             // call,caller,pid,tid,lane,depth,name,module,start,total,self,state
-            let fields = fields(line)
+            let fields = Listing.fields(line)
             if fields[3] != task {
                 finish()
                 task = fields[3]
@@ -135,20 +135,5 @@ import Testing
     private static func number(of calls: [Call]) -> Int {
         let digits = calls.filter { $0.name == "zero(_:)" || $0.name == "one(_:)" }
         return digits.reversed().reduce(0) { $0 * 2 + ($1.name == "one(_:)" ? 1 : 0) }
-    }
-
-    private static func fields(_ line: Substring) -> [String] {
-        var fields = [""]
-        var isQuoted = false
-        for character in line {
-            if character == "\"" {
-                isQuoted.toggle()
-            } else if character == ",", !isQuoted {
-                fields.append("")
-            } else {
-                fields[fields.count - 1].append(character)
-            }
-        }
-        return fields
     }
 }

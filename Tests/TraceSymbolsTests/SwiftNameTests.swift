@@ -99,6 +99,18 @@ import Testing
         #expect(SwiftName("$s3app6CircleV1rSdvM.cold")?.name == "Circle.r.modify")
     }
 
+    /// The code of main.swift, which the compiler names otherwise than the rest.
+    @Test func asynchronousMain() throws {
+        let main = try #require(SwiftName("async_Main"))
+        #expect(main.name == "main" && main.kind == .written && main.identity == main.whole)
+        for linkageName in ["async_MainTQ0_", "async_MainTY0_", "async_MainTQ3_", "async_MainTY12_"] {
+            let part = try #require(SwiftName(linkageName))
+            #expect(part.name == "main (resumed)" && part.kind == .variant)
+            #expect(part.whole == main.whole && part.identity != main.identity)
+        }
+        #expect(SwiftName("async_Mainly") == nil && SwiftName("async_Main2TQ0_") == nil)
+    }
+
     /// Versions of one function are told from overloads, which have one name.
     @Test func identities() throws {
         let generic = try #require(SwiftName("$s3app7largestySxSgSayxGSLRzlF"))
