@@ -15,7 +15,10 @@ public struct Compiler: Sendable, Equatable {
     /// - Returns: Nil when there is none.
     static func find(_ name: String) -> String? {
         let own = resolvedPath("/proc/self/exe")
-        let isReal = { (path: String) in access(path, X_OK) == 0 && resolvedPath(path) != own }
+        let isReal = { (path: String) in
+            access(path, X_OK) == 0 && resolvedPath(path) != own
+                && !StandIns.isDirectory(String(path.dropLast(lastComponent(path).count)))
+        }
         if name.contains("/") { return isReal(name) ? name : find(lastComponent(name)) }
         let path = environmentVariable("PATH") ?? "/usr/bin:/bin"
         return path.split(separator: ":").lazy.map { "\($0)/\(name)" }.first(where: isReal)

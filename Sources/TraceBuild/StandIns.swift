@@ -3,28 +3,41 @@ internal import Glibc
 /// The directory of stand-ins: links to Fathom by the names of all compilers in PATH. A build that has it first in PATH
 /// compiles through Fathom, whatever it asks for: `cc`, `g++-12`, `ccache`.
 ///
-/// It stays in one place, because build systems keep the compiler's path.
+/// Build systems keep the compiler's path, so it stays where it is and as it is: another Fathom, and a PATH with other
+/// compilers, have directories of their own.
 public enum StandIns {
-    /// `$XDG_CACHE_HOME/fathom/compilers`, else the same below `~/.cache`.
-    public static var directory: String { home + "/compilers" }
-
+    /// `$XDG_CACHE_HOME/fathom`, else the same below `~/.cache`.
     private static var home: String {
         let cache = environmentVariable("XDG_CACHE_HOME").flatMap { $0.hasPrefix("/") ? $0 : nil }
         return (cache ?? "\(environmentVariable("HOME") ?? "/tmp")/.cache") + "/fathom"
     }
 
-    /// Makes the links that are not there, and removes those of compilers that are gone.
+    /// Makes the directory for the compilers in PATH, or what of it is not there.
     ///
     /// - Parameter program: Fathom's executable.
+    /// - Returns: `compilers/KEY` below the cache.
     /// - Throws: ``BuildError/cannotWrite(_:errno:)``.
     public static func make(of program: String) throws(BuildError) -> String {
-        let directory = directory
+        try make(of: program, for: compilers(), in: home)
+    }
+
+    static func make(of program: String, for names: Set<String>, in home: String) throws(BuildError) -> String {
+        let directory = "\(home)/compilers/\(key([program] + names.sorted()))"
         try makeDirectory(directory)
-        let wanted = Set(compilers())
-        for name in names(in: directory) where !wanted.contains(name) { unlink("\(directory)/\(name)") }
-        for name in wanted { try link(name, in: directory, to: program) }
+        for name in names { try link(name, in: directory, to: program) }
         return directory
     }
+
+    /// A name for a directory that depends on `words`, none of which holds a zero byte: their FNV-1a hash of 64 bits
+    /// (http://www.isthe.com/chongo/tech/comp/fnv/), in 16 hexadecimal digits.
+    private static func key(_ words: [String]) -> String {
+        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+        for byte in words.joined(separator: "\0").utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+        let digits = String(hash, radix: 16)
+        return String(repeating: "0", count: keyLength - digits.count) + digits
+    }
+
+    private static let keyLength = 16
 
     private static func link(_ name: String, in directory: String, to program: String) throws(BuildError) {
         guard target("\(directory)/\(name)") != program else { return }
@@ -46,7 +59,13 @@ public enum StandIns {
     /// - Parameter program: Fathom's executable.
     /// - Throws: ``BuildError/cannotWrite(_:errno:)``.
     static func frontend(of toolchain: SwiftToolchain, program: String) throws(BuildError) -> String {
-        let copy = "\(home)/frontends/" + toolchain.root.replacing("%", with: "%25").replacing("/", with: "%2F")
+        try frontend(of: toolchain, program: program, in: home)
+    }
+
+    static func frontend(of toolchain: SwiftToolchain, program: String, in home: String) throws(BuildError) -> String {
+        let copy =
+            "\(home)/frontends/\(key([program]))/"
+            + toolchain.root.replacing("%", with: "%25").replacing("/", with: "%2F")
         try makeDirectory(copy + "/bin")
         try link("lib", in: copy, to: toolchain.libraries)
         try link(SwiftBuild.frontendName, in: copy + "/bin", to: program)
@@ -86,16 +105,19 @@ public enum StandIns {
     /// What names compilers for a build, by their paths too.
     static let compilerVariables = ["CC", "CXX"]
 
-    /// Whether a directory of PATH is one of stand-ins: a compiler found there would be Fathom again.
+    /// Whether a directory of PATH is one of stand-ins, this Fathom's or another's: a compiler found there would be Fathom
+    /// again.
     static func isDirectory(_ path: String) -> Bool {
-        path.hasSuffix("/fathom/compilers") || path.hasSuffix("/fathom/compilers/")
+        var parts = path.split(separator: "/")[...]
+        if parts.last.map({ $0.count == keyLength && $0.allSatisfy(\.isHexDigit) }) == true { parts.removeLast() }
+        return parts.suffix(2) == ["fathom", "compilers"]
     }
 
     /// Names of all compilers and launchers in PATH.
-    private static func compilers() -> [String] {
+    private static func compilers() -> Set<String> {
         let path = environmentVariable("PATH") ?? "/usr/bin:/bin"
-        return path.split(separator: ":").map(String.init).filter { !isDirectory($0) }.flatMap { names(in: $0) }
-            .filter { isStandIn($0) }
+        let directories = path.split(separator: ":").map(String.init).filter { !isDirectory($0) }
+        return Set(directories.flatMap { names(in: $0) }.filter { isStandIn($0) })
     }
 
     private static func names(in directory: String) -> [String] {

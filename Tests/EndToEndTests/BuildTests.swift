@@ -37,6 +37,23 @@ import Testing
         expectCalls(try project.calls(of: "out/app", printing: Self.output))
     }
 
+    /// A configured tree stays as it is when Fathom builds something else, where there are fewer compilers.
+    @Test func cmakeBesideAnotherPath() throws {
+        let project = try Project("libraries")
+        let configure = ["cmake", "-S", ".", "-B", "out", "-DCMAKE_BUILD_TYPE=Debug"]
+        let configured = try project.build(configure + ["-DCMAKE_C_COMPILER=clang", "-DCMAKE_CXX_COMPILER=clang++"])
+        #expect(configured.status == 0, "\(configured.stderr)")
+        let tools = try project.directory.makeDirectory("tools")
+        for tool in ["ls", "gcc"] {
+            try run("sh", ["-c", "ln -s \"$(command -v \(tool))\" '\(tools)/\(tool)'"])
+        }
+        let other = try project.build(["ls"], environment: ["PATH": tools])
+        #expect(other.status == 0 && other.stderr.contains("nothing was compiled"), "\(other.stderr)")
+        let built = try run("cmake", ["--build", "out"], workingDirectory: project.path)
+        #expect(built.status == 0, "\(built.stderr)")
+        expectCalls(try project.calls(of: "out/app", printing: Self.output))
+    }
+
     @Test func meson() throws {
         let project = try Project("libraries")
         let configured = try project.build(["meson", "setup", "out"])

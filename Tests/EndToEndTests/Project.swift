@@ -13,9 +13,12 @@ struct Project {
     }
 
     /// Runs `fathom build`.
-    func build(_ command: [String], options: [String] = []) throws -> ProcessOutput {
+    func build(
+        _ command: [String], options: [String] = [], environment: [String: String] = [:]
+    ) throws -> ProcessOutput {
         try Fathom.run(
-            ["build"] + options + ["--"] + command, environment: ["XDG_CACHE_HOME": directory.file("cache")],
+            ["build"] + options + ["--"] + command,
+            environment: environment.merging(["XDG_CACHE_HOME": directory.file("cache")]) { $1 },
             workingDirectory: path)
     }
 

@@ -46,14 +46,6 @@ import Testing
         #expect(!every.contains("-resource-dir"))
     }
 
-    /// The path of what stands in for a frontend tells whose.
-    @Test func frontends() throws {
-        let toolchain = try SwiftToolchain(of: swift)
-        let encoded = toolchain.root.replacing("/", with: "%2F")
-        #expect(StandIns.toolchain(behind: "/cache/\(encoded)/bin/fathom-swift-frontend")?.root == toolchain.root)
-        #expect(StandIns.toolchain(behind: "fathom-swift-frontend") == nil)
-    }
-
     /// What loads no library gets the runtime at the link.
     @Test func staticExecutable() throws {
         for command in [

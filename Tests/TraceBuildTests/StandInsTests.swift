@@ -1,0 +1,57 @@
+internal import Glibc
+import TestSupport
+import Testing
+
+@testable import TraceBuild
+
+/// Directories of stand-ins: what was made once stays, whoever makes others.
+@Suite struct StandInsTests {
+    private let directory: TemporaryDirectory
+
+    init() throws { directory = try TemporaryDirectory() }
+
+    private func make(of program: String, _ names: Set<String>) throws -> String {
+        try StandIns.make(of: program, for: names, in: directory.file("fathom"))
+    }
+
+    private func expectLinks(in path: String, _ names: [String], to program: String) throws {
+        #expect(try run("ls", ["-A", path]).stdout.split(separator: "\n").map(String.init) == names.sorted())
+        for name in names { #expect(try run("readlink", ["\(path)/\(name)"]).stdout == program + "\n") }
+    }
+
+    @Test func onePerSet() throws {
+        let all = try make(of: "/opt/f/fathom", ["gcc", "clang", "cc"])
+        let fewer = try make(of: "/opt/f/fathom", ["gcc", "cc"])
+        let other = try make(of: "/opt/g/fathom", ["gcc", "clang", "cc"])
+        #expect(Set([all, fewer, other]).count == 3)
+        #expect(try make(of: "/opt/f/fathom", ["cc", "gcc", "clang"]) == all)
+        try expectLinks(in: all, ["gcc", "clang", "cc"], to: "/opt/f/fathom")
+        try expectLinks(in: fewer, ["gcc", "cc"], to: "/opt/f/fathom")
+        try expectLinks(in: other, ["gcc", "clang", "cc"], to: "/opt/g/fathom")
+        // What was lost comes back.
+        unlink(all + "/gcc")
+        #expect(try make(of: "/opt/f/fathom", ["cc", "gcc", "clang"]) == all)
+        try expectLinks(in: all, ["gcc", "clang", "cc"], to: "/opt/f/fathom")
+        for path in [all, fewer + "/", other, "/cache/fathom/compilers"] {
+            #expect(StandIns.isDirectory(path), "\(path)")
+        }
+        for path in ["/usr/bin", "/", "", "/cache/fathom/compilers/bin", "/opt/compilers/0123456789abcdef"] {
+            #expect(!StandIns.isDirectory(path), "\(path)")
+        }
+    }
+
+    /// The path of what stands in for a frontend tells whose.
+    @Test func frontends() throws {
+        let toolchain = try SwiftToolchain(of: #require(Compiler.find("swift")))
+        let home = directory.file("fathom")
+        let programs = ["/opt/f/fathom", "/opt/g/fathom"]
+        let paths = try programs.map { try StandIns.frontend(of: toolchain, program: $0, in: home) }
+        #expect(paths[0] != paths[1])
+        for (path, program) in zip(paths, programs) {
+            #expect(StandIns.toolchain(behind: path)?.root == toolchain.root)
+            #expect(try run("readlink", [path]).stdout == program + "\n")
+        }
+        #expect(try StandIns.frontend(of: toolchain, program: programs[0], in: home) == paths[0])
+        #expect(StandIns.toolchain(behind: "fathom-swift-frontend") == nil)
+    }
+}
