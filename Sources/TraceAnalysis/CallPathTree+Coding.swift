@@ -8,7 +8,7 @@
 /// Counts and numbers take 8 bytes, those of histograms 4.
 extension CallPathTree {
     /// Says what the bytes mean; another layout is another number.
-    private static let magic: UInt64 = 0x3247_4741_4854_4146  // "FATHAGG2"
+    private static let magic: UInt64 = 0x3347_4741_4854_4146  // "FATHAGG3"
 
     /// All of the tree but the names.
     public func encoded() -> [UInt8] {

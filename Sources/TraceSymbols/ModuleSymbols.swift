@@ -10,16 +10,20 @@ public final class ModuleSymbols {
     private let buildID: [UInt8]
     private let debugFile: DebugFile
     private let rawNames: Bool
+    private let joinsParts: Bool
 
     /// - Parameters:
     ///   - path: of the module's file, as it was mapped.
     ///   - buildID: of the module as it ran; empty when it had none.
     ///   - debugRoots: where separate debug information is installed.
     ///   - rawNames: names as demanglers give them, and every version of a function by itself.
+    ///   - joinsParts: what a function that may suspend goes on with has its name and identity.
     public init(
-        path: String, buildID: [UInt8], debugRoots: [String] = ["/usr/lib/debug"], rawNames: Bool = false
+        path: String, buildID: [UInt8], debugRoots: [String] = ["/usr/lib/debug"], rawNames: Bool = false,
+        joinsParts: Bool = false
     ) {
         self.rawNames = rawNames
+        self.joinsParts = joinsParts
         self.path = path
         self.buildID = buildID
         debugFile = DebugFile(roots: debugRoots)
@@ -107,7 +111,7 @@ public final class ModuleSymbols {
     ///
     /// A thunk that calls what it leads to only leads there; one that does not has it inlined, and stands for it.
     private func swiftFunction(_ linkageName: String, start: UInt64) -> SwiftName? {
-        guard let name = SwiftName(linkageName) else { return nil }
+        guard let name = SwiftName(linkageName).map({ joinsParts ? $0.asWhole : $0 }) else { return nil }
         guard name.kind == .thunk || name.kind == .written, let table = contents.table,
             name.kind == .thunk || respecialized.contains(linkageName),
             let extent = table.extent(around: start), let file = try? ELFFile(path: path)

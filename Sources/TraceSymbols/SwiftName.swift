@@ -22,6 +22,8 @@ public struct SwiftName: Sendable, Equatable {
     public private(set) var identity: String?
     /// The same for all parts of one that may suspend, too.
     public private(set) var whole: String?
+    /// It is what a function that may suspend goes on with.
+    private var isAsyncPart = false
 
     /// - Returns: nil when `linkageName` is no Swift name.
     public init?(_ linkageName: String) {
@@ -114,6 +116,16 @@ public struct SwiftName: Sendable, Equatable {
         )
         self.identity = isContinued ? identity + Self.continuation : identity
         whole = identity
+        isAsyncPart = isContinued
+    }
+
+    /// The function that this is a part of, when it is one of a function that may suspend.
+    var asWhole: SwiftName {
+        guard isAsyncPart else { return self }
+        var result = self
+        result.name.removeLast(Self.continuation.count)
+        result.identity = whole
+        return result
     }
 
     /// Between a function's linkage name and how a version takes its parameters (docs/ABI/Mangling.rst of Swift,

@@ -120,6 +120,45 @@ import Testing
         #expect(!names.contains { $0.contains("async_Main") })
     }
 
+    /// The optimiser may put the beginning of a function into its caller, and leave the rest: that has the function's name.
+    @Test(arguments: [SwiftBuildKind.all[2], SwiftBuildKind.all[3]]) func inlinedBeginning(kind: SwiftBuildKind) throws
+    {
+        let steps = (0..<12).map { step in
+            "    total += leaf(total &* \(step)); if total > \(step) { total -= leaf(total &+ \(step)) }\n"
+        }.joined()
+        let source = try directory.write(
+            """
+            @inline(never) func leaf(_ n: Int) -> Int { if n == -1 { print(n) }; return n & 0xff }
+            @inline(never) func nap(_ n: Int) async throws -> Int {
+                try await Task.sleep(nanoseconds: 1_000_000)
+                return leaf(n)
+            }
+            func outer(_ n: Int) async throws -> Int {
+                var total = try await nap(n)
+            \(steps)
+                total += try await nap(total)
+            \(steps)
+                return total
+            }
+            @inline(never) func many() async throws -> Int {
+                var sum = 0
+                for n in 0..<3 { sum += try await outer(n) }
+                return try await sum + outer(10)
+            }
+            print(try await many())
+            """, to: "main.swift")
+        let program = try build(kind, [source])
+        let session = directory.file("s")
+        let recorded = try Fathom.record([program], into: session)
+        #expect(recorded.status == 0, Comment(rawValue: recorded.stderr))
+        let calls = try Listing.rows(["report", session, "--format", "csv"])
+        #expect(calls["outer(_:)"] == 4 && !calls.keys.contains { $0.hasSuffix("(resumed)") }, "\(calls)")
+        let callees = try Listing.rows(["report", session, "--format", "csv", "--callees", "outer(_:)"])
+        #expect(callees["leaf(_:)"] ?? 0 > 0)
+        let threads = try Listing.rows(["report", session, "--format", "csv", "--thread", "*"])
+        #expect(threads["outer(_:) (resumed)"] ?? 0 > 0)
+    }
+
     /// Names as reports show them, or in full.
     @Test func whichFunctionsHaveHooks() throws {
         let source = try directory.write(

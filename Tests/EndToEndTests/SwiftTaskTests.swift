@@ -48,6 +48,9 @@ import Testing
         #expect(wrong == 0)
         let difference = max(waits.truth, waits.shown) - min(waits.truth, waits.shown)
         #expect(difference <= waits.truth / 100, "\(waits)")
+        // Joined, a function is one, whichever of its parts has its first hook.
+        let functions = try Listing.rows(["report", session, "--format", "csv"])
+        #expect(functions["job(_:_:_:_:)"] != nil && !functions.keys.contains { $0.hasSuffix("(resumed)") })
     }
 
     /// A task is a thread to every command; threads by themselves are as they were.
@@ -63,7 +66,12 @@ import Testing
         let main = try Fathom.run(["tree", session, "--thread", "main"]).stdout
         #expect(main.contains("static Main.main()") && !main.contains("(running tasks)"))
         let all = try Fathom.run(["tree", session]).stdout
-        #expect(all.contains("(running tasks)") && all.contains("(suspended)"))
+        #expect(all.contains("(running tasks)") && all.contains("(suspended)") && !all.contains("(resumed)"))
+        // A task alone is joined, too; where threads are asked for, their pieces are what they are.
+        let tasks = try Listing.rows(["report", session, "--format", "csv", "--thread", "task *"])
+        #expect(tasks["pause(_:_:)"] != nil && tasks["pause(_:_:) (resumed)"] == nil)
+        let pieces = try Listing.rows(["report", session, "--format", "csv", "--thread", "*"])
+        #expect(pieces["pause(_:_:) (resumed)"] != nil)
         let threads = try Fathom.run(["report", session, "--by", "thread"]).stdout
         #expect(threads.contains("tasks · task 1\n"))
         let waiting = try Fathom.run(["report", session, "--callers", "(suspended)"]).stdout

@@ -111,6 +111,19 @@ import Testing
         #expect(SwiftName("async_Mainly") == nil && SwiftName("async_Main2TQ0_") == nil)
     }
 
+    /// What a function goes on with is it, where it is shown as one; an accessor's second half is not asynchronous.
+    @Test func partsAsWhole() throws {
+        for stem in ["$s5tasks5pauseyySiYaF", "async_Main"] {
+            let start = try #require(SwiftName(stem))
+            let part = try #require(SwiftName(stem + "TQ1_"))
+            #expect(part.name == start.name + " (resumed)" && part.identity != start.identity)
+            #expect(part.asWhole.name == start.name && part.asWhole.identity == start.identity)
+            #expect(part.asWhole.whole == start.whole && start.asWhole == start)
+        }
+        let accessor = try #require(SwiftName("$s3app6CircleV1rSdvM.resume.0"))
+        #expect(accessor.asWhole == accessor)
+    }
+
     /// Versions of one function are told from overloads, which have one name.
     @Test func identities() throws {
         let generic = try #require(SwiftName("$s3app7largestySxSgSayxGSLRzlF"))

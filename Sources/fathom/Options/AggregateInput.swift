@@ -27,7 +27,7 @@ struct AggregateInput {
         times: CorrectionOptions? = nil
     ) throws {
         self.session = session
-        let symbols = SymbolSource(rawNames: filters?.rawNames ?? false)
+        let symbols = try SymbolSource(for: session, selection, rawNames: filters?.rawNames ?? false)
         filter = try filters?.treeFilter(of: session, symbols) ?? TreeFilter()
         functions = symbols.functions(lines: true)
         resolver = FunctionResolver(functions)

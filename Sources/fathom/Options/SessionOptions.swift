@@ -38,21 +38,13 @@ struct ThreadOptions: ParsableArguments {
     func selection(
         of session: Session, joiningTasks resolver: FunctionResolver? = nil
     ) throws -> [(process: TracedProcess, threads: [TracedThread])] {
-        let processes = try process.map { try pattern($0) }
-        let threads = try thread.map { try pattern($0) }
+        let choice = try Choice(self)
         let join = resolver.map { TaskJoin(of: session, resolver: $0) }
         let selection: [(process: TracedProcess, threads: [TracedThread])] = session.processes.compactMap { candidate in
-            guard
-                process.isEmpty || process.contains(String(candidate.pid))
-                    || processes.contains(where: { $0.matches(candidate.programName) })
-            else { return nil }
+            guard choice.contains(candidate) else { return nil }
             let joined = join?.threads(of: candidate) ?? candidate.threads
             if thread.isEmpty { return (candidate, joined) }
-            let kept = (candidate.threads + joined.filter { $0.task != nil }).filter { candidate in
-                thread.contains(String(candidate.tid))
-                    || thread.contains("main") && candidate.tid == candidate.process.pid
-                    || threads.contains { $0.matches(candidate.name) }
-            }
+            let kept = (candidate.threads + joined.filter { $0.task != nil }).filter(choice.contains)
             return kept.isEmpty ? nil : (candidate, kept)
         }
         if selection.isEmpty, !process.isEmpty || !thread.isEmpty {
@@ -61,7 +53,38 @@ struct ThreadOptions: ParsableArguments {
         return selection
     }
 
-    private func pattern(_ text: String) throws -> Pattern { try namePattern(text) }
+    /// Whether Swift's tasks are shown joined, and not as pieces on the threads that ran them: those are what a thread that is
+    /// asked for by itself has.
+    func joinsTasks(of session: Session) throws -> Bool {
+        let choice = try Choice(self)
+        return thread.isEmpty
+            || !session.processes.contains { choice.contains($0) && $0.threads.contains(where: choice.contains) }
+    }
+
+    /// What is asked for.
+    private struct Choice {
+        private let processIDs: [String]
+        private let threadIDs: [String]
+        private let processes: [Pattern]
+        private let threads: [Pattern]
+
+        init(_ options: ThreadOptions) throws {
+            processIDs = options.process
+            threadIDs = options.thread
+            processes = try processIDs.map { try namePattern($0) }
+            threads = try threadIDs.map { try namePattern($0) }
+        }
+
+        func contains(_ process: TracedProcess) -> Bool {
+            processIDs.isEmpty || processIDs.contains(String(process.pid))
+                || processes.contains { $0.matches(process.programName) }
+        }
+
+        func contains(_ thread: TracedThread) -> Bool {
+            threadIDs.contains(String(thread.tid)) || threadIDs.contains("main") && thread.tid == thread.process.pid
+                || threads.contains { $0.matches(thread.name) }
+        }
+    }
 }
 
 /// Reads a name pattern; a bad one is bad usage.

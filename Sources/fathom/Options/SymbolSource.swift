@@ -6,9 +6,23 @@ internal import TraceSymbols
 final class SymbolSource {
     private var modules: [ModuleIdentity: ModuleSymbols] = [:]
     private let rawNames: Bool
+    private let joinsParts: Bool
 
-    /// - Parameter rawNames: every function by itself, by its full name.
-    init(rawNames: Bool = false) { self.rawNames = rawNames }
+    /// Every function by itself, by its full name.
+    static var raw: SymbolSource { SymbolSource(rawNames: true, joinsParts: false) }
+
+    /// For what is shown of `session`.
+    ///
+    /// Where tasks are joined, a call of an asynchronous function is one from call to return, so its parts have one name: the
+    /// compiler may have put the first into the caller.
+    convenience init(for session: Session, _ threads: ThreadOptions, rawNames: Bool) throws {
+        self.init(rawNames: rawNames, joinsParts: try threads.joinsTasks(of: session))
+    }
+
+    private init(rawNames: Bool, joinsParts: Bool) {
+        self.rawNames = rawNames
+        self.joinsParts = joinsParts
+    }
 
     /// Whether programs of the session have functions that only the compiler knows of.
     func hasCompilerMade(_ session: Session) -> Bool {
@@ -53,7 +67,8 @@ final class SymbolSource {
 
     private func symbols(of module: ModuleIdentity) -> ModuleSymbols {
         if let known = modules[module] { return known }
-        let symbols = ModuleSymbols(path: module.path, buildID: module.buildID, rawNames: rawNames)
+        let symbols = ModuleSymbols(
+            path: module.path, buildID: module.buildID, rawNames: rawNames, joinsParts: joinsParts)
         if let problem = symbols.problem { Diagnostics.warn(problem.description) }
         modules[module] = symbols
         return symbols
