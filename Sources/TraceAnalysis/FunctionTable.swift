@@ -23,6 +23,8 @@ public struct ResolvedFunction: Sendable {
     /// Nobody wrote it: its time is its caller's, and what it calls its caller's callees, unless compiler-made functions are
     /// asked for.
     public var isCompilerMade = false
+    /// It is Swift's, where names are those of the source.
+    public var isSwift = false
 
     /// False when no symbol has its address: the name is that address.
     public var isKnown: Bool
@@ -174,6 +176,13 @@ public final class FunctionTable {
 
     /// Id of the function that stands for time in which a task did not run; nil when none is known to have waited.
     public var suspended: UInt32? { functionIDs[Function(module: -1, address: FunctionTable.suspended)] }
+
+    /// Whether function `id` stands for time in which a task waited or was run, and not for calls.
+    func isTime(_ id: UInt32) -> Bool {
+        let function = functions[Int(id)]
+        return function.module < 0
+            && (function.address == FunctionTable.suspended || function.address == FunctionTable.runningTasks)
+    }
 
     func part(module: Int32, address: UInt64) -> AsyncPart { divide(modules[Int(module)], address) }
 

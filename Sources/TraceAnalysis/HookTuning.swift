@@ -70,6 +70,8 @@ public struct HookTuning {
         public let name: String
     }
 
+    /// Swift functions that are short and called much: no pattern leaves those out.
+    public let swiftFunctions: Int
     /// In the order they were chosen: the most calls for the least time first.
     public let exclusions: [Exclusion]
     public let obstacles: [Obstacle]
@@ -102,13 +104,15 @@ public struct HookTuning {
         var candidates: [Candidate] = []
         var obstacles: [Obstacle] = []
         var seen: Set<String> = []
+        var swiftFunctions = 0
         for (number, function) in functions.list.enumerated() {
-            guard function.isShort(limits), function.sums.calls >= leastCalls,
-                let pattern = language.pattern(function.function), seen.insert(pattern).inserted
-            else { continue }
-            let hits = functions.list.indices.filter {
-                $0 == number || language.leavesOut(pattern, functions.list[$0].function.name)
+            guard function.isShort(limits), function.sums.calls >= leastCalls else { continue }
+            if function.function.isSwift {
+                swiftFunctions += 1
+                continue
             }
+            guard let pattern = language.pattern(function.function), seen.insert(pattern).inserted else { continue }
+            let hits = functions.list.indices.filter { $0 == number || functions.list[$0].isHit(pattern, language) }
             if let other = hits.first(where: { !functions.list[$0].isShort(limits) }) {
                 let name = functions.list[other].function.name
                 obstacles.append(Obstacle(pattern: pattern, calls: function.sums.calls, name: name))
@@ -136,6 +140,7 @@ public struct HookTuning {
                     pattern: candidate.pattern, others: candidate.others(among: fresh, functions, language),
                     names: fresh.map { functions.list[$0].function.name }, sums: sums))
         }
+        self.swiftFunctions = swiftFunctions
         self.exclusions = exclusions
         self.excluded = excluded
         let named = Set(exclusions.flatMap(\.names))
@@ -149,7 +154,7 @@ public struct HookTuning {
     }
 }
 
-/// The functions of a tree by name: compilers cannot tell apart those of one name.
+/// The functions of a tree by name: compilers cannot tell apart those of one name in one language.
 private struct NamedFunctions {
     struct Named {
         let function: ResolvedFunction
@@ -158,26 +163,38 @@ private struct NamedFunctions {
         var isRoot = false
 
         func isShort(_ limits: HookTuning.Limits) -> Bool { !isRoot && longestAverage < limits.shorterThan }
+
+        /// Whether `pattern` leaves it out: never when the Swift compiler made it, which takes none.
+        func isHit(_ pattern: String, _ language: HookTuning.Language) -> Bool {
+            !function.isSwift && language.leavesOut(pattern, function.name)
+        }
     }
 
     private(set) var list: [Named] = []
 
     init(_ tree: CallPathTree) {
-        var numbers: [String: Int] = [:]
+        struct Key: Hashable {
+            var name: String
+            var isSwift: Bool
+        }
+        var numbers: [Key: Int] = [:]
         func number(of id: UInt32) -> Int {
             let function = tree.functions[id]
-            if let known = numbers[function.name] { return known }
-            numbers[function.name] = list.count
+            let key = Key(name: function.name, isSwift: function.isSwift)
+            if let known = numbers[key] { return known }
+            numbers[key] = list.count
             list.append(Named(function: function))
             return list.count - 1
         }
         for row in tree.rows(by: .function) {
-            guard case .function(let id) = row.subject else { continue }
+            guard case .function(let id) = row.subject, !tree.functions.isTime(id) else { continue }
             let number = number(of: id)
             list[number].sums.add(HookTuning.Sums(calls: row.calls, total: row.total, selfTime: row.selfTime))
             list[number].longestAverage = max(list[number].longestAverage, row.average)
         }
-        for root in tree.roots { list[number(of: tree.paths[root].function)].isRoot = true }
+        for root in tree.roots where !tree.functions.isTime(tree.paths[root].function) {
+            list[number(of: tree.paths[root].function)].isRoot = true
+        }
     }
 }
 
@@ -209,7 +226,7 @@ private struct Candidate {
         for hit in fresh {
             guard let other = language.pattern(functions.list[hit].function), other != pattern else { continue }
             let isWithin = functions.list.indices.allSatisfy {
-                !language.leavesOut(other, functions.list[$0].function.name) || hits.contains($0)
+                !functions.list[$0].isHit(other, language) || hits.contains($0)
             }
             if isWithin { patterns.insert(other) }
         }

@@ -47,6 +47,13 @@ public struct TuneReport {
     /// What the list changes, a line each.
     public var summary: [String] {
         let (before, after) = (tuning.all.calls, callsLeft)
+        let swift =
+            tuning.swiftFunctions == 0
+            ? []
+            : [
+                "Swift functions that are short and called much: \(tuning.swiftFunctions), which stay: --exclude-list is for C "
+                    + "and C++"
+            ]
         return [
             "calls: \(CountText.grouped(before)), then \(CountText.grouped(after)) (\(percent(after, of: before)))",
             "cost of tracing: \(time(cost(before))), then \(time(cost(after))), at \(CountText.fixed(costPerCall, 1)) ns a call "
@@ -54,7 +61,7 @@ public struct TuneReport {
             "recording: \(CountText.size(bytes)), then about \(CountText.size(bytesLeft))",
             "call paths: \(hundredths(tuning.keptPercent)) % of their total time stays",
             "self time: \(hundredths(100 - tuning.keptSelfPercent)) % moves to callers of functions left out",
-        ]
+        ] + swift
     }
 
     private func hundredths(_ percent: Double) -> String { CountText.fixed(percent, 2) }
@@ -128,7 +135,7 @@ public struct TuneReport {
             let sums = exclusion.sums
             writer.write(",\"calls\":\(sums.calls),\"total_ns\":\(sums.total),\"self_ns\":\(sums.selfTime)}")
         }
-        writer.write("],\"kept\":[" as StaticString)
+        writer.write("],\"swift_functions\":\(tuning.swiftFunctions),\"kept\":[")
         for (index, obstacle) in tuning.obstacles.enumerated() where !writer.isClosed {
             writer.write(index == 0 ? "\n{\"pattern\":" : ",\n{\"pattern\":" as StaticString)
             writer.write(json: obstacle.pattern)

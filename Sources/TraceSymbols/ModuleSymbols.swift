@@ -94,6 +94,7 @@ public final class ModuleSymbols {
             name: "", linkageName: found.linkageName, file: nil, line: 0, start: found.start, isKnown: true)
         if !rawNames, let swift = swiftFunction(found.linkageName, start: found.start) {
             symbol.name = swift.name
+            symbol.isSwift = true
             symbol.isCompilerMade = swift.kind == .compilerMade
             symbol.identity = swift.identity
         } else {

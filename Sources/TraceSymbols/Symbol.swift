@@ -15,6 +15,8 @@ public struct Symbol: Sendable, Equatable {
     public var isKnown: Bool
     /// Only the compiler knows of it: a metadata accessor, or a thunk that calls what it leads to.
     public var isCompilerMade = false
+    /// It is a Swift function, or what that compiler made; not told with raw names.
+    public var isSwift = false
     /// What this is one of several versions of, specialised or not, in full; nil when there is no saying.
     public var identity: String?
 }

@@ -47,6 +47,35 @@ import Testing
         #expect(try calls(try build(compiler, ["--exclude-list", list])) == before.filter { !names.contains($0.key) })
     }
 
+    /// What cannot be followed is not proposed: no function of Swift, no time in which a task waited.
+    @Test func swiftFunctionsStay() throws {
+        let source = try directory.write(
+            """
+            @inline(never) func leaf(_ value: Int) -> Int { if value < 0 { print(value) }; return value + 1 }
+            @inline(never) func run() async throws -> Int {
+                var sum = 0
+                for value in 0..<1000 { sum = leaf(sum + value) }
+                try await Task.sleep(nanoseconds: 1_000_000)
+                return leaf(sum)
+            }
+            print(try await run())
+            """, to: "main.swift")
+        let program = directory.file("steps")
+        let built = try Fathom.run(
+            ["build", "--", "swiftc", "-Onone", source, "-o", program],
+            environment: ["XDG_CACHE_HOME": directory.file("cache")])
+        try #require(built.status == 0, "\(built.stderr)")
+        #expect(try calls(program).contains { $0.value == 1001 })
+        let list = directory.file("list")
+        let tuned = try tune(["--keep", "0", "--shorter-than", "60m", "-o", list])
+        #expect(tuned.status == 0, "\(tuned.stderr)")
+        let text = String(decoding: try readFile(list), as: UTF8.self)
+        #expect(text.split(separator: "\n").allSatisfy { $0.hasPrefix("# ") }, "\(text)")
+        #expect(!tuned.stderr.contains("next:"))
+        let lines = tuned.stderr.split(separator: "\n").filter { $0.contains("Swift functions that are short") }
+        #expect(lines.count == 1 && lines.first?.hasSuffix("which stay: --exclude-list is for C and C++") == true)
+    }
+
     @Test func limits() throws {
         _ = try calls(try build("gcc"))
         let everything = try tune(["--keep", "100%", "--format", "json"])

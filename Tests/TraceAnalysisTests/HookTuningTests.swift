@@ -22,10 +22,14 @@ import TraceFormat
         try writer.write(to: path)
     }
 
-    private func tree(_ cost: TracingCost? = nil, name: @escaping (UInt64) -> String) throws -> CallPathTree {
+    private func tree(
+        _ cost: TracingCost? = nil, swift: Set<UInt64> = [], name: @escaping (UInt64) -> String
+    ) throws -> CallPathTree {
         let session = try Session(path: path)
         let functions = FunctionTable { _, address in
-            ResolvedFunction(name: name(address), module: nil, file: nil, line: 0)
+            var function = ResolvedFunction(name: name(address), module: nil, file: nil, line: 0)
+            function.isSwift = swift.contains(address)
+            return function
         }
         let resolver = FunctionResolver(functions)
         return Aggregation(of: session, resolver: resolver, filter: TreeFilter(), cost: cost)
@@ -101,6 +105,19 @@ import TraceFormat
         #expect(tuning.exclusions.isEmpty)
         #expect(tuning.obstacles.map(\.pattern) == ["net", "loop"])
         #expect(tuning.obstacles.map(\.name) == ["network", "main_loop"])
+    }
+
+    /// No list leaves out a Swift function, and none stays for one's sake.
+    @Test func swiftFunctionsStay() throws {
+        try writeProgram()
+        let names: [UInt64: String] = [1: "main", 2: "leaf in work()", 3: "leaf", 4: "leaf"]
+        let one = HookTuning(try tree(swift: [2, 4]) { names[$0]! }, limits: limits(keep: 0), language: parts)
+        #expect(one.exclusions.map(\.names) == [["leaf"]] && one.obstacles.isEmpty && one.swiftFunctions == 1)
+        #expect(one.excluded == HookTuning.Sums(calls: 52, total: 520, selfTime: 520))
+        let all = HookTuning(try tree(swift: [2, 3, 4]) { names[$0]! }, limits: limits(keep: 0), language: parts)
+        #expect(all.exclusions.isEmpty && all.excluded.calls == 0 && all.swiftFunctions == 1)
+        let none = HookTuning(try tree { names[$0]! }, limits: limits(keep: 0), language: exact)
+        #expect(none.swiftFunctions == 0)
     }
 
     /// The cost of hooks is no time of the function that is judged.

@@ -56,7 +56,7 @@ struct Tune: ParsableCommand {
         }
         guard let output, output != "-" else { return }
         report.summary.forEach(Diagnostics.say)
-        if format == .text {
+        if format == .text, !tuning.exclusions.isEmpty {
             Diagnostics.say("next: fathom build --exclude-list \(SummaryText.quoted(output)) -- COMMAND")
         }
     }

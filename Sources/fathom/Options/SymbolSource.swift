@@ -46,6 +46,7 @@ final class SymbolSource {
                     name: symbol.name, module: module.path, file: symbol.file, line: symbol.line,
                     isKnown: symbol.isKnown)
                 function.isCompilerMade = symbol.isCompilerMade
+                function.isSwift = symbol.isSwift
                 return function
             },
             locate: { module, address in self.symbols(of: module).location(at: address) },
