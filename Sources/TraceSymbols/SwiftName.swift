@@ -98,6 +98,13 @@ public struct SwiftName: Sendable, Equatable {
                 break
             }
         }
+        if rest.hasPrefix("reabstraction thunk "),
+            text[...].end(of: "[Constant Propagated Function : \(Self.asynchronousMain)]") != nil
+        {
+            // What the task of the program begins with; all of main.swift may have been put into it.
+            self.init(name: "main", kind: .thunk, identity: Self.asynchronousMain, isContinued: isContinued)
+            return
+        }
         if Self.compilerMade.contains(where: rest.hasPrefix) || rest.end(of: " value witness for ") != nil
             || rest.hasSuffix(".unsafeMutableAddressor") || rest.end(of: ".unsafeMutableAddressor : ") != nil
         {

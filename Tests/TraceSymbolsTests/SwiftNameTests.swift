@@ -108,6 +108,10 @@ import Testing
             #expect(part.name == "main (resumed)" && part.kind == .variant)
             #expect(part.whole == main.whole && part.identity != main.identity)
         }
+        let start = try #require(SwiftName("$sIetH_yts5Error_pIegHrzo_TR10async_MainTf3npf_n"))
+        #expect(start.kind == .thunk && start.name == "main" && start.whole == main.whole && start.leads(to: main))
+        #expect(SwiftName("$sIetH_yts5Error_pIegHrzo_TR10async_MainTf3npf_nTQ0_")?.name == "main (resumed)")
+        #expect(SwiftName("$sIetH_yts5Error_pIegHrzo_TR")?.kind == .compilerMade)
         #expect(SwiftName("async_Mainly") == nil && SwiftName("async_Main2TQ0_") == nil)
     }
 
