@@ -54,7 +54,7 @@ static void take_back(struct thread *t, struct filter_frame *filter) {
 void filter_exit(struct thread *t, uintptr_t function, uintptr_t call_site, uintptr_t sp, uint64_t now, uint64_t hook) {
     struct frame *call = t->top;
     int is_top =
-        function == ANY_FUNCTION ? call->function != 0 : call->function == function && call->call_site == call_site;
+        function == ANY_FUNCTION ? is_function(call) : call->function == function && call->call_site == call_site;
     if (!t->overflow && is_top && exit_fits(t, call, sp, hook) && call[-1].function) {
         struct filter_frame *filter = filter_of(t, call);
         int short_leaf = now - call->enter < t->min_cost_ticks && t->chunk && filter->sequence == t->sequence &&

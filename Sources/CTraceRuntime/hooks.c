@@ -103,7 +103,7 @@ INTERNAL void exit_hook(uintptr_t function, uintptr_t call_site, uintptr_t sp, u
     uint64_t now = fathom_counter();
     struct frame *top = t->top;
     uint64_t delta = now - t->last;
-    if (UNLIKELY(delta >= FATHOM_DELTA_LIMIT || (is_any ? !top->function : top->function != function) ||
+    if (UNLIKELY(delta >= FATHOM_DELTA_LIMIT || (is_any ? !is_function(top) : top->function != function) ||
                  t->cursor >= t->limit || !exit_fits(t, top, sp, hook)))
         return hook_slow(function, call_site, sp, now, hook);
     uint16_t unit = (uint16_t)(delta << 1);

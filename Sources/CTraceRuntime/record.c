@@ -107,7 +107,7 @@ static struct frame *find_call(struct thread *t, uintptr_t function, uintptr_t c
         int on_signal_stack = (f->stack_pointer & FRAME_ALTERNATE) != 0;
         int is_below = (f->stack_pointer & ~FRAME_FLAGS) < sp && !on_signal_stack;
         if (hook == HOOK_TAIL && !is_below && !on_signal_stack && likely) break;
-        if (f->function != function && function != ANY_FUNCTION) continue;
+        if (function == ANY_FUNCTION ? !is_function(f) : f->function != function) continue;
         if (!possible && function != ANY_FUNCTION) possible = f;
         if (hook == HOOK_TAIL) {
             if ((is_below || on_signal_stack) && (f->call_site == call_site || !likely)) likely = f;
@@ -198,12 +198,13 @@ void record_lane(struct thread *t) {
     put_special(t, FATHOM_LANE, payload, sizeof payload);
 }
 
-void record_scope_end(struct thread *t, uint64_t now) {
+void record_scope_end(struct thread *t, uintptr_t sp, uint64_t now) {
+    if (sp - t->low > running_lane(t)->high - t->low) lane_settle(t, sp);
     struct frame *scope = t->top;
-    while (scope->function && scope->function < FATHOM_SCOPE_BASE) scope--;
+    while (is_function(scope)) scope--;
+    if (!scope->function && !t->overflow) return;
     // Where its frame is says nothing: the end may be called from another function than the beginning.
-    record_exit(t, scope->function ? scope->function : FATHOM_SCOPE_BASE, scope->call_site,
-                scope->stack_pointer & ~FRAME_FLAGS, now, HOOK_EXIT);
+    record_exit(t, scope->function, scope->call_site, scope->stack_pointer & ~FRAME_FLAGS, now, HOOK_EXIT);
 }
 
 static int put_moment(struct thread *t, uint64_t now) {

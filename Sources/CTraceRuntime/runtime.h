@@ -295,6 +295,10 @@ void lane_run(struct thread *t, struct lane *lane);
 // Control landed in a frame at `stack_pointer`, on whatever stack that is.
 void lane_land(struct thread *t, uintptr_t stack_pointer, uint64_t now);
 
+// A function's call: no named scope, not the sentinel. Only that can be what ends at an exit hook that does not say
+// whose it is; a scope's stack pointer is its function's own.
+INTERNAL int is_function(const struct frame *call) { return call->function - 1 < FATHOM_SCOPE_BASE - 1; }
+
 // Whether an exit hook at `stack_pointer` belongs to the call on top of the stack, as far as addresses tell. An exit
 // hook that is called has the function's frame below its callers' and above whatever is dead; one that is jumped to has
 // the caller's.
@@ -312,7 +316,7 @@ void record_unwind(struct thread *t, uint32_t count, uint64_t now);
 // Ends the calls in frames below `stack_pointer`.
 void record_landing(struct thread *t, uintptr_t stack_pointer, uintptr_t alternate, uint64_t now);
 void record_lane(struct thread *t);
-void record_scope_end(struct thread *t, uint64_t now);
+void record_scope_end(struct thread *t, uintptr_t stack_pointer, uint64_t now);
 void record_mark(struct thread *t, uint32_t name, uint64_t now);
 void record_counter(struct thread *t, uint32_t name, uint64_t bits, uint64_t now);
 int record_make_room(struct thread *t, uint64_t *now);  // 0 when no record can be written

@@ -20,7 +20,7 @@ void record_event(struct thread *t, uintptr_t function, uintptr_t call_site, uin
     case HOOK_LANDING:
         return lane_land(t, sp, now);
     case HOOK_SCOPE_END:
-        return record_scope_end(t, now);
+        return record_scope_end(t, sp, now);
     case HOOK_MARK:
         return record_mark(t, (uint32_t)function, now);
     case HOOK_COUNTER:

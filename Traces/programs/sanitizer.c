@@ -1,8 +1,10 @@
 // Calls the hooks of a sanitizer's instrumentation by hand, as the Swift compiler makes its code call them: they tell
 // the function by an address inside it, and its end by nothing. Frames move their stack pointer after the hook, and are
-// left by longjmp at random. Writes the true tree to standard output, "depth name" a line.
+// left by longjmp at random; scopes are begun in them and not always ended. Writes the true tree to standard output,
+// "depth name" a line. With a second argument, of a recording that it starts itself when all that is over.
 
 #include <alloca.h>
+#include <fathom.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdint.h>
@@ -68,6 +70,21 @@ APART static void land(int level) {
     END;
 }
 
+APART static void scope(int level) {
+    BEGIN;
+    int own_depth = depth;
+    fathom_begin("scoped");
+    printf("%d scoped\n", depth++);
+    walk(level + 1);
+    if (pick(2)) {
+        fathom_end();
+        depth--;
+        walk(level + 1);
+    }
+    depth = own_depth;
+    END;
+}
+
 static void handle(int number) {
     BEGIN;
     (void)number;
@@ -78,7 +95,7 @@ static void handle(int number) {
 static void walk(int level) {
     for (unsigned calls = pick(4); calls > 0 && left > 0; calls--) {
         left--;
-        switch (level > 50 ? 0 : pick(level > 3 ? 8 : 4)) {
+        switch (level > 50 ? 0 : pick(level > 3 ? 9 : 5)) {
         case 1:
             grow(level);
             break;
@@ -89,6 +106,9 @@ static void walk(int level) {
             raise(SIGUSR1);
             break;
         case 4:
+            scope(level);
+            break;
+        case 5:
             jump();
             break;
         default:
@@ -101,7 +121,13 @@ static void walk(int level) {
 int main(int count, char **arguments) {
     signal(SIGUSR1, handle);
     BEGIN;
+    fathom_end();  // there is no scope to end
     for (left = count > 1 ? atoi(arguments[1]) : 1000; left > 0;) walk(0);
+    if (count > 2) {
+        fathom_begin("all the rest");
+        fathom_start();
+        leaf();
+    }
     END;
     // Of a call that nobody saw begin.
     __tsan_func_exit();
