@@ -82,7 +82,8 @@ int pause_follow(struct thread *t, uintptr_t function, uintptr_t sp, uintptr_t c
             done = 1;
         }
     } else if (hook == HOOK_EXIT || hook == HOOK_TAIL) {
-        if (top->function == function && exit_fits(t, top, sp, hook)) {
+        int is_top = function == ANY_FUNCTION ? is_function(top) : top->function == function;
+        if (is_top && exit_fits(t, top, sp, hook)) {
             t->top = top - 1;
             done = 1;
         }
