@@ -11,7 +11,7 @@ FATHOM_WITHOUT_HOOKS
 
 uint32_t recorded_calls(struct thread *t) {
     uint32_t open = open_calls(t);
-    return open < t->max_depth ? open : t->max_depth;
+    return t->slow ? running_lane(t)->filters[open].recorded : open;
 }
 
 static size_t first_step(void) {
@@ -20,22 +20,25 @@ static size_t first_step(void) {
 }
 
 static void write_path(struct thread *t, struct fathom_chunk *chunk) {
-    struct frame *frames = running_lane(t)->frames;
+    struct frame *first = running_lane(t)->frames + 1;
     uint32_t depth = recorded_calls(t), count = depth < PATH_LIMIT ? depth : PATH_LIMIT, inherited = 0;
-    while (inherited < depth && frames[inherited + 1].stack_pointer & FRAME_INHERITED) inherited++;
-    struct fathom_path_entry *entry = (struct fathom_path_entry *)(chunk + 1);
-    for (uint32_t i = depth - count; i < depth; i++) {
-        struct frame *f = &frames[i + 1];
+    for (struct frame *f = first; f <= t->top && f->stack_pointer & FRAME_INHERITED; f++)
+        inherited += !(f->stack_pointer & FRAME_HIDDEN);
+    struct fathom_path_entry *entry = (struct fathom_path_entry *)(chunk + 1) + count;
+    uint32_t left = count;
+    for (struct frame *f = t->top; left > 0; f--) {
+        if (f->stack_pointer & FRAME_HIDDEN) continue;
+        left--;
         if (t->lost && f->enter > t->finished && !(f->stack_pointer & FRAME_INHERITED)) {
             t->lost--;
             chunk->path_calls++;
         }
-        *entry++ = (struct fathom_path_entry){f->function, f->call_site, f->enter};
+        *--entry = (struct fathom_path_entry){f->function, f->call_site, f->enter};
     }
     chunk->depth = depth;
     chunk->path_count = count;
     chunk->inherited = inherited;
-    chunk->used = count * (uint32_t)sizeof *entry;
+    chunk->used = count * (uint32_t)sizeof(struct fathom_path_entry);
 }
 
 static void name_thread(const struct thread *t, struct fathom_chunk *chunk) {

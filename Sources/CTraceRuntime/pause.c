@@ -30,9 +30,9 @@ static void start(struct thread *t) {
     for (struct lane *lane = t->lanes; lane < t->lanes + t->lane_count; lane++) {
         struct frame *top = lane == running_lane(t) ? t->top : lane->top;
         for (struct frame *f = lane->frames + 1; f <= top; f++) {
-            uintptr_t hidden = (uintptr_t)(f - lane->frames - 1) >= t->max_depth ? FRAME_HIDDEN : 0;
-            f->stack_pointer = (f->stack_pointer & ~FRAME_HIDDEN) | FRAME_INHERITED | hidden;
+            f->stack_pointer |= FRAME_INHERITED;
             f->enter = now;
+            if (t->slow) filter_inherit(lane, f, t->max_depth);
         }
         lane->is_stale = lane != running_lane(t);
     }

@@ -82,19 +82,21 @@ void record_enter(struct thread *t, uintptr_t function, uintptr_t call_site, uin
         return;
     }
     uintptr_t hidden = 0;
-    if (t->slow && filter_hides_next(t)) {
+    uint64_t last = t->last, base = t->function_base;
+    char *record = NULL;
+    int is_piece = task_piece_begins(t, call_site, sp);
+    if (t->slow && !is_piece && filter_hides_next(t)) {
         hidden = FRAME_HIDDEN;
-        filter_hidden(t);
     } else if (record_make_room(t, &now)) {
-        char *record = t->cursor;
-        uint64_t last = t->last, base = t->function_base;
-        if (task_piece_begins(t, call_site, sp)) task_put(t, function, call_site, context);
+        record = t->cursor;
+        last = t->last;
+        base = t->function_base;
+        if (is_piece) task_put(t, function, call_site, context);
         put_enter(t, function, call_site, now);
-        if (t->slow) filter_entered(t, record, last, base);
-    } else {
-        if (t->slow) filter_hidden(t);
-        if (t->paused != PAUSED_STOPPED) chunk_lose_call(t);
+    } else if (t->paused != PAUSED_STOPPED) {
+        chunk_lose_call(t);
     }
+    if (t->slow) filter_enter(t, record, last, base, hidden, is_piece);
     *++t->top = (struct frame){function, call_site, sp | alternate | hidden, now};
 }
 
@@ -139,7 +141,7 @@ void record_exit(struct thread *t, uintptr_t function, uintptr_t call_site, uint
     } else if (call->stack_pointer & FRAME_HIDDEN) {
         filter_leave_out(t, call, now);
     } else {
-        if (t->slow) filter_tell_dropped(t);
+        if (t->slow) filter_end(t, now);
         if (record_make_room(t, &now)) {
             uint16_t unit = (uint16_t)(take_delta(t, now) << 1);
             put(t, &unit, sizeof unit);
@@ -167,7 +169,7 @@ void record_unwind(struct thread *t, uint32_t count, uint64_t now) {
         if (t->top->stack_pointer & FRAME_HIDDEN) {
             filter_leave_out(t, t->top, now);
         } else {
-            filter_tell_dropped(t);
+            filter_end(t, now);
             put_unwind(t, 1, now);
         }
     }

@@ -67,8 +67,10 @@ struct filter_frame {
     uint64_t last;      // thread.last before it
     uint64_t sequence;  // chunk it is in
     uint32_t function_base;
-    uint32_t dropped;  // callees left out
-    uint64_t dropped_ticks;
+    uint32_t dropped;        // callees left out
+    uint64_t dropped_ticks;  // of a call that is left out itself: the time of pieces of tasks in it, which are not
+    uint32_t recorded;       // calls with a record, from the stack's first to this one
+    uint32_t base;           // calls open where the innermost piece of a task began: max_depth counts from there
 };
 
 // An event of a signal handler that interrupted a hook.
@@ -182,7 +184,7 @@ extern __thread struct thread current __attribute__((tls_model("initial-exec"), 
 INTERNAL int is_free(const struct thread *t) { return t->idle && !t->side_count; }
 INTERNAL struct lane *running_lane(struct thread *t) { return &t->lanes[t->lane]; }
 INTERNAL uint32_t open_calls(struct thread *t) { return (uint32_t)(t->top - running_lane(t)->frames); }
-// Those that have a record; calls left out by max_depth are the innermost.
+// Those that have a record.
 uint32_t recorded_calls(struct thread *t);
 
 // ---- runtime -----------------------------------------------------------------------------------------------------
@@ -348,13 +350,20 @@ int task_piece_begins(const struct thread *t, uintptr_t call_site, uintptr_t sta
 void task_put(struct thread *t, uintptr_t function, uintptr_t call_site, uintptr_t context);
 
 // filter.c: the same for MODE_SLOW.
-void filter_entered(struct thread *t, char *record, uint64_t last, uint64_t function_base);
+// A call is about to be pushed. `record` is where its record starts, NULL when it got none; `is_piece`: of a task.
+void filter_enter(struct thread *t, char *record, uint64_t last, uint64_t function_base, uintptr_t hidden,
+                  int is_piece);
+// A call is open when recording is started.
+void filter_inherit(struct lane *lane, struct frame *call, uint32_t max_depth);
+// A call is open in a fork's child: what it has left out so far is the parent's to tell.
+void filter_fork(struct lane *lane, const struct frame *call);
 void filter_tell_dropped(struct thread *t);
+// The innermost call, which has a record, ends.
+void filter_end(struct thread *t, uint64_t now);
 // A call that has no record ends: its innermost recorded caller keeps count of it.
 void filter_leave_out(struct thread *t, struct frame *call, uint64_t now);
 // A call ends while nothing is recorded.
 void filter_forget(struct thread *t, struct frame *call);
-void filter_hidden(struct thread *t);     // prepares for a call that is left out, about to be pushed
 int filter_hides_next(struct thread *t);  // whether the options leave out the next call
 void filter_exit(struct thread *t, uintptr_t function, uintptr_t call_site, uintptr_t stack_pointer, uint64_t now,
                  uint64_t hook);

@@ -85,6 +85,7 @@ static int attach(struct thread *t, uintptr_t sp) {
             for (struct frame *f = lane->frames + 1; f <= top; f++) {
                 f->enter = now;
                 f->stack_pointer |= FRAME_INHERITED;
+                if (t->slow) filter_fork(lane, f);
             }
         }
     } else if (!allocate(t, sp)) {

@@ -80,7 +80,39 @@ import Testing
         #expect(raw.contains("  task       task 1  resumed 0"))
     }
 
+    /// Options that leave calls out leave the pieces of a task in, which are its asynchronous calls' own: those are nested
+    /// as they were, and what is left out below them is counted.
+    @Test(arguments: SwiftBuildKind.all, [["-t", "200us"], ["-D", "0"]])
+    func optionsKeepTheTrees(kind: SwiftBuildKind, options: [String]) throws {
+        let program = try kind.build(package: Self.package, product: "tasks") + "/tasks"
+        let directory = try TemporaryDirectory()
+        let session = directory.file("s")
+        let recorded = try Fathom.record([program, "100", "5"], into: session, options: ["--quiet"] + options)
+        try #require(recorded.status == 0, Comment(rawValue: recorded.stderr))
+        let truth = Self.truth(recorded.stdout).values.map(Self.asynchronous)
+        let shown = try Self.trees(session)
+        #expect(shown.map(Self.asynchronous).filter { !$0.isEmpty }.sorted() == truth.sorted())
+        #expect(!(try Fathom.run(["tree", session]).stdout.contains("(resumed)")))
+        let told = Self.truth(recorded.stdout).values.joined().count { Self.synchronous.contains($0.name) }
+        let kept = shown.joined().count { Self.synchronous.contains($0.name) }
+        #expect(options[0] == "-t" ? kept < told : kept == 0)
+        let info = try Fathom.run(["info", session]).stdout
+        // "left out   N calls, by the options".
+        let line = info.split(separator: "\n").first { $0.hasPrefix("left out ") }
+        let leftOut = line.flatMap { Int($0.split(separator: " ")[2]) } ?? 0
+        #expect(leftOut >= told - kept, Comment(rawValue: info))
+    }
+
     // MARK: Reading
+
+    private static let synchronous: Set<String> = [
+        "Counter.add(_:_:)", "report(_:_:)", "work(_:_:)", "zero(_:)", "one(_:)", "tag(_:_:)",
+    ]
+
+    /// The asynchronous calls of a tree, a line each.
+    private static func asynchronous(_ calls: [Call]) -> String {
+        calls.filter { !synchronous.contains($0.name) }.map { "\($0.depth) \($0.name)\n" }.joined()
+    }
 
     /// What the program printed: a line a call, a blank line after each task.
     private static func truth(_ output: String) -> Trees {
@@ -99,17 +131,21 @@ import Testing
         return trees
     }
 
-    /// The trees of the tasks, cut down to the functions that the program tells of.
     private static func shown(_ session: String) throws -> Trees {
+        Trees(try trees(session).map { (number(of: $0), $0) }, uniquingKeysWith: { $1 })
+    }
+
+    /// The trees of the tasks, cut down to the functions that the program tells of.
+    private static func trees(_ session: String) throws -> [[Call]] {
         let export = try Fathom.run(["export", session, "--format", "csv", "-o", "-"])
         try #require(export.status == 0, Comment(rawValue: export.stderr))
-        var trees: Trees = [:]
+        var trees: [[Call]] = []
         var task = ""
         var calls: [Call] = []
         // By depth as recorded: the call there that is told of, or its caller that is.
         var path: [Int] = []
         func finish() {
-            if !calls.isEmpty { trees[number(of: calls)] = calls }
+            if !calls.isEmpty { trees.append(calls) }
             calls = []
         }
         for line in export.stdout.split(separator: "\n").dropFirst() {
