@@ -43,6 +43,41 @@ import Testing
         #expect(task.contains(" nap() (") && task.contains(" suspended)\n") && task.contains("  (suspended)\n"))
     }
 
+    /// What runs of a task on the main thread is called by `main`: it stays, however deep and short, and is joined.
+    @Test(arguments: [SwiftBuildKind.all[0], SwiftBuildKind.all[2]], [["-t", "200us"], ["-D", "0"]])
+    func optionsKeepTasks(kind: SwiftBuildKind, options: [String]) throws {
+        let source = try directory.write(
+            """
+            @inline(never) func leaf(_ n: Int) -> Int { "\\(n)".count }
+            @MainActor @inline(never) func descend(_ n: Int) async -> Int {
+                var sum = (0..<20).reduce(0) { $0 + leaf(n + $1) }
+                await Task.yield()
+                if n > 0 { sum += await descend(n - 1) }
+                await Task.yield()
+                return sum + leaf(n)
+            }
+            print(await descend(9))
+            """, to: "main.swift")
+        let program = try build(kind, [source])
+        let session = directory.file("s")
+        let recorded = try Fathom.record([program], into: session, options: ["--quiet"] + options)
+        #expect(recorded.stdout == (try run(program).stdout), Comment(rawValue: recorded.stderr))
+        let tree = try Fathom.run(["tree", session, "--thread", "task *", "--no-fold"]).stdout
+        let calls = tree.split(separator: "\n").map { $0.split(separator: " ") }
+            .filter { $0.count > 5 && $0[5] == "descend(_:)" }
+        #expect(
+            calls.map { Int($0[0]) ?? 0 } == Array(0..<10).map { (Int(calls[0][0]) ?? 0) + $0 }, Comment(rawValue: tree)
+        )
+        #expect(!tree.contains("(resumed)"))
+        let info = try Fathom.run(["info", session]).stdout
+        #expect(info.contains("damage       none"))
+        let leaves = try Listing.rows(["report", session, "--format", "csv"])["leaf(_:)"] ?? 0
+        #expect(leaves < 210 && (options[0] == "-t" || leaves == 0))
+        // "left out   N calls, by the options".
+        let line = info.split(separator: "\n").first { $0.hasPrefix("left out ") }
+        #expect((line.flatMap { Int($0.split(separator: " ")[2]) } ?? 0) >= 210 - leaves, Comment(rawValue: info))
+    }
+
     /// A static program that was built without Fathom has nothing to record, and that is said.
     @Test func staticWithoutRuntime() throws {
         let source = try directory.write("print(1)\n", to: "main.swift")
