@@ -157,6 +157,18 @@ void modules_scan(void) {
     system_restore_signals(signals);
 }
 
+int modules_hold(const uintptr_t *addresses, uint32_t count) {
+    uint64_t signals = lock_take(&runtime.modules_lock);
+    uint32_t held = 0;
+    for (; held < count; held++) {
+        const struct module *module = known.list, *end = module + known.count;
+        while (module < end && addresses[held] - module->low >= module->high - module->low) module++;
+        if (module == end) break;
+    }
+    lock_give(&runtime.modules_lock, signals);
+    return held == count;
+}
+
 void fathom_note_modules(void) {
     if (runtime.state == STATE_READY && control.mode != MODE_UNKNOWN) modules_scan();
 }

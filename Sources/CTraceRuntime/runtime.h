@@ -275,6 +275,8 @@ void metadata_append(uint16_t kind, const struct part *parts, size_t count);
 
 // modules.c
 void modules_scan(void);  // writes what has changed since the last time
+// Whether each address lies in a module, as of the last scan. O(addresses × modules).
+int modules_hold(const uintptr_t *addresses, uint32_t count);
 
 // chunk.c. `now` is in ticks.
 void chunk_finish(struct thread *t, uint64_t now);

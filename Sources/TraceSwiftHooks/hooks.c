@@ -15,9 +15,11 @@ extern void *swift_task_getCurrent(void) __attribute__((weak, visibility("defaul
 extern char run_job[] __asm__("_ZN5swift34runJobInEstablishedExecutorContextEPNS_3JobE")
     __attribute__((weak, visibility("hidden")));
 
-// Tells the runtime how to ask which task runs, and where tasks are run.
+// Tells the runtime how to ask which task runs, and where tasks are run. It is called, not jumped to: the runtime knows
+// the product by where it returns to.
 __attribute__((constructor, no_instrument_function)) static void find_tasks(void) {
     if (fathom_swift_tasks && swift_task_getCurrent) fathom_swift_tasks(swift_task_getCurrent, run_job);
+    __asm__ volatile("");
 }
 
 // Jumps, so that the runtime finds the function's own stack pointer.
