@@ -22,20 +22,26 @@ __attribute__((constructor, no_instrument_function)) static void find_tasks(void
     __asm__ volatile("");
 }
 
-// Jumps, so that the runtime finds the function's own stack pointer.
+// Jumps, so that the runtime finds the function's own stack pointer. By a register: on aarch64 no compiler jumps to a
+// function that may be missing by its name.
 #if defined(__clang__)
 #define JUMP __attribute__((musttail)) return
 #else
 #define JUMP
 #endif
+#define BY_REGISTER(function) __asm__("" : "+r"(function))
 
 // Callers pass the call site alone; the second parameter makes it a jump between functions of one signature.
 HOOK void __tsan_func_entry(void *site, UNUSED void *nothing) {
-    if (fathom_swift_enter) JUMP fathom_swift_enter(__builtin_return_address(0), site);
+    void (*enter)(void *, void *) = fathom_swift_enter;
+    BY_REGISTER(enter);
+    if (enter) JUMP enter(__builtin_return_address(0), site);
 }
 
 HOOK void __tsan_func_exit(void) {
-    if (fathom_swift_exit) JUMP fathom_swift_exit();
+    void (*leave)(void) = fathom_swift_exit;
+    BY_REGISTER(leave);
+    if (leave) JUMP leave();
 }
 
 // What the instrumentation calls besides, whatever is switched off.

@@ -35,6 +35,31 @@ struct CrossTests {
         expectSameTree(try Dump(session).enters(), try Truth.calls(truth))
     }
 
+    /// The hooks of Swift's compiler, which say less than others; and a register that C knows nothing of.
+    @Test(arguments: [0, 2]) func swiftHooks(_ level: Int) throws {
+        let directory = try TemporaryDirectory("cross")
+        let session = directory.file("session.fathom")
+        let walk = try record(try compileWithSwiftHooks("sanitizer", level), ["3000"], into: session, truth: "")
+        #expect(walk.status == 0)
+        let tree = try SanitizerHookTests.tree(session).map { "\($0[0]) \($0[1])" }
+        #expect(tree == walk.stdout.split(separator: "\n").map(String.init))
+        let jobs = directory.file("jobs.fathom")
+        let pieces = try record(try compileWithSwiftHooks("jobs", level), ["1"], into: jobs, truth: "")
+        #expect(pieces.status == 0)
+        #expect(try TaskPieceTests.contexts(jobs) == ["0", "0", "2"])
+    }
+
+    private func compileWithSwiftHooks(_ program: String, _ level: Int) throws -> String {
+        let sources = "\(Binaries.sources)/../../Sources"
+        let hooks = try Binaries.make(
+            "hooks-aarch64.o", command: "clang",
+            ["--target=aarch64-linux-gnu", "-Wall", "-Wextra", "-Werror", "-O2", "-fPIC", "-c"],
+            ["\(sources)/TraceSwiftHooks/hooks.c"])
+        return try Binaries.make(
+            "\(program)-aarch64-O\(level)", command: "aarch64-linux-gnu-gcc",
+            ["-g", "-O\(level)", "-I\(sources)/CFathom/include"], ["\(Binaries.sources)/\(program).c", hooks])
+    }
+
     private func compile(_ source: String, level: Int = 0) throws -> String {
         let name = "\(source.split(separator: ".")[0])-aarch64-O\(level)"
         let command = "aarch64-linux-gnu-\(source.hasSuffix(".cpp") ? "g++" : "gcc")"

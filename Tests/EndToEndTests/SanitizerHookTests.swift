@@ -27,7 +27,7 @@ import Testing
     }
 
     /// Each call's depth, name, and perhaps how it began and ended.
-    private static func tree(_ session: String) throws -> [[Substring]] {
+    static func tree(_ session: String) throws -> [[Substring]] {
         // "depth total unit self unit name", and what there is to say.
         let lines = try Fathom.run(["tree", session, "--no-fold"]).stdout.split(separator: "\n")
         let fields = lines.map { $0.split(separator: " ") }.filter { $0.count > 5 && Int($0[0]) != nil }

@@ -21,11 +21,16 @@ import Testing
     /// Memory that only begins like a context is followed neither then nor when the register holds something else.
     @Test(arguments: Build.all) func contextsLeadToCode(build: Build) throws {
         try record(build, 1, []) { session in
-            let tasks = try Fathom.run(["dump", session]).stdout.split(separator: "\n")
-                .map { $0.split(separator: " ") }.filter { $0.count > 1 && $0[1] == "task" }
-            let contexts = tasks.map { words in words.firstIndex(of: "contexts").map { words[$0 + 1] } ?? "0" }
+            let contexts = try Self.contexts(session)
             #expect(contexts == ["0", "0", "2"])
         }
+    }
+
+    /// How many contexts are known of each piece.
+    static func contexts(_ session: String) throws -> [Substring] {
+        let tasks = try Fathom.run(["dump", session]).stdout.split(separator: "\n")
+            .map { $0.split(separator: " ") }.filter { $0.count > 1 && $0[1] == "task" }
+        return tasks.map { words in words.firstIndex(of: "contexts").map { words[$0 + 1] } ?? "0" }
     }
 
     /// The calls around a piece are left out, it is not; and its time is not theirs then.
