@@ -43,6 +43,15 @@ import Testing
         #expect(try dropped(dump) + counts.values.reduce(0, +) == Self.calls)
     }
 
+    /// What was left out before a fork is the parent's to tell, not the child's.
+    @Test func maxDepthAcrossFork() throws {
+        let directory = try TemporaryDirectory("options")
+        let session = directory.file("session.fathom")
+        let binary = try Binaries.instrumented("left_out_fork.c", .gccO2)
+        #expect(try Fathom.record([binary], into: session, options: ["-D", "0", "--quiet"]).status == 0)
+        #expect(try dropped(try Dump(session)) == 5 + 1)
+    }
+
     /// The cap holds to within the buffers that are in flight when it is reached.
     @Test func maxSize() throws {
         let directory = try TemporaryDirectory("options")
