@@ -15,7 +15,6 @@ FATHOM_WITHOUT_HOOKS
 #define TASK_ID 36u
 #define TASK_RESUME_FUNCTION 56u  // and its context, the next word
 
-#define CHAIN_LIMIT 64u
 #define KNOWN_LIMIT 4096u     // a power of two
 #define RUN_SIZE 1024u        // the function that runs jobs takes no more
 #define FUNCTION_REACH 4096u  // a function's hook is not further from its start
@@ -70,9 +69,9 @@ static int is_readable(uintptr_t address) {
 // followed unseen from then on. What is none is found out each time: by nothing where it is not aligned, by a system
 // call (under a microsecond) where it cannot be read, by one a link and the lock where it can.
 static int is_context(uintptr_t context) {
-    uintptr_t code[CHAIN_LIMIT];
+    uintptr_t code[FATHOM_TASK_DEPTH_LIMIT];
     uint32_t count = 0;
-    while (context && count < CHAIN_LIMIT) {
+    while (context && count < FATHOM_TASK_DEPTH_LIMIT) {
         const uintptr_t *words = (const uintptr_t *)context;
         // Aligned to 16, both words are on one page.
         if (context & 15 || !is_readable(context)) return 0;
@@ -109,7 +108,7 @@ void task_put(struct thread *t, uintptr_t function, uintptr_t call_site, uintptr
     record.resume = (uint16_t)((resume[0] ^ resume[1] << 20) * 0x9e3779b97f4a7c15ull >> 48);
     if (holds_context(function, call_site, context)) {
         if (resume[1] == context && function - resume[0] < FUNCTION_REACH) record.flags = FATHOM_TASK_RESUMED;
-        for (const uintptr_t *link = (const uintptr_t *)context; link && record.depth < CHAIN_LIMIT;
+        for (const uintptr_t *link = (const uintptr_t *)context; link && record.depth < FATHOM_TASK_DEPTH_LIMIT;
              link = (const uintptr_t *)link[0]) {
             if (record.depth < FATHOM_TASK_CONTEXTS) record.contexts[record.depth] = (uintptr_t)link;
             record.depth++;

@@ -38,40 +38,32 @@ struct TreeEmitter<Visitor: TreeVisitor> {
             suspended: node.suspended,
             calls: node.calls, depth: node.depth, state: node.state,
             isInherited: node.isInherited, hidden: node.hidden, dropped: node.dropped)
-        if let previous = latest {
-            if call.depth > previous.depth {
-                showGroup()
-                visitor.enter(previous)
-                ancestors.append(previous)
-            } else {
-                settle(previous)
-                leave(downTo: call.depth)
-            }
-        } else {
-            leave(downTo: call.depth)
-        }
+        moveOn(to: call.depth)
         latest = call
         return true
     }
 
     private mutating func show(_ event: TreeNode) {
-        if let latest {
-            if event.depth > latest.depth {
-                showGroup()
-                visitor.enter(latest)
-                ancestors.append(latest)
-            } else {
-                settle(latest)
-            }
-        }
+        moveOn(to: event.depth)
         latest = nil
-        leave(downTo: event.depth)
         showGroup()
         guard visitor.wantsMore else { return }
         visitor.show(
             TreeEvent(
                 name: space.name(UInt32(truncatingIfNeeded: event.address)), value: event.value, moment: event.start,
                 depth: event.depth))
+    }
+
+    /// What comes next is at `depth`: below the latest call, or behind it and all that is no less deep.
+    private mutating func moveOn(to depth: UInt32) {
+        guard let latest, depth > latest.depth else {
+            if let latest { settle(latest) }
+            leave(downTo: depth)
+            return
+        }
+        showGroup()
+        visitor.enter(latest)
+        ancestors.append(latest)
     }
 
     mutating func finish() {

@@ -7,29 +7,13 @@ enum Listing {
     static func rows(_ arguments: [String]) throws -> [String: Int] {
         let report = try Fathom.run(arguments)
         try #require(report.status == 0, Comment(rawValue: report.stderr))
-        let lines = report.stdout.split(separator: "\n").map(fields)
+        let lines = report.stdout.split(separator: "\n").map(csvFields)
         let header = try #require(lines.first)
         let name = try #require(header.firstIndex(of: "name"))
         let calls = try #require(header.firstIndex(of: "calls"))
         var rows: [String: Int] = [:]
         for line in lines.dropFirst() { rows[line[name], default: 0] += Int(line[calls]) ?? 0 }
         return rows
-    }
-
-    /// The fields of a line of CSV.
-    static func fields(_ line: Substring) -> [String] {
-        var fields = [""]
-        var isQuoted = false
-        for character in line {
-            if character == "\"" {
-                isQuoted.toggle()
-            } else if character == ",", !isQuoted {
-                fields.append("")
-            } else {
-                fields[fields.count - 1].append(character)
-            }
-        }
-        return fields
     }
 
     /// Calls by function of the tree, line by line.

@@ -22,6 +22,14 @@ struct Project {
             workingDirectory: path)
     }
 
+    /// Configures into `out` behind `fathom build`, and builds without: the tree keeps the stand-ins as its compilers.
+    func cmake(_ options: [String]) throws {
+        let configured = try build(["cmake", "-S", ".", "-B", "out"] + options)
+        #expect(configured.status == 0, "\(configured.stderr)")
+        let built = try run("cmake", ["--build", "out"], workingDirectory: path)
+        #expect(built.status == 0, "\(built.stdout)\(built.stderr)")
+    }
+
     /// Calls by function, of what the project made.
     ///
     /// - Parameter output: what it is to print.

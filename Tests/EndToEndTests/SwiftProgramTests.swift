@@ -166,7 +166,7 @@ import Testing
     private func selfTimeOfMain(_ session: String) throws -> UInt64 {
         let export = try Fathom.run(["export", session, "--format", "csv", "-o", "-", "--thread", "task *"])
         // call,caller,pid,tid,lane,depth,name,module,start,total,self,state
-        let calls = export.stdout.split(separator: "\n").dropFirst().map(Listing.fields)
+        let calls = export.stdout.split(separator: "\n").dropFirst().map(csvFields)
         #expect(Set(calls.map { $0[3] }).count == 1)
         let roots = calls.filter { $0[5] == "0" }
         #expect(roots.map { $0[6] } == ["main"])

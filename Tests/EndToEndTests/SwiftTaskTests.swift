@@ -150,7 +150,7 @@ import Testing
         }
         for line in export.stdout.split(separator: "\n").dropFirst() {
             // call,caller,pid,tid,lane,depth,name,module,start,total,self,state
-            let fields = Listing.fields(line)
+            let fields = csvFields(line)
             if fields[3] != task {
                 finish()
                 task = fields[3]

@@ -148,13 +148,14 @@ struct fathom_path_entry {
 #define FATHOM_EXIT_SIZE 2u
 
 #define FATHOM_TASK_CONTEXTS 4u
+#define FATHOM_TASK_DEPTH_LIMIT 64u
 #define FATHOM_TASK_RESUMED 1u  // the piece is what the task was last suspended to go on with
 
 // What runs of a task between two suspensions, or of one of its functions until it calls or returns to the next, is one
 // call on the thread's stack: a piece. Contexts are addresses that stand for asynchronous calls while these last.
 struct fathom_task {
     uint32_t task;    // id in the process
-    uint8_t depth;    // contexts from the one that was passed to the task's first; 64: or more; 0: not known
+    uint8_t depth;    // contexts from the one that was passed to the task's first; the limit: or more; 0: not known
     uint8_t flags;    // FATHOM_TASK_*
     uint16_t resume;  // what the task was last suspended to go on with, hashed: when it differs, it was suspended
     uint64_t contexts[FATHOM_TASK_CONTEXTS];  // the first of them: the one that was passed, its caller's, and so on

@@ -44,7 +44,7 @@ struct Tune: ParsableCommand {
             language: HookTuning.Language(
                 pattern: { $0.isKnown ? ExcludePattern.of($0.name) : nil }, leavesOut: ExcludePattern.leavesOut))
         let report = TuneReport(
-            tuning, session: input.session, bytes: paths.threads.reduce(0) { $0 + UInt64($1.bytes) },
+            tuning, session: input.session, bytes: paths.recorded.reduce(0) { $0 + UInt64($1.bytes) },
             measured: TracingCost(of: paths.session))
         let file = try OutputFile(output ?? "-")
         report.write(format, to: file.writer)

@@ -5,13 +5,25 @@ internal import TraceFormat
 /// The call paths of a session: what the commands that add calls up start from.
 struct AggregateInput {
     let session: Session
-    let threads: [TracedThread]
+    /// What is asked for, as it was recorded where that is everything: its calls may be known already.
+    let recorded: [TracedThread]
     let functions: FunctionTable
     let filter: TreeFilter
     let aggregation: Aggregation
     private let resolver: FunctionResolver
     private let cost: TracingCost?
     private let cache: AggregateCache?
+    private let joined: JoinedThreads
+
+    /// What is asked for, with Swift's tasks joined, which takes as long as to read it.
+    var threads: [TracedThread] { joined.threads }
+
+    private final class JoinedThreads {
+        private let join: () -> [TracedThread]
+        private(set) lazy var threads = join()
+
+        init(_ join: @autoclosure @escaping () -> [TracedThread]) { self.join = join }
+    }
 
     /// - Parameters:
     ///   - usesCache: whether call paths of the whole session may be kept beside it.
@@ -30,11 +42,20 @@ struct AggregateInput {
         let symbols = try SymbolSource(for: session, selection, rawNames: filters?.rawNames ?? false)
         filter = try filters?.treeFilter(of: session, symbols) ?? TreeFilter()
         functions = symbols.functions(lines: true)
-        resolver = FunctionResolver(functions)
-        threads = try selection.selection(of: session, joiningTasks: resolver).flatMap(\.threads)
+        let resolver = FunctionResolver(functions)
+        self.resolver = resolver
+        let isWhole = selection.thread.isEmpty && selection.process.isEmpty
+        if isWhole {
+            recorded = session.processes.flatMap(\.threads)
+            joined = JoinedThreads(
+                session.processes.flatMap { TaskJoin(of: session, resolver: resolver).threads(of: $0) })
+        } else {
+            let chosen = try selection.selection(of: session, joiningTasks: resolver).flatMap(\.threads)
+            recorded = chosen
+            joined = JoinedThreads(chosen)
+        }
         cost = try times?.cost(of: session, isWhole: filter.from == 0 && filter.to == .max)
         aggregation = AggregateInput.aggregation(session, resolver, filter, cost)
-        let isWhole = selection.thread.isEmpty && selection.process.isEmpty
         let isCached = usesCache && isWhole && filters?.rawNames != true
         cache = isCached && filter.from == 0 && filter.to == .max ? AggregateCache(session) : nil
     }
@@ -91,7 +112,7 @@ struct AggregateInput {
     func warn() {
         Diagnostics.warn(session.damage)
         Diagnostics.warn(session.losses)
-        let lost = threads.reduce(UInt64(0)) { $0 &+ $1.lostCalls }
+        let lost = recorded.reduce(UInt64(0)) { $0 &+ $1.lostCalls }
         if lost > 0 { Diagnostics.warn("\(lost) calls left no record; their time is in their callers' self time") }
     }
 }
