@@ -3,14 +3,19 @@ internal import Glibc
 /// A linkage name as people read it: C++, Swift and Rust names demangled, any other as it is.
 ///
 /// What compilers append to a clone's name (`.cold`, `.constprop.0`) stays at the end.
-public func demangle(_ linkageName: String) -> String {
+///
+/// - Parameter spoken: C++ names are written as people do, `std::vector<int>`, and not with all that the compiler fills in.
+public func demangle(_ linkageName: String, spoken: Bool = true) -> String {
     // Versions of ELF symbols: memcpy@@GLIBC_2.14.
     let name = linkageName.utf8.firstIndex(of: UInt8(ascii: "@")).map { linkageName[..<$0] } ?? linkageName[...]
     guard let prefix = prefixes.first(where: { name.hasPrefix($0) }) else { return String(name) }
     if let rust = RustLegacyName.demangle(name) ?? RustV0Name.demangle(name) { return rust }
     let suffix = name.utf8.firstIndex(of: UInt8(ascii: ".")) ?? name.endIndex
     let mangled = String(name[..<suffix])
-    let demangled = prefix == "_Z" ? demangleCXX(mangled).map(CXXName.withoutParameters) : demangleSwift(mangled)
+    let demangled =
+        prefix == "_Z"
+        ? demangleCXX(mangled).map { CXXName.withoutParameters(spoken ? CXXSpokenName.of($0) : $0) }
+        : demangleSwift(mangled)
     return demangled.map { $0 + name[suffix...] } ?? String(name)
 }
 

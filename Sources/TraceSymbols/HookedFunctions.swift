@@ -9,7 +9,7 @@ public struct HookedFunctions: Sendable {
 
         /// As reports call it, or demangled in full. Made each time.
         public func name(raw: Bool) -> String {
-            (raw ? nil : SwiftName(linkageName)?.name) ?? demangle(linkageName)
+            (raw ? nil : SwiftName(linkageName)?.name) ?? demangle(linkageName, spoken: !raw)
         }
     }
 

@@ -98,7 +98,7 @@ public final class ModuleSymbols {
             symbol.isCompilerMade = swift.kind == .compilerMade
             symbol.identity = swift.identity
         } else {
-            symbol.name = demangle(found.linkageName)
+            symbol.name = demangle(found.linkageName, spoken: !rawNames)
         }
         // Assembly has lines but no subprograms.
         if lines, let place = functionLines?.lookup(address) ?? location(at: found.start) {

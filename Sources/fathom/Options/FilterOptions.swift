@@ -40,7 +40,11 @@ struct FilterOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Only calls that begin before this time since the start.", valueName: "time"))
     var to: TimeSpan?
 
-    @Flag(help: "Swift: full names, with every version of a function by itself and what the compiler made.")
+    @Flag(
+        help: """
+            Full names: in C++ with default template arguments, in Swift with every version of a function by itself and what \
+            the compiler made.
+            """)
     var rawNames = false
 
     func treeFilter() throws -> TreeFilter {
