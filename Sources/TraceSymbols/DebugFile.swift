@@ -4,21 +4,64 @@ internal import Glibc
 /// Finds the separate file that holds a stripped module's symbols and debug information.
 ///
 /// In the order of GDB ("Debugging Information in Separate Files"): the build-id directories, then the `.gnu_debuglink`
-/// name beside the module, in `.debug` beside it, and below the debug roots.
+/// name beside the module, in `.debug` beside it, and below the debug roots. After these come the places where builds leave
+/// what they stripped a program of.
 struct DebugFile {
     /// Directories like `/usr/lib/debug`.
     var roots: [String]
+    /// Files, and directories that hold some, which a person named: looked at first.
+    var named: [String] = []
 
-    /// The path of the first file that belongs to `module`: same build-id, or the checksum the link demands.
+    /// The path of the first file that belongs to `module`: same build-id, the checksum the link demands, or the same code.
     func find(for module: borrowing ELFFile) -> String? {
         let buildID = module.buildID
-        if buildID.count > 1 {
-            let name = "\(hex(buildID[..<1]))/\(hex(buildID[1...])).debug"
-            for root in roots {
-                let path = "\(root)/.build-id/\(name)"
-                if hasBuildID(path, buildID) { return path }
-            }
+        if let path = namedFiles(module.path, buildID).first(where: { isTwin($0, of: module) }) { return path }
+        if let path = buildIDFiles(buildID, below: roots).first(where: { hasBuildID($0, buildID) }) { return path }
+        return linked(by: module, buildID) ?? beside(module.path).first { isTwin($0, of: module) }
+    }
+
+    /// The file among those that were named that is the module at `path`, which is gone or another by now; nil without a
+    /// build-id to know it by.
+    func replacement(for path: String, buildID: [UInt8]) -> String? {
+        buildID.isEmpty ? nil : namedFiles(path, buildID).first { hasBuildID($0, buildID) }
+    }
+
+    /// What builds call a program before they strip it, or what they stripped it of.
+    private func beside(_ path: String) -> [String] {
+        let name = path.split(separator: "/").last.map(String.init) ?? path
+        let directory = path.dropLast(name.utf8.count)
+        return Self.suffixes.map { path + $0 } + Self.suffixes.map { "\(directory).debug/\(name)\($0)" }
+            + ["\(directory).debug/\(name)"]
+    }
+
+    private static let suffixes = ["_unstripped", ".unstripped", ".debug", ".dbg", ".full"]
+
+    private func namedFiles(_ path: String, _ buildID: [UInt8]) -> [String] {
+        let name = path.split(separator: "/").last.map(String.init) ?? path
+        return named.flatMap { place in
+            [place] + buildIDFiles(buildID, below: [place])
+                + ["\(place)\(path)", "\(place)/\(name)"].flatMap { [$0] + beside($0) }
         }
+    }
+
+    private func buildIDFiles(_ buildID: [UInt8], below directories: [String]) -> [String] {
+        guard buildID.count > 1 else { return [] }
+        let name = "\(hex(buildID[..<1]))/\(hex(buildID[1...])).debug"
+        return directories.map { "\($0)/.build-id/\(name)" }
+    }
+
+    /// Whether the file at `path` has symbols of the same program: by the build-ids or, without one, by the sections with code
+    /// and data, which stripping leaves where they are.
+    private func isTwin(_ path: String, of module: borrowing ELFFile) -> Bool {
+        var status = stat()
+        guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, let file = try? ELFFile(path: path),
+            file.section(type: SHT_SYMTAB) != nil || file.hasDWARF
+        else { return false }
+        let buildID = module.buildID
+        return buildID.isEmpty ? file.buildID.isEmpty && file.hasSameCode(as: module) : file.buildID == buildID
+    }
+
+    private func linked(by module: borrowing ELFFile, _ buildID: [UInt8]) -> String? {
         guard let link = debugLink(of: module), let resolved = realpath(module.path, nil) else { return nil }
         defer { free(resolved) }
         let directory = String(String(cString: resolved).dropLast { $0 != "/" })

@@ -134,4 +134,35 @@ struct ELFFile: ~Copyable {
 
     /// The GNU build-id, empty when the linker made none.
     var buildID: [UInt8] { note(owner: "GNU", type: UInt32(NT_GNU_BUILD_ID)) ?? [] }
+
+    /// Whether this is the same program as `other`, stripped or not: sections with code and data are at the same places, and
+    /// code that both files hold is the same. O(sections + bytes of code).
+    func hasSameCode(as other: borrowing ELFFile) -> Bool {
+        let (mine, others) = (loadedSections, other.loadedSections)
+        guard header.e_machine == other.header.e_machine, !mine.isEmpty, mine.count == others.count else {
+            return false
+        }
+        return zip(mine, others).allSatisfy { left, right in
+            guard left.header.sh_addr == right.header.sh_addr, left.header.sh_size == right.header.sh_size else {
+                return false
+            }
+            guard left.header.sh_flags & UInt64(SHF_EXECINSTR) != 0, let code = left.data, let otherCode = right.data
+            else { return true }
+            return code.pointee.d_size == otherCode.pointee.d_size
+                && memcmp(code.pointee.d_buf, otherCode.pointee.d_buf, code.pointee.d_size) == 0
+        }
+    }
+
+    /// The sections that are loaded, in file order.
+    private var loadedSections: [Section] {
+        var sections: [Section] = []
+        var section: OpaquePointer?
+        while let next = elf_nextscn(handle, section) {
+            section = next
+            var header = GElf_Shdr()
+            guard gelf_getshdr(next, &header) != nil, header.sh_flags & UInt64(SHF_ALLOC) != 0 else { continue }
+            sections.append(Section(handle: next, header: header))
+        }
+        return sections
+    }
 }

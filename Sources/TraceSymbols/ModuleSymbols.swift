@@ -16,17 +16,18 @@ public final class ModuleSymbols {
     ///   - path: of the module's file, as it was mapped.
     ///   - buildID: of the module as it ran; empty when it had none.
     ///   - debugRoots: where separate debug information is installed.
+    ///   - symbolFiles: files with the symbols of stripped modules, or directories that hold some.
     ///   - rawNames: names as demanglers give them, and every version of a function by itself.
     ///   - joinsParts: what a function that may suspend goes on with has its name and identity.
     public init(
-        path: String, buildID: [UInt8], debugRoots: [String] = ["/usr/lib/debug"], rawNames: Bool = false,
-        joinsParts: Bool = false
+        path: String, buildID: [UInt8], debugRoots: [String] = ["/usr/lib/debug"], symbolFiles: [String] = [],
+        rawNames: Bool = false, joinsParts: Bool = false
     ) {
         self.rawNames = rawNames
         self.joinsParts = joinsParts
         self.path = path
         self.buildID = buildID
-        debugFile = DebugFile(roots: debugRoots)
+        debugFile = DebugFile(roots: debugRoots, named: symbolFiles)
     }
 
     /// Why there are no names, or nil. Reads the symbol table.
@@ -152,10 +153,9 @@ public final class ModuleSymbols {
     private func read() -> Contents {
         var contents = Contents()
         do throws(SymbolProblem) {
-            let file = try ELFFile(path: path)
-            guard buildID.isEmpty || file.buildID == buildID else { throw .rebuilt(path) }
+            let file = try openModule()
             contents.table = SymbolTable(file, type: SHT_SYMTAB)
-            contents.dwarfPath = file.hasDWARF ? path : nil
+            contents.dwarfPath = file.hasDWARF ? file.path : nil
             if contents.table == nil || contents.dwarfPath == nil, let debugPath = debugFile.find(for: file),
                 let debug = try? ELFFile(path: debugPath)
             {
@@ -169,6 +169,20 @@ public final class ModuleSymbols {
             contents.problem = error
         }
         return contents
+    }
+
+    /// The module's file or, where that is another by now, what takes its place.
+    private func openModule() throws(SymbolProblem) -> ELFFile {
+        let problem: SymbolProblem
+        do throws(SymbolProblem) {
+            let file = try ELFFile(path: path)
+            if buildID.isEmpty || file.buildID == buildID { return file }
+            problem = .rebuilt(path)
+        } catch {
+            problem = error
+        }
+        guard let other = debugFile.replacement(for: path, buildID: buildID) else { throw problem }
+        return try ELFFile(path: other)
     }
 
     private func readDWARF<Table>(_ read: (borrowing ELFFile) -> Table) -> Table? {

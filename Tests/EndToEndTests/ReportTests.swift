@@ -46,6 +46,23 @@ import Testing
         }
     }
 
+    @Test func symbolsOfAStrippedProgram() throws {
+        let directory = try TemporaryDirectory("symbols")
+        let session = directory.file("session.fathom")
+        let (program, kept) = (directory.file("program"), try directory.makeDirectory("kept"))
+        try run("cp", [try Binaries.instrumented("fib.c", .gccO2), program])
+        try run("cp", [program, kept])
+        try run("strip", [program])
+        _ = try Fathom.record([program, "5"], into: session)
+        #expect(try Fathom.run(["report", session]).stdout.contains("fib") == false)
+        for command in ["report", "tree", "dump"] {
+            #expect(try Fathom.run([command, session, "--symbols", kept]).stdout.contains("fib"), "\(command)")
+        }
+        let misspelt = try Fathom.run(["report", session, "--symbols", directory.file("nowhere")])
+        #expect(misspelt.status == 64)
+        #expect(misspelt.stderr.contains("nowhere: No such file"))
+    }
+
     @Test func whatIsNotThereIsSaidInOneLine() throws {
         let directory = try TemporaryDirectory("report")
         let session = directory.file("session.fathom")

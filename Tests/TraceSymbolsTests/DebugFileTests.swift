@@ -80,4 +80,48 @@ import TraceSymbols
         try run("objcopy", ["--add-gnu-debuglink=\(debug)", program])
         try expectFunctions(ModuleSymbols(path: program, buildID: []))
     }
+
+    /// Keeps the program as `twin` and strips it, with no word in it of where its symbols are.
+    private func strip(_ buildID: String, keeping twin: String) throws {
+        try Toolchain.compile(
+            sources: ["program.c": Programs.c], compiler: .gcc, flags: ["-O0", "-g", buildID], output: program)
+        try run("cp", [program, twin])
+        try run("strip", [program])
+    }
+
+    @Test(arguments: buildIDs, ["program_unstripped", "program.debug", ".debug/program"])
+    func unstrippedTwin(_ buildID: String, _ name: String) throws {
+        try directory.makeDirectory(".debug")
+        try strip(buildID, keeping: directory.file(name))
+        try expectFunctions(ModuleSymbols(path: program, buildID: []))
+    }
+
+    /// Twins of another build, with and without a build-id, are passed over.
+    @Test(arguments: buildIDs) func twinOfAnotherBuild(_ buildID: String) throws {
+        try strip(buildID, keeping: directory.file("kept"))
+        let other = buildID == Self.buildIDs[0] ? "-Wl,--build-id=0xffff" : buildID
+        try Toolchain.compile(
+            sources: ["other.c": Programs.c + "\nint more(int x) { return x + 1; }"], compiler: .gcc,
+            flags: ["-O0", "-g", other], output: directory.file("program_unstripped"))
+        #expect(ModuleSymbols(path: program, buildID: []).problem == .noSymbols(program))
+    }
+
+    @Test(arguments: buildIDs, ["", "program", "program.debug", "program_unstripped"])
+    func namedByAPerson(_ buildID: String, _ name: String) throws {
+        let place = try directory.makeDirectory("symbols")
+        let kept = name.isEmpty ? directory.file("anything") : "\(place)/\(name)"
+        try strip(buildID, keeping: kept)
+        let named = name.isEmpty ? kept : place
+        try expectFunctions(ModuleSymbols(path: program, buildID: [], symbolFiles: ["/nowhere", named]))
+    }
+
+    /// A program that was built anew, or is gone, is known by its build-id.
+    @Test(arguments: [true, false]) func insteadOfTheProgram(_ isGone: Bool) throws {
+        let id: [UInt8] = [0xab, 0xcd, 0xef, 0x01, 0x23]
+        let place = try directory.makeDirectory("symbols")
+        try strip(Self.buildIDs[0], keeping: "\(place)/program")
+        if isGone { try run("rm", [program]) } else { try run("cp", ["/bin/true", program]) }
+        #expect(ModuleSymbols(path: program, buildID: id).problem != nil)
+        try expectFunctions(ModuleSymbols(path: program, buildID: id, symbolFiles: [place]))
+    }
 }

@@ -20,6 +20,7 @@ struct Diff: ParsableCommand {
     var after: [String] = []
 
     @OptionGroup var threads: ThreadOptions
+    @OptionGroup var symbols: SymbolOptions
     @OptionGroup(title: "Filters") var filters: FilterOptions
 
     @Option(help: "What a row is of.")
@@ -92,7 +93,7 @@ struct Diff: ParsableCommand {
         options.threshold = threshold.percent / 100
         let input = try ComparisonInput(
             before: after.isEmpty ? [sessions[0]] : sessions, after: after.isEmpty ? [sessions[1]] : after, threads,
-            filters, usesCache: !noCache, options: options)
+            symbols, filters, usesCache: !noCache, options: options)
         if let moot = limits.first(where: { $0.isMoot(in: input.comparison) }) {
             input.warn()
             throw Diagnostics.fail(

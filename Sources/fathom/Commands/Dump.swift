@@ -20,7 +20,7 @@ struct Dump: ParsableCommand {
     func run() throws {
         let session = try input.open()
         let selection = try input.selection(of: session)
-        let functions = SymbolSource.raw.functions(lines: false)
+        let functions = SymbolSource.raw(input.symbols).functions(lines: false)
         let resolver = FunctionResolver(functions)
         let writer = StandardOutput.writer()
         let report = DumpReport(

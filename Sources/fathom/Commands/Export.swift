@@ -42,7 +42,7 @@ struct Export: ParsableCommand {
     func run() throws {
         _ = try filters.treeFilter()  // bad usage is told before a bad session
         let session = try input.open()
-        let symbols = try SymbolSource(for: session, input.threads, rawNames: filters.rawNames)
+        let symbols = try SymbolSource(for: session, input.threads, input.symbols, rawNames: filters.rawNames)
         let filter = try filters.treeFilter(of: session, symbols)
         let resolver = FunctionResolver(symbols.functions(lines: true))
         let selection = try input.selection(of: session, joiningTasks: resolver)

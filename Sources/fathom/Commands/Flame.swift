@@ -62,7 +62,7 @@ struct Flame: ParsableCommand {
 
     private func drawChange(since before: String, to file: FlameFile) throws {
         let input = try ComparisonInput(
-            before: [before], after: [self.input.session], self.input.threads, filters, usesCache: true,
+            before: [before], after: [self.input.session], self.input.threads, input.symbols, filters, usesCache: true,
             options: SessionComparison.Options())
         var options = FlameGraph.Options()
         options.title = title ?? "\(self.input.session) compared with \(before)"

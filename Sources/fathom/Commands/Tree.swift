@@ -38,7 +38,7 @@ struct Tree: ParsableCommand {
     func run() throws {
         _ = try filters.treeFilter()  // bad usage is told before a bad session
         let session = try input.open()
-        let symbols = try SymbolSource(for: session, input.threads, rawNames: filters.rawNames)
+        let symbols = try SymbolSource(for: session, input.threads, input.symbols, rawNames: filters.rawNames)
         let filter = try filters.treeFilter(of: session, symbols)
         let functions = symbols.functions(lines: lines || format == .json)
         let resolver = FunctionResolver(functions)

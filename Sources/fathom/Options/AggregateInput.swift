@@ -31,15 +31,15 @@ struct AggregateInput {
     init(
         _ input: SessionOptions, _ filters: FilterOptions?, usesCache: Bool, times: CorrectionOptions? = nil
     ) throws {
-        try self.init(input.open(), input.threads, filters, usesCache: usesCache, times: times)
+        try self.init(input.open(), input.threads, input.symbols, filters, usesCache: usesCache, times: times)
     }
 
     init(
-        _ session: Session, _ selection: ThreadOptions, _ filters: FilterOptions?, usesCache: Bool,
-        times: CorrectionOptions? = nil
+        _ session: Session, _ selection: ThreadOptions, _ symbolOptions: SymbolOptions, _ filters: FilterOptions?,
+        usesCache: Bool, times: CorrectionOptions? = nil
     ) throws {
         self.session = session
-        let symbols = try SymbolSource(for: session, selection, rawNames: filters?.rawNames ?? false)
+        let symbols = try SymbolSource(for: session, selection, symbolOptions, rawNames: filters?.rawNames ?? false)
         filter = try filters?.treeFilter(of: session, symbols) ?? TreeFilter()
         functions = symbols.functions(lines: true)
         let resolver = FunctionResolver(functions)
@@ -56,7 +56,7 @@ struct AggregateInput {
         }
         cost = try times?.cost(of: session, isWhole: filter.from == 0 && filter.to == .max)
         aggregation = AggregateInput.aggregation(session, resolver, filter, cost)
-        let isCached = usesCache && isWhole && filters?.rawNames != true
+        let isCached = usesCache && isWhole && filters?.rawNames != true && symbolOptions.symbols.isEmpty
         cache = isCached && filter.from == 0 && filter.to == .max ? AggregateCache(session) : nil
     }
 

@@ -14,7 +14,8 @@ struct ComparisonInput {
     ///   - before: paths of sessions.
     ///   - after: likewise.
     init(
-        before: [String], after: [String], _ threads: ThreadOptions, _ filters: FilterOptions, usesCache: Bool,
+        before: [String], after: [String], _ threads: ThreadOptions, _ symbols: SymbolOptions, _ filters: FilterOptions,
+        usesCache: Bool,
         options: SessionComparison.Options
     ) throws {
         filter = try filters.treeFilter()
@@ -25,7 +26,7 @@ struct ComparisonInput {
         var isEmpty = true
         var inputs: [AggregateInput] = []
         for (index, session) in sessions.enumerated() {
-            let input = try AggregateInput(session, threads, filters, usesCache: usesCache)
+            let input = try AggregateInput(session, threads, symbols, filters, usesCache: usesCache)
             let tree = input.anyTree()
             isEmpty = isEmpty && tree.paths.isEmpty
             builder.add(

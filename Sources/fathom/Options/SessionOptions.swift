@@ -8,6 +8,7 @@ struct SessionOptions: ParsableArguments {
     var session: String
 
     @OptionGroup var threads: ThreadOptions
+    @OptionGroup var symbols: SymbolOptions
 
     /// Opens the session; see ``openSession(_:)``.
     func open() throws -> Session { try openSession(session) }

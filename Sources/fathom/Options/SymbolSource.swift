@@ -5,21 +5,28 @@ internal import TraceSymbols
 /// Joins a session's functions with the symbols of their modules; each module's are loaded once, when first needed.
 final class SymbolSource {
     private var modules: [ModuleIdentity: ModuleSymbols] = [:]
+    private let files: [String]
     private let rawNames: Bool
     private let joinsParts: Bool
 
     /// Every function by itself, by its full name.
-    static var raw: SymbolSource { SymbolSource(rawNames: true, joinsParts: false) }
+    static func raw(_ options: SymbolOptions) -> SymbolSource {
+        SymbolSource(files: options.symbols, rawNames: true, joinsParts: false)
+    }
 
     /// For what is shown of `session`.
     ///
     /// Where tasks are joined, a call of an asynchronous function is one from call to return, so its parts have one name: the
     /// compiler may have put the first into the caller.
-    convenience init(for session: Session, _ threads: ThreadOptions, rawNames: Bool) throws {
-        self.init(rawNames: rawNames, joinsParts: try threads.joinsTasks(of: session))
+    convenience init(
+        for session: Session, _ threads: ThreadOptions, _ options: SymbolOptions, rawNames: Bool
+    ) throws {
+        self.init(
+            files: options.symbols, rawNames: rawNames, joinsParts: try threads.joinsTasks(of: session))
     }
 
-    private init(rawNames: Bool, joinsParts: Bool) {
+    private init(files: [String], rawNames: Bool, joinsParts: Bool) {
+        self.files = files
         self.rawNames = rawNames
         self.joinsParts = joinsParts
     }
@@ -69,7 +76,7 @@ final class SymbolSource {
     private func symbols(of module: ModuleIdentity) -> ModuleSymbols {
         if let known = modules[module] { return known }
         let symbols = ModuleSymbols(
-            path: module.path, buildID: module.buildID, rawNames: rawNames, joinsParts: joinsParts)
+            path: module.path, buildID: module.buildID, symbolFiles: files, rawNames: rawNames, joinsParts: joinsParts)
         if let problem = symbols.problem { Diagnostics.warn(problem.description) }
         modules[module] = symbols
         return symbols
