@@ -76,9 +76,35 @@ static int is_sound(const struct fathom_buffers *head, uint64_t file_size) {
            head->clock <= FATHOM_CLOCK_COUNTER && slots_end <= file_size;
 }
 
-static char *map_window(long descriptor, uint32_t window) {
-    uint64_t size = (uint64_t)runtime.window_slots * runtime.slot_size;
-    return system_map_file(descriptor, runtime.slots_offset + window * size, size);
+static size_t window_size(void) { return (size_t)runtime.window_slots * runtime.slot_size; }
+
+static char *map_window_of(long descriptor, uint32_t window) {
+    return system_map_file(descriptor, runtime.slots_offset + window * (uint64_t)window_size(), window_size());
+}
+
+// What follows, in the file, the nearest window below that is mapped, or the head. No descriptor and no path is needed,
+// so a program may change its user, its root directory or its limits at any time, and close or replace whatever it has
+// open. NULL when there is no address space.
+static char *map_window_behind(uint32_t window) {
+    char *end = (char *)runtime.buffers + runtime.slots_offset, *start = NULL;
+    uint32_t next = window;
+    while (next > 0 && !(start = __atomic_load_n(&runtime.windows[next - 1], __ATOMIC_ACQUIRE))) next--;
+    if (start) end = start + window_size();
+    for (char *step = NULL;; step = start, end = start + window_size(), next++) {
+        start = system_map_following(end, window_size());
+        if (step) system_free(step, window_size());
+        if (!start || next == window) return start;
+    }
+}
+
+// Emulators such as qemu's cannot map a second time what is mapped.
+static char *map_window_anew(uint32_t window) {
+    long descriptor = system_open(runtime.path, O_RDWR);
+    if (descriptor < 0) return NULL;
+    // By now another session may have the path.
+    char *start = system_inode(descriptor) == runtime.inode ? map_window_of(descriptor, window) : NULL;
+    system_close(descriptor);
+    return start;
 }
 
 int session_open(char **environment) {
@@ -102,7 +128,7 @@ int session_open(char **environment) {
         runtime.min_cost_ticks = head.min_cost_ticks;
         runtime.slow =
             runtime.clock != FATHOM_CLOCK_COUNTER || runtime.max_depth != UINT32_MAX || runtime.min_cost_ticks != 0;
-        mapped = runtime.buffers && (runtime.windows[0] = map_window(descriptor, 0));
+        mapped = runtime.buffers && (runtime.windows[0] = map_window_of(descriptor, 0));
     }
     system_close(descriptor);
     return mapped;
@@ -112,16 +138,13 @@ static struct fathom_chunk *slot_address(uint32_t slot) {
     uint32_t window = slot / runtime.window_slots;
     char *start = __atomic_load_n(&runtime.windows[window], __ATOMIC_ACQUIRE);
     if (!start) {
-        long descriptor = system_open(runtime.path, O_RDWR);
-        if (descriptor < 0) return NULL;  // another root directory by now, or other rights
-        // By now another session may have the path.
-        start = system_inode(descriptor) == runtime.inode ? map_window(descriptor, window) : NULL;
-        system_close(descriptor);
+        start = map_window_behind(window);
+        if (!start) start = map_window_anew(window);
         if (!start) return NULL;
         char *none = NULL;
         if (!__atomic_compare_exchange_n(&runtime.windows[window], &none, start, 0, __ATOMIC_ACQ_REL,
                                          __ATOMIC_ACQUIRE)) {
-            system_free(start, (size_t)runtime.window_slots * runtime.slot_size);
+            system_free(start, window_size());
             start = none;
         }
     }

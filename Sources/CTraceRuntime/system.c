@@ -1,3 +1,4 @@
+#define _GNU_SOURCE
 #include "system.h"
 
 #include "CTraceRuntime.h"
@@ -47,6 +48,15 @@ void *system_map_file(long descriptor, uint64_t offset, size_t size) {
     void *memory = map(descriptor, offset, size, MAP_SHARED);
     if (memory) SYSTEM(madvise, memory, size, MADV_DONTDUMP, 0, 0, 0);
     return memory;
+}
+
+void *system_map_following(void *end, size_t size) {
+    // A size of 0 asks mremap for a second mapping of the same part of the file, which may be longer than the first.
+    char *known = (char *)end - PAGE_SIZE;
+    long result = SYSTEM(mremap, known, 0, PAGE_SIZE + size, MREMAP_MAYMOVE, 0, 0);
+    if (result < 0 && result > -4096) return NULL;
+    system_free((void *)result, PAGE_SIZE);
+    return (char *)result + PAGE_SIZE;
 }
 
 void *system_allocate(size_t size) { return map(-1, 0, size, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE); }

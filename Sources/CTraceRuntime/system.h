@@ -55,6 +55,8 @@ uint64_t system_inode(long descriptor);  // of a file; 0 when it cannot be told
 uint64_t system_size(long descriptor);   // of a file, in bytes; 0 when it cannot be told
 // Maps `size` bytes of a file shared and writable. NULL on failure.
 void *system_map_file(long descriptor, uint64_t offset, size_t size);
+// Maps the `size` bytes of a shared file that follow, in the file, what is mapped up to `end`. NULL on failure.
+void *system_map_following(void *end, size_t size);
 // Zeroed private memory. NULL on failure.
 void *system_allocate(size_t size);
 void system_free(void *memory, size_t size);

@@ -49,6 +49,7 @@ struct TracedProgram: Sendable, CustomTestStringConvertible {
         TracedProgram("descriptors.c", ["nofile"]),
         TracedProgram("descriptors.c", ["chdir"]),
         TracedProgram("descriptors.c", ["chroot"]),
+        TracedProgram("descriptors.c", ["rights"]),
         TracedProgram("limits.c", ["fsize"]),
         TracedProgram("limits.c", ["nofile"]),
         TracedProgram("limits.c", ["as"]),

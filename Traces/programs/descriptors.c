@@ -1,5 +1,5 @@
-// Programs that take all descriptors for their own; the argument says how:
-//   closefrom close_range closeall dup2 nofile chdir chroot
+// Programs that take all descriptors for their own, or give up what they could open files by; the argument says how:
+//   closefrom close_range closeall dup2 nofile chdir chroot rights
 
 #define _GNU_SOURCE
 #include <string.h>
@@ -25,6 +25,7 @@ APART static void take(const char *how) {
         setrlimit(RLIMIT_NOFILE, &limit);
     }
     if (!strcmp(how, "chdir") && chdir("/")) perror("chdir");
+    if (!strcmp(how, "rights") && getuid() == 0 && (setgid(65534) || setuid(65534))) perror("setuid");
     if (!strcmp(how, "chroot") && (chroot("/proc") || chdir("/"))) perror("chroot");
 }
 
