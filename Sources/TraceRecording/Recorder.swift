@@ -31,20 +31,20 @@ public struct Recorder {
         let directory = try SessionDirectory(creating: options.session)
         let host = HostFacts()
         var description = SessionDescription(options: options, host: host, startRealtime: startRealtime)
-        try write(description.json, to: directory.file("session.json"))
-        clock.calibrate()
-        let buffers = try SharedBuffers(creating: directory.file("buffers"), options: options, clock: clock)
-        let log = try TraceLog(creating: directory.file("trace"), clock: clock, startRealtime: startRealtime)
-        let preload = try PreloadPath(of: runtime)
-
-        let before = ProcessorTime.ofChildren
-        let target: Target
+        let buffers: SharedBuffers, log: TraceLog, preload: PreloadPath, target: Target
+        let before: ProcessorTime
         do throws(RecordingError) {
+            try directory.create("session.json", holding: description.json)
+            clock.calibrate()
+            buffers = try SharedBuffers(in: directory, options: options, clock: clock)
+            log = try TraceLog(in: directory, clock: clock, startRealtime: startRealtime)
+            preload = try PreloadPath(of: runtime)
+            before = ProcessorTime.ofChildren
             target = try Target(
                 starting: options.executable, arguments: arguments(),
                 environment: environment(session: directory.path, preload: preload.path), signals: signals)
         } catch {
-            buffers.remove()
+            directory.discard()
             throw error
         }
         let drain = Drain(buffers: buffers, log: log, maxSize: options.maxSize)
@@ -78,7 +78,7 @@ public struct Recorder {
             case .measured(let measured):
                 description.baseline = measured
                 do throws(RecordingError) {
-                    try replace(directory.file("session.json"), by: description.json)
+                    try directory.replace("session.json", by: description.json)
                     summary.baseline = measured
                 } catch {
                     summary.baselineProblem = error.description
@@ -127,26 +127,6 @@ public struct Recorder {
             entry += 1
         }
         return result
-    }
-
-    /// Puts `text` in the place of a file at once: who reads it meanwhile reads the old or the new.
-    private func replace(_ path: String, by text: String) throws(RecordingError) {
-        let temporary = path + ".new"
-        try write(text, to: temporary)
-        if rename(temporary, path) != 0 {
-            let error = errno
-            unlink(temporary)
-            throw .cannotCreate(path: path, errno: error)
-        }
-    }
-
-    private func write(_ text: String, to path: String) throws(RecordingError) {
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
-        guard descriptor >= 0 else { throw .cannotCreate(path: path, errno: errno) }
-        defer { close(descriptor) }
-        var text = text
-        let written = text.withUTF8 { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-        guard written == text.utf8.count else { throw .cannotCreate(path: path, errno: written < 0 ? errno : ENOSPC) }
     }
 }
 

@@ -8,28 +8,30 @@ struct SessionDescription {
     var startRealtime: UInt64
     var baseline: BaselineSummary?
 
-    var json: String {
-        """
-        {
-          "format": \(FATHOM_FORMAT_VERSION),
-          "fathom": "\(FATHOM_VERSION)",
-          "command": [\(options.arguments.map(Self.quoted).joined(separator: ", "))],
-          "executable": \(Self.quoted(options.executable)),
-          "directory": \(Self.quoted(host.directory)),
-          "host": \(Self.quoted(host.name)),
-          "kernel": \(Self.quoted(host.kernel)),
-          "cpu": \(Self.quoted(host.cpu)),
-          "start_realtime_ns": \(startRealtime),
-          "options": {
-            "max_depth": \(options.maxDepth.map { "\($0)" } ?? "null"),
-            "min_cost_ns": \(options.minCost),
-            "max_size_bytes": \(options.maxSize.map { "\($0)" } ?? "null"),
-            "buffer_size_bytes": \(options.bufferSize),
-            "paused": \(options.startsPaused)
-          }\(baseline.map(Self.member) ?? "")
-        }
+    /// What the text begins with, whatever it tells.
+    static let start = "{\n  \"format\": "
 
-        """
+    var json: String {
+        Self.start + """
+            \(FATHOM_FORMAT_VERSION),
+              "fathom": "\(FATHOM_VERSION)",
+              "command": [\(options.arguments.map(Self.quoted).joined(separator: ", "))],
+              "executable": \(Self.quoted(options.executable)),
+              "directory": \(Self.quoted(host.directory)),
+              "host": \(Self.quoted(host.name)),
+              "kernel": \(Self.quoted(host.kernel)),
+              "cpu": \(Self.quoted(host.cpu)),
+              "start_realtime_ns": \(startRealtime),
+              "options": {
+                "max_depth": \(options.maxDepth.map { "\($0)" } ?? "null"),
+                "min_cost_ns": \(options.minCost),
+                "max_size_bytes": \(options.maxSize.map { "\($0)" } ?? "null"),
+                "buffer_size_bytes": \(options.bufferSize),
+                "paused": \(options.startsPaused)
+              }\(baseline.map(Self.member) ?? "")
+            }
+
+            """
     }
 
     private static func member(_ baseline: BaselineSummary) -> String {

@@ -11,7 +11,8 @@ final class SharedBuffers: @unchecked Sendable {
     private let size: Int
     private let words: UnsafeMutablePointer<UInt32>
     private let slots: UnsafeMutableRawPointer
-    private let path: String
+    private let directory: SessionDirectory
+    private static let name = "buffers"
     /// A descriptor of the file, whatever becomes of its path.
     private let reading: Int32
 
@@ -26,23 +27,24 @@ final class SharedBuffers: @unchecked Sendable {
 
     /// - Throws: ``RecordingError/cannotCreate(path:errno:)`` when the file system is full or read-only,
     ///   ``RecordingError/noSharedMemory(path:errno:)`` when it cannot map files.
-    init(creating path: String, options: RecordingOptions, clock: SessionClock) throws(RecordingError) {
+    init(
+        in directory: SessionDirectory, options: RecordingOptions, clock: SessionClock
+    ) throws(RecordingError) {
         let wordsOffset = MemoryLayout<fathom_buffers>.size
         let wordsSize = Int(FATHOM_SLOT_LIMIT) * MemoryLayout<UInt32>.size
         // Slots start where the largest pages of any supported machine do.
         let slotsOffset = (wordsOffset + wordsSize + Self.largestPage - 1) & ~(Self.largestPage - 1)
         slotSize = options.bufferSize
-        self.path = path
+        self.directory = directory
+        let path = directory.file(Self.name)
 
-        let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw .cannotCreate(path: path, errno: errno) }
+        let descriptor = try directory.create(Self.name, O_RDWR)
         defer { close(descriptor) }
         reading = open(path, O_RDONLY | O_CLOEXEC)
         // The first page is written, not left to be allocated when somebody touches it: a full disk shows here. Later ones
         // the runtime allocates before it touches them.
-        guard Self.writeZeros(descriptor, count: Self.headPage) else {
-            throw .cannotCreate(path: path, errno: errno)
-        }
+        let error = writeAll([UInt8](repeating: 0, count: Self.headPage), to: descriptor)
+        guard error == 0 else { throw .cannotCreate(path: path, errno: error) }
         let windowSlots = (4 << 20) / slotSize  // FATHOM_WINDOW_SLOTS, a macro that Swift does not see
         // As many slots as the file system lets the file have.
         var slotLimit = Int(FATHOM_SLOT_LIMIT)
@@ -121,14 +123,5 @@ final class SharedBuffers: @unchecked Sendable {
     func leave() { fathom_store32(&header.pointee.recorder_pid, 0) }
 
     /// Everything was drained and nobody writes any more.
-    func remove() { unlink(path) }
-
-    private static func writeZeros(_ descriptor: Int32, count: Int) -> Bool {
-        let zeros = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 16)
-        defer { zeros.deallocate() }
-        memset(zeros.baseAddress!, 0, count)
-        let written = write(descriptor, zeros.baseAddress, count)
-        if written >= 0 && written < count { errno = ENOSPC }
-        return written == count
-    }
+    func remove() { directory.remove(Self.name) }
 }

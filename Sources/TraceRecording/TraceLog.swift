@@ -8,9 +8,8 @@ final class TraceLog {
     private(set) var error: Int32?
     private let descriptor: Int32
 
-    init(creating path: String, clock: SessionClock, startRealtime: UInt64) throws(RecordingError) {
-        descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
-        guard descriptor >= 0 else { throw .cannotCreate(path: path, errno: errno) }
+    init(in directory: SessionDirectory, clock: SessionClock, startRealtime: UInt64) throws(RecordingError) {
+        descriptor = try directory.create("trace", O_WRONLY)
         var header = fathom_trace_header()
         header.magic = FATHOM_TRACE_MAGIC
         header.version = FATHOM_FORMAT_VERSION
@@ -22,8 +21,8 @@ final class TraceLog {
         header.ticks_per_second = clock.ticksPerSecond
         header.start_realtime_ns = startRealtime
         bytes = UInt64(MemoryLayout<fathom_trace_header>.size)
-        let written = withUnsafeBytes(of: &header) { write(descriptor, $0.baseAddress, $0.count) }
-        guard written == Int(bytes) else { throw .cannotCreate(path: path, errno: written < 0 ? errno : ENOSPC) }
+        let error = writeAll(withUnsafeBytes(of: header) { Array($0) }, to: descriptor)
+        guard error == 0 else { throw .cannotCreate(path: directory.file("trace"), errno: error) }
     }
 
     deinit { close(descriptor) }

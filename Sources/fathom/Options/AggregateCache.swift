@@ -1,12 +1,14 @@
 internal import Glibc
 internal import TraceAnalysis
 internal import TraceFormat
+internal import TraceRecording
 
 /// The call paths of a finished recording, kept beside it.
 ///
 /// They are used only while the log is the file that they were made of: same inode, size and times of change. Nothing is
 /// kept of a log that changed in the last two seconds, which may change again without its times telling.
 struct AggregateCache {
+    private let session: String
     private let path: String
     private let identity: [UInt64]
     private let isSettled: Bool
@@ -24,6 +26,7 @@ struct AggregateCache {
         guard stat(session.path + "/trace", &status) == 0, status.st_size == session.logSize,
             clock_gettime(CLOCK_REALTIME, &now) == 0
         else { return nil }
+        self.session = session.path
         path = session.path + "/aggregate"
         identity = [
             UInt64(status.st_ino), UInt64(status.st_size), AggregateCache.nanoseconds(status.st_mtim),
@@ -49,9 +52,9 @@ struct AggregateCache {
 
     /// Keeps `tree`; where that cannot be, nothing is kept.
     func store(_ tree: CallPathTree) {
-        guard isSettled else { return }
+        guard isSettled, SessionFiles.canReplace("aggregate", at: session) else { return }
         let temporary = "\(path).\(getpid())"
-        let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
+        let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { return }
         let isWritten =
             identity.withUnsafeBytes { write($0, to: descriptor) }
