@@ -34,6 +34,25 @@ import Testing
         #expect(try dropped(dump) == Self.calls - 8)
     }
 
+    /// A short option's value may be joined to it, in every command that has the option.
+    @Test func joinedValues() throws {
+        let directory = try TemporaryDirectory("options")
+        let session = directory.file("d")
+        let binary = try Binaries.instrumented("fib.c", .gccO2)
+        #expect(try Fathom.run(["record", "-D3", "-t1ns", "-o\(session)", "-q", "--", binary, "5"]).status == 0)
+        #expect(try Dump(session).counts() == ["main": 1, "fib": 1 + 2 + 4])
+        for command in [
+            ["tree"], ["report"], ["graph"], ["flame", "-o/dev/null"], ["export", "--format", "csv", "-o-"],
+        ] {
+            let apart = try Fathom.run(command + [session, "-D", "1", "-t", "1ns", "-F", "ma*", "-N", "x", "-H", "y"])
+            let joined = try Fathom.run(command + [session, "-D1", "-t1ns", "-Fma*", "-Nx", "-Hy"])
+            #expect(joined.status == 0, "\(joined.stderr)")
+            #expect(joined.stdout == apart.stdout)
+        }
+        #expect(try Fathom.run(["tune", session, "-o\(directory.file("list"))"]).status == 0)
+        #expect(try Fathom.run(["diff", session, session, "-o\(directory.file("change.html"))"]).status == 0)
+    }
+
     @Test func minCost() throws {
         let directory = try TemporaryDirectory("options")
         let dump = try record(["--min-cost", "20us"], directory)

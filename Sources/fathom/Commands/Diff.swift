@@ -45,7 +45,7 @@ struct Diff: ParsableCommand {
     var failOn: [String] = []
 
     @Option(
-        name: .shortAndLong,
+        name: [.customShort("o", allowingJoined: true), .long],
         help: ArgumentHelp(
             "Draw a flame graph of what is after, coloured by change: a page, or a picture if it ends in .svg.",
             valueName: "file"))

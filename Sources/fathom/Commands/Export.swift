@@ -16,7 +16,9 @@ struct Export: ParsableCommand {
             """)
     var format: ExportFormat
 
-    @Option(name: .shortAndLong, help: ArgumentHelp("The file to write; - for standard output.", valueName: "file"))
+    @Option(
+        name: [.customShort("o", allowingJoined: true), .long],
+        help: ArgumentHelp("The file to write; - for standard output.", valueName: "file"))
     var output: String
 
     @Flag(

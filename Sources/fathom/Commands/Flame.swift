@@ -11,7 +11,7 @@ struct Flame: ParsableCommand {
     @OptionGroup(title: "Filters") var filters: FilterOptions
 
     @Option(
-        name: .shortAndLong,
+        name: [.customShort("o", allowingJoined: true), .long],
         help: ArgumentHelp("The file to write: a page, or a picture if it ends in .svg.", valueName: "file"))
     var output: String
 

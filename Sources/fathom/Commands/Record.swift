@@ -14,13 +14,19 @@ struct Record: ParsableCommand {
             arguments, and its own exit status. The recording is a directory that `fathom tree` reads.
             """)
 
-    @Option(name: [.short, .customLong("output")], help: "Session directory (default: <program>.fathom).")
+    @Option(
+        name: [.customShort("o", allowingJoined: true), .customLong("output")],
+        help: "Session directory (default: <program>.fathom).")
     var output: String?
 
-    @Option(name: [.customShort("D"), .customLong("max-depth")], help: "Record no deeper calls; roots are depth 0.")
+    @Option(
+        name: [.customShort("D", allowingJoined: true), .customLong("max-depth")],
+        help: "Record no deeper calls; roots are depth 0.")
     var maxDepth: Int?
 
-    @Option(name: [.customShort("t"), .customLong("min-cost")], help: "Leave out shorter calls, as 10us or 1.5ms.")
+    @Option(
+        name: [.customShort("t", allowingJoined: true), .customLong("min-cost")],
+        help: "Leave out shorter calls, as 10us or 1.5ms.")
     var minCost: TimeSpan?
 
     @Option(help: "Stop recording at this size of the trace, as 500M or 2G.")

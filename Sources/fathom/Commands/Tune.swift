@@ -16,7 +16,7 @@ struct Tune: ParsableCommand {
     @OptionGroup var correction: CorrectionOptions
 
     @Option(
-        name: .shortAndLong,
+        name: [.customShort("o", allowingJoined: true), .long],
         help: ArgumentHelp("Write the list to this file instead of standard output.", valueName: "file"))
     var output: String?
 

@@ -5,32 +5,32 @@ internal import TraceFormat
 /// The filters, named alike in every command that shows calls.
 struct FilterOptions: ParsableArguments {
     @Option(
-        name: [.customShort("D"), .long],
+        name: [.customShort("D", allowingJoined: true), .long],
         help: ArgumentHelp("Hide calls deeper than this; roots are depth 0.", valueName: "depth"))
     var maxDepth: UInt32?
 
     @Option(
-        name: [.customShort("t"), .long],
+        name: [.customShort("t", allowingJoined: true), .long],
         help: ArgumentHelp("Hide calls shorter than this: 10us, 1.5ms, 2s.", valueName: "time"))
     var minCost: TimeSpan?
 
     @Option(
-        name: [.customShort("F"), .long],
+        name: [.customShort("F", allowingJoined: true), .long],
         help: ArgumentHelp("Only these functions and what they call.", valueName: "glob|/regex/"))
     var filter: [String] = []
 
     @Option(
-        name: [.customShort("N"), .long],
+        name: [.customShort("N", allowingJoined: true), .long],
         help: ArgumentHelp("Not these functions, nor what they call.", valueName: "glob|/regex/"))
     var notrace: [String] = []
 
     @Option(
-        name: [.customShort("C"), .long],
+        name: [.customShort("C", allowingJoined: true), .long],
         help: ArgumentHelp("Only call paths that lead to these functions.", valueName: "glob|/regex/"))
     var callerFilter: [String] = []
 
     @Option(
-        name: [.customShort("H"), .long],
+        name: [.customShort("H", allowingJoined: true), .long],
         help: ArgumentHelp("Not these functions, but what they call.", valueName: "glob|/regex/"))
     var hide: [String] = []
 
