@@ -7,6 +7,14 @@ enum JSONValue {
     case array([JSONValue])
     case object([(name: String, value: JSONValue)])
 
+    /// Whether it is a word or a number, which stands in JSON without quotes.
+    var isBare: Bool {
+        switch self {
+        case .null, .bool, .number: true
+        case .string, .array, .object: false
+        }
+    }
+
     /// The value as plain text: strings unquoted, arrays joined by spaces.
     var text: String {
         switch self {
@@ -62,11 +70,32 @@ struct JSONParser {
         case UInt8(ascii: "t"): return take(word: "true") ? .bool(true) : nil
         case UInt8(ascii: "f"): return take(word: "false") ? .bool(false) : nil
         case UInt8(ascii: "n"): return take(word: "null") ? .null : nil
-        default:
-            let digits = bytes[position...].prefix { "+-.0123456789eE".utf8.contains($0) }
-            position += digits.count
-            return digits.isEmpty ? nil : .number(String(decoding: digits, as: UTF8.self))
+        default: return number().map { .number($0) }
         }
+    }
+
+    /// `-? (0 | [1-9][0-9]*) (. [0-9]+)? ([eE] [+-]? [0-9]+)?`
+    private mutating func number() -> String? {
+        let start = position
+        func isDigit(_ byte: UInt8) -> Bool { 0x30...0x39 ~= byte }
+        func take(_ characters: String) -> Bool {
+            guard position < bytes.count, characters.utf8.contains(bytes[position]) else { return false }
+            position += 1
+            return true
+        }
+        func takeDigits() -> Bool {
+            let digits = bytes[position...].prefix(while: isDigit)
+            position += digits.count
+            return !digits.isEmpty
+        }
+        _ = take("-")
+        guard take("0") || takeDigits() else { return nil }
+        if take("."), !takeDigits() { return nil }
+        if take("eE") {
+            _ = take("+-")
+            guard takeDigits() else { return nil }
+        }
+        return String(decoding: bytes[start..<position], as: UTF8.self)
     }
 
     private mutating func object(depth: Int) -> JSONValue? {

@@ -8,8 +8,8 @@ public struct SessionDescription {
     /// Version of the recorder.
     public let fathom: String?
     public let startRealtimeNanoseconds: UInt64?
-    /// Record options by name, as written.
-    public let options: [(name: String, value: String)]
+    /// Record options by name, as written; a bare value is a number, a truth value or null.
+    public let options: [(name: String, value: String, isBare: Bool)]
     /// What the program took with the runtime and without it, when both were measured.
     public let baseline: Baseline?
 
@@ -45,7 +45,7 @@ public struct SessionDescription {
         fathom = text("fathom")
         startRealtimeNanoseconds = member("start_realtime_ns").flatMap { UInt64($0.text) }
         if case .object(let members)? = member("options") {
-            options = members.map { ($0.name, $0.value.text) }
+            options = members.map { ($0.name, $0.value.text, $0.value.isBare) }
         } else {
             options = []
         }

@@ -174,10 +174,7 @@ public struct InfoReport {
             writer.write(json: option.name)
             // Numbers, truth values and null are as they stand in session.json.
             writer.write(byte: UInt8(ascii: ":"))
-            let isBare =
-                ["null", "true", "false"].contains(option.value)
-                || option.value.utf8.allSatisfy { (0x30...0x39).contains($0) }
-            if isBare { writer.write(option.value) } else { writer.write(json: option.value) }
+            if option.isBare { writer.write(option.value) } else { writer.write(json: option.value) }
         }
         writer.write("}" as StaticString)
         number(

@@ -18,7 +18,8 @@ import Testing
 
     @Test(
         arguments: [
-            "", "{", "[1,", #"{"a"}"#, #"{"a":1,}"#, "tru", #""\u12"#, #""abc"#, "1 2",
+            "", "{", "[1,", #"{"a"}"#, #"{"a":1,}"#, "tru", #""\u12"#, #""abc"#, "1 2", "01", "-", "1.", ".5", "+1",
+            "1e", "1e+",
             String(repeating: "[", count: 1000),
         ])
     func refusals(_ text: String) { #expect(parse(text) == nil) }
