@@ -15,6 +15,7 @@ public struct Damage: Equatable, Sendable {
         case exitWithoutCall
         case unwindTooDeep
         case sessionDescription
+        case unreadableFile(reason: String)
     }
 
     /// The file's name inside the session directory.
@@ -51,6 +52,7 @@ extension Damage: CustomStringConvertible {
                 "a chunk begins with \(found) open calls, not with \(expected)"
             case .exitWithoutCall: "an exit without an open call"
             case .unwindTooDeep: "more calls unwound than were open"
+            case .unreadableFile(let reason): "left out: \(reason)"
             case .sessionDescription: "not readable; the recording's own description is left out"
             }
         let lost = lostBytes == 0 ? "" : " (bytes \(offset)..<\(offset &+ lostBytes) lost)"

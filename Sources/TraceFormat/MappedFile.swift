@@ -16,14 +16,15 @@ public final class MappedFile {
 
     /// Maps all of the file at `path`.
     ///
-    /// - Throws: ``TraceFormatError/unreadable(path:errno:)``.
+    /// - Throws: ``TraceFormatError/unreadable(path:errno:)``, ``TraceFormatError/notAFile(path:)``.
     public init(path: String) throws(TraceFormatError) {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        // A pipe without a writer would wait for one.
+        let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else { throw .unreadable(path: path, errno: errno) }
         defer { close(descriptor) }
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw .unreadable(path: path, errno: errno) }
-        guard status.st_mode & S_IFMT == S_IFREG else { throw .unreadable(path: path, errno: EINVAL) }
+        guard status.st_mode & S_IFMT == S_IFREG else { throw .notAFile(path: path) }
         size = Int(status.st_size)
         allocatedSize = Int(status.st_blocks) * 512
         guard size > 0 else {

@@ -37,20 +37,23 @@ public final class Session {
     public init(path: String) throws(TraceFormatError) {
         let directory = try Session.directory(at: path)
         let damage = DamageLog()
-        let buffersPath = directory + "/" + SlotBuffers.name
-        let logPath = directory + "/" + TraceLog.name
 
         // The buffers first: a chunk that moves to the log meanwhile is then found twice, not never.
-        var buffersFile: MappedFile?
-        if access(buffersPath, F_OK) == 0 { buffersFile = try MappedFile(path: buffersPath) }
+        let (buffersFile, buffersProblem) = Session.file(SlotBuffers.name, in: directory)
         var buffers: SlotBuffers?
         if let buffersFile { buffers = try SlotBuffers(buffersFile, path: directory, damage: damage) }
-        var logFile: MappedFile?
-        if access(logPath, F_OK) == 0 { logFile = try MappedFile(path: logPath) }
+        let (logFile, logProblem) = Session.file(TraceLog.name, in: directory)
         var traceLog: TraceLog?
         if let logFile { traceLog = try TraceLog(logFile, path: directory, damage: damage) }
 
-        guard let header = traceLog?.header ?? buffers?.header else { throw .noHeader(path: directory) }
+        guard let header = traceLog?.header ?? buffers?.header else {
+            throw logProblem ?? buffersProblem ?? .noHeader(path: directory)
+        }
+        for (name, problem) in [(SlotBuffers.name, buffersProblem), (TraceLog.name, logProblem)] {
+            guard let problem else { continue }
+            damage.report(
+                Damage(file: name, offset: 0, lostBytes: 0, kind: .unreadableFile(reason: problem.reason)))
+        }
         // One list, sorted where it is.
         var chunks = traceLog?.takeChunks() ?? []
         chunks += buffers?.chunks ?? []
@@ -71,6 +74,13 @@ public final class Session {
         if losses.calls > 0 { for process in processes { process.isCutShort = true } }
         Session.settleEnds(of: processes, now: isRecording && clockIsCounter ? fathom_counter() : nil)
         description = SessionDescription(path: directory + "/session.json", damage: damage)
+    }
+
+    /// A file of the session, mapped; nil when there is none, or when it cannot be read, and then why.
+    private static func file(_ name: String, in directory: String) -> (MappedFile?, TraceFormatError?) {
+        let path = directory + "/" + name
+        guard access(path, F_OK) == 0 else { return (nil, nil) }
+        do throws(TraceFormatError) { return (try MappedFile(path: path), nil) } catch { return (nil, error) }
     }
 
     private static func directory(at path: String) throws(TraceFormatError) -> String {

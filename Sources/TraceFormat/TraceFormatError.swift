@@ -6,17 +6,31 @@ public enum TraceFormatError: Error, Equatable {
     case notASession(path: String)
     /// The system refused to open, inspect or map `path`.
     case unreadable(path: String, errno: Int32)
+    /// `path` is a pipe, a directory, a device: nothing that can be mapped.
+    case notAFile(path: String)
     /// The session was written by another version of the format.
     case unsupportedVersion(path: String, found: UInt32, supported: UInt32)
     /// Neither the log nor the buffers have an intact file header.
     case noHeader(path: String)
 }
 
+extension TraceFormatError {
+    /// What is the matter with a file, without its name.
+    var reason: String {
+        switch self {
+        case .unreadable(_, let number): String(cString: strerror(number))
+        case .notAFile: "not a plain file"
+        case .notASession, .unsupportedVersion, .noHeader: description
+        }
+    }
+}
+
 extension TraceFormatError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .notASession(let path): "\(path): not a Fathom session"
-        case .unreadable(let path, let number): "\(path): \(String(cString: strerror(number)))"
+        case .unreadable(let path, _): "\(path): \(reason)"
+        case .notAFile(let path): "\(path): \(reason)"
         case .unsupportedVersion(let path, let found, let supported):
             "\(path): format version \(found); this program reads version \(supported)"
         case .noHeader(let path): "\(path): nothing readable: no intact file header in its trace or buffers"

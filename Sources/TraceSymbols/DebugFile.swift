@@ -91,7 +91,7 @@ struct DebugFile {
 
     /// CRC-32 (ISO 3309) of a whole file; nil when it cannot be read.
     private func checksum(of path: String) -> UInt32? {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        let descriptor = openWithoutWaiting(path)
         guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }
         let table = (0..<256).map { index in

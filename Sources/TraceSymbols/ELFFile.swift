@@ -1,6 +1,11 @@
 internal import CElfutils
 internal import Glibc
 
+/// Opens a file to read it. A pipe without a writer is an empty file: nobody is to wait for one.
+///
+/// - Returns: A descriptor, or -1 and errno.
+func openWithoutWaiting(_ path: String) -> Int32 { open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC) }
+
 /// An open ELF file. Everything read from it is checked by libelf against the file's bounds.
 struct ELFFile: ~Copyable {
     let path: String
@@ -13,7 +18,7 @@ struct ELFFile: ~Copyable {
         guard elf_version(UInt32(EV_CURRENT)) != UInt32(EV_NONE) else {
             throw .unreadable(path, reason: "libelf is too old")
         }
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        let descriptor = openWithoutWaiting(path)
         guard descriptor >= 0 else {
             if errno == ENOENT || errno == ENOTDIR { throw .missing(path) }
             throw .unreadable(path, reason: String(cString: strerror(errno)))

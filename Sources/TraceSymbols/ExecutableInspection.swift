@@ -85,7 +85,7 @@ public struct ExecutableInspection: Sendable {
 
     /// As much of the file as the kernel looks at to tell its format.
     private static func head(of path: String) throws(SymbolProblem) -> ArraySlice<UInt8> {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        let descriptor = openWithoutWaiting(path)
         guard descriptor >= 0 else {
             if errno == ENOENT || errno == ENOTDIR { throw .missing(path) }
             throw .unreadable(path, reason: String(cString: strerror(errno)))

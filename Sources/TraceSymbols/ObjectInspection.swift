@@ -15,7 +15,7 @@ public struct ObjectInspection: Sendable {
     /// - Complexity: O(size of the objects' section and symbol tables and the sections looked at).
     public init(_ path: String) {
         guard elf_version(UInt32(EV_CURRENT)) != UInt32(EV_NONE) else { return }
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        let descriptor = openWithoutWaiting(path)
         guard descriptor >= 0 else { return }
         defer { close(descriptor) }
         guard let file = elf_begin(descriptor, ELF_C_READ, nil) else { return }

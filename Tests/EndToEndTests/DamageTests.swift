@@ -46,6 +46,44 @@ import Testing
         try expectReadable(bytes, "seed \(seed)")
     }
 
+    /// A pipe that nobody writes to keeps nobody waiting; neither does one that a module's file has become.
+    @Test(arguments: ["trace", "buffers", "session.json", "aggregate"])
+    func pipes(_ file: String) throws {
+        unlink("\(session)/\(file)")
+        #expect(mkfifo("\(session)/\(file)", 0o600) == 0)
+        for command in [["tree"], ["report"], ["info"], ["dump"], ["export", "--format", "folded", "-o", "-"]] {
+            let output = try TestSupport.run(Fathom.executable, [command[0], session] + command[1...], seconds: 20)
+            #expect(output.signal == nil)
+            #expect(output.status == (file == "trace" ? 2 : 0), "\(command): \(output.stderr)")
+            #expect((file == "aggregate") == output.stderr.isEmpty, "\(output.stderr)")
+        }
+    }
+
+    @Test func pipesForPrograms() throws {
+        let binary = directory.file("program")
+        #expect(try TestSupport.run("cp", [try Binaries.instrumented("fib.c", .gccO2), binary]).status == 0)
+        #expect(try Fathom.record([binary, "5"], into: directory.file("fib.fathom")).status == 0)
+        unlink(binary)
+        #expect(mkfifo(binary, 0o700) == 0)
+        #expect(
+            try TestSupport.run(Fathom.executable, ["tree", directory.file("fib.fathom")], seconds: 20).status == 0)
+        let output = try TestSupport.run(Fathom.executable, ["record", "--", binary], seconds: 20)
+        #expect(output.status == 126, "\(output.stderr)")
+    }
+
+    /// Whatever stands in session.json, what is printed of it is JSON.
+    @Test func oddOptions() throws {
+        for value in ["[]", "{}", "\"\"", "1e5", "[1, 2]", "-0.5", "{\"a\": [\"\\u001b\"]}"] {
+            try writeFile(
+                Array("{\"command\": [[], \"x\"], \"options\": {\"o\": \(value)}}".utf8), to: "\(session)/session.json")
+            let output = try Fathom.run(["info", session, "--format", "json"])
+            #expect(output.status == 0)
+            #expect(
+                try run("python3", ["-c", "import json,sys; json.load(sys.stdin)"], input: output.stdout).status == 0,
+                "\(value)")
+        }
+    }
+
     @Test func emptiedOrMissing() throws {
         for file in ["trace", "buffers", "session.json"] {
             let original = try? readFile("\(session)/\(file)")
