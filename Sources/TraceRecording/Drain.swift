@@ -20,6 +20,8 @@ final class Drain: @unchecked Sendable {
     private static let pause: UInt64 = 1_000_000  // ns
     /// Looks without a finished chunk before the drain goes to sleep until a process wakes it.
     private static let patience = 4
+    /// The shortest and the longest sleep.
+    private static let naps: ClosedRange<UInt64> = 50_000_000...1_000_000_000  // ns
 
     init(buffers: SharedBuffers, log: TraceLog, maxSize: UInt64?) {
         self.buffers = buffers
@@ -27,24 +29,39 @@ final class Drain: @unchecked Sendable {
         self.maxSize = maxSize
     }
 
-    /// Drains until ``stop()``. For a thread of its own.
-    func run() {
-        var idle = 0
+    /// Drains until ``stop()``, or until there is nothing to drain and nobody left who could write. For a thread of its own.
+    ///
+    /// - Parameter isNeeded: is asked whenever the drain has slept undisturbed, at most once a second.
+    func run(while isNeeded: () -> Bool = { true }) {
+        var idle = 0, nap = Self.naps.lowerBound
         while fathom_load32(&isStopping) == 0 {
             idle = drainFinished() == 0 ? idle + 1 : 0
             if idle < Self.patience {
+                if idle == 0 { nap = Self.naps.lowerBound }
                 var time = timespec(tv_sec: 0, tv_nsec: Int(Self.pause))
                 nanosleep(&time, nil)
-            } else {
-                fathom_store32(&buffers.header.pointee.recorder_waits, 1)
-                // A chunk finished before the flag was up wakes nobody.
-                if drainFinished() == 0 && fathom_load32(&isStopping) == 0 {
-                    fathom_wait32(&buffers.header.pointee.recorder_waits, 1, 1_000_000_000)
-                }
-                fathom_store32(&buffers.header.pointee.recorder_waits, 0)
-                idle = 0
+                continue
             }
+            fathom_store32(&buffers.header.pointee.recorder_waits, 1)
+            // A chunk finished before the flag was up wakes nobody.
+            var wasWoken = drainFinished() != 0 || fathom_load32(&isStopping) != 0
+            if !wasWoken {
+                fathom_wait32(&buffers.header.pointee.recorder_waits, 1, nap)
+                wasWoken = fathom_load32(&buffers.header.pointee.recorder_waits) == 0
+            }
+            fathom_store32(&buffers.header.pointee.recorder_waits, 0)
+            idle = 0
+            if wasWoken { continue }
+            guard isNeeded() else { return }
+            nap = min(nap * 2, Self.naps.upperBound)
+            idle = Self.patience - 1
         }
+    }
+
+    /// Drains again after ``stop()``.
+    func resume(while isNeeded: () -> Bool) {
+        fathom_store32(&isStopping, 0)
+        run(while: isNeeded)
     }
 
     func stop() {
@@ -53,7 +70,8 @@ final class Drain: @unchecked Sendable {
         fathom_wake32(&buffers.header.pointee.recorder_waits)
     }
 
-    /// Drains what ended processes left unfinished, or `everything` when nobody is left. Call after ``run()`` has returned.
+    /// Drains what ended processes left unfinished, or `everything` when nobody is left. Call after ``run(while:)`` has
+    /// returned.
     ///
     /// - Returns: The processes that are still alive; their chunks stay in the buffers.
     func finish(everything: Bool) -> [Int32] {

@@ -21,8 +21,9 @@ public struct Recorder {
     ///
     /// Blocks the signals that are forwarded to the program in the calling thread.
     ///
+    /// - Parameter leaveBackground: ends the process that goes on recording in the background, at once.
     /// - Throws: ``RecordingError`` when nothing could be started; then the program has not run.
-    public func run() throws(RecordingError) -> RecordingSummary {
+    public func run(leaveBackground: () -> Never) throws(RecordingError) -> RecordingSummary {
         guard access(runtime, R_OK) == 0 else { throw .runtimeMissing(path: runtime) }
         let baseline = options.measuresBaseline ? try BaselineRun(options) : nil
         let signals = Target.prepareSignals()
@@ -57,16 +58,25 @@ public struct Recorder {
 
         var summary = RecordingSummary(status: TargetStatus(status), session: options.session)
         // Asked before the last look at the buffers: whoever ends in between has left its chunks by then.
-        summary.isContinued = buffers.areInUse()
+        let areInUse = buffers.areInUse()
+        summary.isContinued = areInUse != false
         summary.stillRunning = drain.finish(everything: !summary.isContinued)
         drain.noteEnd(of: target.pid, status: status, ticks: end)
         drain.summarize(into: &summary)
-        if summary.isContinued {
-            buffers.leave()
-        } else {
+        func finish() {
             log.complete(drain.losses)
             buffers.remove()
             preload.remove()
+        }
+        if areInUse == true {
+            let background = BackgroundRecorder(drain, buffers, leave: leaveBackground) {
+                _ = drain.finish(everything: true)
+                finish()
+            }
+            summary.backgroundRecorder = background?.pid
+            if background == nil { buffers.leave() }
+        } else if areInUse == false {
+            finish()
         }
         if let baseline {
             switch summary.isContinued

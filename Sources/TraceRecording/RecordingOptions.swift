@@ -63,6 +63,8 @@ public struct RecordingSummary: Sendable {
     public var bytes: UInt64 = 0
     /// Processes go on recording into the session after the program has ended.
     public var isContinued = false
+    /// Who goes on recording them in the background; nil when nobody does.
+    public var backgroundRecorder: Int32?
     /// Those of them that have made calls.
     public var stillRunning: [Int32] = []
     /// Calls of finished chunks that could not be written, and why.

@@ -15,6 +15,8 @@ final class SharedBuffers: @unchecked Sendable {
     private static let name = "buffers"
     /// A descriptor of the file, whatever becomes of its path.
     private let reading: Int32
+    /// Keeps a place among the descriptors for the moment in which the file is opened again.
+    private var spare: Int32
 
     /// The largest page of any supported machine.
     private static let largestPage = 65536
@@ -41,6 +43,7 @@ final class SharedBuffers: @unchecked Sendable {
         let descriptor = try directory.create(Self.name, O_RDWR)
         defer { close(descriptor) }
         reading = open(path, O_RDONLY | O_CLOEXEC)
+        spare = Self.takeDescriptor()
         // The first page is written, not left to be allocated when somebody touches it: a full disk shows here. Later ones
         // the runtime allocates before it touches them.
         let error = writeAll([UInt8](repeating: 0, count: Self.headPage), to: descriptor)
@@ -85,6 +88,7 @@ final class SharedBuffers: @unchecked Sendable {
     deinit {
         munmap(base, size)
         close(reading)
+        if spare >= 0 { close(spare) }
     }
 
     var usedSlots: Int { Int(fathom_load32(&header.pointee.slot_high)) }
@@ -99,11 +103,12 @@ final class SharedBuffers: @unchecked Sendable {
 
     func stopRecording() { fathom_store32(&header.pointee.control, FATHOM_CONTROL_CAPPED) }
 
-    /// Whether any process has the file mapped, a forked child that has made no calls yet among them.
+    /// Whether any other process has the file mapped, a forked child that has made no calls yet among them; nil when the
+    /// buffers were lost sight of meanwhile: then they are left to the reader, for what is mapped here holds nothing.
     ///
     /// A read lease is granted only when nobody has the file open or mapped for writing (fcntl(2), F_SETLEASE), so our own
     /// mapping goes meanwhile. The kernel may let go of an ended process's mappings a moment after it is waited for.
-    func areInUse() -> Bool {
+    func areInUse() -> Bool? {
         mmap(base, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0)
         var isInUse = false
         for _ in 0..<5 {
@@ -111,13 +116,19 @@ final class SharedBuffers: @unchecked Sendable {
             if !isInUse { break }
             usleep(1000)
         }
+        if spare >= 0 { close(spare) }
         let descriptor = open("/proc/self/fd/\(reading)", O_RDWR | O_CLOEXEC)
-        if descriptor >= 0 {
-            mmap(base, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, descriptor, 0)
-            close(descriptor)
-        }
-        return isInUse
+        guard descriptor >= 0 else { return nil }
+        let memory = mmap(base, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, descriptor, 0)
+        close(descriptor)
+        spare = Self.takeDescriptor()
+        return memory == MAP_FAILED ? nil : isInUse
     }
+
+    private static func takeDescriptor() -> Int32 { open("/", O_RDONLY | O_CLOEXEC) }
+
+    /// From now on this process, a fork's child, is the recorder.
+    func takeOver() { fathom_store32(&header.pointee.recorder_pid, UInt32(getpid())) }
 
     /// Processes that go on keep their chunks here, for the reader to find.
     func leave() { fathom_store32(&header.pointee.recorder_pid, 0) }

@@ -1,3 +1,4 @@
+import Glibc
 import TestSupport
 import Testing
 
@@ -16,5 +17,31 @@ import Testing
         #expect(recorded.status == plain.status)
         #expect(Fathom.missingCalls(recorded.stderr) == 0, "\(recorded.stderr)")
         #expect(try Dump(session).counts() == Truth.counts([binary, way]))
+    }
+
+    /// `fathom record` ends as its program does, at once, and what goes on is recorded to its end, without rights too.
+    @Test func aDaemonToItsEnd() throws {
+        let binary = try Binaries.instrumented("rights.c", .gccO2)
+        let directory = try TemporaryDirectory("daemon")
+        let session = directory.file("session.fathom")
+        let recorded = try Fathom.record([binary, "1000000", directory.file("go")], into: session, options: [])
+        #expect(recorded.status == 0)
+        let line = try #require(recorded.stderr.split(separator: "\n").first { $0.contains("still running") })
+        #expect(line.contains(session))
+        // "... goes on in the background (pid 18) until all have ended"
+        let recorder = try #require(
+            line.firstRange(of: "background (pid ").flatMap {
+                Int32(line[$0.upperBound...].prefix { $0.isNumber })
+            })
+        #expect(kill(recorder, 0) == 0)
+        #expect(try Fathom.record([binary], into: session).stderr.contains("is being recorded right now"))
+
+        try writeFile([1], to: directory.file("go"))
+        #expect(waitUntil { access(session + "/buffers", F_OK) != 0 }, "the last look was taken")
+        let info = try Fathom.run(["info", session, "--format", "json"]).stdout
+        // main and serve.
+        #expect(info.contains("\"calls\":1000002,"), "\(info)")
+        #expect(info.contains("\"unplaced_calls\":0,"))
+        #expect(info.contains("\"damage\":[]"))
     }
 }

@@ -1,4 +1,4 @@
-// What recording needs of the machine and Swift cannot reach: the futex, the counter, CPUID.
+// What recording needs of the machine and Swift cannot reach: the futex, fork, leases, the counter, CPUID.
 
 #ifndef CTRACEHOST_H
 #define CTRACEHOST_H
@@ -23,6 +23,9 @@ FATHOM_PUBLIC_INLINE void fathom_wait32(uint32_t *word, uint32_t expected, uint6
 }
 
 FATHOM_PUBLIC_INLINE void fathom_wake32(uint32_t *word) { syscall(SYS_futex, word, FUTEX_WAKE, 1, NULL, NULL, 0); }
+
+// fork, which Swift hides because it leaves all threads but the caller behind: for a process that has only that one.
+FATHOM_PUBLIC_INLINE int fathom_fork(void) { return fork(); }
 
 #define FATHOM_SETLEASE 1024  // F_SETLEASE, which <fcntl.h> hides without _GNU_SOURCE
 

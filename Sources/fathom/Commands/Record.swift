@@ -89,7 +89,7 @@ struct Record: ParsableCommand {
                 bufferSize: Int(bufferSize.bytes), measuresBaseline: baseline,
                 startsPaused: paused)
             options.relaxesAddressSanitizer = program.needsAddressSanitizer
-            summary = try Recorder(options: options, runtime: Installation.runtimeLibrary).run()
+            summary = try Recorder(options: options, runtime: Installation.runtimeLibrary).run { _exit(0) }
         } catch let error as SymbolProblem {
             throw Diagnostics.fail(error.description, status: 126)
         } catch let error as RecordingError {

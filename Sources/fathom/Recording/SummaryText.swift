@@ -30,14 +30,20 @@ struct SummaryText {
                     + "(\(baseline.runs == 1 ? "one run" : "median of \(baseline.runs) runs"))")
         }
         if let problem = summary.baselineProblem { lines.append("warning: no baseline: \(problem)") }
-        if summary.isContinued {
-            let pids = summary.stillRunning.map { "\($0)" }.joined(separator: ", ")
-            lines.append(
-                "still running and recording into the session: "
-                    + (pids.isEmpty ? "a process that has made no calls yet" : "pid \(pids)"))
-        }
+        if summary.isContinued { lines.append(Self.continuation(summary)) }
         lines.append("next: fathom tree \(Self.quoted(summary.session))")
         self.lines = lines
+    }
+
+    private static func continuation(_ summary: RecordingSummary) -> String {
+        let pids = summary.stillRunning.map { "\($0)" }.joined(separator: ", ")
+        let processes = "still running: " + (pids.isEmpty ? "a process that has made no calls yet" : "pid \(pids)")
+        guard let recorder = summary.backgroundRecorder else {
+            return
+                "\(processes); nobody empties the buffers any more, so calls that they have no room for will be missing"
+        }
+        return
+            "\(processes); recording into \(summary.session) goes on in the background (pid \(recorder)) until all have ended"
     }
 
     private static func count(_ number: UInt64, _ one: String, _ many: String? = nil) -> String {

@@ -1,0 +1,45 @@
+internal import CTraceFormat
+internal import Glibc
+
+/// The recorder goes on in a process of its own when the program has ended but others of the session have not.
+///
+/// It is the daemon that they are: of no terminal, with none of our caller's descriptors.
+struct BackgroundRecorder {
+    let pid: Int32
+
+    /// Forks; the child records until nobody is left, runs `finish`, and exits. Nil when there can be no further process.
+    ///
+    /// This process has one thread when this is called, for the child has only that.
+    init?(_ drain: Drain, _ buffers: SharedBuffers, leave: () -> Never, finish: () -> Void) {
+        let child = fathom_fork()
+        guard child != 0 else {
+            Self.leaveCaller()
+            buffers.takeOver()
+            var isInUse: Bool? = true
+            drain.resume {
+                isInUse = buffers.areInUse()
+                return isInUse == true
+            }
+            if isInUse == false { finish() }
+            leave()
+        }
+        guard child > 0 else { return nil }
+        pid = child
+    }
+
+    private static func leaveCaller() {
+        setsid()
+        _ = chdir("/")
+        var none = sigset_t()
+        sigemptyset(&none)
+        pthread_sigmask(SIG_SETMASK, &none, nil)
+        // What was passed to us has no close-on-exec flag, unlike what we have opened.
+        let passed = (0..<Int32(clamping: sysconf(Int32(_SC_OPEN_MAX)))).prefix(1 << 16).filter {
+            let flags = fcntl($0, F_GETFD)
+            return flags >= 0 && flags & FD_CLOEXEC == 0
+        }
+        for descriptor in passed { close(descriptor) }
+        // Nothing that is opened later is to become a standard stream.
+        for _ in 0..<3 { _ = open("/dev/null", O_RDWR) }
+    }
+}
