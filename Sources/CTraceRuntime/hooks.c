@@ -32,8 +32,10 @@ SLOW void hook_aside(uintptr_t function, uintptr_t call_site, uintptr_t sp, uint
         }
     }
     if (t->state == THREAD_LATE) {
+        uint64_t signals = system_block_signals();  // it has no other way to be busy
         record_event(t, function, call_site, sp, now_ticks(), hook);
         if (open_calls(t) == 0) thread_detach(t);
+        system_restore_signals(signals);
         return;
     }
     if (!is_free(t)) {

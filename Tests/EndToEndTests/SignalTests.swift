@@ -3,7 +3,7 @@ import Testing
 
 /// Signal handlers interrupt the program, and the runtime in the midst of its hooks; not a call is lost.
 @Suite struct SignalTests {
-    @Test(arguments: ["timer", "altstack", "kill", "escape"], Build.all)
+    @Test(arguments: ["timer", "altstack", "late", "kill", "escape"], Build.all)
     func everyCallIsThere(_ kind: String, _ build: Build) throws {
         let binary = try Binaries.instrumented("signals.c", build)
         let directory = try TemporaryDirectory("signals")

@@ -1,11 +1,13 @@
 // Signals that interrupt traced code, the hooks included, at any instruction.
 //   signals timer     a fast timer; the handler calls traced functions
 //   signals altstack  the same on an alternate stack
+//   signals late      the fast timer, in a thread's very last destructor, behind the tracer's own
 //   signals kill      four threads signal one another
 //   signals escape    the handler leaves by siglongjmp, so hooks are abandoned half-way
 // What cannot differ is printed; TRUTH receives "function calls" for the calls that were made.
 
 #define _GNU_SOURCE
+#include <limits.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -64,6 +66,31 @@ static void storm(void) {
     timer(0);
 }
 
+static pthread_key_t key;
+static int rounds;
+
+static void late(void *value) {
+    pthread_setspecific(key, value);
+    if (++rounds == PTHREAD_DESTRUCTOR_ITERATIONS) storm();
+}
+
+static void *late_thread(void *argument) {
+    pthread_setspecific(key, &key);
+    return argument;
+}
+
+static void late_storm(void) {
+    sigset_t alarm, before;
+    sigemptyset(&alarm);
+    sigaddset(&alarm, SIGALRM);
+    pthread_key_create(&key, late);
+    pthread_t thread;
+    pthread_create(&thread, NULL, late_thread, NULL);
+    pthread_sigmask(SIG_BLOCK, &alarm, &before);
+    pthread_join(thread, NULL);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
 static pthread_t threads[4];
 static pthread_barrier_t ready;
 
@@ -115,6 +142,7 @@ int main(int argc, char **argv) {
     handle(SIGUSR1, handler, 0);
     if (escape) escape_storm();
     else if (!strcmp(kind, "kill")) kill_storm();
+    else if (!strcmp(kind, "late")) late_storm();
     else storm();
     FILE *truth = truth_open();
     if (truth) {
