@@ -73,9 +73,14 @@ EXPORT void __cyg_profile_func_enter(void *called, void *site) {
     uint64_t now = fathom_counter();
     struct frame *top = t->top;
     uint64_t delta = now - t->last;
-    uint64_t site_offset = call_site == top->call_site ? FATHOM_SITE_SAME : call_site - top->function;
-    if (UNLIKELY(delta >= FATHOM_DELTA_LIMIT || site_offset > FATHOM_SITE_SAME || function >> 32 != t->function_base ||
+    uint64_t site_offset = FATHOM_SITE_SAME;
+    if (call_site != top->call_site) {
+        site_offset = call_site - top->function;
+        if (UNLIKELY(site_offset >= FATHOM_SITE_SAME)) goto slow;
+    }
+    if (UNLIKELY(delta >= FATHOM_DELTA_LIMIT || function >> 32 != t->function_base ||
                  t->cursor >= t->limit || top + 1 >= t->end || sp - t->low > top->stack_pointer - t->low)) {
+    slow:
         t->async_context = context;
         return hook_slow(function, call_site, sp, now, HOOK_ENTER);
     }

@@ -79,6 +79,20 @@ struct TracedProgram: Sendable, CustomTestStringConvertible {
         try check(program, .gccO2)
     }
 
+    /// One distance stands for "the caller's own call site" in a record, and is none.
+    @Test func callSitesAtAnyDistance() throws {
+        let binary = try Binaries.make("call_sites", command: "gcc", [], ["\(Binaries.sources)/call_sites.c"])
+        let directory = try TemporaryDirectory("sites")
+        let session = directory.file("session.fathom")
+        let recorded = try Fathom.record([binary], into: session)
+        let dump = try Fathom.run(["dump", session, "--format", "jsonl"]).stdout
+        let sites = dump.split(separator: "\n").filter { $0.contains("\"kind\":\"enter\"") }.map {
+            $0.split(separator: "\"").last { $0.hasPrefix("0x") } ?? ""
+        }
+        #expect(sites.count == 15)
+        #expect(sites == recorded.stdout.split(separator: "\n"))
+    }
+
     private func check(_ program: TracedProgram, _ build: Build) throws {
         let binary = try Binaries.instrumented(program.source, build, flags: program.flags)
         let command = [binary] + program.arguments
