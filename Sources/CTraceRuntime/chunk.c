@@ -57,7 +57,7 @@ static int chunk_begin(struct thread *t, int switches) {
     uint32_t slot;
     struct fathom_chunk *chunk = session_take_slot(first_step(), &slot);
     if (!chunk) return 0;
-    fathom_store32(&chunk->magic, 0);  // until the header is whole: the slot may hold an old one
+    chunk_hide(chunk);
     *chunk = (struct fathom_chunk){
         .kind = FATHOM_CHUNK_RECORDS,
         .flags = t->gap == GAP_LOST ? FATHOM_FLAG_GAP

@@ -12,7 +12,7 @@ static void begin_chunk(void) {
     uint32_t slot;
     struct fathom_chunk *chunk = session_take_slot(PAGE_SIZE, &slot);
     if (!chunk) return;
-    fathom_store32(&chunk->magic, 0);
+    chunk_hide(chunk);
     *chunk = (struct fathom_chunk){
         .kind = FATHOM_CHUNK_METADATA,
         .process = runtime.process,

@@ -278,6 +278,12 @@ void modules_scan(void);  // writes what has changed since the last time
 // Whether each address lies in a module, as of the last scan. O(addresses × modules).
 int modules_hold(const uintptr_t *addresses, uint32_t count);
 
+// Takes a slot's old header out of readers' sight before the new one is written: what follows does not pass it.
+INTERNAL void chunk_hide(struct fathom_chunk *chunk) {
+    __atomic_store_n(&chunk->magic, 0, __ATOMIC_RELAXED);
+    __atomic_thread_fence(__ATOMIC_RELEASE);
+}
+
 // chunk.c. `now` is in ticks.
 void chunk_finish(struct thread *t, uint64_t now);
 void chunk_lose_call(struct thread *t);  // counts a call that leaves no record

@@ -76,7 +76,7 @@ final class SlotBuffers {
         _ slot: UnsafeRawPointer, available: Int, damage: DamageLog, at offset: Int
     ) -> (chunk: Chunk, bytes: UnsafeMutableRawPointer)? {
         let header = slot.assumingMemoryBound(to: fathom_chunk.self)
-        guard header.pointee.magic == FATHOM_CHUNK_MAGIC else { return nil }
+        guard fathom_load32(slot.pointer) == FATHOM_CHUNK_MAGIC else { return nil }
         let used = fathom_load32((slot + MemoryLayout<fathom_chunk>.offset(of: \.used)!).pointer)
         guard used <= header.pointee.capacity, Int(used) <= available - Chunk.headerSize else {
             damage.report(
@@ -86,6 +86,7 @@ final class SlotBuffers {
         let size = Chunk.headerSize + Int(used)
         let bytes = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: 8)
         bytes.copyMemory(from: slot, byteCount: size)
+        fathom_load_fence()
         let taken = UnsafeRawPointer(bytes).loadUnaligned(as: fathom_chunk.self)
         let changed =
             header.pointee.magic != FATHOM_CHUNK_MAGIC || header.pointee.process != taken.process

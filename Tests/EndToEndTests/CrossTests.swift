@@ -49,6 +49,22 @@ struct CrossTests {
         #expect(try TaskPieceTests.contexts(jobs) == ["0", "0", "2"])
     }
 
+    /// A weakly ordered processor must not show readers a slot's new header under the old one's magic. No emulator
+    /// reorders stores, so the instructions are read: a barrier stands behind the store that takes the magic away.
+    @Test(arguments: ["chunk.c", "metadata.c"]) func headersStayBehindTheirMagic(_ source: String) throws {
+        let sources = "\(Binaries.sources)/../../Sources"
+        let assembly = try run(
+            "clang",
+            ["--target=aarch64-linux-gnu", "-std=gnu17", "-O2", "-fPIC", "-S", "-o", "-"]
+                + ["CTraceFormat", "CFathom", "CTraceRuntime"].map { "-I\(sources)/\($0)/include" }
+                + ["\(sources)/CTraceRuntime/\(source)"])
+        try #require(assembly.status == 0, Comment(rawValue: assembly.stderr))
+        let lines = assembly.stdout.split(separator: "\n").map { $0.split(separator: "\t").joined(separator: " ") }
+        let barrier = try #require(lines.firstIndex(of: "dmb ish"))
+        let store = try #require(lines[..<barrier].last { $0.hasPrefix("st") })
+        #expect(store.hasPrefix("str wzr, [x") && store.hasSuffix("]"))
+    }
+
     private func compileWithSwiftHooks(_ program: String, _ level: Int) throws -> String {
         let sources = "\(Binaries.sources)/../../Sources"
         let hooks = try Binaries.make(

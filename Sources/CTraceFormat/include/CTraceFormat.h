@@ -343,6 +343,8 @@ FATHOM_PUBLIC_INLINE uint64_t fathom_sum(const void *bytes, size_t size) {
 
 FATHOM_PUBLIC_INLINE uint32_t fathom_load32(const uint32_t *p) { return __atomic_load_n(p, __ATOMIC_ACQUIRE); }
 FATHOM_PUBLIC_INLINE void fathom_store32(uint32_t *p, uint32_t value) { __atomic_store_n(p, value, __ATOMIC_RELEASE); }
+// Loads before it are not satisfied by what is there after it: for a look whether what was copied changed meanwhile.
+FATHOM_PUBLIC_INLINE void fathom_load_fence(void) { __atomic_thread_fence(__ATOMIC_ACQUIRE); }
 FATHOM_PUBLIC_INLINE uint32_t fathom_add32(uint32_t *p, uint32_t value) {
     return __atomic_fetch_add(p, value, __ATOMIC_ACQ_REL);
 }
