@@ -33,6 +33,7 @@ static int begin_start(uint64_t *signals) {
     uint64_t process = system_process_id(), self = process << 32 | system_thread_id(), holder = 0;
     if (__atomic_load_n(&runtime.starter, __ATOMIC_RELAXED) == self) return 0;
     *signals = system_block_signals();
+    uint32_t tries = 0;
     while (!__atomic_compare_exchange_n(&runtime.starter, &holder, self, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
         if (holder >> 32 != process) {
             // A thread that was left behind by a fork without handlers holds it, and who knows what else.
@@ -41,7 +42,7 @@ static int begin_start(uint64_t *signals) {
             return 0;
         }
         holder = 0;
-        SYSTEM(sched_yield, 0, 0, 0, 0, 0, 0);
+        system_wait(tries++);
     }
     return 1;
 }

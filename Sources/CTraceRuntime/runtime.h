@@ -242,7 +242,7 @@ INTERNAL uint64_t now_ticks(void) {
 // would wait for it for ever.
 INTERNAL uint64_t lock_take(uint32_t *lock) {
     uint64_t signals = system_block_signals();
-    while (!fathom_swap32(lock, 0, 1)) SYSTEM(sched_yield, 0, 0, 0, 0, 0, 0);
+    for (uint32_t tries = 0; !fathom_swap32(lock, 0, 1); tries++) system_wait(tries);
     return signals;
 }
 INTERNAL void lock_give(uint32_t *lock, uint64_t signals) {

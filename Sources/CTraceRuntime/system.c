@@ -92,6 +92,16 @@ uint64_t system_monotonic_ns(void) {
 
 void system_wake(uint32_t *futex) { SYSTEM(futex, futex, FUTEX_WAKE, 1, 0, 0, 0); }
 
+void system_sleep(uint64_t nanoseconds) {
+    struct timespec time = {0, (long)nanoseconds};
+    SYSTEM(nanosleep, &time, 0, 0, 0, 0, 0);
+}
+
+void system_wait(uint32_t tries) {
+    if (tries < 16) SYSTEM(sched_yield, 0, 0, 0, 0, 0, 0);
+    else system_sleep(50000);
+}
+
 uint64_t system_block_signals(void) {
     uint64_t all = UINT64_MAX, blocked = 0;
     SYSTEM(rt_sigprocmask, SIG_BLOCK, &all, &blocked, sizeof all, 0, 0);

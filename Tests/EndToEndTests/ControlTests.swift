@@ -156,6 +156,14 @@ import Testing
         #expect(try Fathom.run(["info", session]).stdout.contains("(swift main)"))
     }
 
+    /// A real-time thread that waits for one of lower priority on its CPU lets it run.
+    @Test(.enabled(if: getuid() == 0)) func realtimeThreads() throws {
+        let binary = try Binaries.instrumented("realtime.c", .gccO2, flags: ["-I\(Self.header)"])
+        let directory = try TemporaryDirectory("realtime")
+        let recorded = try Fathom.record([binary], into: directory.file("session.fathom"))
+        #expect(recorded.status == 77 || recorded.stdout == "over\n", "signal \(recorded.signal ?? 0)")
+    }
+
     /// Timelines have the marks, and those that can the counters.
     @Test(arguments: [
         ("chrome", [#""ph":"i""#, #""name":"first token","s":"t""#, #""name":"queued","args":{"value":2.5}"#]),
