@@ -109,6 +109,14 @@ void chunk_finish(struct thread *t, uint64_t now) {
     system_restore_signals(signals);
 }
 
+void chunk_give_back(struct thread *t) {
+    if (t->state != THREAD_ATTACHED || !is_free(t) || !t->chunk) return;
+    t->idle = 0;
+    BARRIER();
+    chunk_finish(t, now_ticks());
+    side_drain(t);
+}
+
 static int make_room(struct thread *t) {
     int switches = 0;
     if (t->wanted_limit) {
@@ -139,6 +147,7 @@ int chunk_make_room(struct thread *t) {
         t->retry--;
         return 0;
     }
+    if (confine_unnoted()) return 0;
     uint64_t signals = system_block_signals();
     int made = make_room(t);
     system_restore_signals(signals);

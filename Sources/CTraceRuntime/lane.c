@@ -155,6 +155,7 @@ static void widen(struct thread *t, struct lane *lane, uintptr_t low, uintptr_t 
 }
 
 uintptr_t lane_settle(struct thread *t, uintptr_t sp) {
+    if (confine_unnoted()) return 0;
     if (on_signal_stack(sp)) return FRAME_ALTERNATE;
     struct lane *lane = lane_at(t, sp);
     uintptr_t low, high;

@@ -37,14 +37,20 @@ static void finish_chunk(void) {
     session_give_slot(runtime.metadata_slot);
 }
 
+// Whether `size` more bytes fit into what is populated of this chunk.
+static int has_room(size_t size) {
+    struct fathom_chunk *chunk = runtime.metadata;
+    return chunk && (char *)(chunk + 1) + chunk->used + size <= runtime.metadata_end;
+}
+
 // Whether `size` more bytes fit, in this chunk or a new one.
 static int make_room(size_t size) {
     for (int attempt = 0; attempt < 2; attempt++) {
         if (!runtime.metadata) begin_chunk();
         if (!runtime.metadata) return 0;
+        if (has_room(size)) return 1;
         char *slot_end = (char *)runtime.metadata + runtime.slot_size;
         char *end = (char *)(runtime.metadata + 1) + runtime.metadata->used + size;
-        if (end <= runtime.metadata_end) return 1;
         if (end <= slot_end && runtime.metadata_end < slot_end &&
             !system_populate(runtime.metadata_end, (size_t)(slot_end - runtime.metadata_end))) {
             runtime.metadata_end = slot_end;
@@ -55,22 +61,25 @@ static int make_room(size_t size) {
     return 0;
 }
 
+// Room is there.
+static void write_item(struct fathom_item item, const struct part *parts, size_t count) {
+    char *start = (char *)(runtime.metadata + 1) + runtime.metadata->used, *to = start;
+    __builtin_memcpy(to, &item, sizeof item);
+    to += sizeof item;
+    for (size_t i = 0; i < count; i++) {
+        __builtin_memcpy(to, parts[i].bytes, parts[i].size);
+        to += parts[i].size;
+    }
+    while (to < start + item.size) *to++ = 0;
+    fathom_store32(&runtime.metadata->used, runtime.metadata->used + item.size);
+}
+
 void metadata_append(uint16_t kind, const struct part *parts, size_t count) {
     size_t size = sizeof(struct fathom_item);
     for (size_t i = 0; i < count; i++) size += parts[i].size;
     struct fathom_item item = {.kind = kind, .size = (uint32_t)((size + 7) & ~7ul)};
     uint64_t signals = lock_take(&runtime.metadata_lock);
-    if (make_room(item.size)) {
-        char *start = (char *)(runtime.metadata + 1) + runtime.metadata->used, *to = start;
-        __builtin_memcpy(to, &item, sizeof item);
-        to += sizeof item;
-        for (size_t i = 0; i < count; i++) {
-            __builtin_memcpy(to, parts[i].bytes, parts[i].size);
-            to += parts[i].size;
-        }
-        while (to < start + item.size) *to++ = 0;
-        fathom_store32(&runtime.metadata->used, runtime.metadata->used + item.size);
-    }
+    if (make_room(item.size)) write_item(item, parts, count);
     lock_give(&runtime.metadata_lock, signals);
 }
 
@@ -102,6 +111,21 @@ void metadata_end(uint32_t how) {
     struct fathom_end_item item = {.ticks = now_ticks(), .how = how};
     struct part parts[] = {ITEM_BODY(item)};
     metadata_append(FATHOM_ITEM_END, parts, 1);
+}
+
+void metadata_reserve_end(void) {
+    uint64_t signals = lock_take(&runtime.metadata_lock);
+    make_room(sizeof(struct fathom_end_item));
+    lock_give(&runtime.metadata_lock, signals);
+}
+
+void metadata_end_quietly(uint32_t how, uint64_t now) {
+    struct fathom_end_item end = {.ticks = now, .how = how};
+    struct fathom_item item = {.kind = FATHOM_ITEM_END, .size = sizeof end};
+    struct part parts[] = {ITEM_BODY(end)};
+    if (!fathom_swap32(&runtime.metadata_lock, 0, 1)) return;
+    if (has_room(sizeof end)) write_item(item, parts, 1);
+    fathom_store32(&runtime.metadata_lock, 0);
 }
 
 void metadata_finish(void) {

@@ -170,7 +170,7 @@ int modules_hold(const uintptr_t *addresses, uint32_t count) {
 }
 
 void fathom_note_modules(void) {
-    if (runtime.state == STATE_READY && control.mode != MODE_UNKNOWN) modules_scan();
+    if (runtime.state == STATE_READY && control.mode != MODE_UNKNOWN && !confine_unnoted()) modules_scan();
 }
 
 void fathom_note_loading(void) {

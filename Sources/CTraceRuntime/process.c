@@ -77,6 +77,7 @@ static void register_process(uint32_t parent) {
     runtime.metadata = NULL;
     runtime.metadata_sequence = 0;
     runtime.metadata_lock = runtime.modules_lock = 0;  // a thread that the fork left behind may have held them
+    if (parent == FATHOM_NO_PROCESS) runtime.seccomp_mode = confine_mode();
     metadata_process(parent);
     // A fork's child has its parent's modules. The dynamic linker's lock may be held by a thread that is not here, so
     // what was just being loaded is not looked at before the child itself has loaded something.
@@ -154,47 +155,29 @@ __attribute__((constructor)) static void started(int count, char **arguments, ch
     if (runtime.state != STATE_OFF) pthread_atfork(before_fork, after_fork, after_fork_in_child);
 }
 
-// Whether the process records, and is not vfork's child running on the parent's memory.
-static int is_recording(void) {
-    return runtime.state == STATE_READY && control.mode != MODE_UNKNOWN && runtime.pid == system_process_id();
+int runtime_records(void) {
+    return runtime.state == STATE_READY && control.mode != MODE_UNKNOWN && runtime.pid == system_process_id() &&
+           !confine_unnoted();
 }
 
 // Gives the slots back at once: whoever starts many processes would otherwise leave slots behind until the recorder
 // looks.
 static void give_back(void) {
     metadata_finish();
-    struct thread *t = &current;
-    if (t->state == THREAD_ATTACHED && is_free(t) && t->chunk) {
-        t->idle = 0;
-        BARRIER();
-        chunk_finish(t, now_ticks());
-        side_drain(t);
-    }
+    chunk_give_back(&current);
 }
 
 __attribute__((destructor)) static void ended(void) {
-    if (!is_recording()) return;
+    if (!runtime_records()) return;
     if (runtime.modules_stale) modules_scan();
     metadata_end(FATHOM_END_EXIT);
     give_back();
 }
 
-void fathom_note_exit(void) {
-    if (!is_recording()) return;
-    metadata_end(FATHOM_END_EXIT);
-    give_back();
-}
+void fathom_note_exit(void) { ended(); }
 
 void fathom_note_exec(void) {
-    if (is_recording()) give_back();
-}
-
-void fathom_note_confined(void) {
-    if (!is_recording()) return;
-    metadata_end(FATHOM_END_CONFINED);
-    give_back();
-    control.mode = MODE_OFF;
-    runtime.state = STATE_OFF;
+    if (runtime_records()) give_back();
 }
 
 FATHOM_WITHOUT_HOOKS_END

@@ -165,6 +165,11 @@ struct thread {
     uint32_t slow;  // frames have filters
     uint64_t min_cost_ticks;
     char name[16];            // given by the program; empty: the kernel's
+    struct {
+        uint32_t begun;
+        uint32_t state, idle, mode;  // of the thread, and control's, before it
+        uint64_t ticks;
+    } confinement;  // while the program asks for one
     uintptr_t async_context;  // the register that Swift passes it in, at the enter hook that made the thread busy
 };
 #define GAP_LOST 1u          // records were dropped
@@ -213,6 +218,7 @@ struct runtime {
     uint32_t max_depth;
     uint32_t clock;
     uintptr_t stack_top;  // of the main thread's stack; 0 before the constructor has run
+    uint32_t seccomp_mode;  // of the process when it joined the recording, as prctl tells; not 0: it says nothing later
     uint32_t slow;        // MODE_SLOW is the mode to run in; never taken back: threads may have filters
     // Of start and stop.
     uint32_t control_lock;
@@ -258,10 +264,21 @@ void session_give_slot(uint32_t slot);
 
 // process.c
 int runtime_ready(void);  // makes it so when it can; whether there is something to record into
+// Whether the process records, and is not vfork's child running on the parent's memory.
+int runtime_records(void);
+
+// confine.c: programs that forbid themselves what the runtime needs.
+uint32_t confine_mode(void);
+// Whether the program has confined itself by a system call that nobody noted; ends the recording if so. To be asked
+// before other system calls. Filters that end a program for prctl as well cannot be survived.
+int confine_unnoted(void);
 
 // metadata.c
 void metadata_process(uint32_t parent_process);
 void metadata_end(uint32_t how);
+// The same without system calls; nothing if there is no room, which metadata_reserve_end makes, or the lock is taken.
+void metadata_end_quietly(uint32_t how, uint64_t now);
+void metadata_reserve_end(void);
 void metadata_finish(void);  // gives the chunk to the recorder
 // Appends one item; `parts` are laid end to end after the header. Drops it when there is no room to be had.
 struct part {
@@ -286,6 +303,7 @@ INTERNAL void chunk_hide(struct fathom_chunk *chunk) {
 
 // chunk.c. `now` is in ticks.
 void chunk_finish(struct thread *t, uint64_t now);
+void chunk_give_back(struct thread *t);  // finishes the calling thread's, if it has one and is not in a hook
 void chunk_lose_call(struct thread *t);  // counts a call that leaves no record
 int chunk_make_room(struct thread *t);   // after cursor reached limit; 0 when records cannot be kept
 

@@ -19,7 +19,7 @@ static void thread_ending(void *value) {
         pthread_setspecific(key, value);
         return;
     }
-    if (t->state == THREAD_ATTACHED) thread_detach(t);
+    if (t->state == THREAD_ATTACHED && control.mode != MODE_OFF && !confine_unnoted()) thread_detach(t);
 }
 
 void thread_key_create(void) { key_made = pthread_key_create(&key, thread_ending) == 0; }
@@ -118,6 +118,7 @@ static int attach(struct thread *t, uintptr_t sp) {
 
 int thread_attach(struct thread *t, uintptr_t sp) {
     if (t->retry && --t->retry) return 0;  // there was no memory a moment ago
+    if (confine_unnoted()) return 0;
     uint64_t signals = system_block_signals();
     int attached = attach(t, sp);
     system_restore_signals(signals);

@@ -68,7 +68,10 @@ struct MetadataReader {
             process.endTicks = max(process.endTicks, raw.ticks)
             switch raw.how {
             case FATHOM_END_EXIT: process.end = .exit
-            case FATHOM_END_CONFINED: process.end = .confined
+            case FATHOM_END_CONFINED:
+                process.end = .confined
+                process.isConfined = true
+                process.isCutShort = true
             case FATHOM_END_WAITED: process.end = .waited(status: Int32(bitPattern: raw.status))
             default: break
             }

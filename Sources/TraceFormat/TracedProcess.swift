@@ -81,6 +81,8 @@ public final class TracedProcess {
     /// When it ended, or, when it is still recorded, when the session was opened; 0 when that is not known. Calls that were
     /// open then had lasted until then.
     public internal(set) var endTicks: UInt64 = 0
+    /// It confined itself so that nothing more could be recorded, however it ended later.
+    public internal(set) var isConfined = false
     /// Calls are missing, so what was open in the last record may have ended at any time since.
     var isCutShort = false
     /// Nothing is known but the process id.

@@ -32,7 +32,8 @@ public struct InfoReport {
     private func endText(_ process: TracedProcess) -> String {
         switch process.end {
         case .exit: "exited"
-        case .waited(let status): waitText(status)
+        case .waited(let status):
+            waitText(status) + (process.isConfined ? "; recorded until it confined itself (seccomp, PR_SET_TSC)" : "")
         case .confined: "not recorded any more: it confined itself (seccomp, PR_SET_TSC)"
         case .exec: "replaced itself by exec"
         case .unknown: session.isRecording ? "running or killed" : "killed, or ended without a word"
@@ -216,6 +217,7 @@ public struct InfoReport {
         if case .waited(let status) = process.end, signal(status) == nil {
             number(",\"exit_status\":", UInt64(exitStatus(status)))
         }
+        if process.isConfined { writer.write(",\"confined\":true" as StaticString) }
         list(",\"scopes\":", names(of: process, .scope))
         list(",\"marks\":", names(of: process, .mark))
         list(",\"counters\":", names(of: process, .counter))

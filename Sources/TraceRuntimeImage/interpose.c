@@ -7,13 +7,12 @@
 #include <link.h>
 #include <setjmp.h>
 #include <stdlib.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <ucontext.h>
 #include <unistd.h>
 #include <unwind.h>
 
 #include "CTraceRuntime.h"
+#include "CTraceRuntimeConfine.h"
 #include "CTraceRuntimeVfork.h"
 
 FATHOM_WITHOUT_HOOKS
@@ -163,22 +162,10 @@ EXEC_WITH_ENVIRONMENT(execve, const char *)
 EXEC_WITH_ENVIRONMENT(execvpe, const char *)
 EXEC_WITH_ENVIRONMENT(fexecve, int)
 
-// ---- Confinement: after it, the runtime's own system calls, or its reading of the counter, would end the program.
-// Both functions are variadic; their arguments are passed on as the registers and stack words that they are.
+// ---- Confinement: after it, the runtime's own system calls, or its reading of the counter, would end the program
 
-typedef int prctl_function(int, unsigned long, unsigned long, unsigned long, unsigned long);
-EXPORT int fathom_prctl(int, unsigned long, unsigned long, unsigned long, unsigned long) __asm__("prctl");
-int fathom_prctl(int option, unsigned long a, unsigned long b, unsigned long c, unsigned long d) {
-    if (option == PR_SET_SECCOMP || (option == PR_SET_TSC && a == PR_TSC_SIGSEGV)) fathom_note_confined();
-    JUMP((prctl_function *)next(&next_prctl, "prctl"))(option, a, b, c, d);
-}
-
-typedef long syscall_function(long, long, long, long, long, long, long);
-EXPORT long fathom_syscall(long, long, long, long, long, long, long) __asm__("syscall");
-long fathom_syscall(long number, long a, long b, long c, long d, long e, long f) {
-    if (number == SYS_seccomp || (number == SYS_prctl && a == PR_SET_SECCOMP)) fathom_note_confined();
-    JUMP((syscall_function *)next(&next_syscall, "syscall"))(number, a, b, c, d, e, f);
-}
+FATHOM_CONFINE("prctl", (fathom_prctl_function *)next(&next_prctl, "prctl"), "syscall",
+               (fathom_syscall_function *)next(&next_syscall, "syscall"))
 
 // ---- vfork
 

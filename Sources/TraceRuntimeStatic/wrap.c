@@ -8,6 +8,7 @@
 #include <unwind.h>
 
 #include "CTraceRuntime.h"
+#include "CTraceRuntimeConfine.h"
 #include "CTraceRuntimeVfork.h"
 
 FATHOM_WITHOUT_HOOKS
@@ -45,6 +46,10 @@ void __wrap__exit(int status) {
     fathom_note_exit();
     __real__exit(status);
 }
+
+fathom_prctl_function real_prctl __asm__("__real_prctl");
+fathom_syscall_function real_syscall __asm__("__real_syscall");
+FATHOM_CONFINE("__wrap_prctl", real_prctl, "__wrap_syscall", real_syscall)
 
 FATHOM_VFORK("__wrap_vfork");
 

@@ -40,8 +40,11 @@ void fathom_swift_tasks(void *(*current)(void), void *run);
 // The process image is about to end by _exit; or by exec, if that succeeds.
 void fathom_note_exit(void);
 void fathom_note_exec(void);
-// The process is about to forbid itself system calls, or the counter: nothing more can be recorded without harm.
-void fathom_note_confined(void);
+// The process is about to call prctl, or syscall, with these arguments. Whether that forbids it system calls, or the
+// counter, so that nothing can be recorded without harm: then nothing is until fathom_note_confined has the result.
+int fathom_note_prctl(int option, unsigned long a, unsigned long b);
+int fathom_note_system_call(long number, long a, long b, long c);
+void fathom_note_confined(long result);
 // Stack pointer that a setjmp buffer holds; 0 if it cannot be told.
 uintptr_t fathom_jump_target(const void *environment);
 

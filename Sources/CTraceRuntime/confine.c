@@ -1,0 +1,80 @@
+// Programs that confine themselves: after it, the runtime's own system calls, or its reading of the counter, would end
+// the program. So recording ends there, by what needs neither. When the system call fails, recording goes on.
+
+#include "runtime.h"
+
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+
+FATHOM_WITHOUT_HOOKS
+
+// Nobody knows which threads are in the midst of a chunk switch, but this is longer than one takes.
+#define CHUNK_SWITCH_TIME 2000000u  // ns
+
+// Prepares for the end, while system calls are still allowed. 0 when there is nothing to end.
+static int begin(int all_threads) {
+    struct thread *t = &current;
+    if (runtime.state == STATE_OFF || t->confinement.begun) return 0;
+    if (runtime.state == STATE_READY && control.mode != MODE_UNKNOWN) {
+        if (!runtime_records()) return 0;  // vfork's child: its parent goes on
+        if (runtime.modules_stale) modules_scan();
+        chunk_give_back(t);
+        metadata_reserve_end();
+    }
+    t->confinement.begun = 1;
+    t->confinement.state = t->state;
+    t->confinement.idle = t->idle;
+    t->confinement.mode = control.mode;
+    // Handlers' hooks do nothing from here on.
+    t->state = THREAD_ATTACHING;
+    t->idle = 0;
+    if (all_threads) {
+        control.mode = MODE_OFF;
+        system_sleep(CHUNK_SWITCH_TIME);
+    }
+    t->confinement.ticks = now_ticks();
+    return 1;
+}
+
+static void end_recording(uint64_t now) {
+    int is_ready = runtime.state == STATE_READY && control.mode != MODE_UNKNOWN;
+    control.mode = MODE_OFF;
+    if (is_ready) metadata_end_quietly(FATHOM_END_CONFINED, now);
+    fathom_store32(&runtime.state, STATE_OFF);
+}
+
+void fathom_note_confined(long result) {
+    struct thread *t = &current;
+    if (result >= 0) return end_recording(t->confinement.ticks);
+    if (runtime.state == STATE_OFF) return;
+    if (control.mode == MODE_OFF) control.mode = t->confinement.mode == MODE_UNKNOWN ? MODE_UNKNOWN : control_mode();
+    t->state = t->confinement.state;
+    t->confinement.begun = 0;
+    BARRIER();
+    t->idle = t->confinement.idle;
+}
+
+// A missing filter sets nothing: by one libraries ask what the kernel knows.
+static int sets_seccomp(int by_filter, unsigned long filter) { return !by_filter || filter; }
+
+int fathom_note_prctl(int option, unsigned long a, unsigned long b) {
+    if (option == PR_SET_TSC) return a == PR_TSC_SIGSEGV && begin(0);
+    return option == PR_SET_SECCOMP && sets_seccomp(a == SECCOMP_MODE_FILTER, b) && begin(0);
+}
+
+int fathom_note_system_call(long number, long a, long b, long c) {
+    if (number == SYS_prctl) return fathom_note_prctl((int)a, (unsigned long)b, (unsigned long)c);
+    if (number != SYS_seccomp || (a != SECCOMP_SET_MODE_STRICT && a != SECCOMP_SET_MODE_FILTER)) return 0;
+    return sets_seccomp(a == SECCOMP_SET_MODE_FILTER, (unsigned long)c) &&
+           begin((b & SECCOMP_FILTER_FLAG_TSYNC) != 0);
+}
+
+uint32_t confine_mode(void) { return (uint32_t)SYSTEM(prctl, PR_GET_SECCOMP, 0, 0, 0, 0, 0); }
+
+int confine_unnoted(void) {
+    if (runtime.seccomp_mode || !confine_mode()) return 0;
+    end_recording(now_ticks());
+    return 1;
+}
+
+FATHOM_WITHOUT_HOOKS_END
