@@ -52,6 +52,18 @@ void chunk_lose_call(struct thread *t) {
     __atomic_fetch_add(&runtime.buffers->unplaced_calls, 1, __ATOMIC_RELAXED);
 }
 
+// dlopen tells nobody when it is through, and hooks may come from inside it. So the modules are looked at again and
+// again, each time after twice the records.
+static void look_at_modules(struct thread *t) {
+    modules_scan();
+    runtime.modules_stale = 1;  // whatever the last of these looks sees, the process's end looks once more
+    char *next = t->cursor + t->look;
+    t->look = t->look < LAST_LOOK ? t->look * 2 : 0;
+    if (!t->look || next >= t->limit) return;
+    t->wanted_limit = t->limit;
+    t->limit = next;
+}
+
 // `switches`: the runtime has done nothing but this since the previous chunk was finished.
 static int chunk_begin(struct thread *t, int switches) {
     uint32_t slot;
@@ -91,6 +103,7 @@ static int chunk_begin(struct thread *t, int switches) {
     t->calls = t->lost = t->orphans = t->retry = t->gap = 0;
     running_lane(t)->is_stale = 0;
     fathom_store32(&chunk->magic, FATHOM_CHUNK_MAGIC);
+    if (t->look) look_at_modules(t);
     return 1;
 }
 
@@ -122,7 +135,7 @@ static int make_room(struct thread *t) {
     if (t->wanted_limit) {
         t->limit = t->wanted_limit;
         t->wanted_limit = NULL;
-        modules_scan();
+        look_at_modules(t);
         if (t->cursor < t->limit) return 1;
     }
     if (t->chunk) {

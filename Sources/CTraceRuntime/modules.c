@@ -176,10 +176,11 @@ void fathom_note_modules(void) {
 void fathom_note_loading(void) {
     struct thread *t = &current;
     runtime.modules_stale = 1;
+    t->look = FIRST_LOOK;
     if (runtime.state != STATE_READY || control.mode == MODE_UNKNOWN || t->state != THREAD_ATTACHED) return;
     // One store each, so that a signal handler's hook in between finds either both limits or one of them.
     if (!t->limit) return;
-    t->wanted_limit = t->limit;
+    if (!t->wanted_limit) t->wanted_limit = t->limit;
     BARRIER();
     t->limit = NULL;
 }

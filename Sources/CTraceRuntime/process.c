@@ -81,7 +81,7 @@ static void register_process(uint32_t parent) {
     metadata_process(parent);
     // A fork's child has its parent's modules. The dynamic linker's lock may be held by a thread that is not here, so
     // what was just being loaded is not looked at before the child itself has loaded something.
-    runtime.modules_stale = 0;
+    if (parent != FATHOM_NO_PROCESS) runtime.modules_stale = current.look = 0;
     runtime.control_lock = 0;
     control.mode = control_mode();
     fathom_store32(&runtime.state, STATE_READY);

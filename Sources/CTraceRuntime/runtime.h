@@ -153,6 +153,7 @@ struct thread {
     struct side_event *side;
     uint64_t side_lost;     // open calls of handlers that the side buffer had no room for
     char *wanted_limit;     // not NULL: limit was taken away to have modules_scan called at the next hook
+    uint32_t look;          // bytes of records until modules_scan is called again; 0: it is not
     uint64_t overflow;      // open calls that found no room on the stack of calls
     uint32_t next_lane;     // id
     void *memory;           // the thread's first mapping, MEMORY_SIZE bytes: lanes, side events, first frames
@@ -172,6 +173,8 @@ struct thread {
     } confinement;  // while the program asks for one
     uintptr_t async_context;  // the register that Swift passes it in, at the enter hook that made the thread busy
 };
+#define FIRST_LOOK 8u
+#define LAST_LOOK (1u << 20)
 #define GAP_LOST 1u          // records were dropped
 #define GAP_PATH 2u          // recording was started
 #define PAUSED_STOPPED 1u    // recording is stopped, as far as the thread has seen
@@ -229,7 +232,7 @@ struct runtime {
     // Metadata chunk.
     uint32_t metadata_lock;
     uint32_t modules_lock;
-    uint32_t modules_stale;  // a library may have been loaded since the last scan
+    uint32_t modules_stale;  // a library may have been loaded, or be in the midst of it, since the last scan
     uint32_t metadata_slot;
     uint64_t metadata_sequence;
     struct fathom_chunk *metadata;

@@ -26,6 +26,34 @@ import Testing
         #expect(counts["b_leaf"] == 200)
     }
 
+    /// Hooks come from inside the loading of a library, before it is there: it is known all the same when the program is
+    /// killed after its calls.
+    @Test(arguments: ["malloc", "handler"], Build.two)
+    func hooksInsideLoading(_ kind: String, _ build: Build) throws {
+        let directory = try TemporaryDirectory("loading")
+        let session = directory.file("session.fathom")
+        let command = [try Binaries.instrumented("loading.c", build), kind, try plugin("a", build)]
+        #expect(try Fathom.record(command, into: session).signal == 9)
+        let counts = try Dump(session).counts()
+        #expect(counts["plugin_run"] == 100)
+        #expect(counts["a_leaf"] == 201)
+    }
+
+    /// A library is gone between the moment it was found and the moment it is told.
+    @Test func unloadedUnseen() throws {
+        let directory = try TemporaryDirectory("unloading")
+        let session = directory.file("session.fathom")
+        let library = try Toolchain.compile(
+            sources: ["empty.c": "int nothing;"], compiler: .gcc, flags: ["-shared", "-fPIC", "-Wl,--build-id"],
+            output: directory.file("library.so"))
+        let binary = try Binaries.instrumented("unloading.c", .gccO2, flags: ["-rdynamic"])
+        let recorded = try Fathom.record([binary, library], into: session)
+        #expect(recorded.stdout == "unloaded\n")
+        #expect(recorded.status == 0)
+        #expect(try Dump(session).counts()["leaf"] == 3)
+        #expect(try Fathom.run(["info", "--modules", session]).stdout.contains("library.so"))
+    }
+
     /// A namespace of its own has a libc of its own: the plugin runs, the rest is recorded.
     @Test func namespaces() throws {
         let command = [try Binaries.instrumented("dlreopen.c", .gccO2), "-m", try plugin("a", .gccO2)]
