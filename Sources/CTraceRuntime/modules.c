@@ -11,100 +11,140 @@ FATHOM_WITHOUT_HOOKS
 
 struct module {
     uintptr_t bias, low, high;
-    const char *name;  // the dynamic linker's, while it is mapped
-    const void *build_id;
-    uint32_t build_id_size;
+    size_t name;  // where in `text`; the build-id stands behind it
+    uint32_t name_size, build_id_size;
     uint32_t seen;
 };
 
-// Modules in a mapping of their own, grown by doubling.
+// Grown by doubling, in a mapping of its own. Sizes in bytes.
+struct array {
+    char *bytes;
+    size_t used, room;
+};
+
+// The dynamic linker's names and the modules' own notes are gone with the module, so they are copied.
 struct modules {
-    struct module *list;
-    size_t count, room;
+    struct array list, text;
     uint64_t version;  // dlpi_adds + dlpi_subs
 };
 
-static struct modules known;
+// One of them is known. The other takes its place in one store, because a fork may leave a child with what there is at
+// any moment.
+static struct modules lists[2];
+static uint32_t which;
 
-static int add(struct modules *modules, struct module module) {
-    if (modules->count == modules->room) {
-        size_t room = modules->room ? modules->room * 2 : 64;
-        struct module *list = system_allocate(room * sizeof *list);
-        if (!list) return 0;
-        if (modules->list) {
-            __builtin_memcpy(list, modules->list, modules->count * sizeof *list);
-            system_free(modules->list, modules->room * sizeof *list);
+static struct modules *known(void) { return &lists[which]; }
+
+// Room for `size` more bytes; NULL when there is no memory.
+static void *extend(struct array *array, size_t size) {
+    if (array->used + size > array->room) {
+        size_t room = array->room ? array->room * 2 : 2 * PAGE_SIZE;
+        while (room < array->used + size) room *= 2;
+        char *bytes = system_allocate(room);
+        if (!bytes) return NULL;
+        if (array->bytes) {
+            __builtin_memcpy(bytes, array->bytes, array->used);
+            system_free(array->bytes, array->room);
         }
-        modules->list = list;
-        modules->room = room;
+        array->bytes = bytes;
+        array->room = room;
     }
-    modules->list[modules->count++] = module;
-    return 1;
+    array->used += size;
+    return array->bytes + array->used - size;
 }
 
-static void find_build_id(struct module *module, uintptr_t notes, size_t size) {
+static void release(struct modules *modules) {
+    if (modules->list.bytes) system_free(modules->list.bytes, modules->list.room);
+    if (modules->text.bytes) system_free(modules->text.bytes, modules->text.room);
+}
+
+static struct module *module_at(const struct modules *modules, size_t index) {
+    return (struct module *)modules->list.bytes + index;
+}
+
+static size_t count_of(const struct modules *modules) { return modules->list.used / sizeof(struct module); }
+
+// The build-id in a segment of notes, or NULL.
+static const char *find_build_id(uintptr_t notes, size_t size, uint32_t *build_id_size) {
     // ELF notes: name size, content size, type (3: build-id), then name and content, each padded to 4.
     while (size >= 12) {
         const uint32_t *note = (const uint32_t *)notes;
         size_t name = (note[0] + 3ul) & ~3ul, content = (note[1] + 3ul) & ~3ul;
-        if (12 + name + content > size) return;
+        if (12 + name + content > size) return NULL;
         if (note[2] == 3 && note[0] == 4 && __builtin_memcmp(note + 3, "GNU", 4) == 0 && note[1] <= 64) {
-            module->build_id = (const char *)notes + 12 + name;
-            module->build_id_size = note[1];
-            return;
+            *build_id_size = note[1];
+            return (const char *)notes + 12 + name;
         }
         notes += 12 + name + content;
         size -= 12 + name + content;
     }
+    return NULL;
+}
+
+static void add(struct modules *modules, struct module module, const char *name, const char *build_id) {
+    while (name[module.name_size]) module.name_size++;
+    module.name = modules->text.used;
+    char *text = extend(&modules->text, module.name_size + module.build_id_size + 1);  // never of no bytes
+    struct module *added = text ? extend(&modules->list, sizeof module) : NULL;
+    if (!added) return;
+    __builtin_memcpy(text, name, module.name_size);
+    if (build_id) __builtin_memcpy(text + module.name_size, build_id, module.build_id_size);
+    *added = module;
 }
 
 static int collect(struct dl_phdr_info *info, size_t size, void *result) {
     struct modules *modules = result;
     if (size >= offsetof(struct dl_phdr_info, dlpi_tls_modid)) {
         modules->version = info->dlpi_adds + info->dlpi_subs;
-        if (modules->version == known.version && known.count) return 1;  // nothing has changed
+        if (modules->version == known()->version && known()->list.used) return 1;  // nothing has changed
     }
-    struct module module = {.bias = info->dlpi_addr, .low = UINTPTR_MAX, .name = info->dlpi_name};
+    struct module module = {.bias = info->dlpi_addr, .low = UINTPTR_MAX};
+    const char *build_id = NULL;
     for (int i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *header = &info->dlpi_phdr[i];
         uintptr_t start = info->dlpi_addr + header->p_vaddr;
         if (header->p_type == PT_LOAD) {
             if (start < module.low) module.low = start;
             if (start + header->p_memsz > module.high) module.high = start + header->p_memsz;
-        } else if (header->p_type == PT_NOTE) {
-            find_build_id(&module, start, header->p_memsz);
+        } else if (header->p_type == PT_NOTE && !build_id) {
+            build_id = find_build_id(start, header->p_memsz, &module.build_id_size);
         }
     }
-    if (module.high) add(modules, module);
+    if (module.high) add(modules, module, info->dlpi_name, build_id);
     return 0;
 }
 
-static void tell_module(const struct module *module, int is_program) {
+static const char *text_of(const struct modules *modules, const struct module *module) {
+    return modules->text.bytes + module->name;
+}
+
+static void tell_module(const struct modules *modules, const struct module *module, int is_program) {
     static char path[8192];  // under modules_lock; the thread's stack may be small
+    const char *name = text_of(modules, module);
     size_t size = 0;
     if (is_program) {
         long got = SYSTEM(readlinkat, AT_FDCWD, "/proc/self/exe", path, sizeof path, 0, 0);
         size = got > 0 ? (size_t)got : 0;
     } else {
-        if (module->name[0] != '/') {
+        if (name[0] != '/') {
             long got = SYSTEM(getcwd, path, 4096, 0, 0, 0, 0);
             if (got > 1) {
                 size = (size_t)got;
                 path[size - 1] = '/';
             }
         }
-        for (const char *c = module->name; *c && size < sizeof path; c++) path[size++] = *c;
+        for (size_t i = 0; i < module->name_size && size < sizeof path; i++) path[size++] = name[i];
     }
     struct fathom_module_item item = {
         // Those of the first scan were there all along, for a child forked meanwhile too.
-        .seen_ticks = known.count ? now_ticks() : runtime.start_ticks,
+        .seen_ticks = known()->list.used ? now_ticks() : runtime.start_ticks,
         .bias = module->bias,
         .low = module->low,
         .high = module->high,
         .build_id_size = module->build_id_size,
         .path_size = (uint32_t)size,
     };
-    struct part parts[] = {ITEM_BODY(item), {module->build_id, module->build_id_size}, {path, size}};
+    struct part parts[] = {ITEM_BODY(item), {name + module->name_size, module->build_id_size}, {path, size}};
     metadata_append(FATHOM_ITEM_MODULE, parts, 3);
 }
 
@@ -114,26 +154,33 @@ static void tell_unloaded(const struct module *module) {
     metadata_append(FATHOM_ITEM_UNLOAD, parts, 1);
 }
 
-static int same(const struct module *a, const struct module *b) {
-    return a->low == b->low && a->high == b->high && a->name == b->name;
+// Whether a module that was found is one that is known.
+static int same(const struct modules *found, const struct module *a, const struct module *b) {
+    return a->low == b->low && a->high == b->high && a->name_size == b->name_size &&
+           a->build_id_size == b->build_id_size &&
+           __builtin_memcmp(text_of(found, a), text_of(known(), b), a->name_size + a->build_id_size) == 0;
 }
 
 // The kernel's vDSO is a module without a file; its name has no slash, all others' have one.
-static int is_file(const char *name) {
-    while (*name && *name != '/') name++;
-    return *name == '/';
+static int is_file(const struct modules *modules, const struct module *module) {
+    for (uint32_t i = 0; i < module->name_size; i++)
+        if (text_of(modules, module)[i] == '/') return 1;
+    return 0;
 }
 
 static void merge(struct modules *found) {
-    for (size_t i = 0; i < known.count; i++) known.list[i].seen = 0;
-    for (size_t i = 0; i < found->count; i++)
-        for (size_t j = 0; j < known.count; j++)
-            if (!known.list[j].seen && same(&found->list[i], &known.list[j]))
-                found->list[i].seen = known.list[j].seen = 1;
-    for (size_t j = 0; j < known.count; j++)
-        if (!known.list[j].seen) tell_unloaded(&known.list[j]);
-    for (size_t i = 0; i < found->count; i++)
-        if (!found->list[i].seen && (i == 0 || is_file(found->list[i].name))) tell_module(&found->list[i], i == 0);
+    size_t known_count = count_of(known()), found_count = count_of(found);
+    for (size_t i = 0; i < known_count; i++) module_at(known(), i)->seen = 0;
+    for (size_t i = 0; i < found_count; i++)
+        for (size_t j = 0; j < known_count; j++)
+            if (!module_at(known(), j)->seen && same(found, module_at(found, i), module_at(known(), j)))
+                module_at(found, i)->seen = module_at(known(), j)->seen = 1;
+    for (size_t j = 0; j < known_count; j++)
+        if (!module_at(known(), j)->seen) tell_unloaded(module_at(known(), j));
+    for (size_t i = 0; i < found_count; i++) {
+        const struct module *module = module_at(found, i);
+        if (!module->seen && (i == 0 || is_file(found, module))) tell_module(found, module, i == 0);
+    }
 }
 
 void modules_scan(void) {
@@ -144,16 +191,17 @@ void modules_scan(void) {
     struct modules found = {0};
     dl_iterate_phdr(collect, &found);
     struct modules gone = found;
-    if (found.count) {
+    if (found.list.used) {
         uint64_t blocked = lock_take(&runtime.modules_lock);
-        if (found.version >= known.version) {
+        if (found.version >= known()->version) {
             merge(&found);
-            gone = known;
-            known = found;
+            gone = *known();
+            lists[1 - which] = found;
+            __atomic_store_n(&which, 1 - which, __ATOMIC_RELEASE);
         }
         lock_give(&runtime.modules_lock, blocked);
     }
-    if (gone.list) system_free(gone.list, gone.room * sizeof *gone.list);
+    release(&gone);
     system_restore_signals(signals);
 }
 
@@ -161,7 +209,7 @@ int modules_hold(const uintptr_t *addresses, uint32_t count) {
     uint64_t signals = lock_take(&runtime.modules_lock);
     uint32_t held = 0;
     for (; held < count; held++) {
-        const struct module *module = known.list, *end = module + known.count;
+        const struct module *module = module_at(known(), 0), *end = module + count_of(known());
         while (module < end && addresses[held] - module->low >= module->high - module->low) module++;
         if (module == end) break;
     }
