@@ -53,16 +53,17 @@ let package = Package(
                 ])
             ]),
 
-        // Reading: data flows TraceFormat -> TraceAnalysis -> TraceReports -> TraceExport. Symbols join as a resolved
-        // table.
+        // Reading: data flows TraceFormat -> TraceAnalysis -> TraceReports or TraceExport, which both write by TraceText.
+        // Symbols join as a resolved table.
         .systemLibrary(name: "CElfutils", pkgConfig: "libdw", providers: [.apt(["libdw-dev", "libelf-dev"])]),
         .target(name: "TraceFormat", dependencies: ["CTraceFormat"], swiftSettings: strict),
         .target(name: "TraceAnalysis", dependencies: ["TraceFormat"], swiftSettings: strict),
         .target(
             name: "TraceSymbols", dependencies: ["CElfutils"], swiftSettings: strict,
             linkerSettings: [.linkedLibrary("stdc++")]),
+        .target(name: "TraceText", swiftSettings: strict),
         .target(
-            name: "TraceReports", dependencies: ["TraceAnalysis"],
+            name: "TraceReports", dependencies: ["TraceAnalysis", "TraceText"],
             resources: [
                 .embedInCode("FlamePage/flame.html"), .embedInCode("FlamePage/flame.css"),
                 .embedInCode("FlamePage/model.js"), .embedInCode("FlamePage/colours.js"),
@@ -70,7 +71,7 @@ let package = Package(
                 .embedInCode("FlamePage/picture.js"),
             ], swiftSettings: strict),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
-        .target(name: "TraceExport", dependencies: ["CZlib", "TraceAnalysis", "TraceReports"], swiftSettings: strict),
+        .target(name: "TraceExport", dependencies: ["CZlib", "TraceAnalysis", "TraceText"], swiftSettings: strict),
 
         // Building: stands before compilers and adds the hooks.
         .target(name: "TraceBuild", dependencies: ["TraceSymbols"], swiftSettings: strict),
@@ -82,7 +83,8 @@ let package = Package(
         .executableTarget(
             name: "fathom",
             dependencies: [
-                "TraceFormat", "TraceAnalysis", "TraceSymbols", "TraceReports", "TraceExport", "TraceRecording",
+                "TraceFormat", "TraceAnalysis", "TraceSymbols", "TraceText", "TraceReports", "TraceExport",
+                "TraceRecording",
                 "TraceBuild",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
@@ -95,6 +97,7 @@ let package = Package(
         .target(name: "TestSupport", dependencies: ["CTraceFormat"], path: "Tests/TestSupport", swiftSettings: strict),
         .testTarget(name: "TraceFormatTests", dependencies: ["TraceFormat", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "TraceAnalysisTests", dependencies: ["TraceAnalysis", "TestSupport"], swiftSettings: strict),
+        .testTarget(name: "TraceTextTests", dependencies: ["TraceText", "TestSupport"], swiftSettings: strict),
         .testTarget(
             name: "TraceReportsTests", dependencies: ["TraceReports", "TestSupport"], exclude: ["Golden"],
             swiftSettings: strict),

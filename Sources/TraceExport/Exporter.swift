@@ -1,4 +1,4 @@
-public import TraceReports
+public import TraceText
 
 /// Writes the calls of a session in the format of another tool.
 public protocol Exporter {

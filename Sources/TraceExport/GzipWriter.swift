@@ -1,5 +1,5 @@
 internal import CZlib
-internal import TraceReports
+internal import TraceText
 
 /// Compresses what is written to it and passes it on, as one gzip member (RFC 1952).
 final class GzipWriter {

@@ -1,4 +1,4 @@
-internal import TraceReports
+internal import TraceText
 
 /// Writes a Parquet file (https://parquet.apache.org/docs/file-format/): all columns required, plain, not compressed.
 struct ParquetFile {

@@ -1,4 +1,5 @@
 internal import TraceAnalysis
+internal import TraceText
 
 extension ByteWriter {
     /// Writes where a function is defined, as the members of a JSON object that follow its name: `,"module":…,"file":…,"line":…`.

@@ -1,5 +1,6 @@
 public import TraceAnalysis
 internal import TraceFormat
+public import TraceText
 
 /// What has changed between two sides of runs, sorted and ready to be written.
 public struct DiffReport {

@@ -1,5 +1,6 @@
 public import TraceAnalysis
 public import TraceFormat
+public import TraceText
 
 /// Writes every record of a thread in order, as text or as one JSON object a line.
 public struct DumpReport {
@@ -239,9 +240,4 @@ struct DumpSink: CallSink {
         json.flush()
         return bytes
     }
-}
-
-extension Double {
-    /// As JSON has it, which knows no infinity.
-    package var json: String { isFinite ? "\(self)" : "null" }
 }

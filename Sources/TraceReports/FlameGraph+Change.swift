@@ -1,4 +1,5 @@
 public import TraceAnalysis
+internal import TraceText
 
 /// Differential flame graphs (B. Gregg, Differential Flame Graphs, 2014): frames as wide as they are after, coloured by how
 /// their own time has changed.

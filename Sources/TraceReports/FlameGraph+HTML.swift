@@ -1,4 +1,5 @@
 internal import TraceAnalysis
+public import TraceText
 
 extension FlameGraph {
     /// Writes a page that needs nothing but itself: styles, script and data are inside.

@@ -1,4 +1,5 @@
 internal import TraceAnalysis
+public import TraceText
 
 extension FlameGraph {
     /// Width of the picture and height of a row, in px.

@@ -1,4 +1,5 @@
 public import TraceAnalysis
+public import TraceText
 
 /// Writes call paths as nested JSON objects, all of them, callees in the order of their first calls.
 public struct GraphJSON {

@@ -1,4 +1,5 @@
 public import TraceAnalysis
+public import TraceText
 
 /// Prints call paths as an indented tree: what part of the time each takes, as a number and as a bar.
 public struct GraphText {

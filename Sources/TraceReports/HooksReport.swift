@@ -1,3 +1,5 @@
+public import TraceText
+
 /// Tells which functions of programs and libraries have hooks.
 public struct HooksReport {
     public struct Module {

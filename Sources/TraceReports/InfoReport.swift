@@ -1,4 +1,5 @@
 public import TraceFormat
+public import TraceText
 
 /// Tells everything about a recording but its calls.
 public struct InfoReport {

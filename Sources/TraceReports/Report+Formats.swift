@@ -1,5 +1,6 @@
 internal import TraceAnalysis
 internal import TraceFormat
+internal import TraceText
 
 extension Report {
     // MARK: Text

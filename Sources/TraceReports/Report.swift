@@ -1,5 +1,6 @@
 public import TraceAnalysis
 internal import TraceFormat
+public import TraceText
 
 /// A table of what calls add up to, sorted and ready to be written.
 public struct Report {

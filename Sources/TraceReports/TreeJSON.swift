@@ -1,5 +1,6 @@
 public import TraceAnalysis
 public import TraceFormat
+public import TraceText
 
 /// Writes call trees as one JSON document, while they are walked.
 public struct TreeJSON: TreeVisitor {

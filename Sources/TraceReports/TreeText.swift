@@ -1,5 +1,6 @@
 public import TraceAnalysis
 public import TraceFormat
+public import TraceText
 
 /// Prints call trees as indented lines.
 public struct TreeText: TreeVisitor {

@@ -2,6 +2,7 @@ import TestSupport
 import TraceAnalysis
 import TraceFormat
 import TraceReports
+import TraceText
 
 @testable import TraceExport
 

@@ -2,6 +2,7 @@ import TestSupport
 import Testing
 import TraceAnalysis
 import TraceReports
+import TraceText
 
 @testable import TraceExport
 

@@ -2,6 +2,7 @@ import TestSupport
 import Testing
 import TraceAnalysis
 import TraceFormat
+import TraceText
 
 @testable import TraceReports
 

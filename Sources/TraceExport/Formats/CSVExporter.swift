@@ -1,6 +1,6 @@
 internal import TraceAnalysis
 internal import TraceFormat
-internal import TraceReports
+internal import TraceText
 
 /// One line a call, callers before callees (RFC 4180, with plain line feeds).
 ///

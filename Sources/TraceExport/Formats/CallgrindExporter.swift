@@ -1,5 +1,5 @@
 internal import TraceAnalysis
-internal import TraceReports
+internal import TraceText
 
 /// Callgrind's profile (https://valgrind.org/docs/manual/cl-format.html): self time of functions, calls and time of edges.
 ///

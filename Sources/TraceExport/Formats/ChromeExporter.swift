@@ -1,6 +1,6 @@
 internal import TraceAnalysis
 internal import TraceFormat
-internal import TraceReports
+internal import TraceText
 
 /// Chrome's trace events as begin and end pairs: "Trace Event Format", JSON array form.
 ///

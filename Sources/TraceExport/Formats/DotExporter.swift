@@ -1,5 +1,5 @@
 internal import TraceAnalysis
-internal import TraceReports
+internal import TraceText
 
 /// A call graph for Graphviz (https://graphviz.org/doc/info/lang.html): functions, and who calls whom how often.
 struct DotExporter: Exporter {

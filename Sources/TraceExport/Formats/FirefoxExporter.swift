@@ -1,6 +1,6 @@
 internal import TraceAnalysis
 internal import TraceFormat
-internal import TraceReports
+internal import TraceText
 
 /// The Firefox Profiler's processed profile
 /// (https://github.com/firefox-devtools/profiler/blob/main/docs-developer/processed-profile-format.md), version 62.

@@ -1,5 +1,5 @@
 internal import TraceAnalysis
-internal import TraceReports
+internal import TraceText
 
 /// Folded stacks: one line a call path, its functions joined by `;`, and its self time in ns.
 ///

@@ -1,5 +1,5 @@
 internal import TraceAnalysis
-internal import TraceReports
+internal import TraceText
 
 /// A table of call paths: one row each, times in ns.
 ///

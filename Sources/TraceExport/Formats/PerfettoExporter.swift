@@ -1,6 +1,6 @@
 internal import TraceAnalysis
 internal import TraceFormat
-internal import TraceReports
+internal import TraceText
 
 /// Perfetto's TrackEvent protobuf (https://perfetto.dev/docs/reference/synthetic-track-event).
 ///

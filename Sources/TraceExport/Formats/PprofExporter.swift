@@ -1,6 +1,6 @@
 internal import TraceAnalysis
 internal import TraceFormat
-internal import TraceReports
+internal import TraceText
 
 /// pprof's profile: one sample a call path, with its calls and its self time.
 ///

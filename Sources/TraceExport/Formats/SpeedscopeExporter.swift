@@ -1,6 +1,6 @@
 internal import TraceAnalysis
 internal import TraceFormat
-internal import TraceReports
+internal import TraceText
 
 /// speedscope's own format, evented: one profile a track (https://www.speedscope.app/file-format-schema.json).
 ///

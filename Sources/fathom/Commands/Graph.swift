@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import TraceAnalysis
 internal import TraceReports
+internal import TraceText
 
 struct Graph: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import TraceAnalysis
 internal import TraceFormat
 internal import TraceReports
+internal import TraceText
 
 struct Tree: ParsableCommand {
     static let configuration = CommandConfiguration(

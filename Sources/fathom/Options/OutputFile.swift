@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Glibc
 internal import TraceReports
+internal import TraceText
 
 /// The file, or standard output, that `-o` names.
 struct OutputFile {

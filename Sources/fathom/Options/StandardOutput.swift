@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import Glibc
 internal import TraceFormat
 internal import TraceReports
+internal import TraceText
 
 /// The terminal or file that a command's result goes to.
 enum StandardOutput {

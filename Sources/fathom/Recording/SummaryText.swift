@@ -1,5 +1,6 @@
 internal import TraceRecording
 internal import TraceReports
+internal import TraceText
 
 /// What `fathom record` says at the end.
 struct SummaryText {

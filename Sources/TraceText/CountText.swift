@@ -20,7 +20,7 @@ public enum CountText {
     }
 
     /// With so many digits behind the point.
-    static func fixed(_ number: Double, _ digits: Int) -> String {
+    public static func fixed(_ number: Double, _ digits: Int) -> String {
         var scale = 1.0
         for _ in 0..<digits { scale *= 10 }
         let whole = String(UInt64((max(number, 0) * scale).rounded()))

@@ -1,5 +1,5 @@
 /// The name of a signal as people write it, by Linux's numbers on x86-64 and aarch64.
-func signalName(_ number: Int32) -> String {
+public func signalName(_ number: Int32) -> String {
     let names = [
         "HUP", "INT", "QUIT", "ILL", "TRAP", "ABRT", "BUS", "FPE", "KILL", "USR1", "SEGV", "USR2", "PIPE", "ALRM",
         "TERM",

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import TraceReports
+@testable import TraceText
 
 @Suite struct ByteWriterTests {
     private func written(_ body: (ByteWriter) -> Void) -> String {

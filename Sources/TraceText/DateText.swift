@@ -1,9 +1,9 @@
 /// Dates without Foundation.
-enum DateText {
+public enum DateText {
     /// `2026-11-21 02:04:18 UTC`, from seconds since 1970.
     ///
     /// The date is Howard Hinnant's `civil_from_days` (chrono-Compatible Low-Level Date Algorithms).
-    static func utc(secondsSinceEpoch seconds: UInt64) -> String {
+    public static func utc(secondsSinceEpoch seconds: UInt64) -> String {
         let days = Int(seconds / 86400) + 719_468
         let era = days / 146_097
         let dayOfEra = days % 146_097
