@@ -67,7 +67,7 @@ static int find_path(char **environment) {
 static int is_sound(const struct fathom_buffers *head, uint64_t file_size) {
     uint64_t words_end = head->words_offset + (uint64_t)FATHOM_SLOT_LIMIT * sizeof(uint32_t);
     uint64_t slots_end = head->slots_offset + (uint64_t)head->slot_limit * head->slot_size;
-    return head->magic == FATHOM_BUFFERS_MAGIC && head->version == FATHOM_FORMAT_VERSION &&
+    return head->magic == FATHOM_BUFFERS_MAGIC && head->version == FATHOM_BUFFERS_VERSION &&
            head->header_size == sizeof *head && head->chunk_header_size == sizeof(struct fathom_chunk) &&
            head->words_offset == sizeof *head && words_end <= head->slots_offset &&
            head->slots_offset % PAGE_SIZE == 0 && head->slots_offset <= 1u << 20 && head->slot_size % PAGE_SIZE == 0 &&

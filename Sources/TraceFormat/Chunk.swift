@@ -52,6 +52,7 @@ public struct Chunk {
     public let payload: UnsafeRawBufferPointer
 
     let payloadSum: UInt64
+    private let flags: UInt8
     /// Payload bytes the header speaks of.
     let claimedSize: Int
 
@@ -70,10 +71,9 @@ public struct Chunk {
         guard available >= Chunk.headerSize else { return nil }
         let raw = header.loadUnaligned(as: fathom_chunk.self)
         guard raw.magic == FATHOM_CHUNK_MAGIC else { return nil }
+        flags = raw.flags
         isSealed = UInt32(raw.flags) & FATHOM_FLAG_SEALED != 0
-        if isSealed, fathom_sum(header, MemoryLayout<fathom_chunk>.offset(of: \.header_sum)!) != raw.header_sum {
-            return nil
-        }
+        if isSealed, fathom_header_sum(raw) != raw.header_sum { return nil }
         switch UInt32(raw.kind) {
         case FATHOM_CHUNK_RECORDS: kind = .records
         case FATHOM_CHUNK_METADATA: kind = .metadata
@@ -131,7 +131,7 @@ public struct Chunk {
     ///
     /// - Complexity: O(payload), at memory speed.
     var payloadIsIntact: Bool {
-        !isSealed || isTruncated || fathom_sum(payload.baseAddress!, payload.count) == payloadSum
+        !isSealed || isTruncated || fathom_payload_sum(flags, payload.baseAddress!, payload.count) == payloadSum
     }
 
     /// Bytes from this header to the next in the log.

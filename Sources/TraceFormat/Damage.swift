@@ -7,6 +7,12 @@ public struct Damage: Equatable, Sendable {
         case fileHeader
         case chunkHeader
         case truncated
+        /// The log is shorter than it was when the recording ended.
+        case cutShort
+        /// What the recorder said at the end, in the file header.
+        case lossCounts
+        /// The program had written over that many chunks before they could be saved.
+        case spoiledChunks(UInt64)
         case payloadSum
         case malformedRecord
         case malformedMetadata
@@ -42,6 +48,11 @@ extension Damage: CustomStringConvertible {
             case .fileHeader: "damaged file header"
             case .chunkHeader: "damaged chunk header"
             case .truncated: "the file ends inside a chunk"
+            case .cutShort: "the file is shorter than it was when the recording ended"
+            case .lossCounts: "damaged counts of what was not recorded"
+            case .spoiledChunks(let count):
+                (count == 1 ? "1 chunk was" : "\(count) chunks were")
+                    + " written over by the program before it was saved, and is left out"
             case .payloadSum: "checksum mismatch, chunk left out"
             case .malformedRecord: "malformed record, rest of the chunk left out"
             case .malformedMetadata: "malformed metadata"

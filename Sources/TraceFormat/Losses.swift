@@ -13,13 +13,27 @@ public struct Losses: Sendable, Equatable {
     /// Calls that the record options left out, as was asked for.
     public var leftOutCalls: UInt64 = 0
 
-    public var calls: UInt64 { unplacedCalls &+ unwrittenCalls }
+    public var calls: UInt64 { unplacedCalls.addingClamped(unwrittenCalls) }
 }
 
 extension Losses: CustomStringConvertible {
+    /// Why calls were not recorded.
+    public var reason: String {
+        switch writeError {
+        case 0: "no room was left within the limits"
+        case EFBIG: "the limit on the size of files (ulimit -f) was reached"
+        default: String(cString: strerror(writeError))
+        }
+    }
+
     /// One line for people.
-    public var description: String {
-        let reason = writeError == 0 ? "no room was left within the limits" : String(cString: strerror(writeError))
-        return "\(calls) calls were not recorded: \(reason)"
+    public var description: String { "\(calls) calls were not recorded: \(reason)" }
+}
+
+extension UInt64 {
+    /// The sum, or the greatest number there is: what a damaged file says may be anything.
+    func addingClamped(_ other: UInt64) -> UInt64 {
+        let (sum, overflow) = addingReportingOverflow(other)
+        return overflow ? .max : sum
     }
 }

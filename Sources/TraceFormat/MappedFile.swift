@@ -18,20 +18,14 @@ public final class MappedFile {
     ///
     /// - Throws: ``TraceFormatError/unreadable(path:errno:)``, ``TraceFormatError/notAFile(path:)``.
     public init(path: String) throws(TraceFormatError) {
-        // A pipe without a writer would wait for one.
-        let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
-        guard descriptor >= 0 else { throw .unreadable(path: path, errno: errno) }
-        defer { close(descriptor) }
-        var status = stat()
-        guard fstat(descriptor, &status) == 0 else { throw .unreadable(path: path, errno: errno) }
-        guard status.st_mode & S_IFMT == S_IFREG else { throw .notAFile(path: path) }
-        size = Int(status.st_size)
-        allocatedSize = Int(status.st_blocks) * 512
+        let file = try PlainFile(path: path)
+        size = file.size
+        allocatedSize = file.allocatedSize
         guard size > 0 else {
             start = UnsafeRawPointer(bitPattern: 1)!
             return
         }
-        guard let address = mmap(nil, size, PROT_READ, MAP_SHARED, descriptor, 0), address != MAP_FAILED else {
+        guard let address = mmap(nil, size, PROT_READ, MAP_SHARED, file.descriptor, 0), address != MAP_FAILED else {
             throw .unreadable(path: path, errno: errno)
         }
         start = UnsafeRawPointer(address)

@@ -24,6 +24,10 @@ public final class Session {
     public let buffersSize: Int
     /// Calls known to be missing.
     public let losses: Losses
+    /// All calls known to be missing, those among them that chunks tell of.
+    public var lostCalls: UInt64 {
+        processes.lazy.flatMap(\.threads).reduce(losses.calls) { $0.addingClamped($1.lostCalls) }
+    }
     /// A recorder had not left when the session was opened.
     public let isRecording: Bool
 
@@ -39,14 +43,17 @@ public final class Session {
         let damage = DamageLog()
 
         // The buffers first: a chunk that moves to the log meanwhile is then found twice, not never.
-        let (buffersFile, buffersProblem) = Session.file(SlotBuffers.name, in: directory)
+        let (buffersFile, buffersProblem) = Session.file(SlotBuffers.name, in: directory, PlainFile.init)
         var buffers: SlotBuffers?
         if let buffersFile { buffers = try SlotBuffers(buffersFile, path: directory, damage: damage) }
-        let (logFile, logProblem) = Session.file(TraceLog.name, in: directory)
+        let (logFile, logProblem) = Session.file(TraceLog.name, in: directory, MappedFile.init)
         var traceLog: TraceLog?
         if let logFile { traceLog = try TraceLog(logFile, path: directory, damage: damage) }
 
-        guard let header = traceLog?.header ?? buffers?.header else {
+        // One list, sorted where it is.
+        var chunks = traceLog?.takeChunks() ?? []
+        chunks += buffers?.chunks ?? []
+        guard let header = traceLog?.header ?? buffers?.header ?? FileHeader(chunks) else {
             throw logProblem ?? buffersProblem ?? .noHeader(path: directory)
         }
         for (name, problem) in [(SlotBuffers.name, buffersProblem), (TraceLog.name, logProblem)] {
@@ -54,9 +61,6 @@ public final class Session {
             damage.report(
                 Damage(file: name, offset: 0, lostBytes: 0, kind: .unreadableFile(reason: problem.reason)))
         }
-        // One list, sorted where it is.
-        var chunks = traceLog?.takeChunks() ?? []
-        chunks += buffers?.chunks ?? []
         self.path = directory
         self.damage = damage
         log = logFile
@@ -76,11 +80,13 @@ public final class Session {
         description = SessionDescription(path: directory + "/session.json", damage: damage)
     }
 
-    /// A file of the session, mapped; nil when there is none, or when it cannot be read, and then why.
-    private static func file(_ name: String, in directory: String) -> (MappedFile?, TraceFormatError?) {
+    /// A file of the session; nil when there is none, or when it cannot be read, and then why.
+    private static func file<File>(
+        _ name: String, in directory: String, _ open: (String) throws(TraceFormatError) -> File
+    ) -> (File?, TraceFormatError?) {
         let path = directory + "/" + name
         guard access(path, F_OK) == 0 else { return (nil, nil) }
-        do throws(TraceFormatError) { return (try MappedFile(path: path), nil) } catch { return (nil, error) }
+        do throws(TraceFormatError) { return (try open(path), nil) } catch { return (nil, error) }
     }
 
     private static func directory(at path: String) throws(TraceFormatError) -> String {
@@ -109,7 +115,8 @@ public final class Session {
             // Believed when it is long enough to beat the recorder's own measurement and not far from it.
             let expected = Double(measured.nanoseconds(in: elapsed.ticks))
             let isPlausible = abs(expected - Double(elapsed.nanoseconds)) < expected / 100
-            if elapsed.nanoseconds > 10_000_000, isPlausible || header.ticksPerSecond == 0 { longest = elapsed }
+            let isLong = elapsed.nanoseconds > 10_000_000
+            if header.ticksPerSecond == 0 || isLong && isPlausible { longest = elapsed }
         }
         for chunk in chunks {
             consider(chunk.beginTicks, chunk.beginNanoseconds)

@@ -17,7 +17,7 @@ final class SlotBuffers {
     /// Copies the chunks of all slots that are owned or full.
     ///
     /// - Throws: ``TraceFormatError/unsupportedVersion(path:found:supported:)``.
-    init(_ file: MappedFile, path: String, damage: DamageLog) throws(TraceFormatError) {
+    init(_ file: PlainFile, path: String, damage: DamageLog) throws(TraceFormatError) {
         guard let raw = try SlotBuffers.header(file, path: path, damage: damage) else {
             (header, unplacedCalls, recorderPID) = (nil, 0, 0)
             return
@@ -28,17 +28,16 @@ final class SlotBuffers {
         unplacedCalls = raw.unplaced_calls
         recorderPID = raw.recorder_pid
         let slotSize = Int(raw.slot_size)
-        for index in 0..<Int(min(raw.slot_high, FATHOM_SLOT_LIMIT)) {
-            let word = Int(raw.words_offset) + 4 * index
-            let slot = Int(raw.slots_offset) + slotSize * index
-            guard word + 4 <= file.size, slot + Chunk.headerSize <= file.size else { break }
+        var words = [UInt32](repeating: 0, count: Int(min(raw.slot_high, FATHOM_SLOT_LIMIT)))
+        guard words.withUnsafeMutableBytes({ file.read($0, at: Int(raw.words_offset)) }) else {
+            damage.report(Damage(file: SlotBuffers.name, offset: 0, lostBytes: UInt64(file.size), kind: .truncated))
+            return
+        }
+        for (index, word) in words.enumerated() {
             // FATHOM_SLOT_STATE, a macro that Swift does not see.
-            let state = fathom_load32(file.start.advanced(by: word).pointer) & 3
-            guard state == FATHOM_SLOT_OWNED || state == FATHOM_SLOT_FULL else { continue }
-            let available = min(slotSize, file.size - slot)
-            guard let copy = SlotBuffers.copy(file.start + slot, available: available, damage: damage, at: slot) else {
-                continue
-            }
+            guard word & 3 == FATHOM_SLOT_OWNED || word & 3 == FATHOM_SLOT_FULL else { continue }
+            let offset = Int(raw.slots_offset) + slotSize * index
+            guard let copy = SlotBuffers.copy(file, at: offset, slotSize: slotSize, damage: damage) else { continue }
             copies.append(copy.bytes)
             chunks.append(copy.chunk)
         }
@@ -49,22 +48,23 @@ final class SlotBuffers {
     }
 
     private static func header(
-        _ file: MappedFile, path: String, damage: DamageLog
+        _ file: PlainFile, path: String, damage: DamageLog
     ) throws(TraceFormatError) -> fathom_buffers? {
         let size = MemoryLayout<fathom_buffers>.size
         guard file.size >= size else {
             damage.report(Damage(file: name, offset: 0, lostBytes: UInt64(file.size), kind: .fileHeader))
             return nil
         }
-        let raw = file.start.loadUnaligned(as: fathom_buffers.self)
-        if raw.magic == FATHOM_BUFFERS_MAGIC, raw.version != FATHOM_FORMAT_VERSION, raw.version < 1 << 16 {
-            throw .unsupportedVersion(path: path, found: raw.version, supported: FATHOM_FORMAT_VERSION)
+        var raw = fathom_buffers()
+        _ = file.read(&raw, at: 0)
+        if raw.magic == FATHOM_BUFFERS_MAGIC, raw.version != FATHOM_BUFFERS_VERSION, raw.version < 1 << 16 {
+            throw .unsupportedVersion(path: path, found: raw.version, supported: FATHOM_BUFFERS_VERSION)
         }
         let plausible =
             Int(raw.header_size) == size && Int(raw.chunk_header_size) == Chunk.headerSize
             && raw.slot_size >= 4096 && raw.slot_size % 4096 == 0 && raw.words_offset % 4 == 0
             && UInt32(raw.clock) <= FATHOM_CLOCK_COUNTER && raw.slot_high <= FATHOM_SLOT_LIMIT
-        guard raw.magic == FATHOM_BUFFERS_MAGIC, raw.version == FATHOM_FORMAT_VERSION, plausible else {
+        guard raw.magic == FATHOM_BUFFERS_MAGIC, raw.version == FATHOM_BUFFERS_VERSION, plausible else {
             damage.report(Damage(file: name, offset: 0, lostBytes: UInt64(file.size), kind: .fileHeader))
             return nil
         }
@@ -73,37 +73,40 @@ final class SlotBuffers {
 
     /// Copies one slot: `used` first, then the bytes it counts, then a look whether the slot changed hands meanwhile.
     private static func copy(
-        _ slot: UnsafeRawPointer, available: Int, damage: DamageLog, at offset: Int
+        _ file: PlainFile, at offset: Int, slotSize: Int, damage: DamageLog
     ) -> (chunk: Chunk, bytes: UnsafeMutableRawPointer)? {
-        let header = slot.assumingMemoryBound(to: fathom_chunk.self)
-        guard fathom_load32(slot.pointer) == FATHOM_CHUNK_MAGIC else { return nil }
-        let used = fathom_load32((slot + MemoryLayout<fathom_chunk>.offset(of: \.used)!).pointer)
-        guard used <= header.pointee.capacity, Int(used) <= available - Chunk.headerSize else {
+        var header = fathom_chunk()
+        // A chunk that is being begun has no magic yet.
+        guard file.read(&header, at: offset), header.magic == FATHOM_CHUNK_MAGIC else { return nil }
+        func fail() -> (Chunk, UnsafeMutableRawPointer)? {
             damage.report(
-                Damage(file: name, offset: UInt64(offset), lostBytes: UInt64(available), kind: .chunkHeader))
+                Damage(file: name, offset: UInt64(offset), lostBytes: UInt64(slotSize), kind: .chunkHeader))
             return nil
         }
-        let size = Chunk.headerSize + Int(used)
-        let bytes = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: 8)
-        bytes.copyMemory(from: slot, byteCount: size)
+        let used = header.used
         fathom_load_fence()
-        let taken = UnsafeRawPointer(bytes).loadUnaligned(as: fathom_chunk.self)
+        guard fathom_chunk_is_sound(&header, used, UInt32(slotSize), 0, .max) != 0 else { return fail() }
+        let bytes = UnsafeMutableRawBufferPointer.allocate(
+            byteCount: Chunk.headerSize + Int(used), alignment: 8)
+        var taken = fathom_chunk()
+        let isCopied = file.read(bytes, at: offset)
+        fathom_load_fence()
+        guard isCopied, file.read(&taken, at: offset) else {
+            bytes.deallocate()
+            return fail()
+        }
         let changed =
-            header.pointee.magic != FATHOM_CHUNK_MAGIC || header.pointee.process != taken.process
-            || header.pointee.thread != taken.thread || header.pointee.sequence != taken.sequence
-        guard !changed else {
+            header.magic != taken.magic || header.process != taken.process || header.thread != taken.thread
+            || header.sequence != taken.sequence
+        let chunk =
+            changed
+            ? nil
+            : Chunk(
+                at: bytes.baseAddress!, available: bytes.count, used: Int(used), file: name, offset: UInt64(offset))
+        guard let chunk else {
             bytes.deallocate()
-            return nil
+            return changed ? nil : fail()
         }
-        guard let chunk = Chunk(at: bytes, available: size, used: Int(used), file: name, offset: UInt64(offset)) else {
-            damage.report(Damage(file: name, offset: UInt64(offset), lostBytes: UInt64(size), kind: .chunkHeader))
-            bytes.deallocate()
-            return nil
-        }
-        return (chunk, bytes)
+        return (chunk, bytes.baseAddress!)
     }
-}
-
-extension UnsafeRawPointer {
-    fileprivate var pointer: UnsafePointer<UInt32> { assumingMemoryBound(to: UInt32.self) }
 }

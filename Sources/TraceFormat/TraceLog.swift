@@ -7,8 +7,21 @@ struct FileHeader {
     var startNanoseconds: UInt64
     var ticksPerSecond: UInt64
     var startRealtimeNanoseconds: UInt64
-    /// Nil while the recorder has not seen the end.
+    /// Nil while the recorder has not seen the end, and when what it said then is damaged.
     var losses: Losses?
+    /// Size of the log in bytes, when the recorder saw the end.
+    var logSize: UInt64?
+}
+
+extension FileHeader {
+    /// What chunks tell of the clock when no header does: each has its moments in ticks and in ns. Nil without chunks.
+    init?(_ chunks: [Chunk]) {
+        guard let first = chunks.min(by: { $0.beginTicks < $1.beginTicks }) else { return nil }
+        let isCounter = chunks.contains { $0.beginTicks != $0.beginNanoseconds }
+        self.init(
+            clock: UInt8(isCounter ? FATHOM_CLOCK_COUNTER : FATHOM_CLOCK_MONOTONIC), startTicks: first.beginTicks,
+            startNanoseconds: first.beginNanoseconds, ticksPerSecond: 0, startRealtimeNanoseconds: 0)
+    }
 }
 
 /// The log: a file header, then chunks one after the other.
@@ -26,16 +39,19 @@ struct TraceLog {
     /// - Throws: ``TraceFormatError/unsupportedVersion(path:found:supported:)``.
     /// - Complexity: O(chunks) when nothing is damaged: payloads are not touched.
     init(_ file: MappedFile, path: String, damage: DamageLog) throws(TraceFormatError) {
-        header = try TraceLog.header(file, path: path, damage: damage)
+        let (header, headerSize) = try TraceLog.header(file, path: path, damage: damage)
+        self.header = header
+        // Behind the end are chunks that were not written whole.
+        let size = min(file.size, header?.logSize.map { Int(clamping: $0) } ?? file.size)
         var chunks: [Chunk] = []
         // No doubling on the way: most chunks are as long as the first.
-        if let first = TraceLog.chunk(file, at: min(MemoryLayout<fathom_trace_header>.size, file.size)) {
-            chunks.reserveCapacity(file.size / max(first.stride, 1 << 14) + 64)
+        if let first = TraceLog.chunk(file, at: min(headerSize, size), end: size) {
+            chunks.reserveCapacity(size / max(first.stride, 1 << 14) + 64)
         }
         var read = MappedFile.ReadStretch()
-        var offset = min(MemoryLayout<fathom_trace_header>.size, file.size)
-        while offset < file.size {
-            if let chunk = TraceLog.chunk(file, at: offset) {
+        var offset = min(headerSize, size)
+        while offset < size {
+            if let chunk = TraceLog.chunk(file, at: offset, end: size) {
                 chunks.append(chunk)
                 if chunk.isTruncated {
                     damage.report(
@@ -45,16 +61,23 @@ struct TraceLog {
                 }
                 offset += chunk.stride
                 // Reading a header maps much of a small chunk.
-                file.release(chunk.payload, of: &read, isLast: offset >= file.size)
+                file.release(chunk.payload, of: &read, isLast: offset >= size)
             } else {
-                let next = TraceLog.resynchronize(file, from: offset + 8)
-                let atEnd = next == file.size && file.size - offset < Chunk.headerSize
+                let next = TraceLog.resynchronize(file, from: offset + 8, end: size)
+                let atEnd = next == size && size - offset < Chunk.headerSize
                 damage.report(
                     Damage(
                         file: TraceLog.name, offset: UInt64(offset), lostBytes: UInt64(next - offset),
                         kind: atEnd ? .truncated : .chunkHeader))
                 offset = next
             }
+        }
+        if let whole = header?.logSize, whole > UInt64(file.size) {
+            damage.report(
+                Damage(
+                    file: TraceLog.name, offset: UInt64(file.size), lostBytes: whole - UInt64(file.size),
+                    kind: .cutShort)
+            )
         }
         self.chunks = chunks
     }
@@ -65,52 +88,71 @@ struct TraceLog {
         return chunks
     }
 
+    /// What the file header says, nil when it is damaged, and where the chunks begin.
     private static func header(
         _ file: MappedFile, path: String, damage: DamageLog
-    ) throws(TraceFormatError) -> FileHeader? {
+    ) throws(TraceFormatError) -> (FileHeader?, Int) {
         let size = MemoryLayout<fathom_trace_header>.size
-        guard file.size >= size else {
-            damage.report(Damage(file: name, offset: 0, lostBytes: UInt64(file.size), kind: .fileHeader))
-            return nil
-        }
-        let raw = file.start.loadUnaligned(as: fathom_trace_header.self)
-        let plausible =
-            Int(raw.header_size) == size && Int(raw.chunk_header_size) == Chunk.headerSize
-            && UInt32(raw.clock) <= FATHOM_CLOCK_COUNTER
-        if raw.magic == FATHOM_TRACE_MAGIC, raw.version != FATHOM_FORMAT_VERSION, raw.version < 1 << 16 {
+        // Version 1 ends before `log_size`.
+        let oldSize = MemoryLayout<fathom_trace_header>.offset(of: \.log_size)!
+        var raw = fathom_trace_header()
+        withUnsafeMutableBytes(of: &raw) { $0.copyBytes(from: file.bytes.prefix(size)) }
+        if raw.magic == FATHOM_TRACE_MAGIC, !(1...FATHOM_FORMAT_VERSION).contains(raw.version), raw.version < 1 << 16,
+            Int(raw.header_size) != size || raw.start_sum == fathom_start_sum(raw)
+        {
             throw .unsupportedVersion(path: path, found: raw.version, supported: FATHOM_FORMAT_VERSION)
         }
-        guard raw.magic == FATHOM_TRACE_MAGIC, raw.version == FATHOM_FORMAT_VERSION, plausible else {
-            damage.report(Damage(file: name, offset: 0, lostBytes: UInt64(size), kind: .fileHeader))
-            return nil
+        let isOld = raw.version == 1 && Int(raw.header_size) == oldSize
+        let isSound =
+            raw.magic == FATHOM_TRACE_MAGIC && file.size >= (isOld ? oldSize : size)
+            && Int(raw.chunk_header_size) == Chunk.headerSize && UInt32(raw.clock) <= FATHOM_CLOCK_COUNTER
+            && (isOld
+                || raw.version == FATHOM_FORMAT_VERSION && Int(raw.header_size) == size
+                    && raw.start_sum == fathom_start_sum(raw))
+        guard isSound else {
+            damage.report(Damage(file: name, offset: 0, lostBytes: UInt64(min(size, file.size)), kind: .fileHeader))
+            // What cannot be a chunk is passed over.
+            return (nil, min(oldSize, file.size))
         }
-        return FileHeader(
+        var header = FileHeader(
             clock: raw.clock, startTicks: raw.start_ticks, startNanoseconds: raw.start_ns,
-            ticksPerSecond: raw.ticks_per_second, startRealtimeNanoseconds: raw.start_realtime_ns,
-            losses: raw.is_complete == 0
-                ? nil
-                : Losses(
-                    unplacedCalls: raw.unplaced_calls, unwrittenCalls: raw.unwritten_calls,
-                    writeError: Int32(truncatingIfNeeded: raw.write_errno), leftOutCalls: raw.left_out_calls))
+            ticksPerSecond: raw.ticks_per_second, startRealtimeNanoseconds: raw.start_realtime_ns)
+        if !isOld, raw.end_sum != fathom_end_sum(raw) {
+            damage.report(
+                Damage(
+                    file: name, offset: UInt64(MemoryLayout<fathom_trace_header>.offset(of: \.unplaced_calls)!),
+                    lostBytes: 0, kind: .lossCounts))
+        } else if raw.is_complete != 0 {
+            header.losses = Losses(
+                unplacedCalls: raw.unplaced_calls, unwrittenCalls: raw.unwritten_calls,
+                writeError: Int32(truncatingIfNeeded: raw.write_errno), leftOutCalls: raw.left_out_calls)
+            if !isOld {
+                header.logSize = raw.log_size
+                if raw.spoiled_chunks > 0 {
+                    damage.report(
+                        Damage(file: name, offset: 0, lostBytes: 0, kind: .spoiledChunks(raw.spoiled_chunks)))
+                }
+            }
+        }
+        return (header, isOld ? oldSize : size)
     }
 
     /// The chunk at `offset`; the log holds sealed ones only.
-    private static func chunk(_ file: MappedFile, at offset: Int) -> Chunk? {
-        let chunk = Chunk(
-            at: file.start + offset, available: file.size - offset, file: name, offset: UInt64(offset))
+    private static func chunk(_ file: MappedFile, at offset: Int, end: Int) -> Chunk? {
+        let chunk = Chunk(at: file.start + offset, available: end - offset, file: name, offset: UInt64(offset))
         return chunk?.isSealed == true ? chunk : nil
     }
 
-    private static func resynchronize(_ file: MappedFile, from start: Int) -> Int {
+    private static func resynchronize(_ file: MappedFile, from start: Int, end: Int) -> Int {
         var offset = start
-        while offset + Chunk.headerSize <= file.size {
+        while offset + Chunk.headerSize <= end {
             if (file.start + offset).loadUnaligned(as: UInt32.self) == FATHOM_CHUNK_MAGIC,
-                chunk(file, at: offset) != nil
+                chunk(file, at: offset, end: end) != nil
             {
                 return offset
             }
             offset += 8
         }
-        return file.size
+        return end
     }
 }

@@ -5,13 +5,19 @@ internal import Glibc
 final class Drain: @unchecked Sendable {
     private let buffers: SharedBuffers
     private let log: TraceLog
+    private let clock: SessionClock
     private let maxSize: UInt64?
     private var isStopping: UInt32 = 0
     private var threads: Set<UInt64> = []
     private var calls: UInt64 = 0
     private var lostCalls: UInt64 = 0
     private var unwrittenCalls: UInt64 = 0
+    private var spoiledChunks: UInt64 = 0
     private var isCapped = false
+    /// Slots whose chunk is left where it is, because the log has no room for it.
+    private var kept: Set<Int> = []
+    private var isFinishing = false
+    private var seen: Set<UInt32> = []
     /// Of each process: its id, and how many metadata chunks it has written.
     private var processes: [UInt32: (pid: UInt32, metadataChunks: UInt64)] = [:]
 
@@ -23,9 +29,10 @@ final class Drain: @unchecked Sendable {
     /// The shortest and the longest sleep.
     private static let naps: ClosedRange<UInt64> = 50_000_000...1_000_000_000  // ns
 
-    init(buffers: SharedBuffers, log: TraceLog, maxSize: UInt64?) {
+    init(buffers: SharedBuffers, log: TraceLog, clock: SessionClock, maxSize: UInt64?) {
         self.buffers = buffers
         self.log = log
+        self.clock = clock
         self.maxSize = maxSize
     }
 
@@ -75,42 +82,53 @@ final class Drain: @unchecked Sendable {
     ///
     /// - Returns: The processes that are still alive; their chunks stay in the buffers.
     func finish(everything: Bool) -> [Int32] {
+        isFinishing = everything
+        kept = []
         _ = drainFinished()
         if everything {
-            for slot in slots(in: FATHOM_SLOT_OWNED) { drain(slot) }
+            for state in [FATHOM_SLOT_OWNED, SharedBuffers.noState] { buffers.slots(in: state).forEach(drain) }
+            // What was drained has no magic any more: these are slots whose word was written over.
+            for slot in buffers.slots(in: FATHOM_SLOT_FREE) where slot.header.magic == FATHOM_CHUNK_MAGIC {
+                drain(slot)
+            }
             return []
         }
         var alive: [UInt32: Bool] = [:]
         // A process that became another program by exec has left its chunks behind: the newest image of a pid counts.
         var newest: [UInt32: UInt32] = [:]
-        let owned = slots(in: FATHOM_SLOT_OWNED).filter { buffers.chunk($0).pointee.magic == FATHOM_CHUNK_MAGIC }
+        let owned = buffers.slots(in: FATHOM_SLOT_OWNED).filter { $0.header.magic == FATHOM_CHUNK_MAGIC }
         for slot in owned {
-            let chunk = buffers.chunk(slot).pointee
-            newest[chunk.pid] = max(newest[chunk.pid] ?? 0, chunk.process)
+            newest[slot.header.pid] = max(newest[slot.header.pid] ?? 0, slot.header.process)
+            seen.insert(slot.header.process)
         }
         for slot in owned {
-            let chunk = buffers.chunk(slot)
-            let pid = chunk.pointee.pid
+            let pid = slot.header.pid
             let isAlive = alive[pid] ?? processIsAlive(Int32(bitPattern: pid))
             alive[pid] = isAlive
-            if !isAlive || chunk.pointee.process < newest[pid]! { drain(slot) }
+            if !isAlive || slot.header.process < newest[pid]! { drain(slot) }
         }
         return alive.filter { $0.value }.map { Int32(bitPattern: $0.key) }.sorted()
     }
 
-    /// Calls that the log will lack, chunks' own `lost_calls` aside.
-    var losses: (unplacedCalls: UInt64, unwrittenCalls: UInt64, leftOutCalls: UInt64) {
-        (buffers.header.pointee.unplaced_calls, unwrittenCalls, buffers.header.pointee.left_out_calls)
+    /// What the log will lack, chunks' own `lost_calls` aside.
+    var losses: RecordingLosses {
+        RecordingLosses(
+            unplacedCalls: buffers.header.pointee.unplaced_calls, unwrittenCalls: unwrittenCalls,
+            leftOutCalls: buffers.header.pointee.left_out_calls, spoiledChunks: spoiledChunks)
     }
 
+    /// Chunks stay in the buffers for the reader to find.
+    var keepsChunks: Bool { !kept.isEmpty }
+
     func summarize(into summary: inout RecordingSummary) {
-        summary.processes = Int(fathom_load32(&buffers.header.pointee.process_count))
+        summary.processes = seen.count
         summary.threads = threads.count
         summary.calls = calls
         summary.bytes = log.bytes
         summary.unwrittenCalls = unwrittenCalls
         summary.writeError = log.error.map(describe)
-        summary.lostCalls = lostCalls + losses.unplacedCalls
+        summary.lostCalls = lostCalls.addingClamped(losses.unplacedCalls)
+        summary.spoiledChunks = spoiledChunks
         summary.leftOutCalls = losses.leftOutCalls
         summary.isCapped = isCapped
     }
@@ -136,52 +154,59 @@ final class Drain: @unchecked Sendable {
         _ = withUnsafeBytes(of: item) { log.append(chunk, payload: $0.baseAddress!) }
     }
 
-    /// Slots in a state: FATHOM_SLOT_STATE, a macro that Swift does not see, of their words.
-    private func slots(in state: UInt32) -> [Int] {
-        (0..<buffers.usedSlots).filter { buffers.word($0) & 3 == state }
-    }
-
     /// Drains finished chunks, oldest first: where the log has to end, it ends at one moment for all.
     ///
     /// - Returns: How many there were.
     private func drainFinished() -> Int {
-        let finished = slots(in: FATHOM_SLOT_FULL)
-        for slot in finished.sorted(by: {
-            buffers.chunk($0).pointee.begin_ticks < buffers.chunk($1).pointee.begin_ticks
-        }) {
-            drain(slot)
-        }
+        buffers.repair()
+        let finished = buffers.slots(in: FATHOM_SLOT_FULL).filter { !kept.contains($0.index) }
+        for slot in finished.sorted(by: { $0.header.begin_ticks < $1.header.begin_ticks }) { drain(slot) }
         return finished.count
     }
 
-    private func drain(_ slot: Int) {
-        defer { buffers.free(slot) }
-        let chunk = buffers.chunk(slot)
-        var header = chunk.pointee
-        // What a broken program scribbled over is not worth a line of the log.
-        guard header.magic == FATHOM_CHUNK_MAGIC,
-            Int(header.used) <= buffers.slotSize - MemoryLayout<fathom_chunk>.size
-        else { return }
-        let payload = UnsafeRawPointer(chunk + 1)
-        if header.kind == UInt8(FATHOM_CHUNK_RECORDS) {
+    /// Moves a slot's chunk to the log, and frees the slot. What the log has no room for is lost, and counted; but metadata,
+    /// without which nothing has a name, and whatever is there in the end, stay in the slot.
+    private func drain(_ slot: SharedBuffers.Slot) {
+        var header = slot.header
+        guard isSound(slot), let payload = buffers.payload(of: slot) else {
+            // A chunk that was just being begun has no magic yet.
+            if header.magic != 0 || slot.isFull { spoiledChunks += 1 }
+            buffers.free(slot)
+            return
+        }
+        seen.insert(header.process)
+        let isMetadata = header.kind == UInt8(FATHOM_CHUNK_METADATA)
+        if isMetadata {
+            processes[header.process] = (
+                header.pid, max(processes[header.process]?.metadataChunks ?? 0, header.sequence &+ 1)
+            )
+        } else {
             if header.end_ticks == 0 { header.calls = countCalls(header, payload) }
-            lostCalls += header.lost_calls
             threads.insert(UInt64(header.process) << 32 | UInt64(header.thread))
         }
-        if header.kind == UInt8(FATHOM_CHUNK_METADATA) {
-            processes[header.process] = (
-                header.pid, max(processes[header.process]?.metadataChunks ?? 0, header.sequence + 1)
-            )
-        }
         let told = header.calls + UInt64(header.path_calls)
-        // Metadata is small and nothing can be read without it: the cap is for records.
-        if header.kind == UInt8(FATHOM_CHUNK_RECORDS), exceedsCap(header) {
-            unwrittenCalls += told
-        } else if log.append(header, payload: payload) {
-            calls += told
+        // The cap is for records.
+        let isWritten = (isMetadata || !exceedsCap(header)) && log.append(header, payload: payload)
+        let isKept = !isWritten && !isCapped && (isMetadata || isFinishing)
+        if isWritten || isKept {
+            calls = calls.addingClamped(told)
+            lostCalls = lostCalls.addingClamped(header.lost_calls)
         } else {
-            unwrittenCalls += told
+            // Nobody else will tell of those that were lost before it.
+            unwrittenCalls = unwrittenCalls.addingClamped(told).addingClamped(header.lost_calls)
         }
+        if isKept { kept.insert(slot.index) } else { buffers.free(slot) }
+    }
+
+    /// Whether the program has left a chunk as the runtime wrote it, as far as that shows.
+    private func isSound(_ slot: SharedBuffers.Slot) -> Bool {
+        var header = slot.header
+        // Processors' counters may differ a little. What is written over at random differs by more.
+        let (slack, now) = (3600 * clock.ticksPerSecond, clock.now)
+        let first = clock.start.ticks > slack ? clock.start.ticks - slack : 0
+        let pid = processes[header.process]?.pid
+        return slot.owner == header.process & UInt32.max >> 2 && (pid == nil || pid == header.pid)
+            && fathom_chunk_is_sound(&header, header.used, UInt32(buffers.slotSize), first, now + slack) != 0
     }
 
     /// Whether the log would grow beyond the cap; once it would, no more records are taken.
@@ -205,5 +230,21 @@ final class Drain: @unchecked Sendable {
             if unit & 1 == 1 && offset <= end { count += 1 }
         }
         return count
+    }
+}
+
+/// What a log lacks, as its file header tells it.
+struct RecordingLosses {
+    var unplacedCalls: UInt64
+    var unwrittenCalls: UInt64
+    var leftOutCalls: UInt64
+    var spoiledChunks: UInt64
+}
+
+extension UInt64 {
+    /// The sum, or the greatest number there is: programs may write what they like where counts are kept.
+    func addingClamped(_ other: UInt64) -> UInt64 {
+        let (sum, overflow) = addingReportingOverflow(other)
+        return overflow ? .max : sum
     }
 }

@@ -48,7 +48,7 @@ public struct Recorder {
             directory.discard()
             throw error
         }
-        let drain = Drain(buffers: buffers, log: log, maxSize: options.maxSize)
+        let drain = Drain(buffers: buffers, log: log, clock: clock, maxSize: options.maxSize)
         let thread = DrainThread(drain)
         let status = target.wait()
         let end = clock.now
@@ -65,7 +65,7 @@ public struct Recorder {
         drain.summarize(into: &summary)
         func finish() {
             log.complete(drain.losses)
-            buffers.remove()
+            if drain.keepsChunks { buffers.leave() } else { buffers.remove() }
             preload.remove()
         }
         if areInUse == true {

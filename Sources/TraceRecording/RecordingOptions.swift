@@ -73,6 +73,8 @@ public struct RecordingSummary: Sendable {
     /// Calls that found no buffer: the file system was full, or the size cap was reached.
     public var lostCalls: UInt64 = 0
     public var isCapped = false
+    /// Chunks that the program had written over in memory.
+    public var spoiledChunks: UInt64 = 0
     /// What the program took without the runtime, if that was asked for; or why it is not known.
     public var baseline: BaselineSummary?
     public var baselineProblem: String?

@@ -10,7 +10,17 @@ final class SharedBuffers: @unchecked Sendable {
     private let base: UnsafeMutableRawPointer
     private let size: Int
     private let words: UnsafeMutablePointer<UInt32>
-    private let slots: UnsafeMutableRawPointer
+    private let wordsOffset: Int
+    private let slotsOffset: Int
+    private let slotLimit: UInt32
+    /// Slots ever used.
+    private var high: UInt32 = 0
+    /// Room for one chunk's payload.
+    private let payload: UnsafeMutableRawBufferPointer
+    /// What the head of the file is to be, up to the first field that programs write.
+    private var fixed = fathom_buffers()
+    private static let fixedSize = MemoryLayout<fathom_buffers>.offset(of: \.control)!
+    private var control = FATHOM_CONTROL_RECORD
     private let directory: SessionDirectory
     private static let name = "buffers"
     /// A descriptor of the file, whatever becomes of its path.
@@ -32,10 +42,10 @@ final class SharedBuffers: @unchecked Sendable {
     init(
         in directory: SessionDirectory, options: RecordingOptions, clock: SessionClock
     ) throws(RecordingError) {
-        let wordsOffset = MemoryLayout<fathom_buffers>.size
+        wordsOffset = MemoryLayout<fathom_buffers>.size
         let wordsSize = Int(FATHOM_SLOT_LIMIT) * MemoryLayout<UInt32>.size
         // Slots start where the largest pages of any supported machine do.
-        let slotsOffset = (wordsOffset + wordsSize + Self.largestPage - 1) & ~(Self.largestPage - 1)
+        slotsOffset = (wordsOffset + wordsSize + Self.largestPage - 1) & ~(Self.largestPage - 1)
         slotSize = options.bufferSize
         self.directory = directory
         let path = directory.file(Self.name)
@@ -62,9 +72,10 @@ final class SharedBuffers: @unchecked Sendable {
         base = memory
         header = memory.assumingMemoryBound(to: fathom_buffers.self)
         words = (memory + wordsOffset).assumingMemoryBound(to: UInt32.self)
-        slots = memory + slotsOffset
+        self.slotLimit = UInt32(slotLimit)
+        payload = .allocate(byteCount: slotSize, alignment: 16)
         header.pointee = fathom_buffers()
-        header.pointee.version = FATHOM_FORMAT_VERSION
+        header.pointee.version = FATHOM_BUFFERS_VERSION
         header.pointee.header_size = UInt32(wordsOffset)
         header.pointee.chunk_header_size = UInt32(MemoryLayout<fathom_chunk>.size)
         header.pointee.slot_size = UInt32(slotSize)
@@ -80,28 +91,89 @@ final class SharedBuffers: @unchecked Sendable {
         header.pointee.ticks_per_second = clock.ticksPerSecond
         header.pointee.clock = clock.kind
         header.pointee.paused = options.startsPaused ? 1 : 0
-        header.pointee.control = FATHOM_CONTROL_RECORD
+        header.pointee.control = control
         header.pointee.recorder_pid = UInt32(getpid())
         header.pointee.magic = FATHOM_BUFFERS_MAGIC
+        fixed = header.pointee
     }
 
     deinit {
         munmap(base, size)
+        payload.deallocate()
         close(reading)
         if spare >= 0 { close(spare) }
     }
 
-    var usedSlots: Int { Int(fathom_load32(&header.pointee.slot_high)) }
-
-    func word(_ slot: Int) -> UInt32 { fathom_load32(words + slot) }
-
-    func free(_ slot: Int) { fathom_store32(words + slot, FATHOM_SLOT_FREE) }
-
-    func chunk(_ slot: Int) -> UnsafeMutablePointer<fathom_chunk> {
-        (slots + slot * slotSize).assumingMemoryBound(to: fathom_chunk.self)
+    /// Slots in a state, FATHOM_SLOT_*. Those that were never used are not looked at: they are holes in the file, and no
+    /// room may be left to fill one.
+    func slots(in state: UInt32) -> [Slot] {
+        // Never less than before, nor more than there are, whatever a program wrote there.
+        high = max(high, min(fathom_load32(&header.pointee.slot_high), slotLimit))
+        var snapshot = [UInt32](repeating: 0, count: Int(high))
+        let isRead = snapshot.withUnsafeMutableBytes { read($0, at: wordsOffset) }
+        guard isRead else { return [] }
+        return snapshot.indices.compactMap { index in
+            // FATHOM_SLOT_STATE, a macro that Swift does not see.
+            guard snapshot[index] & 3 == state else { return nil }
+            // Before the chunk, which is whole once the word says so. A word that is not 0 is in no hole.
+            let word = snapshot[index] == 0 ? 0 : fathom_load32(words + index)
+            guard word & 3 == state else { return nil }
+            var header = fathom_chunk()
+            guard withUnsafeMutableBytes(of: &header, { read($0, at: offset(of: index)) }) else { return nil }
+            return Slot(index: index, isFull: state == FATHOM_SLOT_FULL, owner: word >> 2, header: header)
+        }
     }
 
-    func stopRecording() { fathom_store32(&header.pointee.control, FATHOM_CONTROL_CAPPED) }
+    /// A slot that is not free, and its chunk's header as it was when it was looked at.
+    struct Slot {
+        let index: Int
+        let isFull: Bool
+        /// The process's index, of which the word has 30 bits.
+        let owner: UInt32
+        var header: fathom_chunk
+    }
+
+    /// What a slot's word says when a program has written over it.
+    static let noState: UInt32 = 3
+
+    /// Lets programs have the slot again; its chunk is none any more.
+    func free(_ slot: Slot) {
+        if slot.header.magic != 0 {
+            let chunk = (base + offset(of: slot.index)).assumingMemoryBound(to: fathom_chunk.self)
+            fathom_store32(&chunk.pointee.magic, 0)
+        }
+        fathom_store32(words + slot.index, FATHOM_SLOT_FREE)
+    }
+
+    /// The payload of a slot's chunk, copied: it stays as it is until the next one is read. Nil when it is not there.
+    func payload(of slot: Slot) -> UnsafeRawPointer? {
+        let bytes = UnsafeMutableRawBufferPointer(rebasing: payload[..<Int(slot.header.used)])
+        return read(bytes, at: offset(of: slot.index) + MemoryLayout<fathom_chunk>.size)
+            ? UnsafeRawPointer(payload.baseAddress!) : nil
+    }
+
+    private func offset(of slot: Int) -> Int { slotsOffset + slot * slotSize }
+
+    /// Read from the file, not from the mapping: where that has a hole and the file system no room, a look would be SIGBUS.
+    private func read(_ bytes: UnsafeMutableRawBufferPointer, at offset: Int) -> Bool {
+        bytes.isEmpty || pread(reading, bytes.baseAddress, bytes.count, off_t(offset)) == bytes.count
+    }
+
+    /// Takes back what a program wrote over what only the recorder writes, so that others find it as it was.
+    func repair() {
+        withUnsafeBytes(of: &fixed) { fixed in
+            let now = UnsafeMutableRawPointer(header)
+            if memcmp(now, fixed.baseAddress!, Self.fixedSize) != 0 {
+                memcpy(now, fixed.baseAddress!, Self.fixedSize)
+            }
+        }
+        if fathom_load32(&header.pointee.control) != control { fathom_store32(&header.pointee.control, control) }
+    }
+
+    func stopRecording() {
+        control = FATHOM_CONTROL_CAPPED
+        fathom_store32(&header.pointee.control, control)
+    }
 
     /// Whether any other process has the file mapped, a forked child that has made no calls yet among them; nil when the
     /// buffers were lost sight of meanwhile: then they are left to the reader, for what is mapped here holds nothing.

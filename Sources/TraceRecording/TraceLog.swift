@@ -7,10 +7,10 @@ final class TraceLog {
     /// The first write that failed; later ones are tried all the same.
     private(set) var error: Int32?
     private let descriptor: Int32
+    private var header = fathom_trace_header()
 
     init(in directory: SessionDirectory, clock: SessionClock, startRealtime: UInt64) throws(RecordingError) {
         descriptor = try directory.create("trace", O_WRONLY)
-        var header = fathom_trace_header()
         header.magic = FATHOM_TRACE_MAGIC
         header.version = FATHOM_FORMAT_VERSION
         header.header_size = UInt32(MemoryLayout<fathom_trace_header>.size)
@@ -20,6 +20,8 @@ final class TraceLog {
         header.start_ns = clock.start.nanoseconds
         header.ticks_per_second = clock.ticksPerSecond
         header.start_realtime_ns = startRealtime
+        header.start_sum = fathom_start_sum(header)
+        header.end_sum = fathom_end_sum(header)
         bytes = UInt64(MemoryLayout<fathom_trace_header>.size)
         let error = writeAll(withUnsafeBytes(of: header) { Array($0) }, to: descriptor)
         guard error == 0 else { throw .cannotCreate(path: directory.file("trace"), errno: error) }
@@ -33,26 +35,31 @@ final class TraceLog {
     }
 
     /// Fills in the end of the file header, in place: a full disk does not matter.
-    func complete(_ losses: (unplacedCalls: UInt64, unwrittenCalls: UInt64, leftOutCalls: UInt64)) {
-        var tail = (
-            losses.unplacedCalls, losses.unwrittenCalls, losses.leftOutCalls, UInt32(bitPattern: error ?? 0), UInt32(1)
-        )
-        let offset = MemoryLayout<fathom_trace_header>.offset(of: \.unplaced_calls)!
-        _ = withUnsafeBytes(of: &tail) { pwrite(descriptor, $0.baseAddress, $0.count, offset) }
+    func complete(_ losses: RecordingLosses) {
+        header.unplaced_calls = losses.unplacedCalls
+        header.unwritten_calls = losses.unwrittenCalls
+        header.left_out_calls = losses.leftOutCalls
+        header.spoiled_chunks = losses.spoiledChunks
+        header.write_errno = UInt32(bitPattern: error ?? 0)
+        header.log_size = bytes
+        header.is_complete = 1
+        header.end_sum = fathom_end_sum(header)
+        let start = MemoryLayout<fathom_trace_header>.offset(of: \.unplaced_calls)!
+        _ = withUnsafeBytes(of: &header) { pwrite(descriptor, $0.baseAddress! + start, $0.count - start, off_t(start)) }
     }
 
     /// Appends a chunk: its header sealed, its payload, padding to 8 bytes.
     ///
-    /// A chunk that does not fit is taken back whole, so that the file stays readable.
+    /// What is written of a chunk that does not fit is no part of the log: the next one is written over it. It is not cut
+    /// off, for somebody may be reading the file.
     ///
     /// - Returns: Whether it was written.
     func append(_ header: fathom_chunk, payload: UnsafeRawPointer) -> Bool {
         var header = header
         let used = Int(header.used)
-        header.flags |= UInt8(FATHOM_FLAG_SEALED)
-        header.payload_sum = fathom_sum(payload, used)
-        let sumOffset = MemoryLayout<fathom_chunk>.offset(of: \.header_sum)!
-        header.header_sum = withUnsafeBytes(of: &header) { fathom_sum($0.baseAddress, sumOffset) }
+        header.flags |= UInt8(FATHOM_FLAG_SEALED | FATHOM_FLAG_HASHED)
+        header.payload_sum = fathom_payload_sum(header.flags, payload, used)
+        header.header_sum = fathom_header_sum(header)
         var padding: UInt64 = 0
         let size = Int(Self.size(of: header))
         let written = withUnsafeMutableBytes(of: &header) { head in
@@ -62,18 +69,20 @@ final class TraceLog {
                     iovec(iov_base: UnsafeMutableRawPointer(mutating: payload), iov_len: used),
                     iovec(iov_base: tail.baseAddress, iov_len: (used + 7) & ~7 - used),
                 ]
-                return writev(descriptor, parts, 3)
+                return pwritev(descriptor, parts, 3, off_t(bytes))
             }
         }
         guard written == size else {
-            error = error ?? (written < 0 ? errno : ENOSPC)
-            if written > 0 {
-                ftruncate(descriptor, Int(bytes))
-                lseek(descriptor, Int(bytes), SEEK_SET)
-            }
+            if error == nil { error = written < 0 ? errno : reason(at: bytes + UInt64(written)) }
             return false
         }
         bytes += UInt64(size)
         return true
+    }
+
+    /// Why a write ended at `offset`, before it was through: the next one is told.
+    private func reason(at offset: UInt64) -> Int32 {
+        var byte: UInt8 = 0
+        return pwrite(descriptor, &byte, 1, off_t(offset)) < 0 ? errno : ENOSPC
     }
 }

@@ -90,7 +90,9 @@ public struct InfoReport {
             writer.write(" with it\n" as StaticString)
         }
         if session.losses.leftOutCalls > 0 { row("left out", "\(session.losses.leftOutCalls) calls, by the options") }
-        if session.losses.calls > 0 { row("lost", session.losses.description) }
+        if session.lostCalls > 0 {
+            row("lost", "\(session.lostCalls) calls were not recorded: \(session.losses.reason)")
+        }
         row("processes", "\(session.processes.count), threads \(totals.threads)")
         for process in session.processes { writeText(process) }
         row("damage", session.damage.entries.isEmpty ? "none" : "\(session.damage.entries.count)")
@@ -188,6 +190,7 @@ public struct InfoReport {
         number(",\"calls\":", totals.calls)
         number(",\"log_bytes\":", UInt64(session.logSize))
         number(",\"buffers_bytes\":", UInt64(session.buffersSize))
+        number(",\"lost_calls\":", session.lostCalls)
         number(",\"unplaced_calls\":", session.losses.unplacedCalls)
         number(",\"unwritten_calls\":", session.losses.unwrittenCalls)
         number(",\"left_out_calls\":", session.losses.leftOutCalls)

@@ -24,6 +24,8 @@ public final class TraceWriter {
         public var hasTasks = false
         public var isMetadata = false
         public var isSealed = true
+        /// Sealed by the sums that are in use now.
+        public var isHashed = true
         public var name = ""
 
         public init() {}
@@ -47,14 +49,16 @@ public final class TraceWriter {
 
     /// A log that begins at tick 0, of ticks that are ns unless `ticksPerSecond` says otherwise.
     public init(ticksPerSecond: UInt64? = nil, start: UInt64 = 0) {
-        let header = fathom_trace_header(
+        var header = fathom_trace_header(
             magic: FATHOM_TRACE_MAGIC, version: FATHOM_FORMAT_VERSION,
             header_size: UInt32(MemoryLayout<fathom_trace_header>.size),
             chunk_header_size: UInt32(MemoryLayout<fathom_chunk>.size),
             clock: UInt8(ticksPerSecond == nil ? FATHOM_CLOCK_MONOTONIC : FATHOM_CLOCK_COUNTER),
             reserved: (0, 0, 0), start_ticks: start, start_ns: start, ticks_per_second: ticksPerSecond ?? 1_000_000_000,
             start_realtime_ns: 0, unplaced_calls: 0, unwritten_calls: 0, left_out_calls: 0, write_errno: 0,
-            is_complete: 0)
+            is_complete: 0, log_size: 0, spoiled_chunks: 0, start_sum: 0, end_sum: 0)
+        header.start_sum = fathom_start_sum(header)
+        header.end_sum = fathom_end_sum(header)
         log = withUnsafeBytes(of: header) { Array($0) }
     }
 
@@ -69,7 +73,8 @@ public final class TraceWriter {
         header.magic = FATHOM_CHUNK_MAGIC
         header.kind = UInt8(options.isMetadata ? FATHOM_CHUNK_METADATA : FATHOM_CHUNK_RECORDS)
         header.flags = UInt8(
-            (options.isSealed ? FATHOM_FLAG_SEALED : 0) | (options.isLast ? FATHOM_FLAG_LAST : 0)
+            (options.isSealed ? FATHOM_FLAG_SEALED : 0) | (options.isHashed ? FATHOM_FLAG_HASHED : 0)
+                | (options.isLast ? FATHOM_FLAG_LAST : 0)
                 | (options.hasTasks ? FATHOM_FLAG_TASKS : 0) | (options.isStopped ? FATHOM_FLAG_STOPPED : 0)
                 | (options.restatesPath ? FATHOM_FLAG_PATH : 0))
         header.process = options.process
@@ -92,10 +97,9 @@ public final class TraceWriter {
         header.capacity = UInt32(max(payload.count, 4096))
         withUnsafeMutableBytes(of: &header.name) { $0.copyBytes(from: options.name.utf8.prefix(15)) }
         header.payload_sum = payload.withUnsafeBytes {
-            fathom_sum($0.baseAddress ?? UnsafeRawPointer(bitPattern: 8)!, $0.count)
+            fathom_payload_sum(header.flags, $0.baseAddress ?? UnsafeRawPointer(bitPattern: 8)!, $0.count)
         }
-        let covered = MemoryLayout<fathom_chunk>.offset(of: \.header_sum)!
-        header.header_sum = withUnsafeBytes(of: header) { fathom_sum($0.baseAddress!, covered) }
+        header.header_sum = fathom_header_sum(header)
         var bytes = withUnsafeBytes(of: header) { Array($0) }
         bytes.append(contentsOf: payload)
         while bytes.count % 8 != 0 { bytes.append(0) }
@@ -124,7 +128,7 @@ public final class TraceWriter {
     public static func buffers(slots: [[UInt8]], slotSize: Int = 8192) -> [UInt8] {
         var header = fathom_buffers()
         header.magic = FATHOM_BUFFERS_MAGIC
-        header.version = FATHOM_FORMAT_VERSION
+        header.version = FATHOM_BUFFERS_VERSION
         header.header_size = UInt32(MemoryLayout<fathom_buffers>.size)
         header.chunk_header_size = UInt32(MemoryLayout<fathom_chunk>.size)
         header.slot_size = UInt32(slotSize)

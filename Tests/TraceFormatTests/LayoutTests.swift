@@ -4,7 +4,7 @@ import Testing
 /// The layout as Swift sees it; the C header asserts the same.
 @Suite struct LayoutTests {
     @Test func sizes() {
-        #expect(MemoryLayout<fathom_trace_header>.size == 88)
+        #expect(MemoryLayout<fathom_trace_header>.size == 120)
         #expect(MemoryLayout<fathom_chunk>.size == 160)
         #expect(MemoryLayout<fathom_path_entry>.size == 24)
         #expect(MemoryLayout<fathom_task>.size == 40)
@@ -19,10 +19,21 @@ import Testing
     @Test func offsets() {
         #expect(MemoryLayout<fathom_trace_header>.offset(of: \.clock) == 20)
         #expect(MemoryLayout<fathom_trace_header>.offset(of: \.start_ticks) == 24)
+        #expect(MemoryLayout<fathom_trace_header>.offset(of: \.unplaced_calls) == 56)
+        #expect(MemoryLayout<fathom_trace_header>.offset(of: \.log_size) == 88)
+        #expect(MemoryLayout<fathom_trace_header>.offset(of: \.end_sum) == 112)
         #expect(MemoryLayout<fathom_chunk>.offset(of: \.sequence) == 24)
         #expect(MemoryLayout<fathom_chunk>.offset(of: \.depth) == 96)
         #expect(MemoryLayout<fathom_chunk>.offset(of: \.used) == 116)
         #expect(MemoryLayout<fathom_chunk>.offset(of: \.header_sum) == 136)
         #expect(MemoryLayout<fathom_buffers>.offset(of: \.control) == 80)
+    }
+
+    /// XXH64 of the reference implementation's own tests.
+    @Test func sums() {
+        #expect(fathom_hash("", 0) == 0xef46_db37_51d8_e999)
+        #expect(fathom_hash("abc", 3) == 0x44bc_2cf5_ad77_0999)
+        let text = "Nobody inspects the spammish repetition"
+        #expect(fathom_hash(text, text.utf8.count) == 0xfbce_a83c_8a37_8bf1)
     }
 }

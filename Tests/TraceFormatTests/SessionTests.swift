@@ -65,9 +65,9 @@ import Testing
         try writeFile([], to: directory.file("trace"))
         #expect(throws: TraceFormatError.noHeader(path: directory.path)) { _ = try Session(path: directory.path) }
         var log = TraceWriter().log
-        log[8] = 9
+        (log[8], log[12]) = (9, 200)
         try writeFile(log, to: directory.file("trace"))
-        #expect(throws: TraceFormatError.unsupportedVersion(path: directory.path, found: 9, supported: 1)) {
+        #expect(throws: TraceFormatError.unsupportedVersion(path: directory.path, found: 9, supported: 2)) {
             _ = try Session(path: directory.path)
         }
     }

@@ -16,7 +16,8 @@
 #include <stdint.h>
 
 #define FATHOM_VERSION "0.1.0"  // of the project; the format has its own
-#define FATHOM_FORMAT_VERSION 1u
+#define FATHOM_FORMAT_VERSION 2u   // of the log; readers take 1, which has no sums in its file header, as well
+#define FATHOM_BUFFERS_VERSION 1u  // of the buffers: what recorder and traced programs agree on
 #define FATHOM_TRACE_MAGIC 0x3143525448544146ull    // "FATHTRC1"
 #define FATHOM_BUFFERS_MAGIC 0x3146554248544146ull  // "FATHBUF1"
 #define FATHOM_CHUNK_MAGIC 0x4b4e4843u              // "CHNK"
@@ -31,7 +32,7 @@
 struct fathom_trace_header {
     uint64_t magic;              // FATHOM_TRACE_MAGIC
     uint32_t version;            // FATHOM_FORMAT_VERSION
-    uint32_t header_size;        // sizeof(struct fathom_trace_header): chunks start here
+    uint32_t header_size;        // sizeof(struct fathom_trace_header), 88 in version 1: chunks start here
     uint32_t chunk_header_size;  // sizeof(struct fathom_chunk)
     uint8_t clock;               // FATHOM_CLOCK_*
     uint8_t reserved[3];
@@ -45,6 +46,11 @@ struct fathom_trace_header {
     uint64_t left_out_calls;   // calls that the record options left out
     uint32_t write_errno;      // why not; 0: the size cap
     uint32_t is_complete;      // 1: the recorder saw the end
+    uint64_t log_size;         // bytes of the log, this header included
+    uint64_t spoiled_chunks;   // chunks that the program had written over before they could be written to the log
+    // Sums as of CTraceSum.h.
+    uint64_t start_sum;  // of the bytes before unplaced_calls, which stay as they are
+    uint64_t end_sum;    // of those from there to this field
 };
 
 // ---- Chunks ------------------------------------------------------------------------------------------------------
@@ -53,7 +59,7 @@ struct fathom_trace_header {
 #define FATHOM_CHUNK_METADATA 2u  // payload: metadata items of one process; thread is 0
 // A chunk the program never finished is told by end_ticks being 0.
 
-#define FATHOM_FLAG_SEALED 1u   // payload_sum and header_sum hold
+#define FATHOM_FLAG_SEALED 1u   // payload_sum and header_sum hold: as Fletcher-64 sums, unless HASHED
 #define FATHOM_FLAG_LAST 2u     // the thread ended after this chunk
 #define FATHOM_FLAG_GAP 4u      // enters or exits since the previous chunk left no record: the path is the truth
 #define FATHOM_FLAG_STOPPED 8u  // recording was stopped: what was open at the end is not known to have gone on
@@ -63,6 +69,8 @@ struct fathom_trace_header {
          // told: nothing is missing, but the path is the truth
 
 #define FATHOM_FLAG_TASKS 32u  // there are TASK records in it
+
+#define FATHOM_FLAG_HASHED 64u  // the sums are those of CTraceSum.h
 
 // Header of a chunk. Payload follows: path_count entries of struct fathom_path_entry, then records up to `used` bytes.
 // In the log, the next chunk starts at sizeof header + used, rounded up to 8.
@@ -93,9 +101,9 @@ struct fathom_chunk {
     uint32_t used;           // payload bytes; stored after the bytes it counts
     uint32_t capacity;       // payload bytes the slot can hold
     uint32_t path_calls;     // listed open calls that no ENTER tells of: entered while nothing could be written
-    uint64_t payload_sum;    // Fletcher-64 of the payload, by the recorder
-    uint64_t header_sum;     // Fletcher-64 of the header bytes before this field, by the recorder
-    char name[16];           // thread name, NUL-padded; not covered by header_sum
+    uint64_t payload_sum;    // of the payload, by the recorder
+    uint64_t header_sum;     // of the header with 0 in this field, by the recorder; of Fletcher-64: of what is before it
+    char name[16];           // thread name, NUL-padded; not covered by a header_sum of Fletcher-64
 };
 
 // One open call, outermost first.
@@ -263,7 +271,7 @@ struct fathom_name_item {
 // change while processes run and are read and written atomically.
 struct fathom_buffers {
     uint64_t magic;              // FATHOM_BUFFERS_MAGIC
-    uint32_t version;            // FATHOM_FORMAT_VERSION
+    uint32_t version;            // FATHOM_BUFFERS_VERSION
     uint32_t header_size;        // sizeof(struct fathom_buffers)
     uint32_t chunk_header_size;  // sizeof(struct fathom_chunk)
     uint32_t slot_size;          // bytes, header included; a multiple of 4096
@@ -295,7 +303,9 @@ FATHOM_OFFSET(fathom_trace_header, clock, 20);
 FATHOM_OFFSET(fathom_trace_header, start_ticks, 24);
 FATHOM_OFFSET(fathom_trace_header, ticks_per_second, 40);
 FATHOM_OFFSET(fathom_trace_header, unplaced_calls, 56);
-FATHOM_SIZE(fathom_trace_header, 88);
+FATHOM_OFFSET(fathom_trace_header, log_size, 88);
+FATHOM_OFFSET(fathom_trace_header, end_sum, 112);
+FATHOM_SIZE(fathom_trace_header, 120);
 FATHOM_OFFSET(fathom_chunk, process, 8);
 FATHOM_OFFSET(fathom_chunk, sequence, 24);
 FATHOM_OFFSET(fathom_chunk, end_ticks, 48);
@@ -324,23 +334,6 @@ FATHOM_SIZE(fathom_buffers, 120);
 
 #define FATHOM_PUBLIC_INLINE static inline __attribute__((always_inline, no_instrument_function, unused))
 
-// Fletcher-64 (J. G. Fletcher, 1982, with 32-bit words and modulus 2^32, so that it runs at memory speed).
-// `size` is rounded down to whole words; the rest of a last word counts as zero-extended.
-FATHOM_PUBLIC_INLINE uint64_t fathom_sum(const void *bytes, size_t size) {
-    const unsigned char *p = (const unsigned char *)bytes;
-    uint32_t a = 1, b = 0, word;
-    for (; size >= 4; size -= 4, p += 4) {
-        __builtin_memcpy(&word, p, 4);
-        a += word;
-        b += a;
-    }
-    word = 0;
-    for (size_t i = 0; i < size; i++) word |= (uint32_t)p[i] << (8 * i);
-    a += word;
-    b += a;
-    return (uint64_t)b << 32 | a;
-}
-
 FATHOM_PUBLIC_INLINE uint32_t fathom_load32(const uint32_t *p) { return __atomic_load_n(p, __ATOMIC_ACQUIRE); }
 FATHOM_PUBLIC_INLINE void fathom_store32(uint32_t *p, uint32_t value) { __atomic_store_n(p, value, __ATOMIC_RELEASE); }
 // Loads before it are not satisfied by what is there after it: for a look whether what was copied changed meanwhile.
@@ -363,6 +356,22 @@ FATHOM_PUBLIC_INLINE uint32_t fathom_record_size(uint16_t unit) {
     if (unit & 1) return FATHOM_ENTER_SIZE;
     if (value < FATHOM_SPECIAL) return FATHOM_EXIT_SIZE;
     return value - FATHOM_SPECIAL < sizeof sizes ? sizes[value - FATHOM_SPECIAL] : 2;
+}
+
+// Whether a chunk's header can be what the runtime wrote into a slot: any program may write over the buffers. `used` is
+// the payload's size as it was read; `first` and `last` are moments, in ticks, that nothing happened before or after.
+FATHOM_PUBLIC_INLINE int fathom_chunk_is_sound(const struct fathom_chunk *chunk, uint32_t used, uint32_t slot_size,
+                                               uint64_t first, uint64_t last) {
+    uint64_t end = chunk->end_ticks ? chunk->end_ticks : chunk->begin_ticks;
+    uint64_t before = chunk->begin_ticks - first;  // each lost call took a tick at least
+    int is_records = chunk->kind == FATHOM_CHUNK_RECORDS;
+    return chunk->magic == FATHOM_CHUNK_MAGIC && (is_records || chunk->kind == FATHOM_CHUNK_METADATA) &&
+           is_records == (chunk->thread != 0) && slot_size > sizeof *chunk && used <= slot_size - sizeof *chunk &&
+           chunk->path_count <= chunk->depth && chunk->inherited <= chunk->depth &&
+           (uint64_t)chunk->path_count * sizeof(struct fathom_path_entry) <= used &&
+           chunk->path_calls <= chunk->path_count && first <= chunk->begin_ticks && chunk->begin_ticks <= end &&
+           end <= last && chunk->lost_calls <= before && chunk->orphan_exits <= before &&
+           chunk->switch_ticks <= before && (!chunk->end_ticks || chunk->calls <= used / FATHOM_ENTER_SIZE);
 }
 
 // The session clock's counter, in ticks. Async-signal-safe.

@@ -7,7 +7,7 @@ struct SummaryText {
     let lines: [String]
 
     init(_ summary: RecordingSummary) {
-        let missing = summary.unwrittenCalls + summary.lostCalls
+        let (missing, overflow) = summary.unwrittenCalls.addingReportingOverflow(summary.lostCalls)
         var lines = [
             "recorded \(Self.count(summary.calls, "call")) in \(Self.count(UInt64(summary.threads), "thread")) of "
                 + "\(Self.count(UInt64(summary.processes), "process", "processes")): "
@@ -16,10 +16,14 @@ struct SummaryText {
         if summary.calls == 0 && missing == 0 && !summary.isContinued {
             lines.append("no instrumented function was called")
         }
-        if missing > 0 {
+        if missing > 0 || overflow {
             let reason =
                 summary.isCapped ? "the size cap was reached" : summary.writeError ?? "no room for another buffer"
-            lines.append("warning: \(Self.count(missing, "call")) not recorded: \(reason)")
+            lines.append("warning: \(Self.count(overflow ? .max : missing, "call")) not recorded: \(reason)")
+        }
+        if summary.spoiledChunks > 0 {
+            lines.append(
+                "warning: \(Self.count(summary.spoiledChunks, "chunk")) left out: the program had written over them")
         }
         if summary.leftOutCalls > 0 {
             lines.append("left out as asked for: \(Self.count(summary.leftOutCalls, "call"))")
