@@ -13,6 +13,8 @@ public struct Damage: Equatable, Sendable {
         case lossCounts
         /// The program had written over that many chunks before they could be saved.
         case spoiledChunks(UInt64)
+        /// It had written over the buffers' head.
+        case spoiledHead
         case payloadSum
         case malformedRecord
         case malformedMetadata
@@ -50,6 +52,7 @@ extension Damage: CustomStringConvertible {
             case .truncated: "the file ends inside a chunk"
             case .cutShort: "the file is shorter than it was when the recording ended"
             case .lossCounts: "damaged counts of what was not recorded"
+            case .spoiledHead: "the program has written over the recording's memory; more may be missing than is said"
             case .spoiledChunks(let count):
                 (count == 1 ? "1 chunk was" : "\(count) chunks were")
                     + " written over by the program before it was saved, and is left out"

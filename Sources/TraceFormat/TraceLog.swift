@@ -128,10 +128,9 @@ struct TraceLog {
                 writeError: Int32(truncatingIfNeeded: raw.write_errno), leftOutCalls: raw.left_out_calls)
             if !isOld {
                 header.logSize = raw.log_size
-                if raw.spoiled_chunks > 0 {
-                    damage.report(
-                        Damage(file: name, offset: 0, lostBytes: 0, kind: .spoiledChunks(raw.spoiled_chunks)))
-                }
+                var spoiled: [Damage.Kind] = raw.is_spoiled == 0 ? [] : [.spoiledHead]
+                if raw.spoiled_chunks > 0 { spoiled.append(.spoiledChunks(raw.spoiled_chunks)) }
+                for kind in spoiled { damage.report(Damage(file: name, offset: 0, lostBytes: 0, kind: kind)) }
             }
         }
         return (header, isOld ? oldSize : size)

@@ -112,9 +112,12 @@ final class Drain: @unchecked Sendable {
 
     /// What the log will lack, chunks' own `lost_calls` aside.
     var losses: RecordingLosses {
-        RecordingLosses(
-            unplacedCalls: buffers.header.pointee.unplaced_calls, unwrittenCalls: unwrittenCalls,
-            leftOutCalls: buffers.header.pointee.left_out_calls, spoiledChunks: spoiledChunks)
+        let ticks = clock.now &- clock.start.ticks
+        let unplaced = buffers.count(\.unplaced_calls, within: ticks)
+        let leftOut = buffers.count(\.left_out_calls, within: ticks)
+        return RecordingLosses(
+            unplacedCalls: unplaced, unwrittenCalls: unwrittenCalls, leftOutCalls: leftOut,
+            spoiledChunks: spoiledChunks, isSpoiled: buffers.isSpoiled)
     }
 
     /// Chunks stay in the buffers for the reader to find.
@@ -127,8 +130,10 @@ final class Drain: @unchecked Sendable {
         summary.bytes = log.bytes
         summary.unwrittenCalls = unwrittenCalls
         summary.writeError = log.error.map(describe)
+        let losses = losses
         summary.lostCalls = lostCalls.addingClamped(losses.unplacedCalls)
         summary.spoiledChunks = spoiledChunks
+        summary.isSpoiled = losses.isSpoiled
         summary.leftOutCalls = losses.leftOutCalls
         summary.isCapped = isCapped
     }
@@ -239,6 +244,8 @@ struct RecordingLosses {
     var unwrittenCalls: UInt64
     var leftOutCalls: UInt64
     var spoiledChunks: UInt64
+    /// The program had written over what counts them: more may be missing.
+    var isSpoiled: Bool
 }
 
 extension UInt64 {

@@ -75,6 +75,8 @@ public struct RecordingSummary: Sendable {
     public var isCapped = false
     /// Chunks that the program had written over in memory.
     public var spoiledChunks: UInt64 = 0
+    /// It had written over what counts lost calls, too: there may be more.
+    public var isSpoiled = false
     /// What the program took without the runtime, if that was asked for; or why it is not known.
     public var baseline: BaselineSummary?
     public var baselineProblem: String?

@@ -21,6 +21,8 @@ final class SharedBuffers: @unchecked Sendable {
     private var fixed = fathom_buffers()
     private static let fixedSize = MemoryLayout<fathom_buffers>.offset(of: \.control)!
     private var control = FATHOM_CONTROL_RECORD
+    /// A program has written over the head.
+    private(set) var isSpoiled = false
     private let directory: SessionDirectory
     private static let name = "buffers"
     /// A descriptor of the file, whatever becomes of its path.
@@ -163,11 +165,25 @@ final class SharedBuffers: @unchecked Sendable {
     func repair() {
         withUnsafeBytes(of: &fixed) { fixed in
             let now = UnsafeMutableRawPointer(header)
-            if memcmp(now, fixed.baseAddress!, Self.fixedSize) != 0 {
-                memcpy(now, fixed.baseAddress!, Self.fixedSize)
-            }
+            guard memcmp(now, fixed.baseAddress!, Self.fixedSize) != 0 else { return }
+            isSpoiled = true
+            memcpy(now, fixed.baseAddress!, Self.fixedSize)
         }
-        if fathom_load32(&header.pointee.control) != control { fathom_store32(&header.pointee.control, control) }
+        if fathom_load32(&header.pointee.control) != control {
+            isSpoiled = true
+            fathom_store32(&header.pointee.control, control)
+        }
+        if fathom_load32(&header.pointee.slot_high) > slotLimit { isSpoiled = true }
+    }
+
+    /// A count of calls that programs keep in the head; 0 when it cannot be one.
+    ///
+    /// - Parameter ticks: since the session began. A call takes more than one, even on many processors at once.
+    func count(_ field: KeyPath<fathom_buffers, UInt64>, within ticks: UInt64) -> UInt64 {
+        let count = header.pointee[keyPath: field]
+        if count / 256 <= ticks { return count }
+        isSpoiled = true
+        return 0
     }
 
     func stopRecording() {

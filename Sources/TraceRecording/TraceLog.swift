@@ -40,6 +40,7 @@ final class TraceLog {
         header.unwritten_calls = losses.unwrittenCalls
         header.left_out_calls = losses.leftOutCalls
         header.spoiled_chunks = losses.spoiledChunks
+        header.is_spoiled = losses.isSpoiled ? 1 : 0
         header.write_errno = UInt32(bitPattern: error ?? 0)
         header.log_size = bytes
         header.is_complete = 1

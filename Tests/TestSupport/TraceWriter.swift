@@ -56,7 +56,7 @@ public final class TraceWriter {
             clock: UInt8(ticksPerSecond == nil ? FATHOM_CLOCK_MONOTONIC : FATHOM_CLOCK_COUNTER),
             reserved: (0, 0, 0), start_ticks: start, start_ns: start, ticks_per_second: ticksPerSecond ?? 1_000_000_000,
             start_realtime_ns: 0, unplaced_calls: 0, unwritten_calls: 0, left_out_calls: 0, write_errno: 0,
-            is_complete: 0, log_size: 0, spoiled_chunks: 0, start_sum: 0, end_sum: 0)
+            is_complete: 0, log_size: 0, spoiled_chunks: 0, is_spoiled: 0, start_sum: 0, end_sum: 0)
         header.start_sum = fathom_start_sum(header)
         header.end_sum = fathom_end_sum(header)
         log = withUnsafeBytes(of: header) { Array($0) }

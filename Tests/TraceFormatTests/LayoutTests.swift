@@ -4,7 +4,7 @@ import Testing
 /// The layout as Swift sees it; the C header asserts the same.
 @Suite struct LayoutTests {
     @Test func sizes() {
-        #expect(MemoryLayout<fathom_trace_header>.size == 120)
+        #expect(MemoryLayout<fathom_trace_header>.size == 128)
         #expect(MemoryLayout<fathom_chunk>.size == 160)
         #expect(MemoryLayout<fathom_path_entry>.size == 24)
         #expect(MemoryLayout<fathom_task>.size == 40)
@@ -21,7 +21,7 @@ import Testing
         #expect(MemoryLayout<fathom_trace_header>.offset(of: \.start_ticks) == 24)
         #expect(MemoryLayout<fathom_trace_header>.offset(of: \.unplaced_calls) == 56)
         #expect(MemoryLayout<fathom_trace_header>.offset(of: \.log_size) == 88)
-        #expect(MemoryLayout<fathom_trace_header>.offset(of: \.end_sum) == 112)
+        #expect(MemoryLayout<fathom_trace_header>.offset(of: \.end_sum) == 120)
         #expect(MemoryLayout<fathom_chunk>.offset(of: \.sequence) == 24)
         #expect(MemoryLayout<fathom_chunk>.offset(of: \.depth) == 96)
         #expect(MemoryLayout<fathom_chunk>.offset(of: \.used) == 116)

@@ -48,6 +48,7 @@ struct fathom_trace_header {
     uint32_t is_complete;      // 1: the recorder saw the end
     uint64_t log_size;         // bytes of the log, this header included
     uint64_t spoiled_chunks;   // chunks that the program had written over before they could be written to the log
+    uint64_t is_spoiled;       // 1: it had written over the buffers' head: more may be missing than these fields say
     // Sums as of CTraceSum.h.
     uint64_t start_sum;  // of the bytes before unplaced_calls, which stay as they are
     uint64_t end_sum;    // of those from there to this field
@@ -304,8 +305,8 @@ FATHOM_OFFSET(fathom_trace_header, start_ticks, 24);
 FATHOM_OFFSET(fathom_trace_header, ticks_per_second, 40);
 FATHOM_OFFSET(fathom_trace_header, unplaced_calls, 56);
 FATHOM_OFFSET(fathom_trace_header, log_size, 88);
-FATHOM_OFFSET(fathom_trace_header, end_sum, 112);
-FATHOM_SIZE(fathom_trace_header, 120);
+FATHOM_OFFSET(fathom_trace_header, end_sum, 120);
+FATHOM_SIZE(fathom_trace_header, 128);
 FATHOM_OFFSET(fathom_chunk, process, 8);
 FATHOM_OFFSET(fathom_chunk, sequence, 24);
 FATHOM_OFFSET(fathom_chunk, end_ticks, 48);

@@ -25,6 +25,10 @@ struct SummaryText {
             lines.append(
                 "warning: \(Self.count(summary.spoiledChunks, "chunk")) left out: the program had written over them")
         }
+        if summary.isSpoiled {
+            lines.append(
+                "warning: the program has written over the recording's memory; more may be missing than is said")
+        }
         if summary.leftOutCalls > 0 {
             lines.append("left out as asked for: \(Self.count(summary.leftOutCalls, "call"))")
         }
