@@ -149,6 +149,7 @@ __attribute__((constructor)) static void started(int count, char **arguments, ch
     (void)count;
     (void)arguments;
     runtime.stack_top = (uintptr_t)environment;
+    environment_keep(environment);
     open_session(environment);
     // Not in open_session: it allocates, and a hook in an IFUNC resolver may come before the program's own malloc is
     // relocated. The kernel wipes `control` in a fork's child anyway; this is for kernels before 4.14.

@@ -203,6 +203,8 @@ uint32_t recorded_calls(struct thread *t);
 #define STATE_FORKED 3u  // this is a fork's child that is not registered yet
 #define STATE_OFF 4u
 
+#define PATH_SIZE 4096u
+
 struct runtime {
     uint64_t starter;  // who changes `state` for another than STATE_FORKED: process id << 32 | thread id; 0: nobody
     uint32_t state;    // STATE_*
@@ -237,7 +239,7 @@ struct runtime {
     uint64_t metadata_sequence;
     struct fathom_chunk *metadata;
     char *metadata_end;
-    char path[4096];  // of the buffers
+    char path[PATH_SIZE];  // of the buffers
     char *windows[FATHOM_SLOT_LIMIT];
 };
 extern struct runtime runtime __attribute__((visibility("hidden")));
@@ -264,6 +266,9 @@ int session_open(char **environment);
 // Takes a slot and populates its first `size` bytes. NULL when there is none or the file system is full.
 struct fathom_chunk *session_take_slot(size_t size, uint32_t *slot);
 void session_give_slot(uint32_t slot);
+
+// environment.c
+void environment_keep(char **environment);  // as the process was started with it
 
 // process.c
 int runtime_ready(void);  // makes it so when it can; whether there is something to record into

@@ -6,6 +6,8 @@
 #include <dlfcn.h>
 #include <link.h>
 #include <setjmp.h>
+#include <spawn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -46,10 +48,13 @@ DECLARE_NEXT(dlopen);
 DECLARE_NEXT(dlmopen);
 DECLARE_NEXT(dlclose);
 DECLARE_NEXT(execve);
-DECLARE_NEXT(execv);
-DECLARE_NEXT(execvp);
 DECLARE_NEXT(execvpe);
 DECLARE_NEXT(fexecve);
+DECLARE_NEXT(execveat);
+DECLARE_NEXT(posix_spawn);
+DECLARE_NEXT(posix_spawnp);
+DECLARE_NEXT(system);
+DECLARE_NEXT(popen);
 DECLARE_NEXT(prctl);
 DECLARE_NEXT(syscall);
 DECLARE_NEXT(_exit);
@@ -61,7 +66,8 @@ __attribute__((constructor)) static void look_up(void) {
     (void)NEXT(longjmp), (void)NEXT(_longjmp), (void)NEXT(siglongjmp), (void)NEXT(__longjmp_chk);
     (void)NEXT(setcontext), (void)NEXT(swapcontext), (void)NEXT(dlopen), (void)NEXT(dlmopen), (void)NEXT(dlclose);
     (void)NEXT(_exit), (void)NEXT(_Exit);
-    (void)NEXT(execve), (void)NEXT(execv), (void)NEXT(execvp), (void)NEXT(execvpe), (void)NEXT(fexecve);
+    (void)NEXT(execve), (void)NEXT(execvpe), (void)NEXT(fexecve), (void)NEXT(execveat);
+    (void)NEXT(posix_spawn), (void)NEXT(posix_spawnp), (void)NEXT(system), (void)NEXT(popen);
     (void)next(&next_prctl, "prctl"), (void)next(&next_syscall, "syscall");
 }
 
@@ -146,21 +152,11 @@ EXPORT void _Exit(int status) {
     __builtin_unreachable();
 }
 
-#define EXEC(name, first)                                                                                              \
-    EXPORT int name(first program, char *const *arguments) {                                                           \
-        fathom_note_exec();                                                                                            \
-        JUMP NEXT(name)(program, arguments);                                                                           \
-    }
-#define EXEC_WITH_ENVIRONMENT(name, first)                                                                             \
-    EXPORT int name(first program, char *const *arguments, char *const *environment) {                                 \
-        fathom_note_exec();                                                                                            \
-        JUMP NEXT(name)(program, arguments, environment);                                                              \
-    }
-EXEC(execv, const char *)
-EXEC(execvp, const char *)
-EXEC_WITH_ENVIRONMENT(execve, const char *)
-EXEC_WITH_ENVIRONMENT(execvpe, const char *)
-EXEC_WITH_ENVIRONMENT(fexecve, int)
+// ---- Other programs
+
+#define FATHOM_NEW(name) name
+#define FATHOM_REAL(name) NEXT(name)
+#include "CTraceRuntimeExec.h"
 
 // ---- Confinement: after it, the runtime's own system calls, or its reading of the counter, would end the program
 

@@ -4,6 +4,8 @@
 
 #define _GNU_SOURCE
 #include <setjmp.h>
+#include <spawn.h>
+#include <stdio.h>
 #include <ucontext.h>
 #include <unwind.h>
 
@@ -50,6 +52,20 @@ void __wrap__exit(int status) {
 fathom_prctl_function real_prctl __asm__("__real_prctl");
 fathom_syscall_function real_syscall __asm__("__real_syscall");
 FATHOM_CONFINE("__wrap_prctl", real_prctl, "__wrap_syscall", real_syscall)
+
+#define FATHOM_NEW(name) __wrap_##name
+#define FATHOM_REAL(name) __real_##name
+int __real_execve(const char *, char *const *, char *const *);
+int __real_execvpe(const char *, char *const *, char *const *);
+int __real_fexecve(int, char *const *, char *const *);
+int __real_execveat(int, const char *, char *const *, char *const *, int);
+int __real_posix_spawn(pid_t *, const char *, const posix_spawn_file_actions_t *, const posix_spawnattr_t *,
+                       char *const *, char *const *);
+int __real_posix_spawnp(pid_t *, const char *, const posix_spawn_file_actions_t *, const posix_spawnattr_t *,
+                        char *const *, char *const *);
+int __real_system(const char *);
+FILE *__real_popen(const char *, const char *);
+#include "CTraceRuntimeExec.h"
 
 FATHOM_VFORK("__wrap_vfork");
 

@@ -45,6 +45,14 @@ void fathom_note_exec(void);
 int fathom_note_prctl(int option, unsigned long a, unsigned long b);
 int fathom_note_system_call(long number, long a, long b, long c);
 void fathom_note_confined(long result);
+// What a program needs in its environment to be recorded. The bytes that an environment takes which has it beside what
+// is in `environment`, NULL for none; 0 when it can be passed as it is.
+size_t fathom_environment_room(char *const *environment);
+// Makes that environment in `room`, aligned for pointers; what it points to is in `environment`, too. Async-signal-safe.
+char *const *fathom_environment(char *const *environment, void *room);
+// The same for a shell that is started with `environment`: a command that begins by exporting it, and its size.
+size_t fathom_command_room(char *const *environment, const char *command);
+const char *fathom_command(char *const *environment, const char *command, void *room);
 // Stack pointer that a setjmp buffer holds; 0 if it cannot be told.
 uintptr_t fathom_jump_target(const void *environment);
 

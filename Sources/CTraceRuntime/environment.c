@@ -1,0 +1,151 @@
+// What a new program image needs in its environment to be recorded, too. Programs that make an environment of their own
+// for what they start leave it out, and a library of theirs in LD_PRELOAD takes the place of ours.
+
+#include "runtime.h"
+
+FATHOM_WITHOUT_HOOKS
+
+#define SESSION "FATHOM_SESSION="
+#define PRELOAD "LD_PRELOAD="
+#define ROOM_LIMIT (256ul * 1024)  // on the stack of whoever starts a program
+
+// As this image was given them; empty when it was not.
+static char session[sizeof SESSION + PATH_SIZE];  // the variable
+static char library[PATH_SIZE];                   // the part of LD_PRELOAD that is ours
+
+static size_t length(const char *string) {
+    size_t n = 0;
+    while (string[n]) n++;
+    return n;
+}
+
+static int starts_with(const char *string, const char *prefix) {
+    while (*prefix)
+        if (*string++ != *prefix++) return 0;
+    return 1;
+}
+
+static char *append(char *to, const char *text) {
+    while (*text) *to++ = *text++;
+    return to;
+}
+
+// The end of the first entry of an LD_PRELOAD.
+static const char *entry_end(const char *list) {
+    while (*list && *list != ':' && *list != ' ') list++;
+    return list;
+}
+
+static int names_runtime(const char *entry, const char *end) {
+    const char *name = end;
+    while (name > entry && name[-1] != '/') name--;
+    return starts_with(name, "libfathom") && starts_with(name + sizeof "libfathom" - 1, ".so");
+}
+
+static void keep_library(const char *list) {
+    for (const char *end; *list; list = *end ? end + 1 : end) {
+        end = entry_end(list);
+        if (!names_runtime(list, end) || (size_t)(end - list) >= sizeof library) continue;
+        __builtin_memcpy(library, list, (size_t)(end - list));
+        library[end - list] = 0;
+        return;
+    }
+}
+
+void environment_keep(char **environment) {
+    for (; *environment; environment++) {
+        if (starts_with(*environment, SESSION) && length(*environment) < sizeof session)
+            *append(session, *environment) = 0;
+        if (starts_with(*environment, PRELOAD)) keep_library(*environment + sizeof PRELOAD - 1);
+    }
+}
+
+static int lists_library(const char *list) {
+    for (const char *end; *list; list = *end ? end + 1 : end) {
+        end = entry_end(list);
+        if ((size_t)(end - list) == length(library) && starts_with(list, library)) return 1;
+    }
+    return 0;
+}
+
+// The value of an LD_PRELOAD, or nothing.
+static const char *preloaded(char *const *environment) {
+    for (; environment && *environment; environment++)
+        if (starts_with(*environment, PRELOAD)) return *environment + sizeof PRELOAD - 1;
+    return "";
+}
+
+// Whether what is started with this environment would not be recorded, though nobody has said so: a FATHOM_SESSION of
+// another recording, or an empty one, is what its program wants.
+static int lacks_ours(char *const *environment) {
+    int has_session = 0;
+    for (char *const *variable = environment; variable && *variable; variable++) {
+        if (!starts_with(*variable, SESSION)) continue;
+        size_t size = length(session);
+        if (length(*variable) != size || !starts_with(*variable, session)) return 0;
+        has_session = 1;
+    }
+    return !has_session || !lists_library(preloaded(environment));
+}
+
+size_t fathom_environment_room(char *const *environment) {
+    if (!session[0] || !library[0] || !lacks_ours(environment)) return 0;
+    size_t count = 0;
+    while (environment && environment[count]) count++;
+    size_t text = sizeof PRELOAD + length(library) + sizeof ":" + length(preloaded(environment));
+    size_t room = (count + 3) * sizeof *environment + text;
+    return room <= ROOM_LIMIT ? room : 0;
+}
+
+char *const *fathom_environment(char *const *environment, void *room) {
+    char **variables = room, **next = variables;
+    const char *theirs = preloaded(environment);
+    for (char *const *variable = environment; variable && *variable; variable++)
+        if (!starts_with(*variable, SESSION) && !starts_with(*variable, PRELOAD)) *next++ = *variable;
+    *next++ = session;
+    char *text = (char *)(next + 2);
+    *next++ = text;
+    *next = NULL;
+    text = append(append(text, PRELOAD), library);
+    if (*theirs) text = append(append(text, ":"), theirs);
+    *text = 0;
+    return variables;
+}
+
+// ---- For a shell
+
+static size_t quoted_size(const char *text) {
+    size_t size = 0;
+    for (; *text; text++) size += *text == '\'' ? 4 : 1;
+    return size;
+}
+
+// In single quotes a shell takes everything but a single quote as it stands.
+static char *append_quoted(char *to, const char *text) {
+    for (; *text; text++) {
+        if (*text == '\'') to = append(to, "'\\'");
+        *to++ = *text;
+    }
+    return to;
+}
+
+#define EXPORT_SESSION "export " SESSION "'"
+#define EXPORT_PRELOAD "' " PRELOAD "'"
+
+size_t fathom_command_room(char *const *environment, const char *command) {
+    if (!command || !fathom_environment_room(environment)) return 0;
+    size_t room = sizeof EXPORT_SESSION + quoted_size(session) + sizeof EXPORT_PRELOAD + quoted_size(library) + sizeof ":" +
+                  quoted_size(preloaded(environment)) + sizeof "'; " + length(command);
+    return room <= ROOM_LIMIT ? room : 0;
+}
+
+const char *fathom_command(char *const *environment, const char *command, void *room) {
+    const char *theirs = preloaded(environment);
+    char *text = append_quoted(append(room, EXPORT_SESSION), session + sizeof SESSION - 1);
+    text = append_quoted(append(text, EXPORT_PRELOAD), library);
+    if (*theirs) text = append_quoted(append(text, ":"), theirs);
+    *append(append(text, "'; "), command) = 0;
+    return room;
+}
+
+FATHOM_WITHOUT_HOOKS_END

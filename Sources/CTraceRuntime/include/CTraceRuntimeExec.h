@@ -1,0 +1,132 @@
+// What stands before the functions that start programs: it passes on what the program needs in its environment to be
+// recorded. Nothing here allocates, and a child of vfork may come here: what is made lies on the caller's stack.
+//
+// Who includes this says how the functions are called by FATHOM_NEW(name), the symbol to define, and FATHOM_REAL(name),
+// what stands behind it.
+
+#ifndef CTRACERUNTIMEEXEC_H
+#define CTRACERUNTIMEEXEC_H
+
+#include <errno.h>
+#include <spawn.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "CTraceRuntime.h"
+
+#define FATHOM_DEFINE __attribute__((visibility("default"), no_instrument_function))
+
+// The environment to pass, and how `call` does with it, an error number: too much of it for the kernel is none of the
+// program's doing.
+#define FATHOM_PASS_ON(environment, error, call)                                                                       \
+    size_t room = fathom_environment_room(environment);                                                                \
+    char *memory[room / sizeof(char *) + 1], *const *variables = environment;                                          \
+    if (room) variables = fathom_environment(environment, memory);                                                     \
+    call;                                                                                                              \
+    if (room && (error) == E2BIG) {                                                                                    \
+        variables = environment;                                                                                       \
+        call;                                                                                                          \
+    }
+
+// ---- exec. Those that take the environment of the process go on to the same with an environment.
+
+#define FATHOM_EXEC(environment, call)                                                                                 \
+    int result;                                                                                                        \
+    fathom_note_exec();                                                                                                \
+    FATHOM_PASS_ON(environment, result < 0 ? errno : 0, result = call)                                                 \
+    return result;
+
+FATHOM_DEFINE int FATHOM_NEW(execve)(const char *path, char *const *arguments, char *const *environment) {
+    FATHOM_EXEC(environment, FATHOM_REAL(execve)(path, arguments, variables))
+}
+
+FATHOM_DEFINE int FATHOM_NEW(execv)(const char *path, char *const *arguments) {
+    FATHOM_EXEC(environ, FATHOM_REAL(execve)(path, arguments, variables))
+}
+
+FATHOM_DEFINE int FATHOM_NEW(execvpe)(const char *file, char *const *arguments, char *const *environment) {
+    FATHOM_EXEC(environment, FATHOM_REAL(execvpe)(file, arguments, variables))
+}
+
+FATHOM_DEFINE int FATHOM_NEW(execvp)(const char *file, char *const *arguments) {
+    FATHOM_EXEC(environ, FATHOM_REAL(execvpe)(file, arguments, variables))
+}
+
+FATHOM_DEFINE int FATHOM_NEW(fexecve)(int descriptor, char *const *arguments, char *const *environment) {
+    FATHOM_EXEC(environment, FATHOM_REAL(fexecve)(descriptor, arguments, variables))
+}
+
+FATHOM_DEFINE int FATHOM_NEW(execveat)(int directory, const char *path, char *const *arguments,
+                                       char *const *environment, int flags) {
+    FATHOM_EXEC(environment, FATHOM_REAL(execveat)(directory, path, arguments, variables, flags))
+}
+
+// Those that are given their arguments one by one, as the C library does it. `arguments` is an array then.
+#define FATHOM_COLLECT_ARGUMENTS                                                                                       \
+    va_list list;                                                                                                      \
+    size_t count = 1;                                                                                                  \
+    va_start(list, first);                                                                                             \
+    for (const char *next = first; next; count++) next = va_arg(list, const char *);                                   \
+    va_end(list);                                                                                                      \
+    char *arguments[count];                                                                                            \
+    arguments[0] = (char *)first;                                                                                      \
+    va_start(list, first);                                                                                             \
+    for (size_t i = 1; i < count; i++) arguments[i] = va_arg(list, char *);
+
+FATHOM_DEFINE int FATHOM_NEW(execl)(const char *path, const char *first, ...) {
+    FATHOM_COLLECT_ARGUMENTS
+    va_end(list);
+    FATHOM_EXEC(environ, FATHOM_REAL(execve)(path, arguments, variables))
+}
+
+FATHOM_DEFINE int FATHOM_NEW(execlp)(const char *file, const char *first, ...) {
+    FATHOM_COLLECT_ARGUMENTS
+    va_end(list);
+    FATHOM_EXEC(environ, FATHOM_REAL(execvpe)(file, arguments, variables))
+}
+
+FATHOM_DEFINE int FATHOM_NEW(execle)(const char *path, const char *first, ...) {
+    FATHOM_COLLECT_ARGUMENTS
+    char *const *environment = va_arg(list, char **);
+    va_end(list);
+    FATHOM_EXEC(environment, FATHOM_REAL(execve)(path, arguments, variables))
+}
+
+// ---- spawn
+
+FATHOM_DEFINE int FATHOM_NEW(posix_spawn)(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
+                                          const posix_spawnattr_t *attributes, char *const *arguments,
+                                          char *const *environment) {
+    int result;
+    FATHOM_PASS_ON(environment, result,
+                   result = FATHOM_REAL(posix_spawn)(pid, path, actions, attributes, arguments, variables))
+    return result;
+}
+
+FATHOM_DEFINE int FATHOM_NEW(posix_spawnp)(pid_t *pid, const char *file, const posix_spawn_file_actions_t *actions,
+                                           const posix_spawnattr_t *attributes, char *const *arguments,
+                                           char *const *environment) {
+    int result;
+    FATHOM_PASS_ON(environment, result,
+                   result = FATHOM_REAL(posix_spawnp)(pid, file, actions, attributes, arguments, variables))
+    return result;
+}
+
+// ---- A shell's commands. The C library starts the shell with the environment of the process, which is other threads',
+// too: where that lacks ours, the shell is told.
+
+FATHOM_DEFINE int FATHOM_NEW(system)(const char *command) {
+    size_t room = fathom_command_room(environ, command);
+    char memory[room + 1];
+    return FATHOM_REAL(system)(room ? fathom_command(environ, command, memory) : command);
+}
+
+FATHOM_DEFINE FILE *FATHOM_NEW(popen)(const char *command, const char *mode) {
+    size_t room = fathom_command_room(environ, command);
+    char memory[room + 1];
+    return FATHOM_REAL(popen)(room ? fathom_command(environ, command, memory) : command, mode);
+}
+
+#endif
