@@ -41,8 +41,10 @@ let package = Package(
         .target(
             name: "TraceRuntimeStatic", dependencies: ["CTraceRuntime"], cSettings: [.unsafeFlags(runtimeFlags)]),
         .target(name: "TraceSwiftHooks", cSettings: [.unsafeFlags(runtimeFlags)]),
+        .target(name: "TraceSharedHooks", cSettings: [.unsafeFlags(runtimeFlags)]),
         .target(
-            name: "TraceRuntimeImage", dependencies: ["CTraceRuntime", "TraceRuntimeStatic", "TraceSwiftHooks"],
+            name: "TraceRuntimeImage",
+            dependencies: ["CTraceRuntime", "TraceRuntimeStatic", "TraceSwiftHooks", "TraceSharedHooks"],
             cSettings: [.unsafeFlags(runtimeFlags)],
             // Embedded and -wmo keep the Swift runtime, which SwiftPM links into every dynamic product, out of this one.
             linkerSettings: [

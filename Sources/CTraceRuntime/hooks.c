@@ -131,6 +131,10 @@ EXPORT void __cyg_profile_func_exit(void *called, void *site) {
     exit_hook((uintptr_t)called, (uintptr_t)site, CALLER_STACK_POINTER(), hook, 0);
 }
 
+// What TraceSharedHooks jumps to: names that say nothing of profiling or exits.
+EXPORT void fathom_function_enter(void *called, void *site) __attribute__((alias("__cyg_profile_func_enter")));
+EXPORT void fathom_function_leave(void *called, void *site) __attribute__((alias("__cyg_profile_func_exit")));
+
 // What TraceSwiftHooks jumps to: the hooks of compilers that pass neither the function nor, at its end, anything.
 EXPORT void fathom_swift_enter(void *inside, void *site) __attribute__((alias("__cyg_profile_func_enter")));
 EXPORT void fathom_swift_exit(void) { exit_hook(ANY_FUNCTION, 0, CALLER_STACK_POINTER(), HOOK_EXIT, 1); }

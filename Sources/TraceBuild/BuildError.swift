@@ -6,6 +6,8 @@ public enum BuildError: Error, Sendable, Equatable, CustomStringConvertible {
     /// A Swift build that uses the thread sanitizer's hooks itself.
     case threadSanitizer
     case buildsNothing(String)
+    /// A compiler of a language that gets no hooks.
+    case otherLanguage(String, String)
     case noToolchain(String)
     case cannotRun(String, errno: Int32)
     case cannotRead(String, errno: Int32)
@@ -21,6 +23,8 @@ public enum BuildError: Error, Sendable, Equatable, CustomStringConvertible {
         case .threadSanitizer:
             "a build with -sanitize=thread cannot be traced as well: both use the same hooks; leave it out"
         case .buildsNothing(let command): "\(command) builds nothing to trace; use swift build, swift run or swift test"
+        case .otherLanguage(let language, let command):
+            "\(command) compiles \(language), which gets no hooks: only C, C++ and Swift do"
         case .noToolchain(let command): "\(command): no Swift toolchain with a frontend and its resources beside it"
         case .cannotRun(let path, let errno): "cannot run \(path): \(String(cString: strerror(errno)))"
         case .cannotRead(let path, let errno): "cannot read \(path): \(String(cString: strerror(errno)))"

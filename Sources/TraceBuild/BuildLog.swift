@@ -10,22 +10,24 @@ struct BuildLog {
         case swift(String)
         /// A directory with a Swift package.
         case package(String)
+        /// A directory that something was compiled in, or into.
+        case directory(String)
     }
 
     private let path: String
 
     init(path: String) { self.path = path }
 
-    /// A new file.
+    /// A new file, in a directory of its own.
     ///
     /// - Throws: ``BuildError/cannotWrite(_:errno:)``.
     static func make() throws(BuildError) -> BuildLog {
         var template = Array("\(environmentVariable("TMPDIR") ?? "/tmp")/fathom-build-XXXXXX".utf8CString)
-        let descriptor = mkstemp(&template)
-        let path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        guard descriptor >= 0 else { throw .cannotWrite(path, errno: errno) }
-        close(descriptor)
-        return BuildLog(path: path)
+        let isMade = mkdtemp(&template) != nil
+        let directory = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        guard isMade else { throw .cannotWrite(directory, errno: errno) }
+        try TextFile.write("", to: directory + "/log")
+        return BuildLog(path: directory + "/log")
     }
 
     /// Where it lies, for ``BuildOptions/log``.
@@ -37,7 +39,19 @@ struct BuildLog {
         return stat(path, &status) == 0 ? status.st_mtim : timespec()
     }
 
-    func remove() { unlink(path) }
+    /// Where compilers keep what others of this build need not find out again; nil when the build is over.
+    ///
+    /// - Parameter question: what it depends on.
+    func note(on question: [String]) -> String? {
+        access(path, F_OK) == 0 ? "\(directory)/\(StandIns.key(question))" : nil
+    }
+
+    private var directory: String { String(path.dropLast(lastComponent(path).utf8.count + 1)) }
+
+    func remove() {
+        for name in BuildTree.entries(of: directory).map(\.name) { unlink("\(directory)/\(name)") }
+        rmdir(directory)
+    }
 
     /// Adds a line for each; a line is one write, so compilers that run at once do not mix theirs.
     ///
@@ -66,6 +80,7 @@ struct BuildLog {
         case .file(let path, let isHooked): (isHooked ? "+ " : "- ") + path
         case .swift(let path): "s " + path
         case .package(let path): "p " + path
+        case .directory(let path): "d " + path
         }
     }
 
@@ -76,6 +91,7 @@ struct BuildLog {
         case "-": return .file(path, isHooked: false)
         case "s": return .swift(path)
         case "p": return .package(path)
+        case "d": return .directory(path)
         default: return nil
         }
     }

@@ -12,6 +12,8 @@ public struct BuildOptions: Sendable, Equatable {
     public var excludedFunctions: [String] = []
     /// Globs of source files whose functions get no hooks.
     public var excludedFiles: [String] = []
+    /// Give hooks to functions of system headers, too.
+    public var systemHeaders = false
     /// Directories and files, absolute, outside which functions get no hooks; empty for all.
     public var only: [String] = []
     /// Swift: hook functions that call nothing, too, and none that only the compiler knows of.
@@ -24,8 +26,8 @@ public struct BuildOptions: Sendable, Equatable {
     /// Whether some functions of an instrumented file are to be left out.
     var excludesFunctions: Bool { !excludedFunctions.isEmpty || !excludedFiles.isEmpty || !only.isEmpty }
 
-    /// Whether something is asked for that leaves out functions.
-    var choosesFunctions: Bool { excludesFunctions || afterInlining }
+    /// Whether something is asked for that is about the functions of C and C++ alone.
+    var choosesFunctions: Bool { excludesFunctions || afterInlining || systemHeaders }
 
     /// Whether functions defined in `file` get hooks.
     ///
@@ -71,6 +73,7 @@ extension BuildOptions {
         if framePointers { lines.append("frame-pointers") }
         if keepGoing { lines.append("keep-going") }
         if everyFunction { lines.append("every-function") }
+        if systemHeaders { lines.append("system-headers") }
         lines += excludedFunctions.map { "exclude-function=\($0)" }
         lines += excludedFiles.map { "exclude-file=\($0)" }
         lines += only.map { "only=\($0)" }
@@ -88,6 +91,7 @@ extension BuildOptions {
             case "frame-pointers": framePointers = true
             case "keep-going": keepGoing = true
             case "every-function": everyFunction = true
+            case "system-headers": systemHeaders = true
             case "exclude-function": excludedFunctions.append(value)
             case "exclude-file": excludedFiles.append(value)
             case "only": only.append(value)

@@ -26,6 +26,8 @@ public struct BuildRun {
     /// - Throws: ``BuildError`` when it could not be started.
     public func run() throws(BuildError) -> BuildResult {
         if let refused = SwiftInvocation.buildsNothing(command) { throw .buildsNothing(refused) }
+        let language = OtherLanguage(command)
+        if let language, language.isAlone { throw .otherLanguage(language.name, command[0]) }
         let standIns = try StandIns.make(of: program)
         let log = try BuildLog.make()
         defer { log.remove() }
@@ -49,8 +51,12 @@ public struct BuildRun {
         defer { for (number, handler) in ignored { signal(number, handler) } }
         let status = try Subprocess.run(words, restoring: ignored.filter { $0.1 == nil }.map(\.0))
         guard status == 0 else { return BuildResult(status: status, lines: []) }
-        let past = BuildTree.objectsWithoutHooks(in: directory, since: start)
-        return BuildResult(status: status, lines: lines(try log.entries()) + Self.warning(past))
+        let built = try log.entries()
+        if built.isEmpty, let language { return BuildResult(status: status, lines: [language.advice]) }
+        // A compiler that is called by us has made all there is.
+        let past =
+            StandIns.isStandIn(command[0]) ? [] : BuildTree.objectsWithoutHooks(of: built, in: directory, since: start)
+        return BuildResult(status: status, lines: lines(built) + Self.warning(past))
     }
 
     /// Of objects that were compiled in this build, but past us.
@@ -58,20 +64,23 @@ public struct BuildRun {
         guard !objects.isEmpty else { return [] }
         let verb = objects.count == 1 ? "has" : "have"
         return [
-            "warning: \(listed(objects)) \(verb) no hooks: made by a compiler that was called by its full path; "
-                + "call it by its name"
+            "warning: \(listed(objects)) \(verb) no hooks: made by a compiler that was called by its full path, "
+                + "which is to be called by its name, or by another build meanwhile"
         ]
     }
 
     private func lines(_ built: Set<BuildLog.Entry>) -> [String] {
         var (files, hooked, swiftFiles, packages) = (0, 0, 0, 0)
+        var holdsCXX = false
         for entry in built {
             switch entry {
-            case .file(_, let isHooked):
+            case .file(let path, let isHooked):
                 files += 1
                 if isHooked { hooked += 1 }
+                if isHooked, CompilerInvocation.isCXX(path) { holdsCXX = true }
             case .swift: swiftFiles += 1
             case .package: packages += 1
+            case .directory: break
             }
         }
         if built.isEmpty {
@@ -85,6 +94,8 @@ public struct BuildRun {
             var line = "\(hooked + swiftFiles) of \(files + swiftFiles) files compiled with hooks"
             if hooked + swiftFiles == 0 {
                 line += ": none is left by --only and --exclude-file, or it is freestanding code"
+            } else if holdsCXX, !options.systemHeaders, options.only.isEmpty {
+                line += ", but for functions of system headers (--system-headers)"
             }
             lines.append(line)
         }

@@ -11,13 +11,18 @@ enum BuildTree {
     ///
     /// - Returns: paths relative to the directory, ascending.
     /// - Complexity: O(files and directories), a system call each; objects that are new are read.
-    static func objectsWithoutHooks(in directory: String, since start: timespec) -> [String] {
+    ///
+    /// Only where the build was at work as far as that is known: another one may run elsewhere below the directory.
+    static func objectsWithoutHooks(
+        of built: Set<BuildLog.Entry>, in directory: String, since start: timespec
+    ) -> [String] {
         var status = stat()
-        guard lstat(directory, &status) == 0 else { return [] }
+        let place = region(of: built, in: directory)
+        guard lstat("\(directory)/\(place)", &status) == 0 else { return [] }
         let device = status.st_dev
         var found: [String] = []
         var seen = 0
-        var pending = [""]
+        var pending = [place]
         while let folder = pending.popLast() {
             let files = entries(of: directory + "/" + folder)
             if files.contains(where: { $0.name == "workspace-state.json" }) { continue }
@@ -40,11 +45,28 @@ enum BuildTree {
         return found.sorted()
     }
 
+    /// The innermost directory below `directory` with all that was compiled, where that was done, and where it was put;
+    /// relative to it.
+    static func region(of built: Set<BuildLog.Entry>, in directory: String) -> String {
+        var common: [Substring]?
+        for entry in built {
+            let path =
+                switch entry {
+                case .file(let path, _), .swift(let path): String(path.dropLast(lastComponent(path).utf8.count))
+                case .package(let path), .directory(let path): path + "/"
+                }
+            guard path.hasPrefix(directory + "/") else { continue }
+            let parts = path.dropFirst(directory.utf8.count).split(separator: "/")
+            common = common.map { known in zip(known, parts).prefix { $0 == $1 }.map(\.0) } ?? parts
+        }
+        return common?.joined(separator: "/") ?? ""
+    }
+
     private static func isAt(_ time: timespec, orAfter start: timespec) -> Bool {
         (time.tv_sec, time.tv_nsec) >= (start.tv_sec, start.tv_nsec)
     }
 
-    private static func entries(of directory: String) -> [(name: String, type: Int)] {
+    static func entries(of directory: String) -> [(name: String, type: Int)] {
         guard let stream = opendir(directory) else { return [] }
         defer { closedir(stream) }
         var entries: [(name: String, type: Int)] = []

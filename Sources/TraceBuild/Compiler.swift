@@ -10,6 +10,13 @@ public struct Compiler: Sendable, Equatable {
     public var launcher: [String] = []
     public var family: Family
 
+    /// Whether it takes every source for C++.
+    var isCXX: Bool {
+        [path, resolvedPath(path) ?? path].contains {
+            CompilerName.base(of: lastComponent($0))?.hasSuffix("++") == true
+        }
+    }
+
     /// The compiler or launcher called `name`: in PATH behind Fathom's own stand-ins, unless it holds a slash.
     ///
     /// - Returns: Nil when there is none.

@@ -2,6 +2,19 @@ internal import Glibc
 
 /// Stands before a compiler: adds the hooks and lets it go on.
 public struct CompilerDriver {
+    /// Objects that go into what is linked.
+    public struct Objects: Sendable {
+        /// What Swift code with hooks needs: `libfathom-swift.o`.
+        public var swift: String
+        /// What shared libraries with hooks get: `libfathom-shared.o`.
+        public var shared: String
+
+        public init(swift: String, shared: String) {
+            self.swift = swift
+            self.shared = shared
+        }
+    }
+
     private let compiler: Compiler
     private let invocation: CompilerInvocation
     private let given: [String]
@@ -35,41 +48,62 @@ public struct CompilerDriver {
 
     /// Compiles, or links. Returns only when more than one step was needed or something failed.
     ///
-    /// - Parameter swiftHooks: what Swift code among the objects needs.
     /// - Returns: The exit status.
-    public func run(swiftHooks: String) throws(BuildError) -> Int32 {
+    public func run(linking objects: Objects) throws(BuildError) -> Int32 {
         StandIns.leave()
         guard invocation.stage != .nothing else { throw Subprocess.become(command(adding: [])) }
-        var added: [String] = []
-        if invocation.stage == .link {
-            let inputs = try LinkInputs(invocation.objects, of: invocation.output ?? "a.out", options)
-            if inputs.holdHookedSwift, !given.contains("-fsanitize=thread") { added = [swiftHooks] }
+        let linked = invocation.stage == .link ? try linkedObjects(objects) : []
+        guard !invocation.sources.isEmpty else {
+            throw Subprocess.become(command(adding: [], linked + invocation.warningsAtLink))
         }
-        guard !invocation.sources.isEmpty else { throw Subprocess.become(command(adding: [], added)) }
         if options.afterInlining, compiler.family == .gcc {
             throw .needsClang(option: "--after-inlining", compiler: compiler.path)
         }
         let covered =
             invocation.isFreestanding ? [] : invocation.sources.filter { options.covers($0, in: directory) }
-        try note(invocation.sources, covered: Set(covered))
-        if covered.isEmpty { throw Subprocess.become(command(adding: HookFlags.none(compiler.family), added)) }
-        if covered.count < invocation.sources.count || needsIR {
-            return try SeparateCompilation(
-                compiler: compiler, invocation: invocation, options: options, directory: directory, linked: added
-            ).run()
-        }
-        throw Subprocess.become(command(adding: HookFlags.all(compiler.family, options), added))
+        try note(covered: Set(covered))
+        if covered.isEmpty { throw Subprocess.become(command(adding: HookFlags.none(compiler.family), linked)) }
+        let compilation = HookedCompilation(
+            compiler: compiler, invocation: invocation, given: given, options: options, covered: covered,
+            directory: directory, linked: linked)
+        guard invocation.hasFatalWarnings, !invocation.sources.contains("-") else { return try compilation.become() }
+        return try runAsThePlainBuildDecides(compilation, linked)
     }
 
-    /// clang has no options to leave functions out: they are taken out of its intermediate form.
-    private var needsIR: Bool { compiler.family == .clang && options.excludesFunctions }
+    /// Hooks change what the compiler's analysis sees. Where a warning is an error, what fails with hooks and not without is
+    /// compiled with hooks and no warnings; the plain compilation has told of all there are.
+    private func runAsThePlainBuildDecides(
+        _ compilation: HookedCompilation, _ linked: [String]
+    ) throws(BuildError) -> Int32 {
+        let colours = isatty(STDERR_FILENO) != 0 ? ["-fdiagnostics-color=always"] : []
+        let held = try HeldDiagnostics { () throws(BuildError) in try compilation.run(adding: colours) }
+        if held.status == 0 {
+            held.release()
+            return 0
+        }
+        let plain = try Subprocess.run(command(adding: []))
+        return plain == 0 ? try compilation.run(adding: HookFlags.withoutWarnings) : plain
+    }
+
+    private func linkedObjects(_ objects: Objects) throws(BuildError) -> [String] {
+        let inputs = try LinkInputs(invocation.objects, of: invocation.output ?? "a.out", options)
+        var linked: [String] = []
+        if inputs.holdHookedSwift, !given.contains("-fsanitize=thread") { linked.append(objects.swift) }
+        if invocation.isSharedLibrary, !invocation.sources.isEmpty || inputs.mayCallHooks {
+            linked.append(objects.shared)
+        }
+        // Behind `-x c` they would be sources.
+        return linked.isEmpty || invocation.language == nil ? linked : ["-x", "none"] + linked
+    }
 
     private func command(adding flags: [String], _ linked: [String] = []) -> [String] {
         compiler.launcher + [compiler.path] + flags + given + linked
     }
 
-    private func note(_ sources: [String], covered: Set<String>) throws(BuildError) {
+    private func note(covered: Set<String>) throws(BuildError) {
+        let output = invocation.output.map { String($0.dropLast(lastComponent($0).utf8.count)) } ?? "."
         try options.note(
-            sources.map { .file(absolutePath($0, in: directory), isHooked: covered.contains($0)) })
+            invocation.sources.map { .file(absolutePath($0, in: directory), isHooked: covered.contains($0)) }
+                + [.directory(directory), .directory(absolutePath(output, in: directory))])
     }
 }

@@ -25,6 +25,31 @@ struct CompilerInvocation {
     /// `-x LANGUAGE` was given: file names do not tell.
     private(set) var language: String?
 
+    /// Whether a file is C++ by its name or by what the command says.
+    var isCXX: Bool {
+        language.map { $0.hasPrefix("c++") } ?? sources.contains { Self.isCXX($0) }
+    }
+
+    static func isCXX(_ source: String) -> Bool {
+        let suffix = String(source[(source.lastIndex(of: ".") ?? source.endIndex)...].dropFirst())
+        return sourceSuffixes.contains(suffix) && suffix != "c" && suffix != "i"
+    }
+
+    /// Whether it links a shared library, by itself: not one with the runtime in it, nor of a project with hooks of its own.
+    var isSharedLibrary: Bool {
+        stage == .link && arguments.contains("-shared")
+            && !arguments.contains { $0.hasPrefix("-finstrument-functions") || $0 == "-lfathom" }
+            && !objects.contains { lastComponent($0) == "libfathom.a" }
+    }
+
+    /// A link that compiles, too, does so with hooks, and no plain build can tell what of its warnings are errors.
+    var warningsAtLink: [String] {
+        hasFatalWarnings && arguments.contains { $0.hasPrefix("-flto") } ? ["-Wno-error"] : []
+    }
+
+    /// Whether a warning may end the compilation.
+    var hasFatalWarnings: Bool { arguments.contains { $0 == "-Werror" || $0.hasPrefix("-Werror=") } }
+
     /// - Parameter arguments: without the compiler's name.
     init(_ arguments: [String]) {
         self.arguments = (try? ResponseFile.expand(arguments)) ?? arguments
@@ -68,7 +93,7 @@ struct CompilerInvocation {
     ]
 
     /// Options of gcc's and clang's whose value is the next argument.
-    private static let takesNext: Set<String> = [
+    static let takesNext: Set<String> = [
         "-A", "-B", "-D", "-F", "-G", "-I", "-L", "-MF", "-MJ", "-MQ", "-MT", "-T", "-U", "-Xanalyzer", "-Xassembler",
         "-Xclang", "-Xlinker", "-Xpreprocessor", "-arch", "-aux-info", "-dependency-file", "-dumpbase",
         "-dumpbase-ext", "-dumpdir", "-e", "-h", "-idirafter", "-imacros", "-imultilib", "-include", "-include-pch",

@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// LLVM's assembly as text (LLVM Language Reference Manual), as far as functions' attributes go.
 enum IRText {
     /// The head of a function: `define internal i32 @name(i32 %0) #3 !dbg !12 {`.
@@ -45,9 +47,10 @@ enum IRText {
     }
 
     static func line(_ text: [UInt8], from index: Int) -> Range<Int> {
-        var end = index
-        while end < text.count, text[end] != UInt8(ascii: "\n") { end += 1 }
-        return index..<end
+        text.withUnsafeBytes { bytes in
+            let found = memchr(bytes.baseAddress! + index, 0x0a, bytes.count - index)
+            return index..<(found.map { UnsafeRawPointer($0) - bytes.baseAddress! } ?? bytes.count)
+        }
     }
 
     static func starts(_ text: [UInt8], _ line: Range<Int>, _ word: StaticString) -> Bool {

@@ -1,13 +1,23 @@
 /// clang's intermediate form as text (LLVM Language Reference Manual), in which a function's attributes ask for hooks.
 enum IntermediateForm {
-    /// Takes the hooks from functions of a file that clang wrote with `-S -emit-llvm`.
+    /// Where a function is defined, as debug information says.
+    enum Place: Equatable {
+        /// An absolute path.
+        case file(String)
+        /// Nowhere: the source keeps it from debuggers, as compilers' own headers do.
+        case hidden
+        /// There is no debug information.
+        case unknown
+    }
+
+    /// Takes the hooks from functions of a file that clang wrote with `-S -emit-llvm`. A coroutine that keeps them gets them
+    /// when it is already in parts, each part its own: before, only the first would.
     ///
-    /// - Parameter isExcluded: asked with each function's linkage name and, with debug information, the file it is
-    ///   defined in, absolute.
+    /// - Parameter isExcluded: asked with each function's linkage name.
     /// - Complexity: O(bytes).
-    static func removeHooks(in path: String, where isExcluded: (_ function: String, _ file: String?) -> Bool)
-        throws(BuildError)
-    {
+    static func removeHooks(
+        in path: String, where isExcluded: (_ function: String, _ place: Place) -> Bool
+    ) throws(BuildError) {
         let module = try TextFile.bytes(path)
         var groups: [Int: Range<Int>] = [:]
         var sources = DebugSources()
@@ -15,7 +25,7 @@ enum IntermediateForm {
             if let number = IRText.attributeGroup(module, line) {
                 groups[number] = line
             } else if module[line].first == UInt8(ascii: "!") {
-                sources.add(String(decoding: module[line], as: UTF8.self))
+                sources.add(module, line)
             }
         }
         var copies: [Int: Int] = [:]
@@ -24,12 +34,22 @@ enum IntermediateForm {
         text.reserveCapacity(module.count)
         var copied = 0
         forEachLine(of: module) { line in
+            if let number = IRText.attributeGroup(module, line), groups[number] == line,
+                IRText.find(" presplitcoroutine", module, line) != nil
+            {
+                text += module[copied..<line.lowerBound]
+                text +=
+                    String(decoding: module[line], as: UTF8.self)
+                    .replacing(/"instrument-function-(entry|exit)"=/) { "\"instrument-function-\($0.1)-inlined\"=" }
+                    .utf8
+                copied = line.upperBound
+            }
             guard let definition = IRText.Definition(module, line), let group = definition.group,
                 groups[group.number] != nil
             else { return }
             let debug = IRText.find("!dbg !", module, group.digits.upperBound..<line.upperBound)
-            let file = debug.flatMap { IRText.number(module, ($0 + 6)..<line.upperBound) }
-            guard isExcluded(definition.name, file.flatMap { sources.file(ofFunction: $0.number) }) else { return }
+            let function = debug.flatMap { IRText.number(module, ($0 + 6)..<line.upperBound)?.number }
+            guard isExcluded(definition.name, sources.place(ofFunction: function)) else { return }
             if copies[group.number] == nil {
                 copies[group.number] = next
                 next += 1
@@ -64,18 +84,24 @@ private struct DebugSources {
     private var functions: [Int: Int] = [:]
 
     /// Reads a metadata line: `!12 = distinct !DISubprogram(… file: !1 …)`, `!1 = !DIFile(filename: "a.c", directory: "/d")`.
-    mutating func add(_ line: String) {
-        guard let equals = line.firstRange(of: " = "), let number = Int(line[..<equals.lowerBound].dropFirst()) else {
-            return
-        }
-        if line[equals.upperBound...].hasPrefix("distinct !DISubprogram(") {
-            functions[number] = line.firstMatch(of: /file: !([0-9]+)/).flatMap { Int($0.1) }
-        } else if line[equals.upperBound...].hasPrefix("!DIFile("),
-            let match = line.firstMatch(of: /filename: "([^"]*)", directory: "([^"]*)"/)
-        {
-            files[number] = absolutePath(String(match.1), in: String(match.2))
+    /// Most lines are something else.
+    mutating func add(_ text: [UInt8], _ line: Range<Int>) {
+        guard let key = IRText.number(text, (line.lowerBound + 1)..<line.upperBound) else { return }
+        let value = min(key.digits.upperBound + 3, line.upperBound)..<line.upperBound  // behind " = "
+        if IRText.starts(text, value, "distinct !DISubprogram(") {
+            functions[key.number] = IRText.find("file: !", text, value).flatMap {
+                IRText.number(text, ($0 + 7)..<line.upperBound)?.number
+            }
+        } else if IRText.starts(text, value, "!DIFile(") {
+            let words = String(decoding: text[value], as: UTF8.self)
+            guard let match = words.firstMatch(of: /filename: "([^"]*)", directory: "([^"]*)"/) else { return }
+            files[key.number] = absolutePath(String(match.1), in: String(match.2))
         }
     }
 
-    func file(ofFunction number: Int) -> String? { functions[number].flatMap { files[$0] } }
+    /// - Parameter function: the number of its description, if its definition has one.
+    func place(ofFunction function: Int?) -> IntermediateForm.Place {
+        if functions.isEmpty { return .unknown }
+        return function.flatMap { functions[$0] }.flatMap { files[$0] }.map { .file($0) } ?? .hidden
+    }
 }

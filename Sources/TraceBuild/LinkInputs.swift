@@ -4,6 +4,8 @@ internal import TraceSymbols
 struct LinkInputs {
     /// Whether some hold Swift code with hooks.
     private(set) var holdHookedSwift = false
+    /// Whether some were compiled with hooks, or may turn out so when they are compiled at the link.
+    private(set) var mayCallHooks = false
 
     /// - Parameters:
     ///   - paths: objects and static libraries.
@@ -15,6 +17,7 @@ struct LinkInputs {
             let inspection = ObjectInspection(path)
             bare += inspection.withoutHookOptions
             holdHookedSwift = holdHookedSwift || inspection.holdsHookedSwift
+            mayCallHooks = mayCallHooks || inspection.mayCallHooks
         }
         if !bare.isEmpty, !options.keepGoing { throw .mixed(objects: bare, output: output) }
     }

@@ -3,15 +3,30 @@ internal import Glibc
 /// Compiles the sources of one command one by one, because they get different hooks or clang's intermediate form has to
 /// be changed on the way; then links, if the command does.
 struct SeparateCompilation {
+    /// What clang's intermediate form is for.
+    enum Form {
+        /// Nothing: one step.
+        case none
+        /// For what goes without saying. What cannot be compiled that way is compiled in one step, with all hooks.
+        case tried
+        /// For what was asked for.
+        case demanded
+    }
+
     let compiler: Compiler
     let invocation: CompilerInvocation
     let options: BuildOptions
     let directory: String
     /// Objects to link besides.
     let linked: [String]
+    /// What gives functions hooks.
+    let hooks: [String]
+    let form: Form
+    let systemHeaders: SystemHeaders
 
+    /// - Parameter added: behind the command's own options.
     /// - Returns: The exit status of the first step that failed, or 0.
-    func run() throws(BuildError) -> Int32 {
+    func run(adding added: [String]) throws(BuildError) -> Int32 {
         var template = Array("\(environmentVariable("TMPDIR") ?? "/tmp")/fathom-cc-XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else { throw .cannotWrite("a temporary directory", errno: errno) }
         let temporary = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
@@ -26,7 +41,7 @@ struct SeparateCompilation {
             if invocation.stage == .link { made.append(output) }
             let intermediate = "\(temporary)/\(number).ll"
             made.append(intermediate)
-            let status = try compile(source, to: output, by: intermediate)
+            let status = try compile(source, to: output, by: intermediate, adding: added)
             guard status == 0 else { return status }
             objects[source] = output
         }
@@ -44,37 +59,30 @@ struct SeparateCompilation {
     }
 
     private func compile(
-        _ source: String, to output: String, by intermediate: String
+        _ source: String, to output: String, by intermediate: String, adding added: [String]
     ) throws(BuildError) -> Int32 {
         var common = invocation.arguments.filter {
             !invocation.sources.contains($0) && !invocation.objects.contains($0)
         }
-        common = without(common, flags: ["-c", "-S"], pairs: ["-o"])
-        let stage = invocation.stage == .assembly ? "-S" : "-c"
-        guard options.covers(source, in: directory) else {
-            let flags = HookFlags.none(compiler.family) + common + dependencies(of: output, common)
-            return try Subprocess.run(compiler.launcher + [compiler.path] + flags + [stage, "-o", output, source])
-        }
-        let flags = HookFlags.all(compiler.family, options)
-        guard compiler.family == .clang, options.excludesFunctions else {
-            let arguments = flags + common + dependencies(of: output, common)
-            return try Subprocess.run(compiler.launcher + [compiler.path] + arguments + [stage, "-o", output, source])
-        }
-        let front = flags + common + dependencies(of: output, common)
-        let unoptimised = ["-S", "-emit-llvm", "-Xclang", "-disable-llvm-passes", "-o", intermediate, source]
+        common = without(common, flags: ["-c", "-S"], pairs: ["-o"]) + added
+        let goal = [invocation.stage == .assembly ? "-S" : "-c", "-o", output]
+        let isCovered = options.covers(source, in: directory)
+        let front = (isCovered ? hooks : HookFlags.none(compiler.family)) + common + dependencies(of: output, common)
+        let direct = compiler.launcher + [compiler.path] + front + goal + [source]
+        guard isCovered, form != .none else { return try Subprocess.run(direct) }
+        var unoptimised = ["-S", "-emit-llvm", "-Xclang", "-disable-llvm-passes", "-o", intermediate, source]
+        // What is for the link is not used here.
+        if invocation.stage == .link { unoptimised.append("-Wno-unused-command-line-argument") }
         let status = try Subprocess.run([compiler.path] + front + unoptimised)
         guard status == 0 else { return status }
-        try IntermediateForm.removeHooks(in: intermediate) { function, file in
-            !covers(function: function, file: file ?? source)
-        }
-        let back = flags + withoutLanguage(withoutDependencies(common)) + ["-Wno-unused-command-line-argument"]
-        return try Subprocess.run([compiler.path] + back + [stage, "-o", output, "-x", "ir", intermediate])
-    }
-
-    private func covers(function: String, file: String) -> Bool {
-        guard options.covers(file, in: directory) else { return false }
-        let names = FunctionName.all(of: function)
-        return !options.excludedFunctions.contains { glob in names.contains { Glob.matches(glob, $0) } }
+        let verdicts = Verdicts(self, source: source)
+        try IntermediateForm.removeHooks(in: intermediate, where: verdicts.isExcluded)
+        let back = hooks + withoutLanguage(withoutPrecompiled(withoutDependencies(common)))
+        let second = [compiler.path] + back + ["-Wno-unused-command-line-argument"] + goal + ["-x", "ir", intermediate]
+        let held = try HeldDiagnostics { () throws(BuildError) in try Subprocess.run(second) }
+        if held.status != 0, form == .tried { return try Subprocess.run(direct) }
+        held.release()
+        return held.status
     }
 
     /// Names in the dependencies what the whole command would name: the compiler goes by `-o`.
@@ -93,6 +101,20 @@ struct SeparateCompilation {
             .filter { argument in !["-MF", "-MT", "-MQ", "-Wp,-M"].contains { argument.hasPrefix($0) } }
     }
 
+    /// CMake's way to name a precompiled header.
+    private func withoutPrecompiled(_ arguments: [String]) -> [String] {
+        var kept: [String] = []
+        var rest = arguments[...]
+        while let argument = rest.popFirst() {
+            if argument == "-Xclang", rest.first == "-include-pch" || rest.first == "-include", rest.count >= 3 {
+                rest = rest.dropFirst(3)
+            } else {
+                kept.append(argument)
+            }
+        }
+        return without(kept, flags: [], pairs: ["-include", "-include-pch"])
+    }
+
     private func withoutLanguage(_ arguments: [String]) -> [String] {
         without(arguments, flags: [], pairs: ["-x"]).filter { !$0.hasPrefix("-x") }
     }
@@ -108,5 +130,44 @@ struct SeparateCompilation {
             }
         }
         return kept
+    }
+}
+
+/// Which functions of one source's intermediate form get no hooks.
+private final class Verdicts {
+    private let compilation: SeparateCompilation
+    private let source: String
+    private var files: [String: Bool] = [:]
+
+    init(_ compilation: SeparateCompilation, source: String) {
+        self.compilation = compilation
+        self.source = source
+    }
+
+    func isExcluded(_ function: String, _ place: IntermediateForm.Place) -> Bool {
+        switch place {
+        case .file(let file): if isExcluded(file: file) { return true }
+        case .unknown: if isExcluded(file: source) || isOfStandardLibrary(function) { return true }
+        case .hidden: if !compilation.systemHeaders.isEmpty || isExcluded(file: source) { return true }
+        }
+        let globs = compilation.options.excludedFunctions
+        guard !globs.isEmpty else { return false }
+        let names = FunctionName.all(of: function)
+        return globs.contains { glob in names.contains { Glob.matches(glob, $0) } }
+    }
+
+    /// Tells by the name, where nothing else does.
+    private func isOfStandardLibrary(_ function: String) -> Bool {
+        guard !compilation.systemHeaders.isEmpty, let name = FunctionName.all(of: function).last else { return false }
+        return name.hasPrefix("std::") || name.hasPrefix("__gnu_cxx::")
+    }
+
+    private func isExcluded(file: String) -> Bool {
+        if let known = files[file] { return known }
+        let isExcluded =
+            !compilation.options.covers(file, in: compilation.directory)
+            || compilation.systemHeaders.hold(absolutePath(file, in: compilation.directory))
+        files[file] = isExcluded
+        return isExcluded
     }
 }

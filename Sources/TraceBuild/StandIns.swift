@@ -30,7 +30,7 @@ public enum StandIns {
 
     /// A name for a directory that depends on `words`, none of which holds a zero byte: their FNV-1a hash of 64 bits
     /// (http://www.isthe.com/chongo/tech/comp/fnv/), in 16 hexadecimal digits.
-    private static func key(_ words: [String]) -> String {
+    static func key(_ words: [String]) -> String {
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
         for byte in words.joined(separator: "\0").utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
         let digits = String(hash, radix: 16)

@@ -16,15 +16,15 @@ enum Subprocess {
         try wait(for: spawn(command, output: nil, restoring: signals))
     }
 
-    /// Runs a program to its end; returns what it wrote to standard output, whole.
-    static func output(_ command: [String]) throws(BuildError) -> String {
+    /// Runs a program to its end; returns what it wrote to standard output, or another stream, whole.
+    static func output(_ command: [String], of stream: Int32 = STDOUT_FILENO) throws(BuildError) -> String {
         var ends: [Int32] = [0, 0]
         guard pipe(&ends) == 0 else { throw .cannotRun(command[0], errno: errno) }
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         let pid: pid_t
         do throws(BuildError) {
             defer { close(ends[1]) }
-            pid = try spawn(command, output: ends[1])
+            pid = try spawn(command, output: (ends[1], stream))
         } catch {
             close(ends[0])
             throw error
@@ -42,14 +42,14 @@ enum Subprocess {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// - Parameter output: becomes its standard output.
+    /// - Parameter output: becomes one of its standard streams.
     private static func spawn(
-        _ command: [String], output: Int32?, restoring signals: [Int32] = []
+        _ command: [String], output: (descriptor: Int32, stream: Int32)?, restoring signals: [Int32] = []
     ) throws(BuildError) -> pid_t {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
-        if let output { posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO) }
+        if let output { posix_spawn_file_actions_adddup2(&actions, output.descriptor, output.stream) }
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }

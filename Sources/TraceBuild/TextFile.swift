@@ -27,6 +27,19 @@ enum TextFile {
         guard fclose(file) == 0, written == bytes.count else { throw .cannotWrite(path, errno: errno) }
     }
 
+    /// Writes a file that others may be reading: they find the old one or the new one, whole.
+    ///
+    /// - Throws: ``BuildError/cannotWrite(_:errno:)``.
+    static func replace(_ path: String, with text: String) throws(BuildError) {
+        let temporary = "\(path).\(getpid())"
+        try write(text, to: temporary)
+        guard rename(temporary, path) == 0 else {
+            let error = errno
+            unlink(temporary)
+            throw .cannotWrite(path, errno: error)
+        }
+    }
+
     /// - Throws: ``BuildError/cannotWrite(_:errno:)``.
     static func write(_ text: String, to path: String) throws(BuildError) { try write(Array(text.utf8), to: path) }
 }

@@ -59,8 +59,8 @@ public struct ExecutableInspection: Sendable {
         return inspection
     }
 
-    /// gcc's and clang's hook, and what a Swift product's own hooks go on to.
-    private static let hooks = ["__cyg_profile_func_enter", "fathom_swift_enter"]
+    /// gcc's and clang's hook, and what the hooks in a shared library and in a Swift product go on to.
+    private static let hooks = ["__cyg_profile_func_enter", "fathom_function_enter", "fathom_swift_enter"]
 
     /// A program may also define gcc's hook itself, as every statically linked one does.
     private static func callsHooks(_ file: borrowing ELFFile) -> Bool {

@@ -60,7 +60,13 @@ public struct HookedFunctions: Sendable {
         return modules
     }
 
-    private static let hooks = ["__cyg_profile_func_enter", "__tsan_func_entry"]
+    /// gcc's and clang's, Swift's, and what the first goes on to in a shared library.
+    private static let hooks = ["__cyg_profile_func_enter", "__tsan_func_entry", "fathom_function_enter"]
+
+    /// Whether it is one of the two that `fathom build` links into each shared library.
+    static func isOfSharedLibraries(_ name: UnsafePointer<CChar>) -> Bool {
+        strcmp(name, "__cyg_profile_func_enter") == 0 || strcmp(name, "__cyg_profile_func_exit") == 0
+    }
 
     static func isHook(_ name: UnsafePointer<CChar>) -> Bool { hooks.contains { strcmp($0, name) == 0 } }
 }
@@ -84,6 +90,7 @@ private struct FunctionSymbols {
             // A function's rare parts, which the compiler moved away: the hooks are where it begins.
             if strstr(name, ".cold") != nil || strstr(name, ".part.") != nil { continue }
             if HookedFunctions.isHook(name) { hooks.insert(symbol.st_value) }
+            if HookedFunctions.isOfSharedLibraries(name) { continue }
             functions.append((symbol.st_value, symbol.st_size, UnsafePointer(name)))
         }
         functions.sort { $0.start != $1.start ? $0.start < $1.start : strcmp($0.name, $1.name) < 0 }
@@ -168,13 +175,20 @@ private struct HookCalls {
 
     // MARK: x86-64
 
-    /// `jmp *slot(%rip)`, alone or behind `endbr64` and with the `bnd` prefix.
+    /// `jmp *slot(%rip)`, alone or behind `endbr64` and with the `bnd` prefix; or `mov slot(%rip),%rax` in the hook of a
+    /// shared library.
     private mutating func findStubsX86(_ code: Code) {
-        for offset in 0..<max(0, code.bytes.count - 5)
-        where code.bytes[offset] == 0xff && code.bytes[offset + 1] == 0x25 {
-            guard slots.contains(code.displaced(at: offset + 2)) else { continue }
+        for offset in 0..<max(0, code.bytes.count - 6) {
             let address = code.address + UInt64(offset)
-            for before in [0, 1, 4, 5] as [UInt64] { targets.insert(address &- before) }
+            switch code.bytes[offset] {
+            case 0xff where code.bytes[offset + 1] == 0x25 && slots.contains(code.displaced(at: offset + 2)):
+                for before in [0, 1, 4, 5] as [UInt64] { targets.insert(address &- before) }
+            case 0x48
+            where code.bytes[offset + 1] == 0x8b && code.bytes[offset + 2] == 0x05
+                && slots.contains(code.displaced(at: offset + 3)):
+                for before in [0, 4] as [UInt64] { targets.insert(address &- before) }
+            default: break
+            }
         }
     }
 

@@ -11,6 +11,9 @@ public struct ObjectInspection: Sendable {
     /// Whether it holds Swift code with hooks.
     public private(set) var holdsHookedSwift = false
 
+    /// Whether code of it was compiled with hooks in mind, or is in a form that only its compiler can read.
+    public private(set) var mayCallHooks = false
+
     /// - Parameter path: anything but an object or a static library, or a file that cannot be read, is as if it were empty.
     /// - Complexity: O(size of the objects' section and symbol tables and the sections looked at).
     public init(_ path: String) {
@@ -21,7 +24,7 @@ public struct ObjectInspection: Sendable {
         guard let file = elf_begin(descriptor, ELF_C_READ, nil) else { return }
         defer { elf_end(file) }
         guard elf_kind(file) == ELF_K_AR else {
-            if elf_kind(file) == ELF_K_ELF { add(ObjectTraits(file), path) }
+            if elf_kind(file) == ELF_K_ELF { add(ObjectTraits(file), path) } else { mayCallHooks = true }
             return
         }
         var command = ELF_C_READ
@@ -30,6 +33,8 @@ public struct ObjectInspection: Sendable {
             if elf_kind(member) == ELF_K_ELF {
                 let name = elf_getarhdr(member).flatMap { $0.pointee.ar_name }.map { String(cString: $0) } ?? "?"
                 add(ObjectTraits(member), "\(path)(\(name))")
+            } else if elf_kind(member) == ELF_K_NONE, elf_getarhdr(member)?.pointee.ar_name?.pointee != 0x2f {
+                mayCallHooks = true
             }
             command = elf_next(member)
         }
@@ -38,6 +43,7 @@ public struct ObjectInspection: Sendable {
     private mutating func add(_ object: ObjectTraits, _ name: String) {
         if object.isBare { withoutHookOptions.append(name) }
         if object.isHookedSwift { holdsHookedSwift = true }
+        if object.mayCallHooks { mayCallHooks = true }
     }
 }
 
@@ -56,6 +62,8 @@ private struct ObjectTraits {
         if isIntermediate || hasHookOptions || !hasCode { return false }
         return isSwift ? !callsSanitizer : isCompiled
     }
+
+    var mayCallHooks: Bool { isIntermediate || hasHookOptions }
 
     var isHookedSwift: Bool { isSwift && (callsSanitizer || hasHookOptions) }
 

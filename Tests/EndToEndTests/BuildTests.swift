@@ -19,7 +19,9 @@ import Testing
         let project = try Project("libraries")
         let built = try project.build(["make", "CXX=\(compiler)"])
         #expect(built.status == 0, "\(built.stderr)")
-        #expect(built.stderr.hasSuffix("fathom: 3 of 3 files compiled with hooks\n"), "\(built.stderr)")
+        let summary =
+            "fathom: 3 of 3 files compiled with hooks, but for functions of system headers (--system-headers)\n"
+        #expect(built.stderr.hasSuffix(summary), "\(built.stderr)")
         expectCalls(try project.calls(of: "app", printing: Self.output))
         let hooks = try Fathom.run(["info", "\(project.path)/app"])
         #expect(hooks.stdout.contains("\n+ main\n"))
@@ -99,7 +101,8 @@ import Testing
         let unseen = try project.build(["make", "-f", makefile, "unseen"])
         #expect(unseen.status == 0, "\(unseen.stderr)")
         #expect(
-            unseen.stderr.contains("fathom: 2 of 2 files compiled with hooks\nfathom: warning: shapes.o has no hooks"))
+            unseen.stderr.contains("fathom: 2 of 2 files compiled with hooks")
+                && unseen.stderr.contains("\nfathom: warning: shapes.o has no hooks"))
         // Only what this build made.
         #expect(try !project.build(["make", "words.o"]).stderr.contains("warning"))
         try run("make", ["clean"], workingDirectory: project.path)
@@ -115,7 +118,7 @@ import Testing
             "--exclude-list", list, "--exclude-function", "shapes::Square::S*", "--exclude-file", "shapes.cpp",
         ]
         let built = try project.build(["make", "CXX=\(compiler)"], options: options)
-        #expect(built.stderr.hasSuffix("fathom: 2 of 3 files compiled with hooks\n"), "\(built.stderr)")
+        #expect(built.stderr.contains("fathom: 2 of 3 files compiled with hooks"), "\(built.stderr)")
         let calls = try project.calls(of: "app", printing: Self.output)
         #expect(calls["main"] == 1)
         #expect(calls["count_words"] == 1)

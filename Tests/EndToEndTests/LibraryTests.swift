@@ -91,7 +91,7 @@ import Testing
     /// `fathom build` of this very package gives hooks to all C that is compiled; hooks that call hooks would never end.
     @Test func runtimeHasNoHooksOfItsOwn() throws {
         let sources = "\(Binaries.sources)/../../Sources"
-        let parts = ["CTraceRuntime", "TraceRuntimeImage", "TraceRuntimeStatic", "TraceSwiftHooks"]
+        let parts = ["CTraceRuntime", "TraceRuntimeImage", "TraceRuntimeStatic", "TraceSwiftHooks", "TraceSharedHooks"]
         let files = try run("sh", ["-c", "ls " + parts.map { "\(sources)/\($0)/*.c" }.joined(separator: " ")]).stdout
             .split(separator: "\n").map(String.init)
         #expect(files.count > 15)

@@ -24,11 +24,16 @@ struct Build: ParsableCommand {
     var excludeFile: [String] = []
 
     @Option(
-        help: ArgumentHelp("Leave out what a file lists, a function a line; # begins a comment.", valueName: "file"))
+        help: ArgumentHelp(
+            "Leave out what a file lists: a line a function, NAMESPACE::* or file: GLOB; # begins a comment.",
+            valueName: "file"))
     var excludeList: [String] = []
 
     @Option(help: ArgumentHelp("Hook only functions of this file or directory.", valueName: "path"))
     var only: [String] = []
+
+    @Flag(help: "Hook functions of system headers, too: the C++ library's templates are most calls of many programs.")
+    var systemHeaders = false
 
     @Flag(help: "Keep frame pointers, for profilers that need them.")
     var framePointers = false
@@ -55,7 +60,7 @@ struct Build: ParsableCommand {
         }
         let isSwift = CompilerName.isSwift(words[0].split(separator: "/").last.map(String.init) ?? "")
         let choosesFunctions = !(excludeFunction + excludeFile + excludeList + only).isEmpty
-        if isSwift, choosesFunctions || afterInlining || framePointers {
+        if isSwift, choosesFunctions || afterInlining || framePointers || systemHeaders {
             throw ValidationError("of the options only --every-function and --keep-going are for \(words[0])")
         }
     }
@@ -69,10 +74,15 @@ struct Build: ParsableCommand {
             options.afterInlining = afterInlining
             options.framePointers = framePointers
             options.keepGoing = keepGoing
+            options.systemHeaders = systemHeaders
             options.everyFunction = everyFunction
             options.excludedFunctions = excludeFunction
-            for list in excludeList { options.excludedFunctions += try ExcludeList.read(list) }
             options.excludedFiles = excludeFile
+            for path in excludeList {
+                let list = try ExcludeList(path: path)
+                options.excludedFunctions += list.functions
+                options.excludedFiles += list.files
+            }
             for path in only { options.only.append(try BuildOptions.existing(path)) }
             result = try BuildRun(command: words, options: options, program: Installation.executable).run()
         } catch {

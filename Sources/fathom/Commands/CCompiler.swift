@@ -45,7 +45,8 @@ func compile(as name: String, _ arguments: [String]) -> Never {
             try SwiftBuild(options, tools: tools).run(name, arguments)
         }
         let driver = try CompilerDriver(name: name, arguments: arguments, options: options)
-        Glibc.exit(try driver.run(swiftHooks: tools.hooks))
+        let objects = CompilerDriver.Objects(swift: tools.hooks, shared: Installation.sharedLibraryHooks)
+        Glibc.exit(try driver.run(linking: objects))
     } catch {
         Diagnostics.say(error.description)
         Glibc.exit(1)

@@ -20,6 +20,9 @@ enum Installation {
             staticRuntime: beside("libfathom.static"))
     }
 
+    /// What goes into shared libraries of C and C++.
+    static var sharedLibraryHooks: String { beside("libfathom-shared.o") }
+
     private static func beside(_ name: String) -> String {
         guard let slash = executable.lastIndex(of: "/") else { return name }
         return executable[...slash] + name

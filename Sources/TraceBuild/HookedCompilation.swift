@@ -1,0 +1,86 @@
+internal import Glibc
+
+/// One command that compiles sources with hooks.
+struct HookedCompilation {
+    let compiler: Compiler
+    let invocation: CompilerInvocation
+    /// Its arguments as they were given, response files and all.
+    let given: [String]
+    let options: BuildOptions
+    /// The sources that get hooks, at least one.
+    let covered: [String]
+    let directory: String
+    /// Objects to link besides.
+    let linked: [String]
+    private let systemHeaders: SystemHeaders
+
+    init(
+        compiler: Compiler, invocation: CompilerInvocation, given: [String], options: BuildOptions, covered: [String],
+        directory: String, linked: [String]
+    ) {
+        self.compiler = compiler
+        self.invocation = invocation
+        self.given = given
+        self.options = options
+        self.covered = covered
+        self.directory = directory
+        self.linked = linked
+        let leavesOut = !options.systemHeaders || !options.only.isEmpty
+        let headers =
+            leavesOut
+            ? SystemHeaders(compiler, invocation, in: directory, log: options.log.map(BuildLog.init)) : .none
+        // Who asks for some of them alone gets these.
+        systemHeaders = options.only.contains { headers.hold($0 + "/") } ? .none : headers
+    }
+
+    /// Compiles; becomes the compiler where one step does.
+    func become() throws(BuildError) -> Int32 {
+        if isSeparate { return try separate.run(adding: []) }
+        throw Subprocess.become(command(adding: []))
+    }
+
+    /// - Parameter flags: behind the command's own.
+    /// - Returns: The exit status.
+    func run(adding flags: [String]) throws(BuildError) -> Int32 {
+        isSeparate ? try separate.run(adding: flags) : try Subprocess.run(command(adding: flags))
+    }
+
+    private func command(adding flags: [String]) -> [String] {
+        compiler.launcher + [compiler.path] + hooks + given + flags + linked
+    }
+
+    private var hooks: [String] {
+        HookFlags.all(
+            compiler.family, options,
+            systemHeaders: compiler.family == .gcc
+                ? systemHeaders.texts(besides: invocation.includeDirectories) : [])
+    }
+
+    private var isSeparate: Bool { covered.count < invocation.sources.count || form != .none }
+
+    private var separate: SeparateCompilation {
+        SeparateCompilation(
+            compiler: compiler, invocation: invocation, options: options, directory: directory, linked: linked,
+            hooks: hooks, form: form, systemHeaders: systemHeaders)
+    }
+
+    /// clang has no options to leave functions out: they are taken out of its intermediate form.
+    private var form: SeparateCompilation.Form {
+        guard compiler.family == .clang else { return .none }
+        if options.excludesFunctions { return .demanded }
+        return !systemHeaders.isEmpty && invocation.hasIntermediateForm ? .tried : .none
+    }
+}
+
+extension CompilerInvocation {
+    /// Whether clang compiles it as well in two steps: by way of its intermediate form.
+    fileprivate var hasIntermediateForm: Bool {
+        if let language, !["c", "c++", "none"].contains(language) { return false }
+        // These make files of other kinds, or name some by the result.
+        let other = [
+            "-save-temps", "-fmodule", "--precompile", "-fopenmp-targets", "--offload", "-fembed-bitcode", "-emit-pch",
+            "-arch", "-MJ", "-ftime-trace", "-gsplit-dwarf", "--coverage", "-fprofile-arcs", "-ftest-coverage",
+        ]
+        return !arguments.contains { argument in other.contains { argument.hasPrefix($0) } }
+    }
+}

@@ -1,0 +1,1 @@
+// What goes into traced shared libraries; see hooks.c. It offers nothing to anybody.
