@@ -23,13 +23,40 @@ public struct HookTuning {
         public var pattern: (ResolvedFunction) -> String?
         /// Whether a pattern leaves out a function of this name with any of the compilers.
         public var leavesOut: (_ pattern: String, _ name: String) -> Bool
+        /// Patterns that leave out all functions of a file or of a namespace.
+        public var groups: Groups
 
         public init(
             pattern: @escaping (ResolvedFunction) -> String?,
-            leavesOut: @escaping (_ pattern: String, _ name: String) -> Bool
+            leavesOut: @escaping (_ pattern: String, _ name: String) -> Bool, groups: Groups = .none
         ) {
             self.pattern = pattern
             self.leavesOut = leavesOut
+            self.groups = groups
+        }
+    }
+
+    /// How the list takes files and namespaces.
+    public struct Groups {
+        /// The patterns of what a function belongs to.
+        public var patterns: (ResolvedFunction) -> [String]
+        /// Whether a pattern leaves out a function with any of the compilers.
+        public var leavesOut: (_ pattern: String, ResolvedFunction) -> Bool
+        /// The pattern of the system headers that a function is from; nil when it is the project's, or is to stay as such.
+        public var systemHeaders: (ResolvedFunction) -> String?
+
+        public init(
+            patterns: @escaping (ResolvedFunction) -> [String],
+            leavesOut: @escaping (_ pattern: String, ResolvedFunction) -> Bool,
+            systemHeaders: @escaping (ResolvedFunction) -> String?
+        ) {
+            self.patterns = patterns
+            self.leavesOut = leavesOut
+            self.systemHeaders = systemHeaders
+        }
+
+        public static var none: Groups {
+            Groups(patterns: { _ in [] }, leavesOut: { _, _ in false }, systemHeaders: { _ in nil })
         }
     }
 
@@ -46,6 +73,12 @@ public struct HookTuning {
             selfTime &+= other.selfTime
         }
 
+        fileprivate static func - (all: Sums, part: Sums) -> Sums {
+            Sums(
+                calls: all.calls &- part.calls, total: all.total &- part.total,
+                selfTime: all.selfTime &- part.selfTime)
+        }
+
         /// Whether its part of the time is no more than twice that of the calls, which are what tracing costs.
         fileprivate func isCheap(in all: Sums) -> Bool {
             Double(selfTime) * Double(all.calls) <= 2 * Double(calls) * Double(all.selfTime)
@@ -60,6 +93,8 @@ public struct HookTuning {
         /// Names of the functions that are left out, without those that an earlier exclusion leaves out.
         public let names: [String]
         public let sums: Sums
+        /// Functions of libraries' headers: left out whatever they take.
+        public let isOfSystemHeaders: Bool
     }
 
     /// A function that keeps its hooks only because its pattern would take those of another one.
@@ -75,15 +110,18 @@ public struct HookTuning {
     /// In the order they were chosen: the most calls for the least time first.
     public let exclusions: [Exclusion]
     public let obstacles: [Obstacle]
-    /// Of all functions, and of those left out.
+    /// Of all functions, of those left out, and of those among them that are from system headers.
     public let all: Sums
     public let excluded: Sums
+    public let systemHeaders: Sums
     /// What was taken out of all times; nil when they are as they were recorded.
     public let cost: TracingCost?
     public let limits: Limits
 
-    /// Percent of the total times of call paths that stay; rounded down to hundredths, so never more than is true.
-    public var keptPercent: Double { HookTuning.percent(all.total &- excluded.total, of: all.total) }
+    /// Percent of the total times of call paths that stay, of those that are not of system headers; rounded down to hundredths, so never more than is true.
+    public var keptPercent: Double {
+        HookTuning.percent(all.total &- excluded.total, of: all.total &- systemHeaders.total)
+    }
     /// Percent of the time whose innermost function stays; that of the others becomes their callers'.
     public var keptSelfPercent: Double { HookTuning.percent(all.selfTime &- excluded.selfTime, of: all.selfTime) }
 
@@ -100,12 +138,28 @@ public struct HookTuning {
         for function in functions.list { all.add(function.sums) }
         self.all = all
 
-        let leastCalls = UInt64((Double(all.calls) * limits.leastSaving).rounded(.up))
-        var candidates: [Candidate] = []
+        var excluded = Sums()
+        var isExcluded = [Bool](repeating: false, count: functions.list.count)
+        func exclude(_ candidate: Candidate, isOfSystemHeaders: Bool = false) -> Exclusion {
+            let fresh = candidate.hits.filter { !isExcluded[$0] }
+            let sums = functions.sums(of: fresh)
+            excluded.add(sums)
+            for hit in fresh { isExcluded[hit] = true }
+            return Exclusion(
+                pattern: candidate.pattern,
+                others: candidate.isGroup ? [] : candidate.others(among: fresh, functions, language),
+                names: fresh.map { functions.list[$0].function.name }, sums: sums, isOfSystemHeaders: isOfSystemHeaders)
+        }
+        let system = Candidate.ofSystemHeaders(functions, language).map { exclude($0, isOfSystemHeaders: true) }
+        let systemHeaders = excluded
+        let rest = all - systemHeaders
+
+        let leastCalls = UInt64((Double(rest.calls) * limits.leastSaving).rounded(.up))
+        var candidates = Candidate.groups(functions, language, limits, leastCalls: leastCalls) { isExcluded[$0] }
         var obstacles: [Obstacle] = []
         var seen: Set<String> = []
         var swiftFunctions = 0
-        for (number, function) in functions.list.enumerated() {
+        for (number, function) in functions.list.enumerated() where !isExcluded[number] {
             guard function.isShort(limits), function.sums.calls >= leastCalls else { continue }
             if function.function.isSwift {
                 swiftFunctions += 1
@@ -113,7 +167,7 @@ public struct HookTuning {
             }
             guard let pattern = language.pattern(function.function), seen.insert(pattern).inserted else { continue }
             let hits = functions.list.indices.filter { $0 == number || functions.list[$0].isHit(pattern, language) }
-            if let other = hits.first(where: { !functions.list[$0].isShort(limits) }) {
+            if let other = hits.first(where: { !isExcluded[$0] && !functions.list[$0].isShort(limits) }) {
                 let name = functions.list[other].function.name
                 obstacles.append(Obstacle(pattern: pattern, calls: function.sums.calls, name: name))
             } else {
@@ -122,24 +176,26 @@ public struct HookTuning {
         }
         candidates.sort { $0.isBetter(than: $1) }
 
-        var excluded = Sums()
-        var isExcluded = [Bool](repeating: false, count: functions.list.count)
-        var exclusions: [Exclusion] = []
-        let room = UInt64((Double(all.total) * (100 - limits.keep) / 100).rounded(.down))
+        // What a group leaves out, too, needs no line of its own.
+        var chosen: [Candidate] = []
+        var room = UInt64((Double(rest.total) * (100 - limits.keep) / 100).rounded(.down))
+        var isChosen = isExcluded
         for candidate in candidates {
-            let fresh = candidate.hits.filter { !isExcluded[$0] }
-            var sums = Sums()
-            for hit in fresh { sums.add(functions.list[hit].sums) }
-            guard sums.calls >= max(leastCalls, 1), sums.isCheap(in: all), excluded.total &+ sums.total <= room else {
-                continue
+            let fresh = candidate.hits.filter { !isChosen[$0] }
+            let sums = functions.sums(of: fresh)
+            guard sums.calls >= max(leastCalls, 1), sums.isCheap(in: rest), sums.total <= room,
+                !candidate.isGroup || sums.total / sums.calls < limits.shorterThan
+            else { continue }
+            room -= sums.total
+            for hit in fresh { isChosen[hit] = true }
+            if candidate.isGroup {
+                let hits = Set(candidate.hits)
+                chosen.removeAll { hits.isSuperset(of: $0.hits) }
             }
-            excluded.add(sums)
-            for hit in fresh { isExcluded[hit] = true }
-            exclusions.append(
-                Exclusion(
-                    pattern: candidate.pattern, others: candidate.others(among: fresh, functions, language),
-                    names: fresh.map { functions.list[$0].function.name }, sums: sums))
+            chosen.append(candidate)
         }
+        let exclusions = system + chosen.map { exclude($0) }
+        self.systemHeaders = systemHeaders
         self.swiftFunctions = swiftFunctions
         self.exclusions = exclusions
         self.excluded = excluded
@@ -154,7 +210,7 @@ public struct HookTuning {
     }
 }
 
-/// The functions of a tree by name: compilers cannot tell apart those of one name in one language.
+/// The functions of a tree by name and file: compilers cannot tell apart those of one name in one language.
 private struct NamedFunctions {
     struct Named {
         let function: ResolvedFunction
@@ -172,15 +228,26 @@ private struct NamedFunctions {
 
     private(set) var list: [Named] = []
 
+    func hits(ofGroup pattern: String, _ language: HookTuning.Language) -> [Int] {
+        list.indices.filter { !list[$0].function.isSwift && language.groups.leavesOut(pattern, list[$0].function) }
+    }
+
+    func sums(of numbers: [Int]) -> HookTuning.Sums {
+        var sums = HookTuning.Sums()
+        for number in numbers { sums.add(list[number].sums) }
+        return sums
+    }
+
     init(_ tree: CallPathTree) {
         struct Key: Hashable {
             var name: String
+            var file: String?
             var isSwift: Bool
         }
         var numbers: [Key: Int] = [:]
         func number(of id: UInt32) -> Int {
             let function = tree.functions[id]
-            let key = Key(name: function.name, isSwift: function.isSwift)
+            let key = Key(name: function.name, file: function.file, isSwift: function.isSwift)
             if let known = numbers[key] { return known }
             numbers[key] = list.count
             list.append(Named(function: function))
@@ -202,12 +269,48 @@ private struct Candidate {
     let pattern: String
     /// Functions it leaves out, by number.
     let hits: [Int]
-    private var sums = HookTuning.Sums()
+    /// Whether it stands for a file or a namespace.
+    var isGroup = false
+    private(set) var sums = HookTuning.Sums()
 
-    init(pattern: String, hits: [Int], functions: NamedFunctions) {
+    init(pattern: String, hits: [Int], functions: NamedFunctions, isGroup: Bool = false) {
         self.pattern = pattern
         self.hits = hits
-        for hit in hits { sums.add(functions.list[hit].sums) }
+        self.isGroup = isGroup
+        sums = functions.sums(of: hits)
+    }
+
+    /// All functions of system headers, where no pattern of theirs would take others.
+    static func ofSystemHeaders(_ functions: NamedFunctions, _ language: HookTuning.Language) -> [Candidate] {
+        var patterns: Set<String> = []
+        for named in functions.list where !named.function.isSwift {
+            if let pattern = language.groups.systemHeaders(named.function) { patterns.insert(pattern) }
+        }
+        return patterns.sorted().compactMap { pattern in
+            let hits = functions.hits(ofGroup: pattern, language)
+            guard hits.allSatisfy({ language.groups.systemHeaders(functions.list[$0].function) != nil }) else {
+                return nil
+            }
+            return Candidate(pattern: pattern, hits: hits, functions: functions, isGroup: true)
+        }.filter { $0.sums.calls > 0 }
+    }
+
+    /// Files and namespaces whose calls are short on average, and that hold more than one function and no root.
+    static func groups(
+        _ functions: NamedFunctions, _ language: HookTuning.Language, _ limits: HookTuning.Limits, leastCalls: UInt64,
+        isExcluded: (Int) -> Bool
+    ) -> [Candidate] {
+        var calls: [String: UInt64] = [:]
+        for (number, named) in functions.list.enumerated() where !named.function.isSwift && !isExcluded(number) {
+            for pattern in language.groups.patterns(named.function) { calls[pattern, default: 0] &+= named.sums.calls }
+        }
+        return calls.filter { $0.value >= max(leastCalls, 1) }.keys.sorted().compactMap { pattern in
+            let hits = functions.hits(ofGroup: pattern, language).filter { !isExcluded($0) }
+            guard hits.count > 1, !hits.contains(where: { functions.list[$0].isRoot }) else { return nil }
+            let candidate = Candidate(pattern: pattern, hits: hits, functions: functions, isGroup: true)
+            let (calls, total) = (candidate.sums.calls, candidate.sums.total)
+            return total / max(calls, 1) < limits.shorterThan ? candidate : nil
+        }
     }
 
     /// More calls for less time; what takes no time at all is best.
@@ -217,6 +320,7 @@ private struct Candidate {
         )
         if left != right { return left > right }
         if sums.calls != other.sums.calls { return sums.calls > other.sums.calls }
+        if isGroup != other.isGroup { return isGroup }
         return pattern < other.pattern
     }
 

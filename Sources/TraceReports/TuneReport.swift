@@ -60,7 +60,8 @@ public struct TuneReport {
             "cost of tracing: \(time(cost(before))), then \(time(cost(after))), at \(CountText.fixed(costPerCall, 1)) ns a call "
                 + (isMeasured ? "as measured" : "(assumed: record --baseline measures it)"),
             "recording: \(CountText.size(bytes)), then about \(CountText.size(bytesLeft))",
-            "call paths: \(hundredths(tuning.keptPercent)) % of their total time stays",
+            "call paths: \(hundredths(tuning.keptPercent)) % of their total time stays"
+                + (tuning.systemHeaders.calls > 0 ? ", but for those of system headers" : ""),
             "self time: \(hundredths(100 - tuning.keptSelfPercent)) % moves to callers of functions left out",
         ] + swift
     }
@@ -98,6 +99,7 @@ public struct TuneReport {
             writer.write("\(percent(sums.selfTime, of: tuning.all.selfTime)) of self time, avg ")
             writer.write(time: sums.calls == 0 ? 0 : sums.total / sums.calls)
             if exclusion.names.count > 1 { writer.write(", \(exclusion.names.count) functions") }
+            if exclusion.isOfSystemHeaders { writer.write(" of system headers" as StaticString) }
             writer.write(byte: UInt8(ascii: "\n"))
             for other in exclusion.others {
                 writer.write(other)
@@ -134,6 +136,7 @@ public struct TuneReport {
                 writer.write(byte: UInt8(ascii: "]"))
             }
             let sums = exclusion.sums
+            writer.write(",\"system_headers\":\(exclusion.isOfSystemHeaders)")
             writer.write(",\"calls\":\(sums.calls),\"total_ns\":\(sums.total),\"self_ns\":\(sums.selfTime)}")
         }
         writer.write("],\"swift_functions\":\(tuning.swiftFunctions),\"kept\":[")

@@ -23,11 +23,12 @@ import TraceFormat
     }
 
     private func tree(
-        _ cost: TracingCost? = nil, swift: Set<UInt64> = [], name: @escaping (UInt64) -> String
+        _ cost: TracingCost? = nil, swift: Set<UInt64> = [], file: @escaping (UInt64) -> String? = { _ in nil },
+        name: @escaping (UInt64) -> String
     ) throws -> CallPathTree {
         let session = try Session(path: path)
         let functions = FunctionTable { _, address in
-            var function = ResolvedFunction(name: name(address), module: nil, file: nil, line: 0)
+            var function = ResolvedFunction(name: name(address), module: nil, file: file(address), line: 0)
             function.isSwift = swift.contains(address)
             return function
         }
@@ -39,6 +40,17 @@ import TraceFormat
     /// Names are patterns, and mean every name they are a part of.
     private let parts = HookTuning.Language(pattern: { $0.name }, leavesOut: { $1.contains($0) })
     private let exact = HookTuning.Language(pattern: { $0.name }, leavesOut: { $0 == $1 })
+
+    /// Files are patterns, and so is what stands before the first colon; "sys.h" is the system's.
+    private let grouped = HookTuning.Language(
+        pattern: { $0.name }, leavesOut: { $0 == $1 },
+        groups: HookTuning.Groups(
+            patterns: {
+                [$0.file, $0.name.contains(":") ? "\($0.name.prefix { $0 != ":" }):*" : nil].compactMap { $0 }
+            },
+            leavesOut: { pattern, function in
+                function.file == pattern || pattern.last == "*" && function.name.hasPrefix(pattern.dropLast())
+            }, systemHeaders: { $0.file == "sys.h" ? "sys.h" : nil }))
 
     private func limits(keep: Double, shorterThan: UInt64 = 100) -> HookTuning.Limits {
         var limits = HookTuning.Limits()
@@ -71,6 +83,44 @@ import TraceFormat
         #expect(some.exclusions.map(\.pattern) == ["other"])
         let nothing = HookTuning(tree, limits: limits(keep: 100), language: exact)
         #expect(nothing.exclusions.isEmpty && nothing.keptPercent == 100)
+    }
+
+    /// A file or a namespace takes one line; functions that it leaves out, too, have none of their own.
+    @Test func filesAndNamespaces() throws {
+        try writeProgram()
+        for (file, names) in [
+            ("a.h", [1: "main", 2: "work", 3: "leaf", 4: "other"]),
+            (nil, [1: "main", 2: "work", 3: "n:leaf", 4: "n:other"]),
+        ] as [(String?, [UInt64: String])] {
+            let tree = try tree(file: { $0 > 2 ? file : "main.c" }) { names[$0]! }
+            let tuning = HookTuning(tree, limits: limits(keep: 0), language: grouped)
+            #expect(tuning.exclusions.map(\.pattern) == [file ?? "n:*"])
+            #expect(tuning.exclusions[0].names.sorted() == [names[3]!, names[4]!])
+            #expect(tuning.exclusions[0].sums == HookTuning.Sums(calls: 54, total: 580, selfTime: 560))
+            // Both together are 20.9 % of the time; alone, other fits.
+            let some = HookTuning(tree, limits: limits(keep: 90), language: grouped)
+            #expect(some.exclusions.map(\.pattern) == [names[4]!])
+        }
+        // No root, and nothing that is long on average.
+        let whole = try tree(file: { _ in "main.c" }) { names[$0]! }
+        let roots = HookTuning(whole, limits: limits(keep: 0, shorterThan: 1_000_000), language: grouped)
+        #expect(roots.exclusions.map(\.pattern) == ["leaf", "other"])
+        let long = try tree(file: { $0 == 2 || $0 == 4 ? "long.h" : nil }) { names[$0]! }
+        #expect(
+            HookTuning(long, limits: limits(keep: 0), language: grouped).exclusions.map(\.pattern) == ["leaf", "other"])
+    }
+
+    /// System headers go first and whole; what is kept is kept of the rest.
+    @Test func systemHeaders() throws {
+        try writeProgram()
+        let tree = try tree(file: { $0 == 3 ? "sys.h" : nil }) { names[$0]! }
+        let tuning = HookTuning(tree, limits: limits(keep: 97), language: grouped)
+        #expect(tuning.exclusions.map(\.pattern) == ["sys.h", "other"])
+        #expect(tuning.exclusions.map(\.isOfSystemHeaders) == [true, false])
+        #expect(tuning.systemHeaders == HookTuning.Sums(calls: 52, total: 520, selfTime: 520))
+        #expect(tuning.excluded == HookTuning.Sums(calls: 54, total: 580, selfTime: 560))
+        #expect(tuning.keptPercent == 97.34)  // all but 60 of 2260 ns
+        #expect(HookTuning(tree, limits: limits(keep: 99), language: grouped).exclusions.map(\.pattern) == ["sys.h"])
     }
 
     @Test func longFunctionsStay() throws {

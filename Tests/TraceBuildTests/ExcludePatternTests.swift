@@ -36,4 +36,32 @@ import Testing
 
     /// A list is read back as it was written.
     @Test func comments() { #expect(ExcludeList.name(in: "*::operator[]  # 12 % of calls\n") == "*::operator[]") }
+
+    @Test(arguments: [
+        ("app::Lexer::next", "/w/src/lexer.h", ["app::*", "app::Lexer::*", "file: lexer.h"]),
+        ("std::vector<a::b>::size", nil, ["std::*"]), ("(anonymous namespace)::f", "/w/a b.cc", ["file: a b.cc"]),
+        ("main", "/w/a #b.c", []), ("operator<<", nil, []),
+    ])
+    func groups(_ name: String, _ file: String?, _ lines: [String]) {
+        #expect(ExcludeGroup.lines(of: name, in: file) == lines)
+        for line in lines { #expect(ExcludeGroup.leavesOut(line, name, in: file), "\(line)") }
+    }
+
+    @Test func groupsOfOthers() {
+        #expect(!ExcludeGroup.leavesOut("app::*", "main", in: "/w/app.c"))
+        #expect(ExcludeGroup.leavesOut("Env::*", "BindingEnv::get", in: nil), "gcc takes it for a part")
+        #expect(
+            !ExcludeGroup.leavesOut("file: a.h", "f", in: "/w/b.h")
+                && !ExcludeGroup.leavesOut("file: a.h", "f", in: nil))
+        #expect(ExcludeGroup.leavesOut("file: a.h", "f", in: "/w/data.h"), "gcc takes it for a part")
+    }
+
+    @Test(arguments: [
+        ("/usr/include/c++/12/bits/stl_vector.h", "file: /usr/include/*"),
+        ("/usr/local/include/x.h", "file: /usr/local/include/*"),
+        ("/usr/lib/gcc/x86_64-linux-gnu/12/include/xmmintrin.h", "file: /usr/lib/gcc/*"),
+        ("/opt/gcc/include/c++/13/vector", "file: /opt/gcc/include/c++/*"), ("/usr/src/app/main.c", nil),
+        ("/home/me/include/a.h", nil),
+    ])
+    func systemHeaders(_ file: String, _ line: String?) { #expect(ExcludeGroup.systemHeaders(with: file) == line) }
 }

@@ -9,7 +9,8 @@ struct Tune: ParsableCommand {
         abstract: "Propose what the next build is to leave without hooks, and say what that saves.",
         discussion: """
             Leaves out short functions that are called much and have little time in them, as long as enough of the total time \
-            of all call paths stays. The list is for fathom build --exclude-list.
+            of all call paths stays: by name, or by file and namespace where that leaves out more for less. The list is for \
+            fathom build --exclude-list.
             """)
 
     @OptionGroup var input: SessionOptions
@@ -28,11 +29,25 @@ struct Tune: ParsableCommand {
             "Leave out only functions whose calls are shorter on average.", valueName: "time"))
     var shorterThan = TimeSpan(nanoseconds: HookTuning.Limits().shorterThan)
 
+    @Flag(
+        help:
+            "Weigh functions of system headers as others; without it, they are all left out, and kept time is the others'."
+    )
+    var systemHeaders = false
+
     @Option(help: "How to write it; fathom build takes text.")
     var format = TuneReport.Format.text
 
     @Flag(help: "Read the recording even if its sums are known, and do not keep them.")
     var noCache = false
+
+    private var groups: HookTuning.Groups {
+        let keepsSystemHeaders = systemHeaders
+        return HookTuning.Groups(
+            patterns: { $0.isKnown ? ExcludeGroup.lines(of: $0.name, in: $0.file) : [] },
+            leavesOut: { ExcludeGroup.leavesOut($0, $1.name, in: $1.file) },
+            systemHeaders: { keepsSystemHeaders ? nil : $0.file.flatMap(ExcludeGroup.systemHeaders) })
+    }
 
     func run() throws {
         let paths = try AggregateInput(input, nil, usesCache: !noCache, times: correction)
@@ -42,7 +57,8 @@ struct Tune: ParsableCommand {
         let tuning = HookTuning(
             try paths.tree(), limits: limits,
             language: HookTuning.Language(
-                pattern: { $0.isKnown ? ExcludePattern.of($0.name) : nil }, leavesOut: ExcludePattern.leavesOut))
+                pattern: { $0.isKnown ? ExcludePattern.of($0.name) : nil }, leavesOut: ExcludePattern.leavesOut,
+                groups: groups))
         let report = TuneReport(
             tuning, session: input.session, bytes: paths.recorded.reduce(0) { $0 + UInt64($1.bytes) },
             measured: TracingCost(of: paths.session))

@@ -1,0 +1,44 @@
+/// Lines of an exclude list that leave out many functions at once.
+public enum ExcludeGroup {
+    /// Lines for the namespaces and classes around a function, outermost first, and for the file it is defined in.
+    ///
+    /// - Parameters:
+    ///   - name: as Fathom shows it.
+    ///   - file: a path, or nil.
+    public static func lines(of name: String, in file: String?) -> [String] {
+        var lines: [String] = []
+        // Beyond template arguments and what has no name, gcc calls things in its own way.
+        let plain = name.prefix { !"<({".contains($0) }
+        for scope in plain.ranges(of: "::") {
+            let line = plain[..<scope.upperBound] + "*"
+            if line.count > 3, ExcludeList.name(in: String(line)) == String(line) { lines.append(String(line)) }
+        }
+        if let file, let line = ExcludeList.line(ofFiles: lastComponent(file)), !line.contains("*") {
+            lines.append(line)
+        }
+        return lines
+    }
+
+    /// The line for all system headers of the kind that a file is; nil when it is none.
+    public static func systemHeaders(with file: String) -> String? {
+        for directory in ["/usr/include/", "/usr/local/include/"] where file.hasPrefix(directory) {
+            return ExcludeList.line(ofFiles: directory + "*")
+        }
+        // Those of a compiler that lies elsewhere: its C++ library's, and its own.
+        for part in ["/include/c++/", "/lib/gcc/", "/lib/clang/"] {
+            guard let range = file.firstRange(of: part), file[range.lowerBound...].contains("/include") else {
+                continue
+            }
+            return ExcludeList.line(ofFiles: file[..<range.upperBound] + "*")
+        }
+        return nil
+    }
+
+    /// Whether a compiler leaves out a function for a line that ``lines(of:in:)`` or ``systemHeaders(with:)`` made: clang
+    /// by the whole path or name, gcc by a part of it.
+    public static func leavesOut(_ line: String, _ name: String, in file: String?) -> Bool {
+        guard let glob = ExcludeList.file(in: line) else { return ExcludePattern.leavesOut(line, name) }
+        guard let file else { return false }
+        return Glob.matches(glob, path: file) || file.contains(ExcludePattern.gccText(glob))
+    }
+}
