@@ -142,9 +142,11 @@ static int make_room(struct thread *t) {
         char *populated = t->limit + RECORD_ROOM;
         if (populated < t->slot_end && !system_populate(populated, (size_t)(t->slot_end - populated))) {
             t->limit = t->slot_end - RECORD_ROOM;
+            metadata_title();
             return 1;
         }
         chunk_finish(t, now_ticks());
+        metadata_title();
         switches = 1;
     }
     if (chunk_begin(t, switches)) return 1;

@@ -83,6 +83,54 @@ void metadata_append(uint16_t kind, const struct part *parts, size_t count) {
     lock_give(&runtime.metadata_lock, signals);
 }
 
+// What the process is called, as /proc tells it: the arguments, or what was written over them. It may go on over the
+// environment, which lies behind them; then the arguments do not end with NUL. Read where it is, not from /proc: a
+// descriptor, however short its life, could be one that the program counts on.
+static uint32_t read_title(const char *from, char *title) {
+    const char *end = runtime.arguments_end, *at = from;
+    char *to = title;
+    while (at < end && to < title + FATHOM_TITLE_LIMIT) *to++ = *at++;
+    if (to > title && to[-1])
+        while (at < runtime.environment_end && *at && to < title + FATHOM_TITLE_LIMIT) *to++ = *at++;
+    return (uint32_t)(to - title);
+}
+
+static struct {
+    uint32_t lock;  // who does not get it leaves the title to who has it
+    uint32_t size;
+    char text[FATHOM_TITLE_LIMIT];
+} told;
+
+void metadata_arguments(int count, char **arguments, char **environment) {
+    const char *from = count > 0 && arguments ? arguments[0] : NULL, *end = from;
+    if (!from) return;
+    for (char **next = arguments; *next == end && end - from < FATHOM_TITLE_LIMIT; next++)
+        while (*end++) continue;
+    runtime.arguments_end = end;
+    for (char **next = environment; *next == end && end - from < FATHOM_TITLE_LIMIT; next++)
+        while (*end++) continue;
+    runtime.environment_end = end;
+    told.size = read_title(from, told.text);
+    runtime.arguments = from;
+}
+
+void metadata_title(void) {
+    const char *from = runtime.arguments;
+    char title[FATHOM_TITLE_LIMIT];
+    // A program may have given its first stack away, on top of which the arguments lie.
+    if (!from || !system_is_readable(from) || !system_is_readable(runtime.environment_end - sizeof(uint64_t))) return;
+    if (!fathom_swap32(&told.lock, 0, 1)) return;
+    uint32_t size = read_title(from, title);
+    if (size != told.size || __builtin_memcmp(title, told.text, size) != 0) {
+        __builtin_memcpy(told.text, title, size);
+        told.size = size;
+        struct fathom_title_item item = {.ticks = now_ticks(), .text_size = size};
+        struct part parts[] = {ITEM_BODY(item), {title, size}};
+        metadata_append(FATHOM_ITEM_TITLE, parts, 2);
+    }
+    fathom_store32(&told.lock, 0);
+}
+
 void metadata_process(uint32_t parent_process) {
     static char path[TEXT_LIMIT], command[TEXT_LIMIT];  // one thread comes here; its stack may be small
     long path_size = SYSTEM(readlinkat, AT_FDCWD, "/proc/self/exe", path, sizeof path, 0, 0);
@@ -92,6 +140,7 @@ void metadata_process(uint32_t parent_process) {
         command_size = system_read(descriptor, command, sizeof command);
         system_close(descriptor);
     }
+    told.lock = 0;  // a thread that the fork left behind may have held it
     runtime.start_ticks = now_ticks();
     struct fathom_process_item item = {
         .pid = runtime.pid,
@@ -108,6 +157,7 @@ void metadata_process(uint32_t parent_process) {
 }
 
 void metadata_end(uint32_t how) {
+    metadata_title();
     struct fathom_end_item item = {.ticks = now_ticks(), .how = how};
     struct part parts[] = {ITEM_BODY(item)};
     metadata_append(FATHOM_ITEM_END, parts, 1);

@@ -146,8 +146,7 @@ int runtime_ready(void) {
 }
 
 __attribute__((constructor)) static void started(int count, char **arguments, char **environment) {
-    (void)count;
-    (void)arguments;
+    metadata_arguments(count, arguments, environment);
     runtime.stack_top = (uintptr_t)environment;
     environment_keep(environment);
     open_session(environment);
@@ -178,7 +177,9 @@ __attribute__((destructor)) static void ended(void) {
 void fathom_note_exit(void) { ended(); }
 
 void fathom_note_exec(void) {
-    if (runtime_records()) give_back();
+    if (!runtime_records()) return;
+    metadata_title();
+    give_back();
 }
 
 FATHOM_WITHOUT_HOOKS_END

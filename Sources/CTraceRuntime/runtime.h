@@ -239,6 +239,9 @@ struct runtime {
     uint64_t metadata_sequence;
     struct fathom_chunk *metadata;
     char *metadata_end;
+    // The program's arguments, and its environment, as they lie in memory one behind the other, as much as a title
+    // takes; NULL before the constructor has run.
+    const char *arguments, *arguments_end, *environment_end;
     char path[PATH_SIZE];  // of the buffers
     char *windows[FATHOM_SLOT_LIMIT];
 };
@@ -283,6 +286,8 @@ int confine_unnoted(void);
 
 // metadata.c
 void metadata_process(uint32_t parent_process);
+void metadata_arguments(int count, char **arguments, char **environment);  // where titles are written
+void metadata_title(void);  // tells what the process calls itself when that has changed; signal handlers may call it
 void metadata_end(uint32_t how);
 // The same without system calls; nothing if there is no room, which metadata_reserve_end makes, or the lock is taken.
 void metadata_end_quietly(uint32_t how, uint64_t now);

@@ -73,6 +73,8 @@ void system_sleep(uint64_t nanoseconds);  // under a second; shorter when a sign
 // Lets others run who are to change something. Yields at first; then sleeps, because a thread of the program's highest
 // real-time priority would yield to itself for ever.
 void system_wait(uint32_t tries);
+// Whether the word at `address` can be read.
+int system_is_readable(const void *address);
 // Blocks all signals of the thread; returns those that were blocked before. Around whatever a handler must not fork in
 // the middle of, because the child would go on with it in memory that it shares with its parent. Nests.
 uint64_t system_block_signals(void);

@@ -58,12 +58,6 @@ EXPORT void fathom_swift_tasks(void *(*current)(void), void *run) {
     }
 }
 
-// Whether a word can be read: the kernel reads it as a signal set before it finds that it is not told what to do with
-// it (Abseil's AddressIsReadable). process_vm_readv would do, but sandboxes kill for it.
-static int is_readable(uintptr_t address) {
-    return SYSTEM(rt_sigprocmask, -1, address, 0, sizeof(uint64_t), 0, 0) == -EINVAL;
-}
-
 // Whether the address is a context: callers' contexts lead from it to a task's first, and each has code to go on with,
 // in a module that the runtime knows. Other memory may well begin like a context; what is taken for one here is
 // followed unseen from then on. What is none is found out each time: by nothing where it is not aligned, by a system
@@ -74,7 +68,7 @@ static int is_context(uintptr_t context) {
     while (context && count < FATHOM_TASK_DEPTH_LIMIT) {
         const uintptr_t *words = (const uintptr_t *)context;
         // Aligned to 16, both words are on one page.
-        if (context & 15 || !is_readable(context)) return 0;
+        if (context & 15 || !system_is_readable((const void *)context)) return 0;
         code[count++] = words[1];
         context = words[0];
     }

@@ -85,8 +85,32 @@ struct MetadataReader {
             process.names[raw.id] = GivenName(kind: kind, text: text(item, at: size, count: Int(raw.text_size)))
             changed = true
             return true
+        case FATHOM_ITEM_TITLE:
+            let size = MemoryLayout<fathom_title_item>.size
+            guard item.count >= size else { return false }
+            let raw = item.loadUnaligned(as: fathom_title_item.self)
+            guard Int(raw.text_size) <= item.count - size else { return false }
+            applyTitle(item[size...].prefix(Int(raw.text_size)))
+            return true
         default: return true
         }
+    }
+
+    /// Takes what stands where the arguments stood for the title; nothing is one when it is the arguments.
+    private func applyTitle(_ command: Slice<UnsafeRawBufferPointer>) {
+        func trimmed(_ bytes: [UInt8]) -> [UInt8] {
+            let last = bytes.lastIndex { $0 != 0 && $0 != UInt8(ascii: " ") }
+            return Array(bytes[..<(last.map { $0 + 1 } ?? 0)])
+        }
+        var words = trimmed(Array(command))
+        let original = trimmed(Array(process.arguments.map { Array($0.utf8) }.joined(separator: [0])))
+        let isCut = command.count >= Int(FATHOM_TITLE_LIMIT)
+        if words.isEmpty || words == original || isCut && original.starts(with: words) {
+            process.title = nil
+            return
+        }
+        for index in words.indices where words[index] == 0 { words[index] = UInt8(ascii: " ") }
+        process.title = String(decoding: words, as: UTF8.self)
     }
 
     private mutating func applyProcess(
@@ -122,7 +146,11 @@ struct MetadataReader {
             process.inheritedModules = kept.count
             process.names.merge(origin.names) { own, _ in own }
             if process.path.isEmpty { process.path = origin.path }
-            if process.arguments.isEmpty { process.arguments = origin.arguments }
+            // Its parent may have given itself a title before.
+            if !origin.arguments.isEmpty {
+                process.arguments = origin.arguments
+                applyTitle(command)
+            }
         }
         return true
     }

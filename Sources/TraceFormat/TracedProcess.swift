@@ -68,7 +68,10 @@ public final class TracedProcess {
     public internal(set) var origin = Origin.image
     public internal(set) var startTicks: UInt64 = 0
     public internal(set) var path = ""
+    /// Those that its image was started with; a fork's child has its parent's.
     public internal(set) var arguments: [String] = []
+    /// What it called itself last, in place of its arguments; nil when it never did.
+    public internal(set) var title: String?
     /// Modules in order of discovery, a fork parent's as of the fork first.
     public internal(set) var modules: [Module] = []
     /// Names that the program gave, by id; a fork's parent's too.

@@ -53,6 +53,14 @@ public struct MetadataWriter {
         add(FATHOM_ITEM_NAME, withUnsafeBytes(of: item) { Array($0.dropFirst(8)) } + Array(name.utf8))
     }
 
+    /// What the process wrote over its arguments.
+    public mutating func title(_ text: [UInt8], at ticks: UInt64 = 0) {
+        var item = fathom_title_item()
+        item.ticks = ticks
+        item.text_size = UInt32(text.count)
+        add(FATHOM_ITEM_TITLE, withUnsafeBytes(of: item) { Array($0.dropFirst(8)) } + text)
+    }
+
     /// The image's end; with a `status` as wait(2) gives it, as the recorder tells it.
     public mutating func end(at ticks: UInt64, status: UInt32? = nil) {
         var item = fathom_end_item()

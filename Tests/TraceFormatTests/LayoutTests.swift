@@ -13,6 +13,7 @@ import Testing
         #expect(MemoryLayout<fathom_module_item>.size == 48)
         #expect(MemoryLayout<fathom_unload_item>.size == 24)
         #expect(MemoryLayout<fathom_end_item>.size == 24)
+        #expect(MemoryLayout<fathom_title_item>.size == 24)
         #expect(MemoryLayout<fathom_buffers>.size == 120)
     }
 

@@ -153,4 +153,36 @@ import Testing
         #expect(processes[2].arguments == ["shell", "-c", "x"])
         #expect(processes[1].programName == "shell")
     }
+
+    /// A title stands where the arguments stood; they are those of the image all the same.
+    @Test func titlesAreNoArguments() throws {
+        func child(_ index: UInt32, called command: [String] = [], _ titles: [String] = []) -> MetadataWriter {
+            var items = MetadataWriter()
+            items.process(
+                pid: 10 + index, parent: 10, forkedFrom: 0, start: 50, path: "/bin/server", arguments: command)
+            for title in titles { items.title(Array(title.utf8)) }
+            return items
+        }
+        let arguments = ["/bin/server", "-D", "data"]
+        var parent = MetadataWriter()
+        parent.process(pid: 10, path: "/bin/server", arguments: arguments)
+        let long = String(repeating: "x", count: 512)
+        let items = [
+            parent, child(1, called: arguments), child(2, called: ["server: writer", "", ""]),
+            child(3, called: arguments, ["server: idle", "server: SELECT  \0\0\0"]),
+            child(4, called: ["server: writer"], ["/bin/server\0-D\0data\0"]), child(5, ["two\0words\0"]),
+            child(6, [long]), child(7, ["\0\0"]),
+        ]
+        let writer = TraceWriter()
+        for (index, item) in items.enumerated() {
+            var options = chunk(0, process: UInt32(index))
+            options.isMetadata = true
+            writer.add(options, records: item.bytes)
+        }
+        try writer.write(to: path)
+        let processes = try Session(path: path).processes
+        #expect(processes.allSatisfy { $0.arguments == arguments })
+        #expect(
+            processes.map(\.title) == [nil, nil, "server: writer", "server: SELECT", nil, "two words", long, nil])
+    }
 }

@@ -177,6 +177,7 @@ struct fathom_task {
 #define FATHOM_ITEM_UNLOAD 3u   // struct fathom_unload_item
 #define FATHOM_ITEM_END 4u      // struct fathom_end_item
 #define FATHOM_ITEM_NAME 5u     // struct fathom_name_item
+#define FATHOM_ITEM_TITLE 8u    // struct fathom_title_item
 
 // Header of a metadata item; `size` covers header, body and padding to 8.
 struct fathom_item {
@@ -248,6 +249,16 @@ struct fathom_name_item {
     uint32_t reserved;
 };
 #define FATHOM_NAME_LIMIT 255u  // bytes of a name that are kept
+
+// The process wrote a title over its arguments, as setproctitle does. Body ends with `text_size` bytes, what
+// /proc/PID/cmdline would say: words may end with NUL, and what the title does not need is NUL or blank.
+struct fathom_title_item {
+    struct fathom_item item;
+    uint64_t ticks;  // when the runtime saw it
+    uint32_t text_size;
+    uint32_t reserved;
+};
+#define FATHOM_TITLE_LIMIT 512u  // bytes of a title that are kept
 
 // A named scope is a call of the function at this address plus the name's id. No function can be there: on neither
 // machine is it an address of user space or kernel.
@@ -325,6 +336,8 @@ FATHOM_SIZE(fathom_module_item, 48);
 FATHOM_SIZE(fathom_unload_item, 24);
 FATHOM_SIZE(fathom_end_item, 24);
 FATHOM_SIZE(fathom_name_item, 24);
+FATHOM_OFFSET(fathom_title_item, text_size, 16);
+FATHOM_SIZE(fathom_title_item, 24);
 FATHOM_OFFSET(fathom_buffers, slot_limit, 32);
 FATHOM_OFFSET(fathom_buffers, min_cost_ticks, 40);
 FATHOM_OFFSET(fathom_buffers, clock, 72);
