@@ -29,6 +29,7 @@ public struct CallTree {
     private let layout: TreeLayout
     private let classifier: NameClassifier?
     private let budget: Int
+    private var longest: LongestCalls?
 
     /// - Parameter budget: nodes to collect before going over to two passes.
     public init(
@@ -42,6 +43,29 @@ public struct CallTree {
         classifier = filter.usesNames ? NameClassifier(filter, resolver.functions) : nil
     }
 
+    /// Looks for the longest calls of `threads`; those alone are shown from then on, in their callers, which are longer.
+    ///
+    /// - Parameter limit: how many.
+    /// - Returns: for each thread the time of its longest call that the filter leaves, in ns.
+    /// - Complexity: O(records), and O(limit) memory.
+    public mutating func rank(_ threads: [TracedThread], limit: Int) -> [UInt64] {
+        let longest = LongestCalls(limit: limit)
+        let times = threads.map { thread in
+            longest.begin(CallTree.number(of: thread))
+            var builder = builder(.rank(longest), resolver.space(of: thread.process), of: thread)
+            StackReplay.run(thread, clock: session.clock, into: &builder)
+            builder.free()
+            return longest.longestOfThread
+        }
+        longest.finish()
+        self.longest = longest
+        return times
+    }
+
+    private static func number(of thread: TracedThread) -> UInt64 {
+        UInt64(thread.process.index) << 32 | UInt64(thread.tid)
+    }
+
     /// Shows the tree of `thread` to `visitor`.
     ///
     /// - Complexity: O(records), once or twice.
@@ -49,6 +73,7 @@ public struct CallTree {
         let space = resolver.space(of: thread.process)
         var emitter = TreeEmitter(visitor, folds: layout.folds, space: space)
         emitter.beginThread(thread)
+        longest?.begin(CallTree.number(of: thread))
         var builder = builder(.collect(budget: layout.order == .cost ? .max : budget), space, of: thread)
         StackReplay.run(thread, clock: session.clock, into: &builder)
         if builder.isOverBudget {
@@ -62,7 +87,7 @@ public struct CallTree {
         emitter.finish()
         emitter.endLane(hidden: builder.lanes[0].hidden)
         for lane in builder.lanes.dropFirst().sorted(by: { $0.lane < $1.lane })
-        where lane.arena.count > 0 && emitter.visitor.wantsMore {
+        where (lane.arena.count > 0 || lane.hidden.calls > 0) && emitter.visitor.wantsMore {
             emitter.begin(lane: lane.lane)
             emit(lane.arena, &emitter)
             emitter.finish()
@@ -78,7 +103,7 @@ public struct CallTree {
     ) -> TreeBuilder {
         TreeBuilder(
             mode: mode, filter: filter, classifier: classifier, space: space, isTask: thread.task != nil,
-            outcomes: outcomes)
+            longest: longest, outcomes: outcomes)
     }
 
     /// Both passes over a thread with many nodes.

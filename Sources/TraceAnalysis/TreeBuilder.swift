@@ -3,16 +3,18 @@ internal import TraceFormat
 /// Builds the call tree of one thread as its calls are replayed, and leaves out what the filter hides as soon as that is
 /// known, so that memory follows what is shown.
 ///
-/// Lines come in pre-order but a call's times are known only at its end. Three modes solve that:
+/// Lines come in pre-order but a call's times are known only at its end. Three modes solve that, and one goes before them:
 /// - `collect` keeps all nodes until the thread's end, or gives up once there are more than `budget`;
 /// - `measure` keeps none, only the outcome of calls that are open where a chunk ends;
 /// - `stream`, after `measure`, hands out the main lane's nodes chunk by chunk, taking the times of calls still open
-///   from those outcomes. Other lanes are collected.
+///   from those outcomes. Other lanes are collected;
+/// - `rank` keeps none, but finds the longest calls of several threads.
 struct TreeBuilder: CallSink {
     enum Mode {
         case collect(budget: Int)
         case measure
         case stream
+        case rank(LongestCalls)
     }
 
     struct Payload: BitwiseCopyable {
@@ -93,6 +95,12 @@ struct TreeBuilder: CallSink {
     private var rootsHidden = CallSum()
     private let isMeasuring: Bool
     private let isStreaming: Bool
+    /// What calls are to be among, or are ranked for; the tree's owner has it.
+    private let longest: Unmanaged<LongestCalls>?
+    private let isRanking: Bool
+    /// Calls of less ns are hidden; of those that take `tie`, if there are any, the ones that are not among the longest.
+    private let least: UInt64
+    private let tie: UInt64
     /// `collect` gave up.
     private(set) var isOverBudget = false
     /// Takes the main lane's nodes in `stream`; returns whether to go on.
@@ -100,7 +108,7 @@ struct TreeBuilder: CallSink {
 
     init(
         mode: Mode, filter: TreeFilter, classifier: NameClassifier?, space: AddressSpace, isTask: Bool,
-        outcomes: [Outcome] = []
+        longest: LongestCalls? = nil, outcomes: [Outcome] = []
     ) {
         self.isTask = isTask
         self.mode = mode
@@ -114,7 +122,17 @@ struct TreeBuilder: CallSink {
         case .collect: (isMeasuring, isStreaming) = (false, false)
         case .measure: (isMeasuring, isStreaming) = (true, false)
         case .stream: (isMeasuring, isStreaming) = (false, true)
+        case .rank: (isMeasuring, isStreaming) = (true, false)
         }
+        if case .rank(let ranked) = mode {
+            self.longest = Unmanaged.passUnretained(ranked)
+            isRanking = true
+        } else {
+            self.longest = longest.map { Unmanaged.passUnretained($0) }
+            isRanking = false
+        }
+        least = max(filter.minCost, longest?.least ?? 0)
+        tie = longest.map(\.least) ?? .max
         lanes = [(0, arena, CallSum())]
     }
 
@@ -197,10 +215,11 @@ struct TreeBuilder: CallSink {
             isShown = isShown && call.pointee.payload.leads
             if call.pointee.payload.leads { caller.pointee.payload.leads = true }
         }
-        if isShown, total < filter.minCost || call.pointee.payload.depth > filter.maxDepth {
+        if isShown, total < least || call.pointee.payload.depth > filter.maxDepth || total == tie && !isKept(call) {
             isShown = false
             hide(CallSum(calls: 1 &+ call.pointee.payload.hidden.calls, time: total), below: caller)
         }
+        if isRanking, isShown { rank(call, total) }
         let node = call.pointee.payload.node
         if node >= 0 {
             if isShown {
@@ -212,6 +231,18 @@ struct TreeBuilder: CallSink {
         let number = call.pointee.payload.outcome
         if number >= 0, isMeasuring {
             outcomes[Int(number)] = Outcome(call, total: total, state: state, isShown: isShown)
+        }
+    }
+
+    @inline(never)
+    private func isKept(_ call: UnsafeMutablePointer<OpenCall<Payload>>) -> Bool {
+        longest?._withUnsafeGuaranteedRef { $0.keeps(start: call.pointee.start, depth: call.pointee.payload.depth) }
+            ?? true
+    }
+
+    private func rank(_ call: UnsafeMutablePointer<OpenCall<Payload>>, _ total: UInt64) {
+        longest?._withUnsafeGuaranteedRef {
+            $0.add(total: total, start: call.pointee.start, depth: call.pointee.payload.depth)
         }
     }
 
@@ -247,7 +278,8 @@ struct TreeBuilder: CallSink {
     mutating func event(_ event: ThreadEvent, in call: UnsafeMutablePointer<OpenCall<Payload>>) {
         let role = call.pointee.payload.role
         let depth = call.pointee.payload.depth &+ (role == .candidate ? 1 : 0)
-        guard role == .candidate || role == .transparent, !isMeasuring, depth <= filter.maxDepth,
+        // A moment is none of the longest calls.
+        guard role == .candidate || role == .transparent, !isMeasuring, longest == nil, depth <= filter.maxDepth,
             event.moment >= filter.from, event.moment <= filter.to
         else { return }
         arena.append(event, depth: depth)
@@ -276,6 +308,7 @@ struct TreeBuilder: CallSink {
         case .measure:
             number(main)
             return true
+        case .rank: return true
         case .stream:
             settle()
             number(main)

@@ -73,7 +73,7 @@ struct DumpSink: CallSink {
         guard !isJSON else { return }
         let name = thread.name.isEmpty ? "" : " (\(thread.name))"
         writer.write(
-            "process \(thread.process.pid) \(thread.process.programName) · thread \(thread.tid)\(name)\n"
+            "process \(thread.process.pid) \(thread.process.label()) · thread \(thread.tid)\(name)\n"
                 + "#           time  record     call\n")
     }
 

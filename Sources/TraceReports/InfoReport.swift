@@ -34,21 +34,13 @@ public struct InfoReport {
         switch process.end {
         case .exit: "exited"
         case .waited(let status):
-            waitText(status) + (process.isConfined ? "; recorded until it confined itself (seccomp, PR_SET_TSC)" : "")
+            WaitStatus(status).text
+                + (process.isConfined ? "; recorded until it confined itself (seccomp, PR_SET_TSC)" : "")
         case .confined: "not recorded any more: it confined itself (seccomp, PR_SET_TSC)"
         case .exec: "replaced itself by exec"
         case .unknown: session.isRecording ? "running or killed" : "killed, or ended without a word"
         }
     }
-
-    private func waitText(_ status: Int32) -> String {
-        if let signal = signal(status) { return "killed by \(signal)" + (status & 0x80 != 0 ? ", core dumped" : "") }
-        return status == 0 ? "exited" : "exited with status \(exitStatus(status))"
-    }
-
-    private func signal(_ status: Int32) -> String? { status & 0x7f == 0 ? nil : signalName(status & 0x7f) }
-
-    private func exitStatus(_ status: Int32) -> Int32 { status >> 8 & 0xff }
 
     /// As text for people.
     public func writeText() {
@@ -56,7 +48,7 @@ public struct InfoReport {
         let description = session.description
         row("session", session.path)
         if let description {
-            row("command", description.command.joined(separator: " "))
+            row("command", CommandText.line(description.command))
             row("directory", description.directory ?? "unknown")
             row("host", [description.host, description.kernel].compactMap { $0 }.joined(separator: ", "))
             row("cpu", description.cpu ?? "unknown")
@@ -107,7 +99,8 @@ public struct InfoReport {
         }
         let origin = process.origin == .fork ? "forked from" : "started by"
         writer.write("\nprocess \(process.pid) \(process.path), \(origin) \(process.parentPID)\n")
-        writer.write("  command    \(process.arguments.joined(separator: " "))\n")
+        writer.write("  command    \(CommandText.line(process.arguments))\n")
+        if let title = process.title { writer.write("  title      \(CommandText.escaped(title))\n") }
         writer.write("  end        \(endText(process))\n")
         for thread in process.threads { writeText(thread) }
         for (kind, label) in Self.nameKinds {
@@ -208,18 +201,18 @@ public struct InfoReport {
         number(",\"parent_pid\":", UInt64(process.parentPID))
         text(",\"origin\":", process.origin == .fork ? "fork" : "image")
         text(",\"path\":", process.path)
-        list(",\"command\":", process.arguments)
+        writer.write(jsonCalled: process)
         let end: String? =
             switch process.end {
             case .exit: "exit"
             case .exec: "exec"
             case .confined: "confined"
-            case .waited(let status): signal(status) ?? "exit"
+            case .waited(let status): WaitStatus(status).signal ?? "exit"
             case .unknown: nil
             }
         text(",\"end\":", end)
-        if case .waited(let status) = process.end, signal(status) == nil {
-            number(",\"exit_status\":", UInt64(exitStatus(status)))
+        if case .waited(let status) = process.end, case let status = WaitStatus(status), status.signal == nil {
+            number(",\"exit_status\":", UInt64(status.exitStatus))
         }
         if process.isConfined { writer.write(",\"confined\":true" as StaticString) }
         list(",\"scopes\":", names(of: process, .scope))

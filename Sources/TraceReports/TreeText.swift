@@ -17,6 +17,10 @@ public struct TreeText: TreeVisitor {
         /// What hid calls, for the lines that sum them up: the filter's cost in ns and depth.
         public var minCost: UInt64 = 0
         public var maxDepth: UInt32 = .max
+        /// Only so many calls are shown, the longest; nil: all that the filter leaves.
+        public var longest: Int?
+        /// When each call began.
+        public var begins = false
         /// Calls shorter than this many ns were not recorded; 0 when unknown.
         public var recordedMinCost: UInt64 = 0
 
@@ -34,6 +38,11 @@ public struct TreeText: TreeVisitor {
     /// Lines written, headers and sums aside.
     public private(set) var shown = 0
     private var threadsShown = 0
+    /// What is hidden of the roots of a thread that has nothing to show so far.
+    private var hiddenRoots = CallSum()
+    /// Threads that have nothing to show: how many, of how many processes, and what is hidden of them.
+    private var quiet = (threads: UInt64(0), processes: UInt64(0), calls: CallSum())
+    private var lastQuietProcess: UInt32?
 
     /// Deepest level that is indented; deeper lines tell by their depth column only.
     static let indentedLevels: UInt32 = 64
@@ -48,12 +57,34 @@ public struct TreeText: TreeVisitor {
 
     public mutating func begin(_ process: TracedProcess) {}
     public mutating func endProcess() {}
-    public mutating func endThread() {}
+
+    public mutating func endThread() {
+        guard !headerIsShown, hiddenRoots.calls > 0, let process = thread?.process.index else { return }
+        quiet.threads += 1
+        quiet.processes += lastQuietProcess == process ? 0 : 1
+        quiet.calls.add(hiddenRoots)
+        lastQuietProcess = process
+    }
+
+    /// Sums up, in one line, the threads that have nothing to show. Of a tree that was cut short there is no such line: more
+    /// threads would follow.
+    public mutating func finish() {
+        guard quiet.threads > 0, wantsMore else { return }
+        if threadsShown > 0 { writer.write(byte: UInt8(ascii: "\n")) }
+        writer.write("… " as StaticString)
+        write(quiet.threads, "thread", "threads")
+        writer.write(" of " as StaticString)
+        write(quiet.processes, "process", "processes")
+        writer.write(", " as StaticString)
+        write(quiet.calls, depth: 0)
+        shown += 1
+    }
 
     public mutating func begin(_ thread: TracedThread, in space: AddressSpace) {
         self.thread = thread
         self.space = space
         headerIsShown = false
+        hiddenRoots = CallSum()
         lane = 0
         laneIsShown = true
     }
@@ -66,7 +97,7 @@ public struct TreeText: TreeVisitor {
     public mutating func enter(_ call: TreeCall) {
         showHeader()
         let function = functions[call.function]
-        columns(depth: call.depth, total: call.total, selfTime: call.selfTime)
+        columns(of: call)
         writer.write(function.name)
         if call.calls > 1 {
             writer.write(" (" as StaticString)
@@ -99,7 +130,7 @@ public struct TreeText: TreeVisitor {
     public mutating func show(_ event: TreeEvent) {
         guard event.value == nil else { return }
         showHeader()
-        writer.write(spaces: 7 + 11 + 11 + 2 + 2 * Int(min(event.depth, TreeText.indentedLevels)))
+        indent(event.depth)
         mark("-- mark: ")
         writer.write(event.name)
         writer.write(byte: UInt8(ascii: "\n"))
@@ -111,6 +142,7 @@ public struct TreeText: TreeVisitor {
     }
 
     public mutating func endLane(hidden: CallSum) {
+        guard headerIsShown else { return hiddenRoots.add(hidden) }
         sums(hidden: hidden, dropped: CallSum(), depth: 0)
     }
 
@@ -122,7 +154,7 @@ public struct TreeText: TreeVisitor {
             writer.write("process " as StaticString)
             writer.write(decimal: UInt64(thread.process.pid))
             writer.write(byte: UInt8(ascii: " "))
-            writer.write(thread.process.metadataIsLost ? "(metadata lost)" : thread.process.programName)
+            writer.write(thread.process.label())
             if let task = thread.task {
                 writer.write(" · task " as StaticString)
                 writer.write(decimal: UInt64(task))
@@ -132,7 +164,9 @@ public struct TreeText: TreeVisitor {
                 if thread.tid == thread.process.pid { writer.write(" main" as StaticString) }
                 if !thread.name.isEmpty { writer.write(" (\(thread.name))") }
             }
-            writer.write("\n# depth      total       self  call\n" as StaticString)
+            writer.write(options.begins ? "\n# depth      began" : "\n# depth" as StaticString)
+            writer.write("      total       self  call\n" as StaticString)
+            if hiddenRoots.calls > 0 { sums(hidden: hiddenRoots, dropped: CallSum(), depth: 0) }
         }
         if !laneIsShown {
             laneIsShown = true
@@ -142,11 +176,17 @@ public struct TreeText: TreeVisitor {
         }
     }
 
-    private func columns(depth: UInt32, total: UInt64, selfTime: UInt64) {
-        writer.write(decimal: UInt64(depth), width: 7)
-        writer.write(time: total, width: 11)
-        writer.write(time: selfTime, width: 11)
-        writer.write(spaces: 2 + 2 * Int(min(depth, TreeText.indentedLevels)))
+    private func columns(of call: TreeCall) {
+        writer.write(decimal: UInt64(call.depth), width: 7)
+        if options.begins { writer.write(time: call.start, width: 11) }
+        writer.write(time: call.total, width: 11)
+        writer.write(time: call.selfTime, width: 11)
+        writer.write(spaces: 2 + 2 * Int(min(call.depth, TreeText.indentedLevels)))
+    }
+
+    /// Leaves the columns empty.
+    private func indent(_ depth: UInt32) {
+        writer.write(spaces: 7 + (options.begins ? 33 : 22) + 2 + 2 * Int(min(depth, TreeText.indentedLevels)))
     }
 
     private func mark(_ text: StaticString) {
@@ -167,18 +207,12 @@ public struct TreeText: TreeVisitor {
     /// The lines that sum up what is not shown below a call.
     private mutating func sums(hidden: CallSum, dropped: CallSum, depth: UInt32) {
         if hidden.calls > 0, wantsMore {
-            begin(hidden, depth)
-            if options.maxDepth != .max, depth > options.maxDepth {
-                writer.write(" deeper than " as StaticString)
-                writer.write(decimal: UInt64(options.maxDepth))
-            } else {
-                writer.write(" below " as StaticString)
-                writer.write(limit: options.minCost)
-            }
-            writer.write(byte: UInt8(ascii: "\n"))
+            begin(depth)
+            write(hidden, depth: depth)
         }
         if dropped.calls > 0, wantsMore {
-            begin(dropped, depth)
+            begin(depth)
+            write(dropped)
             if options.recordedMinCost > 0 {
                 writer.write(" below " as StaticString)
                 writer.write(limit: options.recordedMinCost)
@@ -187,13 +221,38 @@ public struct TreeText: TreeVisitor {
         }
     }
 
-    private mutating func begin(_ sum: CallSum, _ depth: UInt32) {
+    private mutating func begin(_ depth: UInt32) {
         showHeader()
-        writer.write(spaces: 7 + 11 + 11 + 2 + 2 * Int(min(depth, TreeText.indentedLevels)))
+        indent(depth)
         writer.write("… " as StaticString)
-        writer.write(decimal: sum.calls)
-        writer.write(sum.calls == 1 ? " call, " : " calls, " as StaticString)
-        writer.write(time: sum.time)
         shown += 1
+    }
+
+    private func write(_ sum: CallSum) {
+        write(sum.calls, "call", "calls")
+        writer.write(", " as StaticString)
+        writer.write(time: sum.time)
+    }
+
+    /// Writes what is hidden at `depth`, and by what, to the line's end.
+    private func write(_ hidden: CallSum, depth: UInt32) {
+        write(hidden)
+        if options.maxDepth != .max, depth > options.maxDepth {
+            writer.write(" deeper than " as StaticString)
+            writer.write(decimal: UInt64(options.maxDepth))
+        } else if let longest = options.longest {
+            writer.write(", not among the longest " as StaticString)
+            writer.write(decimal: UInt64(longest))
+        } else {
+            writer.write(" below " as StaticString)
+            writer.write(limit: options.minCost)
+        }
+        writer.write(byte: UInt8(ascii: "\n"))
+    }
+
+    private func write(_ count: UInt64, _ one: StaticString, _ many: StaticString) {
+        writer.write(CountText.grouped(count))
+        writer.write(byte: UInt8(ascii: " "))
+        writer.write(count == 1 ? one : many)
     }
 }

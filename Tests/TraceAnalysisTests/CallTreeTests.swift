@@ -98,6 +98,31 @@ import TraceFormat
         #expect(try tree(TreeFilter(), layout) == ["0 a 90/40", "1 c 30/20", "2 b 10/10", "1 b 20/20 x2"])
     }
 
+    /// Of several threads the longest calls, as many as are asked for and no more; their callers are among them.
+    @Test(arguments: 1...8, [1, 2, 7, 40, 10_000])
+    func longest(_ seed: Int, _ limit: Int) throws {
+        let trace = RandomTrace(seed: UInt64(seed), count: 150, chunkCalls: 20)
+        try trace.writer.write(to: path)
+        let session = try Session(path: path)
+        let threads = session.processes.flatMap(\.threads)
+        let functions = FunctionTable { _, address in
+            ResolvedFunction(name: String(address), module: nil, file: nil, line: 0)
+        }
+        var layout = TreeLayout()
+        (layout.order, layout.folds) = (.cost, false)
+        var tree = CallTree(
+            of: session, resolver: FunctionResolver(functions), filter: TreeFilter(), layout: layout)
+        let times = tree.rank(threads, limit: limit)
+        var visitor = LongestVisitor()
+        for thread in threads { tree.walk(thread, &visitor) }
+        let all = trace.calls.map { $0.end - $0.start }.sorted(by: >)
+        #expect(visitor.times.sorted(by: >) == Array(all.prefix(limit)))
+        #expect(times == [all[0]])
+        #expect(visitor.times.count == min(limit, all.count))
+        #expect(visitor.isWhole, "no call is shown without its caller")
+        #expect(UInt64(visitor.times.count) + visitor.hidden == UInt64(all.count))
+    }
+
     /// Both ways of building, the one pass and the two, show the same, whatever the filter.
     @Test(arguments: 1...12)
     func onePassOrTwo(_ seed: Int) throws {
@@ -243,6 +268,29 @@ private struct SumVisitor: TreeVisitor {
     }
     mutating func leave(_ call: TreeCall) {}
     mutating func endLane(hidden: CallSum) {}
+    mutating func endThread() {}
+    mutating func endProcess() {}
+}
+
+/// Takes down how long calls took, and whether each came right below its caller.
+private struct LongestVisitor: TreeVisitor {
+    private(set) var times: [UInt64] = []
+    private(set) var hidden: UInt64 = 0
+    private(set) var isWhole = true
+    private var open: [UInt64] = []
+
+    var wantsMore: Bool { true }
+    mutating func begin(_ process: TracedProcess) {}
+    mutating func begin(_ thread: TracedThread, in space: AddressSpace) {}
+    mutating func begin(lane: UInt32) {}
+    mutating func enter(_ call: TreeCall) {
+        isWhole = isWhole && Int(call.depth) == open.count && call.total <= open.last ?? .max
+        open.append(call.total)
+        times.append(call.total)
+        hidden += call.hidden.calls
+    }
+    mutating func leave(_ call: TreeCall) { open.removeLast() }
+    mutating func endLane(hidden: CallSum) { self.hidden += hidden.calls }
     mutating func endThread() {}
     mutating func endProcess() {}
 }

@@ -49,6 +49,7 @@ enum GoldenSession {
     private static func childMetadata() -> [UInt8] {
         var items = MetadataWriter()
         items.process(pid: 101, parent: 100, forkedFrom: 0, start: 40_000, path: "/opt/program")
+        items.title(Array("program: child\0\0".utf8), at: 41_000)
         return items.bytes
     }
 

@@ -46,8 +46,14 @@ import TraceText
         return bytes
     }
 
-    private func walk<Visitor: TreeVisitor>(_ visitor: inout Visitor, _ filter: TreeFilter = TreeFilter()) {
-        let tree = CallTree(of: session, resolver: resolver, filter: filter, layout: TreeLayout())
+    /// - Parameter longest: shows that many calls, the longest first.
+    private func walk<Visitor: TreeVisitor>(
+        _ visitor: inout Visitor, _ filter: TreeFilter = TreeFilter(), longest: Int? = nil
+    ) {
+        var layout = TreeLayout()
+        if longest != nil { layout.order = .cost }
+        var tree = CallTree(of: session, resolver: resolver, filter: filter, layout: layout)
+        if let longest { _ = tree.rank(session.processes.flatMap(\.threads), limit: longest) }
         for process in session.processes {
             visitor.begin(process)
             for thread in process.threads { tree.walk(thread, &visitor) }
@@ -62,7 +68,8 @@ import TraceText
             options.minCost = filter.minCost
             change(&options)
             var visitor = TreeText(writer, functions: resolver.functions, options: options)
-            walk(&visitor, filter)
+            walk(&visitor, filter, longest: options.longest)
+            visitor.finish()
         }
     }
 
@@ -82,6 +89,27 @@ import TraceText
         filter.minCost = 1000
         filter.maxDepth = 1
         try expect(text(filter) { $0.recordedMinCost = 100 }, "tree-sums.txt")
+    }
+
+    /// Threads without a call to show are one line.
+    @Test func treeWithQuietThreads() throws {
+        var filter = TreeFilter()
+        filter.minCost = 1_000_000
+        try expect(text(filter) { _ in }, "tree-quiet.txt")
+        filter.minCost = 100_000_000
+        let lines = String(decoding: text(filter) { _ in }, as: UTF8.self)
+        #expect(lines == "… 3 threads of 2 processes, 13 calls, 9.01 ms below 100ms\n")
+        // What follows a limit is not known.
+        filter.minCost = 1_000_000
+        #expect(text(filter) { $0.limit = 2 }.split(separator: UInt8(ascii: "\n")).count == 4)
+    }
+
+    @Test func longestCalls() throws {
+        try expect(
+            text {
+                $0.longest = 4
+                $0.begins = true
+            }, "tree-longest.txt")
     }
 
     @Test func treeWithLimit() throws {

@@ -11,13 +11,21 @@ struct Tree: ParsableCommand {
     enum Format: String, ExpressibleByArgument, CaseIterable { case text, json }
     enum Sort: String, ExpressibleByArgument, CaseIterable { case time }
 
+    private typealias Selection = [(process: TracedProcess, threads: [TracedThread])]
+
     @OptionGroup var input: SessionOptions
     @OptionGroup(title: "Filters") var filters: FilterOptions
 
-    @Option(help: ArgumentHelp("Stop after this many lines.", valueName: "lines"))
+    @Option(
+        help: ArgumentHelp(
+            "Stop after this many lines; with --sort time, show this many of the longest calls of all threads.",
+            valueName: "lines"))
     var limit: Int?
 
-    @Option(help: "Longest calls first, instead of the order in which things happened.")
+    @Option(
+        help:
+            "Longest processes, threads and calls first, and when each began, instead of the order in which things happened."
+    )
     var sort: Sort?
 
     @Flag(name: .customLong("no-fold"), help: "Do not fold equal neighbouring leaf calls into one line.")
@@ -43,20 +51,22 @@ struct Tree: ParsableCommand {
         let filter = try filters.treeFilter(of: session, symbols)
         let functions = symbols.functions(lines: lines || format == .json)
         let resolver = FunctionResolver(functions)
-        let selection = try input.selection(of: session, joiningTasks: resolver)
+        var selection = try input.selection(of: session, joiningTasks: resolver)
         var layout = TreeLayout()
         layout.folds = !noFold
         layout.order = sort == .time ? .cost : .time
-        let tree = CallTree(of: session, resolver: resolver, filter: filter, layout: layout)
+        var tree = CallTree(of: session, resolver: resolver, filter: filter, layout: layout)
+        if sort == .time { selection = longestFirst(selection, of: &tree) }
         let writer = StandardOutput.writer()
         var isEmpty = false
         switch format {
         case .text:
             var report = TreeText(writer, functions: functions, options: textOptions(filter, session))
             walk(tree, selection, &report)
+            report.finish()
             isEmpty = report.shown == 0 && !writer.isClosed
         case .json:
-            var report = TreeJSON(writer, functions: functions, limit: limit ?? .max)
+            var report = TreeJSON(writer, functions: functions, limit: sort == .time ? .max : limit ?? .max)
             walk(tree, selection, &report)
             report.finish()
         }
@@ -68,9 +78,22 @@ struct Tree: ParsableCommand {
         if isEmpty { throw Diagnostics.failEmpty(session) }
     }
 
-    private func walk<Visitor: TreeVisitor>(
-        _ tree: CallTree, _ selection: [(process: TracedProcess, threads: [TracedThread])], _ report: inout Visitor
-    ) {
+    /// The processes by their longest threads, and those by their longest calls; `tree` is to show the longest calls alone.
+    private func longestFirst(_ selection: Selection, of tree: inout CallTree) -> Selection {
+        var times = tree.rank(selection.flatMap(\.threads), limit: limit ?? .max)[...]
+        func sorted<Element>(_ list: [(Element, longest: UInt64)]) -> [Element] {
+            list.enumerated().sorted { ($1.element.longest, $0.offset) < ($0.element.longest, $1.offset) }.map(
+                \.element.0)
+        }
+        return sorted(
+            selection.map { process, threads in
+                let longest = times.prefix(threads.count)
+                times = times.dropFirst(threads.count)
+                return ((process, sorted(Array(zip(threads, longest)))), longest.max() ?? 0)
+            })
+    }
+
+    private func walk<Visitor: TreeVisitor>(_ tree: CallTree, _ selection: Selection, _ report: inout Visitor) {
         for (process, threads) in selection where report.wantsMore {
             report.begin(process)
             for thread in threads where report.wantsMore { tree.walk(thread, &report) }
@@ -82,7 +105,9 @@ struct Tree: ParsableCommand {
         var options = TreeText.Options()
         options.lines = lines
         options.callSites = callSites
-        options.limit = limit ?? .max
+        options.limit = sort == .time ? .max : limit ?? .max
+        options.longest = sort == .time ? limit : nil
+        options.begins = sort == .time
         options.colour = StandardOutput.hasColour
         options.maxDepth = filter.maxDepth
         options.minCost = filter.minCost

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import TraceAnalysis
 internal import TraceFormat
+internal import TraceReports
 
 /// The session a command reads, and which of its threads.
 struct SessionOptions: ParsableArguments {
@@ -29,7 +30,9 @@ struct ThreadOptions: ParsableArguments {
     )
     var thread: [String] = []
 
-    @Option(help: ArgumentHelp("Only processes of this id or program name.", valueName: "pid|glob"))
+    @Option(
+        help: ArgumentHelp(
+            "Only processes of this id, program, or command or title as headings tell it.", valueName: "pid|glob"))
     var process: [String] = []
 
     /// The processes that are asked for, with their threads that are.
@@ -78,7 +81,7 @@ struct ThreadOptions: ParsableArguments {
 
         func contains(_ process: TracedProcess) -> Bool {
             processIDs.isEmpty || processIDs.contains(String(process.pid))
-                || processes.contains { $0.matches(process.programName) }
+                || processes.contains { $0.matches(process.programName) || $0.matches(process.calledName ?? "") }
         }
 
         func contains(_ thread: TracedThread) -> Bool {

@@ -1,0 +1,68 @@
+/// The longest calls of any number of threads, as many as are asked for.
+///
+/// A call is at least as long as those it makes, and of two that are equally long the outer one comes first: the callers of
+/// the calls that are kept are kept as well.
+public final class LongestCalls {
+    /// What calls are compared by, and the thread, so that no more calls are kept than were asked for.
+    private struct Rank: Comparable {
+        var total: UInt64
+        var start: UInt64
+        var depth: UInt32
+        var thread: UInt64
+
+        /// Whether it comes before.
+        static func < (a: Rank, b: Rank) -> Bool {
+            (b.total, a.start, a.depth, a.thread) < (a.total, b.start, b.depth, b.thread)
+        }
+    }
+
+    /// As many as are kept.
+    public let limit: Int
+    private var ranks: [Rank] = []
+    /// Calls that are shorter are not among the longest, in ns; those that are as long may be.
+    private(set) var least: UInt64 = 0
+    private var last: Rank?
+    private var thread: UInt64 = 0
+    private var longest: UInt64 = 0
+
+    init(limit: Int) { self.limit = limit }
+
+    /// The calls that follow are of another thread.
+    ///
+    /// - Parameter thread: its number.
+    func begin(_ thread: UInt64) {
+        self.thread = thread
+        longest = 0
+    }
+
+    /// The longest call of the thread, in ns.
+    var longestOfThread: UInt64 { longest }
+
+    /// Takes a call into account.
+    func add(total: UInt64, start: UInt64, depth: UInt32) {
+        longest = max(longest, total)
+        guard limit < .max / 2, total >= least else { return }
+        ranks.append(Rank(total: total, start: start, depth: depth, thread: thread))
+        if ranks.count >= 2 * limit { cut() }
+    }
+
+    /// All calls are known.
+    func finish() {
+        cut()
+        ranks = []
+    }
+
+    private func cut() {
+        guard ranks.count > limit else { return }
+        ranks.sort()
+        ranks.removeLast(ranks.count - limit)
+        last = ranks.last
+        least = last?.total ?? 0
+    }
+
+    /// Whether a call of the thread that takes `least` is among the longest, once all are known.
+    func keeps(start: UInt64, depth: UInt32) -> Bool {
+        guard let last else { return true }
+        return !(last < Rank(total: least, start: start, depth: depth, thread: thread))
+    }
+}
