@@ -10,7 +10,7 @@ enum Main {
             compile(as: name, Array(CommandLine.arguments.dropFirst()))
         }
         if StandInFrontend.isCalled { StandInFrontend.run() }
-        Fathom.main()
+        Fathom.main(Diff.arguments(Array(CommandLine.arguments.dropFirst())))
     }
 }
 

@@ -54,6 +54,22 @@ import Testing
         #expect(paths.stdout.contains(#""noise_known":true,"beyond_noise":true"#))
     }
 
+    /// Options may stand anywhere, also behind `--`.
+    @Test func optionsAnywhere() throws {
+        let (output, rows) = try diff([session("a1"), "--", session("b1"), "--limit", "2", "--sort", "name", "--all"])
+        #expect(output.status == 0 && output.stderr.isEmpty && rows.keys.sorted() == ["added", "main"])
+        let first = try diff([session("a1"), "--limit", "1", session("a2"), "--", session("b1"), session("b2")]).output
+        let last = try diff([session("a1"), session("a2"), "--", session("b1"), session("b2"), "--limit", "1"]).output
+        #expect(first.status == 0 && first.stdout == last.stdout)
+        for wrong in [
+            [session("a1"), "--"], ["--", session("b1")], ["--"], [session("a1"), "--", session("b1"), "--"],
+        ] {
+            #expect(try Fathom.run(["diff"] + wrong).status == 64)
+        }
+        let lacking = try Fathom.run(["diff", session("a1"), "--", session("b1"), "--limit"])
+        #expect(lacking.status == 64 && lacking.stderr.contains("--limit"))
+    }
+
     @Test func aRecordingHasNotChangedFromItself() throws {
         let (output, rows) = try diff([session("a1"), session("a1")])
         #expect(output.status == 0 && rows.isEmpty)

@@ -11,13 +11,10 @@ struct Diff: ParsableCommand {
             wrong usage. With one run on a side --fail-on takes every change for one, noise or not.
             """)
 
-    @Argument(help: ArgumentHelp("Sessions before, then one after.", valueName: "session"))
-    var sessions: [String]
-
     @Argument(
-        parsing: .postTerminator,
-        help: ArgumentHelp("Sessions after, when there are several on a side.", valueName: "after"))
-    var after: [String] = []
+        help: ArgumentHelp(
+            "Two sessions, before and after; or several before, --, and several after.", valueName: "session"))
+    var sessions: [String]
 
     @OptionGroup var threads: ThreadOptions
     @OptionGroup var symbols: SymbolOptions
@@ -58,16 +55,29 @@ struct Diff: ParsableCommand {
     var noCache = false
 
     func validate() throws {
-        // Everything after -- is a session to the parser.
-        if let option = after.first(where: { $0.hasPrefix("-") }) {
-            throw ValidationError("options come before --, and only sessions after it: \(option)")
-        }
-        if after.isEmpty, sessions.count != 2 {
+        let (before, after) = sides
+        if before.isEmpty || after.isEmpty
+            || sessions.lastIndex(of: Diff.divider) != sessions.firstIndex(of: Diff.divider)
+        {
             throw ValidationError("give two sessions, A B, or several on each side, A1 A2 -- B1 B2")
         }
-        if !after.isEmpty, sessions.isEmpty { throw ValidationError("no sessions stand before --") }
         if let limit, limit < 0 { throw ValidationError("--limit is a number of rows") }
         _ = try limits()
+    }
+
+    /// Stands for `--`, which would end the options: here they may follow it as well.
+    private static let divider = " -- "
+
+    /// Command-line arguments as the parser is to see them.
+    static func arguments(_ arguments: [String]) -> [String] {
+        arguments.first == configuration.commandName ?? "diff" ? arguments.map { $0 == "--" ? divider : $0 } : arguments
+    }
+
+    private var sides: (before: [String], after: [String]) {
+        if let index = sessions.firstIndex(of: Diff.divider) {
+            return (Array(sessions[..<index]), Array(sessions[(index + 1)...]))
+        }
+        return sessions.count == 2 ? ([sessions[0]], [sessions[1]]) : (sessions, [])
     }
 
     func run() throws {
@@ -91,9 +101,9 @@ struct Diff: ParsableCommand {
         let file = try output.map { try FlameFile($0) }
         var options = SessionComparison.Options()
         options.threshold = threshold.percent / 100
+        let (before, after) = sides
         let input = try ComparisonInput(
-            before: after.isEmpty ? [sessions[0]] : sessions, after: after.isEmpty ? [sessions[1]] : after, threads,
-            symbols, filters, usesCache: !noCache, options: options)
+            before: before, after: after, threads, symbols, filters, usesCache: !noCache, options: options)
         if let moot = limits.first(where: { $0.isMoot(in: input.comparison) }) {
             input.warn()
             throw Diagnostics.fail(
@@ -105,7 +115,7 @@ struct Diff: ParsableCommand {
         try StandardOutput.finish(writer)
         if let file {
             var flame = FlameGraph.Options()
-            flame.title = (after.isEmpty ? sessions : sessions + ["→"] + after).joined(separator: " ")
+            flame.title = (before + ["→"] + after).joined(separator: " ")
             flame.minTotal = input.filter.minCost
             try input.draw(options: flame, to: file)
         }
