@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Glibc
+internal import TraceAnalysis
 internal import TraceFormat
 internal import TraceReports
 internal import TraceSymbols
@@ -17,15 +18,38 @@ struct Info: ParsableCommand {
     @Flag(help: "List the modules of each process.")
     var modules = false
 
+    @Flag(help: "Show which process came from which, what each was called, when it began, and how long it lasted.")
+    var tree = false
+
+    @Option(
+        name: [.customShort("t", allowingJoined: true), .long],
+        help: ArgumentHelp("Of the tree: sum up processes that lasted less: 10us, 1.5ms, 2s.", valueName: "time"))
+    var minCost: TimeSpan?
+
+    @Option(help: ArgumentHelp("Of the tree: show this many lines.", valueName: "lines"))
+    var limit: Int?
+
+    @Flag(name: .customLong("no-fold"), help: "Of the tree: a line for each process, also for those that are alike.")
+    var noFold = false
+
     @Flag(help: "Of a program: show Swift's names in full, with modules and types.")
     var rawNames = false
 
     @Option(help: "text or json.")
     var format = Format.text
 
+    func validate() throws {
+        if let limit, limit < 1 { throw ValidationError("--limit is a number of lines from 1") }
+        if !tree, minCost != nil || limit != nil || noFold {
+            throw ValidationError("--min-cost, --limit and --no-fold are for --tree")
+        }
+        if tree, modules { throw ValidationError("--tree and --modules exclude each other") }
+    }
+
     func run() throws {
         if isProgram(session) { return try tellHooks(of: session) }
         let opened = try openSession(session)
+        if tree { return try tellProcesses(of: opened) }
         let writer = StandardOutput.writer()
         let report = InfoReport(writer, session: opened, showsModules: modules)
         switch format {
@@ -34,6 +58,22 @@ struct Info: ParsableCommand {
         }
         try StandardOutput.finish(writer)
         Diagnostics.warn(opened.damage)
+    }
+
+    private func tellProcesses(of session: Session) throws {
+        var options = ProcessTreeReport.Options()
+        options.minCost = minCost?.nanoseconds ?? 0
+        options.folds = !noFold
+        options.limit = limit ?? .max
+        let writer = StandardOutput.writer()
+        let report = ProcessTreeReport(writer, ProcessTree(of: session), options: options)
+        switch format {
+        case .text: report.writeText()
+        case .json: report.writeJSON()
+        }
+        try StandardOutput.finish(writer)
+        Diagnostics.warn(session.damage)
+        Diagnostics.warn(session.losses)
     }
 
     private func isProgram(_ path: String) -> Bool {

@@ -1,0 +1,234 @@
+public import TraceAnalysis
+internal import TraceFormat
+public import TraceText
+
+/// Tells which process of a session came from which, what each was called, and what it recorded.
+public struct ProcessTreeReport {
+    /// What is shown of the processes.
+    public struct Options: Sendable {
+        /// Processes that lasted less, in ns, are summed up in one line for each parent, unless one below them lasted longer.
+        public var minCost: UInt64 = 0
+        /// Children alike that have no children themselves become one line.
+        public var folds = true
+        /// Lines to show.
+        public var limit = Int.max
+
+        public init() {}
+    }
+
+    private let writer: ByteWriter
+    private let tree: ProcessTree
+    private let options: Options
+    /// By process, whether it or one below it lasts long enough.
+    private var isKept: [Bool]
+
+    public init(_ writer: ByteWriter, _ tree: ProcessTree, options: Options = Options()) {
+        self.writer = writer
+        self.tree = tree
+        self.options = options
+        isKept = tree.nodes.map { $0.duration >= options.minCost }
+        var pending = tree.roots.map { ($0, isLeaving: false) }
+        while let (index, isLeaving) = pending.popLast() {
+            if isLeaving {
+                if isKept[index], let parent = tree.nodes[index].parent { isKept[parent] = true }
+            } else {
+                pending.append((index, true))
+                pending += tree.nodes[index].children.map { ($0, false) }
+            }
+        }
+    }
+
+    // MARK: Text
+
+    /// A line of the tree.
+    private struct Line {
+        enum Subject {
+            /// Processes that are alike, of which this is the first.
+            case process(Int)
+            /// What started others and was not recorded.
+            case starter(pid: UInt32)
+            /// Processes that did not last long enough.
+            case hidden
+        }
+
+        var subject: Subject
+        var depth: Int
+        /// How many it stands for.
+        var processes: UInt64 = 1
+        var calls: UInt64 = 0
+        var duration: UInt64 = 0
+        /// What is below it, in order.
+        var children: [Int] = []
+    }
+
+    /// As text for people, a process a line, indented below its parent.
+    public func writeText() {
+        writer.write("     calls      began     lasted  process\n" as StaticString)
+        var shown = 0
+        var left: UInt64 = 0
+        var pending = Array(roots.reversed())
+        while let line = pending.popLast(), !writer.isClosed {
+            if shown < options.limit {
+                write(line)
+                shown += 1
+            } else {
+                left += line.processes
+            }
+            pending += lines(of: line.children, depth: line.depth + 1).reversed()
+        }
+        if left > 0 { writer.write("… \(CountText.grouped(left)) more processes\n") }
+    }
+
+    /// The roots, those together that one process started which was not recorded.
+    private var roots: [Line] {
+        let started = Dictionary(grouping: tree.roots) { tree.nodes[$0].process.parentPID }
+        var told: Set<UInt32> = []
+        var result: [Line] = []
+        var alone: [Int] = []
+        for root in tree.roots {
+            let process = tree.nodes[root].process
+            let others = started[process.parentPID] ?? []
+            if process.metadataIsLost || others.count == 1 {
+                alone.append(root)
+            } else if told.insert(process.parentPID).inserted {
+                result += lines(of: alone, depth: 0)
+                alone = []
+                result.append(Line(subject: .starter(pid: process.parentPID), depth: 0, processes: 0, children: others))
+            }
+        }
+        return result + lines(of: alone, depth: 0)
+    }
+
+    /// The lines of `processes`, which have the same parent: alike ones in the first one's place, and those that are hidden last.
+    private func lines(of processes: [Int], depth: Int) -> [Line] {
+        var lines: [Line] = []
+        var alike: [String: Int] = [:]
+        var hidden = Line(subject: .hidden, depth: depth, processes: 0)
+        for index in processes {
+            let node = tree.nodes[index]
+            guard isKept[index] else {
+                add(index, to: &hidden)
+                continue
+            }
+            if options.folds, node.children.isEmpty {
+                let key = label(of: node)
+                if let first = alike[key] {
+                    lines[first].processes += 1
+                    lines[first].calls &+= node.calls
+                    lines[first].duration &+= node.duration
+                    continue
+                }
+                alike[key] = lines.count
+            }
+            lines.append(
+                Line(
+                    subject: .process(index), depth: depth, calls: node.calls, duration: node.duration,
+                    children: node.children))
+        }
+        return hidden.processes > 0 ? lines + [hidden] : lines
+    }
+
+    /// Adds a process and all below it; time below it is its own already.
+    private func add(_ index: Int, to line: inout Line) {
+        line.duration &+= tree.nodes[index].duration
+        var pending = [index]
+        while let next = pending.popLast() {
+            line.processes += 1
+            line.calls &+= tree.nodes[next].calls
+            pending += tree.nodes[next].children
+        }
+    }
+
+    private func write(_ line: Line) {
+        let indentation = 2 + 2 * min(line.depth, Int(TreeText.indentedLevels))
+        switch line.subject {
+        case .process(let index):
+            let node = tree.nodes[index]
+            writer.write(decimal: line.calls, width: 10)
+            writer.write(time: node.start, width: 11)
+            writer.write(time: line.duration, width: 11)
+            writer.write(spaces: indentation)
+            writer.write(decimal: UInt64(node.process.pid))
+            writer.write(" \(label(of: node))")
+            if line.processes > 1 { writer.write(" (\(CountText.grouped(line.processes)) processes)") }
+        case .starter(let pid):
+            writer.write(spaces: 32 + indentation)
+            writer.write("\(pid), not recorded")
+        case .hidden:
+            writer.write(spaces: 32 + indentation)
+            writer.write(
+                "… \(CountText.grouped(line.processes)) \(line.processes == 1 ? "process" : "processes"), "
+                    + "\(CountText.grouped(line.calls)) \(line.calls == 1 ? "call" : "calls"), ")
+            writer.write(time: line.duration)
+            writer.write(" below " as StaticString)
+            writer.write(limit: options.minCost)
+        }
+        writer.write(byte: UInt8(ascii: "\n"))
+    }
+
+    /// Everything about a process but its numbers.
+    private func label(of node: ProcessTree.Node) -> String {
+        var text = node.process.label(width: 100)
+        switch node.relation {
+        case .started: break
+        case .forked: text += " (forked)"
+        case .replaced: text += " (by exec)"
+        }
+        if case .waited(let status) = node.process.end, status != 0 { text += " (\(WaitStatus(status).text))" }
+        if node.process.threads.count > 1 { text += " (\(node.process.threads.count) threads)" }
+        return text
+    }
+
+    // MARK: JSON
+
+    /// As one JSON document, every process in it.
+    public func writeJSON() {
+        writer.write("{\"processes\":[" as StaticString)
+        // Objects are closed once the last of their children is.
+        var pending: [(index: Int, isFirst: Bool, isClosing: Bool)] = []
+        func open(_ indices: [Int]) {
+            for (position, index) in indices.enumerated().reversed() { pending.append((index, position == 0, false)) }
+        }
+        open(tree.roots)
+        while let (index, isFirst, isClosing) = pending.popLast(), !writer.isClosed {
+            if isClosing {
+                writer.write("]}" as StaticString)
+                continue
+            }
+            if !isFirst { writer.write(",\n" as StaticString) }
+            writeFields(of: tree.nodes[index])
+            pending.append((index, false, true))
+            open(tree.nodes[index].children)
+        }
+        writer.write("]}\n" as StaticString)
+    }
+
+    private func writeFields(of node: ProcessTree.Node) {
+        let process = node.process
+        writer.write("{\"pid\":\(process.pid),\"parent_pid\":\(process.parentPID),\"origin\":")
+        switch node.relation {
+        case .started: writer.write("\"image\"" as StaticString)
+        case .forked: writer.write("\"fork\"" as StaticString)
+        case .replaced: writer.write("\"exec\"" as StaticString)
+        }
+        writer.write(",\"program\":" as StaticString)
+        writer.write(json: process.programName)
+        writer.write(jsonCalled: process)
+        writer.write(
+            ",\"start_ns\":\(node.start),\"duration_ns\":\(node.duration),\"calls\":\(node.calls),"
+                + "\"threads\":\(process.threads.count),\"children\":[")
+    }
+}
+
+extension ByteWriter {
+    /// Writes what a process was called, as the members of a JSON object that follow others.
+    func write(jsonCalled process: TracedProcess) {
+        write(",\"command\":[" as StaticString)
+        for (index, argument) in process.arguments.enumerated() {
+            if index > 0 { write(byte: UInt8(ascii: ",")) }
+            write(json: argument)
+        }
+        write("],\"title\":" as StaticString)
+        write(json: process.title)
+    }
+}
