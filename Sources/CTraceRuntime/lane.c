@@ -3,8 +3,6 @@
 
 #include "runtime.h"
 
-#include <fcntl.h>
-#include <signal.h>
 #include <ucontext.h>
 
 FATHOM_WITHOUT_HOOKS
@@ -59,26 +57,32 @@ int frames_filter(struct thread *t, struct lane *lane) {
     return 1;
 }
 
+static void take_up(struct thread *t, uint32_t index) {
+    t->lane = index;
+    struct lane *lane = running_lane(t);
+    t->top = lane->top;
+    t->end = lane->end;
+    t->low = lane->low;
+}
+
+void lane_finish_change(struct thread *t) {
+    if (t->lane_change) take_up(t, t->lane_change - 1);
+    t->lane_change = 0;
+}
+
 void lane_run(struct thread *t, struct lane *lane) {
     if (lane == running_lane(t)) return;
     // Before anything changes: a chunk that begins here begins with the lane that is left.
     uint64_t now = t->last;
     record_make_room(t, &now);
     running_lane(t)->top = t->top;
-    t->lane = (uint32_t)(lane - t->lanes);
-    t->top = lane->top;
-    t->end = lane->end;
-    t->low = lane->low;
+    BARRIER();
+    t->lane_change = (uint32_t)(lane - t->lanes) + 1;
+    BARRIER();
+    take_up(t, t->lane_change - 1);
+    BARRIER();
+    t->lane_change = 0;
     record_lane(t);
-}
-
-// The smallest known stack that holds the address: a coroutine's may be part of the thread's own.
-static struct lane *lane_at(struct thread *t, uintptr_t address) {
-    struct lane *best = NULL;
-    for (struct lane *lane = t->lanes; lane < t->lanes + t->lane_count; lane++)
-        if (address >= lane->low && address <= lane->high && (!best || lane->high - lane->low < best->high - best->low))
-            best = lane;
-    return best;
 }
 
 static struct lane *lane_add(struct thread *t, uintptr_t low, uintptr_t high) {
@@ -98,8 +102,7 @@ static struct lane *lane_add(struct thread *t, uintptr_t low, uintptr_t high) {
     return lane;
 }
 
-// Ends all calls of a lane whose stack is gone and forgets it. Not the running one, not lane 0.
-static void lane_close(struct thread *t, struct lane *gone) {
+void lane_close(struct thread *t, struct lane *gone) {
     uint32_t index = (uint32_t)(gone - t->lanes), last = t->lane_count - 1;
     if (gone->top != gone->frames) {
         struct lane *running = running_lane(t);
@@ -113,56 +116,61 @@ static void lane_close(struct thread *t, struct lane *gone) {
     t->lane_count--;
 }
 
-// The mapping that holds an address, by /proc/self/maps. 0 when it cannot be told.
-static int find_mapping(uintptr_t address, uintptr_t *low, uintptr_t *high) {
-    long descriptor = system_open("/proc/self/maps", O_RDONLY);
-    if (descriptor < 0) return 0;
-    char bytes[1024];
-    uintptr_t numbers[2] = {0, 0};
-    int field = 0, found = 0;  // field 0: low, 1: high, 2: the rest of the line
-    long size;
-    while (!found && (size = system_read(descriptor, bytes, sizeof bytes)) > 0) {
-        for (long i = 0; i < size && !found; i++) {
-            char c = bytes[i];
-            if (c == '\n') {
-                numbers[0] = numbers[1] = 0;
-                field = 0;
-            } else if (field < 2) {
-                if (c == '-' || c == ' ') {
-                    if (++field == 2 && address >= numbers[0] && address < numbers[1]) found = 1;
-                } else {
-                    numbers[field] = numbers[field] << 4 | (uintptr_t)(c <= '9' ? c - '0' : c - 'a' + 10);
-                }
-            }
-        }
-    }
-    system_close(descriptor);
-    *low = numbers[0];
-    *high = numbers[1];
-    return found;
-}
-
-static int on_signal_stack(uintptr_t stack_pointer) {
-    stack_t stack = {0};
-    if (SYSTEM(sigaltstack, 0, &stack, 0, 0, 0, 0) < 0 || stack.ss_flags & SS_DISABLE) return 0;
-    return stack_pointer - (uintptr_t)stack.ss_sp < stack.ss_size;
-}
-
 static void widen(struct thread *t, struct lane *lane, uintptr_t low, uintptr_t high) {
     if (low < lane->low) lane->low = low;
     if (high > lane->high) lane->frames[0].stack_pointer = lane->high = high;
     if (lane == running_lane(t)) t->low = lane->low;
 }
 
-uintptr_t lane_settle(struct thread *t, uintptr_t sp) {
-    if (confine_unnoted()) return 0;
-    if (on_signal_stack(sp)) return FRAME_ALTERNATE;
-    struct lane *lane = lane_at(t, sp);
+#if defined(__x86_64__)
+#define CONTEXT_SP(context) (&(context)->uc_mcontext.gregs[REG_RSP])
+#else
+#define CONTEXT_SP(context) (&(context)->uc_mcontext.sp)
+#endif
+
+// A coroutine whose function returns goes on with the context that its uc_link names, and nobody tells.
+static void leave_finished(struct thread *t, uintptr_t sp) {
+    const struct lane *finished = running_lane(t);
+    const ucontext_t *link = finished->link;
+    if (!link || open_calls(t) > 0 || lies_on(sp, finished->low, finished->high)) return;
+    if (!system_is_readable(CONTEXT_SP(link))) return;
+    int is_signals;
+    struct lane *lane = stack_find(t, (uintptr_t)*CONTEXT_SP(link), &is_signals);
+    if (lane) lane_run(t, lane);
+}
+
+// Whether a handler began to run on a signal stack.
+static int begins_signals(struct thread *t, uintptr_t sp, const struct lane *lane, int is_signals) {
     uintptr_t low, high;
-    if (!lane && find_mapping(sp, &low, &high)) {
+    if (is_signals && lane == running_lane(t)) return 0;
+    if (!stack_of_signals(sp, &low, &high)) return 0;
+    // A coroutine's stack inside a handler's frame.
+    if (lane && !is_signals && lane->exact && lane->low >= low && lane->high <= high && lane->high - lane->low < high - low)
+        return 0;
+    struct lane *running = running_lane(t), *other;
+    struct frame *first;
+    while (stack_find_signals(t, low, high, &other, &first)) {
+        // Its handler was left for good: the kernel takes no stack that is in use.
+        lane_run(t, other);
+        record_unwind(t, (uint32_t)(t->top - first) + 1, t->last);
+        lane_run(t, running);
+    }
+    stack_begin_signals(t, low, high);
+    return 1;
+}
+
+uintptr_t lane_settle(struct thread *t, uintptr_t sp) {
+    int is_signals;
+    uintptr_t low, high;
+    if (confine_unnoted()) return 0;
+    leave_finished(t, sp);
+    struct lane *lane = stack_find(t, sp, &is_signals);
+    if (begins_signals(t, sp, lane, is_signals)) return FRAME_ALTERNATE;
+    if (!lane && stack_mapping(sp, &low, &high)) {
         // A guessed bound was too tight if the mapping also holds the top of a stack that is known.
         for (struct lane *known = t->lanes; known < t->lanes + t->lane_count && !lane; known++)
-            if (!known->exact && known->high > low && known->high <= high) widen(t, lane = known, low, high);
+            if (!known->exact && known->high > low && known->high <= high)
+                widen(t, lane = known, low, known->has_top ? known->high : high);
         if (!lane) lane = lane_add(t, low, high);
     }
     if (lane) lane_run(t, lane);
@@ -192,11 +200,16 @@ static void end_note(struct thread *t) {
 }
 
 void lane_land(struct thread *t, uintptr_t sp, uint64_t now) {
-    uintptr_t alternate = t->top->stack_pointer & FRAME_ALTERNATE && on_signal_stack(sp) ? FRAME_ALTERNATE : 0;
-    struct lane *lane = alternate ? running_lane(t) : lane_at(t, sp);
+    int is_signals;
+    struct lane *lane = stack_find(t, sp, &is_signals);
     if (!lane) return;
     lane_run(t, lane);
-    record_landing(t, sp, alternate, now);
+    record_landing(t, sp, now);
+}
+
+static int on_signal_stack(uintptr_t sp) {
+    uintptr_t low, high;
+    return stack_of_signals(sp, &low, &high);
 }
 
 // Whether a jump to a frame at `sp` leaves the hook that a handler interrupted for good.
@@ -227,11 +240,7 @@ void fathom_note_context(const void *pointer) {
     struct thread *t = begin_note();
     if (!t) return;
     const ucontext_t *context = pointer;
-#if defined(__x86_64__)
-    uintptr_t sp = (uintptr_t)context->uc_mcontext.gregs[REG_RSP];
-#else
-    uintptr_t sp = (uintptr_t)context->uc_mcontext.sp;
-#endif
+    uintptr_t sp = (uintptr_t)*CONTEXT_SP(context);
     // What makecontext was told of its stack; a context that getcontext made says nothing.
     uintptr_t low = (uintptr_t)context->uc_stack.ss_sp, size = context->uc_stack.ss_size, high = low + size;
     struct lane *lane = NULL;
@@ -248,11 +257,16 @@ void fathom_note_context(const void *pointer) {
             if (lane) lane->exact = 1;
         }
     } else {
-        lane = lane_at(t, sp);
+        int is_signals;
+        lane = stack_find(t, sp, &is_signals);
     }
     if (lane) {
         lane_run(t, lane);
-        record_landing(t, sp, 0, now_ticks());
+        record_landing(t, sp, now_ticks());
+        if (lane->exact && open_calls(t) == 0) {
+            lane->link = context->uc_link;
+            stack_begin_coroutine(t, lane);
+        }
     }
     end_note(t);
 }

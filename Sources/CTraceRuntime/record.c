@@ -74,7 +74,11 @@ void record_enter(struct thread *t, uintptr_t function, uintptr_t call_site, uin
     t->async_context = 0;
     if (sp - t->low > t->top->stack_pointer - t->low) {
         alternate = lane_settle(t, sp);
-        record_landing(t, sp, alternate, now);
+        if (!alternate) {
+            struct stretch stretch = record_landing(t, sp, now);
+            // A new handler began at the top of a signal stack of which a jump that nobody told of left dead calls.
+            if (stretch.is_signals && t->top < stretch.first) alternate = FRAME_ALTERNATE;
+        }
     }
     if (t->overflow || (t->top + 1 >= t->end && !frames_grow(t))) {
         t->overflow++;
@@ -105,14 +109,14 @@ void record_enter(struct thread *t, uintptr_t function, uintptr_t call_site, uin
 // outermost of them.
 static struct frame *find_call(struct thread *t, uintptr_t function, uintptr_t call_site, uintptr_t sp, uint64_t hook) {
     struct frame *likely = NULL, *possible = NULL;
-    for (struct frame *f = t->top; f->function; f--) {
-        int on_signal_stack = (f->stack_pointer & FRAME_ALTERNATE) != 0;
-        int is_below = (f->stack_pointer & ~FRAME_FLAGS) < sp && !on_signal_stack;
-        if (hook == HOOK_TAIL && !is_below && !on_signal_stack && likely) break;
+    struct stretch stretch = stack_stretch(t, sp);
+    for (struct frame *f = stretch.last; f >= stretch.first; f--) {
+        int is_below = frame_sp(f) < sp;
+        if (hook == HOOK_TAIL && !is_below && likely) break;
         if (function == ANY_FUNCTION ? !is_function(f) : f->function != function) continue;
         if (!possible && function != ANY_FUNCTION) possible = f;
         if (hook == HOOK_TAIL) {
-            if ((is_below || on_signal_stack) && (f->call_site == call_site || !likely)) likely = f;
+            if (is_below && (f->call_site == call_site || !likely)) likely = f;
         } else if (!is_below) {
             if (f->call_site == call_site) return f;
             if (!likely) likely = f;
@@ -126,9 +130,10 @@ void record_exit(struct thread *t, uintptr_t function, uintptr_t call_site, uint
         t->overflow--;
         return;
     }
-    struct lane *lane = running_lane(t);
-    if (sp < lane->low || sp > lane->high) lane_settle(t, sp);
-    struct frame *call = find_call(t, function, call_site, sp, hook);
+    struct frame *call = NULL;
+    int is_top = function == ANY_FUNCTION ? is_function(t->top) : t->top->function == function;
+    if (is_top && exit_fits(t, t->top, sp, hook)) call = t->top;
+    else if (!lane_settle(t, sp)) call = find_call(t, function, call_site, sp, hook);
     if (!call) {
         if (t->paused) return;
         t->orphans++;
@@ -142,7 +147,10 @@ void record_exit(struct thread *t, uintptr_t function, uintptr_t call_site, uint
         filter_leave_out(t, call, now);
     } else {
         if (t->slow) filter_end(t, now);
-        if (record_make_room(t, &now)) {
+        int has_room = record_make_room(t, &now);
+        t->top = call - 1;
+        BARRIER();
+        if (has_room) {
             uint16_t unit = (uint16_t)(take_delta(t, now) << 1);
             put(t, &unit, sizeof unit);
             publish(t);
@@ -151,8 +159,13 @@ void record_exit(struct thread *t, uintptr_t function, uintptr_t call_site, uint
     t->top = call - 1;
 }
 
+// The calls end before their record is there, here and below: a jump out of a handler that came between would otherwise
+// leave them open, to be told of a second time by the next chunk's path.
 static void put_unwind(struct thread *t, uint32_t count, uint64_t now) {
-    if (!count || !record_make_room(t, &now)) return;
+    int has_room = record_make_room(t, &now);
+    t->top -= count;
+    BARRIER();
+    if (!has_room) return;
     if (now != t->last) put_time(t, now);
     put_special(t, FATHOM_UNWIND, &count, sizeof count);
 }
@@ -161,30 +174,27 @@ void record_unwind(struct thread *t, uint32_t count, uint64_t now) {
     t->overflow = 0;
     if (!t->slow || t->paused) {
         put_unwind(t, count, now);
-        t->top -= count;
         return;
     }
     // What the options left out below a call is told before it ends, so one at a time.
-    for (; count > 0; count--, t->top--) {
+    for (; count > 0; count--) {
         if (t->top->stack_pointer & FRAME_HIDDEN) {
             filter_leave_out(t, t->top, now);
         } else {
             filter_end(t, now);
             put_unwind(t, 1, now);
+            continue;
         }
+        t->top--;
     }
 }
 
-void record_landing(struct thread *t, uintptr_t sp, uintptr_t alternate, uint64_t now) {
-    uint32_t count = 0;
-    for (struct frame *f = t->top; f->function; f--, count++) {
-        uintptr_t frame_sp = f->stack_pointer & ~FRAME_FLAGS;
-        // The signal stack and the thread's own do not compare: on the thread's own, all calls on the signal stack
-        // have ended; on the signal stack, no call below it has.
-        int gone = f->stack_pointer & FRAME_ALTERNATE ? !alternate || frame_sp < sp : !alternate && frame_sp < sp;
-        if (!gone) break;
-    }
-    if (count) record_unwind(t, count, now);
+struct stretch record_landing(struct thread *t, uintptr_t sp, uint64_t now) {
+    struct stretch stretch = stack_stretch(t, sp);
+    struct frame *live = stretch.last;
+    while (live >= stretch.first && frame_sp(live) < sp) live--;
+    if (live != t->top) record_unwind(t, (uint32_t)(t->top - live), now);
+    return stretch;
 }
 
 void record_lane(struct thread *t) {
@@ -209,22 +219,25 @@ void record_scope_end(struct thread *t, uintptr_t sp, uint64_t now) {
     record_exit(t, scope->function, scope->call_site, scope->stack_pointer & ~FRAME_FLAGS, now, HOOK_EXIT);
 }
 
-static int put_moment(struct thread *t, uint64_t now) {
+// A coroutine may have ended since the last record, and nobody has told.
+static int put_moment(struct thread *t, uintptr_t sp, uint64_t now) {
+    const struct lane *lane = running_lane(t);
+    if (!lies_on(sp, lane->low, lane->high)) lane_settle(t, sp);
     if (!record_make_room(t, &now)) return 0;
     if (now != t->last) put_time(t, now);
     return 1;
 }
 
-void record_mark(struct thread *t, uint32_t name, uint64_t now) {
-    if (put_moment(t, now)) put_special(t, FATHOM_MARK, &name, sizeof name);
+void record_mark(struct thread *t, uint32_t name, uintptr_t sp, uint64_t now) {
+    if (put_moment(t, sp, now)) put_special(t, FATHOM_MARK, &name, sizeof name);
 }
 
-void record_counter(struct thread *t, uint32_t name, uint64_t bits, uint64_t now) {
+void record_counter(struct thread *t, uint32_t name, uint64_t bits, uintptr_t sp, uint64_t now) {
     struct {
         uint32_t name;
         uint64_t bits;
     } __attribute__((packed)) payload = {name, bits};
-    if (put_moment(t, now)) put_special(t, FATHOM_COUNTER, &payload, sizeof payload);
+    if (put_moment(t, sp, now)) put_special(t, FATHOM_COUNTER, &payload, sizeof payload);
 }
 
 FATHOM_WITHOUT_HOOKS_END

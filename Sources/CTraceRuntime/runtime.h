@@ -55,7 +55,7 @@ struct frame {
     uintptr_t stack_pointer;  // of the function at its enter hook
     uint64_t enter;           // ticks
 };
-#define FRAME_ALTERNATE 1ul  // entered on the signal stack: its address says nothing about its age
+#define FRAME_ALTERNATE 1ul  // the outermost call on a signal stack: below it are calls on another one
 #define FRAME_HIDDEN 2ul     // left out by max_depth: it has no record
 #define FRAME_INHERITED 4ul  // entered by the parent process, before a fork, or before recording was started
 #define FRAME_FLAGS 7ul
@@ -94,10 +94,18 @@ struct side_event {
 // In place of the function of an exit hook that does not say whose exit it is: the stack pointer tells.
 #define ANY_FUNCTION 1ul
 
+// A stack that calls of a lane run on while a signal handler does.
+struct signal_stack {
+    uint32_t first;  // index in `frames` of the outermost call on it
+    uintptr_t low, high;
+};
+#define SIGNAL_STACKS 4u  // one interrupting the other
+
 // A stack and the calls open on it. frames[0] is a sentinel: no function, stack_pointer the upper bound.
 struct lane {
     uint32_t id;
     uint32_t exact;       // the bounds were told, not guessed
+    uint32_t has_top;     // `high` is, at least
     uint32_t is_stale;    // recording was stopped and started since records last told of its calls
     uintptr_t low, high;  // the stack's bounds; guessed ones are widened as they are learnt
     struct frame *frames;
@@ -105,7 +113,25 @@ struct lane {
     struct frame *end;             // one past the last frame there is room for
     struct filter_frame *filters;  // parallel to frames; MODE_SLOW only
     size_t mapped;                 // bytes of the frames' own mapping; 0: they live in the thread's first one
+    struct signal_stack signal_stacks[SIGNAL_STACKS];  // that the innermost calls run on, outermost first
+    uint32_t signal_stack_count;                       // calls on the last of them may have ended
+    // The function that has the coroutine's stack inside its frame: its lane's id + 1, 0 if it is not known; its index
+    // there; its stack pointer.
+    uint32_t owner, owner_frame;
+    uintptr_t owner_sp;
+    const void *link;  // the coroutine's uc_link
 };
+
+// Calls of the running lane that run on one stack: none if `last` is before `first`.
+struct stretch {
+    struct frame *first, *last;
+    int is_signals;
+};
+
+INTERNAL uintptr_t frame_sp(const struct frame *frame) { return frame->stack_pointer & ~FRAME_FLAGS; }
+// Whether the stack pointer of a function that has called another is on a stack. Its lowest address it never is: there
+// a function's frame ends that has the stack inside.
+INTERNAL int lies_on(uintptr_t sp, uintptr_t low, uintptr_t high) { return sp - low - 1 < high - low; }
 
 #define THREAD_UNATTACHED 0u
 #define THREAD_ATTACHING 1u
@@ -150,6 +176,7 @@ struct thread {
     struct lane *lanes;
     uint32_t lane;  // index of the running one; lane 0 is the thread's own stack
     uint32_t lane_count, lane_capacity;
+    uint32_t lane_change;  // index + 1 of the lane that is being taken up
     struct side_event *side;
     uint64_t side_lost;     // open calls of handlers that the side buffer had no room for
     char *wanted_limit;     // not NULL: limit was taken away to have modules_scan called at the next hook
@@ -327,12 +354,30 @@ void thread_key_create(void);
 int frames_grow(struct thread *t);                       // 0 when there is no memory
 int frames_filter(struct thread *t, struct lane *lane);  // gives them filters; 0 when there is no memory
 
+// stack.c: which stack an address is on.
+int stack_mapping(uintptr_t address, uintptr_t *low, uintptr_t *high);  // the mapping that holds it; 0: unknown
+// Whether the address is on the signal stack that the kernel would use now.
+int stack_of_signals(uintptr_t stack_pointer, uintptr_t *low, uintptr_t *high);
+// A lane other than the running one that has calls on that signal stack, and the outermost of them. 0 if there is none.
+int stack_find_signals(struct thread *t, uintptr_t low, uintptr_t high, struct lane **lane, struct frame **first);
+void stack_begin_signals(struct thread *t, uintptr_t low, uintptr_t high);  // from the next call on
+// The lane whose calls run on the stack that holds an address, NULL if it is none that is known. May close lanes.
+// *is_signals: it is a signal stack. O(lanes).
+struct lane *stack_find(struct thread *t, uintptr_t stack_pointer, int *is_signals);
+void stack_begin_coroutine(struct thread *t, struct lane *lane);  // notes whose frame its stack is inside, if any
+// The running lane's calls on the stack that holds an address; its own if that is no known signal stack.
+struct stretch stack_stretch(struct thread *t, uintptr_t stack_pointer);
+
 // lane.c: which stack is running.
-// Makes the running lane the one that `stack_pointer` lies on. Returns FRAME_ALTERNATE on the signal stack, else 0.
+// Makes the running lane the one that `stack_pointer` lies on. Returns FRAME_ALTERNATE if that is a signal stack which no
+// open call runs on, else 0.
 uintptr_t lane_settle(struct thread *t, uintptr_t stack_pointer);
 // 0 when there is no memory.
 int lane_init(const struct thread *t, struct lane *lane, uint32_t id, uintptr_t low, uintptr_t high);
 void lane_run(struct thread *t, struct lane *lane);
+void lane_finish_change(struct thread *t);  // after a jump left lane_run half-way
+// Ends all calls of a lane whose stack is gone and forgets it. Not the running one, not lane 0.
+void lane_close(struct thread *t, struct lane *gone);
 // Control landed in a frame at `stack_pointer`, on whatever stack that is.
 void lane_land(struct thread *t, uintptr_t stack_pointer, uint64_t now);
 
@@ -354,12 +399,13 @@ void record_exit(struct thread *t, uintptr_t function, uintptr_t call_site, uint
                  uint64_t hook);
 // Ends the innermost `count` calls without their exit hook.
 void record_unwind(struct thread *t, uint32_t count, uint64_t now);
-// Ends the calls in frames below `stack_pointer`.
-void record_landing(struct thread *t, uintptr_t stack_pointer, uintptr_t alternate, uint64_t now);
+// Ends the calls in frames below `stack_pointer`, and those of signal handlers that interrupted what is above it. Returns
+// the calls on that stack as they were.
+struct stretch record_landing(struct thread *t, uintptr_t stack_pointer, uint64_t now);
 void record_lane(struct thread *t);
 void record_scope_end(struct thread *t, uintptr_t stack_pointer, uint64_t now);
-void record_mark(struct thread *t, uint32_t name, uint64_t now);
-void record_counter(struct thread *t, uint32_t name, uint64_t bits, uint64_t now);
+void record_mark(struct thread *t, uint32_t name, uintptr_t stack_pointer, uint64_t now);
+void record_counter(struct thread *t, uint32_t name, uint64_t bits, uintptr_t stack_pointer, uint64_t now);
 int record_make_room(struct thread *t, uint64_t *now);  // 0 when no record can be written
 
 // Appends to the chunk; room is there.

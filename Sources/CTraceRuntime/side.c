@@ -22,9 +22,9 @@ void record_event(struct thread *t, uintptr_t function, uintptr_t call_site, uin
     case HOOK_SCOPE_END:
         return record_scope_end(t, sp, now);
     case HOOK_MARK:
-        return record_mark(t, (uint32_t)function, now);
+        return record_mark(t, (uint32_t)function, sp, now);
     case HOOK_COUNTER:
-        return record_counter(t, (uint32_t)function, call_site, now);
+        return record_counter(t, (uint32_t)function, call_site, sp, now);
     case HOOK_SAVE:
         if (t->chunk) chunk_finish(t, now);
         return;
@@ -80,7 +80,9 @@ void side_drain(struct thread *t) {
 void side_abandon(struct thread *t) {
     // The interrupted hook may have written its record but not its frame, or the reverse. A new chunk starts from the
     // frames and so settles it.
+    lane_finish_change(t);
     if (t->chunk) chunk_finish(t, t->last);
+    if (!t->gap) t->gap = GAP_PATH;
     t->state = THREAD_ATTACHED;
     side_drain(t);
 }

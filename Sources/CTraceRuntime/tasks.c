@@ -6,7 +6,6 @@
 
 #include "runtime.h"
 
-#include <errno.h>
 #include <link.h>
 
 FATHOM_WITHOUT_HOOKS

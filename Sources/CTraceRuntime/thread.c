@@ -25,7 +25,8 @@ static void thread_ending(void *value) {
 void thread_key_create(void) { key_made = pthread_key_create(&key, thread_ending) == 0; }
 
 // First guess of the thread's own stack; lane_settle widens it when it proves too small.
-static void guess_stack(struct thread *t, uintptr_t sp, uintptr_t *low, uintptr_t *high) {
+// Returns whether its top is known.
+static int guess_stack(struct thread *t, uintptr_t sp, uintptr_t *low, uintptr_t *high) {
     uintptr_t tls = (uintptr_t)__builtin_thread_pointer();
     if (t->id == runtime.pid && runtime.stack_top >= sp) {
         struct rlimit limit = {0, 0};
@@ -33,13 +34,16 @@ static void guess_stack(struct thread *t, uintptr_t sp, uintptr_t *low, uintptr_
         uintptr_t most = 64ul << 20;  // whatever the limit, the kernel keeps 128 MB below the stack free
         *high = runtime.stack_top;
         *low = *high - (limit.rlim_cur && limit.rlim_cur < most ? limit.rlim_cur : most);
-    } else if (sp < tls && tls - sp < 1ul << 30) {
+        return 1;
+    }
+    if (sp < tls && tls - sp < 1ul << 30) {
         *high = tls;  // glibc keeps a thread's TLS on top of its stack
         *low = sp - 16384;
-    } else {
-        *high = sp + 4096;
-        *low = sp - 16384;
+        return 1;
     }
+    *high = sp + 4096;
+    *low = sp - 16384;
+    return 0;
 }
 
 static int allocate(struct thread *t, uintptr_t sp) {
@@ -54,7 +58,7 @@ static int allocate(struct thread *t, uintptr_t sp) {
     t->side = (struct side_event *)(t->lanes + FIRST_LANES);
     struct frame *frames = (struct frame *)(t->side + SIDE_LIMIT);
     uintptr_t low, high;
-    guess_stack(t, sp, &low, &high);
+    int has_top = guess_stack(t, sp, &low, &high);
     if (t->slow) {
         if (!lane_init(t, &t->lanes[0], 0, low, high)) {
             system_free(memory, MEMORY_SIZE);
@@ -66,6 +70,7 @@ static int allocate(struct thread *t, uintptr_t sp) {
         t->lanes[0].end = (struct frame *)(memory + MEMORY_SIZE);
         frames[0].stack_pointer = high;
     }
+    t->lanes[0].has_top = (uint32_t)has_top;
     return 1;
 }
 

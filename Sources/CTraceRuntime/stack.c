@@ -1,0 +1,188 @@
+// Which stack an address is on. A lane's calls run on the lane's own stack and, while signal handlers run, on signal
+// stacks. Addresses on one stack tell which call is older; addresses on two stacks tell nothing.
+
+#include "runtime.h"
+
+#include <fcntl.h>
+#include <signal.h>
+
+FATHOM_WITHOUT_HOOKS
+
+// The mapping that holds an address, by /proc/self/maps. 0 when it cannot be told.
+int stack_mapping(uintptr_t address, uintptr_t *low, uintptr_t *high) {
+    long descriptor = system_open("/proc/self/maps", O_RDONLY);
+    if (descriptor < 0) return 0;
+    char bytes[1024];
+    uintptr_t numbers[2] = {0, 0};
+    int field = 0, found = 0;  // field 0: low, 1: high, 2: the rest of the line
+    long size;
+    while (!found && (size = system_read(descriptor, bytes, sizeof bytes)) > 0) {
+        for (long i = 0; i < size && !found; i++) {
+            char c = bytes[i];
+            if (c == '\n') {
+                numbers[0] = numbers[1] = 0;
+                field = 0;
+            } else if (field < 2) {
+                if (c == '-' || c == ' ') {
+                    if (++field == 2 && address >= numbers[0] && address < numbers[1]) found = 1;
+                } else {
+                    numbers[field] = numbers[field] << 4 | (uintptr_t)(c <= '9' ? c - '0' : c - 'a' + 10);
+                }
+            }
+        }
+    }
+    system_close(descriptor);
+    *low = numbers[0];
+    *high = numbers[1];
+    return found;
+}
+
+int stack_of_signals(uintptr_t sp, uintptr_t *low, uintptr_t *high) {
+    stack_t stack = {0};
+    if (SYSTEM(sigaltstack, 0, &stack, 0, 0, 0, 0) < 0 || stack.ss_flags & SS_DISABLE) return 0;
+    *low = (uintptr_t)stack.ss_sp;
+    *high = *low + stack.ss_size;
+    return lies_on(sp, *low, *high);
+}
+
+static struct frame *top_of(const struct thread *t, const struct lane *lane) {
+    return lane == &t->lanes[t->lane] ? t->top : lane->top;
+}
+
+// How many signal stacks the lane's open calls run on. Those whose calls have ended are forgotten here, because the
+// hooks' fast path does not.
+static uint32_t signal_stacks(const struct thread *t, struct lane *lane) {
+    uint32_t count = lane->signal_stack_count;
+    for (; count > 0; count--) {
+        struct frame *first = lane->frames + lane->signal_stacks[count - 1].first;
+        if (first <= top_of(t, lane) && first->stack_pointer & FRAME_ALTERNATE) break;
+    }
+    return lane->signal_stack_count = count;
+}
+
+int stack_find_signals(struct thread *t, uintptr_t low, uintptr_t high, struct lane **found, struct frame **first) {
+    for (struct lane *lane = t->lanes; lane < t->lanes + t->lane_count; lane++) {
+        uint32_t count = signal_stacks(t, lane);
+        for (const struct signal_stack *stack = lane->signal_stacks; stack < lane->signal_stacks + count; stack++) {
+            if (lane == running_lane(t) || stack->low >= high || low >= stack->high) continue;
+            *found = lane;
+            *first = lane->frames + stack->first;
+            return 1;
+        }
+    }
+    return 0;
+}
+
+void stack_begin_signals(struct thread *t, uintptr_t low, uintptr_t high) {
+    struct lane *lane = running_lane(t);
+    uint32_t count = signal_stacks(t, lane);
+    if (count == SIGNAL_STACKS) count--;
+    lane->signal_stacks[count] = (struct signal_stack){(uint32_t)(t->top - lane->frames) + 1, low, high};
+    lane->signal_stack_count = count + 1;
+}
+
+// Those of the lane's calls that run on the stack that holds an address. `count` is signal_stacks().
+static struct stretch stretch_at(const struct thread *t, struct lane *lane, uint32_t count, uintptr_t sp) {
+    struct frame *last = top_of(t, lane);
+    while (count-- > 0) {
+        const struct signal_stack *stack = &lane->signal_stacks[count];
+        struct frame *first = lane->frames + stack->first;
+        if (lies_on(sp, stack->low, stack->high)) return (struct stretch){first, last, 1};
+        last = first - 1;
+    }
+    return (struct stretch){lane->frames + 1, last, 0};
+}
+
+struct stretch stack_stretch(struct thread *t, uintptr_t sp) {
+    struct lane *lane = running_lane(t);
+    return stretch_at(t, lane, signal_stacks(t, lane), sp);
+}
+
+// The smallest stack that another one lies inside; its calls, none if there is no such stack.
+static struct stretch around(struct thread *t, const struct lane *inner, struct lane **outer) {
+    struct stretch found = {NULL, NULL, 0};
+    uintptr_t least = UINTPTR_MAX;
+    for (struct lane *lane = t->lanes; lane < t->lanes + t->lane_count; lane++) {
+        if (lane == inner) continue;
+        uint32_t count = signal_stacks(t, lane);
+        struct stretch stretch = stretch_at(t, lane, count, inner->high);
+        uintptr_t low = lane->low, high = lane->high;
+        if (stretch.is_signals) {
+            const struct signal_stack *stack = lane->signal_stacks;
+            while (stretch.first != lane->frames + stack->first) stack++;
+            low = stack->low;
+            high = stack->high;
+        }
+        if (inner->low < low || inner->high > high || high - low >= least) continue;
+        least = high - low;
+        found = stretch;
+        *outer = lane;
+    }
+    return found;
+}
+
+void stack_begin_coroutine(struct thread *t, struct lane *inner) {
+    struct lane *outer = NULL;
+    struct stretch calls = around(t, inner, &outer);
+    inner->owner = 0;
+    if (!outer || calls.last < calls.first || frame_sp(calls.last) > inner->low) return;
+    struct frame *f = calls.last;
+    while (f > calls.first && frame_sp(f - 1) <= inner->low) f--;
+    inner->owner = outer->id + 1;
+    inner->owner_frame = (uint32_t)(f - outer->frames);
+    inner->owner_sp = frame_sp(f);
+}
+
+// Whether a coroutine's stack, which lay inside a function's frame, is gone with that frame.
+static int is_gone(struct thread *t, const struct lane *inner) {
+    if (!inner->exact || inner == running_lane(t)) return 0;
+    if (inner->owner) {
+        struct lane *outer = t->lanes;
+        while (outer < t->lanes + t->lane_count && outer->id + 1 != inner->owner) outer++;
+        if (outer == t->lanes + t->lane_count) return 1;
+        struct frame *frame = outer->frames + inner->owner_frame;
+        return frame > top_of(t, outer) || frame_sp(frame) != inner->owner_sp;
+    }
+    // The function has no hooks: its callers' next calls tell.
+    struct lane *outer = NULL;
+    struct stretch calls = around(t, inner, &outer);
+    if (!outer || calls.last < calls.first) return 0;
+    if (outer == running_lane(t) && calls.last == t->top && frame_sp(t->top) > inner->high) return 1;
+    for (struct frame *f = calls.last; f >= calls.first && frame_sp(f) <= inner->high; f--)
+        if (frame_sp(f) > inner->low) return 1;
+    return 0;
+}
+
+// The smallest known stack that holds an address: a stack can lie inside a frame on another one.
+static struct lane *find(struct thread *t, uintptr_t sp, int *is_signals) {
+    struct lane *best = NULL;
+    uintptr_t least = UINTPTR_MAX;
+    *is_signals = 0;
+    for (struct lane *lane = t->lanes; lane < t->lanes + t->lane_count; lane++) {
+        if (lies_on(sp, lane->low, lane->high) && lane->high - lane->low < least) {
+            best = lane;
+            least = lane->high - lane->low;
+            *is_signals = 0;
+        }
+        for (uint32_t i = signal_stacks(t, lane); i-- > 0;) {
+            const struct signal_stack *stack = &lane->signal_stacks[i];
+            uintptr_t size = stack->high - stack->low;
+            if (!lies_on(sp, stack->low, stack->high) || size > least) continue;
+            if (size == least && *is_signals && lane != running_lane(t)) continue;
+            best = lane;
+            least = size;
+            *is_signals = 1;
+        }
+    }
+    return best;
+}
+
+struct lane *stack_find(struct thread *t, uintptr_t sp, int *is_signals) {
+    for (;;) {
+        struct lane *lane = find(t, sp, is_signals);
+        if (!lane || *is_signals || !is_gone(t, lane)) return lane;
+        lane_close(t, lane);
+    }
+}
+
+FATHOM_WITHOUT_HOOKS_END

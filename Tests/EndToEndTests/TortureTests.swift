@@ -1,0 +1,18 @@
+import TestSupport
+import Testing
+
+/// Random programs that leave functions in every way there is, and know the true stack of each of their calls
+/// (`Traces/torture`): every call is there, in order, with its caller. `Tools/torture` tries any number of them.
+@Suite struct TortureTests {
+    @Test(arguments: [2, 3, 7], [Build.gccO2, .clangO0, .clangO2])
+    func everyCallHasItsCaller(_ seed: Int, _ build: Build) throws {
+        let tool = try run(
+            "\(Binaries.repository)/Tools/torture",
+            [
+                "\(seed)", "--calls", "600", "--builds", "\(build.compiler.rawValue)-O\(build.level)", "--fathom",
+                Fathom.executable,
+            ])
+        #expect(tool.status == 0, "\(tool.stdout)\(tool.stderr)")
+        #expect(tool.stdout.contains(" 0 wrong"), "\(tool.stdout)")
+    }
+}
