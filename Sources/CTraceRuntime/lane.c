@@ -8,7 +8,6 @@
 FATHOM_WITHOUT_HOOKS
 
 #define LANE_FRAMES 256u  // room a coroutine's lane starts with
-#define FRAMES_LIMIT (1u << 26)
 
 static int frames_allocate(struct lane *lane, size_t count, uint32_t slow) {
     size_t each = sizeof(struct frame) + (slow ? sizeof(struct filter_frame) : 0);
@@ -32,7 +31,7 @@ int lane_init(const struct thread *t, struct lane *lane, uint32_t id, uintptr_t 
 int frames_grow(struct thread *t) {
     struct lane *lane = running_lane(t), old = *lane;
     size_t used = (size_t)(t->top - old.frames) + 1, room = (size_t)(old.end - old.frames);
-    if (room >= FRAMES_LIMIT || !frames_allocate(lane, room * 2, t->slow)) return 0;
+    if (room >= FATHOM_DEPTH_LIMIT || !frames_allocate(lane, room * 2, t->slow)) return 0;
     __builtin_memcpy(lane->frames, old.frames, used * sizeof(struct frame));
     if (old.filters) __builtin_memcpy(lane->filters, old.filters, used * sizeof(struct filter_frame));
     t->top = lane->frames + used - 1;

@@ -60,7 +60,7 @@ public struct Chunk {
     public static var headerSize: Int { MemoryLayout<fathom_chunk>.size }
 
     /// Deepest open call path a header may claim; anything above is damage.
-    static var plausibleDepth: UInt32 { 1 << 22 }
+    static var plausibleDepth: UInt32 { FATHOM_DEPTH_LIMIT }
 
     /// Reads the chunk whose header is at `header`, or returns nil when the header is not plausible.
     ///

@@ -1,3 +1,5 @@
+internal import CTraceFormat
+internal import Glibc
 import TestSupport
 import Testing
 
@@ -103,6 +105,35 @@ import Testing
         #expect(thread.chunks[0].isTruncated)
         #expect(thread.countCalls() == 20)
         #expect(session.damage.entries.map(\.kind) == [.truncated])
+    }
+
+    /// The recorder is in the midst of writing a chunk that a slot still holds: nothing is damaged.
+    @Test(arguments: [100, 500]) func aChunkThatIsBeingWrittenIsWhole(missing: Int) throws {
+        let writer = TraceWriter()
+        writer.add(chunk(0), records: records(30))
+        writer.add(chunk(1), records: records(30, at: 1000))
+        let slot = TraceWriter.chunk(chunk(1), records: records(30, at: 1000))
+        try writer.write(to: path, buffers: TraceWriter.buffers(slots: [slot], recorder: getpid()))
+        try writeFile(Array(writer.log.dropLast(missing)), to: path + "/trace")
+        let session = try Session(path: path)
+        #expect(session.isRecording)
+        #expect(session.processes[0].threads[0].countCalls() == 60)
+        #expect(session.damage.entries.isEmpty)
+    }
+
+    /// Recursion may be deeper than any stack that is there by default.
+    @Test func deepChunksAreNoDamage() throws {
+        let writer = TraceWriter()
+        var options = chunk(0)
+        options.depth = FATHOM_DEPTH_LIMIT
+        writer.add(options, records: records(3))
+        options.depth += 1
+        options.thread = 2
+        writer.add(options, records: records(3))
+        try writer.write(to: path)
+        let session = try Session(path: path)
+        #expect(session.processes[0].threads.map { $0.countCalls() } == [3])
+        #expect(session.damage.entries.map(\.kind) == [.chunkHeader])
     }
 
     @Test func leftoverSlotsAreReadOnce() throws {

@@ -107,6 +107,8 @@ struct fathom_chunk {
     char name[16];           // thread name, NUL-padded; not covered by a header_sum of Fletcher-64
 };
 
+#define FATHOM_DEPTH_LIMIT 0x4000000u  // open calls of a lane, at most; what is deeper is lost
+
 // One open call, outermost first.
 struct fathom_path_entry {
     uint64_t function;
