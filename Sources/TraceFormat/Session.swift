@@ -46,9 +46,12 @@ public final class Session {
         let (buffersFile, buffersProblem) = Session.file(SlotBuffers.name, in: directory, PlainFile.init)
         var buffers: SlotBuffers?
         if let buffersFile { buffers = try SlotBuffers(buffersFile, path: directory, damage: damage) }
+        isRecording = buffers.map { Session.isRecorded(directory, by: $0.recorderPID) } ?? false
         let (logFile, logProblem) = Session.file(TraceLog.name, in: directory, MappedFile.init)
         var traceLog: TraceLog?
-        if let logFile { traceLog = try TraceLog(logFile, path: directory, damage: damage) }
+        if let logFile {
+            traceLog = try TraceLog(logFile, path: directory, isGrowing: isRecording, damage: damage)
+        }
 
         // One list, sorted where it is.
         var chunks = traceLog?.takeChunks() ?? []
@@ -68,7 +71,6 @@ public final class Session {
         logSize = logFile?.size ?? 0
         buffersSize = buffersFile?.allocatedSize ?? 0
         losses = traceLog?.header?.losses ?? Losses(unplacedCalls: buffers?.unplacedCalls ?? 0)
-        isRecording = buffers.map { $0.recorderPID != 0 && kill(pid_t(bitPattern: $0.recorderPID), 0) == 0 } ?? false
         clockIsCounter = UInt32(header.clock) == FATHOM_CLOCK_COUNTER
         ticksPerSecond = header.ticksPerSecond
         startRealtimeNanoseconds = header.startRealtimeNanoseconds
@@ -78,6 +80,16 @@ public final class Session {
         if losses.calls > 0 { for process in processes { process.isCutShort = true } }
         Session.settleEnds(of: processes, now: isRecording && clockIsCounter ? fathom_counter() : nil)
         description = SessionDescription(path: directory + "/session.json", damage: damage)
+    }
+
+    /// Whether the recorder is at work. It may have its id in another namespace than ours, but holds the directory's lock.
+    private static func isRecorded(_ directory: String, by pid: UInt32) -> Bool {
+        guard pid != 0 else { return false }
+        if kill(pid_t(bitPattern: pid), 0) == 0 || errno != ESRCH { return true }
+        let descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        return flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK
     }
 
     /// A file of the session; nil when there is none, or when it cannot be read, and then why.

@@ -36,9 +36,10 @@ struct TraceLog {
     /// A header that is damaged is skipped by looking for the next intact one at 8-byte steps; a chunk that the file's
     /// end cuts is kept with the payload that is there.
     ///
+    /// - Parameter isGrowing: the recorder may be in the midst of writing the last chunk, which the buffers still hold.
     /// - Throws: ``TraceFormatError/unsupportedVersion(path:found:supported:)``.
     /// - Complexity: O(chunks) when nothing is damaged: payloads are not touched.
-    init(_ file: MappedFile, path: String, damage: DamageLog) throws(TraceFormatError) {
+    init(_ file: MappedFile, path: String, isGrowing: Bool, damage: DamageLog) throws(TraceFormatError) {
         let (header, headerSize) = try TraceLog.header(file, path: path, damage: damage)
         self.header = header
         // Behind the end are chunks that were not written whole.
@@ -52,6 +53,7 @@ struct TraceLog {
         var offset = min(headerSize, size)
         while offset < size {
             if let chunk = TraceLog.chunk(file, at: offset, end: size) {
+                if chunk.isTruncated && isGrowing { break }
                 chunks.append(chunk)
                 if chunk.isTruncated {
                     damage.report(
@@ -65,6 +67,7 @@ struct TraceLog {
             } else {
                 let next = TraceLog.resynchronize(file, from: offset + 8, end: size)
                 let atEnd = next == size && size - offset < Chunk.headerSize
+                if atEnd && isGrowing { break }
                 damage.report(
                     Damage(
                         file: TraceLog.name, offset: UInt64(offset), lostBytes: UInt64(next - offset),

@@ -125,7 +125,9 @@ public final class TraceWriter {
     }
 
     /// A buffers file whose slots hold these chunks, each with its owner's state.
-    public static func buffers(slots: [[UInt8]], slotSize: Int = 8192) -> [UInt8] {
+    ///
+    /// - Parameter recorder: the process that says it is at work; 0: none.
+    public static func buffers(slots: [[UInt8]], slotSize: Int = 8192, recorder: Int32 = 0) -> [UInt8] {
         var header = fathom_buffers()
         header.magic = FATHOM_BUFFERS_MAGIC
         header.version = FATHOM_BUFFERS_VERSION
@@ -138,6 +140,7 @@ public final class TraceWriter {
         header.slots_offset = 4096
         header.clock = UInt8(FATHOM_CLOCK_MONOTONIC)
         header.ticks_per_second = 1_000_000_000
+        header.recorder_pid = UInt32(recorder)
         var bytes = withUnsafeBytes(of: header) { Array($0) }
         bytes.append(contentsOf: [UInt8](repeating: 0, count: 128 - bytes.count))
         for _ in slots { bytes.append(contentsOf: [UInt8(FATHOM_SLOT_OWNED), 0, 0, 0]) }
