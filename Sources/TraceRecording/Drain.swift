@@ -94,18 +94,13 @@ final class Drain: @unchecked Sendable {
             return []
         }
         var alive: [UInt32: Bool] = [:]
-        // A process that became another program by exec has left its chunks behind: the newest image of a pid counts.
-        var newest: [UInt32: UInt32] = [:]
         let owned = buffers.slots(in: FATHOM_SLOT_OWNED).filter { $0.header.magic == FATHOM_CHUNK_MAGIC }
         for slot in owned {
-            newest[slot.header.pid] = max(newest[slot.header.pid] ?? 0, slot.header.process)
             seen.insert(slot.header.process)
-        }
-        for slot in owned {
             let pid = slot.header.pid
             let isAlive = alive[pid] ?? processIsAlive(Int32(bitPattern: pid))
             alive[pid] = isAlive
-            if !isAlive || slot.header.process < newest[pid]! { drain(slot) }
+            if !isAlive { drain(slot) }
         }
         return alive.filter { $0.value }.map { Int32(bitPattern: $0.key) }.sorted()
     }

@@ -36,25 +36,48 @@ struct HostFacts {
         }
     }
 
+    /// The ids of all processes that can be seen.
+    static func processes() -> [String] {
+        guard let directory = opendir("/proc") else { return [] }
+        defer { closedir(directory) }
+        var processes: [String] = []
+        while let entry = readdir(directory) {
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) {
+                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if name.utf8.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }) { processes.append(name) }
+        }
+        return processes
+    }
+
     static func firstLine(of path: String) -> String {
         start(of: path)?.split(separator: "\n").first.map(String.init) ?? ""
     }
 
-    private static func value(of key: String, in path: String) -> String? {
+    static func value(of key: String, in path: String) -> String? {
         for line in (start(of: path) ?? "").split(separator: "\n") where line.hasPrefix(key) {
             guard let colon = line.firstIndex(of: ":") else { continue }
-            return String(line[line.index(after: colon)...].drop { $0 == " " })
+            return String(line[line.index(after: colon)...].drop { $0 == " " || $0 == "\t" })
         }
         return nil
     }
 }
 
-/// Whether a process exists and has not ended.
+/// Whether a process exists and has not ended. It told us its id as it knows it: that of its own namespace, if it has one.
+///
+/// - Complexity: O(processes of the system) where no process here has that id.
 func processIsAlive(_ pid: Int32) -> Bool {
-    if kill(pid, 0) != 0 && errno == ESRCH { return false }
-    // pid (name) state ...: the name can hold anything, so the last parenthesis counts.
-    let line = HostFacts.firstLine(of: "/proc/\(pid)/stat")
-    guard let end = line.lastIndex(of: ")") else { return true }
-    let state = line[end...].dropFirst(2).first
-    return state != "Z" && state != "X"
+    if kill(pid, 0) == 0 || errno != ESRCH {
+        // pid (name) state ...: the name can hold anything, so the last parenthesis counts.
+        let line = HostFacts.firstLine(of: "/proc/\(pid)/stat")
+        guard let end = line.lastIndex(of: ")"), let state = line[end...].dropFirst(2).first else { return true }
+        if state != "Z" && state != "X" { return true }
+    }
+    return HostFacts.processes().contains { process in
+        // Its ids from our namespace to its own.
+        let ids = HostFacts.value(of: "NSpid", in: "/proc/\(process)/status")?.split(separator: "\t") ?? []
+        guard ids.count > 1, ids.last == "\(pid)" else { return false }
+        let state = HostFacts.value(of: "State", in: "/proc/\(process)/status")?.first
+        return state != "Z" && state != "X"
+    }
 }

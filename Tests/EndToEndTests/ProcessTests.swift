@@ -19,6 +19,40 @@ import Testing
         #expect(try Dump(session).counts() == ["main": 1, "work": 177 + 1973, "report": 1])
     }
 
+    /// A process with its id in a namespace of its own outlives `CMD`: its buffer stays its own while another one begins,
+    /// though no process here has that id.
+    @Test(.enabled(if: getuid() == 0)) func otherNamespace() throws {
+        let binary = try Binaries.instrumented("waiting.c", .gccO2)
+        let directory = try TemporaryDirectory("namespace")
+        let session = directory.file("session.fathom")
+        let inner = directory.file("inner")
+        try writeFile(
+            Array(
+                """
+                echo $(($1 - 1)) > /proc/sys/kernel/ns_last_pid
+                cd "$2"
+                "$3" one go-one &
+                for i in $(seq 1000); do [ -e second ] && break; sleep 0.02; done
+                "$3" two go-two
+                wait
+                """.utf8), to: inner)
+        let outer = """
+            p=30000; while [ -e /proc/$p ]; do p=$((p - 1)); done
+            unshare --pid --fork sh "$0" $p "$1" "$2" &
+            for i in $(seq 1000); do [ -e "$1/one" ] && break; sleep 0.02; done
+            """
+        let recorded = try Fathom.record(
+            ["sh", "-c", outer, inner, directory.path, binary], into: session, options: ["--quiet", "--force"])
+        #expect(recorded.status == 0)
+        for (made, awaited) in [("second", "two"), ("go-one", nil), ("go-two", nil)] {
+            try writeFile([], to: directory.file(made))
+            if let awaited { #expect(waitUntil { access(directory.file(awaited), F_OK) == 0 }) }
+            usleep(50_000)
+        }
+        #expect(waitUntil { access(session + "/buffers", F_OK) != 0 })
+        #expect(try Dump(session).counts() == ["main": 2, "before": 200, "after": 200])
+    }
+
     /// Every image of every process is there, under its own number.
     @Test(arguments: Build.all)
     func everyImageIsAProcess(_ build: Build) throws {
