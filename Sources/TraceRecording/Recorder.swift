@@ -8,6 +8,7 @@ public struct Recorder {
 
     private let options: RecordingOptions
     private let runtime: String
+    private let strings = CStrings()
 
     /// - Parameters:
     ///   - options: What to run and what to keep.
@@ -105,10 +106,11 @@ public struct Recorder {
         let given = UnsafeBufferPointer(start: CommandLine.unsafeArgv, count: Int(CommandLine.argc))
         let tail = given.suffix(options.arguments.count)
         let isOurs = zip(tail, options.arguments).allSatisfy { String(cString: $0!) == $1 }
-        return isOurs && tail.count == options.arguments.count ? Array(tail) : options.arguments.map { strdup($0) }
+        return isOurs && tail.count == options.arguments.count
+            ? Array(tail) : options.arguments.map { strings.copy($0) }
     }
 
-    /// The program's environment: ours, byte for byte, the runtime in front of what is preloaded already.
+    /// The program's environment: ours, byte for byte, and the runtime preloaded.
     private func environment(session: String, preload: String) -> [UnsafeMutablePointer<CChar>?] {
         var result: [UnsafeMutablePointer<CChar>?] = [], preloaded = "", sanitizer = ""
         for variable in plainEnvironment() {
@@ -120,12 +122,24 @@ public struct Recorder {
                 result.append(variable)
             }
         }
-        result.append(strdup("FATHOM_SESSION=\(session)"))
+        result.append(strings.copy("FATHOM_SESSION=\(session)"))
         if options.relaxesAddressSanitizer {
-            result.append(strdup("ASAN_OPTIONS=\(sanitizer)verify_asan_link_order=0"))
+            result.append(strings.copy("ASAN_OPTIONS=\(sanitizer)verify_asan_link_order=0"))
         }
-        result.append(strdup("LD_PRELOAD=\(preload)\(preloaded.isEmpty ? "" : ":")\(preloaded)"))
+        result.append(strings.copy("LD_PRELOAD=\(Self.preloading(preload, with: preloaded))"))
         return result
+    }
+
+    /// The runtime in front of what is preloaded already, but behind an address sanitizer: that does not run behind others.
+    private static func preloading(_ runtime: String, with others: String) -> String {
+        // As the dynamic linker separates them.
+        let libraries = others.split { $0 == ":" || $0 == " " }
+        let isSanitizer = { (path: Substring) in
+            path.split(separator: "/").last.map { $0.hasPrefix("libasan.so") || $0.hasPrefix("libclang_rt.asan") }
+                ?? false
+        }
+        return (libraries.filter(isSanitizer) + [runtime[...]] + libraries.filter { !isSanitizer($0) })
+            .joined(separator: ":")
     }
 
     /// Our environment, without another recorder's session.
@@ -137,6 +151,18 @@ public struct Recorder {
             entry += 1
         }
         return result
+    }
+}
+
+/// Strings as C takes them, for as long as this lives.
+private final class CStrings {
+    private var all: [UnsafeMutablePointer<CChar>] = []
+
+    deinit { for string in all { free(string) } }
+
+    func copy(_ text: String) -> UnsafeMutablePointer<CChar> {
+        all.append(strdup(text))
+        return all[all.count - 1]
     }
 }
 

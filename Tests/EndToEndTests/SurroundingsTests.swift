@@ -102,6 +102,74 @@ import Testing
         #expect(try Dump(session).counts()["last"] == 1)
     }
 
+    /// Preloaded into `fathom record` itself, and so into a program that has none.
+    @Test func addressSanitizerPreloaded() throws {
+        let library = try run("gcc", ["-print-file-name=libasan.so"]).stdout.split(separator: "\n").first ?? ""
+        try #require(library.contains("/"), "gcc has no address sanitizer")
+        let binary = try Binaries.instrumented("fib.c", .gccO0)
+        let session = try TemporaryDirectory("preloaded")
+        let recorded = try Fathom.record(
+            [binary, "10"], into: session.file("session.fathom"), environment: ["LD_PRELOAD": String(library)])
+        #expect(recorded.status == 0, "\(recorded.stderr)")
+        #expect(recorded.stdout == "55\n")
+        #expect(try Dump(session.file("session.fathom")).counts()["fib"] == 177)
+    }
+
+    /// A preloaded library that sets variables moves the environment, behind which Swift's library looks for arguments.
+    @Test func movedEnvironment() throws {
+        let directory = try TemporaryDirectory("moved")
+        let library = try Toolchain.compile(
+            sources: [
+                "moved.c": """
+                #include <stdlib.h>
+                __attribute__((constructor)) static void move(void) { setenv("MOVED_BY_TEST", "1", 1); }
+                """
+            ], compiler: .gcc, flags: ["-shared", "-fPIC"], output: directory.file("libmoved.so"))
+        let session = directory.file("session.fathom")
+        let binary = try Binaries.instrumented("fib.c", .gccO0)
+        let recorded = try Fathom.record([binary, "10"], into: session, environment: ["LD_PRELOAD": library])
+        #expect(recorded.stdout == "55\n", "signal \(recorded.signal ?? 0): \(recorded.stderr)")
+        #expect(try Dump(session).counts()["fib"] == 177)
+    }
+
+    /// Containers and chroots may have no /proc.
+    @Test(.enabled(if: getuid() == 0)) func withoutProc() throws {
+        let binary = try Binaries.instrumented("fib.c", .gccO0)
+        let directory = try TemporaryDirectory("without-proc")
+        let session = directory.file("session.fathom")
+        let script = """
+            umount -l /proc && "$0" record -q -o "$1" -- "$2" 10 && "$0" report "$1" --format csv
+            """
+        let recorded = try run("unshare", ["-m", "sh", "-c", script, Fathom.executable, session, binary])
+        #expect(recorded.status == 0, "\(recorded.stderr)")
+        #expect(recorded.stdout.hasPrefix("55\n"))
+        #expect(try Dump(session).counts()["fib"] == 177)
+        #expect(access(session + "/buffers", F_OK) != 0)
+    }
+
+    /// With too few descriptors the recording is refused, or it is whole.
+    @Test func fewDescriptors() throws {
+        let binary = try Binaries.instrumented("fib.c", .gccO0)
+        let directory = try TemporaryDirectory("descriptors")
+        var whole = 0
+        for limit in 4...10 {
+            let session = directory.file("\(limit).fathom")
+            let recorded = try run(
+                "sh",
+                [
+                    "-c", "ulimit -n \(limit); exec \"$0\" record -q -o \"$1\" -- \"$2\" 10", Fathom.executable,
+                    session, binary,
+                ])
+            guard recorded.stdout == "55\n" else {
+                #expect(recorded.status != 0 && !recorded.stderr.isEmpty, "\(limit)")
+                continue
+            }
+            #expect(try Dump(session).counts()["fib"] == 177, "\(limit)")
+            whole += 1
+        }
+        #expect(whole > 0)
+    }
+
     /// gcc's address sanitizer refuses to run behind a preloaded library unless it is told otherwise.
     @Test func addressSanitizer() throws {
         let binary = try Binaries.instrumented("fib.c", .gccO0, flags: ["-fsanitize=address"], variant: "-asan")
