@@ -81,10 +81,14 @@ let package = Package(
         // Recording: starts the target, owns the session directory.
         .target(name: "TraceRecording", dependencies: ["CTraceFormat"], swiftSettings: strict),
 
+        // What Swift's library does not always find: how this program was called.
+        .target(name: "CArguments"),
+
         // The command line: the only code that prints or exits.
         .executableTarget(
             name: "fathom",
             dependencies: [
+                "CArguments",
                 "TraceFormat", "TraceAnalysis", "TraceSymbols", "TraceText", "TraceReports", "TraceExport",
                 "TraceRecording",
                 "TraceBuild",

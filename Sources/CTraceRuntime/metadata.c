@@ -133,7 +133,7 @@ void metadata_title(void) {
 
 void metadata_process(uint32_t parent_process) {
     static char path[TEXT_LIMIT], command[TEXT_LIMIT];  // one thread comes here; its stack may be small
-    long path_size = SYSTEM(readlinkat, AT_FDCWD, "/proc/self/exe", path, sizeof path, 0, 0);
+    size_t path_size = system_program_path(path, sizeof path);
     long command_size = 0;
     long descriptor = system_open("/proc/self/cmdline", O_RDONLY);
     if (descriptor >= 0) {
@@ -149,7 +149,7 @@ void metadata_process(uint32_t parent_process) {
         .origin = parent_process == FATHOM_NO_PROCESS ? FATHOM_ORIGIN_IMAGE : FATHOM_ORIGIN_FORK,
         .start_ticks = runtime.start_ticks,
         .start_ns = system_monotonic_ns(),
-        .path_size = path_size > 0 ? (uint32_t)path_size : 0,
+        .path_size = (uint32_t)path_size,
         .command_size = command_size > 0 ? (uint32_t)command_size : 0,
     };
     struct part parts[] = {ITEM_BODY(item), {path, item.path_size}, {command, item.command_size}};

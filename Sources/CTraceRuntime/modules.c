@@ -123,8 +123,7 @@ static void tell_module(const struct modules *modules, const struct module *modu
     const char *name = text_of(modules, module);
     size_t size = 0;
     if (is_program) {
-        long got = SYSTEM(readlinkat, AT_FDCWD, "/proc/self/exe", path, sizeof path, 0, 0);
-        size = got > 0 ? (size_t)got : 0;
+        size = system_program_path(path, sizeof path);
     } else {
         if (name[0] != '/') {
             long got = SYSTEM(getcwd, path, 4096, 0, 0, 0, 0);

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <signal.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -27,6 +28,19 @@ long system_read(long descriptor, void *bytes, size_t size) {
     do result = SYSTEM(read, descriptor, bytes, size, 0, 0, 0);
     while (result == -EINTR);
     return result;
+}
+
+size_t system_program_path(char *path, size_t room) {
+    long size = SYSTEM(readlinkat, AT_FDCWD, "/proc/self/exe", path, room, 0, 0);
+    if (size > 0) return (size_t)size;
+    // Without /proc: as it was started.
+    const char *name = (const char *)getauxval(AT_EXECFN);
+    if (!name) return 0;
+    size = 0;
+    if (name[0] != '/' && (size = SYSTEM(getcwd, path, room, 0, 0, 0, 0)) > 0) path[size - 1] = '/';
+    if (size < 0) return 0;
+    while (*name && (size_t)size < room) path[size++] = *name++;
+    return (size_t)size;
 }
 
 uint64_t system_size(long descriptor) {

@@ -51,6 +51,8 @@ INTERNAL long system_call(long number, long a, long b, long c, long d, long e, l
 long system_open(const char *path, int flags);
 void system_close(long descriptor);
 long system_read(long descriptor, void *bytes, size_t size);
+// Absolute path of the program, without a NUL; 0 when it cannot be told. Returns its size.
+size_t system_program_path(char *path, size_t room);
 uint64_t system_inode(long descriptor);  // of a file; 0 when it cannot be told
 uint64_t system_size(long descriptor);   // of a file, in bytes; 0 when it cannot be told
 // Maps `size` bytes of a file shared and writable. NULL on failure.

@@ -44,6 +44,17 @@ final class SessionDirectory {
         return file
     }
 
+    /// Opens a file that was made here, if it is still what has its name.
+    ///
+    /// - Returns: A descriptor, which is the caller's, or -1.
+    func reopen(_ name: String, _ access: Int32) -> Int32 {
+        let file = openat(descriptor, name, access | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+        var status = stat()
+        if file >= 0, fstat(file, &status) == 0, status.st_ino == made[name] { return file }
+        if file >= 0 { close(file) }
+        return -1
+    }
+
     /// Makes a file that holds `text`.
     func create(_ name: String, holding text: String) throws(RecordingError) {
         let file = try create(name, O_WRONLY)

@@ -55,6 +55,7 @@ final class SharedBuffers: @unchecked Sendable {
         let descriptor = try directory.create(Self.name, O_RDWR)
         defer { close(descriptor) }
         reading = open(path, O_RDONLY | O_CLOEXEC)
+        guard reading >= 0 else { throw .cannotCreate(path: path, errno: errno) }
         spare = Self.takeDescriptor()
         // The first page is written, not left to be allocated when somebody touches it: a full disk shows here. Later ones
         // the runtime allocates before it touches them.
@@ -205,7 +206,9 @@ final class SharedBuffers: @unchecked Sendable {
             usleep(1000)
         }
         if spare >= 0 { close(spare) }
-        let descriptor = open("/proc/self/fd/\(reading)", O_RDWR | O_CLOEXEC)
+        // Without its name where it was removed, by its name where there is no /proc.
+        var descriptor = open("/proc/self/fd/\(reading)", O_RDWR | O_CLOEXEC)
+        if descriptor < 0 { descriptor = directory.reopen(Self.name, O_RDWR) }
         guard descriptor >= 0 else { return nil }
         let memory = mmap(base, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, descriptor, 0)
         close(descriptor)

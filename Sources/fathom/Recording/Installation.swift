@@ -1,3 +1,4 @@
+internal import CArguments
 internal import Glibc
 internal import TraceBuild
 
@@ -5,7 +6,9 @@ internal import TraceBuild
 enum Installation {
     /// The running executable.
     static var executable: String {
-        guard let path = realpath("/proc/self/exe", nil) else { return "fathom" }
+        guard let path = realpath("/proc/self/exe", nil) ?? realpath(fathom_executed_path(), nil) else {
+            return "fathom"
+        }
         defer { free(path) }
         return String(cString: path)
     }
