@@ -11,6 +11,8 @@ public enum ExcludeGroup {
         let plain = name.prefix { !"<({".contains($0) }
         for scope in plain.ranges(of: "::") {
             let line = plain[..<scope.upperBound] + "*"
+            // `std::string` and others are called so by people alone.
+            if plain.hasPrefix("std::"), !lines.isEmpty { break }
             if line.count > 3, ExcludeList.name(in: String(line)) == String(line) { lines.append(String(line)) }
         }
         if let file, let line = ExcludeList.line(ofFiles: lastComponent(file)), !line.contains("*") {

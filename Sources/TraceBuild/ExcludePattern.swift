@@ -24,6 +24,11 @@ public enum ExcludePattern {
             rest = rest[range.upperBound...]
             before = "*"
         }
+        // `std::to_string` is `std::__cxx11::to_string` for compilers, and `std::string` something else altogether.
+        if before + behind + operatorName == "", rest.hasPrefix("std::"), let scope = rest.ranges(of: "::").last {
+            rest = rest[scope.lowerBound...]
+            before = "*"
+        }
         if let clone = rest.firstIndex(of: ".") {  // f.lto_priv.0: the compiler knows it as f when it adds the hooks
             rest = rest[..<clone]
             behind = "*"

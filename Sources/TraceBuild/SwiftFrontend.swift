@@ -56,25 +56,30 @@ public struct SwiftFrontend {
     }
 }
 
-/// One run of the frontend that makes object files.
+/// One run of the frontend that makes object files, or what the linker makes code of later.
 struct Compilation {
     private(set) var outputs: [String] = []
+    /// `-c`; `-emit-bc` where the linker optimises.
+    private let goal: String
     private var rest: [String] = []
     private var codeOptions: [String] = []
     private(set) var optimizes = false
     private var outputList: String?
 
-    /// - Returns: nil when `arguments` do not ask for object files from source.
+    /// - Returns: nil when `arguments` do not ask for that, from source.
     init?(_ arguments: [String]) throws(BuildError) {
-        guard arguments.first == "-frontend", arguments.contains("-c"),
-            !arguments.contains(where: { $0.hasPrefix("-lto") || $0.hasSuffix(".ll") || $0.hasSuffix(".bc") })
+        guard arguments.first == "-frontend", let goal = arguments.first(where: { $0 == "-c" || $0 == "-emit-bc" }),
+            arguments.contains(where: {
+                $0.hasSuffix(".swift") || $0.hasPrefix("-filelist") || $0 == "-primary-filelist"
+            })
         else { return nil }
+        self.goal = goal
         var index = 1
         while index < arguments.count {
             let argument = arguments[index]
             let value = index + 1 < arguments.count ? arguments[index + 1] : nil
             index += 1
-            if argument == "-c" { continue }
+            if argument == goal { continue }
             if argument == "-o", let value {
                 outputs.append(value)
                 index += 1
@@ -86,7 +91,9 @@ struct Compilation {
                 if argument.hasPrefix("-O") {
                     optimizes = argument != "-Onone"
                     codeOptions.append(argument)
-                } else if Self.codeFlags.contains(argument) || argument.hasPrefix("-sanitize=") {
+                } else if Self.codeFlags.contains(argument)
+                    || ["-sanitize=", "-lto"].contains(where: { argument.hasPrefix($0) })
+                {
                     codeOptions.append(argument)
                 } else if Self.codeValues.contains(argument), let value {
                     codeOptions += [argument, value]
@@ -101,7 +108,8 @@ struct Compilation {
 
     /// What making code depends on.
     private static let codeFlags: Set<String> = [
-        "-function-sections", "-disable-llvm-optzns", "-disable-objc-interop", "-static", "-parse-as-library",
+        "-function-sections", "-profile-generate", "-profile-coverage-mapping", "-disable-llvm-optzns",
+        "-disable-objc-interop", "-static", "-parse-as-library",
         SwiftBuild.withoutLLVMMerging,
     ]
     private static let codeValues: Set<String> = ["-target", "-target-cpu", "-Xllvm", "-module-name", "-resource-dir"]
@@ -131,9 +139,9 @@ struct Compilation {
         return outputs.flatMap { ["-index-unit-output-path", $0] }
     }
 
-    /// LLVM's assembly to an object file.
+    /// LLVM's assembly to an object file, or to LLVM's binary form.
     func toObject(_ output: String) -> [String] {
-        ["-frontend", "-c"] + codeOptions + SwiftBuild.withoutMerging
+        ["-frontend", goal] + codeOptions + SwiftBuild.withoutMerging
             + [Self.intermediate(of: output), "-o", output]
     }
 }

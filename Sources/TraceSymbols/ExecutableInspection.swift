@@ -18,6 +18,8 @@ public struct ExecutableInspection: Sendable {
     public var matchesHost = false
     /// It, or a library it needs, calls the compiler's function hooks.
     public var isInstrumented = false
+    /// It defines gcc's hook itself, so its own functions call that one and no preloaded one.
+    public var hasOwnHooks = false
     /// The runtime is linked in, dynamically or statically.
     public var hasFathomRuntime = false
     /// It needs gcc's shared address sanitizer, which by itself refuses to run behind a preloaded library.
@@ -50,6 +52,9 @@ public struct ExecutableInspection: Sendable {
         inspection.hasFathomRuntime = isLinkedStatically || dynamic.needed.contains(where: isRuntime)
         inspection.needsAddressSanitizer = dynamic.needed.contains { $0.hasPrefix("libasan.so") }
         inspection.isInstrumented = isLinkedStatically || callsHooks(file)
+        inspection.hasOwnHooks =
+            !inspection.hasFathomRuntime && inspection.kind == .elfDynamic
+            && [SHT_DYNSYM, SHT_SYMTAB].contains { file.namesSymbol([hooks[0]], in: $0) { !$0 } }
         if !inspection.isInstrumented, inspection.kind == .elfDynamic {
             var search = LibrarySearch(program: file, libraryPath: libraryPath)
             inspection.isInstrumented = search.anyLibrary(of: file, dynamic) { library in

@@ -34,6 +34,23 @@ import Testing
         try expectRefusal([directory.file("plain")], saying: ["-finstrument-functions"], directory)
     }
 
+    /// Hooks of its own take the calls; nothing of it would be recorded.
+    @Test func hooksOfItsOwn() throws {
+        let directory = try TemporaryDirectory("refusal")
+        let source = try directory.write(
+            """
+            __attribute__((no_instrument_function)) void __cyg_profile_func_enter(void *f, void *s) { (void)f, (void)s; }
+            __attribute__((no_instrument_function)) void __cyg_profile_func_exit(void *f, void *s) { (void)f, (void)s; }
+            int main(void) { return 0; }
+            """, to: "own.c")
+        try run("gcc", ["-finstrument-functions", source, "-o", directory.file("own")])
+        try expectRefusal(
+            [directory.file("own")], saying: ["own: has a function __cyg_profile_func_enter of its own"], directory)
+        let forced = try Fathom.record(
+            [directory.file("own")], into: directory.file("s"), options: ["--quiet", "--force"])
+        #expect(forced.status == 0)
+    }
+
     @Test func staticWithoutRuntime() throws {
         let directory = try TemporaryDirectory("refusal")
         let binary = try Binaries.instrumented("fib.c", .gccO2, flags: ["-static"], variant: "-static")

@@ -43,6 +43,24 @@ import Testing
         #expect(task.contains(" nap() (") && task.contains(" suspended)\n") && task.contains("  (suspended)\n"))
     }
 
+    /// Every function has hooks, too, where the linker optimises and where the code counts for coverage.
+    @Test(arguments: [["-lto=llvm-full", "-use-ld=lld"], ["-profile-generate", "-profile-coverage-mapping"]])
+    func everyFunctionOfOtherCode(options: [String]) throws {
+        let source = try directory.write(
+            """
+            @inline(never) func leaf(_ n: Int) -> Int { n &+ 1 }
+            @inline(never) func twice(_ n: Int) -> Int { leaf(leaf(n)) }
+            print(twice(Int(CommandLine.argc)))
+            """, to: "main.swift")
+        let program = try build(SwiftBuildKind.all[3], options + [source])
+        let session = directory.file("s")
+        let recorded = try Fathom.record(
+            [program], into: session, environment: ["LLVM_PROFILE_FILE": directory.file("profile")])
+        #expect(recorded.stdout == "3\n", Comment(rawValue: recorded.stderr))
+        let calls = try Listing.rows(["report", session, "--format", "csv"])
+        #expect(calls["twice(_:)"] == 1 && calls["leaf(_:)"] == 2, "\(calls)")
+    }
+
     /// What runs of a task on the main thread is called by `main`: it stays, however deep and short, and is joined.
     @Test(arguments: [SwiftBuildKind.all[0], SwiftBuildKind.all[2]], [["-t", "200us"], ["-D", "0"]])
     func optionsKeepTasks(kind: SwiftBuildKind, options: [String]) throws {

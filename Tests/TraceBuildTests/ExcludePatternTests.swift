@@ -10,6 +10,7 @@ import Testing
         ("std::vector<int, std::allocator<int> >::size", "*::size"),
         ("std::distance<char const*>", "std::distance<*"),
         ("a<b>::c<d<e>>", "*::c<*"),
+        ("std::string::append", "*::append"), ("std::to_string", "*::to_string"),
         ("ns::(anonymous namespace)::hash", "*::hash"),
         ("ns::P::operator[]", "ns::P::operator[]"),
         ("std::vector<int>::operator[]", "*::operator[]"),
@@ -40,7 +41,8 @@ import Testing
     @Test(arguments: [
         ("app::Lexer::next", "/w/src/lexer.h", ["app::*", "app::Lexer::*", "file: lexer.h"]),
         ("std::vector<a::b>::size", nil, ["std::*"]), ("(anonymous namespace)::f", "/w/a b.cc", ["file: a b.cc"]),
-        ("main", "/w/a #b.c", []), ("operator<<", nil, []),
+        ("main", "/w/a #b.c", []),
+        ("std::string::append", nil, ["std::*"]), ("operator<<", nil, []),
     ])
     func groups(_ name: String, _ file: String?, _ lines: [String]) {
         #expect(ExcludeGroup.lines(of: name, in: file) == lines)

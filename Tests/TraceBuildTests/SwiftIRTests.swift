@@ -130,9 +130,21 @@ import Testing
         #expect(compilation.toIR.suffix(4) == ["-index-unit-output-path", "a.o", "-o", "a.o.fathom.ll"])
     }
 
+    /// Code that the linker makes, and code that counts how often it runs, is made as the options say.
+    @Test func optionsOfCode() throws {
+        let lto = ["-frontend", "-emit-bc", "a.swift", "-lto=llvm-full", "-o", "a.swift.bc"]
+        let linked = try #require(try Compilation(lto)).toObject("a.swift.bc")
+        #expect(linked.starts(with: ["-frontend", "-emit-bc", "-lto=llvm-full"]))
+        #expect(linked.suffix(3) == ["a.swift.bc.fathom.ll", "-o", "a.swift.bc"])
+        let counted = ["-frontend", "-c", "a.swift", "-profile-generate", "-profile-coverage-mapping", "-o", "a.o"]
+        #expect(
+            try #require(try Compilation(counted)).toObject("a.o")
+                .starts(with: ["-frontend", "-c", "-profile-generate", "-profile-coverage-mapping"]))
+    }
+
     @Test(arguments: [
         ["-frontend", "-emit-module", "a.swift", "-o", "a.swiftmodule"], ["-modulewrap", "a.swiftmodule", "-o", "a.o"],
-        ["-frontend", "-c", "-lto=llvm-full", "a.swift", "-o", "a.o"], ["-frontend", "-c", "a.bc", "-o", "a.o"],
+        ["-frontend", "-c", "a.bc", "-o", "a.o"], ["-frontend", "-emit-bc", "a.ll", "-o", "a.bc"],
         ["-frontend", "-c", "a.swift"], ["-print-target-info"], [],
     ])
     func restIsLeftToTheCompiler(arguments: [String]) throws {

@@ -22,6 +22,10 @@ struct Refusal: CustomStringConvertible {
             description =
                 "\(path): statically linked, so nothing can be preloaded; link the runtime in: "
                 + "cc -static ... \(Installation.staticLinkArguments); fathom build does so for swiftc -static-executable"
+        case .elfDynamic where program.hasOwnHooks && !force:
+            description =
+                "\(path): has a function __cyg_profile_func_enter of its own, which its functions call in place of Fathom's; "
+                + "leave that out, or pass --force if only its libraries or what it starts are to be recorded"
         case .elfDynamic where !program.isInstrumented && !program.hasFathomRuntime && !force:
             description =
                 "\(path): not instrumented; build it with fathom build -- make (or swift build), or with -finstrument-functions -g, "
