@@ -1,5 +1,3 @@
-public import TraceFormat
-
 /// What a row of a report adds up.
 public enum Grouping: String, CaseIterable, Sendable {
     case function, path, file, module, thread
@@ -14,22 +12,28 @@ public struct AggregateRow {
         case path(Int)
         /// A file or module, or nil for what has none.
         case place(String?)
-        case thread(TracedThread)
+        case thread(ThreadLabel)
     }
 
     public let subject: Subject
-    public fileprivate(set) var calls: UInt64 = 0
+    /// Those that were entered in the recording: a call counts in the process that made it, not again in a fork's child.
+    public var calls: UInt64 = 0
     /// Inclusive time. A call within another of the same row is part of that one's time already.
-    public fileprivate(set) var total: UInt64 = 0
+    public var total: UInt64 = 0
     /// Exclusive time.
-    public fileprivate(set) var selfTime: UInt64 = 0
+    public var selfTime: UInt64 = 0
+    /// The part of `total` in calls that were open already when their process was forked or recording was started. They are in
+    /// neither `calls` nor what follows: without recursion, `calls` times `average` is `total` less this.
+    public var inherited: UInt64 = 0
+    /// How many calls those are, calls within calls included.
+    public var inheritedCalls: UInt64 = 0
     /// The part of `total` in which Swift's tasks did not run.
-    public fileprivate(set) var suspended: UInt64 = 0
+    public var suspended: UInt64 = 0
     /// Over all calls, calls within calls included; 0 when there are none.
-    public fileprivate(set) var average: UInt64 = 0
-    public fileprivate(set) var minimum: UInt64 = 0
-    public fileprivate(set) var maximum: UInt64 = 0
-    public fileprivate(set) var percentiles = Percentiles()
+    public var average: UInt64 = 0
+    public var minimum: UInt64 = 0
+    public var maximum: UInt64 = 0
+    public var percentiles = Percentiles()
 
     /// ns: calls that take less on average are mostly hooks, and their times not to be relied on.
     public static let reliableAverage: UInt64 = 50
@@ -42,7 +46,28 @@ public struct AggregateRow {
         }
     }
 
-    fileprivate init(_ subject: Subject) { self.subject = subject }
+    init(_ subject: Subject) { self.subject = subject }
+
+    /// The row that `sums` make.
+    ///
+    /// - Parameters:
+    ///   - percentiles: of the calls' durations as they were recorded.
+    ///   - cost: what the sums were corrected by.
+    init(_ subject: Subject, _ sums: RowSums, _ percentiles: Percentiles, cost: TracingCost?) {
+        self.subject = subject
+        calls = sums.calls
+        total = sums.total
+        selfTime = sums.selfTime
+        inherited = sums.inherited
+        inheritedCalls = sums.inheritedCalls
+        suspended = sums.suspended
+        guard calls > 0 else { return }
+        average = (sums.durations &+ calls / 2) / calls
+        minimum = sums.minimum
+        maximum = sums.maximum
+        self.percentiles = percentiles
+        if let cost { correctExtremes(by: cost, durations: sums.durations, taken: sums.taken) }
+    }
 }
 
 extension AggregateRow {
@@ -63,14 +88,15 @@ extension AggregateRow {
 }
 
 extension CallPathTree {
-    /// One row for each function, path, file or module; threads have trees of their own: see ``row(of:)``.
+    /// One row for each function, path, file or module; threads have sums of their own: see ``ThreadSums``.
     ///
     /// - Complexity: O(n) in the number of paths.
     public func rows(by grouping: Grouping) -> [AggregateRow] {
         switch grouping {
         case .function: return functionRows { Int(paths[$0].function) }
         case .path:
-            return rows(of: paths.indices.map(AggregateRow.Subject.path), keys: paths.indices.map { Int32($0) })
+            let pathRows = PathRows(self)
+            return paths.indices.map { pathRows[$0] }
         case .file: return placeRows { functions[$0].file }
         case .module: return placeRows { functions[$0].module }
         case .thread: return []
@@ -101,11 +127,6 @@ extension CallPathTree {
         filter.only = patterns
         let classifier = NameClassifier(filter, functions)
         return { classifier.match($0).contains(.only) }
-    }
-
-    /// The one row of all paths, which are those of `thread`.
-    public func row(of thread: TracedThread) -> AggregateRow {
-        rows(of: [.thread(thread)], keys: Array(repeating: 0, count: paths.count))[0]
     }
 
     private func functionRows(_ key: (Int) -> Int?) -> [AggregateRow] {
@@ -142,13 +163,9 @@ extension CallPathTree {
 
     /// Adds up paths by row: `keys` has the row of every path, -1 for none.
     private func rows(of subjects: [AggregateRow.Subject], keys: [Int32]) -> [AggregateRow] {
-        var rows = subjects.map { AggregateRow($0) }
-        var sums = [CallPathSums](repeating: CallPathSums(), count: rows.count)
-        /// Time of all calls, calls within calls included, and what a correction took off it.
-        var durations = [UInt64](repeating: 0, count: rows.count)
-        var taken = [UInt64](repeating: 0, count: rows.count)
+        var sums = [RowSums](repeating: RowSums(), count: subjects.count)
         /// Paths above the current one, by row, and where they end.
-        var active = [Int32](repeating: 0, count: rows.count)
+        var active = [Int32](repeating: 0, count: subjects.count)
         var open: [Int] = []
         let suspensions = suspensions
         for (index, path) in paths.enumerated() {
@@ -159,39 +176,23 @@ extension CallPathTree {
             open.append(index)
             guard keys[index] >= 0 else { continue }
             let row = Int(keys[index])
-            var added = path.sums
-            durations[row] &+= added.total &- added.inherited
-            taken[row] &+= added.taken
-            if active[row] > 0 {
-                added.total = 0
-            } else if !suspensions.isEmpty {
-                rows[row].suspended &+= suspensions[index]
-            }
-            sums[row].add(added)
+            sums[row].add(
+                path.sums, isOutermost: active[row] == 0, suspended: suspensions.isEmpty ? 0 : suspensions[index])
             active[row] += 1
         }
-        let members = pathsByRow(keys, rows: rows.count)
+        let members = pathsByRow(keys, rows: subjects.count)
         var reader = PercentileReader()
-        for row in rows.indices {
-            let sum = sums[row]
-            rows[row].calls = sum.calls
-            rows[row].total = sum.total
-            rows[row].selfTime = sum.selfTime
-            guard sum.calls > 0 else { continue }
-            rows[row].average = (durations[row] &+ sum.calls / 2) / sum.calls
-            rows[row].minimum = sum.minimum
-            rows[row].maximum = sum.maximum
+        return subjects.indices.map { row in
             for path in members.paths[members.starts[row]..<members.starts[row + 1]] {
-                reader.add(histograms, paths[Int(path)].histogram)
+                let path = paths[Int(path)]
+                reader.add(histograms, path.histogram, of: path.sums)
             }
-            rows[row].percentiles = reader.take(within: sum.minimum...sum.maximum)
-            if let cost { rows[row].correctExtremes(by: cost, durations: durations[row], taken: taken[row]) }
+            return AggregateRow(subjects[row], sums[row], reader.take(of: sums[row]), cost: cost)
         }
-        return rows
     }
 
     /// Of each path, the time in which it and its callees waited for a task to go on, in ns; empty when none did.
-    private var suspensions: [UInt64] {
+    var suspensions: [UInt64] {
         guard let suspended = functions.suspended else { return [] }
         var times = [UInt64](repeating: 0, count: paths.count)
         for (index, path) in paths.enumerated().reversed() {

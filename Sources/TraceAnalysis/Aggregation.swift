@@ -38,50 +38,115 @@ public struct Aggregation {
     /// - Complexity: O(records) over all cores, then O(n log n) in the number of paths.
     public func tree(of threads: [TracedThread]) -> CallPathTree {
         var sum = CallPathTable()
-        forEach(threads) { _, tables, space in
-            for table in tables { add(table, space, to: &sum) }
+        forEach(threads) { _, sinks, space in
+            for sink in sinks { add(sink, space, to: &sum) }
         }
         return shown(sum)
     }
 
-    /// The call paths of each of `threads`, handed out in no order. `body` is not called twice at once.
-    public func forEachTree(of threads: [TracedThread], _ body: (Int, CallPathTree) -> Void) {
-        forEach(threads) { index, tables, space in
-            var own = CallPathTable()
-            for table in tables { add(table, space, to: &own) }
-            body(index, shown(own))
+    /// The call paths of all of `threads` together, as they were recorded, and what those of each thread add up to, as `rows`
+    /// says, in one pass.
+    ///
+    /// - Complexity: that of ``tree(of:)``; with a filter or a cost, O(n log n) in the number of each thread's paths as well.
+    public func sums(of threads: [TracedThread], rows: RowSettings) -> (tree: CallPathTree, threads: [ThreadSums]) {
+        var sum = CallPathTable()
+        var known = [ThreadSums?](repeating: nil, count: threads.count)
+        forEach(threads) { index, sinks, space in
+            if rows.isAsRecorded {
+                known[index] = ThreadSums(threads[index], sinks)
+            } else if threads.count > 1 {
+                var own = CallPathTable()
+                for sink in sinks { add(sink.table, sink.keys, space, to: &own) }
+                known[index] = ThreadSums(threads[index], rows.shown(CallPathTree(own, functions: resolver.functions)))
+            }
+            for sink in sinks { add(sink, space, to: &sum) }
         }
+        let tree = CallPathTree(sum, functions: resolver.functions)
+        if threads.count == 1, !rows.isAsRecorded { known[0] = ThreadSums(threads[0], rows.shown(tree)) }
+        return (tree, known.compactMap { $0 })
+    }
+
+    /// What the call paths of each of `threads` add up to; threads without any are left out.
+    public func threadSums(of threads: [TracedThread]) -> [ThreadSums] {
+        var known = [ThreadSums?](repeating: nil, count: threads.count)
+        forEach(threads) { index, sinks, space in
+            var own = CallPathTable()
+            for sink in sinks { add(sink, space, to: &own) }
+            known[index] = ThreadSums(threads[index], shown(own))
+        }
+        return known.compactMap { $0 }
     }
 
     /// Corrected before it is filtered: calls that are not shown cost as well.
-    private func shown(_ table: CallPathTable) -> CallPathTree {
+    private func shown(_ table: consuming CallPathTable) -> CallPathTree {
         let tree = CallPathTree(table, functions: resolver.functions)
         return (cost.map(tree.corrected) ?? tree).filtered(filter)
     }
 
-    /// Adds a thread's paths, known by addresses, to those known by function ids.
-    private func add(_ table: CallPathTable, _ space: AddressSpace, to sum: inout CallPathTable) {
-        var places = [UInt32](repeating: 0, count: table.count)
-        for index in 1..<table.count {
+    /// Adds the paths of a thread, or of a part of one, to those known by function ids. What is in `sink` is used up.
+    private func add(_ sink: CallPathSink, _ space: AddressSpace, to sum: inout CallPathTable) {
+        if sum.count == 1, let functions = functions(of: sink, space) {
+            sum.free()
+            sum = sink.table
+            sum.translate(functions)
+        } else {
+            add(sink.table, sink.keys, space, to: &sum)
+            sink.table.free()
+        }
+        sink.keys.free()
+    }
+
+    /// The functions of a sink's keys, if its table needs no other change to be one of function ids.
+    private func functions(of sink: CallPathSink, _ space: AddressSpace) -> [UInt32]? {
+        var functions = [UInt32](repeating: .max, count: sink.keys.count)
+        var seen: Set<UInt32> = []
+        for index in 1..<max(sink.table.count, 1) {
+            let node = sink.table.nodes + index
+            if node.pointee.firstStart == .max { return nil }
+            let number = Int(node.pointee.function)
+            if functions[number] != .max { continue }
+            let key = sink.keys[node.pointee.function].pointee
+            functions[number] = space.function(at: key.address, epoch: key.epoch)
+            // Two versions of a function: their paths are one.
+            guard seen.insert(functions[number]).inserted else { return nil }
+        }
+        return functions
+    }
+
+    private func add(
+        _ table: CallPathTable, _ keys: FunctionKeys, _ space: AddressSpace, to sum: inout CallPathTable
+    ) {
+        var functions = [UInt32](repeating: .max, count: keys.count)
+        let places = GrowingMemory<UInt32>(capacity: table.count)
+        defer { places.free() }
+        for index in 1..<max(table.count, 1) {
             let node = table.nodes[index]
             // No call of it is in the stretch of time asked for, so none below it is.
-            if node.sums.firstStart == .max { continue }
-            let function = space.function(at: node.key, epoch: node.epoch)
-            places[index] = sum.callee(of: places[Int(node.parent)], key: UInt64(function), epoch: 0)
-            sum.add(node.sums, node.histogram, in: table.histograms, to: places[index])
+            if node.firstStart == .max { continue }
+            let number = Int(node.function)
+            if functions[number] == .max {
+                let key = keys[node.function].pointee
+                functions[number] = space.function(at: key.address, epoch: key.epoch)
+            }
+            let place = sum.callee(of: places.start[Int(node.parent)], function: functions[number])
+            places.start[index] = place
+            sum.add(table.sums(UInt32(index)), node.histogram, in: table.histograms, to: place)
         }
     }
 
-    /// Passes the paths of each of `threads`, in one table or several, when they are known.
-    private func forEach(_ threads: [TracedThread], _ take: (Int, [CallPathTable], AddressSpace) -> Void) {
+    /// Passes the paths of each of `threads`, in one sink or several, when they are known; `take` uses them up.
+    private func forEach(_ threads: [TracedThread], _ take: (Int, [CallPathSink], AddressSpace) -> Void) {
         let spaces = threads.map { resolver.space(of: $0.process) }
         // The longest first, so that none is left for last.
-        let order = threads.indices.sorted { (threads[$0].bytes, $1) > (threads[$1].bytes, $0) }
-        let works = order.map { ThreadWork($0, threads[$0], spaces[$0], boundaries: boundaries(of: threads[$0])) }
+        let sizes = threads.map(\.bytes)
+        let order = threads.indices.sorted { (sizes[$0], $1) > (sizes[$1], $0) }
+        let works = order.map {
+            ThreadWork($0, threads[$0], spaces[$0], boundaries: boundaries(of: threads[$0], sizes[$0]))
+        }
         let jobs = works.flatMap { work in work.parts.indices.map { (work, $0) } }
         withoutActuallyEscaping(take) { take in
             var bytesRead = 0
-            let bytes = Double(max(1, threads.reduce(0) { $0 + $1.bytes }))
+            let bytes = Double(max(1, sizes.reduce(0, +)))
             let pool = WorkerPool(jobs: jobs.count) { job, pool in
                 let (work, part) = jobs[job]
                 let sink = replay(work, part) { chunk in
@@ -94,8 +159,7 @@ public struct Aggregation {
                 let isComplete = pool.exclusively { work.finish(part, sink) }
                 guard isComplete else { return }
                 let sinks = joined(work)
-                pool.exclusively { take(work.index, sinks.map(\.table), work.space) }
-                for sink in sinks { sink.table.free() }
+                pool.exclusively { take(work.index, sinks, work.space) }
             }
             pool.run(workers: min(workers, jobs.count))
             onProgress?(1)
@@ -103,13 +167,13 @@ public struct Aggregation {
     }
 
     /// Where a thread is split: the first chunks of its parts, that of the first part left out.
-    private func boundaries(of thread: TracedThread) -> [Int] {
-        let parts = min(workers, thread.bytes / max(partSize, 1))
+    private func boundaries(of thread: TracedThread, _ size: Int) -> [Int] {
+        let parts = min(workers, size / max(partSize, 1))
         guard parts > 1, !thread.isJoined else { return [] }
         var boundaries: [Int] = []
         var bytes = 0
         for (index, chunk) in thread.chunks.enumerated() {
-            if bytes >= thread.bytes / parts * (boundaries.count + 1), index > 0, thread.canBeSplit(at: index) {
+            if bytes >= size / parts * (boundaries.count + 1), index > 0, thread.canBeSplit(at: index) {
                 boundaries.append(index)
             }
             bytes += Chunk.headerSize + chunk.payload.count
@@ -134,7 +198,7 @@ public struct Aggregation {
             let taken = work.thread.tracerTicks(upTo: begin)
             let boundary = session.clock.nanoseconds(at: begin > taken ? begin &- taken : 0)
             if sinks[part].join(sinks[part - 1], boundary: boundary) { continue }
-            for sink in sinks { sink.table.free() }
+            for sink in sinks { sink.free() }
             var whole = CallPathSink(work.space, from: filter.from, to: filter.to)
             StackReplay.run(work.thread, clock: session.clock, into: &whole)
             return [whole]

@@ -1,6 +1,6 @@
 /// Adds up the calls of one thread, or of a stretch of its chunks, by call path, as they are replayed.
 ///
-/// Functions are addresses in memory here: what they are is asked once a path, when the thread is through.
+/// Functions are numbers of addresses in memory here: what they are is asked once each, when the thread is through.
 struct CallPathSink: CallSink {
     struct Payload: BitwiseCopyable {
         var node: UInt32 = 0
@@ -24,6 +24,7 @@ struct CallPathSink: CallSink {
     }
 
     private(set) var table = CallPathTable()
+    private(set) var keys = FunctionKeys()
     private let space: AddressSpace
     private let addressesChange: Bool
     private let from: UInt64
@@ -60,13 +61,18 @@ struct CallPathSink: CallSink {
         addressesChange = space.addressesChange
     }
 
+    func free() {
+        table.free()
+        keys.free()
+    }
+
     mutating func base(ofLane lane: UInt32) -> Payload { Payload() }
 
     @inline(__always)
     mutating func enter(_ call: UnsafeMutablePointer<OpenCall<Payload>>) {
         let epoch = addressesChange ? space.epoch(at: call.pointee.enterTicks) : 0
         call.pointee.payload.node = table.callee(
-            of: (call - 1).pointee.payload.node, key: call.pointee.function, epoch: epoch)
+            of: (call - 1).pointee.payload.node, function: keys.number(call.pointee.function, epoch))
         call.pointee.payload.isCarried = false
         call.pointee.payload.callees = 0
         call.pointee.payload.dropped.calls = 0
@@ -93,19 +99,25 @@ struct CallPathSink: CallSink {
         let callees = call.pointee.payload.callees
         let own = total > callees ? total &- callees : 0
         let node = table.nodes + Int(call.pointee.payload.node)
-        node.pointee.sums.total &+= total
-        node.pointee.sums.selfTime &+= own
-        if start < node.pointee.sums.firstStart { node.pointee.sums.firstStart = start }
-        if end > node.pointee.sums.lastEnd { node.pointee.sums.lastEnd = end }
+        node.pointee.total &+= total
+        node.pointee.selfTime &+= own
+        if start < node.pointee.firstStart { node.pointee.firstStart = start }
+        if end > node.pointee.lastEnd { node.pointee.lastEnd = end }
         if call.pointee.payload.dropped.calls > 0 { takeOut(call.pointee.payload.dropped, own: own, of: node) }
-        if call.pointee.isInherited {
-            node.pointee.sums.inherited &+= total
-            return
+        if call.pointee.isInherited { return addInherited(total, to: node) }
+        table.histograms.count(total, of: node)
+        if total < node.pointee.minimum { node.pointee.minimum = total }
+        if total > node.pointee.maximum { node.pointee.maximum = total }
+        node.pointee.lowCalls &+= 1
+        if node.pointee.lowCalls == 0 { table.rares.change(&node.pointee.rare) { $0.pointee.calls &+= 1 << 32 } }
+    }
+
+    @inline(never)
+    private mutating func addInherited(_ total: UInt64, to node: UnsafeMutablePointer<PathNode>) {
+        table.rares.change(&node.pointee.rare) { rare in
+            rare.pointee.inherited &+= total
+            rare.pointee.inheritedCalls &+= 1
         }
-        node.pointee.sums.calls &+= 1
-        if total < node.pointee.sums.minimum { node.pointee.sums.minimum = total }
-        if total > node.pointee.sums.maximum { node.pointee.sums.maximum = total }
-        table.histograms.count(total, &node.pointee.histogram)
     }
 
     @inline(never)
@@ -117,10 +129,11 @@ struct CallPathSink: CallSink {
     }
 
     /// Keeps left-out callees apart from self time. Their time was rounded down on its own: it may not exceed `own`.
-    private func takeOut(_ dropped: CallSum, own: UInt64, of node: UnsafeMutablePointer<CallPathTable.Node>) {
+    @inline(never)
+    private mutating func takeOut(_ dropped: CallSum, own: UInt64, of node: UnsafeMutablePointer<PathNode>) {
         let time = min(dropped.time, own)
-        node.pointee.sums.selfTime &-= time
-        node.pointee.sums.dropped.add(CallSum(calls: dropped.calls, time: time))
+        node.pointee.selfTime &-= time
+        table.rares.change(&node.pointee.rare) { $0.pointee.dropped.add(CallSum(calls: dropped.calls, time: time)) }
     }
 
     mutating func drop(
@@ -167,18 +180,20 @@ struct CallPathSink: CallSink {
             // when the call overlaps the stretch of time asked for, as it does if any callee did.
             if before.call.start <= to, boundary >= from {
                 let node = previous.table.nodes + Int(payload.node)
-                node.pointee.sums.firstStart = min(node.pointee.sums.firstStart, before.call.start)
+                node.pointee.firstStart = min(node.pointee.firstStart, before.call.start)
             }
             if !carriedIn[index].hasEnded {
                 carriedOut[index].call.payload.callees &+= payload.callees
                 carriedOut[index].call.payload.dropped.add(payload.dropped)
             } else if carriedIn[index].isCounted {
-                let node = table.nodes + Int(carriedIn[index].call.payload.node)
-                let own = node.pointee.sums.selfTime &+ node.pointee.sums.dropped.time
+                let node = carriedIn[index].call.payload.node
+                var sums = table.sums(node)
+                let own = sums.selfTime &+ sums.dropped.time
                 let rest = own > payload.callees ? own &- payload.callees : 0
-                node.pointee.sums.dropped.add(payload.dropped)
-                node.pointee.sums.dropped.time = min(node.pointee.sums.dropped.time, rest)
-                node.pointee.sums.selfTime = rest &- node.pointee.sums.dropped.time
+                sums.dropped.add(payload.dropped)
+                sums.dropped.time = min(sums.dropped.time, rest)
+                sums.selfTime = rest &- sums.dropped.time
+                table.set(sums, of: node)
             }
         }
         return true

@@ -12,8 +12,10 @@ public struct CallPathSums: BitwiseCopyable, Sendable, Equatable {
     /// When the first began and the last ended, since the session's start.
     public var firstStart: UInt64 = .max
     public var lastEnd: UInt64 = 0
-    /// The part of `total` that belongs to calls entered before a fork.
+    /// The part of `total` that belongs to calls entered before a fork, or before recording was started, ...
     public var inherited: UInt64 = 0
+    /// ... and how many those are.
+    public var inheritedCalls: UInt64 = 0
     /// Callees that the record options left out.
     public var dropped = CallSum()
     /// What a correction took off `total`.
@@ -35,6 +37,7 @@ public struct CallPathSums: BitwiseCopyable, Sendable, Equatable {
         firstStart = min(firstStart, other.firstStart)
         lastEnd = max(lastEnd, other.lastEnd)
         inherited &+= other.inherited
+        inheritedCalls &+= other.inheritedCalls
         dropped.add(other.dropped)
         taken &+= other.taken
     }
@@ -44,99 +47,109 @@ public struct CallPathSums: BitwiseCopyable, Sendable, Equatable {
 ///
 /// Node 0 is no call; the roots hang from it. Memory is freed by hand: this is passed about in hot loops.
 struct CallPathTable {
-    struct Node: BitwiseCopyable {
-        /// The function: an address in memory or a dense id, as the owner has it.
-        var key: UInt64
-        /// Tells apart what an address means at different times.
-        var epoch: UInt32
-        var parent: UInt32
-        /// The callee looked up last: most likely the next one too.
-        var recent: UInt32 = 0
-        var histogram: UInt32 = 0
-        var sums = CallPathSums()
-    }
-
-    private(set) var nodes: UnsafeMutablePointer<Node>
+    private var memory = GrowingMemory<PathNode>(capacity: 64)
     private(set) var count = 1
-    private var capacity = 256
-    /// Node numbers by hash of parent, key and epoch, with linear probing; 0 is empty. Twice as many as nodes.
-    private var slots: UnsafeMutablePointer<UInt32>
+    /// Node numbers by hash of parent and function, with linear probing; 0 is empty. None while nobody has looked up.
+    private var slots: GrowingMemory<UInt32>?
+    var rares = RareSumsArena()
     var histograms = HistogramArena()
 
-    init() {
-        nodes = .allocate(capacity: capacity)
-        nodes.initialize(to: Node(key: .max, epoch: .max, parent: 0))
-        slots = .allocate(capacity: capacity * 2)
-        slots.initialize(repeating: 0, count: capacity * 2)
-    }
+    init() { memory.start.initialize(to: PathNode(function: 0, parent: 0)) }
+
+    @inline(__always)
+    var nodes: UnsafeMutablePointer<PathNode> { memory.start }
 
     func free() {
-        freeNodes()
+        memory.free()
+        slots?.free()
+        rares.free()
         histograms.free()
     }
 
-    /// Frees all but the histograms.
-    func freeNodes() {
-        nodes.deallocate()
-        slots.deallocate()
-    }
-
-    /// The node of `key` called by `parent`.
+    /// The node of `function` called by `parent`.
     ///
     /// - Complexity: O(1), amortised.
     @inline(__always)
-    mutating func callee(of parent: UInt32, key: UInt64, epoch: UInt32) -> UInt32 {
-        let recent = nodes[Int(parent)].recent
-        if nodes[Int(recent)].key == key, nodes[Int(recent)].epoch == epoch, recent != 0 { return recent }
-        return lookUp(parent, key, epoch)
+    mutating func callee(of parent: UInt32, function: UInt32) -> UInt32 {
+        let recent = nodes[Int(parent)].link
+        if nodes[Int(recent)].function == function, recent != 0 { return recent }
+        return lookUp(parent, function)
     }
 
     @inline(never)
-    private mutating func lookUp(_ parent: UInt32, _ key: UInt64, _ epoch: UInt32) -> UInt32 {
-        var slot = self.slot(parent, key, epoch)
-        while slots[slot] != 0 {
-            let index = slots[slot]
+    private mutating func lookUp(_ parent: UInt32, _ function: UInt32) -> UInt32 {
+        if slots == nil { makeSlots(for: count) }
+        let slots = self.slots!
+        var slot = CallPathTable.slot(parent, function, of: slots.capacity)
+        while slots.start[slot] != 0 {
+            let index = slots.start[slot]
             let node = nodes + Int(index)
-            if node.pointee.parent == parent, node.pointee.key == key, node.pointee.epoch == epoch {
-                nodes[Int(parent)].recent = index
+            if node.pointee.parent == parent, node.pointee.function == function {
+                nodes[Int(parent)].link = index
                 return index
             }
-            slot = (slot + 1) & (capacity * 2 - 1)
+            slot = slot &+ 1 == slots.capacity ? 0 : slot &+ 1
         }
         let index = UInt32(count)
-        (nodes + count).initialize(to: Node(key: key, epoch: epoch, parent: parent))
-        slots[slot] = index
+        memory.reserve(count)
+        (nodes + count).initialize(to: PathNode(function: function, parent: parent))
+        slots.start[slot] = index
         count += 1
-        nodes[Int(parent)].recent = index
-        if count == capacity { grow() }
+        nodes[Int(parent)].link = index
+        if count * 2 > slots.capacity { makeSlots(for: count) }
         return index
     }
 
-    private func slot(_ parent: UInt32, _ key: UInt64, _ epoch: UInt32) -> Int {
+    private static func slot(_ parent: UInt32, _ function: UInt32, of capacity: Int) -> Int {
         // Fibonacci hashing (Knuth, The Art of Computer Programming, vol. 3, 6.4), once for each half of the key.
-        let mixed = (key ^ UInt64(epoch) << 48) &* 0x9e37_79b9_7f4a_7c15
+        let mixed = UInt64(function) &* 0x9e37_79b9_7f4a_7c15
         let hash = (mixed ^ mixed >> 32 ^ UInt64(parent)) &* 0x9e37_79b9_7f4a_7c15
-        return Int(truncatingIfNeeded: hash >> 32) & (capacity * 2 - 1)
+        return Int(truncatingIfNeeded: ((hash >> 32) &* UInt64(capacity)) >> 32)
     }
 
-    private mutating func grow() {
-        let larger = UnsafeMutablePointer<Node>.allocate(capacity: capacity * 2)
-        larger.moveInitialize(from: nodes, count: count)
-        freeNodes()
-        nodes = larger
-        capacity *= 2
-        slots = .allocate(capacity: capacity * 2)
-        slots.initialize(repeating: 0, count: capacity * 2)
-        for index in 1..<count {
-            var slot = self.slot(nodes[index].parent, nodes[index].key, nodes[index].epoch)
-            while slots[slot] != 0 { slot = (slot + 1) & (capacity * 2 - 1) }
-            slots[slot] = UInt32(index)
+    /// Makes slots of which `count` nodes fill a third; more are made when half are full.
+    private mutating func makeSlots(for count: Int) {
+        slots?.free()
+        let slots = GrowingMemory<UInt32>(capacity: max(128, count * 3))
+        for index in 1..<max(self.count, 1) {
+            var slot = CallPathTable.slot(nodes[index].parent, nodes[index].function, of: slots.capacity)
+            while slots.start[slot] != 0 { slot = slot &+ 1 == slots.capacity ? 0 : slot &+ 1 }
+            slots.start[slot] = UInt32(index)
         }
+        self.slots = slots
     }
 
-    /// Adds a path's sums and its histogram, which lies in `arena`, to `node`.
-    mutating func add(_ sums: CallPathSums, _ histogram: UInt32, in arena: HistogramArena, to node: UInt32) {
-        nodes[Int(node)].sums.add(sums)
-        histograms.add(arena, histogram, to: &nodes[Int(node)].histogram)
+    /// Gives every node the function that `functions` has for its own; no two of one caller become equal by it.
+    mutating func translate(_ functions: [UInt32]) {
+        for index in 1..<max(count, 1) { nodes[index].function = functions[Int(nodes[index].function)] }
+        slots?.free()
+        slots = nil
+    }
+
+    /// What is added up over the calls of a node.
+    func sums(_ node: UInt32) -> CallPathSums { nodes[Int(node)].sums(rares) }
+
+    mutating func set(_ sums: CallPathSums, of node: UInt32) { nodes[Int(node)].set(sums, &rares) }
+
+    /// Adds to the sums of `node` those of calls whose histogram is at `histogram` in `source`.
+    mutating func add(_ added: CallPathSums, _ histogram: UInt32, in source: some HistogramSource, to node: UInt32) {
+        var sums = sums(node)
+        histograms.add(added, histogram, in: source, to: &nodes[Int(node)].histogram, of: sums)
+        sums.add(added)
+        set(sums, of: node)
+    }
+
+    /// Adds to `node` what of a callee's time is the caller's when the callee is hidden.
+    mutating func addHidden(_ callee: CallPathSums, to node: UInt32) {
+        var sums = sums(node)
+        sums.selfTime &+= callee.selfTime
+        sums.dropped.add(callee.dropped)
+        set(sums, of: node)
+    }
+
+    /// Ends adding up: hands out the nodes, node 0 first, the rare sums and the histograms.
+    consuming func finish() -> (nodes: GrowingMemory<PathNode>, rares: RareSumsArena, histograms: HistogramArena) {
+        slots?.free()
+        return (memory, rares, histograms)
     }
 }

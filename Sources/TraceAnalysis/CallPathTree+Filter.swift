@@ -20,7 +20,7 @@ extension CallPathTree {
             switch place.role {
             case .candidate:
                 if place.node != nil, place.depth <= filter.maxDepth, leads?[index] ?? true {
-                    place.node = table.callee(of: place.node!, key: UInt64(path.function), epoch: 0)
+                    place.node = table.callee(of: place.node!, function: path.function)
                     table.add(path.sums, path.histogram, in: histograms, to: place.node!)
                     place.depth += 1
                 } else {
@@ -28,8 +28,7 @@ extension CallPathTree {
                 }
             case .transparent:
                 if let node = place.node, node != 0 {
-                    table.nodes[Int(node)].sums.selfTime &+= path.sums.selfTime
-                    table.nodes[Int(node)].sums.dropped.add(path.sums.dropped)
+                    table.addHidden(path.sums, to: node)
                 }
             case .outside, .without: break
             }
@@ -91,22 +90,19 @@ extension CallPathTree {
                 continue
             }
             let end = Int(paths[index].end)
-            var sums = CallPathSums()
-            var histogram: UInt32 = 0
-            var inner = HistogramArena()
+            var inner = CallPathTable()
             for below in index..<end where classifier.match(paths[below].function).contains(.only) {
                 var added = paths[below].sums
                 if below != index { (added.total, added.inherited, added.taken) = (0, 0, 0) }
-                sums.add(added)
-                inner.add(histograms, paths[below].histogram, to: &histogram)
+                // What was not recorded was called: it is not among the callers.
+                added.dropped = CallSum()
+                inner.add(added, paths[below].histogram, in: histograms, to: 0)
             }
-            // What was not recorded was called: it is not among the callers.
-            sums.dropped = CallSum()
             var path = Int32(index)
             var node: UInt32 = 0
             for _ in 0...maxDepth where path >= 0 {
-                node = table.callee(of: node, key: UInt64(paths[Int(path)].function), epoch: 0)
-                table.add(sums, histogram, in: inner, to: node)
+                node = table.callee(of: node, function: paths[Int(path)].function)
+                table.add(inner.sums(0), inner.nodes[0].histogram, in: inner.histograms, to: node)
                 path = callers[Int(path)]
             }
             inner.free()

@@ -1,18 +1,3 @@
-/// One call path: a function, called by its caller's path.
-public struct CallPath: BitwiseCopyable, Sendable {
-    /// Id in the ``FunctionTable``.
-    public var function: UInt32
-    /// Index of the caller's path, or -1 for a root.
-    public var parent: Int32
-    /// Index behind the last path below this one.
-    public var end: Int32
-    /// Roots are depth 0.
-    public var depth: UInt32
-    public var sums: CallPathSums
-    /// First block of its histogram.
-    var histogram: UInt32
-}
-
 /// The call paths of any number of threads, each with the exact sums of its calls: a calling-context tree (G. Ammons,
 /// T. Ball, J. R. Larus, Exploiting Hardware Performance Counters with Flow and Context Sensitive Profiling, 1997).
 ///
@@ -21,45 +6,38 @@ public struct CallPath: BitwiseCopyable, Sendable {
 /// add up to the total of the roots exactly, unless the filter leaves paths or calls out.
 public struct CallPathTree {
     public let functions: FunctionTable
-    public let paths: [CallPath]
+    public let paths: CallPaths
     /// What was taken out of all times; nil when they are as they were recorded.
     public let cost: TracingCost?
-    private let store: HistogramStore
 
-    private final class HistogramStore {
-        let arena: HistogramArena
-        init(_ arena: HistogramArena) { self.arena = arena }
-        deinit { arena.free() }
-    }
+    var histograms: HistogramStore { paths.store.histograms }
 
-    var histograms: HistogramArena { store.arena }
-
-    /// Paths of a table whose keys are function ids. The table is used up.
-    ///
-    /// - Parameter cost: what the table's times were corrected by.
-    /// - Complexity: O(n log n) in the number of paths.
-    init(_ table: consuming CallPathTable, functions: FunctionTable, cost: TracingCost? = nil) {
+    init(_ store: CallPathStore, functions: FunctionTable, cost: TracingCost? = nil) {
+        paths = CallPaths(store: store)
         self.functions = functions
         self.cost = cost
-        store = HistogramStore(table.histograms)
-        paths = CallPathTree.preorder(table, functions)
-        table.freeNodes()
     }
 
-    /// The paths of `tree` with other times.
-    init(_ tree: CallPathTree, paths: [CallPath], cost: TracingCost) {
-        functions = tree.functions
-        store = tree.store
-        self.paths = paths
-        self.cost = cost
+    /// Paths of a table whose functions are ids in `functions`. The table is used up.
+    ///
+    /// - Parameter cost: what the table's times were corrected by.
+    /// - Complexity: O(n), and O(n log n) where callees of one caller are not in order yet.
+    init(_ table: consuming CallPathTable, functions: FunctionTable, cost: TracingCost? = nil) {
+        let count = table.count
+        var (nodes, rares, histograms) = table.finish()
+        let depths = PathOrder.bringIntoOrder(&nodes, count: count, functions)
+        self.init(
+            CallPathStore(
+                count: count - 1, nodes: nodes, depths: depths, rares: rares, histograms: HistogramStore(histograms)),
+            functions: functions, cost: cost)
     }
 
     /// Indices of the paths without a caller.
-    public var roots: Siblings { Siblings(paths: paths, index: 0, end: Int32(paths.count)) }
+    public var roots: Siblings { Siblings(store: paths.store, index: 0, end: Int32(paths.count)) }
 
     /// Indices of the paths called directly by path `index`.
     public func callees(of index: Int) -> Siblings {
-        Siblings(paths: paths, index: Int32(index + 1), end: paths[index].end)
+        Siblings(store: paths.store, index: Int32(index + 1), end: paths[index].end)
     }
 
     /// The sum of the roots' totals, in ns.
@@ -74,55 +52,114 @@ public struct CallPathTree {
 
     /// Paths with the same caller.
     public struct Siblings: Sequence, IteratorProtocol {
-        fileprivate let paths: [CallPath]
+        fileprivate let store: CallPathStore
         fileprivate var index: Int32
         fileprivate let end: Int32
 
         public mutating func next() -> Int? {
             guard index < end else { return nil }
-            defer { index = paths[Int(index)].end }
+            defer { index = Int32(bitPattern: store.node(Int(index)).pointee.link) }
             return Int(index)
         }
     }
+}
 
-    private static func preorder(_ table: CallPathTable, _ functions: FunctionTable) -> [CallPath] {
-        let count = table.count
-        /// Nodes by caller, then as callees are ordered: by first start, then by what does not depend on who came first.
-        let order = (1..<count).sorted { left, right in
-            let (a, b) = (table.nodes[left], table.nodes[right])
-            if a.parent != b.parent { return a.parent < b.parent }
-            if a.sums.firstStart != b.sums.firstStart { return a.sums.firstStart < b.sums.firstStart }
-            let (f, g) = (functions.functions[Int(a.key)], functions.functions[Int(b.key)])
+/// Brings the nodes of a ``CallPathTable`` into the order of a ``CallPathTree``, where they are.
+private enum PathOrder {
+    /// - Returns: the depth of every path.
+    static func bringIntoOrder(
+        _ nodes: inout GrowingMemory<PathNode>, count: Int, _ functions: FunctionTable
+    ) -> GrowingMemory<UInt32> {
+        let first = linkSiblings(nodes.start, count, functions)
+        var places = GrowingMemory<UInt32>(capacity: count)
+        let depths = number(nodes.start, first, &places, count)
+        first.free()
+        for index in 1..<max(count, 1) {
+            nodes.start[index].parent = places.start[Int(nodes.start[index].parent)] &- 1
+        }
+        move(nodes.start, places.start, count)
+        places.free()
+        nodes.resize(to: count)
+        return depths
+    }
+
+    /// Makes each node's link the next callee of its caller, by first start, then by what does not depend on who came first.
+    ///
+    /// - Returns: the first callee of every node; 0 where there is none.
+    private static func linkSiblings(
+        _ nodes: UnsafeMutablePointer<PathNode>, _ count: Int, _ functions: FunctionTable
+    ) -> GrowingMemory<UInt32> {
+        let first = GrowingMemory<UInt32>(capacity: count)
+        // As they were created, which is nearly in order: a caller's first callee comes first.
+        for index in (1..<max(count, 1)).reversed() {
+            let parent = Int(nodes[index].parent)
+            nodes[index].link = first.start[parent]
+            first.start[parent] = UInt32(index)
+        }
+        func isBefore(_ left: UInt32, _ right: UInt32) -> Bool {
+            let (a, b) = (nodes + Int(left), nodes + Int(right))
+            if a.pointee.firstStart != b.pointee.firstStart { return a.pointee.firstStart < b.pointee.firstStart }
+            let (f, g) = (
+                functions.functions[Int(a.pointee.function)], functions.functions[Int(b.pointee.function)]
+            )
             return (f.module, f.address) < (g.module, g.address)
         }
-        var callees = [Range<Int>](repeating: 0..<0, count: count)
-        var first = 0
-        while first < order.count {
-            let parent = table.nodes[order[first]].parent
-            var last = first + 1
-            while last < order.count, table.nodes[order[last]].parent == parent { last += 1 }
-            callees[Int(parent)] = first..<last
-            first = last
-        }
-        var paths: [CallPath] = []
-        paths.reserveCapacity(count - 1)
-        /// Callees still to be visited, and the path they are called by.
-        var open: [(rest: Range<Int>, path: Int32)] = [(callees[0], -1)]
-        while let (rest, parent) = open.last {
-            guard let next = rest.first else {
-                if parent >= 0 { paths[Int(parent)].end = Int32(paths.count) }
-                open.removeLast()
-                continue
+        var siblings: [UInt32] = []
+        for parent in 0..<count {
+            var isSorted = true
+            var index = first.start[parent]
+            while index != 0, isSorted {
+                let next = nodes[Int(index)].link
+                isSorted = next == 0 || isBefore(index, next)
+                index = next
             }
-            open[open.count - 1].rest = rest.dropFirst()
-            let node = table.nodes[order[next]]
-            let depth = UInt32(open.count - 1)
-            open.append((callees[order[next]], Int32(paths.count)))
-            paths.append(
-                CallPath(
-                    function: UInt32(node.key), parent: parent, end: 0, depth: depth, sums: node.sums,
-                    histogram: node.histogram))
+            if isSorted { continue }
+            siblings.removeAll(keepingCapacity: true)
+            index = first.start[parent]
+            while index != 0 {
+                siblings.append(index)
+                index = nodes[Int(index)].link
+            }
+            siblings.sort(by: isBefore)
+            first.start[parent] = siblings[0]
+            for (sibling, next) in zip(siblings, siblings.dropFirst() + [0]) { nodes[Int(sibling)].link = next }
         }
-        return paths
+        return first
+    }
+
+    /// Gives every node its place, and makes its link its end.
+    private static func number(
+        _ nodes: UnsafeMutablePointer<PathNode>, _ first: GrowingMemory<UInt32>, _ places: inout GrowingMemory<UInt32>,
+        _ count: Int
+    ) -> GrowingMemory<UInt32> {
+        let depths = GrowingMemory<UInt32>(capacity: count)
+        var paths: UInt32 = 0
+        var open: [UInt32] = []
+        var node = first.start[0]
+        while true {
+            while node != 0 {
+                depths.start[Int(paths)] = UInt32(open.count)
+                paths += 1
+                places.start[Int(node)] = paths
+                open.append(node)
+                node = first.start[Int(node)]
+            }
+            guard let ended = open.popLast() else { return depths }
+            node = nodes[Int(ended)].link
+            nodes[Int(ended)].link = paths
+        }
+    }
+
+    /// Moves every node to its place: each swap brings one there.
+    private static func move(
+        _ nodes: UnsafeMutablePointer<PathNode>, _ places: UnsafeMutablePointer<UInt32>, _ count: Int
+    ) {
+        for index in 1..<max(count, 1) {
+            while Int(places[index]) != index {
+                let place = Int(places[index])
+                swap(&nodes[index], &nodes[place])
+                swap(&places[index], &places[place])
+            }
+        }
     }
 }

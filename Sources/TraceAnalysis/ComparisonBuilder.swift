@@ -68,7 +68,7 @@ public final class ComparisonBuilder {
         nodes.reserveCapacity(tree.paths.count)
         for path in tree.paths {
             let parent = path.parent < 0 ? 0 : nodes[Int(path.parent)]
-            nodes.append(union.callee(of: parent, key: UInt64(path.function), epoch: 0))
+            nodes.append(union.callee(of: parent, function: path.function))
         }
         run.paths = Array(repeating: RunNumbers(), count: union.count - 1)
         for (row, node) in zip(tree.rows(by: .path), nodes) { run.paths[Int(node) - 1] = RunNumbers(row) }
@@ -114,7 +114,7 @@ public final class ComparisonBuilder {
     var wholeNumbers: [RunNumbers] { runs.map(\.whole) }
 
     var paths: [(function: UInt32, parent: Int)] {
-        (1..<union.count).map { (UInt32(union.nodes[$0].key), Int(union.nodes[$0].parent) - 1) }
+        (1..<union.count).map { (union.nodes[$0].function, Int(union.nodes[$0].parent) - 1) }
     }
 
     // MARK: Matching
@@ -129,7 +129,7 @@ public final class ComparisonBuilder {
             let id = ids[Int(path.function)] ?? self.id(of: tree.functions[path.function], side, program)
             ids[Int(path.function)] = id
             let parent = path.parent < 0 ? 0 : nodes[Int(path.parent)]
-            let node = table.callee(of: parent, key: UInt64(id), epoch: 0)
+            let node = table.callee(of: parent, function: id)
             table.add(path.sums, path.histogram, in: tree.histograms, to: node)
             nodes.append(node)
         }

@@ -20,120 +20,69 @@ enum Bucket {
     }
 }
 
-/// Sparse histograms of durations, many in one piece of memory.
-///
-/// A histogram is a chain of blocks of 16 neighbouring buckets, known by its first block; block 0 is the end of every
-/// chain. A block that was used moves to the front, where the next duration most likely belongs. Counts stay at their
-/// limit of 2^32 - 1.
-struct HistogramArena {
-    typealias Counts = UnsafeMutablePointer<UInt32>
+/// Where histograms of call paths lie.
+protocol HistogramSource {
+    /// Passes the buckets of the histogram at `head`, which is not 0, and how many durations are in each; a bucket may come
+    /// more than once.
+    func forEachBucket(_ head: UInt32, _ body: (_ bucket: Int, _ count: UInt64) -> Void)
+}
 
-    private struct Block {
-        /// Its buckets are 16 * number up to 16 * number + 15.
-        var number: UInt32
-        var next: UInt32
-    }
-
-    static let blockSize = 16
-
-    private var blocks: UnsafeMutablePointer<Block>
-    private var counts: Counts
-    private var used = 1
-    private var capacity = 64
-
-    init() {
-        blocks = .allocate(capacity: capacity)
-        counts = .allocate(capacity: capacity * HistogramArena.blockSize)
-        blocks.initialize(to: Block(number: .max, next: 0))
-        counts.initialize(repeating: 0, count: HistogramArena.blockSize)
-    }
-
-    func free() {
-        blocks.deallocate()
-        counts.deallocate()
-    }
-
-    /// Counts `duration`, in ns, in the histogram that begins at block `head`.
+extension HistogramSource {
+    /// Passes the buckets of the durations that `sums` adds up. One or two calls have no histogram: they are the shortest and
+    /// the longest.
     @inline(__always)
-    mutating func count(_ duration: UInt64, _ head: inout UInt32) {
-        let bucket = Bucket.index(of: duration)
-        let number = UInt32(truncatingIfNeeded: bucket &>> 4)
-        if blocks[Int(head)].number != number { bringToFront(number, &head) }
-        let count = counts + (Int(head) &* HistogramArena.blockSize &+ (bucket & 15))
-        if count.pointee != .max { count.pointee &+= 1 }
+    func forEachBucket(_ head: UInt32, of sums: CallPathSums, _ body: (_ bucket: Int, _ count: UInt64) -> Void) {
+        if head != 0 { return forEachBucket(head, body) }
+        if sums.calls > 0 { body(Bucket.index(of: sums.minimum), 1) }
+        if sums.calls > 1 { body(Bucket.index(of: sums.maximum), 1) }
+    }
+}
+
+/// How many of some durations are in each bucket.
+public struct DurationCounts: Sendable, Equatable {
+    /// Those that are not empty, in order.
+    fileprivate(set) var buckets: [(index: UInt16, count: UInt64)] = []
+
+    public static func == (left: DurationCounts, right: DurationCounts) -> Bool {
+        left.buckets.elementsEqual(right.buckets, by: ==)
     }
 
-    /// Makes block `number` the first of its histogram, adding it when it is not there.
-    @inline(never)
-    private mutating func bringToFront(_ number: UInt32, _ head: inout UInt32) {
-        var previous: UInt32 = 0
-        var block = head
-        while block != 0, blocks[Int(block)].number != number { (previous, block) = (block, blocks[Int(block)].next) }
-        if block == 0 {
-            if used == capacity { grow() }
-            block = UInt32(used)
-            used += 1
-            (blocks + Int(block)).initialize(to: Block(number: number, next: 0))
-            (counts + Int(block) * HistogramArena.blockSize)
-                .initialize(repeating: 0, count: HistogramArena.blockSize)
-        } else if previous != 0 {
-            blocks[Int(previous)].next = blocks[Int(block)].next
-        } else {
-            return
-        }
-        blocks[Int(block)].next = head
-        head = block
-    }
+    init() {}
 
-    private mutating func grow() {
-        let size = HistogramArena.blockSize
-        let largerBlocks = UnsafeMutablePointer<Block>.allocate(capacity: capacity * 2)
-        let largerCounts = Counts.allocate(capacity: capacity * 2 * size)
-        largerBlocks.moveInitialize(from: blocks, count: used)
-        largerCounts.moveInitialize(from: counts, count: used * size)
-        free()
-        (blocks, counts, capacity) = (largerBlocks, largerCounts, capacity * 2)
-    }
-
-    /// Adds the histogram at `source` of `other` to the one at `head`.
-    mutating func add(_ other: HistogramArena, _ source: UInt32, to head: inout UInt32) {
-        other.forEachBlock(source) { number, added in
-            for bucket in 0..<HistogramArena.blockSize {
-                add(added[bucket], toBucket: bucket, ofBlock: number, &head)
-            }
-        }
-    }
-
-    /// Adds `count` to one bucket of the histogram at `head`.
-    mutating func add(_ count: UInt32, toBucket bucket: Int, ofBlock number: UInt32, _ head: inout UInt32) {
-        if blocks[Int(head)].number != number { bringToFront(number, &head) }
-        let place = counts + Int(head) * HistogramArena.blockSize + bucket
-        let (sum, overflow) = place.pointee.addingReportingOverflow(count)
-        place.pointee = overflow ? .max : sum
-    }
-
-    /// Passes the blocks of a histogram, in no order: their numbers and 16 counts each.
-    func forEachBlock(_ head: UInt32, _ body: (UInt32, Counts) -> Void) {
-        var block = head
-        while block != 0 {
-            let (number, next) = (blocks[Int(block)].number, blocks[Int(block)].next)
-            body(number, counts + Int(block) * HistogramArena.blockSize)
-            block = next
-        }
-    }
+    /// - Parameter buckets: not empty, in order.
+    init(_ buckets: [(index: UInt16, count: UInt64)]) { self.buckets = buckets }
 }
 
 /// Adds up histograms and reads percentiles off the sum.
 struct PercentileReader {
     private var sums = [UInt64](repeating: 0, count: Bucket.count)
 
-    mutating func add(_ arena: HistogramArena, _ head: UInt32) {
+    /// Adds the durations that `added` adds up, whose histogram is at `head`.
+    mutating func add(_ source: some HistogramSource, _ head: UInt32, of added: CallPathSums) {
         sums.withUnsafeMutableBufferPointer { sums in
-            arena.forEachBlock(head) { number, counts in
-                let first = Int(number) * HistogramArena.blockSize
-                for bucket in 0..<HistogramArena.blockSize { sums[first + bucket] &+= UInt64(counts[bucket]) }
-            }
+            source.forEachBucket(head, of: added) { bucket, count in sums[bucket] &+= count }
         }
+    }
+
+    mutating func add(_ counts: DurationCounts) {
+        for (bucket, count) in counts.buckets { sums[Int(bucket)] &+= count }
+    }
+
+    /// What was added; forgets it.
+    ///
+    /// - Parameter range: durations that all are within.
+    mutating func takeCounts(within range: ClosedRange<UInt64> = 0...UInt64.max) -> DurationCounts {
+        var buckets: [(index: UInt16, count: UInt64)] = []
+        for index in Bucket.index(of: range.lowerBound)...Bucket.index(of: range.upperBound) where sums[index] > 0 {
+            buckets.append((UInt16(index), sums[index]))
+            sums[index] = 0
+        }
+        return DurationCounts(buckets)
+    }
+
+    /// The percentiles of what `row` adds up, as far as it was added; forgets the sum.
+    mutating func take(of row: RowSums) -> Percentiles {
+        row.calls == 0 ? Percentiles() : take(within: row.minimum...row.maximum)
     }
 
     /// The durations, in ns, that 50, 90 and 99 % of the calls do not exceed (nearest rank), within 1.6 %; forgets the sum.

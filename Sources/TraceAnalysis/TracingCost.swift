@@ -73,28 +73,25 @@ extension CallPathTree {
     ///
     /// - Complexity: O(n) in the number of paths.
     public func corrected(by cost: TracingCost) -> CallPathTree {
-        var result = paths
         /// By path: what its callees' hooks cost it, and what their times lacked; what its callees' times add up to.
         var owed = [Int64](repeating: 0, count: paths.count)
         var below = [UInt64](repeating: 0, count: paths.count)
-        for index in paths.indices.reversed() {
-            let path = paths[index]
-            let own = TracingCost.total(cost.inside, path.sums.calls)
-            let dropped = path.sums.dropped
-            var debt = owed[index] &+ own &+ TracingCost.total(cost.perCall, dropped.calls)
-            let selfTime = TracingCost.pay(&debt, from: path.sums.selfTime)
-            let droppedTime = TracingCost.pay(&debt, from: dropped.time)
-            let total = selfTime &+ droppedTime &+ below[index]
-            result[index].sums.selfTime = selfTime
-            result[index].sums.dropped.time = droppedTime
-            result[index].sums.total = total
-            result[index].sums.inherited = min(path.sums.inherited, total)
-            result[index].sums.taken = path.sums.total > total ? path.sums.total &- total : 0
-            guard path.parent >= 0 else { continue }
-            owed[Int(path.parent)] &+= debt &+ TracingCost.total(cost.outside, path.sums.calls)
-            below[Int(path.parent)] &+= total
+        let corrected = paths.store.copy { index, sums in
+            var debt =
+                owed[index] &+ TracingCost.total(cost.inside, sums.calls)
+                &+ TracingCost.total(cost.perCall, sums.dropped.calls)
+            sums.selfTime = TracingCost.pay(&debt, from: sums.selfTime)
+            sums.dropped.time = TracingCost.pay(&debt, from: sums.dropped.time)
+            let total = sums.selfTime &+ sums.dropped.time &+ below[index]
+            sums.inherited = min(sums.inherited, total)
+            sums.taken = sums.total > total ? sums.total &- total : 0
+            sums.total = total
+            let parent = Int(Int32(bitPattern: paths.store.node(index).pointee.parent))
+            guard parent >= 0 else { return }
+            owed[parent] &+= debt &+ TracingCost.total(cost.outside, sums.calls)
+            below[parent] &+= total
         }
-        return CallPathTree(self, paths: result, cost: cost)
+        return CallPathTree(corrected, functions: functions, cost: cost)
     }
 }
 

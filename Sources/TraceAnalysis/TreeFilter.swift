@@ -20,9 +20,10 @@ public struct TreeFilter {
 
     public init() {}
 
-    var usesNames: Bool {
-        hidesCompilerMade || !(only.isEmpty && without.isEmpty && leadingTo.isEmpty && hidden.isEmpty)
-    }
+    /// Whether patterns say what is shown.
+    public var limitsNames: Bool { !(only.isEmpty && without.isEmpty && leadingTo.isEmpty && hidden.isEmpty) }
+
+    var usesNames: Bool { hidesCompilerMade || limitsNames }
 }
 
 /// What the name patterns of a filter say about functions, found out once for each.

@@ -14,15 +14,19 @@ struct PathFileSize {
     /// - Parameters:
     ///   - row: bytes of a path's row besides the names along it; nil when it has none.
     ///   - remainder: likewise, of a row for a remainder.
+    ///   - nameBytes: bytes that a function of the path takes in a row; nil for its name and a separator.
     /// - Complexity: O(paths).
-    init(_ tree: CallPathTree, minTotal: UInt64, remainder: UInt64, row: (CallPath) -> UInt64?) {
+    init(
+        _ tree: CallPathTree, minTotal: UInt64, remainder: UInt64, row: (CallPath) -> UInt64?,
+        nameBytes: ((UInt32) -> UInt64)? = nil
+    ) {
         /// Bytes of the names along the path, with separators, at each depth.
         var names: [UInt64] = []
         tree.forEachPath(minTotal: minTotal) { exported in
             let path = exported.path
             let depth = Int(path.depth)
             names.removeLast(names.count - depth)
-            let name = UInt64(tree.functions[path.function].name.utf8.count)
+            let name = nameBytes?(path.function) ?? UInt64(tree.functions[path.function].name.utf8.count)
             names.append((names.last ?? 0) + name + (depth > 0 ? 1 : 0))
             if depth == byDepth.count {
                 byDepth.append(0)

@@ -40,7 +40,7 @@ public struct GraphText {
     public mutating func write(_ tree: CallPathTree) {
         shown = 0
         hasMarks = false
-        writer.write(" percent             total       self      calls  function \(TimesText(tree).heading)\n")
+        writer.write(" percent             total       self      calls  function \(TimesText(tree.cost).heading)\n")
         let whole = tree.total
         var open = [pending(tree.roots, of: tree, whole)]
         while wantsMore, let level = open.last {

@@ -11,7 +11,7 @@ extension Report {
         let hasWaits = rows.contains { $0.suspended > 0 }
         let columns = ReportColumn.allCases.filter { $0 != .suspended || hasWaits }
         for column in columns { Report.writeHeading(column.rawValue, to: writer) }
-        writer.write("  \(heading) \(TimesText(tree).heading)\n")
+        writer.write("  \(heading) \(times.heading)\n")
         for row in rows where !writer.isClosed {
             writer.write(decimal: row.calls, width: Report.columnWidth)
             for column in columns.dropFirst() {
@@ -28,7 +28,6 @@ extension Report {
             writer.write(decimal: UInt64(moreRows))
             writer.write(" more\n" as StaticString)
         }
-        let dropped = tree.dropped
         if dropped.calls > 0 {
             writer.write("… " as StaticString)
             writer.write(decimal: dropped.calls)
@@ -36,7 +35,7 @@ extension Report {
             writer.write(time: dropped.time)
             writer.write(" (not recorded)\n" as StaticString)
         }
-        if rows.contains(where: { !$0.isReliable }) { writer.write(TimesText.legend) }
+        if rows.contains({ !$0.isReliable }) { writer.write(TimesText.legend) }
     }
 
     private var heading: String {
@@ -71,7 +70,7 @@ extension Report {
     // MARK: JSON
 
     func writeJSON(to writer: ByteWriter) {
-        writer.write("{\(TimesText(tree).json)\"\(kind.rawValue)\":[")
+        writer.write("{\(times.json)\"\(kind.rawValue)\":[")
         for (index, row) in rows.enumerated() where !writer.isClosed {
             writer.write(index == 0 ? "\n{" : ",\n{" as StaticString)
             writeSubject(of: row, to: writer)
@@ -131,7 +130,7 @@ extension Report {
                 writer.write(byte: UInt8(ascii: ","))
                 writer.write(decimal: column.value(of: row))
             }
-            writer.write(",\(TimesText(tree).name),\(row.isReliable)\n")
+            writer.write(",\(times.name),\(row.isReliable)\n")
         }
     }
 

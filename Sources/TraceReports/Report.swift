@@ -12,10 +12,30 @@ public struct Report {
     public enum Format: String, CaseIterable, Sendable { case text, json, csv }
 
     let kind: Kind
-    let rows: [AggregateRow]
+    /// What is shown, in order.
+    let rows: Rows
     /// Rows beyond the limit.
     let moreRows: Int
-    let tree: CallPathTree
+    let functions: FunctionTable
+    let times: TimesText
+    /// Callees that the record options left out.
+    let dropped: CallSum
+    /// Where the rows are paths of, if they are.
+    private let paths: CallPaths?
+
+    /// Rows that are made when they are asked for.
+    struct Rows: RandomAccessCollection {
+        let count: Int
+        fileprivate let row: (Int, Bool) -> AggregateRow
+
+        var startIndex: Int { 0 }
+        var endIndex: Int { count }
+
+        subscript(index: Int) -> AggregateRow { row(index, true) }
+
+        /// Whether some row, which need not have its percentiles, is such a one.
+        func contains(_ isOne: (AggregateRow) -> Bool) -> Bool { indices.contains { isOne(row($0, false)) } }
+    }
 
     /// - Parameters:
     ///   - tree: where the rows come from.
@@ -25,11 +45,51 @@ public struct Report {
         _ kind: Kind, _ rows: [AggregateRow], of tree: CallPathTree, order: ReportOrder = .number(.total),
         minCost: UInt64 = 0, limit: Int = .max
     ) {
+        self.init(
+            kind, count: rows.count, row: { index, _ in rows[index] }, tree.functions, tree.cost, tree.dropped,
+            tree.paths, order, minCost, limit)
+    }
+
+    /// - Parameters:
+    ///   - functions: what rows are of, if they are of functions.
+    ///   - cost: what was taken out of all times.
+    ///   - dropped: callees that the record options left out.
+    public init(
+        _ kind: Kind, _ rows: [AggregateRow], functions: FunctionTable, cost: TracingCost?, dropped: CallSum,
+        order: ReportOrder = .number(.total), minCost: UInt64 = 0, limit: Int = .max
+    ) {
+        self.init(
+            kind, count: rows.count, row: { index, _ in rows[index] }, functions, cost, dropped, nil, order, minCost,
+            limit)
+    }
+
+    /// The paths of `tree`.
+    public init(
+        pathsOf tree: CallPathTree, order: ReportOrder = .number(.total), minCost: UInt64 = 0, limit: Int = .max
+    ) {
+        let rows = PathRows(tree)
+        self.init(
+            .paths, count: tree.paths.count, row: { rows.row($0, percentiles: $1) }, tree.functions, tree.cost,
+            tree.dropped, tree.paths, order, minCost, limit)
+    }
+
+    /// - Parameter row: makes a row, with or without its percentiles.
+    private init(
+        _ kind: Kind, count: Int, row: @escaping (Int, Bool) -> AggregateRow, _ functions: FunctionTable,
+        _ cost: TracingCost?, _ dropped: CallSum, _ paths: CallPaths?, _ order: ReportOrder, _ minCost: UInt64,
+        _ limit: Int
+    ) {
         self.kind = kind
-        self.tree = tree
-        let kept = Report.sort(rows.filter { $0.total >= minCost }, order, tree)
-        self.rows = Array(kept.prefix(limit))
-        moreRows = kept.count - self.rows.count
+        self.functions = functions
+        times = TimesText(cost)
+        self.dropped = dropped
+        self.paths = paths
+        var kept = (0..<UInt32(count)).filter { minCost == 0 || row(Int($0), false).total >= minCost }
+        let names = Names(functions: functions, paths: paths)
+        Report.sort(&kept, order, names) { row(Int($0), order.needsPercentiles) }
+        let shown = Array(kept.prefix(limit))
+        rows = Rows(count: shown.count) { row(Int(shown[$0]), $1) }
+        moreRows = kept.count - shown.count
     }
 
     public func write(_ format: Format, to writer: ByteWriter) {
@@ -43,61 +103,74 @@ public struct Report {
     // MARK: Subjects
 
     /// The function a row is of; of a path, the innermost.
-    func function(of row: AggregateRow) -> ResolvedFunction? { Report.function(of: row, tree) }
+    func function(of row: AggregateRow) -> ResolvedFunction? { names.function(of: row) }
 
     /// A row's name in one piece.
-    func name(of row: AggregateRow, separator: String) -> String { Report.name(of: row, tree, separator: separator) }
+    func name(of row: AggregateRow, separator: String) -> String { names.name(of: row, separator: separator) }
 
     /// Names of the functions of a path, the root's first.
-    func names(ofPath index: Int) -> [String] { Report.names(ofPath: index, tree) }
+    func names(ofPath index: Int) -> [String] { names.names(ofPath: index) }
 
-    private static func function(of row: AggregateRow, _ tree: CallPathTree) -> ResolvedFunction? {
-        switch row.subject {
-        case .function(let id): tree.functions[id]
-        case .path(let index): tree.functions[tree.paths[index].function]
-        case .place, .thread: nil
-        }
-    }
+    private var names: Names { Names(functions: functions, paths: paths) }
 
-    private static func name(of row: AggregateRow, _ tree: CallPathTree, separator: String) -> String {
-        switch row.subject {
-        case .function(let id): tree.functions[id].name
-        case .path(let index): names(ofPath: index, tree).joined(separator: separator)
-        case .place(let place): place ?? "?"
-        case .thread(let thread):
-            "\(thread.process.pid) \(thread.process.programName) · "
-                + (thread.task != nil ? "" : thread.name.isEmpty ? "\(thread.tid)" : "\(thread.tid) ") + thread.name
-        }
-    }
+    /// What rows are called.
+    private struct Names {
+        let functions: FunctionTable
+        let paths: CallPaths?
 
-    private static func names(ofPath index: Int, _ tree: CallPathTree) -> [String] {
-        var names: [String] = []
-        var path = index
-        while path >= 0 {
-            names.append(tree.functions[tree.paths[path].function].name)
-            path = Int(tree.paths[path].parent)
+        func function(of row: AggregateRow) -> ResolvedFunction? {
+            switch row.subject {
+            case .function(let id): functions[id]
+            case .path(let index): paths.map { functions[$0[index].function] }
+            case .place, .thread: nil
+            }
         }
-        return names.reversed()
+
+        func name(of row: AggregateRow, separator: String) -> String {
+            switch row.subject {
+            case .function(let id): functions[id].name
+            case .path(let index): names(ofPath: index).joined(separator: separator)
+            case .place(let place): place ?? "?"
+            case .thread(let thread):
+                "\(thread.process.pid) \(thread.process.programName) · "
+                    + (thread.task != nil ? "" : thread.name.isEmpty ? "\(thread.tid)" : "\(thread.tid) ")
+                    + thread.name
+            }
+        }
+
+        func names(ofPath index: Int) -> [String] {
+            guard let paths else { return [] }
+            var names: [String] = []
+            var path = index
+            while path >= 0 {
+                names.append(functions[paths[path].function].name)
+                path = Int(paths[path].parent)
+            }
+            return names.reversed()
+        }
     }
 
     // MARK: Order
 
     /// Rows that compare equal stay in the order they came in, which is that of the recording.
-    private static func sort(_ rows: [AggregateRow], _ order: ReportOrder, _ tree: CallPathTree) -> [AggregateRow] {
-        func sorted<Key: Comparable>(_ key: (AggregateRow) -> Key, by isBefore: (Key, Key) -> Bool) -> [AggregateRow] {
-            let keys = rows.map(key)
-            return rows.indices.sorted {
+    private static func sort(
+        _ rows: inout [UInt32], _ order: ReportOrder, _ names: Names, _ row: (UInt32) -> AggregateRow
+    ) {
+        func sort<Key: Comparable>(_ key: (AggregateRow) -> Key, by isBefore: (Key, Key) -> Bool) {
+            let keys = rows.map { key(row($0)) }
+            let sorted = rows.indices.sorted {
                 isBefore(keys[$0], keys[$1]) || (!isBefore(keys[$1], keys[$0]) && $0 < $1)
-            }.map { rows[$0] }
+            }
+            rows = sorted.map { rows[$0] }
         }
         switch order {
-        case .number(let column): return sorted(column.value, by: >)
-        case .name: return sorted({ name(of: $0, tree, separator: ";") }, by: <)
-        case .module: return sorted({ function(of: $0, tree)?.module ?? "" }, by: <)
+        case .number(let column): sort(column.value, by: >)
+        case .name: sort({ names.name(of: $0, separator: ";") }, by: <)
+        case .module: sort({ names.function(of: $0)?.module ?? "" }, by: <)
         case .location:
-            return sorted(
+            sort(
                 { row in
-                    guard let function = function(of: row, tree), let file = function.file else { return "" }
+                    guard let function = names.function(of: row), let file = function.file else { return "" }
                     // Lines count up like text when they are equally long.
                     let line = String(function.line)
                     return file + ":" + String(repeating: "0", count: max(0, 9 - line.utf8.count)) + line

@@ -42,6 +42,14 @@ public enum ReportOrder: RawRepresentable, CaseIterable, Sendable {
         self = order
     }
 
+    /// Whether a row's place depends on its percentiles.
+    var needsPercentiles: Bool {
+        switch self {
+        case .number(.p50), .number(.p90), .number(.p99): true
+        default: false
+        }
+    }
+
     public var rawValue: String {
         switch self {
         case .number(let column): column.rawValue

@@ -4,7 +4,7 @@ internal import TraceAnalysis
 struct TimesText {
     private let cost: TracingCost?
 
-    init(_ tree: CallPathTree) { cost = tree.cost }
+    init(_ cost: TracingCost?) { self.cost = cost }
 
     /// `raw` or `corrected`.
     var name: StaticString { cost == nil ? "raw" : "corrected" }

@@ -108,10 +108,8 @@ import TraceFormat
             #expect(path.sums.total + path.sums.taken == raw.paths[index].sums.total)
         }
         let session = try Session(path: path)
-        var rows: [AggregateRow] = []
-        aggregation(session, TracingCost(perCall: 12.34)).forEachTree(of: session.processes[0].threads) { _, tree in
-            rows.append(tree.row(of: session.processes[0].threads[0]))
-        }
+        let cost = TracingCost(perCall: 12.34)
+        let rows = aggregation(session, cost).threadSums(of: session.processes[0].threads).map { $0.row(cost: cost) }
         #expect(rows.map(\.total) == [corrected.total])
     }
 

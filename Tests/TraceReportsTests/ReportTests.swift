@@ -34,9 +34,8 @@ extension GoldenTests {
     func threads(_ format: Report.Format, _ name: String) throws {
         let threads = session.processes.flatMap(\.threads)
         let aggregation = Aggregation(of: session, resolver: resolver, filter: TreeFilter())
-        var rows = [AggregateRow?](repeating: nil, count: threads.count)
-        aggregation.forEachTree(of: threads) { rows[$0] = $1.row(of: threads[$0]) }
-        try expect(written(format, Report(.threads, rows.compactMap { $0 }, of: aggregation.tree(of: []))), name)
+        let rows = aggregation.threadSums(of: threads).map { $0.row(cost: nil) }
+        try expect(written(format, Report(.threads, rows, of: aggregation.tree(of: []))), name)
     }
 
     @Test(arguments: [

@@ -6,6 +6,18 @@ internal import TraceText
 ///
 /// `profile.proto` (https://github.com/google/pprof/blob/main/proto/profile.proto), compressed by gzip, as it has to be.
 struct PprofExporter: Exporter {
+    /// Bytes that a function's number takes at most in a sample, up to 2 million functions, and a sample besides.
+    private static let locationBytes: UInt64 = 3
+    private static let sampleBytes: UInt64 = 32
+
+    func refusal(_ source: ExportSource) -> String? {
+        let sample = PprofExporter.sampleBytes
+        return PathFileSize(
+            source.callPaths(), minTotal: source.filter.minCost, remainder: sample + PprofExporter.locationBytes,
+            row: { _ in sample }, nameBytes: { _ in PprofExporter.locationBytes }
+        ).refusal()
+    }
+
     func export(_ source: ExportSource, to writer: ByteWriter) -> ExportSummary {
         let tree = source.callPaths()
         let gzip = GzipWriter(writer)
@@ -18,8 +30,8 @@ struct PprofExporter: Exporter {
                 profile.write(path: index, of: tree.paths, remainder: kind, calls: sum.calls, time: sum.time)
             }
         }
-        let first = tree.paths.map(\.sums.firstStart).min() ?? 0
-        let last = tree.paths.map(\.sums.lastEnd).max() ?? 0
+        let first = tree.roots.map { tree.paths[$0].sums.firstStart }.min() ?? 0
+        let last = tree.roots.map { tree.paths[$0].sums.lastEnd }.max() ?? 0
         profile.finish(
             start: source.session.startRealtimeNanoseconds &+ first, duration: last > first ? last - first : 0)
         gzip.finish()
@@ -57,7 +69,7 @@ private struct PprofProfile {
     }
 
     mutating func write(
-        path index: Int, of paths: [CallPath], remainder: PathRemainder? = nil, calls: UInt64, time: UInt64
+        path index: Int, of paths: CallPaths, remainder: PathRemainder? = nil, calls: UInt64, time: UInt64
     ) {
         var locations: [UInt64] = []
         if let remainder {

@@ -11,7 +11,7 @@ struct Export: ParsableCommand {
 
     @Option(
         help: """
-            What to write. Rows of folded and parquet name all callers of a path: where that makes more than 1 GB, of deep \
+            What to write. Rows of folded, pprof and parquet name all callers of a path: where that makes more than 1 GB, of deep \
             recursion, nothing is written, and the --max-depth that fits is told.
             """)
     var format: ExportFormat

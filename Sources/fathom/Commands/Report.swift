@@ -40,37 +40,39 @@ struct ReportCommand: ParsableCommand {
 
     func run() throws {
         let input = try AggregateInput(input, filters, usesCache: !noCache, times: correction)
-        let (tree, kind, rows) = try rows(of: input)
-        let report = Report(
-            kind, rows, of: tree, order: sort, minCost: input.filter.minCost, limit: limit ?? .max)
+        let report = try report(input)
         let writer = StandardOutput.writer()
         report.write(format, to: writer)
         try StandardOutput.finish(writer)
         input.warn()
     }
 
-    private func rows(of input: AggregateInput) throws -> (CallPathTree, Report.Kind, [AggregateRow]) {
-        if by == .thread {
-            let rows = input.rowsByThread()
-            try input.check(isEmpty: rows.isEmpty)
-            return (input.aggregation.tree(of: []), .threads, rows)
+    private func report(_ input: AggregateInput) throws -> Report {
+        let (minCost, limit) = (input.filter.minCost, limit ?? .max)
+        func report(_ kind: Report.Kind, _ rows: [AggregateRow], dropped: CallSum = CallSum()) -> Report {
+            Report(
+                kind, rows, functions: input.functions, cost: input.cost, dropped: dropped, order: sort,
+                minCost: minCost, limit: limit)
         }
-        let tree = try input.tree()
         if let function = callers ?? callees {
             let pattern = try namePattern(function)
+            let tree = try input.tree()
             let matches = tree.matching([pattern])
             try input.check(isEmpty: !tree.paths.contains { matches($0.function) }, matching: function)
-            if callers != nil { return (tree, .callers, tree.rows(callersOf: [pattern])) }
-            return (tree, .callees, tree.rows(calleesOf: [pattern]))
+            return callers != nil
+                ? report(.callers, tree.rows(callersOf: [pattern]), dropped: tree.dropped)
+                : report(.callees, tree.rows(calleesOf: [pattern]), dropped: tree.dropped)
         }
-        let kind: Report.Kind =
-            switch by {
-            case .function: .functions
-            case .path: .paths
-            case .file: .files
-            case .module: .modules
-            case .thread: .threads
-            }
-        return (tree, kind, tree.rows(by: by))
+        switch by {
+        case .function:
+            let (rows, dropped) = try input.functionRows()
+            return report(.functions, rows, dropped: dropped)
+        case .thread: return try report(.threads, input.threadSums().map { $0.row(cost: input.cost) })
+        case .path:
+            return try Report(pathsOf: input.tree(), order: sort, minCost: minCost, limit: limit)
+        case .file, .module:
+            let tree = try input.tree()
+            return report(by == .file ? .files : .modules, tree.rows(by: by), dropped: tree.dropped)
+        }
     }
 }

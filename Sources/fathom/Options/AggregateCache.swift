@@ -40,26 +40,36 @@ struct AggregateCache {
         UInt64(bitPattern: Int64(time.tv_sec)) &* 1_000_000_000 &+ UInt64(time.tv_nsec)
     }
 
-    /// The kept tree, or nil when there is none of this log.
-    func load(_ functions: FunctionTable) -> CallPathTree? {
-        guard let file = try? MappedFile(path: path), file.size > 0 else { return nil }
-        let header = identity.count * 8
-        guard file.size > header else { return nil }
-        for (index, value) in identity.enumerated()
-        where file.bytes.loadUnaligned(fromByteOffset: index * 8, as: UInt64.self) != value { return nil }
-        return CallPathTree(decoding: Array(file.bytes[header...]), functions: functions)
+    /// What is kept, or nil when there is nothing of this log.
+    func load() -> KeptSums? {
+        // Without waiting, if it is something else than a file.
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { return nil }
+        let file = KeptFile(descriptor)
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+        return KeptSums(of: identity, fileSize: Int(status.st_size), read: file.read)
     }
 
-    /// Keeps `tree`; where that cannot be, nothing is kept.
-    func store(_ tree: CallPathTree) {
+    /// Keeps sums; where that cannot be, nothing is kept.
+    ///
+    /// - Parameters:
+    ///   - tree: as it was recorded.
+    ///   - rows: of its functions, made as `settings` say.
+    ///   - threads: likewise, of the threads.
+    func store(_ tree: CallPathTree, _ rows: [AggregateRow], _ threads: [ThreadSums], _ settings: RowSettings) {
         guard isSettled, SessionFiles.canReplace("aggregate", at: session) else { return }
         let temporary = "\(path).\(getpid())"
         let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { return }
-        let isWritten =
-            identity.withUnsafeBytes { write($0, to: descriptor) }
-            && tree.encoded().withUnsafeBytes { write($0, to: descriptor) }
-        close(descriptor)
+        var isWritten = lseek(descriptor, KeptSums.headerSize, SEEK_SET) == KeptSums.headerSize
+        let header = KeptSums.write(tree, functions: rows, threads: threads, settings, of: identity) { bytes in
+            isWritten = isWritten && write(bytes, to: descriptor)
+        }
+        isWritten =
+            isWritten && lseek(descriptor, 0, SEEK_SET) == 0
+            && header.withUnsafeBytes { write($0, to: descriptor) }
+        isWritten = close(descriptor) == 0 && isWritten
         if !isWritten || rename(temporary, path) != 0 { unlink(temporary) }
     }
 
@@ -72,5 +82,29 @@ struct AggregateCache {
             rest = rest.dropFirst(written)
         }
         return true
+    }
+}
+
+/// A file that is read in pieces, as long as somebody may want to.
+private final class KeptFile {
+    private let descriptor: Int32
+
+    init(_ descriptor: Int32) { self.descriptor = descriptor }
+
+    deinit { close(descriptor) }
+
+    /// `size` bytes from `offset`, or nil when they are not there.
+    func read(_ offset: Int, _ size: Int) -> [UInt8]? {
+        var isRead = true
+        let bytes = [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
+            while count < size {
+                let got = pread(descriptor, buffer.baseAddress! + count, size - count, offset + count)
+                if got < 0, errno == EINTR { continue }
+                isRead = got > 0
+                guard isRead else { return }
+                count += got
+            }
+        }
+        return isRead ? bytes : nil
     }
 }

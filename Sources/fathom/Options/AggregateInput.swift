@@ -9,9 +9,10 @@ struct AggregateInput {
     let recorded: [TracedThread]
     let functions: FunctionTable
     let filter: TreeFilter
-    let aggregation: Aggregation
+    private let aggregation: Aggregation
     private let resolver: FunctionResolver
-    private let cost: TracingCost?
+    /// What is taken out of all times.
+    let cost: TracingCost?
     private let cache: AggregateCache?
     private let joined: JoinedThreads
 
@@ -76,28 +77,57 @@ struct AggregateInput {
 
     /// The call paths of all threads; none when there is nothing to show.
     func anyTree() -> CallPathTree {
-        cache.map { corrected(whole(from: $0)).filtered(filter) } ?? aggregation.tree(of: threads)
+        guard let cache else { return aggregation.tree(of: threads) }
+        let whole = cache.load()?.tree(functions) ?? readWhole(cache).tree
+        // What is kept is as it was recorded, whatever baseline came or went.
+        return (cost.map(whole.corrected) ?? whole).filtered(filter)
     }
 
-    /// What is kept is as it was recorded, whatever baseline came or went.
-    private func corrected(_ tree: CallPathTree) -> CallPathTree { cost.map(tree.corrected) ?? tree }
-
-    /// The call paths of the whole session, from `cache` if it has them.
-    private func whole(from cache: AggregateCache) -> CallPathTree {
-        if let kept = cache.load(functions) { return kept }
-        let tree = AggregateInput.aggregation(session, resolver, TreeFilter(), nil).tree(of: threads)
-        // What is damaged is to be told of every time.
-        if session.damage.entries.isEmpty { cache.store(tree) }
-        return tree
+    /// A row for each function, and what the record options left out; throws when there is nothing to show.
+    func functionRows() throws -> (rows: [AggregateRow], dropped: CallSum) {
+        let known = keptRows ?? { ($0.rows(by: .function), $0.dropped) }(anyTree())
+        try check(isEmpty: known.rows.isEmpty)
+        return known
     }
 
-    /// A row for each thread that has calls left, in their order.
-    func rowsByThread() -> [AggregateRow] {
-        var rows = [AggregateRow?](repeating: nil, count: threads.count)
-        aggregation.forEachTree(of: threads) { index, tree in
-            if !tree.paths.isEmpty { rows[index] = tree.row(of: threads[index]) }
+    /// What the calls of each thread add up to, those that have none left out; throws when there is nothing to show.
+    func threadSums() throws -> [ThreadSums] {
+        let known =
+            hasPlainRows
+            ? cache.map { $0.load()?.threads(of: session, functions, settings) ?? readWhole($0).threads } : nil
+        let sums = known ?? aggregation.threadSums(of: threads)
+        try check(isEmpty: sums.isEmpty)
+        return sums
+    }
+
+    /// How rows are made that are kept.
+    private var settings: RowSettings { RowSettings(cost: cost, hidesCompilerMade: filter.hidesCompilerMade) }
+
+    /// Whether rows are of everything, but for what is always hidden.
+    private var hasPlainRows: Bool { !filter.limitsNames && filter.maxDepth == .max }
+
+    /// Rows of functions from kept sums, which are made if there are none.
+    private var keptRows: (rows: [AggregateRow], dropped: CallSum)? {
+        guard let cache, hasPlainRows else { return nil }
+        if let kept = cache.load() {
+            if let known = kept.functionRows(functions, settings) { return known }
+            // Its paths do for other settings.
+            if kept.tree(functions) != nil { return nil }
         }
-        return rows.compactMap { $0 }
+        let whole = readWhole(cache)
+        return (whole.rows, whole.tree.dropped)
+    }
+
+    /// Reads all of the recording, as it was recorded, and keeps what it adds up to.
+    private func readWhole(
+        _ cache: AggregateCache
+    ) -> (tree: CallPathTree, rows: [AggregateRow], threads: [ThreadSums]) {
+        let (tree, sums) = AggregateInput.aggregation(session, resolver, TreeFilter(), nil)
+            .sums(of: threads, rows: settings)
+        let rows = settings.shown(tree).rows(by: .function)
+        // What is damaged is to be told of every time.
+        if session.damage.entries.isEmpty { cache.store(tree, rows, sums, settings) }
+        return (tree, rows, sums)
     }
 
     /// Says why nothing is shown, when that is so.

@@ -1,0 +1,258 @@
+/// Sparse histograms of durations, many in a few pieces of memory, for paths that have more than two calls.
+///
+/// A small histogram is a list of entries of two bytes, in pieces of 16, 32, 64 or 128 bytes: most paths have few calls. One
+/// that outgrows them becomes a chain of blocks of 16 neighbouring buckets, in which a block that was used moves to the
+/// front, where the next duration most likely belongs. Counts of blocks stay at their limit of 2^32 - 1.
+///
+/// A histogram is known by a number: what it is in its lowest three bits, and where that begins. Freed by hand.
+struct HistogramArena: HistogramSource {
+    private typealias Entry = UInt16
+
+    /// What a histogram's number says it is: 1...4, a list of 4 << kind entries; or blocks.
+    private static var largestList: UInt32 { 4 }
+    private static var blocksKind: UInt32 { 5 }
+    /// An entry is a bucket and a count of 1...31; a bucket of more has several. What is left of a list is 0.
+    private static var countBits: Entry { 5 }
+    private static var largestCount: Entry { 31 }
+    /// Calls of a path whose durations are looked for in a list.
+    private static var mostListed: UInt32 { 250 }
+    /// Lists begin at every eighth entry.
+    private static var unit: Int { 8 }
+    private static var blockSize: Int { 16 }
+
+    private struct Block {
+        /// Its buckets are 16 * number up to 16 * number + 15.
+        var number: UInt32
+        var next: UInt32
+    }
+
+    private var lists = GrowingMemory<Entry>(capacity: 64)
+    /// Units of lists that were used; unit 0 is no list's.
+    private var usedUnits = 1
+    /// By kind: the first free list; a free one's first two entries are the number of the next.
+    private var freeLists: (UInt32, UInt32, UInt32, UInt32, UInt32) = (0, 0, 0, 0, 0)
+    private var blocks = GrowingMemory<Block>(capacity: 16)
+    private var counts = GrowingMemory<UInt32>(capacity: 16 * 16)
+    /// Block 0 is the end of every chain.
+    private var usedBlocks = 1
+
+    init() {
+        blocks.start.initialize(to: Block(number: .max, next: 0))
+        counts.start.initialize(repeating: 0, count: HistogramArena.blockSize)
+    }
+
+    func free() {
+        lists.free()
+        blocks.free()
+        counts.free()
+    }
+
+    /// Counts a call of `duration` ns of `path`, whose sums do not know it yet.
+    @inline(__always)
+    mutating func count(_ duration: UInt64, of path: UnsafeMutablePointer<PathNode>) {
+        let head = path.pointee.histogram
+        if head == 0, path.pointee.lowCalls < 2 { return }
+        let bucket = Bucket.index(of: duration)
+        if head & 7 == HistogramArena.blocksKind {
+            if blocks.start[Int(head &>> 3)].number != UInt32(truncatingIfNeeded: bucket &>> 4) {
+                bringToFront(UInt32(truncatingIfNeeded: bucket &>> 4), &path.pointee.histogram)
+            }
+            let block = Int(path.pointee.histogram &>> 3)
+            let count = counts.start + (block &* HistogramArena.blockSize &+ (bucket & 15))
+            if count.pointee != .max { count.pointee &+= 1 }
+        } else {
+            countInList(bucket, of: path)
+        }
+    }
+
+    @inline(never)
+    private mutating func countInList(_ bucket: Int, of path: UnsafeMutablePointer<PathNode>) {
+        if path.pointee.histogram == 0 { begin(path) }
+        if path.pointee.lowCalls >= HistogramArena.mostListed { moveToBlocks(&path.pointee.histogram) }
+        add(1, to: bucket, &path.pointee.histogram)
+    }
+
+    /// Begins the histogram of a path that has had two calls.
+    private mutating func begin(_ path: UnsafeMutablePointer<PathNode>) {
+        add(1, to: Bucket.index(of: path.pointee.minimum), &path.pointee.histogram)
+        add(1, to: Bucket.index(of: path.pointee.maximum), &path.pointee.histogram)
+    }
+
+    /// Adds the durations that `added` adds up, whose histogram is at `source` of `other`, to those that `sums` adds up, whose
+    /// histogram is at `head`.
+    mutating func add(
+        _ added: CallPathSums, _ source: UInt32, in other: some HistogramSource, to head: inout UInt32,
+        of sums: CallPathSums
+    ) {
+        guard added.calls > 0, added.calls &+ sums.calls > 2 else { return }
+        if head == 0, sums.calls > 0 {
+            add(1, to: Bucket.index(of: sums.minimum), &head)
+            if sums.calls > 1 { add(1, to: Bucket.index(of: sums.maximum), &head) }
+        }
+        var own = head
+        other.forEachBucket(source, of: added) { bucket, count in add(count, to: bucket, &own) }
+        head = own
+    }
+
+    /// Adds `count` to one bucket of the histogram at `head`.
+    @inline(never)
+    mutating func add(_ count: UInt64, to bucket: Int, _ head: inout UInt32) {
+        var rest = count
+        while rest > 0, head & 7 != HistogramArena.blocksKind {
+            let added = Entry(min(rest, UInt64(HistogramArena.largestCount)))
+            if addToList(added, Entry(bucket), head) { rest -= UInt64(added) } else { enlarge(&head) }
+        }
+        if rest > 0 { addToBlocks(rest, bucket, &head) }
+    }
+
+    // MARK: Lists
+
+    /// Adds to a bucket's entry, or makes one; false when there is no room.
+    private func addToList(_ count: Entry, _ bucket: Entry, _ head: UInt32) -> Bool {
+        guard head != 0 else { return false }
+        let list = list(head)
+        let capacity = HistogramArena.capacity(head & 7)
+        for index in 0..<capacity {
+            let entry = list[index]
+            if entry == 0 {
+                list[index] = bucket << HistogramArena.countBits | count
+                return true
+            }
+            guard entry >> HistogramArena.countBits == bucket,
+                entry & HistogramArena.largestCount <= HistogramArena.largestCount - count
+            else { continue }
+            list[index] = entry + count
+            // What is looked for often comes to the front.
+            if index > 0 { swap(&list[index], &list[index - 1]) }
+            return true
+        }
+        return false
+    }
+
+    private func list(_ head: UInt32) -> UnsafeMutablePointer<Entry> {
+        lists.start + Int(head >> 3) * HistogramArena.unit
+    }
+
+    private static func capacity(_ kind: UInt32) -> Int { 4 << Int(kind) }
+
+    private mutating func makeList(_ kind: UInt32) -> UInt32 {
+        let size = HistogramArena.capacity(kind)
+        var head = withFreeList(kind) { $0 }
+        if head != 0 {
+            let next = UInt32(list(head)[0]) | UInt32(list(head)[1]) << 16
+            withFreeList(kind) { $0 = next }
+        } else {
+            precondition(usedUnits < 1 << 29, "more histograms than can be told apart")
+            head = UInt32(usedUnits) << 3 | kind
+            usedUnits += size / HistogramArena.unit
+            lists.reserve(usedUnits * HistogramArena.unit)
+        }
+        list(head).initialize(repeating: 0, count: size)
+        return head
+    }
+
+    private mutating func freeList(_ head: UInt32) {
+        let next = withFreeList(head & 7) { first in
+            defer { first = head }
+            return first
+        }
+        list(head)[0] = Entry(truncatingIfNeeded: next)
+        list(head)[1] = Entry(truncatingIfNeeded: next >> 16)
+    }
+
+    private mutating func withFreeList<Result>(_ kind: UInt32, _ body: (inout UInt32) -> Result) -> Result {
+        switch kind {
+        case 1: body(&freeLists.1)
+        case 2: body(&freeLists.2)
+        case 3: body(&freeLists.3)
+        case 4: body(&freeLists.4)
+        default: body(&freeLists.0)
+        }
+    }
+
+    /// Moves a histogram to a list of twice the size, or to blocks.
+    private mutating func enlarge(_ head: inout UInt32) {
+        let kind = head & 7
+        guard head != 0 else {
+            head = makeList(1)
+            return
+        }
+        guard kind < HistogramArena.largestList else { return moveToBlocks(&head) }
+        let larger = makeList(kind + 1)
+        list(larger).update(from: list(head), count: HistogramArena.capacity(kind))
+        freeList(head)
+        head = larger
+    }
+
+    private mutating func moveToBlocks(_ head: inout UInt32) {
+        var moved: UInt32 = 0
+        for index in 0..<HistogramArena.capacity(head & 7) where list(head)[index] != 0 {
+            let entry = list(head)[index]
+            addToBlocks(UInt64(entry & HistogramArena.largestCount), Int(entry >> HistogramArena.countBits), &moved)
+        }
+        freeList(head)
+        head = moved
+    }
+
+    // MARK: Blocks
+
+    private mutating func addToBlocks(_ count: UInt64, _ bucket: Int, _ head: inout UInt32) {
+        let number = UInt32(bucket >> 4)
+        if blocks.start[Int(head >> 3)].number != number { bringToFront(number, &head) }
+        let place = counts.start + Int(head >> 3) * HistogramArena.blockSize + (bucket & 15)
+        place.pointee = UInt32(clamping: UInt64(place.pointee) + min(count, UInt64(UInt32.max)))
+    }
+
+    /// Makes block `number` the first of its histogram, adding it when it is not there.
+    @inline(never)
+    private mutating func bringToFront(_ number: UInt32, _ head: inout UInt32) {
+        let first = head >> 3
+        var previous: UInt32 = 0
+        var block = first
+        while block != 0, blocks.start[Int(block)].number != number {
+            (previous, block) = (block, blocks.start[Int(block)].next)
+        }
+        if block == 0 {
+            block = makeBlock(number)
+        } else if previous != 0 {
+            blocks.start[Int(previous)].next = blocks.start[Int(block)].next
+        } else {
+            return
+        }
+        blocks.start[Int(block)].next = first
+        head = block << 3 | HistogramArena.blocksKind
+    }
+
+    private mutating func makeBlock(_ number: UInt32) -> UInt32 {
+        precondition(usedBlocks < 1 << 29, "more histograms than can be told apart")
+        blocks.reserve(usedBlocks)
+        counts.reserve((usedBlocks + 1) * HistogramArena.blockSize - 1)
+        (blocks.start + usedBlocks).initialize(to: Block(number: number, next: 0))
+        (counts.start + usedBlocks * HistogramArena.blockSize)
+            .initialize(repeating: 0, count: HistogramArena.blockSize)
+        usedBlocks += 1
+        return UInt32(usedBlocks - 1)
+    }
+
+    // MARK: Reading
+
+    func forEachBucket(_ head: UInt32, _ body: (_ bucket: Int, _ count: UInt64) -> Void) {
+        if head & 7 == HistogramArena.blocksKind {
+            var block = Int(head >> 3)
+            while block != 0 {
+                let first = Int(blocks.start[block].number) * HistogramArena.blockSize
+                for bucket in 0..<HistogramArena.blockSize {
+                    let count = counts.start[block * HistogramArena.blockSize + bucket]
+                    if count > 0 { body(first + bucket, UInt64(count)) }
+                }
+                block = Int(blocks.start[block].next)
+            }
+        } else {
+            let list = list(head)
+            for index in 0..<HistogramArena.capacity(head & 7) where list[index] != 0 {
+                body(
+                    Int(list[index] >> HistogramArena.countBits), UInt64(list[index] & HistogramArena.largestCount))
+            }
+        }
+    }
+}

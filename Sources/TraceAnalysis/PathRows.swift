@@ -1,0 +1,35 @@
+/// The row of every path of a tree, each made when it is asked for: rows take more memory than paths.
+public struct PathRows {
+    private let tree: CallPathTree
+    private let suspensions: [UInt64]
+    private let scratch = Scratch()
+
+    private final class Scratch {
+        var reader = PercentileReader()
+    }
+
+    public init(_ tree: CallPathTree) {
+        self.tree = tree
+        suspensions = tree.suspensions
+    }
+
+    /// The row of path `index`.
+    ///
+    /// - Complexity: O(1), besides the percentiles.
+    public subscript(index: Int) -> AggregateRow { row(index, percentiles: true) }
+
+    /// The row of path `index`.
+    ///
+    /// - Parameter percentiles: whether they are asked for, which take longest.
+    public func row(_ index: Int, percentiles: Bool) -> AggregateRow {
+        let path = tree.paths[index]
+        var sums = RowSums()
+        sums.add(path.sums, isOutermost: true, suspended: suspensions.isEmpty ? 0 : suspensions[index])
+        var taken = Percentiles()
+        if percentiles, sums.calls > 0 {
+            scratch.reader.add(tree.histograms, path.histogram, of: path.sums)
+            taken = scratch.reader.take(of: sums)
+        }
+        return AggregateRow(.path(index), sums, taken, cost: tree.cost)
+    }
+}
