@@ -2,6 +2,7 @@
 // for what they start leave it out, and a library of theirs in LD_PRELOAD takes the place of ours.
 
 #include "runtime.h"
+#include "text.h"
 
 FATHOM_WITHOUT_HOOKS
 
@@ -12,18 +13,6 @@ FATHOM_WITHOUT_HOOKS
 // As this image was given them; empty when it was not.
 static char session[sizeof SESSION + PATH_SIZE];  // the variable
 static char library[PATH_SIZE];                   // the part of LD_PRELOAD that is ours
-
-static size_t length(const char *string) {
-    size_t n = 0;
-    while (string[n]) n++;
-    return n;
-}
-
-static int starts_with(const char *string, const char *prefix) {
-    while (*prefix)
-        if (*string++ != *prefix++) return 0;
-    return 1;
-}
 
 static char *append(char *to, const char *text) {
     while (*text) *to++ = *text++;
@@ -39,7 +28,7 @@ static const char *entry_end(const char *list) {
 static int names_runtime(const char *entry, const char *end) {
     const char *name = end;
     while (name > entry && name[-1] != '/') name--;
-    return starts_with(name, "libfathom") && starts_with(name + sizeof "libfathom" - 1, ".so");
+    return text_starts_with(name, "libfathom") && text_starts_with(name + sizeof "libfathom" - 1, ".so");
 }
 
 static void keep_library(const char *list) {
@@ -54,16 +43,16 @@ static void keep_library(const char *list) {
 
 void environment_keep(char **environment) {
     for (; *environment; environment++) {
-        if (starts_with(*environment, SESSION) && length(*environment) < sizeof session)
+        if (text_starts_with(*environment, SESSION) && text_length(*environment) < sizeof session)
             *append(session, *environment) = 0;
-        if (starts_with(*environment, PRELOAD)) keep_library(*environment + sizeof PRELOAD - 1);
+        if (text_starts_with(*environment, PRELOAD)) keep_library(*environment + sizeof PRELOAD - 1);
     }
 }
 
 static int lists_library(const char *list) {
     for (const char *end; *list; list = *end ? end + 1 : end) {
         end = entry_end(list);
-        if ((size_t)(end - list) == length(library) && starts_with(list, library)) return 1;
+        if ((size_t)(end - list) == text_length(library) && text_starts_with(list, library)) return 1;
     }
     return 0;
 }
@@ -71,7 +60,7 @@ static int lists_library(const char *list) {
 // The value of an LD_PRELOAD, or nothing.
 static const char *preloaded(char *const *environment) {
     for (; environment && *environment; environment++)
-        if (starts_with(*environment, PRELOAD)) return *environment + sizeof PRELOAD - 1;
+        if (text_starts_with(*environment, PRELOAD)) return *environment + sizeof PRELOAD - 1;
     return "";
 }
 
@@ -80,34 +69,55 @@ static const char *preloaded(char *const *environment) {
 static int lacks_ours(char *const *environment) {
     int has_session = 0;
     for (char *const *variable = environment; variable && *variable; variable++) {
-        if (!starts_with(*variable, SESSION)) continue;
-        size_t size = length(session);
-        if (length(*variable) != size || !starts_with(*variable, session)) return 0;
+        if (!text_starts_with(*variable, SESSION)) continue;
+        size_t size = text_length(session);
+        if (text_length(*variable) != size || !text_starts_with(*variable, session)) return 0;
         has_session = 1;
     }
     return !has_session || !lists_library(preloaded(environment));
 }
 
-size_t fathom_environment_room(char *const *environment) {
-    if (!session[0] || !library[0] || !lacks_ours(environment)) return 0;
+// A list without our library, at `to`. Returns where it ends.
+static char *append_others(char *to, const char *list) {
+    char *start = to;
+    for (const char *end; *list; list = *end ? end + 1 : end) {
+        end = entry_end(list);
+        if (end == list || ((size_t)(end - list) == text_length(library) && text_starts_with(list, library))) continue;
+        if (to > start) *to++ = ':';
+        while (list < end) *to++ = *list++;
+    }
+    return to;
+}
+
+size_t fathom_environment_room(char *const *environment, uint32_t reason) {
+    if (!session[0] || !library[0]) return 0;
+    int is_foreign = reason == FATHOM_MISSED_FOREIGN;
+    if (is_foreign ? !lists_library(preloaded(environment)) : !lacks_ours(environment)) return 0;
     size_t count = 0;
     while (environment && environment[count]) count++;
-    size_t text = sizeof PRELOAD + length(library) + sizeof ":" + length(preloaded(environment));
+    size_t text = sizeof PRELOAD + text_length(library) + sizeof ":" + text_length(preloaded(environment));
     size_t room = (count + 3) * sizeof *environment + text;
     return room <= ROOM_LIMIT ? room : 0;
 }
 
-char *const *fathom_environment(char *const *environment, void *room) {
+char *const *fathom_environment(char *const *environment, uint32_t reason, void *room) {
     char **variables = room, **next = variables;
     const char *theirs = preloaded(environment);
     for (char *const *variable = environment; variable && *variable; variable++)
-        if (!starts_with(*variable, SESSION) && !starts_with(*variable, PRELOAD)) *next++ = *variable;
+        if (!text_starts_with(*variable, SESSION) && !text_starts_with(*variable, PRELOAD)) *next++ = *variable;
     *next++ = session;
     char *text = (char *)(next + 2);
     *next++ = text;
     *next = NULL;
-    text = append(append(text, PRELOAD), library);
-    if (*theirs) text = append(append(text, ":"), theirs);
+    text = append(text, PRELOAD);
+    if (reason == FATHOM_MISSED_FOREIGN) {
+        char *list = text;
+        text = append_others(text, theirs);
+        if (text == list) next[-1] = NULL;  // nothing is left of it
+    } else {
+        text = append(text, library);
+        if (*theirs) text = append(append(text, ":"), theirs);
+    }
     *text = 0;
     return variables;
 }
@@ -133,9 +143,9 @@ static char *append_quoted(char *to, const char *text) {
 #define EXPORT_PRELOAD "' " PRELOAD "'"
 
 size_t fathom_command_room(char *const *environment, const char *command) {
-    if (!command || !fathom_environment_room(environment)) return 0;
+    if (!command || !fathom_environment_room(environment, 0)) return 0;
     size_t room = sizeof EXPORT_SESSION + quoted_size(session) + sizeof EXPORT_PRELOAD + quoted_size(library) + sizeof ":" +
-                  quoted_size(preloaded(environment)) + sizeof "'; " + length(command);
+                  quoted_size(preloaded(environment)) + sizeof "'; " + text_length(command);
     return room <= ROOM_LIMIT ? room : 0;
 }
 

@@ -144,7 +144,9 @@ void metadata_process(uint32_t parent_process) {
     runtime.start_ticks = now_ticks();
     struct fathom_process_item item = {
         .pid = runtime.pid,
-        .parent_pid = (uint32_t)SYSTEM(getppid, 0, 0, 0, 0, 0, 0),
+        // Whoever forked may have ended by now.
+        .parent_pid =
+            parent_process == FATHOM_NO_PROCESS ? (uint32_t)SYSTEM(getppid, 0, 0, 0, 0, 0, 0) : runtime.forker,
         .parent_process = parent_process,
         .origin = parent_process == FATHOM_NO_PROCESS ? FATHOM_ORIGIN_IMAGE : FATHOM_ORIGIN_FORK,
         .start_ticks = runtime.start_ticks,

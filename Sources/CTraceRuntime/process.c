@@ -87,8 +87,10 @@ static void register_process(uint32_t parent) {
     fathom_store32(&runtime.state, STATE_READY);
 }
 
-// In a fork's child: by pthread_atfork or, when fork was called behind the C library's back, at the first hook.
-static void forget_parent(void) {
+// In a fork's child: by pthread_atfork or, when fork was called behind the C library's back, at the first hook. `forker`
+// is the process that called fork.
+static void forget_parent(uint32_t forker) {
+    runtime.forker = forker;
     if (runtime.state != STATE_READY) return;
     runtime.state = STATE_FORKED;
     control.mode = MODE_UNKNOWN;
@@ -112,6 +114,7 @@ static void forget_parent(void) {
 // No fork while another thread starts the recording: the child would have half of it, and that thread's locks.
 static void before_fork(void) {
     struct thread *t = &current;
+    t->forker = system_process_id();
     t->fork_starts = runtime.state != STATE_READY && runtime.state != STATE_OFF && begin_start(&t->fork_signals);
 }
 
@@ -123,14 +126,14 @@ static void after_fork(void) {
 
 static void after_fork_in_child(void) {
     after_fork();
-    forget_parent();
+    forget_parent(current.forker);
 }
 
 int runtime_ready(void) {
     if (!*(const void *const volatile *)&relocated) return 0;
     if (runtime.state == STATE_NEW) open_session(NULL);
     // Its control page was wiped: a child of a fork that ran no handlers.
-    if (runtime.state == STATE_READY && control.mode == MODE_UNKNOWN) forget_parent();
+    if (runtime.state == STATE_READY && control.mode == MODE_UNKNOWN) forget_parent(runtime.pid);
     uint64_t signals;
     if (runtime.state != STATE_READY && runtime.state != STATE_OFF && begin_start(&signals)) {
         int is_image = runtime.state == STATE_OPEN;
@@ -178,8 +181,12 @@ void fathom_note_exit(void) { ended(); }
 
 void fathom_note_exec(void) {
     if (!runtime_records()) return;
-    metadata_title();
+    metadata_end(FATHOM_END_EXEC);
     give_back();
+}
+
+void fathom_note_failed_exec(void) {
+    if (runtime_records()) metadata_end(FATHOM_END_FAILED_EXEC);
 }
 
 FATHOM_WITHOUT_HOOKS_END

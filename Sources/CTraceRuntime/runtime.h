@@ -186,6 +186,7 @@ struct thread {
     void *memory;           // the thread's first mapping, MEMORY_SIZE bytes: lanes, side events, first frames
     uint32_t fork_starts;   // it is `runtime.starter` while it forks
     uint64_t fork_signals;  // blocked before that
+    uint32_t forker;        // process id of whoever forked last in this thread
     uint32_t paused;        // PAUSED_*
     // The options it records by, as of `generation`.
     uint32_t generation;
@@ -237,6 +238,7 @@ struct runtime {
     uint32_t state;    // STATE_*
     uint32_t pid;
     uint32_t process;
+    uint32_t forker;  // process id of a fork's parent, whether that is recorded or not
     uint64_t start_ticks;
     uint32_t thread_count;
     struct fathom_buffers *buffers;

@@ -1,6 +1,7 @@
 // The session's buffers: finding and mapping them, taking slots and giving them back.
 
 #include "runtime.h"
+#include "text.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -9,26 +10,14 @@ FATHOM_WITHOUT_HOOKS
 
 #define VARIABLE "FATHOM_SESSION="
 
-static size_t length(const char *string) {
-    size_t n = 0;
-    while (string[n]) n++;
-    return n;
-}
-
-static int starts_with(const char *string, const char *prefix) {
-    while (*prefix)
-        if (*string++ != *prefix++) return 0;
-    return 1;
-}
-
 // Copies the session directory's path from the environment into runtime.path. 0 when there is none.
 static int find_path(char **environment) {
     size_t room = sizeof runtime.path - sizeof "/buffers", n = 0;
     if (environment) {
         for (; *environment; environment++) {
-            if (!starts_with(*environment, VARIABLE)) continue;
+            if (!text_starts_with(*environment, VARIABLE)) continue;
             const char *value = *environment + sizeof VARIABLE - 1;
-            n = length(value);
+            n = text_length(value);
             if (n >= room) return 0;
             __builtin_memcpy(runtime.path, value, n);
             break;

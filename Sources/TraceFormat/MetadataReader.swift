@@ -65,8 +65,11 @@ struct MetadataReader {
         case FATHOM_ITEM_END:
             guard item.count >= MemoryLayout<fathom_end_item>.size else { return false }
             let raw = item.loadUnaligned(as: fathom_end_item.self)
-            process.endTicks = max(process.endTicks, raw.ticks)
+            // What was waited for after exec is not this image.
+            if process.end != .exec { process.endTicks = max(process.endTicks, raw.ticks) }
             switch raw.how {
+            case FATHOM_END_EXEC: process.end = .exec
+            case FATHOM_END_FAILED_EXEC: (process.end, process.endTicks) = (.unknown, 0)
             case FATHOM_END_EXIT: process.end = .exit
             case FATHOM_END_CONFINED:
                 process.end = .confined

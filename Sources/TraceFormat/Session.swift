@@ -28,6 +28,8 @@ public final class Session {
     public var lostCalls: UInt64 {
         processes.lazy.flatMap(\.threads).reduce(losses.calls) { $0.addingClamped($1.lostCalls) }
     }
+    /// Programs with hooks that were started and not recorded.
+    public let missed: [MissedProgram]
     /// A recorder had not left when the session was opened.
     public let isRecording: Bool
 
@@ -75,6 +77,11 @@ public final class Session {
         ticksPerSecond = header.ticksPerSecond
         startRealtimeNanoseconds = header.startRealtimeNanoseconds
         clock = Session.clock(header, chunks: chunks)
+        // What is of no process is the session's own.
+        let own = chunks.partition { $0.process == FATHOM_NO_PROCESS }
+        missed = chunks[own...].filter(\.payloadIsIntact).flatMap { MissedProgram.all(in: $0.payload) }
+            .sorted { $0.startTicks < $1.startTicks }
+        chunks.removeLast(chunks.count - own)
         Session.sort(&chunks)
         processes = Session.assemble(chunks, file: logFile, damage: damage)
         if losses.calls > 0 { for process in processes { process.isCutShort = true } }
@@ -199,11 +206,11 @@ public final class Session {
     private static func settleEnds(of processes: [TracedProcess], now: UInt64?) {
         var next: [UInt32: TracedProcess] = [:]
         for process in processes.reversed() where !process.metadataIsLost {
-            if process.end == .unknown {
+            if process.end == .unknown || process.end == .exec {
                 if let follower = next[process.pid], follower.origin == .image {
                     process.end = .exec
                     process.endTicks = follower.startTicks
-                } else if let now, kill(pid_t(bitPattern: process.pid), 0) == 0 {
+                } else if process.end == .unknown, let now, kill(pid_t(bitPattern: process.pid), 0) == 0 {
                     process.endTicks = now
                 }
             }

@@ -14,6 +14,9 @@ final class Drain: @unchecked Sendable {
     private var unwrittenCalls: UInt64 = 0
     private var spoiledChunks: UInt64 = 0
     private var isCapped = false
+    /// Notes of programs that were looked at, and how many of those have hooks.
+    private var knownMissed = 0
+    private var missed = 0
     /// Slots whose chunk is left where it is, because the log has no room for it.
     private var kept: Set<Int> = []
     private var isFinishing = false
@@ -131,6 +134,32 @@ final class Drain: @unchecked Sendable {
         summary.isSpoiled = losses.isSpoiled
         summary.leftOutCalls = losses.leftOutCalls
         summary.isCapped = isCapped
+        summary.missedProcesses = missed
+    }
+
+    /// Adds to the log which programs that were started have hooks and were not recorded. Call when they were started.
+    func noteMissed(hasHooks: (_ path: String) -> Bool) {
+        let notes = buffers.missed(from: knownMissed)
+        knownMissed += notes.count
+        for case let note? in notes where hasHooks(String(decoding: note.path, as: UTF8.self)) {
+            missed += 1
+            var item = fathom_missed_item()
+            let size = MemoryLayout<fathom_missed_item>.size
+            item.item.kind = UInt16(FATHOM_ITEM_MISSED)
+            item.item.size = UInt32((size + note.path.count + 7) & ~7)
+            (item.ticks, item.pid, item.reason) = (note.ticks, note.pid, note.reason)
+            item.path_size = UInt32(note.path.count)
+            var bytes = withUnsafeBytes(of: item) { Array($0) } + note.path
+            bytes += [UInt8](repeating: 0, count: Int(item.item.size) - bytes.count)
+            var chunk = fathom_chunk()
+            chunk.magic = FATHOM_CHUNK_MAGIC
+            chunk.kind = UInt8(FATHOM_CHUNK_METADATA)
+            chunk.process = FATHOM_NO_PROCESS
+            chunk.sequence = UInt64(missed - 1)
+            (chunk.begin_ticks, chunk.end_ticks) = (note.ticks, note.ticks)
+            (chunk.used, chunk.capacity) = (item.item.size, item.item.size)
+            _ = bytes.withUnsafeBytes { log.append(chunk, payload: $0.baseAddress!) }
+        }
     }
 
     /// Adds to the log when and how the process ended that was waited for: its newest image is meant.

@@ -63,6 +63,7 @@ public struct Recorder {
         summary.isContinued = areInUse != false
         summary.stillRunning = drain.finish(everything: !summary.isContinued)
         drain.noteEnd(of: target.pid, status: status, ticks: end)
+        drain.noteMissed(hasHooks: options.hasHooks)
         drain.summarize(into: &summary)
         func finish() {
             log.complete(drain.losses)
@@ -72,6 +73,7 @@ public struct Recorder {
         if areInUse == true {
             let background = BackgroundRecorder(drain, buffers, leave: leaveBackground) {
                 _ = drain.finish(everything: true)
+                drain.noteMissed(hasHooks: options.hasHooks)
                 finish()
             }
             summary.backgroundRecorder = background?.pid

@@ -17,6 +17,8 @@ public struct RecordingOptions: Sendable {
     public var measuresBaseline: Bool
     /// The program's address sanitizer is told to run behind a preloaded library.
     public var relaxesAddressSanitizer = false
+    /// Whether a program has hooks: of those that were started and not recorded only such count.
+    public var hasHooks: @Sendable (_ path: String) -> Bool = { _ in true }
     /// Programs start without recording, until they start it themselves.
     public var startsPaused: Bool
 
@@ -59,6 +61,8 @@ public struct RecordingSummary: Sendable {
     public var processes = 0
     public var threads = 0
     public var calls: UInt64 = 0
+    /// Programs with hooks that were started and not recorded.
+    public var missedProcesses = 0
     /// Of the trace, in bytes.
     public var bytes: UInt64 = 0
     /// Processes go on recording into the session after the program has ended.

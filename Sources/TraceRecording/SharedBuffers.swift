@@ -187,6 +187,29 @@ final class SharedBuffers: @unchecked Sendable {
         return 0
     }
 
+    /// A program that was started and cannot be recorded, hooks or not.
+    struct Missed {
+        var ticks: UInt64
+        var pid: UInt32
+        var reason: UInt32
+        var path: [UInt8]
+    }
+
+    /// Notes from the `first` on, in order; nil for what is no note, or none any more.
+    func missed(from first: Int) -> [Missed?] {
+        let stride = MemoryLayout<fathom_missed>.size, pathOffset = MemoryLayout<fathom_missed>.offset(of: \.path)!
+        // FATHOM_MISSED_OFFSET, a macro that Swift does not see.
+        let start = (wordsOffset + Int(FATHOM_SLOT_LIMIT) * 4 + stride - 1) / stride * stride
+        let count = min(Int(fathom_load32(&header.pointee.missed_count)), (slotsOffset - start) / stride)
+        return (min(first, count)..<count).map { index in
+            let bytes = base + start + index * stride
+            let note = bytes.load(as: fathom_missed.self)
+            guard note.size > 0, Int(note.size) <= stride - pathOffset else { return nil }
+            let path = UnsafeRawBufferPointer(start: bytes + pathOffset, count: Int(note.size))
+            return Missed(ticks: note.ticks, pid: note.pid, reason: note.reason, path: Array(path))
+        }
+    }
+
     func stopRecording() {
         control = FATHOM_CONTROL_CAPPED
         fathom_store32(&header.pointee.control, control)

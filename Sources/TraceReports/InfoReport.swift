@@ -42,6 +42,33 @@ public struct InfoReport {
         }
     }
 
+    private func writeMissed() {
+        guard !session.missed.isEmpty else { return }
+        row("not recorded", count(UInt64(session.missed.count), "program") + " with hooks")
+        for missed in session.missed {
+            writer.write("  process \(missed.pid) \(missed.path): \(reason(missed))\n")
+        }
+    }
+
+    private func reason(_ missed: MissedProgram) -> String {
+        switch missed.reason {
+        case .isStatic: "statically linked without the runtime"
+        case .foreign: "made for another C library or machine"
+        case .privileged: "set-uid or set-gid"
+        case .noAccess: "its process could not open the session: other rights, or another root directory"
+        case nil: "unknown"
+        }
+    }
+
+    private func origin(_ process: TracedProcess) -> String {
+        guard process.origin == .fork else { return "started by \(process.parentPID)" }
+        // Between the two may be processes that made no calls. 1 is who an orphan is given to: older recordings say that.
+        guard let parent = process.forkParent?.pid, parent != process.parentPID else {
+            return "forked from \(process.parentPID)"
+        }
+        return "forked from \(parent)" + (process.parentPID > 1 ? " by way of \(process.parentPID)" : "")
+    }
+
     /// As text for people.
     public func writeText() {
         let totals = totals()
@@ -86,6 +113,7 @@ public struct InfoReport {
             row("lost", "\(session.lostCalls) calls were not recorded: \(session.losses.reason)")
         }
         row("processes", "\(session.processes.count), threads \(totals.threads)")
+        writeMissed()
         for process in session.processes { writeText(process) }
         row("damage", session.damage.entries.isEmpty ? "none" : "\(session.damage.entries.count)")
         for damage in session.damage.entries { writer.write("  \(damage)\n") }
@@ -97,8 +125,7 @@ public struct InfoReport {
             for thread in process.threads { writeText(thread) }
             return
         }
-        let origin = process.origin == .fork ? "forked from" : "started by"
-        writer.write("\nprocess \(process.pid) \(process.path), \(origin) \(process.parentPID)\n")
+        writer.write("\nprocess \(process.pid) \(process.path), \(origin(process))\n")
         writer.write("  command    \(CommandText.line(process.arguments))\n")
         if let title = process.title { writer.write("  title      \(CommandText.escaped(title))\n") }
         writer.write("  end        \(endText(process))\n")
@@ -192,7 +219,8 @@ public struct InfoReport {
             if index > 0 { writer.write(",\n" as StaticString) }
             writeJSON(process)
         }
-        list("],\"damage\":", session.damage.entries.map(\.description))
+        list("],\"not_recorded\":", session.missed.map(\.path))
+        list(",\"damage\":", session.damage.entries.map(\.description))
         writer.write("}\n" as StaticString)
     }
 

@@ -24,6 +24,8 @@ public struct ExecutableInspection: Sendable {
     public var hasFathomRuntime = false
     /// It needs gcc's shared address sanitizer, which by itself refuses to run behind a preloaded library.
     public var needsAddressSanitizer = false
+    /// It, or a script's interpreter, is linked with musl, whose loader ends a program behind a library for glibc.
+    public var usesMusl = false
     /// It gains rights when it starts, so the loader would ignore a preloaded library.
     public var isPrivileged = false
 
@@ -36,7 +38,11 @@ public struct ExecutableInspection: Sendable {
     /// - Complexity: O(dynamic symbols of the program and its libraries).
     public static func inspect(path: String, libraryPath: String? = nil) throws(SymbolProblem) -> Self {
         let head = try head(of: path)
-        if head.starts(with: "#!".utf8) { return Self(kind: .script(interpreter: interpreter(in: head))) }
+        if head.starts(with: "#!".utf8) {
+            var script = Self(kind: .script(interpreter: interpreter(in: head)))
+            script.usesMusl = isForMusl(interpreter(in: head))
+            return script
+        }
         guard head.starts(with: "\u{7f}ELF".utf8) else { return Self(kind: .notExecutableFormat) }
         let file = try ELFFile(path: path)
         let types = file.segments.map { Int32(bitPattern: $0.p_type) }
@@ -50,6 +56,7 @@ public struct ExecutableInspection: Sendable {
         let dynamic = DynamicSection(file)
         let isLinkedStatically = file.note(owner: "Fathom", type: nil) != nil
         inspection.hasFathomRuntime = isLinkedStatically || dynamic.needed.contains(where: isRuntime)
+        inspection.usesMusl = dynamic.needed.contains(where: isMusl)
         inspection.needsAddressSanitizer = dynamic.needed.contains { $0.hasPrefix("libasan.so") }
         inspection.isInstrumented = isLinkedStatically || callsHooks(file)
         inspection.hasOwnHooks =
@@ -71,6 +78,18 @@ public struct ExecutableInspection: Sendable {
     private static func callsHooks(_ file: borrowing ELFFile) -> Bool {
         [SHT_DYNSYM, SHT_SYMTAB].contains { table in
             file.namesSymbol(hooks, in: table) { $0 } || file.namesSymbol([hooks[0]], in: table) { _ in true }
+        }
+    }
+
+    /// glibc is called `libc.so.6`.
+    private static func isMusl(_ library: String) -> Bool { library == "libc.so" || library.hasPrefix("libc.musl-") }
+
+    private static func isForMusl(_ program: String) -> Bool {
+        guard let head = try? head(of: program), head.starts(with: "\u{7f}ELF".utf8) else { return false }
+        do throws(SymbolProblem) {
+            return DynamicSection(try ELFFile(path: program)).needed.contains(where: isMusl)
+        } catch {
+            return false
         }
     }
 

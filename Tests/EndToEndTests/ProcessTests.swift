@@ -17,6 +17,12 @@ import Testing
         #expect(waitUntil { (try? Dump(session).counts()["report"]) == 1 })
         // fib(10) has 177 calls, fib(15) 1973.
         #expect(try Dump(session).counts() == ["main": 1, "work": 177 + 1973, "report": 1])
+        // Its parent has ended, but is known.
+        let info = try Fathom.run(["info", session]).stdout
+        let processes = info.split(separator: "\n").filter { $0.hasPrefix("process ") }
+        #expect(processes.count == 2)
+        let parent = processes[0].split(separator: " ")[1]
+        #expect(processes[1].hasSuffix(", forked from \(parent)"), "\(info)")
     }
 
     /// A process with its id in a namespace of its own outlives `CMD`: its buffer stays its own while another one begins,
@@ -79,6 +85,32 @@ import Testing
         let session = directory.file("session.fathom")
         #expect(try Fathom.record([binary], into: session).stdout == "300 of 300\n")
         #expect(try Dump(session).counts() == ["leaf": 600])
+    }
+
+    /// Who becomes a program without hooks has ended by that.
+    @Test func execOfAnUninstrumentedProgram() throws {
+        let directory = try TemporaryDirectory("exec")
+        let session = directory.file("session.fathom")
+        let binary = try Toolchain.compile(
+            sources: [
+                "exec.c": """
+                #include <sys/wait.h>
+                #include <unistd.h>
+                static void leaf(void) {}
+                int main(void) {
+                    if (fork() == 0) {
+                        leaf();
+                        execl("/nonexistent", "none", (char *)0);
+                        execl("/bin/true", "true", (char *)0);
+                    }
+                    return wait(0) < 0;
+                }
+                """
+            ], compiler: .gcc, flags: ["-finstrument-functions"], output: directory.file("exec"))
+        #expect(try Fathom.record([binary], into: session).status == 0)
+        let info = try Fathom.run(["info", session]).stdout
+        #expect(info.contains("replaced itself by exec"), "\(info)")
+        #expect(!info.contains("without a word"), "\(info)")
     }
 
     /// Threads carry the names they gave themselves.

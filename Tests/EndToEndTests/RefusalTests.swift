@@ -57,6 +57,24 @@ import Testing
         try expectRefusal([binary], saying: ["statically linked", "-static", "libfathom"], directory)
     }
 
+    /// A program of musl, and a script whose interpreter is one.
+    @Test(.enabled(if: access("/usr/bin/musl-gcc", X_OK) == 0))
+    func musl() throws {
+        let directory = try TemporaryDirectory("musl")
+        let binary = directory.file("program")
+        try run(
+            "musl-gcc", ["-O2", "-finstrument-functions", "-o", binary, "-x", "c", "-"],
+            input: """
+                int main(void) { return 0; }
+                void __cyg_profile_func_enter(void *f, void *s) {}
+                void __cyg_profile_func_exit(void *f, void *s) {}
+                """)
+        try expectRefusal([binary], saying: ["program", "musl", "glibc"], directory)
+        let script = try directory.write("#!\(binary)\n", to: "script")
+        chmod(script, 0o755)
+        try expectRefusal([script], saying: ["script", "musl"], directory)
+    }
+
     @Test func setUserID() throws {
         let directory = try TemporaryDirectory("refusal")
         let binary = try Binaries.instrumented("fib.c", .gccO2)

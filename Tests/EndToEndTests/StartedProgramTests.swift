@@ -1,3 +1,4 @@
+import Glibc
 import TestSupport
 import Testing
 
@@ -39,6 +40,39 @@ import Testing
         // The shells of system and popen have it, too.
         #expect(recorded.stdout.split(separator: "\n").count { $0 == "noted" } == Self.ways + 2)
         #expect(try Dump(session).counts() == ["main": 1 + Self.ways, "leaf": Self.ways])
+    }
+
+    /// What has hooks but cannot be recorded is counted, and said, once for each time that it was started.
+    @Test func whatIsNotRecordedIsTold() throws {
+        let binary = try Binaries.instrumented("fib.c", .gccO2)
+        let isolated = try Binaries.instrumented("fib.c", .gccO2, flags: ["-static"], variant: "-static")
+        let directory = try TemporaryDirectory("missed")
+        let session = directory.file("session.fathom")
+        try run("gcc", ["-static", "-o", directory.file("plain"), "\(Binaries.sources)/fib.c"])
+        let script = """
+            '\(binary)' 10; '\(isolated)' 10; PATH='\(directory.path)' exec_nothing; cd '\(directory.path)' && ./plain 10
+            exec '\(isolated)' 11
+            """
+        let recorded = try Fathom.record(["sh", "-c", script], into: session, options: ["--force"])
+        #expect(recorded.stdout == "55\n55\n55\n89\n")
+        #expect(recorded.stderr.contains("2 programs with hooks not recorded"), "\(recorded.stderr)")
+        let lines = try Fathom.run(["info", session]).stdout.split(separator: "\n").filter { $0.contains(isolated) }
+        #expect(lines.count == 2)
+        #expect(lines.allSatisfy { $0.hasSuffix(": statically linked without the runtime") })
+        #expect(try Dump(session).counts() == ["main": 1, "fib": 177])
+    }
+
+    /// A program for another C library runs as ever: its loader is given nothing to preload.
+    @Test(.enabled(if: access("/usr/bin/musl-gcc", X_OK) == 0))
+    func musl() throws {
+        let directory = try TemporaryDirectory("musl")
+        let session = directory.file("session.fathom")
+        try run("musl-gcc", ["-o", directory.file("plain"), "\(Binaries.sources)/fib.c"])
+        let script = "'\(directory.file("plain"))' 10; exec '\(directory.file("plain"))' 11"
+        let recorded = try Fathom.record(["sh", "-c", script], into: session, options: ["--force"])
+        #expect(recorded.stdout == "55\n89\n")
+        #expect(recorded.status == 0)
+        #expect(!recorded.stderr.contains("with hooks not recorded"))
     }
 
     /// An empty FATHOM_SESSION keeps a program out of the recording.

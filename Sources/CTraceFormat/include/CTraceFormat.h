@@ -180,6 +180,7 @@ struct fathom_task {
 #define FATHOM_ITEM_END 4u      // struct fathom_end_item
 #define FATHOM_ITEM_NAME 5u     // struct fathom_name_item
 #define FATHOM_ITEM_TITLE 8u    // struct fathom_title_item
+#define FATHOM_ITEM_MISSED 9u   // struct fathom_missed_item
 
 // Header of a metadata item; `size` covers header, body and padding to 8.
 struct fathom_item {
@@ -226,6 +227,8 @@ struct fathom_unload_item {
 
 #define FATHOM_END_EXIT 1u      // the runtime: exit or _exit was called
 #define FATHOM_END_CONFINED 3u  // the runtime: the program confined itself (seccomp, PR_SET_TSC), so recording stopped
+#define FATHOM_END_EXEC 4u         // the runtime: exec was called; if it succeeded, the image ended there
+#define FATHOM_END_FAILED_EXEC 5u  // the runtime: it failed, so the image goes on
 #define FATHOM_END_WAITED 2u    // the recorder: it waited for the process, which ended with `status`
 
 // The image ended. Absent when it was killed and is not the process that the recorder started; when it became another
@@ -261,6 +264,17 @@ struct fathom_title_item {
     uint32_t reserved;
 };
 #define FATHOM_TITLE_LIMIT 512u  // bytes of a title that are kept
+
+// A program with hooks that was started and not recorded. Only in metadata of process FATHOM_NO_PROCESS, which is the
+// session's own, by the recorder. Body ends with `path_size` bytes.
+struct fathom_missed_item {
+    struct fathom_item item;
+    uint64_t ticks;  // when it was started
+    uint32_t pid;
+    uint32_t reason;  // FATHOM_MISSED_*
+    uint32_t path_size;
+    uint32_t reserved;
+};
 
 // A named scope is a call of the function at this address plus the name's id. No function can be there: on neither
 // machine is it an address of user space or kernel.
@@ -306,10 +320,29 @@ struct fathom_buffers {
     uint32_t slot_high;       // slots ever used
     uint32_t recorder_pid;    // 0 once the recorder has left
     uint32_t recorder_waits;  // futex: 1 while the recorder sleeps; a process that finishes a chunk sets it to 0
-    uint32_t reserved2;
+    uint32_t missed_count;    // programs that were started and cannot be recorded; see struct fathom_missed
     uint64_t unplaced_calls;  // calls lost by processes that never got a slot
     uint64_t left_out_calls;  // calls that the record options left out
 };
+
+#define FATHOM_MISSED_STATIC 1u      // statically linked without the runtime
+#define FATHOM_MISSED_FOREIGN 2u     // made for another C library or another machine
+#define FATHOM_MISSED_PRIVILEGED 3u  // set-uid or set-gid, so that nothing is preloaded
+#define FATHOM_MISSED_NO_ACCESS 4u   // its process could not open the buffers: other rights, or another root directory
+
+// A program that a process with the runtime started and that cannot be recorded, whether it has hooks or not. They lie
+// behind the slots' words, as many as there is room for before the slots.
+struct fathom_missed {
+    uint32_t size;  // of the path; stored last; 0: not there, or the program could not be started
+    uint32_t pid;
+    uint32_t reason;  // FATHOM_MISSED_*
+    uint32_t reserved;
+    uint64_t ticks;
+    char path[488];
+};
+#define FATHOM_MISSED_OFFSET(words_offset)                                                                             \
+    (((words_offset) + FATHOM_SLOT_LIMIT * sizeof(uint32_t) + sizeof(struct fathom_missed) - 1) /                      \
+     sizeof(struct fathom_missed) * sizeof(struct fathom_missed))
 
 #define FATHOM_OFFSET(type, field, offset) _Static_assert(offsetof(struct type, field) == (offset), #type "." #field)
 #define FATHOM_SIZE(type, size) _Static_assert(sizeof(struct type) == (size), #type)
@@ -340,6 +373,9 @@ FATHOM_SIZE(fathom_end_item, 24);
 FATHOM_SIZE(fathom_name_item, 24);
 FATHOM_OFFSET(fathom_title_item, text_size, 16);
 FATHOM_SIZE(fathom_title_item, 24);
+FATHOM_SIZE(fathom_missed_item, 32);
+FATHOM_OFFSET(fathom_missed, path, 24);
+FATHOM_SIZE(fathom_missed, 512);
 FATHOM_OFFSET(fathom_buffers, slot_limit, 32);
 FATHOM_OFFSET(fathom_buffers, min_cost_ticks, 40);
 FATHOM_OFFSET(fathom_buffers, clock, 72);

@@ -37,19 +37,28 @@ void fathom_note_modules(void);
 // Swift's concurrency library is there: `current` is its swift_task_getCurrent, `run` the function that runs jobs, or
 // NULL when the product does not have the library in itself. Called from the product that uses it.
 void fathom_swift_tasks(void *(*current)(void), void *run);
-// The process image is about to end by _exit; or by exec, if that succeeds.
+// The process image is about to end by _exit; or by exec, if that succeeds; which it did not.
 void fathom_note_exit(void);
 void fathom_note_exec(void);
+void fathom_note_failed_exec(void);
 // The process is about to call prctl, or syscall, with these arguments. Whether that forbids it system calls, or the
 // counter, so that nothing can be recorded without harm: then nothing is until fathom_note_confined has the result.
 int fathom_note_prctl(int option, unsigned long a, unsigned long b);
 int fathom_note_system_call(long number, long a, long b, long c);
 void fathom_note_confined(long result);
+// Why a program that is about to be started cannot be recorded, FATHOM_MISSED_*; 0 when it can, or when that is not
+// known. `is_searched`: in PATH, unless there is a slash in it. Async-signal-safe, like the next two.
+uint32_t fathom_missed_reason(const char *file, int is_searched);
+// Notes that it is started, in process `pid`, 0 for this one; and that it could not be. NULL when there is no room.
+struct fathom_missed;
+struct fathom_missed *fathom_note_missed(const char *file, int is_searched, uint32_t reason, uint32_t pid);
+void fathom_take_back_missed(struct fathom_missed *note);
 // What a program needs in its environment to be recorded. The bytes that an environment takes which has it beside what
-// is in `environment`, NULL for none; 0 when it can be passed as it is.
-size_t fathom_environment_room(char *const *environment);
+// is in `environment`, NULL for none; 0 when it can be passed as it is. A program made for another C library, for which
+// `reason` is FATHOM_MISSED_FOREIGN, must not have the runtime preloaded: its loader would end it.
+size_t fathom_environment_room(char *const *environment, uint32_t reason);
 // Makes that environment in `room`, aligned for pointers; what it points to is in `environment`, too. Async-signal-safe.
-char *const *fathom_environment(char *const *environment, void *room);
+char *const *fathom_environment(char *const *environment, uint32_t reason, void *room);
 // The same for a shell that is started with `environment`: a command that begins by exporting it, and its size.
 size_t fathom_command_room(char *const *environment, const char *command);
 const char *fathom_command(char *const *environment, const char *command, void *room);

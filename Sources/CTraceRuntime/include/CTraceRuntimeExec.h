@@ -1,6 +1,8 @@
 // What stands before the functions that start programs: it passes on what the program needs in its environment to be
 // recorded. Nothing here allocates, and a child of vfork may come here: what is made lies on the caller's stack.
 //
+// Programs that cannot be recorded are noted. Descriptors that are opened for that are closed before anything starts.
+//
 // Who includes this says how the functions are called by FATHOM_NEW(name), the symbol to define, and FATHOM_REAL(name),
 // what stands behind it.
 
@@ -21,9 +23,9 @@
 // The environment to pass, and how `call` does with it, an error number: too much of it for the kernel is none of the
 // program's doing.
 #define FATHOM_PASS_ON(environment, error, call)                                                                       \
-    size_t room = fathom_environment_room(environment);                                                                \
+    size_t room = fathom_environment_room(environment, reason);                                                        \
     char *memory[room / sizeof(char *) + 1], *const *variables = environment;                                          \
-    if (room) variables = fathom_environment(environment, memory);                                                     \
+    if (room) variables = fathom_environment(environment, reason, memory);                                             \
     call;                                                                                                              \
     if (room && (error) == E2BIG) {                                                                                    \
         variables = environment;                                                                                       \
@@ -32,35 +34,39 @@
 
 // ---- exec. Those that take the environment of the process go on to the same with an environment.
 
-#define FATHOM_EXEC(environment, call)                                                                                 \
+#define FATHOM_EXEC(file, is_searched, environment, call)                                                              \
     int result;                                                                                                        \
+    uint32_t reason = fathom_missed_reason(file, is_searched);                                                         \
+    struct fathom_missed *note = reason ? fathom_note_missed(file, is_searched, reason, 0) : NULL;                     \
     fathom_note_exec();                                                                                                \
     FATHOM_PASS_ON(environment, result < 0 ? errno : 0, result = call)                                                 \
+    fathom_note_failed_exec();                                                                                         \
+    fathom_take_back_missed(note);                                                                                     \
     return result;
 
 FATHOM_DEFINE int FATHOM_NEW(execve)(const char *path, char *const *arguments, char *const *environment) {
-    FATHOM_EXEC(environment, FATHOM_REAL(execve)(path, arguments, variables))
+    FATHOM_EXEC(path, 0, environment, FATHOM_REAL(execve)(path, arguments, variables))
 }
 
 FATHOM_DEFINE int FATHOM_NEW(execv)(const char *path, char *const *arguments) {
-    FATHOM_EXEC(environ, FATHOM_REAL(execve)(path, arguments, variables))
+    FATHOM_EXEC(path, 0, environ, FATHOM_REAL(execve)(path, arguments, variables))
 }
 
 FATHOM_DEFINE int FATHOM_NEW(execvpe)(const char *file, char *const *arguments, char *const *environment) {
-    FATHOM_EXEC(environment, FATHOM_REAL(execvpe)(file, arguments, variables))
+    FATHOM_EXEC(file, 1, environment, FATHOM_REAL(execvpe)(file, arguments, variables))
 }
 
 FATHOM_DEFINE int FATHOM_NEW(execvp)(const char *file, char *const *arguments) {
-    FATHOM_EXEC(environ, FATHOM_REAL(execvpe)(file, arguments, variables))
+    FATHOM_EXEC(file, 1, environ, FATHOM_REAL(execvpe)(file, arguments, variables))
 }
 
 FATHOM_DEFINE int FATHOM_NEW(fexecve)(int descriptor, char *const *arguments, char *const *environment) {
-    FATHOM_EXEC(environment, FATHOM_REAL(fexecve)(descriptor, arguments, variables))
+    FATHOM_EXEC(NULL, 0, environment, FATHOM_REAL(fexecve)(descriptor, arguments, variables))
 }
 
 FATHOM_DEFINE int FATHOM_NEW(execveat)(int directory, const char *path, char *const *arguments,
                                        char *const *environment, int flags) {
-    FATHOM_EXEC(environment, FATHOM_REAL(execveat)(directory, path, arguments, variables, flags))
+    FATHOM_EXEC(NULL, 0, environment, FATHOM_REAL(execveat)(directory, path, arguments, variables, flags))
 }
 
 // Those that are given their arguments one by one, as the C library does it. `arguments` is an array then.
@@ -78,40 +84,45 @@ FATHOM_DEFINE int FATHOM_NEW(execveat)(int directory, const char *path, char *co
 FATHOM_DEFINE int FATHOM_NEW(execl)(const char *path, const char *first, ...) {
     FATHOM_COLLECT_ARGUMENTS
     va_end(list);
-    FATHOM_EXEC(environ, FATHOM_REAL(execve)(path, arguments, variables))
+    FATHOM_EXEC(path, 0, environ, FATHOM_REAL(execve)(path, arguments, variables))
 }
 
 FATHOM_DEFINE int FATHOM_NEW(execlp)(const char *file, const char *first, ...) {
     FATHOM_COLLECT_ARGUMENTS
     va_end(list);
-    FATHOM_EXEC(environ, FATHOM_REAL(execvpe)(file, arguments, variables))
+    FATHOM_EXEC(file, 1, environ, FATHOM_REAL(execvpe)(file, arguments, variables))
 }
 
 FATHOM_DEFINE int FATHOM_NEW(execle)(const char *path, const char *first, ...) {
     FATHOM_COLLECT_ARGUMENTS
     char *const *environment = va_arg(list, char **);
     va_end(list);
-    FATHOM_EXEC(environment, FATHOM_REAL(execve)(path, arguments, variables))
+    FATHOM_EXEC(path, 0, environment, FATHOM_REAL(execve)(path, arguments, variables))
 }
 
 // ---- spawn
 
+#define FATHOM_SPAWN(file, is_searched, call)                                                                          \
+    int result;                                                                                                        \
+    pid_t child;                                                                                                       \
+    if (!pid) pid = &child;                                                                                            \
+    uint32_t reason = fathom_missed_reason(file, is_searched);                                                         \
+    FATHOM_PASS_ON(environment, result, result = call)                                                                 \
+    if (reason && !result) fathom_note_missed(file, is_searched, reason, (uint32_t)*pid);                              \
+    return result;
+
 FATHOM_DEFINE int FATHOM_NEW(posix_spawn)(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
                                           const posix_spawnattr_t *attributes, char *const *arguments,
                                           char *const *environment) {
-    int result;
-    FATHOM_PASS_ON(environment, result,
-                   result = FATHOM_REAL(posix_spawn)(pid, path, actions, attributes, arguments, variables))
-    return result;
+    FATHOM_SPAWN(path, 0,
+                 FATHOM_REAL(posix_spawn)(pid, path, actions, attributes, arguments, variables))
 }
 
 FATHOM_DEFINE int FATHOM_NEW(posix_spawnp)(pid_t *pid, const char *file, const posix_spawn_file_actions_t *actions,
                                            const posix_spawnattr_t *attributes, char *const *arguments,
                                            char *const *environment) {
-    int result;
-    FATHOM_PASS_ON(environment, result,
-                   result = FATHOM_REAL(posix_spawnp)(pid, file, actions, attributes, arguments, variables))
-    return result;
+    FATHOM_SPAWN(file, 1,
+                 FATHOM_REAL(posix_spawnp)(pid, file, actions, attributes, arguments, variables))
 }
 
 // ---- A shell's commands. The C library starts the shell with the environment of the process, which is other threads',

@@ -89,6 +89,13 @@ struct Record: ParsableCommand {
                 bufferSize: Int(bufferSize.bytes), measuresBaseline: baseline,
                 startsPaused: paused)
             options.relaxesAddressSanitizer = program.needsAddressSanitizer
+            options.hasHooks = { path in
+                guard let program = try? ExecutableInspection.inspect(path: path) else { return false }
+                if case .script(let interpreter) = program.kind {
+                    return (try? ExecutableInspection.inspect(path: interpreter))?.isInstrumented ?? false
+                }
+                return program.isInstrumented
+            }
             summary = try Recorder(options: options, runtime: Installation.runtimeLibrary).run { _exit(0) }
         } catch let error as SymbolProblem {
             throw Diagnostics.fail(error.description, status: 126)

@@ -9,6 +9,10 @@ struct Refusal: CustomStringConvertible {
     /// Nil when the program can be recorded.
     init?(of program: ExecutableInspection, at path: String, force: Bool) {
         switch program.kind {
+        case _ where program.usesMusl:
+            description =
+                "\(path): linked with musl, but the runtime is made for glibc and nothing of it can be preloaded; "
+                + "build the program with the system's compiler, not musl-gcc"
         case .script: return nil
         case .notExecutableFormat:
             description = "\(path): neither an ELF program nor a script with a #! line; name the program that runs it"

@@ -29,6 +29,10 @@ struct SummaryText {
             lines.append(
                 "warning: the program has written over the recording's memory; more may be missing than is said")
         }
+        if summary.missedProcesses > 0 {
+            let programs = Self.count(UInt64(summary.missedProcesses), "program")
+            lines.append("warning: \(programs) with hooks not recorded; fathom info says which, and why")
+        }
         if summary.leftOutCalls > 0 {
             lines.append("left out as asked for: \(Self.count(summary.leftOutCalls, "call"))")
         }
