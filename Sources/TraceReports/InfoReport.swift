@@ -46,7 +46,7 @@ public struct InfoReport {
         guard !session.missed.isEmpty else { return }
         row("not recorded", count(UInt64(session.missed.count), "program") + " with hooks")
         for missed in session.missed {
-            writer.write("  process \(missed.pid) \(missed.path): \(reason(missed))\n")
+            writer.write("  process \(missed.pid) \(CommandText.escaped(missed.path)): \(reason(missed))\n")
         }
     }
 
