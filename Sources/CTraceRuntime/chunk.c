@@ -10,8 +10,10 @@ FATHOM_WITHOUT_HOOKS
 #define FIRST_STEP (16ul * 1024)
 
 uint32_t recorded_calls(struct thread *t) {
-    uint32_t open = open_calls(t);
-    return t->slow ? running_lane(t)->filters[open].recorded : open;
+    uint32_t open = open_calls(t), hidden = 0;
+    if (t->slow)
+        for (struct frame *f = t->top; f->function; f--) hidden += (f->stack_pointer & FRAME_HIDDEN) != 0;
+    return open - hidden;
 }
 
 static size_t first_step(void) {
@@ -64,8 +66,18 @@ static void look_at_modules(struct thread *t) {
     t->limit = next;
 }
 
-// `switches`: the runtime has done nothing but this since the previous chunk was finished.
-static int chunk_begin(struct thread *t, int switches) {
+// What a chunk switch took of the thread until now, in ticks: no more than the processor time that passed. The thread may
+// have waited for a processor meanwhile; that it would have done anyway.
+static uint64_t switch_ticks(const struct thread *t, uint64_t now, uint64_t processor_ns) {
+    unsigned __int128 ticks = (unsigned __int128)(system_processor_ns() - processor_ns) * runtime.ticks_per_second;
+    uint64_t elapsed = now - t->finished;
+    ticks /= 1000000000u;
+    return ticks < elapsed ? (uint64_t)ticks : elapsed;
+}
+
+// `switches`: the runtime has done nothing but this since the previous chunk was finished, when the thread's processor
+// time was `processor_ns`.
+static int chunk_begin(struct thread *t, int switches, uint64_t processor_ns) {
     uint32_t slot;
     struct fathom_chunk *chunk = session_take_slot(first_step(), &slot);
     if (!chunk) return 0;
@@ -93,7 +105,7 @@ static int chunk_begin(struct thread *t, int switches) {
     chunk->begin_ns = system_monotonic_ns();
     uint64_t after = now_ticks();
     chunk->begin_ticks = before + (after - before) / 2;
-    chunk->switch_ticks = switches ? chunk->begin_ticks - t->finished : 0;
+    chunk->switch_ticks = switches ? switch_ticks(t, chunk->begin_ticks, processor_ns) : 0;
     t->slot = slot;
     t->chunk = chunk;
     t->cursor = (char *)(chunk + 1) + chunk->used;
@@ -101,6 +113,7 @@ static int chunk_begin(struct thread *t, int switches) {
     t->slot_end = (char *)chunk + runtime.slot_size;
     t->last = chunk->begin_ticks;
     t->calls = t->lost = t->orphans = t->retry = t->gap = 0;
+    t->pending = t->top + 1;
     running_lane(t)->is_stale = 0;
     fathom_store32(&chunk->magic, FATHOM_CHUNK_MAGIC);
     if (t->look) look_at_modules(t);
@@ -110,6 +123,8 @@ static int chunk_begin(struct thread *t, int switches) {
 void chunk_finish(struct thread *t, uint64_t now) {
     uint64_t signals = system_block_signals();
     struct fathom_chunk *chunk = t->chunk;
+    if (t->slow) record_publish(t);
+    filter_count(t);
     t->chunk = NULL;
     t->cursor = t->limit = t->wanted_limit = NULL;
     if (now < t->last) now = t->last;
@@ -132,6 +147,7 @@ void chunk_give_back(struct thread *t) {
 
 static int make_room(struct thread *t) {
     int switches = 0;
+    uint64_t processor_ns = 0;
     if (t->wanted_limit) {
         t->limit = t->wanted_limit;
         t->wanted_limit = NULL;
@@ -145,11 +161,12 @@ static int make_room(struct thread *t) {
             metadata_title();
             return 1;
         }
+        processor_ns = system_processor_ns();
         chunk_finish(t, now_ticks());
         metadata_title();
         switches = 1;
     }
-    if (chunk_begin(t, switches)) return 1;
+    if (chunk_begin(t, switches, processor_ns)) return 1;
     t->gap = GAP_LOST;
     t->retry = RETRY_CALLS;
     return 0;

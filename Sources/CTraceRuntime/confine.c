@@ -47,7 +47,10 @@ void fathom_note_confined(long result) {
     struct thread *t = &current;
     if (result >= 0) return end_recording(t->confinement.ticks);
     if (runtime.state == STATE_OFF) return;
-    if (control.mode == MODE_OFF) control.mode = t->confinement.mode == MODE_UNKNOWN ? MODE_UNKNOWN : control_mode();
+    if (control.mode == MODE_OFF) {
+        if (t->confinement.mode == MODE_UNKNOWN) control.mode = MODE_UNKNOWN;
+        else control_set_mode();
+    }
     t->state = t->confinement.state;
     t->confinement.begun = 0;
     BARRIER();

@@ -6,7 +6,10 @@
 
 FATHOM_WITHOUT_HOOKS
 
-uint32_t control_mode(void) { return runtime.paused ? MODE_PAUSED : runtime.slow ? MODE_SLOW : MODE_TRACE; }
+void control_set_mode(void) {
+    uint32_t mode = runtime.paused ? MODE_PAUSED : runtime.slow ? MODE_SLOW : MODE_TRACE;
+    __atomic_store_n(&control.word, control_word(mode, runtime.generation), __ATOMIC_RELEASE);
+}
 
 // The stack pointer of the program's function. Pinned to the place: a compiler that moves it with the rest into a
 // function for cold code would take it of that one.
@@ -26,7 +29,7 @@ static uint64_t ticks_of(uint64_t nanoseconds) {
 static void set_running(int runs) {
     if (!runs || !runtime.paused) __atomic_store_n(&runtime.stop_ticks, now_ticks(), __ATOMIC_RELAXED);
     runtime.paused = !runs;
-    fathom_store32(&control.mode, control_mode());
+    control_set_mode();
 }
 
 static void start(void) {

@@ -1,4 +1,5 @@
-// The hooks: the fast path of MODE_TRACE. What it cannot do is handed to the slow paths.
+// The hooks: what the compilers call, and the fast path of MODE_TRACE. filter.c has that of the other modes. What they
+// cannot do is handed to the slow paths.
 
 #include "runtime.h"
 
@@ -7,17 +8,9 @@ FATHOM_WITHOUT_HOOKS
 _Alignas(PAGE_SIZE) union control control;
 __thread struct thread current;
 
-// The register in which Swift passes the asynchronous context; C keeps it, so that at a hook's start it still holds it.
-#if defined(__x86_64__)
-#define READ_ASYNC_CONTEXT(variable) __asm__ __volatile__("movq %%r14, %0" : "=r"(variable))
-#else
-#define READ_ASYNC_CONTEXT(variable) __asm__ __volatile__("mov %0, x22" : "=r"(variable))
-#endif
-
-// The mode is not MODE_TRACE, or the thread is unattached, busy, or has signal events waiting.
-SLOW void hook_aside(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_t context, uint64_t hook) {
+// The thread does not know the mode, is unattached, busy, or has signal events waiting.
+void hook_aside(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_t context, uint64_t hook) {
     struct thread *t = &current;
-    if (control.mode == MODE_PAUSED && pause_follow(t, function, sp, call_site, hook)) return;
     if (control.mode == MODE_UNKNOWN && !runtime_ready()) return;
     if (control.mode == MODE_OFF || t->state == THREAD_ATTACHING) return;
     if (t->state == THREAD_INTERRUPTED && !t->idle) {
@@ -51,20 +44,69 @@ SLOW void hook_aside(uintptr_t function, uintptr_t call_site, uintptr_t sp, uint
     side_drain(t);
 }
 
-// The fast path found a record that needs more than its own word. The thread is busy.
-static SLOW void hook_slow(uintptr_t function, uintptr_t call_site, uintptr_t sp, uint64_t now, uint64_t hook) {
+void hook_slow(uintptr_t function, uintptr_t call_site, uintptr_t sp, uint64_t now, uint64_t hook) {
     struct thread *t = &current;
     record_event(t, function, call_site, sp, now, hook);
     BARRIER();
     side_drain(t);
 }
 
-EXPORT void __cyg_profile_func_enter(void *called, void *site) {
-    uintptr_t context;
-    READ_ASYNC_CONTEXT(context);
-    uintptr_t function = (uintptr_t)called, call_site = (uintptr_t)site;
-    uintptr_t sp = CALLER_STACK_POINTER();
-    if (UNLIKELY(control.mode != MODE_TRACE)) return hook_aside(function, call_site, sp, context, HOOK_ENTER);
+// ---- what the compilers call -------------------------------------------------------------------------------------
+//
+// In assembly, so that the mode is known before a register is saved: where little is recorded, saving registers would be
+// most of the cost. Each goes on in the function of the mode, with
+//
+//   function, call site      as the compiler passes them
+//   stack pointer            of the caller, at its call of the hook
+//   context, return address  the register in which Swift passes the asynchronous context; where the hook returns to
+
+#define ENTRY(name) ".globl " name "\n.type " name ", %function\n" name ":\n"
+#define END(name) ".size " name ", . - " name "\n"
+
+#if defined(__x86_64__)
+#define GO_ON(hook)                                                                                                    \
+    "leaq 8(%rsp), %rdx\nmovl control(%rip), %eax\ncmpl $1, %eax\nje trace_" hook "\n"                                  \
+    "cmpl $4, %eax\nje paused_" hook "\ncmpl $2, %eax\nje slow_" hook "\njmp aside_" hook "\n"
+#define ENTER "movq %r14, %rcx\n" GO_ON("enter")
+#define EXIT "movq (%rsp), %rcx\n" GO_ON("exit")
+#define EXIT_ANY "movl $1, %edi\nxorl %esi, %esi\n" GO_ON("exit_any")
+#else
+#define GO_ON(hook)                                                                                                    \
+    "mov x2, sp\nadrp x9, control\nldr w9, [x9, :lo12:control]\ncmp w9, #1\nb.ne 1f\nb trace_" hook "\n"              \
+    "1: cmp w9, #2\nb.ne 2f\nb slow_" hook "\n2: cmp w9, #4\nb.ne 3f\nb paused_" hook "\n3: b aside_" hook "\n"
+#define ENTER "mov x3, x22\n" GO_ON("enter")
+#define EXIT "mov x3, x30\n" GO_ON("exit")
+#define EXIT_ANY "mov x0, #1\nmov x1, #0\n" GO_ON("exit_any")
+#endif
+_Static_assert(MODE_TRACE == 1 && MODE_SLOW == 2 && MODE_PAUSED == 4 && ANY_FUNCTION == 1, "what is written above");
+
+// `fathom_function_*` are what TraceSharedHooks jumps to: names that say nothing of profiling or exits. `fathom_swift_*` are
+// what TraceSwiftHooks jumps to: the hooks of compilers that pass neither the function nor, at its end, anything.
+__asm__(".text\n.p2align 5\n" ENTRY("__cyg_profile_func_enter") ENTRY("fathom_function_enter")                       //
+        ENTRY("fathom_swift_enter") ".cfi_startproc\n" ENTER ".cfi_endproc\n"                                       //
+        END("__cyg_profile_func_enter") END("fathom_function_enter") END("fathom_swift_enter")                       //
+        ".p2align 5\n" ENTRY("__cyg_profile_func_exit") ENTRY("fathom_function_leave")                               //
+        ".cfi_startproc\n" EXIT ".cfi_endproc\n" END("__cyg_profile_func_exit") END("fathom_function_leave")         //
+        ".p2align 5\n" ENTRY("fathom_swift_exit") ".cfi_startproc\n" EXIT_ANY ".cfi_endproc\n"                      //
+        END("fathom_swift_exit"));
+
+// ---- no mode yet, or nothing to record into ----------------------------------------------------------------------
+
+void aside_enter(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_t context) {
+    hook_aside(function, call_site, sp, context, HOOK_ENTER);
+}
+
+void aside_exit(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_t return_address) {
+    hook_aside(function, call_site, sp, 0, return_address == call_site ? HOOK_TAIL : HOOK_EXIT);
+}
+
+void aside_exit_any(uintptr_t function, uintptr_t call_site, uintptr_t sp) {
+    hook_aside(function, call_site, sp, 0, HOOK_EXIT);
+}
+
+// ---- MODE_TRACE --------------------------------------------------------------------------------------------------
+
+void trace_enter(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_t context) {
     struct thread *t = &current;
     if (UNLIKELY(!is_free(t))) return hook_aside(function, call_site, sp, context, HOOK_ENTER);
     t->idle = 0;
@@ -94,14 +136,13 @@ EXPORT void __cyg_profile_func_enter(void *called, void *site) {
     t->cursor = cursor + FATHOM_ENTER_SIZE;
     fathom_store32(&t->chunk->used, (uint32_t)(cursor + FATHOM_ENTER_SIZE - (char *)(t->chunk + 1)));
     BARRIER();
-    t->idle = 1;
+    t->idle = IDLE;
     BARRIER();
     if (UNLIKELY(t->side_count)) side_drain(t);
 }
 
 // `is_any`, a constant: the hook does not say what its function is, and `function` is ANY_FUNCTION.
 INTERNAL void exit_hook(uintptr_t function, uintptr_t call_site, uintptr_t sp, uint64_t hook, int is_any) {
-    if (UNLIKELY(control.mode != MODE_TRACE)) return hook_aside(function, call_site, sp, 0, hook);
     struct thread *t = &current;
     if (UNLIKELY(!is_free(t))) return hook_aside(function, call_site, sp, 0, hook);
     t->idle = 0;
@@ -121,22 +162,18 @@ INTERNAL void exit_hook(uintptr_t function, uintptr_t call_site, uintptr_t sp, u
     t->cursor = cursor + FATHOM_EXIT_SIZE;
     fathom_store32(&t->chunk->used, (uint32_t)(cursor + FATHOM_EXIT_SIZE - (char *)(t->chunk + 1)));
     BARRIER();
-    t->idle = 1;
+    t->idle = IDLE;
     BARRIER();
     if (UNLIKELY(t->side_count)) side_drain(t);
 }
 
-EXPORT void __cyg_profile_func_exit(void *called, void *site) {
-    uint64_t hook = __builtin_return_address(0) == site ? HOOK_TAIL : HOOK_EXIT;
-    exit_hook((uintptr_t)called, (uintptr_t)site, CALLER_STACK_POINTER(), hook, 0);
+void trace_exit(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_t return_address) {
+    exit_hook(function, call_site, sp, return_address == call_site ? HOOK_TAIL : HOOK_EXIT, 0);
 }
 
-// What TraceSharedHooks jumps to: names that say nothing of profiling or exits.
-EXPORT void fathom_function_enter(void *called, void *site) __attribute__((alias("__cyg_profile_func_enter")));
-EXPORT void fathom_function_leave(void *called, void *site) __attribute__((alias("__cyg_profile_func_exit")));
-
-// What TraceSwiftHooks jumps to: the hooks of compilers that pass neither the function nor, at its end, anything.
-EXPORT void fathom_swift_enter(void *inside, void *site) __attribute__((alias("__cyg_profile_func_enter")));
-EXPORT void fathom_swift_exit(void) { exit_hook(ANY_FUNCTION, 0, CALLER_STACK_POINTER(), HOOK_EXIT, 1); }
+void trace_exit_any(uintptr_t function, uintptr_t call_site, uintptr_t sp) {
+    (void)function;
+    exit_hook(ANY_FUNCTION, call_site, sp, HOOK_EXIT, 1);
+}
 
 FATHOM_WITHOUT_HOOKS_END

@@ -28,6 +28,31 @@ int lane_init(const struct thread *t, struct lane *lane, uint32_t id, uintptr_t 
     return 1;
 }
 
+// Of frames that are outgrown, the first, which is no call, says in `enter` which were outgrown before, and in `call_site`
+// how large their mapping is. They stay, half as many as there are at most, because a hook may go on with them: one that
+// was interrupted by the handler that needed more.
+static void outgrow(struct lane *lane, const struct lane *old) {
+    lane->outgrown = old->frames;
+    lane->outgrown->enter = (uintptr_t)old->outgrown;
+    lane->outgrown->call_site = old->mapped;
+}
+
+void frames_free(struct lane *lane) {
+    for (struct frame *old = lane->outgrown, *next; old; old = next) {
+        next = (struct frame *)(uintptr_t)old->enter;
+        if (old->call_site) system_free(old, old->call_site);
+    }
+    if (lane->mapped) system_free(lane->frames, lane->mapped);
+}
+
+struct frame *frames_find(const struct lane *lane, struct frame *frame) {
+    if (frame >= lane->frames && frame < lane->end) return frame;
+    struct frame *frames = NULL;
+    for (struct frame *old = lane->outgrown; old; old = (struct frame *)(uintptr_t)old->enter)
+        if (old <= frame && old > frames) frames = old;
+    return lane->frames + (frame - frames);
+}
+
 int frames_grow(struct thread *t) {
     struct lane *lane = running_lane(t), old = *lane;
     size_t used = (size_t)(t->top - old.frames) + 1, room = (size_t)(old.end - old.frames);
@@ -36,7 +61,9 @@ int frames_grow(struct thread *t) {
     if (old.filters) __builtin_memcpy(lane->filters, old.filters, used * sizeof(struct filter_frame));
     t->top = lane->frames + used - 1;
     t->end = lane->end;
-    if (old.mapped) system_free(old.frames, old.mapped);
+    t->pending = lane->frames + (t->pending - old.frames);
+    filter_settle(t);
+    outgrow(lane, &old);
     return 1;
 }
 
@@ -51,8 +78,10 @@ int frames_filter(struct thread *t, struct lane *lane) {
     if (lane == running_lane(t)) {
         t->top = lane->top;
         t->end = lane->end;
+        t->pending = t->top + 1;  // none: the thread had no filters
+        filter_settle(t);
     }
-    if (old.mapped) system_free(old.frames, old.mapped);
+    outgrow(lane, &old);
     return 1;
 }
 
@@ -62,6 +91,8 @@ static void take_up(struct thread *t, uint32_t index) {
     t->top = lane->top;
     t->end = lane->end;
     t->low = lane->low;
+    t->pending = t->top + 1;
+    filter_settle(t);
 }
 
 void lane_finish_change(struct thread *t) {
@@ -109,7 +140,7 @@ void lane_close(struct thread *t, struct lane *gone) {
         record_unwind(t, open_calls(t), t->last);
         lane_run(t, running);
     }
-    system_free(gone->frames, gone->mapped);
+    frames_free(gone);
     t->lanes[index] = t->lanes[last];
     if (t->lane == last) t->lane = index;
     t->lane_count--;
@@ -225,7 +256,7 @@ void fathom_note_landing(uintptr_t sp) {
         return;
     }
     t = &current;
-    if (t->state == THREAD_INTERRUPTED && !t->idle && leaves_hook(t, sp)) t->idle = 1;
+    if (t->state == THREAD_INTERRUPTED && !t->idle && leaves_hook(t, sp)) t->idle = IDLE;
     if (t->state != THREAD_ATTACHED || control.mode == MODE_UNKNOWN || control.mode == MODE_OFF) return;
     if (t->idle || !leaves_hook(t, sp)) {
         side_append(t, 1, 0, sp, HOOK_LANDING);

@@ -16,7 +16,12 @@ void pause_take_options(struct thread *t) {
 }
 
 static void stop(struct thread *t) {
-    if (t->slow && t->top->function && !(t->top->stack_pointer & FRAME_HIDDEN)) filter_tell_dropped(t);
+    if (t->slow) filter_stop(t);
+    filter_count(t);
+    for (struct lane *lane = t->lanes; lane < t->lanes + t->lane_count; lane++) {
+        struct frame *top = lane == running_lane(t) ? t->top : lane->top;
+        for (struct frame *f = lane->frames + 1; f <= top; f++) f->stack_pointer |= FRAME_HIDDEN;
+    }
     if (t->chunk) {
         uint64_t end = __atomic_load_n(&runtime.stop_ticks, __ATOMIC_RELAXED);
         t->chunk->flags |= FATHOM_FLAG_STOPPED;
@@ -30,9 +35,9 @@ static void start(struct thread *t) {
     for (struct lane *lane = t->lanes; lane < t->lanes + t->lane_count; lane++) {
         struct frame *top = lane == running_lane(t) ? t->top : lane->top;
         for (struct frame *f = lane->frames + 1; f <= top; f++) {
-            f->stack_pointer |= FRAME_INHERITED;
+            f->stack_pointer = (f->stack_pointer & ~FRAME_HIDDEN) | FRAME_INHERITED;
             f->enter = now;
-            if (t->slow) filter_inherit(lane, f, t->max_depth);
+            if (t->slow) filter_start(lane, f, t->max_depth);
         }
         lane->is_stale = lane != running_lane(t);
     }
@@ -56,6 +61,7 @@ static int change_options(struct thread *t) {
 }
 
 void pause_settle(struct thread *t) {
+    if (t->hidden_calls) filter_own_hidden(t);
     uint32_t stopped = control.mode == MODE_PAUSED ? PAUSED_STOPPED : 0;
     int changed = t->generation != fathom_load32(&runtime.generation);
     if (t->paused == stopped && !changed) return;
@@ -65,34 +71,6 @@ void pause_settle(struct thread *t) {
     else if (stopped) t->paused = PAUSED_STOPPED;
     else start(t);
     system_restore_signals(signals);
-}
-
-int pause_follow(struct thread *t, uintptr_t function, uintptr_t sp, uintptr_t call_site, uint64_t hook) {
-    if (t->paused != PAUSED_STOPPED || t->slow || t->state != THREAD_ATTACHED || !is_free(t)) return 0;
-    t->idle = 0;
-    t->hook_sp = sp;
-    BARRIER();
-    int done = 0;
-    struct frame *top = t->top;
-    if (t->overflow) {
-    } else if (hook == HOOK_ENTER) {
-        if (top + 1 < t->end && sp - t->low <= top->stack_pointer - t->low) {
-            top[1] = (struct frame){function, call_site, sp, 0};
-            t->top = top + 1;
-            done = 1;
-        }
-    } else if (hook == HOOK_EXIT || hook == HOOK_TAIL) {
-        int is_top = function == ANY_FUNCTION ? is_function(top) : top->function == function;
-        if (is_top && exit_fits(t, top, sp, hook)) {
-            t->top = top - 1;
-            done = 1;
-        }
-    }
-    BARRIER();
-    t->idle = 1;
-    BARRIER();
-    if (UNLIKELY(t->side_count)) side_drain(t);
-    return done;
 }
 
 FATHOM_WITHOUT_HOOKS_END

@@ -83,7 +83,7 @@ static void register_process(uint32_t parent) {
     // what was just being loaded is not looked at before the child itself has loaded something.
     if (parent != FATHOM_NO_PROCESS) runtime.modules_stale = current.look = 0;
     runtime.control_lock = 0;
-    control.mode = control_mode();
+    control_set_mode();
     fathom_store32(&runtime.state, STATE_READY);
 }
 

@@ -5,8 +5,9 @@
 
 FATHOM_WITHOUT_HOOKS
 
-static void publish(struct thread *t) {
-    fathom_store32(&t->chunk->used, (uint32_t)(t->cursor - (char *)(t->chunk + 1)));
+void record_publish(struct thread *t) {
+    if (t->chunk) fathom_store32(&t->chunk->used, (uint32_t)(t->cursor - (char *)(t->chunk + 1)));
+    t->pending = t->top + 1;
 }
 
 static void put(struct thread *t, const void *bytes, size_t size) {
@@ -18,7 +19,6 @@ void put_special(struct thread *t, uint16_t special, const void *payload, size_t
     uint16_t unit = (uint16_t)(special << 1);
     put(t, &unit, sizeof unit);
     put(t, payload, size);
-    publish(t);
 }
 
 // Moves the time of the last record to `now`.
@@ -65,7 +65,6 @@ static void put_enter(struct thread *t, uintptr_t function, uintptr_t call_site,
     }
     uint64_t word = 1 | delta << 1 | offset << 16 | (uint64_t)function << 32;
     put(t, &word, sizeof word);
-    publish(t);
     t->calls++;
 }
 
@@ -86,22 +85,27 @@ void record_enter(struct thread *t, uintptr_t function, uintptr_t call_site, uin
         return;
     }
     uintptr_t hidden = 0;
-    uint64_t last = t->last, base = t->function_base;
+    uint64_t last = 0, base = 0;
     char *record = NULL;
     int is_piece = task_piece_begins(t, call_site, sp);
-    if (t->slow && !is_piece && filter_hides_next(t)) {
+    if (t->paused == PAUSED_STOPPED) {
         hidden = FRAME_HIDDEN;
+    } else if (t->slow && !t->paused && !is_piece && filter_hides_next(t)) {
+        hidden = FRAME_HIDDEN;
+        t->hidden_calls++;
     } else if (record_make_room(t, &now)) {
         record = t->cursor;
         last = t->last;
         base = t->function_base;
         if (is_piece) task_put(t, function, call_site, context);
         put_enter(t, function, call_site, now);
-    } else if (t->paused != PAUSED_STOPPED) {
+    } else {
         chunk_lose_call(t);
     }
-    if (t->slow) filter_enter(t, record, last, base, hidden, is_piece);
     *++t->top = (struct frame){function, call_site, sp | alternate | hidden, now};
+    if (record && t->min_cost_ticks && !is_piece) filter_announce(t, last, base, (uint32_t)(t->cursor - record));
+    else if (!hidden) record_publish(t);
+    if (t->slow && is_piece && !t->paused) filter_begin_piece(t);
 }
 
 // The open call that this exit ends. With recursion, calls that ended without their exit hook look like it; where their
@@ -141,22 +145,25 @@ void record_exit(struct thread *t, uintptr_t function, uintptr_t call_site, uint
         return;
     }
     if (call != t->top) record_unwind(t, (uint32_t)(t->top - call), now);
-    if (t->paused) {
-        if (t->slow) filter_forget(t, call);
-    } else if (call->stack_pointer & FRAME_HIDDEN) {
-        filter_leave_out(t, call, now);
-    } else {
-        if (t->slow) filter_end(t, now);
-        int has_room = record_make_room(t, &now);
-        t->top = call - 1;
-        BARRIER();
-        if (has_room) {
-            uint16_t unit = (uint16_t)(take_delta(t, now) << 1);
-            put(t, &unit, sizeof unit);
-            publish(t);
-        }
+    record_exit_top(t, now);
+}
+
+void record_exit_top(struct thread *t, uint64_t now) {
+    struct frame *call = t->top;
+    int is_recorded = !t->paused && !(call->stack_pointer & FRAME_HIDDEN);
+    if (is_recorded && t->slow) {
+        if (filter_leaves_out(t, now)) is_recorded = 0;
+        else filter_tell_dropped(t);
     }
+    int has_room = is_recorded && record_make_room(t, &now);
     t->top = call - 1;
+    BARRIER();
+    if (has_room) {
+        uint16_t unit = (uint16_t)(take_delta(t, now) << 1);
+        put(t, &unit, sizeof unit);
+    }
+    if (t->slow && !t->paused) filter_end_call(t, call);
+    if (is_recorded) record_publish(t);
 }
 
 // The calls end before their record is there, here and below: a jump out of a handler that came between would otherwise
@@ -174,19 +181,23 @@ void record_unwind(struct thread *t, uint32_t count, uint64_t now) {
     t->overflow = 0;
     if (!t->slow || t->paused) {
         put_unwind(t, count, now);
+        record_publish(t);
         return;
     }
     // What the options left out below a call is told before it ends, so one at a time.
+    int is_recorded = 0;
     for (; count > 0; count--) {
-        if (t->top->stack_pointer & FRAME_HIDDEN) {
-            filter_leave_out(t, t->top, now);
+        struct frame *call = t->top;
+        if (call->stack_pointer & FRAME_HIDDEN) {
+            t->top--;
         } else {
-            filter_end(t, now);
+            is_recorded = 1;
+            filter_tell_dropped(t);
             put_unwind(t, 1, now);
-            continue;
         }
-        t->top--;
+        filter_end_call(t, call);
     }
+    if (is_recorded) record_publish(t);
 }
 
 struct stretch record_landing(struct thread *t, uintptr_t sp, uint64_t now) {
@@ -208,6 +219,7 @@ void record_lane(struct thread *t) {
     if (!record_make_room(t, &now)) return;
     uint32_t payload[2] = {running_lane(t)->id, recorded_calls(t)};
     put_special(t, FATHOM_LANE, payload, sizeof payload);
+    record_publish(t);
 }
 
 void record_scope_end(struct thread *t, uintptr_t sp, uint64_t now) {
@@ -229,7 +241,9 @@ static int put_moment(struct thread *t, uintptr_t sp, uint64_t now) {
 }
 
 void record_mark(struct thread *t, uint32_t name, uintptr_t sp, uint64_t now) {
-    if (put_moment(t, sp, now)) put_special(t, FATHOM_MARK, &name, sizeof name);
+    if (!put_moment(t, sp, now)) return;
+    put_special(t, FATHOM_MARK, &name, sizeof name);
+    record_publish(t);
 }
 
 void record_counter(struct thread *t, uint32_t name, uint64_t bits, uintptr_t sp, uint64_t now) {
@@ -237,7 +251,9 @@ void record_counter(struct thread *t, uint32_t name, uint64_t bits, uintptr_t sp
         uint32_t name;
         uint64_t bits;
     } __attribute__((packed)) payload = {name, bits};
-    if (put_moment(t, sp, now)) put_special(t, FATHOM_COUNTER, &payload, sizeof payload);
+    if (!put_moment(t, sp, now)) return;
+    put_special(t, FATHOM_COUNTER, &payload, sizeof payload);
+    record_publish(t);
 }
 
 FATHOM_WITHOUT_HOOKS_END

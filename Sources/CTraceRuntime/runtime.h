@@ -21,7 +21,7 @@
 #include "system.h"
 
 #define EXPORT __attribute__((visibility("default"), no_instrument_function))
-#define SLOW __attribute__((noinline, cold))
+#define SLOW __attribute__((noinline, cold, visibility("hidden")))
 #define UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 #define BARRIER() __atomic_signal_fence(__ATOMIC_SEQ_CST)
 
@@ -41,10 +41,16 @@
 #define MODE_PAUSED 4u   // stopped: open calls are followed, nothing is recorded
 
 union control {
-    uint32_t mode;  // MODE_*
+    struct {
+        uint32_t mode;        // MODE_*; the hooks' machine code compares it
+        uint32_t generation;  // of the options that the mode goes with
+    };
+    uint64_t word;  // both
     char page[PAGE_SIZE];
 };
 extern union control control __attribute__((visibility("hidden")));
+
+INTERNAL uint64_t control_word(uint32_t mode, uint32_t generation) { return (uint64_t)generation << 32 | mode; }
 
 // ---- thread ------------------------------------------------------------------------------------------------------
 
@@ -56,22 +62,21 @@ struct frame {
     uint64_t enter;           // ticks
 };
 #define FRAME_ALTERNATE 1ul  // the outermost call on a signal stack: below it are calls on another one
-#define FRAME_HIDDEN 2ul     // left out by max_depth: it has no record
+#define FRAME_HIDDEN 2ul     // it has no record: left out by max_depth, or recording is stopped
 #define FRAME_INHERITED 4ul  // entered by the parent process, before a fork, or before recording was started
 #define FRAME_FLAGS 7ul
 
-// What MODE_SLOW keeps beside each frame, to take a short call's record back.
+// What MODE_SLOW keeps beside each frame: what was left out below the call, and what it takes to take its record back.
+// Beside frames that are not in use, `dropped` and `dropped_ticks` are 0; the others hold only while the record may be
+// taken back.
 struct filter_frame {
-    char *record;       // where its ENTER starts, specials included
-    char *record_end;   // where the first record after it would start
-    uint64_t last;      // thread.last before it
-    uint64_t sequence;  // chunk it is in
-    uint32_t function_base;
-    uint32_t dropped;        // callees left out
-    uint64_t dropped_ticks;  // of a call that is left out itself: the time of pieces of tasks in it, which are not
-    uint32_t recorded;       // calls with a record, from the stack's first to this one
-    uint32_t base;           // calls open where the innermost piece of a task began: max_depth counts from there
+    uint64_t dropped;        // callees left out
+    uint64_t dropped_ticks;  // of those that were too short; the time of those too deep is not known
+    uint64_t last;           // thread.last before its ENTER; of a piece of a task: what `pieces` was before it
+    // Its ENTER's bytes, specials included, and below them thread.function_base before it; or FILTER_PIECE.
+    uint64_t taken;
 };
+#define FILTER_PIECE UINT64_MAX
 
 // An event of a signal handler that interrupted a hook.
 struct side_event {
@@ -112,6 +117,7 @@ struct lane {
     struct frame *top;             // valid while the lane is not running
     struct frame *end;             // one past the last frame there is room for
     struct filter_frame *filters;  // parallel to frames; MODE_SLOW only
+    uint32_t pieces;               // calls open where the innermost piece of a task began: max_depth counts from there
     size_t mapped;                 // bytes of the frames' own mapping; 0: they live in the thread's first one
     struct signal_stack signal_stacks[SIGNAL_STACKS];  // that the innermost calls run on, outermost first
     uint32_t signal_stack_count;                       // calls on the last of them may have ended
@@ -120,6 +126,7 @@ struct lane {
     uint32_t owner, owner_frame;
     uintptr_t owner_sp;
     const void *link;  // the coroutine's uc_link
+    struct frame *outgrown;        // where they were before, for a hook that was interrupted meanwhile; NULL: nowhere
 };
 
 // Calls of the running lane that run on one stack: none if `last` is before `first`.
@@ -143,10 +150,11 @@ INTERNAL int lies_on(uintptr_t sp, uintptr_t low, uintptr_t high) { return sp - 
 #define THREAD_LATE 4u
 
 struct thread {
-    // The thread is attached and outside the runtime. A hook that finds it not so, or side events waiting, must not
-    // touch the rest: it belongs to a signal handler that interrupted another. Two loads of the width of their stores:
-    // one wider load would have to wait for the narrow store to leave the store buffer.
-    uint32_t idle;
+    // Not 0: the thread is attached and outside the runtime. A hook that finds it not so, or side events waiting, must
+    // not touch the rest: it belongs to a signal handler that interrupted another. Two loads of the width of their
+    // stores: one wider load would have to wait for the narrow store to leave the store buffer. In MODE_SLOW and
+    // MODE_PAUSED it is the control word with which hooks need not ask what has changed, or IDLE: they always have to.
+    uint64_t idle;
     uint32_t side_count;
     struct frame *top;  // innermost open call
     struct frame *end;  // of the running lane's frames
@@ -159,7 +167,16 @@ struct thread {
     struct fathom_chunk *chunk;
     uint64_t calls;  // ENTER records in this chunk
 
-    // Not touched by the fast path.
+    // Of the hooks in other modes than MODE_TRACE.
+    struct frame *hidden_from;  // calls from here on are followed and leave no record: too deep, or stopped
+    struct frame *pending;      // calls from here on have an ENTER that may be taken back, the last things in the chunk
+    uint64_t hidden_calls;      // entered from hidden_from on that no filter frame tells of yet
+    uint64_t settled;           // how often the slow paths have been through
+    uint64_t timed;             // the same where times are read from the CPU's counter; 0: a system call tells them
+    intptr_t filters;           // from a frame to its filter, in bytes
+    uint64_t min_cost_ticks;    // 0: all calls are long enough
+
+    // Not touched by any fast path.
     uint32_t state;        // THREAD_*
     uint32_t serial;       // in the process; 0 before the first attach
     uint32_t id;           // kernel's
@@ -191,18 +208,19 @@ struct thread {
     // The options it records by, as of `generation`.
     uint32_t generation;
     uint32_t max_depth;
-    uint32_t slow;  // frames have filters
-    uint64_t min_cost_ticks;
+    uint32_t slow;      // frames have filters
+    uint32_t left_out;  // calls that the session's count lacks yet
     char name[16];            // given by the program; empty: the kernel's
     struct {
         uint32_t begun;
-        uint32_t state, idle, mode;  // of the thread, and control's, before it
-        uint64_t ticks;
+        uint32_t state, mode;  // of the thread, and control's, before it
+        uint64_t idle, ticks;
     } confinement;  // while the program asks for one
     uintptr_t async_context;  // the register that Swift passes it in, at the enter hook that made the thread busy
 };
 #define FIRST_LOOK 8u
 #define LAST_LOOK (1u << 20)
+#define IDLE 0xffu  // no MODE_*
 #define GAP_LOST 1u          // records were dropped
 #define GAP_PATH 2u          // recording was started
 #define PAUSED_STOPPED 1u    // recording is stopped, as far as the thread has seen
@@ -355,6 +373,9 @@ void thread_detach(struct thread *t);
 void thread_key_create(void);
 int frames_grow(struct thread *t);                       // 0 when there is no memory
 int frames_filter(struct thread *t, struct lane *lane);  // gives them filters; 0 when there is no memory
+void frames_free(struct lane *lane);
+// Where a frame is now that was found before others were put in the place of the lane's frames.
+struct frame *frames_find(const struct lane *lane, struct frame *frame);
 
 // stack.c: which stack an address is on.
 int stack_mapping(uintptr_t address, uintptr_t *low, uintptr_t *high);  // the mapping that holds it; 0: unknown
@@ -399,6 +420,7 @@ INTERNAL int exit_fits(const struct thread *t, const struct frame *top, uintptr_
 void record_enter(struct thread *t, uintptr_t function, uintptr_t call_site, uintptr_t stack_pointer, uint64_t now);
 void record_exit(struct thread *t, uintptr_t function, uintptr_t call_site, uintptr_t stack_pointer, uint64_t now,
                  uint64_t hook);
+void record_exit_top(struct thread *t, uint64_t now);  // of the innermost call
 // Ends the innermost `count` calls without their exit hook.
 void record_unwind(struct thread *t, uint32_t count, uint64_t now);
 // Ends the calls in frames below `stack_pointer`, and those of signal handlers that interrupted what is above it. Returns
@@ -410,18 +432,18 @@ void record_mark(struct thread *t, uint32_t name, uintptr_t stack_pointer, uint6
 void record_counter(struct thread *t, uint32_t name, uint64_t bits, uintptr_t stack_pointer, uint64_t now);
 int record_make_room(struct thread *t, uint64_t *now);  // 0 when no record can be written
 
-// Appends to the chunk; room is there.
+// Appends to the chunk; room is there. Readers see it when it is published.
 void put_special(struct thread *t, uint16_t special, const void *payload, size_t size);
+// Publishes all that is in the chunk: none of it is taken back from here on.
+void record_publish(struct thread *t);
 
 // Finds out whether recording was stopped or started. The thread is busy.
 void pause_settle(struct thread *t);
 // Takes over the options of the process; those of a thread without frames.
 void pause_take_options(struct thread *t);
-// Follows a hook of a thread that is stopped, as far as that is simple; 0 when it is not.
-int pause_follow(struct thread *t, uintptr_t function, uintptr_t stack_pointer, uintptr_t call_site, uint64_t hook);
 
 // control.c: what programs call by fathom.h.
-uint32_t control_mode(void);  // MODE_* of a process that can record
+void control_set_mode(void);  // to that of a process that can record; the caller holds the lock, or is alone
 
 // names.c: what the program calls its scopes, marks and counters.
 uint32_t name_intern(uint32_t kind, const char *text);  // its id; async-signal-safe
@@ -429,31 +451,56 @@ uint32_t name_intern(uint32_t kind, const char *text);  // its id; async-signal-
 // hooks.c: what is not the fast path's. Any thread in any state may come here.
 SLOW void hook_aside(uintptr_t function, uintptr_t call_site, uintptr_t stack_pointer, uintptr_t context,
                      uint64_t hook);
+// The same for a thread that the hook has made busy.
+SLOW void hook_slow(uintptr_t function, uintptr_t call_site, uintptr_t stack_pointer, uint64_t now, uint64_t hook);
+
+// What the hooks go on with, by mode. Only their machine code names these.
+#define HOOK __attribute__((used, visibility("hidden")))
+HOOK void trace_enter(uintptr_t function, uintptr_t call_site, uintptr_t stack_pointer, uintptr_t context);
+HOOK void trace_exit(uintptr_t function, uintptr_t call_site, uintptr_t stack_pointer, uintptr_t return_address);
+HOOK void trace_exit_any(uintptr_t function, uintptr_t call_site, uintptr_t stack_pointer);
+HOOK void aside_enter(uintptr_t function, uintptr_t call_site, uintptr_t stack_pointer, uintptr_t context);
+HOOK void aside_exit(uintptr_t function, uintptr_t call_site, uintptr_t stack_pointer, uintptr_t return_address);
+HOOK void aside_exit_any(uintptr_t function, uintptr_t call_site, uintptr_t stack_pointer);
+HOOK void paused_enter(uintptr_t function, uintptr_t call_site, uintptr_t stack_pointer);
+HOOK void paused_exit(uintptr_t function, uintptr_t call_site, uintptr_t stack_pointer, uintptr_t return_address);
+HOOK void paused_exit_any(uintptr_t function, uintptr_t call_site, uintptr_t stack_pointer);
+HOOK void slow_enter(uintptr_t function, uintptr_t call_site, uintptr_t stack_pointer, uintptr_t context);
+HOOK void slow_exit(uintptr_t function, uintptr_t call_site, uintptr_t stack_pointer, uintptr_t return_address);
+HOOK void slow_exit_any(uintptr_t function, uintptr_t call_site, uintptr_t stack_pointer);
 
 // tasks.c: Swift's.
+// Where the library is that runs tasks, or what does in the product.
+struct task_code {
+    uintptr_t low, size;
+};
+extern struct task_code task_code __attribute__((visibility("hidden")));
 // Whether the call that begins is a piece of a task: called by the library that runs tasks.
 int task_piece_begins(const struct thread *t, uintptr_t call_site, uintptr_t stack_pointer);
 // Says whose piece begins, if a task runs. Room is there.
 void task_put(struct thread *t, uintptr_t function, uintptr_t call_site, uintptr_t context);
 
-// filter.c: the same for MODE_SLOW.
-// A call is about to be pushed. `record` is where its record starts, NULL when it got none; `is_piece`: of a task.
-void filter_enter(struct thread *t, char *record, uint64_t last, uint64_t function_base, uintptr_t hidden,
-                  int is_piece);
-// A call is open when recording is started.
-void filter_inherit(struct lane *lane, struct frame *call, uint32_t max_depth);
-// A call is open in a fork's child: what it has left out so far is the parent's to tell.
-void filter_fork(struct lane *lane, const struct frame *call);
-void filter_tell_dropped(struct thread *t);
-// The innermost call, which has a record, ends.
-void filter_end(struct thread *t, uint64_t now);
-// A call that has no record ends: its innermost recorded caller keeps count of it.
-void filter_leave_out(struct thread *t, struct frame *call, uint64_t now);
-// A call ends while nothing is recorded.
-void filter_forget(struct thread *t, struct frame *call);
+// filter.c: what the options leave out. The thread has filters, unless it is said.
+INTERNAL struct filter_frame *filter_of(const struct thread *t, struct frame *call) {
+    return (struct filter_frame *)((char *)call + t->filters);
+}
+// Makes the hooks of MODE_SLOW and MODE_PAUSED fit what the thread knows. Returns what `idle` is to be.
+uint64_t filter_settle(struct thread *t);
 int filter_hides_next(struct thread *t);  // whether the options leave out the next call
-void filter_exit(struct thread *t, uintptr_t function, uintptr_t call_site, uintptr_t stack_pointer, uint64_t now,
-                 uint64_t hook);
+// Gives what was left out since the last time to the call that it was left out of.
+void filter_own_hidden(struct thread *t);
+// The innermost call has just got its record, of `size` bytes, which nobody knows of yet, at another time and base.
+void filter_announce(struct thread *t, uint64_t last, uint64_t function_base, uint32_t size);
+// The innermost call, which is recorded, ends: whether it is too short, and so was left out, its record taken back.
+int filter_leaves_out(struct thread *t, uint64_t now);
+// Puts into the chunk what was left out of the innermost call, which is recorded.
+void filter_tell_dropped(struct thread *t);
+void filter_begin_piece(struct thread *t);                       // the innermost call is a piece of a task
+void filter_end_call(struct thread *t, struct frame *call);      // any, of the running lane
+void filter_stop(struct thread *t);                              // recording is stopped
+void filter_start(struct lane *lane, struct frame *call, uint32_t max_depth);  // the call is open when it is started
+void filter_fork(struct thread *t);  // a fork's child: what was left out so far is the parent's to tell
+void filter_count(struct thread *t);  // adds to the session's count of calls that were left out; with or without filters
 
 // Gives a fork's child a private copy of the slot, for a hook that was writing into it when the handler forked.
 void session_shadow_slot(uint32_t slot);

@@ -31,8 +31,7 @@ void record_event(struct thread *t, uintptr_t function, uintptr_t call_site, uin
     case HOOK_SETTLE:
         return;
     }
-    if (t->slow && !t->paused) filter_exit(t, function, call_site, sp, now, hook);
-    else record_exit(t, function, call_site, sp, now, hook);
+    record_exit(t, function, call_site, sp, now, hook);
 }
 
 // Async-signal-safe, also against handlers that interrupt it: the place is reserved before it is filled.
@@ -69,8 +68,9 @@ void side_drain(struct thread *t) {
             }
             // Less than are done when a handler has forked meanwhile: the child has forgotten what its parent records.
         } while (!fathom_swap32(&t->side_count, count, 0));
+        uint64_t idle = filter_settle(t);
         BARRIER();
-        t->idle = 1;
+        t->idle = idle;
         BARRIER();
         // A handler that came after the swap found the thread busy.
         if (!t->side_count) return;

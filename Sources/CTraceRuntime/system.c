@@ -98,11 +98,15 @@ uint32_t system_process_id(void) { return (uint32_t)SYSTEM(getpid, 0, 0, 0, 0, 0
 
 uint32_t system_thread_id(void) { return (uint32_t)SYSTEM(gettid, 0, 0, 0, 0, 0, 0); }
 
-uint64_t system_monotonic_ns(void) {
+static uint64_t clock_ns(clockid_t clock) {
     struct timespec now = {0, 0};
-    SYSTEM(clock_gettime, CLOCK_MONOTONIC, &now, 0, 0, 0, 0);
+    SYSTEM(clock_gettime, clock, &now, 0, 0, 0, 0);
     return (uint64_t)now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec;
 }
+
+uint64_t system_monotonic_ns(void) { return clock_ns(CLOCK_MONOTONIC); }
+
+uint64_t system_processor_ns(void) { return clock_ns(CLOCK_THREAD_CPUTIME_ID); }
 
 void system_wake(uint32_t *futex) { SYSTEM(futex, futex, FUTEX_WAKE, 1, 0, 0, 0); }
 

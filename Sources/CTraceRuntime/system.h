@@ -70,6 +70,7 @@ long system_populate(void *start, size_t size);
 uint32_t system_process_id(void);
 uint32_t system_thread_id(void);
 uint64_t system_monotonic_ns(void);
+uint64_t system_processor_ns(void);  // processor time of the calling thread
 void system_wake(uint32_t *futex);
 void system_sleep(uint64_t nanoseconds);  // under a second; shorter when a signal comes
 // Lets others run who are to change something. Yields at first; then sleeps, because a thread of the program's highest

@@ -18,10 +18,8 @@ FATHOM_WITHOUT_HOOKS
 #define RUN_SIZE 1024u        // the function that runs jobs takes no more
 #define FUNCTION_REACH 4096u  // a function's hook is not further from its start
 
-static struct {
-    void *(*current)(void);
-    uintptr_t low, size;  // of the library that runs tasks, or of what does in the product
-} tasks;
+struct task_code task_code;
+static void *(*current_task)(void);
 
 // Places where the register was seen to hold a context. Which variable it holds at one place, coming from one place,
 // the compiler decided: once seen, there it always does.
@@ -29,7 +27,7 @@ static uint64_t known[KNOWN_LIMIT];
 
 static int find_library(struct dl_phdr_info *info, size_t size, void *data) {
     (void)size;
-    uintptr_t address = (uintptr_t)tasks.current, low = UINTPTR_MAX, high = 0;
+    uintptr_t address = (uintptr_t)current_task, low = UINTPTR_MAX, high = 0;
     for (int i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *header = &info->dlpi_phdr[i];
         if (header->p_type != PT_LOAD) continue;
@@ -40,20 +38,20 @@ static int find_library(struct dl_phdr_info *info, size_t size, void *data) {
     uintptr_t product = *(uintptr_t *)data;
     if (address < low || address >= high) return 0;
     if (product < low || product >= high) {
-        tasks.low = low;
-        tasks.size = high - low;
+        task_code.low = low;
+        task_code.size = high - low;
     }
     return 1;
 }
 
 EXPORT void fathom_swift_tasks(void *(*current)(void), void *run) {
     uintptr_t product = (uintptr_t)__builtin_return_address(0);
-    if (!current || tasks.size) return;
-    tasks.current = current;
+    if (!current || task_code.size) return;
+    current_task = current;
     dl_iterate_phdr(find_library, &product);
-    if (!tasks.size && run) {
-        tasks.low = (uintptr_t)run;
-        tasks.size = RUN_SIZE;
+    if (!task_code.size && run) {
+        task_code.low = (uintptr_t)run;
+        task_code.size = RUN_SIZE;
     }
 }
 
@@ -85,14 +83,14 @@ static int holds_context(uintptr_t function, uintptr_t call_site, uintptr_t cont
 }
 
 int task_piece_begins(const struct thread *t, uintptr_t call_site, uintptr_t sp) {
-    if (call_site - tasks.low >= tasks.size) return 0;
+    if (call_site - task_code.low >= task_code.size) return 0;
     // Code that was inlined into a piece has its call site, too.
     const struct frame *top = t->top;
     return !(top->function && top->call_site == call_site && (top->stack_pointer & ~FRAME_FLAGS) == sp);
 }
 
 void task_put(struct thread *t, uintptr_t function, uintptr_t call_site, uintptr_t context) {
-    const char *task = tasks.current();
+    const char *task = current_task();
     if (!task) return;
     struct fathom_task record = {0};
     __builtin_memcpy(&record.task, task + TASK_ID, sizeof record.task);

@@ -90,9 +90,9 @@ static int attach(struct thread *t, uintptr_t sp) {
             for (struct frame *f = lane->frames + 1; f <= top; f++) {
                 f->enter = now;
                 f->stack_pointer |= FRAME_INHERITED;
-                if (t->slow) filter_fork(lane, f);
             }
         }
+        filter_fork(t);
     } else if (!allocate(t, sp)) {
         t->state = THREAD_UNATTACHED;
         t->retry = RETRY_CALLS;
@@ -113,9 +113,12 @@ static int attach(struct thread *t, uintptr_t sp) {
     if (!inherits) t->top = lane->top;
     t->end = lane->end;
     t->low = lane->low;
+    t->pending = t->top + 1;
+    t->hidden_calls = 0;
     int late = t->exit_rounds >= PTHREAD_DESTRUCTOR_ITERATIONS;
     if (key_made && !late) pthread_setspecific(key, t);
-    t->idle = !late;
+    filter_settle(t);
+    t->idle = late ? 0 : IDLE;
     BARRIER();
     t->state = late ? THREAD_LATE : THREAD_ATTACHED;
     return 1;
@@ -146,11 +149,11 @@ void thread_detach(struct thread *t) {
         t->chunk->flags |= FATHOM_FLAG_LAST;
         chunk_finish(t, now);
     }
+    filter_count(t);
     t->state = THREAD_UNATTACHED;
     t->side_count = 0;
     BARRIER();
-    for (struct lane *lane = t->lanes; lane < t->lanes + t->lane_count; lane++)
-        if (lane->mapped) system_free(lane->frames, lane->mapped);
+    for (struct lane *lane = t->lanes; lane < t->lanes + t->lane_count; lane++) frames_free(lane);
     if ((void *)t->lanes != t->memory) system_free(t->lanes, t->lane_capacity * sizeof(struct lane));
     system_free(t->memory, MEMORY_SIZE);
     t->memory = NULL;

@@ -1,4 +1,5 @@
 internal import CTraceFormat
+internal import Glibc
 
 /// The shared buffers: chunks the recorder had no chance to write to the log.
 ///
@@ -83,7 +84,9 @@ final class SlotBuffers {
                 Damage(file: name, offset: UInt64(offset), lostBytes: UInt64(slotSize), kind: .chunkHeader))
             return nil
         }
-        let used = header.used
+        // What may yet be taken back counts when nobody is left to do that.
+        let isAbandoned = kill(pid_t(bitPattern: header.pid), 0) != 0 && errno == ESRCH
+        let used = isAbandoned ? fathom_chunk_written(&header) : header.used
         fathom_load_fence()
         guard fathom_chunk_is_sound(&header, used, UInt32(slotSize), 0, .max) != 0 else { return fail() }
         let bytes = UnsafeMutableRawBufferPointer.allocate(

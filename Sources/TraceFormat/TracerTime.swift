@@ -1,4 +1,5 @@
-/// The time that the runtime took of a thread between the end of one chunk and the beginning of the next.
+/// The time that the runtime took of a thread between the end of one chunk and the beginning of the next: processor time,
+/// so that waiting for a processor meanwhile is the program's, as it is anywhere else.
 ///
 /// It is known from the headers alone, so that whoever replays a part of a thread takes out what one who replays all of it
 /// does.
@@ -34,7 +35,7 @@ struct TracerTime {
     /// Whether the two headers tell of the same stretch of time, with no call lost in it.
     private static func isExact(_ previous: Chunk, _ chunk: Chunk) -> Bool {
         chunk.switchTicks > 0 && chunk.sequence == previous.sequence &+ 1 && previous.endTicks != 0
-            && previous.endTicks <= chunk.beginTicks && chunk.switchTicks == chunk.beginTicks - previous.endTicks
+            && previous.endTicks <= chunk.beginTicks && chunk.switchTicks <= chunk.beginTicks - previous.endTicks
             && chunk.lostCalls == 0 && !chunk.hasGap
     }
 }

@@ -43,6 +43,7 @@ final class Drain: @unchecked Sendable {
     ///
     /// - Parameter isNeeded: is asked whenever the drain has slept undisturbed, at most once a second.
     func run(while isNeeded: () -> Bool = { true }) {
+        yieldToOthers()
         var idle = 0, nap = Self.naps.lowerBound
         while fathom_load32(&isStopping) == 0 {
             idle = drainFinished() == 0 ? idle + 1 : 0
@@ -66,6 +67,13 @@ final class Drain: @unchecked Sendable {
             nap = min(nap * 2, Self.naps.upperBound)
             idle = Self.patience - 1
         }
+    }
+
+    /// Has this thread wait until a processor is free, or a time slice over, instead of interrupting the program when it wakes.
+    private func yieldToOthers() {
+        let batch: Int32 = 3  // SCHED_BATCH, which Swift does not see
+        var parameters = sched_param()
+        if sched_getscheduler(0) == SCHED_OTHER { sched_setscheduler(0, batch, &parameters) }
     }
 
     /// Drains again after ``stop()``.
@@ -196,6 +204,8 @@ final class Drain: @unchecked Sendable {
     /// Moves a slot's chunk to the log, and frees the slot. What the log has no room for is lost, and counted; but metadata,
     /// without which nothing has a name, and whatever is there in the end, stay in the slot.
     private func drain(_ slot: SharedBuffers.Slot) {
+        var slot = slot
+        slot.header.used = fathom_chunk_written(&slot.header)
         var header = slot.header
         guard isSound(slot), let payload = buffers.payload(of: slot) else {
             // A chunk that was just being begun has no magic yet.

@@ -123,7 +123,7 @@ public struct GraphText {
         writer.write("… " as StaticString)
         writer.write(decimal: UInt64(level.foldedPaths))
         writer.write(" more, " as StaticString)
-        write(level.folded)
+        writer.write(level.folded)
         writer.write(byte: UInt8(ascii: "\n"))
     }
 
@@ -131,14 +131,8 @@ public struct GraphText {
         shown += 1
         writer.write(spaces: GraphText.nameColumn + indentation(depth))
         writer.write("… " as StaticString)
-        write(dropped)
+        writer.write(dropped)
         writer.write(" (not recorded)\n" as StaticString)
-    }
-
-    private func write(_ sum: CallSum) {
-        writer.write(decimal: sum.calls)
-        writer.write(sum.calls == 1 ? " call, " : " calls, " as StaticString)
-        writer.write(time: sum.time)
     }
 
     private func indentation(_ depth: Int) -> Int { 2 * min(depth, Int(TreeText.indentedLevels)) }

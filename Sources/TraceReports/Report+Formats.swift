@@ -30,9 +30,7 @@ extension Report {
         }
         if dropped.calls > 0 {
             writer.write("… " as StaticString)
-            writer.write(decimal: dropped.calls)
-            writer.write(dropped.calls == 1 ? " call, " : " calls, " as StaticString)
-            writer.write(time: dropped.time)
+            writer.write(dropped)
             writer.write(" (not recorded)\n" as StaticString)
         }
         if rows.contains({ !$0.isReliable }) { writer.write(TimesText.legend) }

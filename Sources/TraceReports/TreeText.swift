@@ -230,6 +230,7 @@ public struct TreeText: TreeVisitor {
 
     private func write(_ sum: CallSum) {
         write(sum.calls, "call", "calls")
+        guard sum.time > 0 else { return }
         writer.write(", " as StaticString)
         writer.write(time: sum.time)
     }

@@ -50,13 +50,13 @@ import Testing
         0 main (inherited)
         1 outer (open)
         2 before
-        … 1 call
+        … 1 call (not recorded)
         0 main (inherited)
         1 outer (inherited)
         2 starter (inherited)
-        … 1 call
+        … 1 call (not recorded)
         2 during
-        … 3 calls
+        … 3 calls (not recorded)
         the worker)
         0 worker
         1 scoped

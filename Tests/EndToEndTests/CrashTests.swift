@@ -80,7 +80,7 @@ import Testing
 }
 
 /// What `progress.c` says of itself, in memory that outlives it.
-private final class SharedProgress {
+final class SharedProgress {
     private let numbers: UnsafeMutablePointer<Int>
 
     init(_ path: String) throws(TestSupportError) {

@@ -1,3 +1,4 @@
+internal import Glibc
 import TestSupport
 import Testing
 
@@ -60,6 +61,68 @@ import Testing
         #expect(counts["main"] == 1)
         #expect(counts["fib", default: 0] < 10_000)
         #expect(try dropped(dump) + counts.values.reduce(0, +) == Self.calls)
+    }
+
+    /// Readers of a running recording see what is long enough by then, and nothing that is taken back later.
+    @Test func nothingPublishedIsTakenBack() throws {
+        let binary = try Binaries.instrumented("busy.c", .gccO2)
+        let directory = try TemporaryDirectory("options")
+        let session = directory.file("session.fathom")
+        let recorder = try BackgroundProcess([
+            Fathom.executable, "record", "-o", session, "--quiet", "-t", "300ms", "--", binary, "2", "100000",
+        ])
+        defer { recorder.signal(SIGTERM) }
+        #expect(waitUntil { ((try? Dump(session).counts()["run"]) ?? 0) > 0 })
+        for _ in 0..<6 {
+            let dump = try Dump(session)
+            #expect(dump.output.status == 0 && dump.output.stderr.isEmpty, "\(dump.output.stderr)")
+            #expect(Set(try dump.counts().keys).isSubset(of: ["main", "run"]), "\(try dump.counts())")
+        }
+    }
+
+    /// The calls that were open when a process was killed are there, even those that were short by then.
+    @Test func openCallsOfAKilledProcess() throws {
+        let binary = try Binaries.instrumented("progress.c", .gccO2)
+        let directory = try TemporaryDirectory("options")
+        let session = directory.file("session.fathom")
+        let progress = try SharedProgress(directory.file("progress"))
+        let recorder = try BackgroundProcess([
+            Fathom.executable, "record", "-o", session, "--quiet", "-t", "1h", "--", binary, directory.file("progress"),
+        ])
+        #expect(waitUntil { progress.calls > 0 })
+        kill(progress.process, SIGKILL)
+        recorder.wait()
+        let counts = try Dump(session).counts()
+        #expect(counts["outer"] == 10 && counts["forever"] == 1 && counts["leaf", default: 0] <= 1, "\(counts)")
+    }
+
+    /// What is left out costs less than what is recorded.
+    @Test(arguments: [["-D", "3"], ["-t", "1h"], ["--paused"]])
+    func leavingOutIsNotDearer(_ options: [String]) throws {
+        let binary = try Binaries.instrumented("fib.c", .gccO2)
+        let directory = try TemporaryDirectory("options")
+        var best = [Double.infinity, .infinity]
+        for _ in 0..<5 {
+            for (index, options) in [[], options].enumerated() {
+                let time = try run(
+                    "bash",
+                    [
+                        "-c", "\"$@\" >/dev/null; times | tail -n 1", "bash", Fathom.executable, "record", "-o",
+                        directory.file("session.fathom"), "--quiet",
+                    ] + options + ["--", binary, "29"]
+                ).stdout
+                best[index] = min(best[index], seconds(time))
+            }
+        }
+        #expect(best[1] < best[0], "\(best)")
+    }
+
+    /// Of "0m0.250s 0m0.060s", the sum.
+    private func seconds(_ times: String) -> Double {
+        times.split(separator: " ").reduce(0) { sum, time in
+            let parts = time.split(whereSeparator: { $0 == "m" || $0 == "s" || $0 == "\n" }).compactMap { Double($0) }
+            return parts.count == 2 ? sum + 60 * parts[0] + parts[1] : sum
+        }
     }
 
     /// What was left out before a fork is the parent's to tell, not the child's.

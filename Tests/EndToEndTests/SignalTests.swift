@@ -20,6 +20,31 @@ import Testing
         }
     }
 
+    /// Whatever the options leave out is counted, and nothing else is missing, however often handlers interrupt the hooks.
+    @Test(arguments: ["timer", "altstack", "kill"], [["-D", "1"], ["-D", "2"], ["-t", "1s"], ["-t", "100ns"]])
+    func everyCallIsThereOrLeftOut(_ kind: String, _ options: [String]) throws {
+        let binary = try Binaries.instrumented("signals.c", .gccO2)
+        let directory = try TemporaryDirectory("signals")
+        let session = directory.file("session.fathom")
+        let truth = directory.file("truth")
+        let recorded = try Fathom.record(
+            [binary, kind], into: session, options: options + ["--quiet"], environment: ["TRUTH": truth])
+        #expect(recorded.status == 0)
+        let dump = try Dump(session)
+        var leftOut = 0
+        try dump.forEach { line in if line.kind == "dropped" { leftOut += line.number(.calls) ?? 0 } }
+        // main and a thread's first function are no part of the truth.
+        let told = Set(try Truth.lines(truth).map { String($0[0]) })
+        let expected = try Truth.lines(truth).reduce(0) { $0 + (Int($1[1]) ?? 0) }
+        let counts = try dump.counts()
+        let kept = counts.reduce(0) { $0 + (told.contains($1.key) ? $1.value : 0) }
+        let others = kind == "kill" ? 4 : 0
+        #expect(
+            (expected...expected + others).contains(kept + leftOut), "\(counts), \(leftOut) left out of \(expected)")
+        let tree = try Fathom.run(["tree", "--min-cost", "10s", session])
+        #expect(!tree.stderr.contains("begins with") && !tree.stderr.contains("lost"), "\(tree.stderr)")
+    }
+
     /// A handler that interrupted a hook forks, jumps within itself, or runs a vfork child: neither process is harmed, and
     /// the recording has no damage. The smallest buffers, so that many are interrupted in the midst of changing them.
     @Test(arguments: ["fork", "jump", "vfork"], [Build.gccO2, .clangO0])

@@ -68,7 +68,7 @@ import TraceFormat
 
     /// What lies between two chunks is the program's time as well when calls were lost there, or when a header says
     /// something else than the moments do.
-    @Test(arguments: ["lost=1 switch=50", "switch=40", "switch=60"])
+    @Test(arguments: ["lost=1 switch=50", "switch=60"])
     func aSwitchThatIsNotExactIsTheProgramsTime(_ header: String) throws {
         let outcome = try ReplayScript(
             text: """
@@ -80,6 +80,24 @@ import TraceFormat
                 """
         ).run()
         #expect(outcome.contains("-> 160 a0 complete"))
+    }
+
+    /// A thread that waited for a processor in the midst of a switch waited on the program's time.
+    @Test func waitingInASwitchIsTheProgramsTime() throws {
+        try expect(
+            """
+            chunk 0 @0 end=100
+            enter a @10
+            -> 10 a0 begins
+            enter b @40
+            -> 40 b1 begins
+            chunk 1 @150 switch=20 path=a:10,b:40 end=200
+            exit @160
+            -> 140 b1 complete
+            exit @190
+            -> 170 a0 complete
+            end
+            """)
     }
 
     /// A path tells of calls by the session's clock; they begin in the thread's own time.

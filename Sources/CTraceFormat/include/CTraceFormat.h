@@ -89,7 +89,8 @@ struct fathom_chunk {
     uint64_t begin_ns;     // the same moment in ns
     uint64_t end_ticks;    // when the chunk was finished, 0 while it is being written
     uint64_t end_ns;
-    uint64_t switch_ticks;   // begin_ticks minus the previous chunk's end if all of it was spent in the runtime, else 0
+    uint64_t switch_ticks;   // processor time between the previous chunk's end and begin_ticks, if the runtime did
+                             // nothing else in between; else 0
     uint64_t calls;          // enter records in this chunk; valid once end_ticks is set
     uint64_t lost_calls;     // calls that left no record since the previous chunk's end
     uint64_t orphan_exits;   // exits since the previous chunk's end that match no open call; they leave no record
@@ -102,7 +103,8 @@ struct fathom_chunk {
     uint32_t used;           // payload bytes; stored after the bytes it counts
     uint32_t capacity;       // payload bytes the slot can hold
     uint32_t path_calls;     // listed open calls that no ENTER tells of: entered while nothing could be written
-    uint64_t payload_sum;    // of the payload, by the recorder
+    uint64_t payload_sum;    // of the payload, by the recorder; in a slot that is being written, payload bytes with the
+                             // records that may still be taken back, if those are more than `used`
     uint64_t header_sum;     // of the header with 0 in this field, by the recorder; of Fletcher-64: of what is before it
     char name[16];           // thread name, NUL-padded; not covered by a header_sum of Fletcher-64
 };
@@ -408,6 +410,12 @@ FATHOM_PUBLIC_INLINE uint32_t fathom_record_size(uint16_t unit) {
     if (unit & 1) return FATHOM_ENTER_SIZE;
     if (value < FATHOM_SPECIAL) return FATHOM_EXIT_SIZE;
     return value - FATHOM_SPECIAL < sizeof sizes ? sizes[value - FATHOM_SPECIAL] : 2;
+}
+
+// Payload bytes in a slot whose writer is gone: with the records that it might have taken back.
+FATHOM_PUBLIC_INLINE uint32_t fathom_chunk_written(const struct fathom_chunk *chunk) {
+    int is_whole = chunk->end_ticks || chunk->payload_sum <= chunk->used || chunk->payload_sum > chunk->capacity;
+    return is_whole ? chunk->used : (uint32_t)chunk->payload_sum;
 }
 
 // Whether a chunk's header can be what the runtime wrote into a slot: any program may write over the buffers. `used` is
