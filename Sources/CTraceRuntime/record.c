@@ -134,10 +134,12 @@ void record_exit(struct thread *t, uintptr_t function, uintptr_t call_site, uint
         t->overflow--;
         return;
     }
-    struct frame *call = NULL;
-    int is_top = function == ANY_FUNCTION ? is_function(t->top) : t->top->function == function;
-    if (is_top && exit_fits(t, t->top, sp, hook)) call = t->top;
-    else if (!lane_settle(t, sp)) call = find_call(t, function, call_site, sp, hook);
+    struct frame *call = t->top;
+    int is_top = function == ANY_FUNCTION ? is_function(call) : call->function == function;
+    if (!is_top || !exit_fits(t, call, sp, hook)) {
+        lane_settle(t, sp);
+        call = find_call(t, function, call_site, sp, hook);
+    }
     if (!call) {
         if (t->paused) return;
         t->orphans++;

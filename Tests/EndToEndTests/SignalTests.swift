@@ -14,7 +14,9 @@ import Testing
         #expect(recorded.stdout == plain.stdout)
         #expect(recorded.status == 0)
 
-        let counts = try Dump(session).counts()
+        let dump = try Dump(session)
+        #expect(dump.output.stderr.isEmpty, "\(dump.output.stderr)")
+        let counts = try dump.counts()
         for line in try Truth.lines(truth) {
             #expect(counts[String(line[0]), default: 0] == Int(line[1]), "calls of \(line[0])")
         }
