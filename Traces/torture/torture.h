@@ -59,6 +59,7 @@ struct context {
     int landing_count, landing_floor;  // a jump below the floor would pass what must not be jumped over
     int busy;                          // exceptions are being handled: other contexts must not throw meanwhile
     int handlers, arrays;
+    int saved_arrays[HANDLERS];  // before each handler
     int level_limit, array_limit;
     int is_live;
     unsigned serial;  // of the coroutine that uses this
@@ -89,6 +90,8 @@ struct thread {
     int ends;  // may end inside
     struct context own, *context, coroutines[COROUTINES];
     struct region regions[REGIONS], array;
+    struct context *array_context;  // whose frame has the array
+    int array_depth;
 };
 
 static __thread struct thread *self;
@@ -185,17 +188,20 @@ QUIET static void change_signal_stack(void) {
     use_signal_stack(region);
 }
 
-// Not where there is no room: on a stack that is an array itself.
-QUIET static int may_use_array(void) {
-    if (holds(&self->array, (char *)__builtin_frame_address(0))) return 0;
-    return self->context->arrays < self->context->array_limit;
-}
+QUIET static int may_use_array(void) { return self->context->arrays < self->context->array_limit; }
 
 // A signal stack inside the frame of the running function.
 QUIET static void use_array(char *array) {
     struct region region = {array, ARRAY, NULL, 0, 0};
     self->array = region;
+    self->array_context = self->context;
+    self->array_depth = self->context->depth;
     use_signal_stack(&self->array);
+}
+
+QUIET static void drop_array(const char *array) {
+    if (self->array.memory == array) self->array.memory = NULL;
+    change_signal_stack();
 }
 
 // Control left the frame that the array was in, and the stack has come to lie there: the kernel takes this for the signal
@@ -221,13 +227,23 @@ QUIET static void mark_used(struct region *region, const char *address) {
 }
 
 QUIET static void handler_begins(void) {
+    struct context *c = self->context;
     char *address = (char *)__builtin_frame_address(0);
-    self->context->handlers++;
-    for (struct region *region = self->regions; region < self->regions + REGIONS; region++) mark_used(region, address);
+    int is_array = on_signal_stack();
+    c->saved_arrays[c->handlers++] = c->arrays;
+    for (struct region *region = self->regions; region < self->regions + REGIONS; region++) {
+        mark_used(region, address);
+        if (holds(region, address)) is_array = 0;
+    }
     mark_used(&self->array, address);
+    // No room for another array on a stack that is one itself.
+    if (is_array) c->arrays = c->array_limit;
 }
 
-QUIET static void handler_ends(void) { self->context->handlers--; }
+QUIET static void handler_ends(void) {
+    struct context *c = self->context;
+    c->arrays = c->saved_arrays[--c->handlers];
+}
 
 // Three handlers, of which one is not traced; each for a signal that uses the signal stack and one that does not.
 #define SIGNALS 6
@@ -255,6 +271,7 @@ QUIET static void back(const struct place *place) {
     c->arrays = place->arrays;
     for (struct context *other = self->coroutines; other < self->coroutines + COROUTINES; other++)
         if (other->owner == c && other->owner_depth > c->depth) other->is_live = 0;
+    if (self->array_context == c && self->array_depth > c->depth) self->array.context = NULL;
     leave_array();
     change_signal_stack();
 }
