@@ -208,8 +208,10 @@ QUIET static void drop_array(const char *array) {
 // stack and does not let it be changed, so get below it.
 QUIET APART static void leave_array(void) {
     char *address = (char *)__builtin_frame_address(0);
-    if (!holds(&self->array, address) || in_use(&self->array)) return;
-    char *deeper = (char *)__builtin_alloca((size_t)(address - self->array.memory) + 1024);
+    struct region *array = &self->array;
+    // What is called from here may lie there, even if this does not.
+    if (!array->memory || in_use(array) || address < array->memory || address >= array->memory + ARRAY + 4096) return;
+    char *deeper = (char *)__builtin_alloca((size_t)(address - array->memory) + 1024);
     KEEP(deeper);
     change_signal_stack();
 }
@@ -271,9 +273,11 @@ QUIET static void back(const struct place *place) {
     c->arrays = place->arrays;
     for (struct context *other = self->coroutines; other < self->coroutines + COROUTINES; other++)
         if (other->owner == c && other->owner_depth > c->depth) other->is_live = 0;
-    if (self->array_context == c && self->array_depth > c->depth) self->array.context = NULL;
+    int is_gone = self->array_context == c && self->array_depth > c->depth;
+    if (is_gone) self->array.context = NULL;
     leave_array();
     change_signal_stack();
+    if (is_gone) self->array.memory = NULL;
 }
 
 // Until control is back, no jump passes here.
@@ -337,6 +341,7 @@ QUIET static void run_coroutine(void (*body)(void), char *array) {
     for (struct context *other = self->coroutines; other < self->coroutines + COROUTINES && !c; other++)
         if (!is_live(other) && !is_running(other)) c = other;
     if (!c) return;
+    if (self->array_context == c) self->array.memory = NULL;
     getcontext(&c->machine);
     c->machine.uc_stack.ss_sp = array ? array : c->stack;
     c->machine.uc_stack.ss_size = array ? ARRAY : STACK;
