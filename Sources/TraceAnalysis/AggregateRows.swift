@@ -1,9 +1,11 @@
+public import TraceFormat
+
 /// What a row of a report adds up.
 public enum Grouping: String, CaseIterable, Sendable {
-    case function, path, file, module, thread
+    case function, path, file, module, thread, process
 }
 
-/// Sums over the calls of a function, a path, a file, a module or a thread. Times in ns.
+/// Sums over the calls of a function, a path, a file, a module, a thread or a process. Times in ns.
 public struct AggregateRow {
     public enum Subject {
         /// Id in the ``FunctionTable``.
@@ -13,6 +15,7 @@ public struct AggregateRow {
         /// A file or module, or nil for what has none.
         case place(String?)
         case thread(ThreadLabel)
+        case process(TracedProcess)
     }
 
     public let subject: Subject
@@ -42,7 +45,7 @@ public struct AggregateRow {
     public var isReliable: Bool {
         switch subject {
         case .function, .path: calls == 0 || average >= AggregateRow.reliableAverage
-        case .place, .thread: true
+        case .place, .thread, .process: true
         }
     }
 
@@ -99,7 +102,7 @@ extension CallPathTree {
             return paths.indices.map { pathRows[$0] }
         case .file: return placeRows { functions[$0].file }
         case .module: return placeRows { functions[$0].module }
-        case .thread: return []
+        case .thread, .process: return []
         }
     }
 

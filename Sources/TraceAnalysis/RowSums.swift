@@ -140,6 +140,29 @@ public struct ThreadSums {
     }
 }
 
+extension ThreadSums {
+    /// A row for each process, with all of its threads and tasks.
+    ///
+    /// - Parameters:
+    ///   - sums: of threads, one process after the other.
+    ///   - cost: what their times were corrected by.
+    public static func processRows(_ sums: [ThreadSums], cost: TracingCost?) -> [AggregateRow] {
+        var rows: [AggregateRow] = []
+        var reader = PercentileReader()
+        var rest = sums[...]
+        while let process = rest.first?.label.process {
+            var whole = RowSums()
+            while let thread = rest.first, thread.label.process === process {
+                whole.add(thread.sums)
+                reader.add(thread.durations)
+                rest.removeFirst()
+            }
+            rows.append(AggregateRow(.process(process), whole, reader.take(of: whole), cost: cost))
+        }
+        return rows
+    }
+}
+
 /// How the rows of functions and threads are made of what was recorded, where nobody asks for anything else.
 public struct RowSettings {
     public let cost: TracingCost?

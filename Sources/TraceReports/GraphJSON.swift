@@ -46,6 +46,10 @@ public struct GraphJSON {
         writer.write(decimal: path.sums.total)
         writer.write(",\"self_ns\":" as StaticString)
         writer.write(decimal: path.sums.selfTime)
+        if path.sums.inherited > 0 {
+            writer.write(",\"inherited_ns\":" as StaticString)
+            writer.write(decimal: path.sums.inherited)
+        }
         writer.write(path.sums.isReliable ? ",\"reliable\":true" : ",\"reliable\":false" as StaticString)
         if path.sums.dropped.calls > 0 {
             writer.write(",\"dropped_calls\":" as StaticString)

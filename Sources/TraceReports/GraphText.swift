@@ -105,6 +105,11 @@ public struct GraphText {
         writer.write(byte: sums.isReliable ? UInt8(ascii: " ") : TimesText.mark)
         if !sums.isReliable { hasMarks = true }
         writer.write(tree.functions[tree.paths[index].function].name)
+        if sums.inherited > 0 {
+            writer.write(" (" as StaticString)
+            writer.write(time: sums.inherited)
+            writer.write(" inherited)" as StaticString)
+        }
         writer.write(byte: UInt8(ascii: "\n"))
     }
 

@@ -9,7 +9,15 @@ extension Report {
 
     func writeText(to writer: ByteWriter) {
         let hasWaits = rows.contains { $0.suspended > 0 }
-        let columns = ReportColumn.allCases.filter { $0 != .suspended || hasWaits }
+        let hasInherited = rows.contains { $0.inherited > 0 }
+        let columns = ReportColumn.allCases.filter { column in
+            switch column {
+            case .suspended: hasWaits
+            case .inherited: hasInherited
+            case .inheritedCalls: false
+            default: true
+            }
+        }
         for column in columns { Report.writeHeading(column.rawValue, to: writer) }
         writer.write("  \(heading) \(times.heading)\n")
         for row in rows where !writer.isClosed {
@@ -33,8 +41,16 @@ extension Report {
             writer.write(dropped)
             writer.write(" (not recorded)\n" as StaticString)
         }
+        if hasInherited { writer.write(Report.inheritedLegend) }
         if rows.contains({ !$0.isReliable }) { writer.write(TimesText.legend) }
     }
+
+    private static let inheritedLegend: StaticString = """
+        inherited: the part of the total in calls that were open already when their process was forked or recording began, \
+        such as main in a
+        fork's child; they count where they were entered, so calls, avg and what follows are without them
+
+        """
 
     private var heading: String {
         switch kind {
@@ -43,6 +59,7 @@ extension Report {
         case .files: "file"
         case .modules: "module"
         case .threads: "process · thread"
+        case .processes: "process"
         case .callers: "caller"
         case .callees: "callee"
         }
@@ -103,6 +120,10 @@ extension Report {
             if let task = thread.task { writer.write("\"task\":\(task),") }
             writer.write("\"name\":" as StaticString)
             writer.write(json: thread.name)
+        case .process(let process):
+            writer.write("\"pid\":\(process.pid),\"parent_pid\":\(process.parentPID),\"program\":")
+            writer.write(json: process.programName)
+            writer.write(jsonCalled: process)
         }
         guard let function = function(of: row) else { return }
         writer.write(jsonPlaceOf: function)

@@ -6,7 +6,7 @@ public import TraceText
 public struct Report {
     /// What the rows are, as JSON names their list.
     public enum Kind: String, Sendable {
-        case functions, paths, files, modules, threads, callers, callees
+        case functions, paths, files, modules, threads, processes, callers, callees
     }
 
     public enum Format: String, CaseIterable, Sendable { case text, json, csv }
@@ -122,7 +122,7 @@ public struct Report {
             switch row.subject {
             case .function(let id): functions[id]
             case .path(let index): paths.map { functions[$0[index].function] }
-            case .place, .thread: nil
+            case .place, .thread, .process: nil
             }
         }
 
@@ -132,9 +132,10 @@ public struct Report {
             case .path(let index): names(ofPath: index).joined(separator: separator)
             case .place(let place): place ?? "?"
             case .thread(let thread):
-                "\(thread.process.pid) \(thread.process.programName) · "
+                "\(thread.process.pid) \(thread.process.label()) · "
                     + (thread.task != nil ? "" : thread.name.isEmpty ? "\(thread.tid)" : "\(thread.tid) ")
                     + thread.name
+            case .process(let process): "\(process.pid) \(process.label())"
             }
         }
 

@@ -5,6 +5,8 @@ public enum ReportColumn: String, CaseIterable, Sendable {
     case calls
     case total
     case `self`
+    case inherited
+    case inheritedCalls = "inherited_calls"
     case suspended
     case average = "avg"
     case minimum = "min"
@@ -12,13 +14,15 @@ public enum ReportColumn: String, CaseIterable, Sendable {
     case p50, p90, p99
 
     /// Its name in JSON and CSV.
-    var key: String { self == .calls ? "calls" : rawValue + "_ns" }
+    var key: String { self == .calls || self == .inheritedCalls ? rawValue : rawValue + "_ns" }
 
     func value(of row: AggregateRow) -> UInt64 {
         switch self {
         case .calls: row.calls
         case .total: row.total
         case .self: row.selfTime
+        case .inherited: row.inherited
+        case .inheritedCalls: row.inheritedCalls
         case .suspended: row.suspended
         case .average: row.average
         case .minimum: row.minimum

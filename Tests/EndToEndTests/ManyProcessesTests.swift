@@ -58,6 +58,28 @@ import Testing
         #expect(try Fathom.run(["info", session, "--limit", "3"]).status == 64)
     }
 
+    /// What is inherited is in totals and counted nowhere else, so that sums can be checked by hand; processes are their threads.
+    @Test func totalsSayWhatTheyHold() throws {
+        let binary = try Binaries.instrumented("title.c", .gccO2)
+        #expect(try Fathom.record([binary], into: session).status == 0)
+        func rows(_ options: [String]) throws -> [[String: String]] {
+            let lines = try fathom(["report", "--format", "csv"] + options).map(csvFields)
+            return lines.dropFirst().map { Dictionary(zip(lines[0], $0)) { first, _ in first } }
+        }
+        func number(_ row: [String: String], _ key: String) -> Int { row[key].flatMap { Int($0) } ?? -1 }
+        let main = try #require(try rows([]).first { $0["name"] == "main" })
+        #expect(number(main, "calls") == 1 && number(main, "inherited_calls") == 5 && number(main, "inherited_ns") > 0)
+        #expect(number(main, "total_ns") == number(main, "avg_ns") + number(main, "inherited_ns"))
+        #expect(try fathom(["report"]).contains { $0.hasPrefix("inherited: ") })
+        #expect(try fathom(["graph"]).contains { $0.contains("  main (") && $0.hasSuffix(" inherited)") })
+        let (processes, threads) = (try rows(["--by", "process"]), try rows(["--by", "thread"]))
+        #expect(processes.count == 6 && threads.count == 6)
+        for key in ["calls", "total_ns", "self_ns", "inherited_ns", "p50_ns", "p99_ns"] {
+            #expect(processes.map { number($0, key) } == threads.map { number($0, key) })
+        }
+        #expect(processes.filter { $0["name"]?.hasSuffix(" · early") == true }.count == 1)
+    }
+
     /// A process is called what it calls itself, also when it says so late, and over its environment.
     @Test(arguments: Build.two)
     func titles(_ build: Build) throws {

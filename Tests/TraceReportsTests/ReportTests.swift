@@ -38,6 +38,16 @@ extension GoldenTests {
         try expect(written(format, Report(.threads, rows, of: aggregation.tree(of: []))), name)
     }
 
+    @Test(arguments: [(Report.Format.text, "report-processes.txt"), (.json, "report-processes.json")])
+    func processes(_ format: Report.Format, _ name: String) throws {
+        let sums = Aggregation(of: session, resolver: resolver, filter: TreeFilter())
+            .threadSums(of: session.processes.flatMap(\.threads))
+        let rows = ThreadSums.processRows(sums, cost: nil)
+        try expect(
+            written(format, Report(.processes, rows, functions: resolver.functions, cost: nil, dropped: CallSum())),
+            name)
+    }
+
     @Test(arguments: [
         (Report.Format.text, "report-corrected.txt"), (.json, "report-corrected.json"), (.csv, "report-corrected.csv"),
     ])

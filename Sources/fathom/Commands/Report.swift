@@ -68,6 +68,8 @@ struct ReportCommand: ParsableCommand {
             let (rows, dropped) = try input.functionRows()
             return report(.functions, rows, dropped: dropped)
         case .thread: return try report(.threads, input.threadSums().map { $0.row(cost: input.cost) })
+        case .process:
+            return try report(.processes, ThreadSums.processRows(input.threadSums(), cost: input.cost))
         case .path:
             return try Report(pathsOf: input.tree(), order: sort, minCost: minCost, limit: limit)
         case .file, .module:
