@@ -56,9 +56,11 @@ import Testing
         let recorded = try Fathom.record(["sh", "-c", script], into: session, options: ["--force"])
         #expect(recorded.stdout == "55\n55\n55\n89\n")
         #expect(recorded.stderr.contains("2 programs with hooks not recorded"), "\(recorded.stderr)")
-        let lines = try Fathom.run(["info", session]).stdout.split(separator: "\n").filter { $0.contains(isolated) }
+        let lines = try Fathom.run(["info", session]).stdout.split(separator: "\n").filter {
+            $0.hasPrefix("  process ")
+        }
         #expect(lines.count == 2)
-        #expect(lines.allSatisfy { $0.hasSuffix(": statically linked without the runtime") })
+        #expect(lines.allSatisfy { $0.hasSuffix(" \(isolated): statically linked without the runtime") })
         #expect(try Dump(session).counts() == ["main": 1, "fib": 177])
     }
 
