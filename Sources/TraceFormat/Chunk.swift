@@ -120,11 +120,11 @@ public struct Chunk {
     /// `trace` or `buffers`.
     public var file: String { isLogged ? TraceLog.name : SlotBuffers.name }
 
-    /// Thread name, or empty. Read from the header when it is asked for: there are many chunks.
+    /// Thread name as it may be shown, or empty. Read from the header when it is asked for: there are many chunks.
     public var name: String {
         let header = payload.baseAddress! - Chunk.headerSize
         let name = header.loadUnaligned(as: fathom_chunk.self).name
-        return withUnsafeBytes(of: name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+        return withUnsafeBytes(of: name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self).visible }
     }
 
     /// Whether the payload is as it was sealed. Chunks without a checksum count as intact.

@@ -23,6 +23,7 @@ public struct Damage: Equatable, Sendable {
         case exitWithoutCall
         case unwindTooDeep
         case sessionDescription
+        case descriptionSum
         case unreadableFile(reason: String)
     }
 
@@ -67,6 +68,7 @@ extension Damage: CustomStringConvertible {
             case .exitWithoutCall: "an exit without an open call"
             case .unwindTooDeep: "more calls unwound than were open"
             case .unreadableFile(let reason): "left out: \(reason)"
+            case .descriptionSum: "changed since it was written: what it says of the recording may be wrong"
             case .sessionDescription: "not readable; the recording's own description is left out"
             }
         let lost = lostBytes == 0 ? "" : " (bytes \(offset)..<\(offset &+ lostBytes) lost)"

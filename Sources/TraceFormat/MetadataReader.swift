@@ -85,7 +85,7 @@ struct MetadataReader {
             let raw = item.loadUnaligned(as: fathom_name_item.self)
             guard Int(raw.text_size) <= item.count - size else { return false }
             guard let kind = GivenName.Kind(rawValue: raw.kind) else { return true }
-            process.names[raw.id] = GivenName(kind: kind, text: text(item, at: size, count: Int(raw.text_size)))
+            process.names[raw.id] = GivenName(kind: kind, text: text(item, at: size, count: Int(raw.text_size)).visible)
             changed = true
             return true
         case FATHOM_ITEM_TITLE:

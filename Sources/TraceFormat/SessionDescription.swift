@@ -16,9 +16,8 @@ public struct SessionDescription {
     /// Reads `path`; nil when it is missing or no JSON object, which is reported.
     init?(path: String, damage: DamageLog) {
         let value: JSONValue?
-        var size = 0
-        if let file = try? MappedFile(path: path) {
-            size = file.size
+        let file = try? MappedFile(path: path)
+        if let file {
             var parser = JSONParser(file.bytes)
             value = parser.parse()
         } else {
@@ -26,12 +25,19 @@ public struct SessionDescription {
         }
         guard case .object(let members)? = value else {
             damage.report(
-                Damage(file: "session.json", offset: 0, lostBytes: UInt64(size), kind: .sessionDescription))
+                Damage(
+                    file: "session.json", offset: 0, lostBytes: UInt64(file?.size ?? 0), kind: .sessionDescription))
             return nil
         }
         func member(_ name: String) -> JSONValue? { members.first { $0.name == name }?.value }
         func text(_ name: String) -> String? {
             if case .string(let text)? = member(name) { text } else { nil }
+        }
+        // Format 1 had no sum.
+        let format = member("format").flatMap { UInt64($0.text) } ?? 1
+        let isSummed = format > 1 || text("sum") != nil
+        if let file, isSummed, !file.bytes.endsWithSum {
+            damage.report(Damage(file: "session.json", offset: 0, lostBytes: 0, kind: .descriptionSum))
         }
         if case .array(let arguments)? = member("command") {
             command = arguments.map(\.text)

@@ -31,6 +31,7 @@ public struct GivenName: Sendable, Equatable {
     public enum Kind: UInt32, Sendable { case scope = 1, mark, counter }
 
     public var kind: Kind
+    /// As it may be shown.
     public var text: String
 
     public init(kind: Kind, text: String) {
@@ -97,10 +98,10 @@ public final class TracedProcess {
         self.pid = pid
     }
 
-    /// The program's name: last component of its path, or `?`.
+    /// The program's name as it may be shown: last component of its path, or `?`.
     public var programName: String {
-        guard let last = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return path.isEmpty ? "?" : path }
-        return String(path[path.index(after: last)...])
+        guard let last = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return path.isEmpty ? "?" : path.visible }
+        return String(path[path.index(after: last)...]).visible
     }
 }
 

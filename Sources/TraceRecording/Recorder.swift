@@ -44,7 +44,7 @@ public struct Recorder {
             before = ProcessorTime.ofChildren
             target = try Target(
                 starting: options.executable, arguments: arguments(),
-                environment: environment(session: directory.path, preload: preload.path), signals: signals)
+                environment: environment(session: directory.rawPath, preload: preload.path), signals: signals)
         } catch {
             directory.discard()
             throw error
@@ -113,7 +113,7 @@ public struct Recorder {
     }
 
     /// The program's environment: ours, byte for byte, and the runtime preloaded.
-    private func environment(session: String, preload: String) -> [UnsafeMutablePointer<CChar>?] {
+    private func environment(session: [CChar], preload: String) -> [UnsafeMutablePointer<CChar>?] {
         var result: [UnsafeMutablePointer<CChar>?] = [], preloaded = "", sanitizer = ""
         for variable in plainEnvironment() {
             if strncmp(variable!, "LD_PRELOAD=", 11) == 0 {
@@ -124,7 +124,7 @@ public struct Recorder {
                 result.append(variable)
             }
         }
-        result.append(strings.copy("FATHOM_SESSION=\(session)"))
+        result.append(strings.copy("FATHOM_SESSION=".utf8.map { CChar(bitPattern: $0) } + session))
         if options.relaxesAddressSanitizer {
             result.append(strings.copy("ASAN_OPTIONS=\(sanitizer)verify_asan_link_order=0"))
         }
@@ -162,7 +162,8 @@ private final class CStrings {
 
     deinit { for string in all { free(string) } }
 
-    func copy(_ text: String) -> UnsafeMutablePointer<CChar> {
+    /// - Parameter text: a String, or bytes that end with 0.
+    func copy(_ text: UnsafePointer<CChar>) -> UnsafeMutablePointer<CChar> {
         all.append(strdup(text))
         return all[all.count - 1]
     }

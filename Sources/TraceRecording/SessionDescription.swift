@@ -11,7 +11,14 @@ struct SessionDescription {
     /// What the text begins with, whatever it tells.
     static let start = "{\n  \"format\": "
 
+    /// The text. Its last member is the sum of all that stands before it.
     var json: String {
+        let text = unsummed
+        let sum = String(Array(text.utf8).withUnsafeBytes { fathom_hash($0.baseAddress, $0.count) }, radix: 16)
+        return text + ",\n  \"sum\": \"" + String(repeating: "0", count: 16 - sum.count) + sum + "\"\n}\n"
+    }
+
+    private var unsummed: String {
         Self.start + """
             \(FATHOM_FORMAT_VERSION),
               "fathom": "\(FATHOM_VERSION)",
@@ -29,8 +36,6 @@ struct SessionDescription {
                 "buffer_size_bytes": \(options.bufferSize),
                 "paused": \(options.startsPaused)
               }\(baseline.map(Self.member) ?? "")
-            }
-
             """
     }
 

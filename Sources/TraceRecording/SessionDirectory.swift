@@ -7,6 +7,8 @@ internal import Glibc
 final class SessionDirectory {
     /// Absolute.
     let path: String
+    /// The same, byte for byte: directories need not be called in UTF-8.
+    let rawPath: [CChar]
     /// Locked, and never closed, until the recorder ends: nobody sets this session aside meanwhile. Files are made and
     /// removed through it, so that they are this directory's whatever becomes of its path.
     private let descriptor: Int32
@@ -28,6 +30,7 @@ final class SessionDirectory {
         guard descriptor >= 0, flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { throw .isBeingRecorded(path: name) }
         guard let resolved = realpath(name, nil) else { throw .cannotCreate(path: name, errno: errno) }
         path = String(cString: resolved)
+        rawPath = Array(UnsafeBufferPointer(start: resolved, count: strlen(resolved) + 1))
         free(resolved)
     }
 
@@ -89,7 +92,7 @@ final class SessionDirectory {
     /// Leaves nothing behind: there is nothing to record.
     func discard() {
         for name in made.keys { remove(name) }
-        if isNew { rmdir(path) }
+        if isNew { rmdir(rawPath) }
     }
 
     /// Sets aside the session that has the name, so that the name is an empty directory's.

@@ -1,3 +1,4 @@
+internal import TraceFormat
 public import TraceText
 
 /// Tells which functions of programs and libraries have hooks.
@@ -36,8 +37,10 @@ public struct HooksReport {
     /// A line a function, those with hooks marked with a plus.
     public func writeText() {
         for module in modules {
-            writer.write("# \(module.summary): \(module.path)\n")
-            for function in module.functions { writer.write((function.isHooked ? "+ " : "- ") + function.name + "\n") }
+            writer.write("# \(module.summary.visible): \(module.path.visible)\n")
+            for function in module.functions {
+                writer.write((function.isHooked ? "+ " : "- ") + function.name.visible + "\n")
+            }
         }
     }
 

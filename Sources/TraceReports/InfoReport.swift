@@ -125,7 +125,7 @@ public struct InfoReport {
             for thread in process.threads { writeText(thread) }
             return
         }
-        writer.write("\nprocess \(process.pid) \(process.path), \(origin(process))\n")
+        writer.write("\nprocess \(process.pid) \(process.path.visible), \(origin(process))\n")
         writer.write("  command    \(CommandText.line(process.arguments))\n")
         if let title = process.title { writer.write("  title      \(CommandText.escaped(title))\n") }
         writer.write("  end        \(endText(process))\n")
@@ -141,7 +141,7 @@ public struct InfoReport {
             writer.write(hexadecimal: module.low)
             writer.write(byte: UInt8(ascii: "-"))
             writer.write(hexadecimal: module.high)
-            writer.write(" \(module.path) build-id \(hexadecimal(module.buildID))")
+            writer.write(" \(module.path.visible) build-id \(hexadecimal(module.buildID))")
             writer.write(module.unloadTicks == .max ? "\n" : " (unloaded)\n" as StaticString)
         }
     }
@@ -168,7 +168,7 @@ public struct InfoReport {
         guard !value.isEmpty else { return }
         writer.write(name)
         writer.write(spaces: 13 - name.utf8.count)
-        writer.write(value)
+        writer.write(value.visible)
         writer.write(byte: UInt8(ascii: "\n"))
     }
 

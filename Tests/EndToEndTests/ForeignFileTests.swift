@@ -107,6 +107,28 @@ import Testing
         #expect(access("\(session)/aggregate", F_OK) == 0, "large enough to be kept")
     }
 
+    /// A name that is not UTF-8 is refused, for it would become another one; so are no arguments of the program's, nor the
+    /// directory where it runs.
+    @Test func namesOfOtherBytes() throws {
+        let directory = try TemporaryDirectory("bytes")
+        let binary = try Binaries.instrumented("fib.c", .gccO2)
+        let script = """
+            name=$(printf 'a\\377')
+            mkdir "$name" && cd "$name" && cp "$1" "$name"
+            "$0" record -q -o "$name" -- "$1" 5; echo $?
+            "$0" record -q -- "./$name" 5; echo $?
+            "$0" tree "$name"; echo $?
+            "$0" record -q -o d -- "$1" "5$name"; echo $?
+            "$0" export d --format csv -o "$name"; echo $?
+            ls
+            "$0" info d | grep -a '^calls'
+            """
+        let output = try run("bash", ["-c", script, Fathom.executable, binary], workingDirectory: directory.path)
+        let lines = output.stdout.split(separator: "\n").map(String.init)
+        #expect(lines == ["64", "64", "64", "5", "0", "64", "a\u{fffd}", "d", "calls        16"], "\(output.stderr)")
+        #expect(output.stderr.split(separator: "\n").count == 4, "\(output.stderr)")
+    }
+
     /// A recording that cannot be made leaves nothing of its own.
     @Test func nothingIsLeft() throws {
         let directory = try TemporaryDirectory("foreign")

@@ -74,6 +74,7 @@ struct Record: ParsableCommand {
 
     func run() throws {
         let arguments = command.first == "--" ? Array(command.dropFirst()) : command
+        for name in [output, arguments[0]] { try name.map(FileName.check) }
         let summary: RecordingSummary
         let executable: String
         do {

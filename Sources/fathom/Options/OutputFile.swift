@@ -24,6 +24,7 @@ struct OutputFile {
             writer = StandardOutput.writer()
             return
         }
+        try FileName.check(path)
         let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
         guard descriptor >= 0 else { throw OutputFile.fail(path, errno) }
         writer = ByteWriter { bytes in

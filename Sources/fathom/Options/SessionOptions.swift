@@ -102,6 +102,7 @@ func namePattern(_ text: String) throws -> Pattern {
 
 /// Opens a session; a failure is printed and thrown as exit status 2.
 func openSession(_ path: String) throws -> Session {
+    try FileName.check(path)
     do throws(TraceFormatError) {
         return try Session(path: path)
     } catch {

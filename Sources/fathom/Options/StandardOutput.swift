@@ -43,7 +43,8 @@ enum StandardOutput {
 
 /// What is said on standard error.
 enum Diagnostics {
-    static func say(_ text: String) { put("fathom: \(text)\n") }
+    /// Says one line.
+    static func say(_ text: String) { put("fathom: \(text.visible)\n") }
 
     static func warn(_ text: String) { say("warning: \(text)") }
 

@@ -50,7 +50,8 @@ final class SymbolSource {
                 }
                 let symbol = self.symbols(of: module).symbol(at: address, lines: lines)
                 var function = ResolvedFunction(
-                    name: symbol.name, module: module.path, file: symbol.file, line: symbol.line,
+                    name: symbol.name.visible, module: module.path.visible, file: symbol.file?.visible,
+                    line: symbol.line,
                     isKnown: symbol.isKnown)
                 function.isCompilerMade = symbol.isCompilerMade
                 function.isSwift = symbol.isSwift

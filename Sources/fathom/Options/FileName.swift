@@ -1,0 +1,19 @@
+internal import ArgumentParser
+internal import Glibc
+
+/// Names of files that were given as arguments.
+enum FileName {
+    /// Refuses a name that is not the one that was given: what is not UTF-8 cannot be in a String, which would name another
+    /// file.
+    ///
+    /// - Throws: exit status 64, the reason said.
+    static func check(_ name: String) throws {
+        guard name.unicodeScalars.contains("\u{fffd}") else { return }
+        let given = UnsafeBufferPointer(start: CommandLine.unsafeArgv, count: Int(CommandLine.argc)).compactMap { $0 }
+        let isRepaired = given.contains { String(validatingCString: $0) == nil && String(cString: $0).contains(name) }
+        guard isRepaired else { return }
+        throw Diagnostics.fail(
+            "\(name): the names of sessions, programs and output files are to be UTF-8; rename it, or give a link to it",
+            status: 64)
+    }
+}

@@ -1,0 +1,31 @@
+import TestSupport
+import Testing
+
+/// Damaged copies of small sessions, each read by one command or another: `Tools/fuzz` does the same at length.
+@Suite struct FuzzTests {
+    private func fuzz(_ session: String, _ directory: TemporaryDirectory, first: Int) throws {
+        let fuzzer = try Binaries.make(
+            "fuzz_damage", command: "gcc",
+            ["-O2", "-Wall", "-Wextra", "-Werror", "-I\(Binaries.repository)/Sources/CTraceFormat/include"],
+            ["\(Binaries.sources)/fuzz_damage.c"])
+        let output = try run(
+            fuzzer, [Fathom.executable, session, directory.file("scratch"), "\(first)", "60"], seconds: 300)
+        #expect(output.status == 0, "\(output.stdout)\(output.stderr)")
+    }
+
+    @Test func manyProcesses() throws {
+        let directory = try TemporaryDirectory("fuzz")
+        let binary = try Binaries.instrumented("subshells.c", .gccO2)
+        #expect(try Fathom.record([binary, "5"], into: directory.file("d")).status == 0)
+        try fuzz(directory.file("d"), directory, first: 0)
+    }
+
+    @Test func manyChunks() throws {
+        let directory = try TemporaryDirectory("fuzz")
+        let binary = try Binaries.instrumented("fib.c", .gccO2)
+        #expect(
+            try Fathom.record([binary, "17"], into: directory.file("d"), options: ["-q", "--buffer-size", "16K"]).status
+                == 0)
+        try fuzz(directory.file("d"), directory, first: 1000)
+    }
+}
