@@ -14,7 +14,7 @@ struct PathFileSize {
     /// - Parameters:
     ///   - row: bytes of a path's row besides the names along it; nil when it has none.
     ///   - remainder: likewise, of a row for a remainder.
-    ///   - nameBytes: bytes that a function of the path takes in a row; nil for its name and a separator.
+    ///   - nameBytes: bytes that a function of the path takes in a row, separator and all; nil for its name and one byte.
     /// - Complexity: O(paths).
     init(
         _ tree: CallPathTree, minTotal: UInt64, remainder: UInt64, row: (CallPath) -> UInt64?,
@@ -26,7 +26,9 @@ struct PathFileSize {
             let path = exported.path
             let depth = Int(path.depth)
             names.removeLast(names.count - depth)
-            let name = nameBytes?(path.function) ?? UInt64(tree.functions[path.function].name.utf8.count)
+            let name =
+                nameBytes.map { $0(path.function) - (depth > 0 ? 1 : 0) }
+                ?? UInt64(tree.functions[path.function].name.utf8.count)
             names.append((names.last ?? 0) + name + (depth > 0 ? 1 : 0))
             if depth == byDepth.count {
                 byDepth.append(0)

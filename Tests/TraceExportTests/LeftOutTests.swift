@@ -124,6 +124,9 @@ import TraceAnalysis
             #expect(refusal.contains("about 1.6 GB, more than 1 GB"), "\(refusal)")
             #expect(refusal.contains("--max-depth 19"), "\(refusal)")
         }
+        // Its rows have numbers in place of names.
         #expect(ExportFormat.pprof.exporter.refusal(source) == nil)
+        let refusal = try #require(try ExportFormat.pprof.exporter.refusal(recursion(50_000).source()))
+        #expect(refusal.contains("about 1.3 GB, more than 1 GB"), "\(refusal)")
     }
 }

@@ -6,16 +6,20 @@ internal import TraceText
 ///
 /// `profile.proto` (https://github.com/google/pprof/blob/main/proto/profile.proto), compressed by gzip, as it has to be.
 struct PprofExporter: Exporter {
-    /// Bytes that a function's number takes at most in a sample, up to 2 million functions, and a sample besides.
-    private static let locationBytes: UInt64 = 3
+    /// Bytes that a sample takes besides the numbers of its functions, at most.
     private static let sampleBytes: UInt64 = 32
 
     func refusal(_ source: ExportSource) -> String? {
         let sample = PprofExporter.sampleBytes
         return PathFileSize(
-            source.callPaths(), minTotal: source.filter.minCost, remainder: sample + PprofExporter.locationBytes,
-            row: { _ in sample }, nameBytes: { _ in PprofExporter.locationBytes }
+            source.callPaths(), minTotal: source.filter.minCost, remainder: sample, row: { _ in sample },
+            nameBytes: { PprofExporter.bytes(ofNumber: UInt64($0) + 1) }
         ).refusal()
+    }
+
+    /// Bytes of a protobuf varint: one for each seven bits.
+    private static func bytes(ofNumber number: UInt64) -> UInt64 {
+        UInt64(max(1, (64 - number.leadingZeroBitCount + 6) / 7))
     }
 
     func export(_ source: ExportSource, to writer: ByteWriter) -> ExportSummary {
