@@ -54,7 +54,7 @@ final class SharedBuffers: @unchecked Sendable {
 
         let descriptor = try directory.create(Self.name, O_RDWR)
         defer { close(descriptor) }
-        reading = open(path, O_RDONLY | O_CLOEXEC)
+        reading = directory.reopen(Self.name, O_RDONLY)
         guard reading >= 0 else { throw .cannotCreate(path: path, errno: errno) }
         spare = Self.takeDescriptor()
         // The first page is written, not left to be allocated when somebody touches it: a full disk shows here. Later ones
