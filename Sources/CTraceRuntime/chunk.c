@@ -123,6 +123,11 @@ static int chunk_begin(struct thread *t, int switches, uint64_t processor_ns) {
 void chunk_finish(struct thread *t, uint64_t now) {
     uint64_t signals = system_block_signals();
     struct fathom_chunk *chunk = t->chunk;
+    // A handler has forked since the caller looked: the chunk is the parent's.
+    if (!chunk || t->state == THREAD_INTERRUPTED) {
+        system_restore_signals(signals);
+        return;
+    }
     if (t->slow) record_publish(t);
     filter_count(t);
     t->chunk = NULL;
@@ -173,15 +178,16 @@ static int make_room(struct thread *t) {
 }
 
 int chunk_make_room(struct thread *t) {
-    // The hook that goes on in a fork's child: its chunk is the parent's. The child's own begins when it attaches.
-    if (t->state == THREAD_INTERRUPTED || t->paused) return 0;
+    if (t->paused) return 0;
     if (t->retry > 1) {
         t->retry--;
         return 0;
     }
     if (confine_unnoted()) return 0;
     uint64_t signals = system_block_signals();
-    int made = make_room(t);
+    // In a fork's child the hook goes on that the forking handler interrupted, perhaps a moment ago: its chunk is the
+    // parent's. The child's own begins when it attaches.
+    int made = t->state != THREAD_INTERRUPTED && make_room(t);
     system_restore_signals(signals);
     return made;
 }

@@ -99,7 +99,7 @@ void record_enter(struct thread *t, uintptr_t function, uintptr_t call_site, uin
         base = t->function_base;
         if (is_piece) task_put(t, function, call_site, context);
         put_enter(t, function, call_site, now);
-    } else {
+    } else if (t->state != THREAD_INTERRUPTED) {  // else the call is the parent's, who records it
         chunk_lose_call(t);
     }
     *++t->top = (struct frame){function, call_site, sp | alternate | hidden, now};

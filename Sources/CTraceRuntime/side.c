@@ -7,7 +7,9 @@ FATHOM_WITHOUT_HOOKS
 
 void record_event(struct thread *t, uintptr_t function, uintptr_t call_site, uintptr_t sp, uint64_t now,
                   uint64_t hook) {
-    if (UNLIKELY(t->state == THREAD_INTERRUPTED)) {
+    // A handler that interrupted this hook has forked, and no hook has registered the child yet, or one of the handler's.
+    if (UNLIKELY(t->state == THREAD_INTERRUPTED || t->state == THREAD_UNATTACHED)) {
+        if (control.mode == MODE_UNKNOWN && !runtime_ready()) return;
         if (!thread_attach(t, sp)) return;
         t->idle = 0;
         BARRIER();

@@ -128,7 +128,8 @@ int thread_attach(struct thread *t, uintptr_t sp) {
     if (t->retry && --t->retry) return 0;  // there was no memory a moment ago
     if (confine_unnoted()) return 0;
     uint64_t signals = system_block_signals();
-    int attached = attach(t, sp);
+    // The hook of a handler may have come first.
+    int attached = t->state == THREAD_ATTACHED || attach(t, sp);
     system_restore_signals(signals);
     return attached;
 }
