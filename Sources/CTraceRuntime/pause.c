@@ -42,6 +42,7 @@ static void start(struct thread *t) {
         lane->is_stale = lane != running_lane(t);
     }
     if (!t->gap) t->gap = GAP_PATH;
+    t->pending = t->top + 1;  // whatever was entered meanwhile has no record, and there is no chunk to take one out of
     t->retry = 0;
     t->paused = 0;
     if (runtime.modules_stale) modules_scan();
