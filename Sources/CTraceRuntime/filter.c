@@ -327,9 +327,9 @@ void slow_enter(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_t
     struct frame *top = ONCE(t->top);
     if (UNLIKELY(is_on_other_stack(t, top, sp))) return hook_aside(function, call_site, sp, context, HOOK_ENTER);
     if (UNLIKELY(top + 1 >= t->end)) return hook_aside(function, call_site, sp, context, HOOK_ENTER);
-    if (top + 1 < t->hidden_from) return enter_recorded(function, call_site, sp, settled);
     if (UNLIKELY(call_site - task_code.low < task_code.size))
         return hook_aside(function, call_site, sp, context, HOOK_ENTER);
+    if (top + 1 < t->hidden_from) return enter_recorded(function, call_site, sp, settled);
     follow_enter(function, call_site, sp, settled, top, 1);
 }
 

@@ -68,15 +68,24 @@ struct ExportRecording: Sendable {
             ["record", "--force", "--quiet", "-o", session, "--"] + command,
             workingDirectory: ExportRecording.directory)
         try #require(recorded.status == 0, "is Tools/setup --for-tests through? \(recorded.stderr)")
-        let report = try Fathom.run(["report", session, "--format", "csv"])
-        try #require(report.status == 0, "\(report.stderr)")
-        rows = report.stdout.split(separator: "\n").dropFirst().map { line in
-            let fields = csvFields(line)
-            let numbers = fields[4...].map { Int($0) ?? -1 }
-            return Row(name: fields[0], file: fields[2], calls: numbers[0], total: numbers[1], selfTime: numbers[2])
-        }
+        rows = try Self.rows(of: session)
         #expect(rows.count > 30)
         #expect(rows.reduce(0) { $0 + $1.calls } > 10_000)
+    }
+
+    private static func rows(of session: String, _ options: [String] = []) throws -> [Row] {
+        let report = try Fathom.run(["report", session, "--format", "csv"] + options)
+        try #require(report.status == 0, "\(report.stderr)")
+        return report.stdout.split(separator: "\n").dropFirst().map { line in
+            let fields = csvFields(line)
+            let numbers = fields.dropFirst(4).map { Int($0) ?? -1 } + [-1, -1, -1]
+            return Row(name: fields[0], file: fields[2], calls: numbers[0], total: numbers[1], selfTime: numbers[2])
+        }
+    }
+
+    /// How often functions were called, by their full names.
+    func callsByFullName() throws -> [String: Int] {
+        try Dictionary(Self.rows(of: session, ["--raw-names"]).map { ($0.name, $0.calls) }, uniquingKeysWith: +)
     }
 
     /// Exports into a file and returns its path.

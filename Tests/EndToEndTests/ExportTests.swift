@@ -344,7 +344,7 @@ import Testing
             guard words.count == 2, let calls = Int(words[0]) else { continue }
             found[String(words[1].drop { $0 == " " }), default: FunctionSums()].calls += calls
         }
-        expect(found, recording.sums().mapValues { FunctionSums(calls: $0.calls, total: 0, selfTime: 0) })
+        expect(found, try recording.callsByFullName().mapValues { FunctionSums(calls: $0, total: 0, selfTime: 0) })
     }
 }
 
