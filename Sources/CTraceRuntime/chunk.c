@@ -146,6 +146,10 @@ void chunk_give_back(struct thread *t) {
     if (t->state != THREAD_ATTACHED || !is_free(t) || !t->chunk) return;
     t->idle = 0;
     BARRIER();
+    if (t->slow && !t->paused) {
+        filter_own_hidden(t);
+        filter_tell_all(t);
+    }
     chunk_finish(t, now_ticks());
     side_drain(t);
 }

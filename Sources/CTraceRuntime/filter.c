@@ -128,14 +128,22 @@ void filter_end_call(struct thread *t, struct frame *call) {
     filter_settle(t);
 }
 
-void filter_stop(struct thread *t) {
+void filter_tell_all(struct thread *t) {
     if (t->top->function && !(t->top->stack_pointer & FRAME_HIDDEN)) filter_tell_dropped(t);
     for (struct lane *lane = t->lanes; lane < t->lanes + t->lane_count; lane++) {
         struct frame *top = lane == running_lane(t) ? t->top : lane->top;
         for (struct filter_frame *f = lane->filters; f <= lane->filters + (top - lane->frames); f++) {
             count(t, f->dropped);
-            f->dropped = f->dropped_ticks = f->taken = 0;
+            f->dropped = f->dropped_ticks = 0;
         }
+    }
+}
+
+void filter_stop(struct thread *t) {
+    filter_tell_all(t);
+    for (struct lane *lane = t->lanes; lane < t->lanes + t->lane_count; lane++) {
+        struct frame *top = lane == running_lane(t) ? t->top : lane->top;
+        for (struct filter_frame *f = lane->filters; f <= lane->filters + (top - lane->frames); f++) f->taken = 0;
         lane->pieces = 0;
     }
 }

@@ -497,7 +497,8 @@ int filter_leaves_out(struct thread *t, uint64_t now);
 void filter_tell_dropped(struct thread *t);
 void filter_begin_piece(struct thread *t);                       // the innermost call is a piece of a task
 void filter_end_call(struct thread *t, struct frame *call);      // any, of the running lane
-void filter_stop(struct thread *t);                              // recording is stopped
+void filter_tell_all(struct thread *t);  // counts what was left out of all open calls, which may never end
+void filter_stop(struct thread *t);      // recording is stopped
 void filter_start(struct lane *lane, struct frame *call, uint32_t max_depth);  // the call is open when it is started
 void filter_fork(struct thread *t);  // a fork's child: what was left out so far is the parent's to tell
 void filter_count(struct thread *t);  // adds to the session's count of calls that were left out; with or without filters

@@ -88,42 +88,14 @@ import Testing
         let session = directory.file("session.fathom")
         let progress = try SharedProgress(directory.file("progress"))
         let recorder = try BackgroundProcess([
-            Fathom.executable, "record", "-o", session, "--quiet", "-t", "1h", "--", binary, directory.file("progress"),
+            Fathom.executable, "record", "-o", session, "--quiet", "-t", "3600s", "--", binary,
+            directory.file("progress"),
         ])
-        #expect(waitUntil { progress.calls > 0 })
+        try #require(waitUntil { progress.calls > 0 })
         kill(progress.process, SIGKILL)
         recorder.wait()
         let counts = try Dump(session).counts()
         #expect(counts["outer"] == 10 && counts["forever"] == 1 && counts["leaf", default: 0] <= 1, "\(counts)")
-    }
-
-    /// What is left out costs less than what is recorded.
-    @Test(arguments: [["-D", "3"], ["-t", "1h"], ["--paused"]])
-    func leavingOutIsNotDearer(_ options: [String]) throws {
-        let binary = try Binaries.instrumented("fib.c", .gccO2)
-        let directory = try TemporaryDirectory("options")
-        var best = [Double.infinity, .infinity]
-        for _ in 0..<5 {
-            for (index, options) in [[], options].enumerated() {
-                let time = try run(
-                    "bash",
-                    [
-                        "-c", "\"$@\" >/dev/null; times | tail -n 1", "bash", Fathom.executable, "record", "-o",
-                        directory.file("session.fathom"), "--quiet",
-                    ] + options + ["--", binary, "29"]
-                ).stdout
-                best[index] = min(best[index], seconds(time))
-            }
-        }
-        #expect(best[1] < best[0], "\(best)")
-    }
-
-    /// Of "0m0.250s 0m0.060s", the sum.
-    private func seconds(_ times: String) -> Double {
-        times.split(separator: " ").reduce(0) { sum, time in
-            let parts = time.split(whereSeparator: { $0 == "m" || $0 == "s" || $0 == "\n" }).compactMap { Double($0) }
-            return parts.count == 2 ? sum + 60 * parts[0] + parts[1] : sum
-        }
     }
 
     /// What was left out before a fork is the parent's to tell, not the child's.

@@ -73,7 +73,7 @@ import Testing
         let pieces = try Listing.rows(["report", session, "--format", "csv", "--thread", "*"])
         #expect(pieces["pause(_:_:) (resumed)"] != nil)
         let threads = try Fathom.run(["report", session, "--by", "thread"]).stdout
-        #expect(threads.contains("tasks · task 1\n"))
+        #expect(threads.contains("· task 1\n"))
         let waiting = try Fathom.run(["report", session, "--callers", "(suspended)"]).stdout
         #expect(waiting.contains("callback(_:_:)") && waiting.contains("job(_:_:_:_:)"))
         let raw = try Fathom.run(["dump", session]).stdout

@@ -44,6 +44,9 @@ public final class TraceWriter {
         }
     }
 
+    /// Bytes in front of the first chunk.
+    public static let headerSize = MemoryLayout<fathom_trace_header>.size
+
     /// The log so far.
     public private(set) var log: [UInt8]
 

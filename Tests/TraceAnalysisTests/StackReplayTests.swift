@@ -247,7 +247,7 @@ import TraceFormat
         let directory = try TemporaryDirectory("cut")
         let path = directory.file("x.fathom")
         try trace.writer.write(to: path)
-        for length in 88...trace.writer.log.count {
+        for length in TraceWriter.headerSize...trace.writer.log.count {
             try writeFile(Array(trace.writer.log[..<length]), to: path + "/trace")
             let calls = try CollectingSink.calls(path)
             let whole = trace.calls.prefix(calls.count)
