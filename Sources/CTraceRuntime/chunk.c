@@ -129,7 +129,6 @@ void chunk_finish(struct thread *t, uint64_t now) {
         return;
     }
     if (t->slow) record_publish(t);
-    filter_count(t);
     t->chunk = NULL;
     t->cursor = t->limit = t->wanted_limit = NULL;
     if (now < t->last) now = t->last;

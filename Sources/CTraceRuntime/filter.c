@@ -8,8 +8,8 @@
 
 FATHOM_WITHOUT_HOOKS
 
-// Counts fewer than these wait in the thread: the session's is shared with all others.
-#define LEFT_OUT_STEP 256u
+// Calls left out of one call that its exit tells of without the slow path.
+#define DROPPED_LIMIT 65536u
 
 uint64_t filter_settle(struct thread *t) {
     t->settled++;
@@ -32,16 +32,9 @@ void filter_own_hidden(struct thread *t) {
     t->hidden_calls = 0;
 }
 
-void filter_count(struct thread *t) {
-    if (t->left_out) __atomic_fetch_add(&runtime.buffers->left_out_calls, t->left_out, __ATOMIC_RELAXED);
-    t->left_out = 0;
-}
-
-static void count(struct thread *t, uint64_t calls) {
-    calls += t->left_out;
-    t->left_out = 0;
-    if (calls < LEFT_OUT_STEP) t->left_out = (uint32_t)calls;
-    else __atomic_fetch_add(&runtime.buffers->left_out_calls, calls, __ATOMIC_RELAXED);
+// At once: a thread that is still there when the process ends has no moment to do it later.
+static void count(uint64_t calls) {
+    if (calls) __atomic_fetch_add(&runtime.buffers->left_out_calls, calls, __ATOMIC_RELAXED);
 }
 
 // ---- records that may be taken back ------------------------------------------------------------------------------
@@ -105,7 +98,7 @@ INTERNAL char *put_dropped(char *cursor, struct filter_frame *filter) {
 
 void filter_tell_dropped(struct thread *t) {
     struct filter_frame *filter = filter_of(t, t->top);
-    if (filter->dropped) count(t, filter->dropped);
+    if (filter->dropped) count(filter->dropped);
     while (filter->dropped && (t->cursor < t->limit || chunk_make_room(t))) t->cursor = put_dropped(t->cursor, filter);
     filter->dropped = filter->dropped_ticks = 0;
 }
@@ -133,7 +126,7 @@ void filter_tell_all(struct thread *t) {
     for (struct lane *lane = t->lanes; lane < t->lanes + t->lane_count; lane++) {
         struct frame *top = lane == running_lane(t) ? t->top : lane->top;
         for (struct filter_frame *f = lane->filters; f <= lane->filters + (top - lane->frames); f++) {
-            count(t, f->dropped);
+            count(f->dropped);
             f->dropped = f->dropped_ticks = 0;
         }
     }
@@ -153,7 +146,7 @@ void filter_start(struct lane *lane, struct frame *call, uint32_t max_depth) {
 }
 
 void filter_fork(struct thread *t) {
-    t->hidden_calls = t->left_out = 0;
+    t->hidden_calls = 0;
     for (struct lane *lane = t->lanes; t->slow && lane < t->lanes + t->lane_count; lane++) {
         struct frame *top = lane == running_lane(t) ? t->top : lane->top;
         for (struct filter_frame *f = lane->filters; f <= lane->filters + (top - lane->frames); f++)
@@ -360,14 +353,13 @@ static NEXT void exit_recorded(uintptr_t sp, uint64_t settled) {
     }
     uint64_t delta = now - t->last;
     if (UNLIKELY(filter->taken == FILTER_PIECE || t->cursor >= t->limit || delta >> 48 ||
-                 filter->dropped >= LEFT_OUT_STEP))
+                 filter->dropped >= DROPPED_LIMIT))
         return exit_slow();
     char *cursor = t->cursor;
     t->top = call - 1;
     BARRIER();
     if (filter->dropped) {
-        t->left_out += (uint32_t)filter->dropped;
-        if (t->left_out >= LEFT_OUT_STEP) filter_count(t);
+        count(filter->dropped);
         cursor = put_dropped(cursor, filter);
     }
     cursor = put_delta(cursor, &delta);

@@ -17,7 +17,6 @@ void pause_take_options(struct thread *t) {
 
 static void stop(struct thread *t) {
     if (t->slow) filter_stop(t);
-    filter_count(t);
     for (struct lane *lane = t->lanes; lane < t->lanes + t->lane_count; lane++) {
         struct frame *top = lane == running_lane(t) ? t->top : lane->top;
         for (struct frame *f = lane->frames + 1; f <= top; f++) f->stack_pointer |= FRAME_HIDDEN;

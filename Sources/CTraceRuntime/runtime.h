@@ -209,7 +209,6 @@ struct thread {
     uint32_t generation;
     uint32_t max_depth;
     uint32_t slow;      // frames have filters
-    uint32_t left_out;  // calls that the session's count lacks yet
     char name[16];            // given by the program; empty: the kernel's
     struct {
         uint32_t begun;
@@ -501,7 +500,6 @@ void filter_tell_all(struct thread *t);  // counts what was left out of all open
 void filter_stop(struct thread *t);      // recording is stopped
 void filter_start(struct lane *lane, struct frame *call, uint32_t max_depth);  // the call is open when it is started
 void filter_fork(struct thread *t);  // a fork's child: what was left out so far is the parent's to tell
-void filter_count(struct thread *t);  // adds to the session's count of calls that were left out; with or without filters
 
 // Gives a fork's child a private copy of the slot, for a hook that was writing into it when the handler forked.
 void session_shadow_slot(uint32_t slot);

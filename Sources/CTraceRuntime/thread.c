@@ -150,7 +150,6 @@ void thread_detach(struct thread *t) {
         t->chunk->flags |= FATHOM_FLAG_LAST;
         chunk_finish(t, now);
     }
-    filter_count(t);
     t->state = THREAD_UNATTACHED;
     t->side_count = 0;
     BARRIER();

@@ -21,7 +21,9 @@ import Testing
         let missing = Fathom.missingCalls(output.stderr)
         // Nothing is lost but calls: functions have their names, and the process its end. `info` tells the same loss.
         #expect(missing > 0)
-        #expect(Set(try dump.counts().keys) == ["main", "fib"])
+        let functions = Set(try dump.counts().keys)
+        // Even the call of `main` may be among those that are lost.
+        #expect(functions.contains("fib") && functions.isSubset(of: ["main", "fib"]), "\(functions)")
         let info = try Fathom.run(["info", session])
         #expect(info.stdout.contains("calls        \(242_785 + 1 - missing)\n"), "\(info.stdout)")
         #expect(info.stdout.contains("lost         \(missing) calls were not recorded"), "\(info.stdout)")
