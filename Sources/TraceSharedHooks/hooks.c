@@ -3,8 +3,8 @@
 // (PostgreSQL's libpq must need nothing with "exit" in its name), and the library runs anywhere: where the runtime is not
 // loaded, they do nothing.
 //
-// A hook jumps to the runtime's (Sources/CTraceRuntime/hooks.c), which finds the function's own stack pointer and return
-// address. In assembler, for compilers add frames to C.
+// A hook jumps to the runtime's (Sources/CTraceRuntime/entry/hooks.c), which finds the function's own stack pointer and
+// return address. In assembler, for compilers add frames to C.
 
 #if defined(__x86_64__)
 #define JUMP_IF_THERE(target)                                                                                          \

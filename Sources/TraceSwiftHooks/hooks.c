@@ -5,7 +5,7 @@
 #define HOOK __attribute__((weak, visibility("hidden"), no_instrument_function))
 #define UNUSED __attribute__((unused))
 
-// Sources/CTraceRuntime/hooks.c.
+// Sources/CTraceRuntime/entry/hooks.c.
 extern void fathom_swift_enter(void *inside, void *site) __attribute__((weak, visibility("default")));
 extern void fathom_swift_exit(void) __attribute__((weak, visibility("default")));
 

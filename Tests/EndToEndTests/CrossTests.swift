@@ -57,7 +57,7 @@ struct CrossTests {
             "clang",
             ["--target=aarch64-linux-gnu", "-std=gnu17", "-O2", "-fPIC", "-S", "-o", "-"]
                 + ["CTraceFormat", "CFathom", "CTraceRuntime"].map { "-I\(sources)/\($0)/include" }
-                + ["\(sources)/CTraceRuntime/\(source)"])
+                + ["\(sources)/CTraceRuntime/file/\(source)"])
         try #require(assembly.status == 0, Comment(rawValue: assembly.stderr))
         let lines = assembly.stdout.split(separator: "\n").map { $0.split(separator: "\t").joined(separator: " ") }
         let barrier = try #require(lines.firstIndex(of: "dmb ish"))
@@ -87,7 +87,9 @@ struct CrossTests {
     /// libfathom.so for aarch64, from the sources that `swift build` uses here, by the compiler it uses.
     private func runtime() throws -> String {
         let sources = "\(Binaries.sources)/../../Sources"
-        let files = try run("sh", ["-c", "ls \(sources)/CTraceRuntime/*.c \(sources)/TraceRuntimeImage/*.c"]).stdout
+        let files = try run(
+            "find", ["\(sources)/CTraceRuntime", "\(sources)/TraceRuntimeImage", "-name", "*.c"]
+        ).stdout
         return try Binaries.make(
             "libfathom-aarch64.so", command: "clang",
             [

@@ -9,7 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "runtime.h"
+#include "file/session.h"
+#include "host/runtime.h"
 
 struct runtime runtime;
 

@@ -1,7 +1,12 @@
 // The hooks: what the compilers call, and the fast path of MODE_TRACE. filter.c has that of the other modes. What they
 // cannot do is handed to the slow paths.
 
-#include "runtime.h"
+#include "hooks.h"
+
+#include "../file/chunk.h"
+#include "../host/process.h"
+#include "../host/runtime.h"
+#include "side.h"
 
 FATHOM_WITHOUT_HOOKS
 

@@ -1,5 +1,14 @@
 // The process's part: starting, forking, ending.
 
+#include "process.h"
+
+#include "../entry/control.h"
+#include "../file/chunk.h"
+#include "../file/metadata.h"
+#include "../file/modules.h"
+#include "../file/session.h"
+#include "confine.h"
+#include "environment.h"
 #include "runtime.h"
 
 #include <pthread.h>

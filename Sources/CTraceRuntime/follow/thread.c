@@ -1,6 +1,13 @@
 // A thread's life: attaching at its first hook, detaching behind its last TLS destructor.
 
-#include "runtime.h"
+#include "thread.h"
+
+#include "../file/chunk.h"
+#include "../filter/filter.h"
+#include "../host/confine.h"
+#include "../host/runtime.h"
+#include "../modes/trace.h"
+#include "pause.h"
 
 #include <limits.h>
 #include <pthread.h>

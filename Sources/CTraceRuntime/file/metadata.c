@@ -1,6 +1,10 @@
 // The process's metadata chunk: items are appended as things happen, so that nothing is needed at the end.
 
-#include "runtime.h"
+#include "metadata.h"
+
+#include "../host/process.h"
+#include "../host/runtime.h"
+#include "session.h"
 
 #include <fcntl.h>
 

@@ -1,6 +1,13 @@
 // Programs that confine themselves: after it, the runtime's own system calls, or its reading of the counter, would end
 // the program. So recording ends there, by what needs neither. When the system call fails, recording goes on.
 
+#include "confine.h"
+
+#include "../entry/control.h"
+#include "../file/chunk.h"
+#include "../file/metadata.h"
+#include "../file/modules.h"
+#include "process.h"
 #include "runtime.h"
 
 #include <linux/seccomp.h>

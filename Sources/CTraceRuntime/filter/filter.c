@@ -4,7 +4,14 @@
 // A call that may prove too short has its record written, but published only when it is known to stay: live readers
 // never see what is taken back, and what a process leaves when it is killed has it all.
 
-#include "runtime.h"
+#include "filter.h"
+
+#include "../entry/hooks.h"
+#include "../entry/side.h"
+#include "../file/chunk.h"
+#include "../host/runtime.h"
+#include "../modes/trace.h"
+#include "../swift/tasks.h"
 
 FATHOM_WITHOUT_HOOKS
 

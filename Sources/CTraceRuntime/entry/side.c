@@ -1,7 +1,14 @@
 // Hooks of signal handlers that interrupted a hook. They go to a buffer of their own and are recorded when the
 // interrupted hook is through, so records never interleave.
 
-#include "runtime.h"
+#include "side.h"
+
+#include "../file/chunk.h"
+#include "../filter/filter.h"
+#include "../follow/pause.h"
+#include "../host/process.h"
+#include "../host/runtime.h"
+#include "../modes/trace.h"
 
 FATHOM_WITHOUT_HOOKS
 

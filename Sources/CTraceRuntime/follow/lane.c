@@ -1,9 +1,13 @@
 // Which stack a thread is running on. Each stack has its own open calls: a coroutine's calls are not callees of
 // whoever switched to it.
 
-#include "runtime.h"
+#include "lane.h"
 
-#include <ucontext.h>
+#include "../filter/filter.h"
+#include "../host/confine.h"
+#include "../modes/trace.h"
+#include "context.h"
+#include "stack.h"
 
 FATHOM_WITHOUT_HOOKS
 
@@ -115,7 +119,7 @@ void lane_run(struct thread *t, struct lane *lane) {
     record_lane(t);
 }
 
-static struct lane *lane_add(struct thread *t, uintptr_t low, uintptr_t high) {
+struct lane *lane_add(struct thread *t, uintptr_t low, uintptr_t high) {
     if (t->lane_count == t->lane_capacity) {
         size_t size = t->lane_capacity * sizeof(struct lane);
         struct lane *more = system_allocate(size * 2);
@@ -151,12 +155,6 @@ static void widen(struct thread *t, struct lane *lane, uintptr_t low, uintptr_t 
     if (high > lane->high) lane->frames[0].stack_pointer = lane->high = high;
     if (lane == running_lane(t)) t->low = lane->low;
 }
-
-#if defined(__x86_64__)
-#define CONTEXT_SP(context) (&(context)->uc_mcontext.gregs[REG_RSP])
-#else
-#define CONTEXT_SP(context) (&(context)->uc_mcontext.sp)
-#endif
 
 // A coroutine whose function returns goes on with the context that its uc_link names, and nobody tells.
 static void leave_finished(struct thread *t, uintptr_t sp) {
@@ -209,111 +207,12 @@ uintptr_t lane_settle(struct thread *t, uintptr_t sp) {
     return 0;
 }
 
-// ---- notes -------------------------------------------------------------------------------------------------------
-
-// The calling thread, made busy; NULL if it records nothing or is busy already: then this is a handler that interrupted
-// a hook.
-static struct thread *begin_note(void) {
-    struct thread *t = &current;
-    if (t->state != THREAD_ATTACHED || !is_free(t) || control.mode == MODE_UNKNOWN || control.mode == MODE_OFF)
-        return NULL;
-    t->idle = 0;
-    t->hook_sp = (uintptr_t)__builtin_frame_address(0);
-    BARRIER();
-    pause_settle(t);
-    return t;
-}
-
-static void end_note(struct thread *t) {
-    BARRIER();
-    side_drain(t);
-}
-
 void lane_land(struct thread *t, uintptr_t sp, uint64_t now) {
     int is_signals;
     struct lane *lane = stack_find(t, sp, &is_signals);
     if (!lane) return;
     lane_run(t, lane);
     record_landing(t, sp, now);
-}
-
-static int on_signal_stack(uintptr_t sp) {
-    uintptr_t low, high;
-    return stack_of_signals(sp, &low, &high);
-}
-
-// Whether a jump to a frame at `sp` leaves the hook that a handler interrupted for good.
-static int leaves_hook(const struct thread *t, uintptr_t sp) {
-    int lands_on_signal_stack = on_signal_stack(sp), hook_is_there = on_signal_stack(t->hook_sp);
-    return lands_on_signal_stack == hook_is_there ? sp >= t->hook_sp : hook_is_there;
-}
-
-void fathom_note_landing(uintptr_t sp) {
-    struct thread *t = begin_note();
-    if (t) {
-        lane_land(t, sp, now_ticks());
-        end_note(t);
-        return;
-    }
-    t = &current;
-    if (t->state == THREAD_INTERRUPTED && !t->idle && leaves_hook(t, sp)) t->idle = IDLE;
-    if (t->state != THREAD_ATTACHED || control.mode == MODE_UNKNOWN || control.mode == MODE_OFF) return;
-    if (t->idle || !leaves_hook(t, sp)) {
-        side_append(t, 1, 0, sp, HOOK_LANDING);
-    } else {
-        side_abandon(t);
-        fathom_note_landing(sp);
-    }
-}
-
-void fathom_note_context(const void *pointer) {
-    struct thread *t = begin_note();
-    if (!t) return;
-    const ucontext_t *context = pointer;
-    uintptr_t sp = (uintptr_t)*CONTEXT_SP(context);
-    // What makecontext was told of its stack; a context that getcontext made says nothing.
-    uintptr_t low = (uintptr_t)context->uc_stack.ss_sp, size = context->uc_stack.ss_size, high = low + size;
-    struct lane *lane = NULL;
-    if (size && sp >= low && sp <= high) {
-        for (uint32_t i = 1; i < t->lane_count && !lane; i++)
-            if (t->lanes[i].exact && t->lanes[i].low == low && t->lanes[i].high == high) lane = &t->lanes[i];
-        if (!lane) {
-            for (uint32_t i = t->lane_count; i-- > 1;) {
-                struct lane *other = &t->lanes[i];
-                if (other->exact && other->low < high && low < other->high && other != running_lane(t))
-                    lane_close(t, other);  // its memory was freed and is another stack now
-            }
-            lane = lane_add(t, low, high);
-            if (lane) lane->exact = 1;
-        }
-    } else {
-        int is_signals;
-        lane = stack_find(t, sp, &is_signals);
-    }
-    if (lane) {
-        lane_run(t, lane);
-        record_landing(t, sp, now_ticks());
-        if (lane->exact && open_calls(t) == 0) {
-            lane->link = context->uc_link;
-            stack_begin_coroutine(t, lane);
-        }
-    }
-    end_note(t);
-}
-
-uintptr_t fathom_jump_target(const void *environment) {
-    const uintptr_t *words = environment;
-    uintptr_t sp;
-#if defined(__x86_64__)
-    // glibc's sysdeps/x86_64/jmpbuf-offsets.h: the stack pointer is word 6, mangled with the pointer guard.
-    sp = words[6];
-    __asm__("rorq $17, %0\n\txorq %%fs:0x30, %0" : "+r"(sp) : : "cc");
-#elif defined(__aarch64__)
-    // glibc's sysdeps/aarch64/jmpbuf-offsets.h: word 13, mangled with __pointer_chk_guard.
-    extern uintptr_t __pointer_chk_guard __attribute__((weak));
-    sp = words[13] ^ (&__pointer_chk_guard ? __pointer_chk_guard : 0);
-#endif
-    return sp;
 }
 
 FATHOM_WITHOUT_HOOKS_END

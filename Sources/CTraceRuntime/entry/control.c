@@ -1,8 +1,16 @@
 // What a program tells the runtime by fathom.h, through the table that the header finds by its name.
 
+#include "control.h"
+
 #include "fathom.h"
 
-#include "runtime.h"
+#include "../file/metadata.h"
+#include "../file/modules.h"
+#include "../file/names.h"
+#include "../follow/thread.h"
+#include "../host/process.h"
+#include "../host/runtime.h"
+#include "hooks.h"
 
 FATHOM_WITHOUT_HOOKS
 

@@ -2,7 +2,12 @@
 // every loading and at the end. Addresses cannot be reused between two unloadings, so that is all that is needed to
 // resolve any address by when it was seen.
 
-#include "runtime.h"
+#include "modules.h"
+
+#include "../follow/thread.h"
+#include "../host/confine.h"
+#include "../host/runtime.h"
+#include "metadata.h"
 
 #include <fcntl.h>
 #include <link.h>

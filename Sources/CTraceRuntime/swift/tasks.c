@@ -4,7 +4,10 @@
 // The compiler passes the asynchronous context in a register of its own. Its first word is the caller's context, its
 // second the function that the caller goes on with (swift/ABI/Task.h, AsyncContext; the layout is part of the ABI).
 
-#include "runtime.h"
+#include "tasks.h"
+
+#include "../file/modules.h"
+#include "../modes/trace.h"
 
 #include <link.h>
 

@@ -1,6 +1,15 @@
 // One thread's chunks: taking a slot, writing its header and open call path, finishing it.
 
-#include "runtime.h"
+#include "chunk.h"
+
+#include "../entry/side.h"
+#include "../filter/filter.h"
+#include "../host/confine.h"
+#include "../host/runtime.h"
+#include "../modes/trace.h"
+#include "metadata.h"
+#include "modules.h"
+#include "session.h"
 
 #include <sys/prctl.h>
 

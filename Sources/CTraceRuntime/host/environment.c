@@ -1,6 +1,8 @@
 // What a new program image needs in its environment to be recorded, too. Programs that make an environment of their own
 // for what they start leave it out, and a library of theirs in LD_PRELOAD takes the place of ours.
 
+#include "environment.h"
+
 #include "runtime.h"
 #include "text.h"
 

@@ -1,7 +1,7 @@
 // Which stack an address is on. A lane's calls run on the lane's own stack and, while signal handlers run, on signal
 // stacks. Addresses on one stack tell which call is older; addresses on two stacks tell nothing.
 
-#include "runtime.h"
+#include "stack.h"
 
 #include <fcntl.h>
 #include <signal.h>

@@ -1,7 +1,9 @@
 // Names that the program gives: each is copied at its first use, told once in the metadata, and an id from then on.
 // Lock-free, because signal handlers give names too: an entry of the table is set once, by whoever comes first.
 
-#include "runtime.h"
+#include "names.h"
+
+#include "metadata.h"
 
 FATHOM_WITHOUT_HOOKS
 

@@ -1,7 +1,11 @@
 // Writing records with everything that the fast path leaves out: long times, far call sites, other function bases,
 // chunk borders, calls that end without their exit hook, other stacks.
 
-#include "runtime.h"
+#include "trace.h"
+
+#include "../file/chunk.h"
+#include "../filter/filter.h"
+#include "../swift/tasks.h"
 
 FATHOM_WITHOUT_HOOKS
 

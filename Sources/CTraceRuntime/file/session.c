@@ -1,7 +1,9 @@
 // The session's buffers: finding and mapping them, taking slots and giving them back.
 
-#include "runtime.h"
-#include "text.h"
+#include "session.h"
+
+#include "../host/runtime.h"
+#include "../host/text.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>

@@ -2,7 +2,12 @@
 // is open is known, and true, when recording starts again. What was open at the stop ends there; what is open at the
 // start begins there, inherited. A thread that makes no call meanwhile has missed nothing and goes on.
 
-#include "runtime.h"
+#include "pause.h"
+
+#include "../file/chunk.h"
+#include "../file/modules.h"
+#include "../filter/filter.h"
+#include "../host/runtime.h"
 
 FATHOM_WITHOUT_HOOKS
 

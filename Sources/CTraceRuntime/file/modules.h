@@ -1,0 +1,14 @@
+// Which ELF modules are mapped.
+
+#ifndef FATHOM_MODULES_H
+#define FATHOM_MODULES_H
+
+#include "../host/base.h"
+
+#define FIRST_LOOK 8u
+
+void modules_scan(void);  // writes what has changed since the last time
+// Whether each address lies in a module, as of the last scan. O(addresses × modules).
+int modules_hold(const uintptr_t *addresses, uint32_t count);
+
+#endif

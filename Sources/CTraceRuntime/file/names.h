@@ -1,0 +1,10 @@
+// What the program calls its scopes, marks and counters.
+
+#ifndef FATHOM_NAMES_H
+#define FATHOM_NAMES_H
+
+#include "../host/base.h"
+
+uint32_t name_intern(uint32_t kind, const char *text);  // its id; async-signal-safe
+
+#endif

@@ -1,0 +1,24 @@
+// The buffers that the process shares with the recorder.
+
+#ifndef FATHOM_SESSION_H
+#define FATHOM_SESSION_H
+
+#include "../host/base.h"
+
+#define PATH_ROOM 8192u   // more than a chunk's header and path take
+
+// `environment` is the process's, or NULL when nobody knows it yet.
+int session_open(char **environment);
+// Takes a slot and populates its first `size` bytes. NULL when there is none or the file system is full.
+struct fathom_chunk *session_take_slot(size_t size, uint32_t *slot);
+void session_give_slot(uint32_t slot);
+// Gives a fork's child a private copy of the slot, for a hook that was writing into it when the handler forked.
+void session_shadow_slot(uint32_t slot);
+
+// Takes a slot's old header out of readers' sight before the new one is written: what follows does not pass it.
+INTERNAL void chunk_hide(struct fathom_chunk *chunk) {
+    __atomic_store_n(&chunk->magic, 0, __ATOMIC_RELAXED);
+    __atomic_thread_fence(__ATOMIC_RELEASE);
+}
+
+#endif

@@ -1,0 +1,88 @@
+// A stack that a thread runs on, and the calls open there.
+
+#ifndef FATHOM_LANE_H
+#define FATHOM_LANE_H
+
+#include "../host/base.h"
+
+// An open call. The low bits of stack_pointer, which is aligned to 8, hold the flags.
+struct frame {
+    uintptr_t function;
+    uintptr_t call_site;
+    uintptr_t stack_pointer;  // of the function at its enter hook
+    uint64_t enter;           // ticks
+};
+#define FRAME_ALTERNATE 1ul  // the outermost call on a signal stack: below it are calls on another one
+#define FRAME_HIDDEN 2ul     // it has no record: left out by max_depth, or recording is stopped
+#define FRAME_INHERITED 4ul  // entered by the parent process, before a fork, or before recording was started
+#define FRAME_FLAGS 7ul
+
+// What MODE_SLOW keeps beside each frame: what was left out below the call, and what it takes to take its record back.
+// Beside frames that are not in use, `dropped` and `dropped_ticks` are 0; the others hold only while the record may be
+// taken back.
+struct filter_frame {
+    uint64_t dropped;        // callees left out
+    uint64_t dropped_ticks;  // of those that were too short; the time of those too deep is not known
+    uint64_t last;           // thread.last before its ENTER; of a piece of a task: what `pieces` was before it
+    // Its ENTER's bytes, specials included, and below them thread.function_base before it; or FILTER_PIECE.
+    uint64_t taken;
+};
+#define FILTER_PIECE UINT64_MAX
+
+// A stack that calls of a lane run on while a signal handler does.
+struct signal_stack {
+    uint32_t first;  // index in `frames` of the outermost call on it
+    uintptr_t low, high;
+};
+#define SIGNAL_STACKS 4u  // one interrupting the other
+
+// A stack and the calls open on it. frames[0] is a sentinel: no function, stack_pointer the upper bound.
+struct lane {
+    uint32_t id;
+    uint32_t exact;       // the bounds were told, not guessed
+    uint32_t has_top;     // `high` is, at least
+    uint32_t is_stale;    // recording was stopped and started since records last told of its calls
+    uintptr_t low, high;  // the stack's bounds; guessed ones are widened as they are learnt
+    struct frame *frames;
+    struct frame *top;             // valid while the lane is not running
+    struct frame *end;             // one past the last frame there is room for
+    struct filter_frame *filters;  // parallel to frames; MODE_SLOW only
+    uint32_t pieces;               // calls open where the innermost piece of a task began: max_depth counts from there
+    size_t mapped;                 // bytes of the frames' own mapping; 0: they live in the thread's first one
+    struct signal_stack signal_stacks[SIGNAL_STACKS];  // that the innermost calls run on, outermost first
+    uint32_t signal_stack_count;                       // calls on the last of them may have ended
+    // The function that has the coroutine's stack inside its frame: its lane's id + 1, 0 if it is not known; its index
+    // there; its stack pointer.
+    uint32_t owner, owner_frame;
+    uintptr_t owner_sp;
+    const void *link;  // the coroutine's uc_link
+    struct frame *outgrown;        // where they were before, for a hook that was interrupted meanwhile; NULL: nowhere
+};
+
+INTERNAL uintptr_t frame_sp(const struct frame *frame) { return frame->stack_pointer & ~FRAME_FLAGS; }
+// Whether the stack pointer of a function that has called another is on a stack. Its lowest address it never is: there
+// a function's frame ends that has the stack inside.
+INTERNAL int lies_on(uintptr_t sp, uintptr_t low, uintptr_t high) { return sp - low - 1 < high - low; }
+
+struct thread;
+
+int frames_grow(struct thread *t);                       // 0 when there is no memory
+int frames_filter(struct thread *t, struct lane *lane);  // gives them filters; 0 when there is no memory
+void frames_free(struct lane *lane);
+// Where a frame is now that was found before others were put in the place of the lane's frames.
+struct frame *frames_find(const struct lane *lane, struct frame *frame);
+
+// Makes the running lane the one that `stack_pointer` lies on. Returns FRAME_ALTERNATE if that is a signal stack which no
+// open call runs on, else 0.
+uintptr_t lane_settle(struct thread *t, uintptr_t stack_pointer);
+// 0 when there is no memory.
+int lane_init(const struct thread *t, struct lane *lane, uint32_t id, uintptr_t low, uintptr_t high);
+struct lane *lane_add(struct thread *t, uintptr_t low, uintptr_t high);  // NULL when there is no memory
+void lane_run(struct thread *t, struct lane *lane);
+void lane_finish_change(struct thread *t);  // after a jump left lane_run half-way
+// Ends all calls of a lane whose stack is gone and forgets it. Not the running one, not lane 0.
+void lane_close(struct thread *t, struct lane *gone);
+// Control landed in a frame at `stack_pointer`, on whatever stack that is.
+void lane_land(struct thread *t, uintptr_t stack_pointer, uint64_t now);
+
+#endif

@@ -1,0 +1,117 @@
+// What a thread knows: its lanes, the innermost open call, the chunk being written.
+
+#ifndef FATHOM_THREAD_H
+#define FATHOM_THREAD_H
+
+#include "event.h"
+#include "lane.h"
+
+#define THREAD_UNATTACHED 0u
+#define THREAD_ATTACHING 1u
+#define THREAD_ATTACHED 2u
+// A fork's child whose handler interrupted a hook that is still to return.
+#define THREAD_INTERRUPTED 3u
+// Attached again after its last TLS destructor: it never becomes idle, and detaches when its calls have ended, because
+// nothing would tell of its end.
+#define THREAD_LATE 4u
+
+struct thread {
+    // Not 0: the thread is attached and outside the runtime. A hook that finds it not so, or side events waiting, must
+    // not touch the rest: it belongs to a signal handler that interrupted another. Two loads of the width of their
+    // stores: one wider load would have to wait for the narrow store to leave the store buffer. In MODE_SLOW and
+    // MODE_PAUSED it is the control word with which hooks need not ask what has changed, or IDLE: they always have to.
+    uint64_t idle;
+    uint32_t side_count;
+    struct frame *top;  // innermost open call
+    struct frame *end;  // of the running lane's frames
+    char *cursor;       // where the next record goes
+    char *limit;        // records may start below this; RECORD_ROOM bytes are left behind it
+    uint64_t last;      // ticks of the last record
+    uintptr_t low;      // of the running lane's stack
+    uint64_t function_base;
+    uintptr_t hook_sp;  // stack pointer at the hook that made the thread busy
+    struct fathom_chunk *chunk;
+    uint64_t calls;  // ENTER records in this chunk
+
+    // Of the hooks in other modes than MODE_TRACE.
+    struct frame *hidden_from;  // calls from here on are followed and leave no record: too deep, or stopped
+    struct frame *pending;      // calls from here on have an ENTER that may be taken back, the last things in the chunk
+    uint64_t hidden_calls;      // entered from hidden_from on that no filter frame tells of yet
+    uint64_t settled;           // how often the slow paths have been through
+    uint64_t timed;             // the same where times are read from the CPU's counter; 0: a system call tells them
+    intptr_t filters;           // from a frame to its filter, in bytes
+    uint64_t min_cost_ticks;    // 0: all calls are long enough
+
+    // Not touched by any fast path.
+    uint32_t state;        // THREAD_*
+    uint32_t serial;       // in the process; 0 before the first attach
+    uint32_t id;           // kernel's
+    uint32_t exit_rounds;  // how often the TLS destructor ran
+    uint32_t forked;       // it came through a fork and has not hooked since; its lanes are still the parent's
+    uint32_t slot;
+    char *slot_end;     // of the chunk's whole slot; limit may be below
+    uint64_t sequence;  // of the next chunk
+    uint64_t finished;  // ticks when the previous chunk was finished
+    uint64_t lost;      // calls without record since then
+    uint64_t orphans;   // exits without call since then
+    uint64_t retry;     // lost calls left before asking for a slot again
+    uint32_t gap;       // GAP_*: why the next chunk does not go on where the previous one ended
+    struct lane *lanes;
+    uint32_t lane;  // index of the running one; lane 0 is the thread's own stack
+    uint32_t lane_count, lane_capacity;
+    uint32_t lane_change;  // index + 1 of the lane that is being taken up
+    struct side_event *side;
+    uint64_t side_lost;     // open calls of handlers that the side buffer had no room for
+    char *wanted_limit;     // not NULL: limit was taken away to have modules_scan called at the next hook
+    uint32_t look;          // bytes of records until modules_scan is called again; 0: it is not
+    uint64_t overflow;      // open calls that found no room on the stack of calls
+    uint32_t next_lane;     // id
+    void *memory;           // the thread's first mapping, MEMORY_SIZE bytes: lanes, side events, first frames
+    uint32_t fork_starts;   // it is `runtime.starter` while it forks
+    uint64_t fork_signals;  // blocked before that
+    uint32_t forker;        // process id of whoever forked last in this thread
+    uint32_t paused;        // PAUSED_*
+    // The options it records by, as of `generation`.
+    uint32_t generation;
+    uint32_t max_depth;
+    uint32_t slow;      // frames have filters
+    char name[16];            // given by the program; empty: the kernel's
+    struct {
+        uint32_t begun;
+        uint32_t state, mode;  // of the thread, and control's, before it
+        uint64_t idle, ticks;
+    } confinement;  // while the program asks for one
+    uintptr_t async_context;  // the register that Swift passes it in, at the enter hook that made the thread busy
+};
+#define IDLE 0xffu  // no MODE_*
+#define GAP_LOST 1u          // records were dropped
+#define GAP_PATH 2u          // recording was started
+#define PAUSED_STOPPED 1u    // recording is stopped, as far as the thread has seen
+#define PAUSED_NO_MEMORY 2u  // it cannot record by the options there are now
+#define MEMORY_SIZE (128ul * 1024)
+#define FIRST_LANES 16u
+#define RETRY_CALLS 1024u  // lost calls between two attempts to get a slot
+
+extern __thread struct thread current __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+INTERNAL int is_free(const struct thread *t) { return t->idle && !t->side_count; }
+INTERNAL struct lane *running_lane(struct thread *t) { return &t->lanes[t->lane]; }
+INTERNAL uint32_t open_calls(struct thread *t) { return (uint32_t)(t->top - running_lane(t)->frames); }
+
+// A function's call: no named scope, not the sentinel. Only that can be what ends at an exit hook that does not say
+// whose it is; a scope's stack pointer is its function's own.
+INTERNAL int is_function(const struct frame *call) { return call->function - 1 < FATHOM_SCOPE_BASE - 1; }
+
+// Whether an exit hook at `stack_pointer` belongs to the call on top of the stack, as far as addresses tell. An exit
+// hook that is called has the function's frame below its callers' and above whatever is dead; one that is jumped to has
+// the caller's.
+INTERNAL int exit_fits(const struct thread *t, const struct frame *top, uintptr_t stack_pointer, uint64_t hook) {
+    const struct frame *bound = hook == HOOK_TAIL ? top - 1 : top;
+    return stack_pointer - t->low <= bound->stack_pointer - t->low;
+}
+
+int thread_attach(struct thread *t, uintptr_t stack_pointer);
+void thread_detach(struct thread *t);
+void thread_key_create(void);
+
+#endif

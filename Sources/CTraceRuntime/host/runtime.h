@@ -1,0 +1,98 @@
+// The process: one page that the hooks test, and what all threads share.
+
+#ifndef FATHOM_RUNTIME_H
+#define FATHOM_RUNTIME_H
+
+#include "base.h"
+
+// ---- control -----------------------------------------------------------------------------------------------------
+
+#define MODE_UNKNOWN 0u  // not started yet, or a fork's child that has not hooked yet
+#define MODE_TRACE 1u    // every call is recorded, times are read from the CPU's counter: the fast path
+#define MODE_SLOW 2u     // options leave calls out, or the clock is a system call
+#define MODE_OFF 3u      // nothing to record into
+#define MODE_PAUSED 4u   // stopped: open calls are followed, nothing is recorded
+
+union control {
+    struct {
+        uint32_t mode;        // MODE_*; the hooks' machine code compares it
+        uint32_t generation;  // of the options that the mode goes with
+    };
+    uint64_t word;  // both
+    char page[PAGE_SIZE];
+};
+extern union control control __attribute__((visibility("hidden")));
+
+INTERNAL uint64_t control_word(uint32_t mode, uint32_t generation) { return (uint64_t)generation << 32 | mode; }
+
+// ---- runtime -----------------------------------------------------------------------------------------------------
+
+#define STATE_NEW 0u
+#define STATE_OPEN 1u    // buffers mapped
+#define STATE_READY 2u   // and the process registered
+#define STATE_FORKED 3u  // this is a fork's child that is not registered yet
+#define STATE_OFF 4u
+
+#define PATH_SIZE 4096u
+
+struct runtime {
+    uint64_t starter;  // who changes `state` for another than STATE_FORKED: process id << 32 | thread id; 0: nobody
+    uint32_t state;    // STATE_*
+    uint32_t pid;
+    uint32_t process;
+    uint32_t forker;  // process id of a fork's parent, whether that is recorded or not
+    uint64_t start_ticks;
+    uint32_t thread_count;
+    struct fathom_buffers *buffers;
+    uint32_t *words;
+    uint32_t slots_offset;
+    uint32_t slot_size;
+    uint32_t slot_limit;
+    uint32_t window_slots;  // slots mapped at once
+    uint64_t inode;         // of the buffers file
+    uint64_t min_cost_ticks;
+    uint32_t max_depth;
+    uint32_t clock;
+    uintptr_t stack_top;  // of the main thread's stack; 0 before the constructor has run
+    uint32_t seccomp_mode;  // of the process when it joined the recording, as prctl tells; not 0: it says nothing later
+    uint32_t slow;        // MODE_SLOW is the mode to run in; never taken back: threads may have filters
+    // Of start and stop.
+    uint32_t control_lock;
+    uint32_t paused;
+    uint32_t generation;  // of max_depth, min_cost_ticks and slow
+    uint64_t stop_ticks;  // when recording was last stopped
+    uint64_t ticks_per_second;
+    // Metadata chunk.
+    uint32_t metadata_lock;
+    uint32_t modules_lock;
+    uint32_t modules_stale;  // a library may have been loaded, or be in the midst of it, since the last scan
+    uint32_t metadata_slot;
+    uint64_t metadata_sequence;
+    struct fathom_chunk *metadata;
+    char *metadata_end;
+    // The program's arguments, and its environment, as they lie in memory one behind the other, as much as a title
+    // takes; NULL before the constructor has run.
+    const char *arguments, *arguments_end, *environment_end;
+    char path[PATH_SIZE];  // of the buffers
+    char *windows[FATHOM_SLOT_LIMIT];
+};
+extern struct runtime runtime __attribute__((visibility("hidden")));
+
+INTERNAL uint64_t now_ticks(void) {
+    if (__builtin_expect(runtime.clock == FATHOM_CLOCK_COUNTER, 1)) return fathom_counter();
+    return system_monotonic_ns();
+}
+
+// Takes a lock of the process; returns the signals to give it back with. They stay blocked as long: a handler's hook
+// would wait for it for ever.
+INTERNAL uint64_t lock_take(uint32_t *lock) {
+    uint64_t signals = system_block_signals();
+    for (uint32_t tries = 0; !fathom_swap32(lock, 0, 1); tries++) system_wait(tries);
+    return signals;
+}
+INTERNAL void lock_give(uint32_t *lock, uint64_t signals) {
+    fathom_store32(lock, 0);
+    system_restore_signals(signals);
+}
+
+#endif

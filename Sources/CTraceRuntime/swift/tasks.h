@@ -1,0 +1,18 @@
+// Swift's tasks.
+
+#ifndef FATHOM_TASKS_H
+#define FATHOM_TASKS_H
+
+#include "../follow/thread.h"
+
+// Where the library is that runs tasks, or what does in the product.
+struct task_code {
+    uintptr_t low, size;
+};
+extern struct task_code task_code __attribute__((visibility("hidden")));
+// Whether the call that begins is a piece of a task: called by the library that runs tasks.
+int task_piece_begins(const struct thread *t, uintptr_t call_site, uintptr_t stack_pointer);
+// Says whose piece begins, if a task runs. Room is there.
+void task_put(struct thread *t, uintptr_t function, uintptr_t call_site, uintptr_t context);
+
+#endif
