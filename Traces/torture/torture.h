@@ -250,7 +250,11 @@ QUIET static void handler_ends(void) {
 // Three handlers, of which one is not traced; each for a signal that uses the signal stack and one that does not.
 #define SIGNALS 6
 QUIET static int may_raise(int level) { return self->context->handlers < HANDLERS && spend(level); }
-QUIET static void raise_any(unsigned which) { raise(SIGRTMIN + (int)(which % SIGNALS)); }
+QUIET static void raise_any(unsigned which) {
+    raise(SIGRTMIN + (int)(which % SIGNALS));
+    // The handler's return gave back the signal stack that it began with; a coroutine may have come to run on that one.
+    change_signal_stack();
+}
 
 QUIET static void handle(int which, void (*handler)(int)) {
     struct sigaction action;
