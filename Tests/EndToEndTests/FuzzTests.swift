@@ -3,11 +3,13 @@ import Testing
 
 /// Damaged copies of small sessions, each read by one command or another: `Tools/fuzz` does the same at length.
 @Suite struct FuzzTests {
-    private func fuzz(_ session: String, _ directory: TemporaryDirectory, first: Int) throws {
+    private func fuzz(
+        _ session: String, _ directory: TemporaryDirectory, first: Int, by source: String = "fuzz_damage.c"
+    ) throws {
         let fuzzer = try Binaries.make(
-            "fuzz_damage", command: "gcc",
+            source, command: "gcc",
             ["-O2", "-Wall", "-Wextra", "-Werror", "-I\(Binaries.repository)/Sources/CTraceFormat/include"],
-            ["\(Binaries.sources)/fuzz_damage.c"])
+            ["\(Binaries.sources)/\(source)"])
         let output = try run(
             fuzzer, [Fathom.executable, session, directory.file("scratch"), "\(first)", "60"], seconds: 300)
         #expect(output.status == 0, "\(output.stdout)\(output.stderr)")
@@ -27,5 +29,12 @@ import Testing
             try Fathom.record([binary, "17"], into: directory.file("d"), options: ["-q", "--buffer-size", "16K"]).status
                 == 0)
         try fuzz(directory.file("d"), directory, first: 1000)
+    }
+
+    @Test func keptSums() throws {
+        let directory = try TemporaryDirectory("fuzz")
+        let binary = try Binaries.instrumented("paths.c", .gccO2)
+        #expect(try Fathom.record([binary, "4000", "20", "fork"], into: directory.file("d")).status == 0)
+        try fuzz(directory.file("d"), directory, first: 0, by: "fuzz_kept.c")
     }
 }

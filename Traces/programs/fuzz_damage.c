@@ -3,28 +3,11 @@
 // than 20 s, ends as it should not, or shows something else than of the whole session without a word about it.
 //
 // A forged copy has sums that hold, so that what they would stop is read; what it shows may be anything then.
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <spawn.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
-
 #include "CTraceSum.h"
-
-extern char **environ;
+#include "fuzz.h"
 
 #define FILES 3
 static const char *const names[FILES] = {"trace", "session.json", "buffers"};
-struct bytes {
-    unsigned char *start;
-    size_t size;
-};
 static struct bytes whole[FILES];
 
 static const char *const commands[] = {
@@ -37,44 +20,6 @@ static const char *const commands[] = {
     "export -o - --format parquet", "tree --process * --thread main -D2 -t1ns --from 1us --to 1s", "flame --time-order -o -",
 };
 #define COMMANDS (sizeof commands / sizeof *commands)
-
-static uint64_t state;
-static uint64_t next(void) {  // xorshift64*, S. Vigna 2016
-    state ^= state >> 12, state ^= state << 25, state ^= state >> 27;
-    return state * 2685821657736338717ull;
-}
-static size_t below(size_t bound) { return bound ? next() % bound : 0; }
-
-static struct bytes read_file(const char *directory, const char *name) {
-    char path[4096];
-    snprintf(path, sizeof path, "%s/%s", directory, name);
-    struct bytes bytes = {NULL, 0};
-    struct stat status;
-    int file = open(path, O_RDONLY);
-    if (file < 0) return bytes;
-    fstat(file, &status);
-    // Buffers are sparse: what is behind the slots in use is nothing.
-    bytes.size = status.st_size < 1 << 21 ? (size_t)status.st_size : 1 << 21;
-    bytes.start = calloc(1, bytes.size + 64);
-    if (read(file, bytes.start, bytes.size) != (ssize_t)bytes.size) exit(1);
-    close(file);
-    return bytes;
-}
-
-static void write_file(const char *directory, const char *name, struct bytes bytes) {
-    char path[4096];
-    snprintf(path, sizeof path, "%s/%s", directory, name);
-    unlink(path);
-    if (!bytes.start) return;
-    int file = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    if (file < 0 || write(file, bytes.start, bytes.size) != (ssize_t)bytes.size) exit(1);
-    close(file);
-}
-
-static uint64_t extreme(void) {
-    static const uint64_t values[] = {0, 1, UINT64_MAX, INT64_MAX, 1ull << 63, UINT32_MAX, INT32_MAX, 1ull << 31};
-    return next() % 3 ? values[below(8)] : next();
-}
 
 // The offset of a random chunk's header.
 static size_t find_chunk(struct bytes file) {
@@ -111,66 +56,11 @@ static void forge(struct bytes file) {
     }
 }
 
-static void damage(struct bytes *file) {
-    size_t end = file->size, at = below(end), length = 1 + below(300);
-    if (at + length > end) length = end - at;
-    switch (below(7)) {
-    case 0: file->size = at; break;
-    case 1:
-        for (size_t i = 1 + below(8); i > 0; i--) file->start[below(end)] ^= (unsigned char)(1 << below(8));
-        break;
-    case 2:
-        for (size_t i = 1 + below(4); i > 0; i--) {
-            uint64_t value = extreme();
-            size_t place = below(end) & ~7ul;
-            if (place + 8 <= end) memcpy(file->start + place, &value, next() % 2 ? 4 : 8);
-        }
-        break;
-    case 3: memset(file->start + at, below(2) ? 0 : 255, length); break;
-    case 4:  // something is missing
-        memmove(file->start + at, file->start + at + length, end - at - length);
-        file->size -= length;
-        break;
-    case 5:  // something is there twice, in another's place
-        memmove(file->start + below(end - length + 1), file->start + at, length);
-        break;
-    case 6: {  // as 2, in a header
-        size_t chunk = find_chunk(*file), place = (chunk + below(sizeof(struct fathom_chunk))) & ~3ul;
-        uint64_t value = extreme();
-        if (place + 8 <= end) memcpy(file->start + place, &value, next() % 2 ? 4 : 8);
-    }
-    }
-}
-
-// Runs a command on the session; returns its wait status, or -1 when it takes too long.
-static int run(const char *fathom, const char *command, const char *session, const char *original, const char *scratch) {
-    char words[256], out[4096], errors[4096], *arguments[24] = {(char *)fathom};
-    int count = 1, placed = 0;
-    snprintf(words, sizeof words, "%s", command);
-    for (char *word = strtok(words, " "); word; word = strtok(NULL, " ")) {
-        arguments[count++] = strcmp(word, "WHOLE") ? word : (char *)original;
-        if (!placed++) arguments[count++] = (char *)session;
-    }
-    snprintf(out, sizeof out, "%s/out", scratch), snprintf(errors, sizeof errors, "%s/err", scratch);
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_addopen(&actions, 1, out, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    posix_spawn_file_actions_addopen(&actions, 2, errors, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    pid_t child;
-    if (posix_spawn(&child, fathom, &actions, NULL, arguments, environ)) exit(1);
-    posix_spawn_file_actions_destroy(&actions);
-    sigset_t ended;
-    sigemptyset(&ended), sigaddset(&ended, SIGCHLD);
-    struct timespec patience = {20, 0};
-    int status = -1;
-    while (waitpid(child, &status, WNOHANG) == 0) {
-        if (sigtimedwait(&ended, NULL, &patience) >= 0 || errno != EAGAIN) continue;
-        kill(child, SIGKILL);
-        waitpid(child, &status, 0);
-        return -1;
-    }
-    return status;
+// As a word that is written over, in a header.
+static void damage_header(struct bytes *file) {
+    size_t place = (find_chunk(*file) + below(sizeof(struct fathom_chunk))) & ~3ul;
+    uint64_t value = extreme();
+    if (place + 8 <= file->size) memcpy(file->start + place, &value, next() % 2 ? 4 : 8);
 }
 
 int main(int count, char **arguments) {
@@ -179,12 +69,11 @@ int main(int count, char **arguments) {
     char session[2048];
     snprintf(session, sizeof session, "%s/s.fathom", scratch);
     mkdir(scratch, 0700), mkdir(session, 0700);
-    sigset_t ended;
-    sigemptyset(&ended), sigaddset(&ended, SIGCHLD);
-    sigprocmask(SIG_BLOCK, &ended, NULL);
+    block_ends();
     static struct bytes expected[COMMANDS];
     for (int i = 0; i < FILES; i++) whole[i] = read_file(original, names[i]);
-    long bad = 0, silent = 0, told = 0, alike = 0, first = atol(arguments[4]);
+    struct tally tally = {0, 0, 0, 0};
+    long first = atol(arguments[4]);
     for (long seed = first; seed < first + atol(arguments[5]); seed++) {
         state = (uint64_t)(seed + 1) * 0x9e3779b97f4a7c15ull;
         size_t command = below(COMMANDS);
@@ -199,28 +88,17 @@ int main(int count, char **arguments) {
         struct bytes copy = {malloc(whole[which].size + 64), whole[which].size};
         memcpy(copy.start, whole[which].start, copy.size);
         if (is_forged) forge(copy);
+        else if (below(7) == 0) damage_header(&copy);
         else damage(&copy);
         int is_same = copy.size == whole[which].size && !memcmp(copy.start, whole[which].start, copy.size);
         write_file(session, names[which], copy);
         free(copy.start);
         int status = run(fathom, commands[command], session, original, scratch);
         struct bytes out = read_file(scratch, "out"), errors = read_file(scratch, "err");
-        int differs = out.size != expected[command].size || memcmp(out.start, expected[command].start, out.size);
         // What is in the buffers has no sums.
-        int is_silent = WIFEXITED(status) && WEXITSTATUS(status) == 0 && errors.size == 0 && differs && !is_same &&
-                        !is_forged && which != 2;
-        if (status == -1 || !WIFEXITED(status) || (WEXITSTATUS(status) > 2 && WEXITSTATUS(status) != 64) || (WEXITSTATUS(status) && !errors.size)) {
-            bad++;
-            printf("seed %ld: %s on damaged %s: %s %d\n%.300s\n", seed, commands[command], names[which],
-                   status == -1 ? "took more than 20 s" : WIFEXITED(status) ? "exit status" : "signal",
-                   WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status), (char *)errors.start);
-        } else if (is_silent) {
-            silent++;
-            printf("seed %ld: %s on damaged %s: shows something else without a word\n", seed, commands[command], names[which]);
-        } else if (differs || errors.size) told++;
-        else alike++;
+        judge(&tally, seed, commands[command], names[which], status, expected[command], out, errors,
+              is_same || is_forged || which == 2);
         free(out.start), free(errors.start);
     }
-    printf("%ld bad, %ld silent, %ld told, %ld alike\n", bad, silent, told, alike);
-    return bad || silent;
+    return report(tally);
 }
