@@ -22,7 +22,7 @@ let package = Package(
     products: [
         .executable(name: "fathom", targets: ["fathom"]),
         .library(name: "Fathom", targets: ["Fathom", "CFathom"]),
-        .library(name: "fathom-runtime", type: .dynamic, targets: ["TraceRuntimeImage"]),
+        .library(name: "fathom-runtime", type: .dynamic, targets: ["CTraceRuntimeImage"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2")
@@ -40,12 +40,12 @@ let package = Package(
             name: "CTraceRuntime", dependencies: ["CTraceFormat", "CFathom"],
             cSettings: [.unsafeFlags(runtimeFlags)]),
         .target(
-            name: "TraceRuntimeStatic", dependencies: ["CTraceRuntime"], cSettings: [.unsafeFlags(runtimeFlags)]),
-        .target(name: "TraceSwiftHooks", cSettings: [.unsafeFlags(runtimeFlags)]),
-        .target(name: "TraceSharedHooks", cSettings: [.unsafeFlags(runtimeFlags)]),
+            name: "CTraceRuntimeStatic", dependencies: ["CTraceRuntime"], cSettings: [.unsafeFlags(runtimeFlags)]),
+        .target(name: "CTraceSwiftHooks", cSettings: [.unsafeFlags(runtimeFlags)]),
+        .target(name: "CTraceSharedHooks", cSettings: [.unsafeFlags(runtimeFlags)]),
         .target(
-            name: "TraceRuntimeImage",
-            dependencies: ["CTraceRuntime", "TraceRuntimeStatic", "TraceSwiftHooks", "TraceSharedHooks"],
+            name: "CTraceRuntimeImage",
+            dependencies: ["CTraceRuntime", "CTraceRuntimeStatic", "CTraceSwiftHooks", "CTraceSharedHooks"],
             cSettings: [.unsafeFlags(runtimeFlags)],
             // Embedded and -wmo keep the Swift runtime, which SwiftPM links into every dynamic product, out of this one.
             linkerSettings: [
@@ -68,9 +68,9 @@ let package = Package(
         .target(
             name: "TraceReports", dependencies: ["TraceAnalysis", "TraceText"],
             resources: [
-                .embedInCode("FlamePage/flame.html"), .embedInCode("FlamePage/flame.css"),
-                .embedInCode("FlamePage/model.js"), .embedInCode("FlamePage/colours.js"),
-                .embedInCode("FlamePage/canvas.js"), .embedInCode("FlamePage/page.js"),
+                .embedInCode("FlamePage/flame.html"), .embedInCode("Flame/FlamePage/flame.css"),
+                .embedInCode("FlamePage/model.js"), .embedInCode("Flame/FlamePage/colours.js"),
+                .embedInCode("FlamePage/canvas.js"), .embedInCode("Flame/FlamePage/page.js"),
                 .embedInCode("FlamePage/picture.js"),
             ], swiftSettings: strict),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),

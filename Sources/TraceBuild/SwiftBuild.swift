@@ -3,7 +3,7 @@ internal import Glibc
 /// Stands before `swiftc` and `swift`: what they build calls the runtime's hooks.
 ///
 /// The compiler is asked for the function hooks of its thread sanitizer without the sanitizer; they come to a small object
-/// that is linked into each product (`Sources/TraceSwiftHooks`). With ``BuildOptions/everyFunction`` our own frontend stands
+/// that is linked into each product (`Sources/CTraceSwiftHooks`). With ``BuildOptions/everyFunction`` our own frontend stands
 /// before the compiler's and marks the functions to hook itself, see ``SwiftIR``.
 public struct SwiftBuild {
     /// Where the parts that go into a build lie.

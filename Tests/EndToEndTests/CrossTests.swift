@@ -70,7 +70,7 @@ struct CrossTests {
         let hooks = try Binaries.make(
             "hooks-aarch64.o", command: "clang",
             ["--target=aarch64-linux-gnu", "-Wall", "-Wextra", "-Werror", "-O2", "-fPIC", "-c"],
-            ["\(sources)/TraceSwiftHooks/hooks.c"])
+            ["\(sources)/CTraceSwiftHooks/hooks.c"])
         return try Binaries.make(
             "\(program)-aarch64-O\(level)", command: "aarch64-linux-gnu-gcc",
             ["-g", "-O\(level)", "-I\(sources)/CFathom/include"], ["\(Binaries.sources)/\(program).c", hooks])
@@ -88,7 +88,7 @@ struct CrossTests {
     private func runtime() throws -> String {
         let sources = "\(Binaries.sources)/../../Sources"
         let files = try run(
-            "find", ["\(sources)/CTraceRuntime", "\(sources)/TraceRuntimeImage", "-name", "*.c"]
+            "find", ["\(sources)/CTraceRuntime", "\(sources)/CTraceRuntimeImage", "-name", "*.c"]
         ).stdout
         return try Binaries.make(
             "libfathom-aarch64.so", command: "clang",

@@ -91,7 +91,9 @@ import Testing
     /// `fathom build` of this very package gives hooks to all C that is compiled; hooks that call hooks would never end.
     @Test func runtimeHasNoHooksOfItsOwn() throws {
         let sources = "\(Binaries.sources)/../../Sources"
-        let parts = ["CTraceRuntime", "TraceRuntimeImage", "TraceRuntimeStatic", "TraceSwiftHooks", "TraceSharedHooks"]
+        let parts = [
+            "CTraceRuntime", "CTraceRuntimeImage", "CTraceRuntimeStatic", "CTraceSwiftHooks", "CTraceSharedHooks",
+        ]
         let files = try run("find", parts.map { "\(sources)/\($0)" } + ["-name", "*.c"]).stdout
             .split(separator: "\n").map(String.init)
         #expect(files.count > 15)

@@ -85,8 +85,8 @@ void hook_slow(uintptr_t function, uintptr_t call_site, uintptr_t sp, uint64_t n
 #endif
 _Static_assert(MODE_TRACE == 1 && MODE_SLOW == 2 && MODE_PAUSED == 4 && ANY_FUNCTION == 1, "what is written above");
 
-// `fathom_function_*` are what TraceSharedHooks jumps to: names that say nothing of profiling or exits. `fathom_swift_*` are
-// what TraceSwiftHooks jumps to: the hooks of compilers that pass neither the function nor, at its end, anything.
+// `fathom_function_*` are what CTraceSharedHooks jumps to: names that say nothing of profiling or exits. `fathom_swift_*` are
+// what CTraceSwiftHooks jumps to: the hooks of compilers that pass neither the function nor, at its end, anything.
 __asm__(".text\n.p2align 5\n" ENTRY("__cyg_profile_func_enter") ENTRY("fathom_function_enter")                       //
         ENTRY("fathom_swift_enter") ".cfi_startproc\n" ENTER ".cfi_endproc\n"                                       //
         END("__cyg_profile_func_enter") END("fathom_function_enter") END("fathom_swift_enter")                       //
