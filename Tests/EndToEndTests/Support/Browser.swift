@@ -3,7 +3,7 @@ import TestSupport
 /// A page in headless Chromium, driven by `Tools/browser`.
 enum Browser {
     private static let tool =
-        "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/") + "/Tools/browser"
+        "/" + #filePath.split(separator: "/").dropLast(4).joined(separator: "/") + "/Tools/browser"
 
     /// Opens a file, does these steps, and returns what those that print gave: JSON, a string each.
     ///

@@ -5,7 +5,7 @@ import TestSupport
 /// The programs of `Traces/programs`, compiled: each once a test run, beside the test bundle.
 enum Binaries {
     /// The repository, absolute.
-    static let repository = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
+    static let repository = "/" + #filePath.split(separator: "/").dropLast(4).joined(separator: "/")
 
     /// `Traces/programs`, absolute.
     static let sources = "\(repository)/Traces/programs"
