@@ -68,10 +68,10 @@ let package = Package(
         .target(
             name: "TraceReports", dependencies: ["TraceAnalysis", "TraceText"],
             resources: [
-                .embedInCode("FlamePage/flame.html"), .embedInCode("Flame/FlamePage/flame.css"),
-                .embedInCode("FlamePage/model.js"), .embedInCode("Flame/FlamePage/colours.js"),
-                .embedInCode("FlamePage/canvas.js"), .embedInCode("Flame/FlamePage/page.js"),
-                .embedInCode("FlamePage/picture.js"),
+                .embedInCode("Flame/FlamePage/flame.html"), .embedInCode("Flame/FlamePage/flame.css"),
+                .embedInCode("Flame/FlamePage/model.js"), .embedInCode("Flame/FlamePage/colours.js"),
+                .embedInCode("Flame/FlamePage/canvas.js"), .embedInCode("Flame/FlamePage/page.js"),
+                .embedInCode("Flame/FlamePage/picture.js"),
             ], swiftSettings: strict),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .target(name: "TraceExport", dependencies: ["CZlib", "TraceAnalysis", "TraceText"], swiftSettings: strict),

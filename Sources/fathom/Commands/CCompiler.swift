@@ -18,19 +18,6 @@ struct CCompiler: ParsableCommand {
     func run() throws { compile(as: "cc", arguments) }
 }
 
-/// `fathom c++ …`: the C++ compiler, with hooks.
-struct CXXCompiler: ParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "c++",
-        abstract: "Compile C++ as c++ does, with hooks in every function.",
-        discussion: "All arguments are c++'s. Another compiler may be named first: fathom c++ clang++ -O2 -c file.cpp.")
-
-    @Argument(parsing: .captureForPassthrough, help: "The compiler's arguments.")
-    var arguments: [String] = []
-
-    func run() throws { compile(as: "c++", arguments) }
-}
-
 /// Compiles with hooks and ends as the compiler does.
 func compile(as name: String, _ arguments: [String]) -> Never {
     var (name, arguments) = (name, arguments)

@@ -107,9 +107,3 @@ struct Info: ParsableCommand {
         try StandardOutput.finish(writer)
     }
 }
-
-/// The functions of a program and of the libraries it needs that have hooks.
-func hookedModules(of program: String) throws(SymbolProblem) -> [(path: String, functions: HookedFunctions)] {
-    let libraryPath = getenv("LD_LIBRARY_PATH").map { String(cString: $0) }
-    return try HookedFunctions.modules(of: program, libraryPath: libraryPath)
-}

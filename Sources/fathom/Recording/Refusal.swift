@@ -38,29 +38,3 @@ struct Refusal: CustomStringConvertible {
         }
     }
 }
-
-/// The program's file: searched in PATH as execvp(3) does unless the name holds a slash.
-///
-/// - Throws: ``RecordingError/notFound(command:)``, ``RecordingError/notExecutable(path:)``,
-///   ``RecordingError/isDirectory(path:)``.
-func findExecutable(_ command: String) throws(RecordingError) -> String {
-    var candidates = [command]
-    if !command.utf8.contains(UInt8(ascii: "/")) {
-        let path = getenv("PATH").map { String(cString: $0) } ?? "/usr/bin:/bin"
-        candidates = path.split(separator: ":", omittingEmptySubsequences: false)
-            .map { $0.isEmpty ? "./\(command)" : "\($0)/\(command)" }
-    }
-    var failure = RecordingError.notFound(command: command)
-    for candidate in candidates where !command.isEmpty {
-        var status = stat()
-        guard stat(candidate, &status) == 0 else { continue }
-        if status.st_mode & S_IFMT == S_IFDIR {
-            if candidates.count == 1 { failure = .isDirectory(path: candidate) }
-        } else if access(candidate, X_OK) != 0 {
-            failure = .notExecutable(path: candidate)
-        } else {
-            return candidate
-        }
-    }
-    throw failure
-}

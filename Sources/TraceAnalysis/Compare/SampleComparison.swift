@@ -1,0 +1,153 @@
+internal import Glibc
+
+/// One number of repeated runs, before and after: how far it changed, and how sure that is.
+public struct SampleComparison: Sendable {
+    /// Means over the runs.
+    public let before: Double
+    public let after: Double
+    /// Where the change lies with 95 % confidence; nil unless both sides have at least two runs.
+    public let interval: ClosedRange<Double>?
+    /// The chance to find such a change when there is none, for this number alone; nil without an interval.
+    public let chance: Double?
+
+    public var change: Double { after - before }
+
+    /// The change as part of what was before; infinite when that was nothing.
+    public var relativeChange: Double {
+        if change == 0 { return 0 }
+        return before == 0 ? (change > 0 ? .infinity : -.infinity) : change / abs(before)
+    }
+
+    /// - Parameters:
+    ///   - before: the number in each run; not empty.
+    ///   - after: likewise.
+    ///   - moments: when each run was made, those before first; any unit. Empty when that is not known.
+    init(before: [Double], after: [Double], moments: [Double] = []) {
+        let (mean, other) = (before.mean, after.mean)
+        self.before = mean
+        self.after = other
+        guard before.count >= 2, after.count >= 2 else {
+            (interval, chance) = (nil, nil)
+            return
+        }
+        // A number that is the same in all runs of a side is no matter of chance: above all, calls.
+        if before.isConstant, after.isConstant {
+            interval = (other - mean)...(other - mean)
+            chance = mean == other ? 1 : 0
+            return
+        }
+        let test = SampleComparison.trend(before, after, moments) ?? SampleComparison.welch(before, after)
+        let margin = StudentT.quantile(twoSided: 0.05, degrees: test.degrees) * test.error
+        interval = (test.change - margin)...(test.change + margin)
+        let chance = StudentT.twoSided(test.change / test.error, degrees: test.degrees)
+        self.chance =
+            chance < SampleComparison.contradiction && !SampleComparison.ranksAgree(before, after) ? 1 : chance
+    }
+
+    /// An estimate of a change and its standard error.
+    private struct Test {
+        var change: Double
+        var error: Double
+        var degrees: Double
+    }
+
+    // MARK: Welch
+
+    /// B. L. Welch's test (Biometrika 34, 1947) of means without the most extreme runs, as K. K. Yuen has it (Biometrika 61,
+    /// 1974): a run that the machine disturbed neither hides a change nor makes one.
+    private static func welch(_ before: [Double], _ after: [Double]) -> Test {
+        let (a, b) = (Trimmed(before), Trimmed(after))
+        // What is left may be all the same while the runs are not.
+        guard a.squaredError + b.squaredError > 0 else {
+            return welch(Trimmed(before, cut: 0), Trimmed(after, cut: 0))
+        }
+        return welch(a, b)
+    }
+
+    private static func welch(_ a: Trimmed, _ b: Trimmed) -> Test {
+        let sum = a.squaredError + b.squaredError
+        let degrees =
+            sum * sum / (a.squaredError * a.squaredError / a.degrees + b.squaredError * b.squaredError / b.degrees)
+        return Test(change: b.mean - a.mean, error: sum.squareRoot(), degrees: degrees)
+    }
+
+    /// A mean without the lowest and highest values, and its error from the winsorised variance.
+    private struct Trimmed {
+        var mean: Double
+        /// Square of the standard error.
+        var squaredError: Double
+        var degrees: Double
+
+        /// A tenth off each end: of ten runs, the fastest and the slowest.
+        init(_ values: [Double]) { self.init(values, cut: values.count / 10) }
+
+        init(_ values: [Double], cut: Int) {
+            let sorted = values.sorted()
+            let kept = sorted[cut..<(sorted.count - cut)]
+            let winsorised = sorted.map { min(max($0, kept.first!), kept.last!) }
+            let count = Double(kept.count)
+            mean = kept.reduce(0, +) / count
+            squaredError = winsorised.squaredDeviations / (count * (count - 1))
+            degrees = count - 1
+        }
+    }
+
+    // MARK: Trend
+
+    /// A machine that warms up or is loaded more and more changes everything with time. When that shows within the sides, the
+    /// change is what remains between two parallel lines through them (analysis of covariance, R. A. Fisher, 1932).
+    private static func trend(_ before: [Double], _ after: [Double], _ moments: [Double]) -> Test? {
+        let count = before.count + after.count
+        guard moments.count == count, count >= 8 else { return nil }
+        // The runs' order, not the pauses between them.
+        let sorted = moments.sorted()
+        let ranks = moments.map { moment in Double(sorted.firstIndex(of: moment)!) }
+        let (x, u) = (Array(ranks[..<before.count]), Array(ranks[before.count...]))
+        let spread = x.squaredDeviations + u.squaredDeviations
+        guard spread > 0 else { return nil }
+        let slope = (x.codeviations(before) + u.codeviations(after)) / spread
+        let degrees = Double(count - 3)
+        let rest = before.squaredDeviations + after.squaredDeviations - slope * slope * spread
+        let variance = max(rest, 0) / degrees
+        guard variance > 0,
+            StudentT.twoSided(slope / (variance / spread).squareRoot(), degrees: degrees) < trendChance
+        else { return nil }
+        let distance = u.mean - x.mean
+        let factor = 1 / Double(before.count) + 1 / Double(after.count) + distance * distance / spread
+        return Test(
+            change: after.mean - before.mean - slope * distance, error: (variance * factor).squareRoot(),
+            degrees: degrees)
+    }
+
+    /// A slope at least as sure as this counts as a trend: rather one too many, which costs only sharpness, than one that
+    /// is taken for a change.
+    private static let trendChance = 0.25
+
+    // MARK: Ranks
+
+    /// Below this the order of the values is asked whether it agrees.
+    private static let contradiction = 0.05
+
+    /// Whether the order of the values alone speaks of a change too, as far as it can with so few of them: what a few values
+    /// far off make of a mean is not believed.
+    private static func ranksAgree(_ before: [Double], _ after: [Double]) -> Bool {
+        RankTest.twoSided(before, after) <= max(0.05, RankTest.least(before.count, after.count) * 1.000001)
+    }
+}
+
+extension [Double] {
+    var mean: Double { reduce(0, +) / Double(count) }
+
+    /// The sum of the squared distances from the mean.
+    fileprivate var squaredDeviations: Double {
+        let mean = self.mean
+        return reduce(0) { $0 + ($1 - mean) * ($1 - mean) }
+    }
+
+    fileprivate func codeviations(_ others: [Double]) -> Double {
+        let (mean, other) = (self.mean, others.mean)
+        return zip(self, others).reduce(0) { $0 + ($1.0 - mean) * ($1.1 - other) }
+    }
+
+    fileprivate var isConstant: Bool { allSatisfy { $0 == first } }
+}

@@ -1,0 +1,10 @@
+/// A module by what it is, not where it was mapped: the same in all processes of a session.
+public struct ModuleIdentity: Hashable, Sendable {
+    public var path: String
+    public var buildID: [UInt8]
+
+    public init(path: String, buildID: [UInt8]) {
+        self.path = path
+        self.buildID = buildID
+    }
+}

@@ -1,0 +1,64 @@
+/// Takes values off the front of bytes that may hold anything.
+struct KeptReader {
+    private let bytes: UnsafeRawBufferPointer
+    private(set) var offset: Int
+    /// More was taken than there is, or what is no number; all that is taken then is 0.
+    private(set) var hasFailed = false
+
+    init(_ bytes: UnsafeRawBufferPointer, at offset: Int = 0) {
+        self.bytes = bytes
+        self.offset = offset
+    }
+
+    var isAtEnd: Bool { !hasFailed && offset == bytes.count }
+
+    @inline(__always)
+    mutating func take() -> UInt64 {
+        if offset < bytes.count, bytes[offset] < 128 {
+            defer { offset += 1 }
+            return UInt64(bytes[offset])
+        }
+        return takeLong()
+    }
+
+    @inline(never)
+    private mutating func takeLong() -> UInt64 {
+        var value: UInt64 = 0
+        var shift: UInt64 = 0
+        while offset < bytes.count, shift < 64 {
+            let byte = UInt64(bytes[offset])
+            offset += 1
+            value |= (byte & 127) << shift
+            if byte < 128 { return value }
+            shift += 7
+        }
+        fail()
+        return 0
+    }
+
+    /// A number below `limit`.
+    mutating func take(below limit: Int) -> Int {
+        let value = take()
+        if value < UInt64(limit) { return Int(value) }
+        fail()
+        return 0
+    }
+
+    /// A number of things of at least one byte each.
+    mutating func takeCount() -> Int { take(below: bytes.count - offset + 1) }
+
+    mutating func takeBytes() -> [UInt8] {
+        let count = takeCount()
+        guard !hasFailed, count <= bytes.count - offset else {
+            fail()
+            return []
+        }
+        defer { offset += count }
+        return Array(bytes[offset..<offset + count])
+    }
+
+    mutating func fail() {
+        hasFailed = true
+        offset = bytes.count
+    }
+}

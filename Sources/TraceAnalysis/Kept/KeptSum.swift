@@ -1,0 +1,19 @@
+/// FNV-1a (G. Fowler, L. C. Noll, K.-P. Vo) over 64-bit words; a last incomplete one counts as zero-extended.
+struct KeptSum {
+    private(set) var value: UInt64 = 0xcbf2_9ce4_8422_2325
+
+    /// Adds `bytes`; all but the last that are added are a multiple of 8.
+    mutating func add(_ bytes: UnsafeRawBufferPointer) {
+        var offset = 0
+        while offset + 8 <= bytes.count {
+            add(bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+            offset += 8
+        }
+        guard offset < bytes.count else { return }
+        var last: UInt64 = 0
+        for byte in bytes[offset...].reversed() { last = last << 8 | UInt64(byte) }
+        add(last)
+    }
+
+    mutating func add(_ word: UInt64) { value = (value ^ word) &* 0x100_0000_01b3 }
+}

@@ -1,0 +1,44 @@
+/// What is added up over the calls of one call path. Times in ns.
+public struct CallPathSums: BitwiseCopyable, Sendable, Equatable {
+    /// Calls that were entered in the recording; those entered before a fork count where they were entered.
+    public var calls: UInt64 = 0
+    /// Inclusive time.
+    public var total: UInt64 = 0
+    /// Exclusive time, without that of callees that were left out.
+    public var selfTime: UInt64 = 0
+    /// Shortest and longest call; `.max` and 0 when there is none.
+    public var minimum: UInt64 = .max
+    public var maximum: UInt64 = 0
+    /// When the first began and the last ended, since the session's start.
+    public var firstStart: UInt64 = .max
+    public var lastEnd: UInt64 = 0
+    /// The part of `total` that belongs to calls entered before a fork, or before recording was started, ...
+    public var inherited: UInt64 = 0
+    /// ... and how many those are.
+    public var inheritedCalls: UInt64 = 0
+    /// Callees that the record options left out.
+    public var dropped = CallSum()
+    /// What a correction took off `total`.
+    public var taken: UInt64 = 0
+
+    public init() {}
+
+    /// Whether its times say more of the function than of the hooks.
+    public var isReliable: Bool {
+        calls == 0 || (total &- inherited &+ calls / 2) / calls >= AggregateRow.reliableAverage
+    }
+
+    mutating func add(_ other: CallPathSums) {
+        calls &+= other.calls
+        total &+= other.total
+        selfTime &+= other.selfTime
+        minimum = min(minimum, other.minimum)
+        maximum = max(maximum, other.maximum)
+        firstStart = min(firstStart, other.firstStart)
+        lastEnd = max(lastEnd, other.lastEnd)
+        inherited &+= other.inherited
+        inheritedCalls &+= other.inheritedCalls
+        dropped.add(other.dropped)
+        taken &+= other.taken
+    }
+}

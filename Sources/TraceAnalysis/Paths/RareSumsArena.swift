@@ -1,0 +1,29 @@
+/// The rare sums of many paths. Freed by hand.
+struct RareSumsArena {
+    private var memory = GrowingMemory<RareSums>(capacity: 4)
+    private var used = 1
+
+    func free() { memory.free() }
+
+    subscript(number: UInt32) -> UnsafeMutablePointer<RareSums> { memory.start + Int(number) }
+
+    /// Changes those of a path, whose number is given to it when it has none.
+    mutating func change(_ number: inout UInt32, _ body: (UnsafeMutablePointer<RareSums>) -> Void) {
+        if number == 0 {
+            memory.reserve(used)
+            (memory.start + used).initialize(to: RareSums())
+            number = UInt32(used)
+            used += 1
+        }
+        body(self[number])
+    }
+
+    /// The same sums once more.
+    func copy() -> RareSumsArena {
+        var copy = RareSumsArena()
+        copy.memory.resize(to: max(used, 4))
+        copy.memory.start.update(from: memory.start, count: used)
+        copy.used = used
+        return copy
+    }
+}

@@ -1,0 +1,20 @@
+/// A moment that the program told of: a mark, or a counter's value.
+@frozen
+public struct ThreadEvent: BitwiseCopyable {
+    /// Id among the names of the process.
+    public var name: UInt32
+    /// Of a counter; nil: a mark.
+    public var value: Double?
+    /// By the session's clock.
+    public var ticks: UInt64
+    /// ns since the session's start, in the thread's own time.
+    public var moment: UInt64
+
+    @inlinable
+    public init(name: UInt32, value: Double?, ticks: UInt64, moment: UInt64) {
+        self.name = name
+        self.value = value
+        self.ticks = ticks
+        self.moment = moment
+    }
+}

@@ -1,0 +1,129 @@
+extension CallPathTree {
+    /// One row for each function, path, file or module; threads have sums of their own: see ``ThreadSums``.
+    ///
+    /// - Complexity: O(n) in the number of paths.
+    public func rows(by grouping: Grouping) -> [AggregateRow] {
+        switch grouping {
+        case .function: return functionRows { Int(paths[$0].function) }
+        case .path:
+            let pathRows = PathRows(self)
+            return paths.indices.map { pathRows[$0] }
+        case .file: return placeRows { functions[$0].file }
+        case .module: return placeRows { functions[$0].module }
+        case .thread, .process: return []
+        }
+    }
+
+    /// One row for each direct caller of the functions that `patterns` match: the matching calls it makes.
+    public func rows(callersOf patterns: [Pattern]) -> [AggregateRow] {
+        let matches = matching(patterns)
+        return functionRows { index in
+            let path = paths[index]
+            return matches(path.function) && path.parent >= 0 ? Int(paths[Int(path.parent)].function) : nil
+        }
+    }
+
+    /// One row for each function that those that `patterns` match call directly: the calls they make of it.
+    public func rows(calleesOf patterns: [Pattern]) -> [AggregateRow] {
+        let matches = matching(patterns)
+        return functionRows { index in
+            let path = paths[index]
+            return path.parent >= 0 && matches(paths[Int(path.parent)].function) ? Int(path.function) : nil
+        }
+    }
+
+    /// Whether a function's name is one that `patterns` match.
+    public func matching(_ patterns: [Pattern]) -> (UInt32) -> Bool {
+        var filter = TreeFilter()
+        filter.only = patterns
+        let classifier = NameClassifier(filter, functions)
+        return { classifier.match($0).contains(.only) }
+    }
+
+    private func functionRows(_ key: (Int) -> Int?) -> [AggregateRow] {
+        var numbers = [Int32](repeating: -1, count: functions.functions.count)
+        var subjects: [AggregateRow.Subject] = []
+        let keys = paths.indices.map { index -> Int32 in
+            guard let function = key(index) else { return -1 }
+            if numbers[function] < 0 {
+                numbers[function] = Int32(subjects.count)
+                subjects.append(.function(UInt32(function)))
+            }
+            return numbers[function]
+        }
+        return rows(of: subjects, keys: keys)
+    }
+
+    private func placeRows(_ place: (UInt32) -> String?) -> [AggregateRow] {
+        var numbers: [String?: Int32] = [:]
+        var subjects: [AggregateRow.Subject] = []
+        var known = [Int32](repeating: -1, count: functions.functions.count)
+        let keys = paths.map { path -> Int32 in
+            if known[Int(path.function)] >= 0 { return known[Int(path.function)] }
+            let name = place(path.function)
+            let number = numbers[name] ?? Int32(subjects.count)
+            if number == subjects.count {
+                subjects.append(.place(name))
+                numbers[name] = number
+            }
+            known[Int(path.function)] = number
+            return number
+        }
+        return rows(of: subjects, keys: keys)
+    }
+
+    /// Adds up paths by row: `keys` has the row of every path, -1 for none.
+    private func rows(of subjects: [AggregateRow.Subject], keys: [Int32]) -> [AggregateRow] {
+        var sums = [RowSums](repeating: RowSums(), count: subjects.count)
+        /// Paths above the current one, by row, and where they end.
+        var active = [Int32](repeating: 0, count: subjects.count)
+        var open: [Int] = []
+        let suspensions = suspensions
+        for (index, path) in paths.enumerated() {
+            while let last = open.last, Int(paths[last].end) <= index {
+                if keys[last] >= 0 { active[Int(keys[last])] -= 1 }
+                open.removeLast()
+            }
+            open.append(index)
+            guard keys[index] >= 0 else { continue }
+            let row = Int(keys[index])
+            sums[row].add(
+                path.sums, isOutermost: active[row] == 0, suspended: suspensions.isEmpty ? 0 : suspensions[index])
+            active[row] += 1
+        }
+        let members = pathsByRow(keys, rows: subjects.count)
+        var reader = PercentileReader()
+        return subjects.indices.map { row in
+            for path in members.paths[members.starts[row]..<members.starts[row + 1]] {
+                let path = paths[Int(path)]
+                reader.add(histograms, path.histogram, of: path.sums)
+            }
+            return AggregateRow(subjects[row], sums[row], reader.take(of: sums[row]), cost: cost)
+        }
+    }
+
+    /// Of each path, the time in which it and its callees waited for a task to go on, in ns; empty when none did.
+    var suspensions: [UInt64] {
+        guard let suspended = functions.suspended else { return [] }
+        var times = [UInt64](repeating: 0, count: paths.count)
+        for (index, path) in paths.enumerated().reversed() {
+            if path.function == suspended { times[index] = path.sums.total }
+            if path.parent >= 0 { times[Int(path.parent)] &+= times[index] }
+        }
+        return times
+    }
+
+    /// Path indices ordered by row, and where each row's begin.
+    private func pathsByRow(_ keys: [Int32], rows: Int) -> (starts: [Int], paths: [Int32]) {
+        var starts = [Int](repeating: 0, count: rows + 1)
+        for key in keys where key >= 0 { starts[Int(key) + 1] += 1 }
+        for row in 0..<rows { starts[row + 1] += starts[row] }
+        var ends = starts
+        var ordered = [Int32](repeating: 0, count: starts[rows])
+        for (index, key) in keys.enumerated() where key >= 0 {
+            ordered[ends[Int(key)]] = Int32(index)
+            ends[Int(key)] += 1
+        }
+        return (starts, ordered)
+    }
+}

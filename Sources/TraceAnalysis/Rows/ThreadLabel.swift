@@ -1,0 +1,25 @@
+public import TraceFormat
+
+/// Says which thread, or which of Swift's tasks, a row is of.
+public struct ThreadLabel {
+    public let process: TracedProcess
+    /// The kernel's; a task's is its id and ``TracedThread/firstTask``.
+    public let tid: UInt32
+    /// Nil for a thread.
+    public let task: UInt32?
+    public let name: String
+
+    public init(_ thread: TracedThread) {
+        process = thread.process
+        tid = thread.tid
+        task = thread.task
+        name = thread.name
+    }
+
+    init(process: TracedProcess, tid: UInt32, task: UInt32?, name: String) {
+        self.process = process
+        self.tid = tid
+        self.task = task
+        self.name = name
+    }
+}

@@ -1,0 +1,44 @@
+/// What the name patterns of a filter say about functions, found out once for each.
+final class NameClassifier {
+    struct Match: OptionSet {
+        let rawValue: UInt8
+        static let only = Match(rawValue: 1)
+        static let without = Match(rawValue: 2)
+        static let leadingTo = Match(rawValue: 4)
+        static let hidden = Match(rawValue: 8)
+        fileprivate static let known = Match(rawValue: 128)
+    }
+
+    private let filter: TreeFilter
+    private let functions: FunctionTable
+    private var matches: [Match] = []
+
+    init(_ filter: TreeFilter, _ functions: FunctionTable) {
+        self.filter = filter
+        self.functions = functions
+    }
+
+    func match(_ function: UInt32) -> Match {
+        let index = Int(function)
+        if index < matches.count, matches[index].contains(.known) { return matches[index] }
+        return classify(index)
+    }
+
+    @inline(never)
+    private func classify(_ index: Int) -> Match {
+        if index >= matches.count {
+            matches.append(contentsOf: repeatElement([], count: functions.functions.count - matches.count))
+        }
+        let function = functions[UInt32(index)]
+        let name = function.name
+        var match = Match.known
+        if filter.only.contains(where: { $0.matches(name) }) { match.insert(.only) }
+        if filter.without.contains(where: { $0.matches(name) }) { match.insert(.without) }
+        if filter.leadingTo.contains(where: { $0.matches(name) }) { match.insert(.leadingTo) }
+        if filter.hidesCompilerMade && function.isCompilerMade || filter.hidden.contains(where: { $0.matches(name) }) {
+            match.insert(.hidden)
+        }
+        matches[index] = match
+        return match
+    }
+}

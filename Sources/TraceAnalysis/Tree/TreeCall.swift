@@ -1,0 +1,27 @@
+/// One line of a call tree: a call, or equal neighbouring leaf calls folded into one.
+public struct TreeCall {
+    /// Id in the ``FunctionTable``.
+    public var function: UInt32
+    /// Address the call was made from, in memory; 0 when unknown.
+    public var callSite: UInt64
+    /// When the first call was entered, by the session's clock.
+    public var enterTicks: UInt64
+    /// ns since the session's start, of the first call, in the thread's own time: without what the tracer took of it.
+    public var start: UInt64
+    /// Inclusive time in ns, of all calls on the line.
+    public var total: UInt64
+    /// Exclusive time in ns.
+    public var selfTime: UInt64
+    /// The part of `total` in which a Swift task did not run, in ns; 0 for what stands for such time itself.
+    public var suspended: UInt64
+    /// 1, or how many calls were folded; 0 for one that was entered before a fork.
+    public var calls: UInt64
+    /// As shown: roots are depth 0.
+    public var depth: UInt32
+    public var state: CallState
+    public var isInherited: Bool
+    /// Calls below this one that the filter's depth or cost hides: how many, and the time of the outermost of them.
+    public var hidden: CallSum
+    /// Callees that the record options left out.
+    public var dropped: CallSum
+}

@@ -1,0 +1,44 @@
+/// A call of the tree while its place in the output is not yet settled.
+struct TreeNode: BitwiseCopyable {
+    var address: UInt64
+    var callSite: UInt64
+    var enterTicks: UInt64
+    var start: UInt64
+    var total: UInt64
+    var selfTime: UInt64
+    var suspended: UInt64
+    var hidden: CallSum
+    var dropped: CallSum
+    var calls: UInt64
+    var depth: UInt32
+    var state: CallState
+    var isInherited: Bool
+    /// Not a call: at `start` something happened that `address` names.
+    var isEvent: Bool
+    /// Of a counter, in an event.
+    var value: Double?
+    /// The filter hides it, which was learnt after its place was taken.
+    var isSkipped: Bool
+
+    /// Takes over what became of the call.
+    @inline(__always)
+    mutating func end(_ outcome: TreeBuilder.Outcome) {
+        total = outcome.total
+        selfTime = outcome.selfTime
+        suspended = outcome.suspended
+        hidden = outcome.hidden
+        dropped = outcome.dropped
+        state = outcome.state
+        isSkipped = !outcome.isShown
+    }
+}
+
+extension TreeNode {
+    mutating func fold(_ other: TreeNode) {
+        calls &+= other.calls
+        total &+= other.total
+        selfTime &+= other.selfTime
+        hidden.add(other.hidden)
+        dropped.add(other.dropped)
+    }
+}

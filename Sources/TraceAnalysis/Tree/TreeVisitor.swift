@@ -1,0 +1,24 @@
+public import TraceFormat
+
+/// Receives a call tree in pre-order.
+public protocol TreeVisitor {
+    /// Whether more is to be shown; asked before every call.
+    var wantsMore: Bool { get }
+    mutating func begin(_ process: TracedProcess)
+    mutating func begin(_ thread: TracedThread, in space: AddressSpace)
+    /// The roots that follow are of `lane`.
+    mutating func begin(lane: UInt32)
+    mutating func enter(_ call: TreeCall)
+    /// Something happened between the calls.
+    mutating func show(_ event: TreeEvent)
+    /// The callees of `call` are through.
+    mutating func leave(_ call: TreeCall)
+    /// The lane's roots are through; `hidden` are those that the filter left out.
+    mutating func endLane(hidden: CallSum)
+    mutating func endThread()
+    mutating func endProcess()
+}
+
+extension TreeVisitor {
+    public mutating func show(_ event: TreeEvent) {}
+}

@@ -1,0 +1,100 @@
+internal import Glibc
+
+/// A build command, run with the stand-ins before the compilers.
+public struct BuildRun {
+    private let command: [String]
+    private var options: BuildOptions
+    private let program: String
+
+    /// - Parameter program: Fathom's executable.
+    public init(command: [String], options: BuildOptions, program: String) {
+        self.command = command
+        self.options = options
+        self.program = program
+    }
+
+    /// Runs the command to its end.
+    ///
+    /// - Throws: ``BuildError`` when it could not be started.
+    public func run() throws(BuildError) -> BuildResult {
+        if let refused = SwiftInvocation.buildsNothing(command) { throw .buildsNothing(refused) }
+        let language = OtherLanguage(command)
+        if let language, language.isAlone { throw .otherLanguage(language.name, command[0]) }
+        let standIns = try StandIns.make(of: program)
+        let log = try BuildLog.make()
+        defer { log.remove() }
+        let start = log.time
+        let directory = currentDirectory()
+        var options = options
+        options.log = log.location
+        setenv(BuildOptions.variable, options.encoded, 1)
+        setenv("PATH", "\(standIns):\(environmentVariable("PATH") ?? "/usr/bin:/bin")", 1)
+        // A compiler that the user names by its path goes through a stand-in too.
+        for variable in StandIns.compilerVariables {
+            guard let value = environmentVariable(variable), value.hasPrefix("/"),
+                CompilerName.isCompiler(lastComponent(value))
+            else { continue }
+            setenv(variable, StandIns.standIn(for: value, program: program).joined(separator: " "), 1)
+        }
+        let isPath = command[0].contains("/") && StandIns.isStandIn(command[0])
+        let words = isPath ? StandIns.standIn(for: command[0], program: program) + command.dropFirst() : command
+        // What the terminal sends, the command gets too, and we wait for what it makes of it.
+        let ignored = [SIGINT, SIGQUIT].map { ($0, signal($0, SIG_IGN)) }
+        defer { for (number, handler) in ignored { signal(number, handler) } }
+        let status = try Subprocess.run(words, restoring: ignored.filter { $0.1 == nil }.map(\.0))
+        guard status == 0 else { return BuildResult(status: status, lines: []) }
+        let built = try log.entries()
+        if built.isEmpty, let language { return BuildResult(status: status, lines: [language.advice]) }
+        // A compiler that is called by us has made all there is.
+        let past =
+            StandIns.isStandIn(command[0]) ? [] : BuildTree.objectsWithoutHooks(of: built, in: directory, since: start)
+        return BuildResult(status: status, lines: lines(built) + Self.warning(past))
+    }
+
+    /// Of objects that were compiled in this build, but past us.
+    private static func warning(_ objects: [String]) -> [String] {
+        guard !objects.isEmpty else { return [] }
+        let verb = objects.count == 1 ? "has" : "have"
+        return [
+            "warning: \(listed(objects)) \(verb) no hooks: made by a compiler that was called by its full path, "
+                + "which is to be called by its name, or by another build meanwhile"
+        ]
+    }
+
+    private func lines(_ built: Set<BuildLog.Entry>) -> [String] {
+        var (files, hooked, swiftFiles, packages) = (0, 0, 0, 0)
+        var holdsCXX = false
+        for entry in built {
+            switch entry {
+            case .file(let path, let isHooked):
+                files += 1
+                if isHooked { hooked += 1 }
+                if isHooked, CompilerInvocation.isCXX(path) { holdsCXX = true }
+            case .swift: swiftFiles += 1
+            case .package: packages += 1
+            case .directory: break
+            }
+        }
+        if built.isEmpty {
+            return [
+                "nothing was compiled through Fathom: if the tree is up to date, clean it; if it was configured without, "
+                    + "configure it anew with fathom build; a compiler called by its full path is not seen"
+            ]
+        }
+        var lines: [String] = []
+        if files + swiftFiles > 0 {
+            var line = "\(hooked + swiftFiles) of \(files + swiftFiles) files compiled with hooks"
+            if hooked + swiftFiles == 0 {
+                line += ": none is left by --only and --exclude-file, or it is freestanding code"
+            } else if holdsCXX, !options.systemHeaders, options.only.isEmpty {
+                line += ", but for functions of system headers (--system-headers)"
+            }
+            lines.append(line)
+        }
+        if packages > 0 { lines.append("\(packages) Swift package\(packages == 1 ? "" : "s") built with hooks") }
+        if swiftFiles + packages > 0, options.choosesFunctions {
+            lines.append("warning: Swift code has all hooks: what leaves functions out is for C and C++")
+        }
+        return lines
+    }
+}

@@ -1,0 +1,53 @@
+internal import TraceAnalysis
+
+/// What of a path's time is neither its own nor that of a path below it: a callee that stands for calls not shown.
+enum PathRemainder: Int, CaseIterable {
+    /// Callees that the record options left out.
+    case notRecorded
+    /// Callees that the filter leaves out; how many they are is not known.
+    case leftOut
+
+    /// Its name, as a function's.
+    var name: String {
+        switch self {
+        case .notRecorded: "(not recorded)"
+        case .leftOut: "(left out)"
+        }
+    }
+
+    /// The id of what stands for it beside `functions`, of which it is none.
+    func id(beside functions: FunctionTable) -> Int { functions.functions.count + rawValue }
+}
+
+extension CallPathTree {
+    /// Calls `body` with each path that took `minTotal` ns at least, callers before callees. The self times and remainders
+    /// of all add up to the totals of the roots.
+    ///
+    /// - Complexity: O(paths).
+    func forEachPath(minTotal: UInt64, _ body: (ExportedPath) -> Void) {
+        var index = 0
+        while index < paths.count {
+            let path = paths[index]
+            guard path.sums.total >= minTotal else {
+                index = Int(path.end)
+                continue
+            }
+            var remainders: [(kind: PathRemainder, sum: CallSum)] = []
+            if path.sums.dropped != CallSum() { remainders.append((.notRecorded, path.sums.dropped)) }
+            let leftOut = timeLeftOut(at: index, minTotal)
+            if leftOut > 0 { remainders.append((.leftOut, CallSum(calls: 0, time: leftOut))) }
+            body(ExportedPath(index: index, path: path, remainders: remainders))
+            index += 1
+        }
+    }
+
+    /// Time of path `index` that is neither its own nor of callees that were not recorded or are shown, in ns.
+    private func timeLeftOut(at index: Int, _ minTotal: UInt64) -> UInt64 {
+        let sums = paths[index].sums
+        var known = sums.selfTime &+ sums.dropped.time
+        for callee in callees(of: index) where paths[callee].sums.total >= minTotal {
+            known &+= paths[callee].sums.total
+        }
+        return sums.total > known ? sums.total - known : 0
+    }
+}

@@ -1,0 +1,16 @@
+internal import TraceAnalysis
+internal import TraceFormat
+
+/// One stack of one thread: what a timeline shows as a row of nested bars.
+struct Track {
+    let process: TracedProcess
+    let thread: TracedThread
+    /// 0 is the thread's own stack; others are coroutines and alternate stacks.
+    let lane: UInt32
+
+    /// `worker`, or `thread 12` for one without a name; `worker lane 1`.
+    var name: String {
+        let name = thread.name.isEmpty ? "thread \(thread.tid)" : thread.name
+        return lane == 0 ? name : "\(name) lane \(lane)"
+    }
+}

@@ -1,0 +1,77 @@
+internal import Glibc
+
+/// One place of a session that is not as it was written, and what was lost by it.
+public struct Damage: Equatable, Sendable {
+    /// What is wrong.
+    public enum Kind: Equatable, Sendable {
+        case fileHeader
+        case chunkHeader
+        case truncated
+        /// The log is shorter than it was when the recording ended.
+        case cutShort
+        /// What the recorder said at the end, in the file header.
+        case lossCounts
+        /// The program had written over that many chunks before they could be saved.
+        case spoiledChunks(UInt64)
+        /// It had written over the buffers' head.
+        case spoiledHead
+        case payloadSum
+        case malformedRecord
+        case malformedMetadata
+        case missingChunks(process: UInt32, thread: UInt32, first: UInt64, count: UInt64)
+        case depthMismatch(expected: UInt32, found: UInt32)
+        case exitWithoutCall
+        case unwindTooDeep
+        case sessionDescription
+        case descriptionSum
+        case unreadableFile(reason: String)
+    }
+
+    /// The file's name inside the session directory.
+    public var file: String
+    /// Where the damage begins, in bytes from the start of the file.
+    public var offset: UInt64
+    /// Bytes that could not be used.
+    public var lostBytes: UInt64
+    public var kind: Kind
+
+    public init(file: String, offset: UInt64, lostBytes: UInt64, kind: Kind) {
+        self.file = file
+        self.offset = offset
+        self.lostBytes = lostBytes
+        self.kind = kind
+    }
+}
+
+extension Damage: CustomStringConvertible {
+    /// One line for people: file, offset, what is wrong, what was lost.
+    public var description: String {
+        let what =
+            switch kind {
+            case .fileHeader: "damaged file header"
+            case .chunkHeader: "damaged chunk header"
+            case .truncated: "the file ends inside a chunk"
+            case .cutShort: "the file is shorter than it was when the recording ended"
+            case .lossCounts: "damaged counts of what was not recorded"
+            case .spoiledHead: "the program has written over the recording's memory; more may be missing than is said"
+            case .spoiledChunks(let count):
+                (count == 1 ? "1 chunk was" : "\(count) chunks were")
+                    + " written over by the program before it was saved, and is left out"
+            case .payloadSum: "checksum mismatch, chunk left out"
+            case .malformedRecord: "malformed record, rest of the chunk left out"
+            case .malformedMetadata: "malformed metadata"
+            case .missingChunks(let process, let thread, let first, let count):
+                (thread == 0 ? "metadata of process \(process), " : "process \(process), thread \(thread), ")
+                    + (count == 1 ? "chunk \(first) is lost" : "chunks \(first) to \(first &+ count &- 1) are lost")
+            case .depthMismatch(let expected, let found):
+                "a chunk begins with \(found) open calls, not with \(expected)"
+            case .exitWithoutCall: "an exit without an open call"
+            case .unwindTooDeep: "more calls unwound than were open"
+            case .unreadableFile(let reason): "left out: \(reason)"
+            case .descriptionSum: "changed since it was written: what it says of the recording may be wrong"
+            case .sessionDescription: "not readable; the recording's own description is left out"
+            }
+        let lost = lostBytes == 0 ? "" : " (bytes \(offset)..<\(offset &+ lostBytes) lost)"
+        return "\(file) at offset \(offset): \(what)\(lost)"
+    }
+}

@@ -1,0 +1,151 @@
+internal import CTraceFormat
+
+/// One chunk of the log or of a buffer slot: a stretch of one thread's records, or metadata of one process.
+public struct Chunk {
+    public enum Kind: Sendable { case records, metadata }
+
+    public let kind: Kind
+    /// Index of the process in the session.
+    public let process: UInt32
+    /// Serial of the thread in its process; 0 for metadata.
+    public let thread: UInt32
+    public let pid: UInt32
+    public let tid: UInt32
+    /// 0, 1, ... within (process, thread).
+    public let sequence: UInt64
+    public let beginTicks: UInt64
+    public let beginNanoseconds: UInt64
+    /// 0 while the chunk was still being written.
+    public let endTicks: UInt64
+    public let endNanoseconds: UInt64
+    /// Ticks the runtime took between the previous chunk's end and this one's beginning.
+    public let switchTicks: UInt64
+    /// Calls that this chunk is the first to tell of; meaningful once `endTicks` is set.
+    public let calls: UInt64
+    public let lostCalls: UInt64
+    public let orphanExits: UInt64
+    /// Open calls of `lane` at `beginTicks`, and how many of the innermost the payload lists.
+    public let depth: UInt32
+    public let pathCount: UInt32
+    /// The outermost of them that were entered before a fork, or before recording was started.
+    public let inherited: UInt32
+    public let lane: UInt32
+    public let functionBase: UInt32
+    /// Enters or exits since the previous chunk left no record.
+    public let hasGap: Bool
+    /// Recording was started before it: nothing is missing, but what is open the path tells.
+    public let restatesPath: Bool
+    /// Recording was stopped at its end.
+    public let isStopped: Bool
+    public let isLast: Bool
+    /// Pieces of Swift's tasks begin in it.
+    public let hasTasks: Bool
+    /// The checksums hold, or held when the chunk was written.
+    public let isSealed: Bool
+    /// The file ended before the payload did.
+    public let isTruncated: Bool
+    /// Found in the log, not in a buffer's slot.
+    let isLogged: Bool
+    /// The header's offset in ``file``, in bytes.
+    public let offset: UInt64
+    /// The payload that is there.
+    public let payload: UnsafeRawBufferPointer
+
+    let payloadSum: UInt64
+    private let flags: UInt8
+    /// Payload bytes the header speaks of.
+    let claimedSize: Int
+
+    /// Size of a chunk header, in bytes.
+    public static var headerSize: Int { MemoryLayout<fathom_chunk>.size }
+
+    /// Deepest open call path a header may claim; anything above is damage.
+    static var plausibleDepth: UInt32 { FATHOM_DEPTH_LIMIT }
+
+    /// Reads the chunk whose header is at `header`, or returns nil when the header is not plausible.
+    ///
+    /// - Parameters:
+    ///   - available: bytes from `header` to the end of what may be read; the payload is cut there.
+    ///   - used: payload bytes, when known better than from the header.
+    init?(at header: UnsafeRawPointer, available: Int, used: Int? = nil, file: String, offset: UInt64) {
+        guard available >= Chunk.headerSize else { return nil }
+        let raw = header.loadUnaligned(as: fathom_chunk.self)
+        guard raw.magic == FATHOM_CHUNK_MAGIC else { return nil }
+        flags = raw.flags
+        isSealed = UInt32(raw.flags) & FATHOM_FLAG_SEALED != 0
+        if isSealed, fathom_header_sum(raw) != raw.header_sum { return nil }
+        switch UInt32(raw.kind) {
+        case FATHOM_CHUNK_RECORDS: kind = .records
+        case FATHOM_CHUNK_METADATA: kind = .metadata
+        default: return nil
+        }
+        // Metadata has no thread; records have one.
+        guard (kind == .metadata) == (raw.thread == 0) else { return nil }
+        let claimed = used ?? Int(raw.used)
+        claimedSize = claimed
+        let pathSize = Int(raw.path_count) * PathEntry.size
+        guard raw.path_count <= raw.depth, raw.depth <= Chunk.plausibleDepth, pathSize <= claimed else { return nil }
+        let held = min(claimed, available - Chunk.headerSize)
+        guard held == claimed || held >= pathSize else { return nil }
+        isTruncated = held < claimed
+        payload = UnsafeRawBufferPointer(start: header + Chunk.headerSize, count: held)
+        process = raw.process
+        thread = raw.thread
+        pid = raw.pid
+        tid = raw.tid
+        sequence = raw.sequence
+        beginTicks = raw.begin_ticks
+        beginNanoseconds = raw.begin_ns
+        endTicks = raw.end_ticks
+        endNanoseconds = raw.end_ns
+        switchTicks = raw.switch_ticks
+        calls = raw.calls &+ UInt64(raw.path_calls)
+        lostCalls = raw.lost_calls
+        orphanExits = raw.orphan_exits
+        depth = raw.depth
+        pathCount = raw.path_count
+        inherited = min(raw.inherited, raw.depth)
+        lane = raw.lane
+        functionBase = raw.function_base
+        hasGap = UInt32(raw.flags) & FATHOM_FLAG_GAP != 0
+        restatesPath = UInt32(raw.flags) & FATHOM_FLAG_PATH != 0
+        isStopped = UInt32(raw.flags) & FATHOM_FLAG_STOPPED != 0
+        isLast = UInt32(raw.flags) & FATHOM_FLAG_LAST != 0
+        hasTasks = UInt32(raw.flags) & FATHOM_FLAG_TASKS != 0
+        payloadSum = raw.payload_sum
+        isLogged = file == TraceLog.name
+        self.offset = offset
+    }
+
+    /// `trace` or `buffers`.
+    public var file: String { isLogged ? TraceLog.name : SlotBuffers.name }
+
+    /// Thread name as it may be shown, or empty. Read from the header when it is asked for: there are many chunks.
+    public var name: String {
+        let header = payload.baseAddress! - Chunk.headerSize
+        let name = header.loadUnaligned(as: fathom_chunk.self).name
+        return withUnsafeBytes(of: name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self).visible }
+    }
+
+    /// Whether the payload is as it was sealed. Chunks without a checksum count as intact.
+    ///
+    /// - Complexity: O(payload), at memory speed.
+    var payloadIsIntact: Bool {
+        !isSealed || isTruncated || fathom_payload_sum(flags, payload.baseAddress!, payload.count) == payloadSum
+    }
+
+    /// Bytes from this header to the next in the log.
+    var stride: Int { (Chunk.headerSize + payload.count + 7) & ~7 }
+
+    /// Entry `index` of the open call path, outermost first.
+    public func path(at index: Int) -> PathEntry {
+        payload.loadUnaligned(fromByteOffset: index * PathEntry.size, as: PathEntry.self)
+    }
+
+    /// A cursor over the chunk's records.
+    public var records: RecordCursor {
+        let skip = Int(pathCount) * PathEntry.size
+        return RecordCursor(
+            UnsafeRawBufferPointer(rebasing: payload[skip...]), ticks: beginTicks, functionBase: functionBase)
+    }
+}

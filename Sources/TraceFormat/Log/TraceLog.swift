@@ -1,0 +1,136 @@
+internal import CTraceFormat
+
+/// The log: a file header, then chunks one after the other.
+struct TraceLog {
+    static let name = "trace"
+
+    let header: FileHeader?
+    private(set) var chunks: [Chunk]
+
+    /// Finds the chunks of a mapped log.
+    ///
+    /// A header that is damaged is skipped by looking for the next intact one at 8-byte steps; a chunk that the file's
+    /// end cuts is kept with the payload that is there.
+    ///
+    /// - Parameter isGrowing: the recorder may be in the midst of writing the last chunk, which the buffers still hold.
+    /// - Throws: ``TraceFormatError/unsupportedVersion(path:found:supported:)``.
+    /// - Complexity: O(chunks) when nothing is damaged: payloads are not touched.
+    init(_ file: MappedFile, path: String, isGrowing: Bool, damage: DamageLog) throws(TraceFormatError) {
+        let (header, headerSize) = try TraceLog.header(file, path: path, damage: damage)
+        self.header = header
+        // Behind the end are chunks that were not written whole.
+        let size = min(file.size, header?.logSize.map { Int(clamping: $0) } ?? file.size)
+        var chunks: [Chunk] = []
+        // No doubling on the way: most chunks are as long as the first.
+        if let first = TraceLog.chunk(file, at: min(headerSize, size), end: size) {
+            chunks.reserveCapacity(size / max(first.stride, 1 << 14) + 64)
+        }
+        var read = MappedFile.ReadStretch()
+        var offset = min(headerSize, size)
+        while offset < size {
+            if let chunk = TraceLog.chunk(file, at: offset, end: size) {
+                if chunk.isTruncated && isGrowing { break }
+                chunks.append(chunk)
+                if chunk.isTruncated {
+                    damage.report(
+                        Damage(
+                            file: TraceLog.name, offset: UInt64(offset),
+                            lostBytes: UInt64(chunk.claimedSize - chunk.payload.count), kind: .truncated))
+                }
+                offset += chunk.stride
+                // Reading a header maps much of a small chunk.
+                file.release(chunk.payload, of: &read, isLast: offset >= size)
+            } else {
+                let next = TraceLog.resynchronize(file, from: offset + 8, end: size)
+                let atEnd = next == size && size - offset < Chunk.headerSize
+                if atEnd && isGrowing { break }
+                damage.report(
+                    Damage(
+                        file: TraceLog.name, offset: UInt64(offset), lostBytes: UInt64(next - offset),
+                        kind: atEnd ? .truncated : .chunkHeader))
+                offset = next
+            }
+        }
+        if let whole = header?.logSize, whole > UInt64(file.size) {
+            damage.report(
+                Damage(
+                    file: TraceLog.name, offset: UInt64(file.size), lostBytes: whole - UInt64(file.size),
+                    kind: .cutShort)
+            )
+        }
+        self.chunks = chunks
+    }
+
+    /// The chunks, left to the caller alone.
+    mutating func takeChunks() -> [Chunk] {
+        defer { chunks = [] }
+        return chunks
+    }
+
+    /// What the file header says, nil when it is damaged, and where the chunks begin.
+    private static func header(
+        _ file: MappedFile, path: String, damage: DamageLog
+    ) throws(TraceFormatError) -> (FileHeader?, Int) {
+        let size = MemoryLayout<fathom_trace_header>.size
+        // Version 1 ends before `log_size`.
+        let oldSize = MemoryLayout<fathom_trace_header>.offset(of: \.log_size)!
+        var raw = fathom_trace_header()
+        withUnsafeMutableBytes(of: &raw) { $0.copyBytes(from: file.bytes.prefix(size)) }
+        if raw.magic == FATHOM_TRACE_MAGIC, !(1...FATHOM_FORMAT_VERSION).contains(raw.version), raw.version < 1 << 16,
+            Int(raw.header_size) != size || raw.start_sum == fathom_start_sum(raw)
+        {
+            throw .unsupportedVersion(path: path, found: raw.version, supported: FATHOM_FORMAT_VERSION)
+        }
+        let isOld = raw.version == 1 && Int(raw.header_size) == oldSize
+        let isSound =
+            raw.magic == FATHOM_TRACE_MAGIC && file.size >= (isOld ? oldSize : size)
+            && Int(raw.chunk_header_size) == Chunk.headerSize && UInt32(raw.clock) <= FATHOM_CLOCK_COUNTER
+            && (isOld
+                || raw.version == FATHOM_FORMAT_VERSION && Int(raw.header_size) == size
+                    && raw.start_sum == fathom_start_sum(raw))
+        guard isSound else {
+            damage.report(Damage(file: name, offset: 0, lostBytes: UInt64(min(size, file.size)), kind: .fileHeader))
+            // What cannot be a chunk is passed over.
+            return (nil, min(oldSize, file.size))
+        }
+        var header = FileHeader(
+            clock: raw.clock, startTicks: raw.start_ticks, startNanoseconds: raw.start_ns,
+            ticksPerSecond: raw.ticks_per_second, startRealtimeNanoseconds: raw.start_realtime_ns)
+        if !isOld, raw.end_sum != fathom_end_sum(raw) {
+            damage.report(
+                Damage(
+                    file: name, offset: UInt64(MemoryLayout<fathom_trace_header>.offset(of: \.unplaced_calls)!),
+                    lostBytes: 0, kind: .lossCounts))
+        } else if raw.is_complete != 0 {
+            header.losses = Losses(
+                unplacedCalls: raw.unplaced_calls, unwrittenCalls: raw.unwritten_calls,
+                writeError: Int32(truncatingIfNeeded: raw.write_errno), leftOutCalls: raw.left_out_calls)
+            if !isOld {
+                header.logSize = raw.log_size
+                var spoiled: [Damage.Kind] = raw.is_spoiled == 0 ? [] : [.spoiledHead]
+                if raw.spoiled_chunks > 0 { spoiled.append(.spoiledChunks(raw.spoiled_chunks)) }
+                for kind in spoiled { damage.report(Damage(file: name, offset: 0, lostBytes: 0, kind: kind)) }
+            }
+        }
+        return (header, isOld ? oldSize : size)
+    }
+
+    /// The chunk at `offset`; the log holds sealed ones only.
+    private static func chunk(_ file: MappedFile, at offset: Int, end: Int) -> Chunk? {
+        let chunk = Chunk(at: file.start + offset, available: end - offset, file: name, offset: UInt64(offset))
+        return chunk?.isSealed == true ? chunk : nil
+    }
+
+    private static func resynchronize(_ file: MappedFile, from start: Int, end: Int) -> Int {
+        var offset = start
+        while offset + Chunk.headerSize <= end {
+            if (file.start + offset).loadUnaligned(as: UInt32.self) == FATHOM_CHUNK_MAGIC,
+                chunk(file, at: offset, end: end) != nil
+            {
+                return offset
+            }
+            offset += 8
+        }
+        return end
+    }
+}

@@ -1,0 +1,27 @@
+/// A module of a process: an executable or shared library, while it is mapped.
+public struct Module: Sendable, Equatable {
+    public var path: String
+    public var buildID: [UInt8]
+    /// Address in memory minus address in the file.
+    public var bias: UInt64
+    /// Addresses in memory of its loaded segments: `low..<high`.
+    public var low: UInt64
+    public var high: UInt64
+    /// When the runtime found it, in ticks.
+    public var seenTicks: UInt64
+    /// When it was unloaded, in ticks; `UInt64.max` while it is mapped.
+    public var unloadTicks: UInt64
+
+    public init(
+        path: String, buildID: [UInt8], bias: UInt64, low: UInt64, high: UInt64, seenTicks: UInt64,
+        unloadTicks: UInt64 = .max
+    ) {
+        self.path = path
+        self.buildID = buildID
+        self.bias = bias
+        self.low = low
+        self.high = high
+        self.seenTicks = seenTicks
+        self.unloadTicks = unloadTicks
+    }
+}

@@ -1,0 +1,184 @@
+/// One thread of a process and its chunks.
+public final class TracedThread {
+    public unowned let process: TracedProcess
+    /// 1, 2, ... in the process.
+    public let serial: UInt32
+    /// The kernel's; a task's is its id and ``firstTask``.
+    public let tid: UInt32
+    /// Sorted by sequence; numbers may be missing.
+    public let chunks: ChunkList
+    /// The Swift task whose calls these are, from all threads; nil for a thread.
+    public let task: UInt32?
+    /// More than any of the kernel's: /proc/sys/kernel/pid_max is at most 2^22.
+    public static let firstTask: UInt32 = 1 << 30
+    /// Put together in memory.
+    public let isJoined: Bool
+    private let damage: DamageLog
+    private let file: MappedFile?
+    /// When the tracer took time, over all of the thread.
+    private let tracer: TracerTime
+    /// What `chunks` lie in, when that is not the session's.
+    private let memory: JoinedChunks?
+    private var states: [PayloadState]
+    private var read = MappedFile.ReadStretch()
+
+    private enum PayloadState { case unread, intact, damaged }
+
+    init(
+        process: TracedProcess, serial: UInt32, chunks: ChunkList, file: MappedFile?, damage: DamageLog,
+        tracer: TracerTime? = nil
+    ) {
+        self.tracer = tracer ?? TracerTime(chunks)
+        self.process = process
+        self.serial = serial
+        self.tid = chunks.last?.tid ?? 0
+        self.chunks = chunks
+        self.file = file
+        self.damage = damage
+        task = nil
+        isJoined = false
+        memory = nil
+        states = Array(repeating: .unread, count: chunks.count)
+    }
+
+    /// Calls put together from threads of `process`: those of a Swift task, or what `thread` did besides tasks.
+    public init(_ process: TracedProcess, task: UInt32?, thread: TracedThread?, chunks memory: JoinedChunks) {
+        self.process = process
+        self.task = task
+        serial = thread?.serial ?? 0
+        tid = task.map { TracedThread.firstTask &+ $0 } ?? thread?.tid ?? 0
+        chunks = ChunkList(memory.chunks, memory.chunks.indices)
+        self.memory = memory
+        isJoined = true
+        file = nil
+        tracer = TracerTime.none
+        damage = DamageLog()
+        states = Array(repeating: .intact, count: chunks.count)
+    }
+
+    /// The chunks `range` as a thread of their own, which may be read while others read the rest.
+    ///
+    /// - Parameter damage: takes what is found there.
+    public func part(_ range: Range<Int>, damage: DamageLog) -> TracedThread {
+        TracedThread(
+            process: process, serial: serial, chunks: chunks.part(range), file: file, damage: damage, tracer: tracer)
+    }
+
+    /// The same, on the clock that all threads share: what the tracer took is part of calls.
+    public var onSharedClock: TracedThread {
+        TracedThread(
+            process: process, serial: serial, chunks: chunks, file: file, damage: damage, tracer: TracerTime.none)
+    }
+
+    /// Whether chunk `index` follows the one before it and lists all calls that are open between them.
+    public func canBeSplit(at index: Int) -> Bool {
+        let (before, chunk) = (chunks[index - 1], chunks[index])
+        return chunk.sequence == before.sequence &+ 1 && chunk.lostCalls == 0 && chunk.lane == 0
+            && chunk.depth == chunk.pathCount && before.endTicks != 0 && before.endTicks <= chunk.beginTicks
+            && !before.isTruncated && !before.isStopped && !chunk.restatesPath
+    }
+
+    /// Ticks that the tracer took of the thread at chunk switches up to `ticks`, as far as it is known exactly: time that
+    /// is in no call's duration.
+    ///
+    /// - Complexity: O(log chunks).
+    public func tracerTicks(upTo ticks: UInt64) -> UInt64 { tracer.ticks(upTo: ticks) }
+
+    /// Ticks that the tracer took of the thread at all chunk switches.
+    public var tracerTicks: UInt64 { tracer.total }
+
+    /// Adds damage found while reading a ``part(_:damage:)``.
+    public func report(_ found: DamageLog) {
+        for entry in found.entries { damage.report(entry) }
+    }
+
+    /// The name the thread had last, or empty.
+    public var name: String { chunks.last { !$0.name.isEmpty }?.name ?? "" }
+    /// The thread was seen to end.
+    public var hasEnded: Bool { chunks.last?.isLast ?? false }
+    /// Recording was stopped, and not started again before the thread made its last call.
+    public var wasStopped: Bool { chunks.last?.isStopped ?? false }
+    /// Calls that are open in the last record lasted until the process ended.
+    public var lastsAsLongAsProcess: Bool { !hasEnded && !process.isCutShort }
+    /// Calls that left no record, as far as is known.
+    public var lostCalls: UInt64 { chunks.reduce(0) { $0 &+ $1.lostCalls } }
+    public var orphanExits: UInt64 { chunks.reduce(0) { $0 &+ $1.orphanExits } }
+    /// Bytes of chunk headers and payloads.
+    public var bytes: Int { chunks.reduce(0) { $0 + Chunk.headerSize + $1.payload.count } }
+
+    /// Whether the payload of chunk `index` may be read; a checksum that does not hold is reported once.
+    ///
+    /// - Complexity: O(payload) the first time.
+    public func payloadIsIntact(ofChunk index: Int) -> Bool {
+        if states[index] == .unread {
+            let chunk = chunks[index]
+            states[index] = chunk.payloadIsIntact ? .intact : .damaged
+            if states[index] == .damaged {
+                damage.report(
+                    Damage(
+                        file: chunk.file, offset: chunk.offset,
+                        lostBytes: UInt64(Chunk.headerSize + chunk.payload.count), kind: .payloadSum))
+            }
+        }
+        return states[index] == .intact
+    }
+
+    /// Tells the system that chunk `index` is not needed for now.
+    public func release(chunk index: Int) {
+        guard chunks[index].file == TraceLog.name else { return }
+        file?.release(chunks[index].payload, of: &read, isLast: index == chunks.count - 1)
+    }
+
+    /// Adds damage found while decoding chunk `index`, `bytes` before the payload's end.
+    public func report(_ kind: Damage.Kind, inChunk index: Int, remaining bytes: Int = 0) {
+        let chunk = chunks[index]
+        // The cut of a truncated chunk was named when the file was read.
+        if kind == .malformedRecord, chunk.isTruncated { return }
+        let payloadEnd = chunk.offset + UInt64(Chunk.headerSize + chunk.payload.count)
+        damage.report(
+            Damage(
+                file: chunk.file, offset: bytes == 0 ? chunk.offset : payloadEnd - UInt64(bytes),
+                lostBytes: UInt64(bytes), kind: kind))
+    }
+
+    /// The last moment known of the thread, in ticks: of its records, or its process's end if it was there then and nothing
+    /// is missing.
+    ///
+    /// - Complexity: O(records) of an unfinished last chunk.
+    public func lastTicks() -> UInt64 {
+        guard let last = chunks.last else { return 0 }
+        var cursor = last.records
+        cursor.ticks = last.beginTicks
+        if last.endTicks == 0 {
+            reading: while true {
+                switch cursor.next() {
+                case .end, .malformed: break reading
+                default: break
+                }
+            }
+        }
+        return max(cursor.ticks, last.endTicks, lastsAsLongAsProcess && !last.isStopped ? process.endTicks : 0)
+    }
+
+    /// Enter records in all chunks; those of chunks never finished are counted in their records.
+    ///
+    /// - Complexity: O(chunks), and O(records) of unfinished chunks.
+    public func countCalls() -> UInt64 {
+        var total: UInt64 = 0
+        for chunk in chunks {
+            guard chunk.endTicks == 0 || chunk.isTruncated else {
+                total &+= chunk.calls
+                continue
+            }
+            var cursor = chunk.records
+            reading: while true {
+                switch cursor.next() {
+                case .enter: total &+= 1
+                case .end, .malformed: break reading
+                default: break
+                }
+            }
+        }
+        return total
+    }
+}

@@ -1,0 +1,297 @@
+internal import CTraceFormat
+internal import Glibc
+
+/// Moves finished chunks from the buffers to the log while the program runs, and all others when it has ended.
+final class Drain: @unchecked Sendable {
+    private let buffers: SharedBuffers
+    private let log: TraceLog
+    private let clock: SessionClock
+    private let maxSize: UInt64?
+    private var isStopping: UInt32 = 0
+    private var threads: Set<UInt64> = []
+    private var calls: UInt64 = 0
+    private var lostCalls: UInt64 = 0
+    private var unwrittenCalls: UInt64 = 0
+    private var spoiledChunks: UInt64 = 0
+    private var isCapped = false
+    /// Notes of programs that were looked at, and how many of those have hooks.
+    private var knownMissed = 0
+    private var missed = 0
+    /// Slots whose chunk is left where it is, because the log has no room for it.
+    private var kept: Set<Int> = []
+    private var isFinishing = false
+    private var seen: Set<UInt32> = []
+    /// Of each process: its id, and how many metadata chunks it has written.
+    /// Whether a process's counter is another than ours, by index, as its first chunk showed.
+    private var countsOtherwise: [UInt32: Bool] = [:]
+    private var processes: [UInt32: (pid: UInt32, metadataChunks: UInt64)] = [:]
+
+    /// Between two looks while chunks keep coming. Long enough to cost nothing, short enough that a few buffers a
+    /// thread are all that is ever in use.
+    private static let pause: UInt64 = 1_000_000  // ns
+    /// Looks without a finished chunk before the drain goes to sleep until a process wakes it.
+    private static let patience = 4
+    /// The shortest and the longest sleep.
+    private static let naps: ClosedRange<UInt64> = 50_000_000...1_000_000_000  // ns
+
+    init(buffers: SharedBuffers, log: TraceLog, clock: SessionClock, maxSize: UInt64?) {
+        self.buffers = buffers
+        self.log = log
+        self.clock = clock
+        self.maxSize = maxSize
+    }
+
+    /// Drains until ``stop()``, or until there is nothing to drain and nobody left who could write. For a thread of its own.
+    ///
+    /// - Parameter isNeeded: is asked whenever the drain has slept undisturbed, at most once a second.
+    func run(while isNeeded: () -> Bool = { true }) {
+        yieldToOthers()
+        var idle = 0, nap = Self.naps.lowerBound
+        while fathom_load32(&isStopping) == 0 {
+            idle = drainFinished() == 0 ? idle + 1 : 0
+            if idle < Self.patience {
+                if idle == 0 { nap = Self.naps.lowerBound }
+                var time = timespec(tv_sec: 0, tv_nsec: Int(Self.pause))
+                nanosleep(&time, nil)
+                continue
+            }
+            fathom_store32(&buffers.header.pointee.recorder_waits, 1)
+            // A chunk finished before the flag was up wakes nobody.
+            var wasWoken = drainFinished() != 0 || fathom_load32(&isStopping) != 0
+            if !wasWoken {
+                fathom_wait32(&buffers.header.pointee.recorder_waits, 1, nap)
+                wasWoken = fathom_load32(&buffers.header.pointee.recorder_waits) == 0
+            }
+            fathom_store32(&buffers.header.pointee.recorder_waits, 0)
+            idle = 0
+            if wasWoken { continue }
+            guard isNeeded() else { return }
+            nap = min(nap * 2, Self.naps.upperBound)
+            idle = Self.patience - 1
+        }
+    }
+
+    /// Has this thread wait until a processor is free, or a time slice over, instead of interrupting the program when it wakes.
+    private func yieldToOthers() {
+        let batch: Int32 = 3  // SCHED_BATCH, which Swift does not see
+        var parameters = sched_param()
+        if sched_getscheduler(0) == SCHED_OTHER { sched_setscheduler(0, batch, &parameters) }
+    }
+
+    /// Drains again after ``stop()``.
+    func resume(while isNeeded: () -> Bool) {
+        fathom_store32(&isStopping, 0)
+        run(while: isNeeded)
+    }
+
+    func stop() {
+        fathom_store32(&isStopping, 1)
+        fathom_store32(&buffers.header.pointee.recorder_waits, 0)
+        fathom_wake32(&buffers.header.pointee.recorder_waits)
+    }
+
+    /// Drains what ended processes left unfinished, or `everything` when nobody is left. Call after ``run(while:)`` has
+    /// returned.
+    ///
+    /// - Returns: The processes that are still alive; their chunks stay in the buffers.
+    func finish(everything: Bool) -> [Int32] {
+        isFinishing = everything
+        kept = []
+        _ = drainFinished()
+        if everything {
+            for state in [FATHOM_SLOT_OWNED, SharedBuffers.noState] { buffers.slots(in: state).forEach(drain) }
+            // What was drained has no magic any more: these are slots whose word was written over.
+            for slot in buffers.slots(in: FATHOM_SLOT_FREE) where slot.header.magic == FATHOM_CHUNK_MAGIC {
+                drain(slot)
+            }
+            return []
+        }
+        var alive: [UInt32: Bool] = [:]
+        let owned = buffers.slots(in: FATHOM_SLOT_OWNED).filter { $0.header.magic == FATHOM_CHUNK_MAGIC }
+        for slot in owned {
+            seen.insert(slot.header.process)
+            let pid = slot.header.pid
+            let isAlive = alive[pid] ?? processIsAlive(Int32(bitPattern: pid))
+            alive[pid] = isAlive
+            if !isAlive { drain(slot) }
+        }
+        return alive.filter { $0.value }.map { Int32(bitPattern: $0.key) }.sorted()
+    }
+
+    /// What the log will lack, chunks' own `lost_calls` aside.
+    var losses: RecordingLosses {
+        let ticks = clock.now &- clock.start.ticks
+        let unplaced = buffers.count(\.unplaced_calls, within: ticks)
+        let leftOut = buffers.count(\.left_out_calls, within: ticks)
+        return RecordingLosses(
+            unplacedCalls: unplaced, unwrittenCalls: unwrittenCalls, leftOutCalls: leftOut,
+            spoiledChunks: spoiledChunks, isSpoiled: buffers.isSpoiled)
+    }
+
+    /// Chunks stay in the buffers for the reader to find.
+    var keepsChunks: Bool { !kept.isEmpty }
+
+    func summarize(into summary: inout RecordingSummary) {
+        summary.processes = seen.count
+        summary.threads = threads.count
+        summary.calls = calls
+        summary.bytes = log.bytes
+        summary.unwrittenCalls = unwrittenCalls
+        summary.writeError = log.error.map(describe)
+        let losses = losses
+        summary.lostCalls = lostCalls.addingClamped(losses.unplacedCalls)
+        summary.spoiledChunks = spoiledChunks
+        summary.isSpoiled = losses.isSpoiled
+        summary.leftOutCalls = losses.leftOutCalls
+        summary.isCapped = isCapped
+        summary.missedProcesses = missed
+    }
+
+    /// Adds to the log which programs that were started have hooks and were not recorded. Call when they were started.
+    func noteMissed(hasHooks: (_ path: String) -> Bool) {
+        let notes = buffers.missed(from: knownMissed)
+        knownMissed += notes.count
+        for case let note? in notes where hasHooks(String(decoding: note.path, as: UTF8.self)) {
+            missed += 1
+            var item = fathom_missed_item()
+            let size = MemoryLayout<fathom_missed_item>.size
+            item.item.kind = UInt16(FATHOM_ITEM_MISSED)
+            item.item.size = UInt32((size + note.path.count + 7) & ~7)
+            (item.ticks, item.pid, item.reason) = (note.ticks, note.pid, note.reason)
+            item.path_size = UInt32(note.path.count)
+            var bytes = withUnsafeBytes(of: item) { Array($0) } + note.path
+            bytes += [UInt8](repeating: 0, count: Int(item.item.size) - bytes.count)
+            var chunk = fathom_chunk()
+            chunk.magic = FATHOM_CHUNK_MAGIC
+            chunk.kind = UInt8(FATHOM_CHUNK_METADATA)
+            chunk.process = FATHOM_NO_PROCESS
+            chunk.sequence = UInt64(missed - 1)
+            (chunk.begin_ticks, chunk.end_ticks) = (note.ticks, note.ticks)
+            (chunk.used, chunk.capacity) = (item.item.size, item.item.size)
+            _ = bytes.withUnsafeBytes { log.append(chunk, payload: $0.baseAddress!) }
+        }
+    }
+
+    /// Adds to the log when and how the process ended that was waited for: its newest image is meant.
+    func noteEnd(of pid: Int32, status: Int32, ticks: UInt64) {
+        guard let (index, process) = processes.filter({ $0.value.pid == UInt32(pid) }).max(by: { $0.key < $1.key })
+        else { return }
+        var item = fathom_end_item()
+        item.item.kind = UInt16(FATHOM_ITEM_END)
+        item.item.size = UInt32(MemoryLayout<fathom_end_item>.size)
+        item.ticks = ticks
+        item.how = FATHOM_END_WAITED
+        item.status = UInt32(bitPattern: status)
+        var chunk = fathom_chunk()
+        chunk.magic = FATHOM_CHUNK_MAGIC
+        chunk.kind = UInt8(FATHOM_CHUNK_METADATA)
+        chunk.process = index
+        (chunk.pid, chunk.tid) = (process.pid, process.pid)
+        chunk.sequence = process.metadataChunks
+        (chunk.begin_ticks, chunk.end_ticks) = (ticks, ticks)
+        (chunk.used, chunk.capacity) = (item.item.size, item.item.size)
+        _ = withUnsafeBytes(of: item) { log.append(chunk, payload: $0.baseAddress!) }
+    }
+
+    /// Drains finished chunks, oldest first: where the log has to end, it ends at one moment for all.
+    ///
+    /// - Returns: How many there were.
+    private func drainFinished() -> Int {
+        buffers.repair()
+        let finished = buffers.slots(in: FATHOM_SLOT_FULL).filter { !kept.contains($0.index) }
+        for slot in finished.sorted(by: { $0.header.begin_ticks < $1.header.begin_ticks }) { drain(slot) }
+        return finished.count
+    }
+
+    /// Moves a slot's chunk to the log, and frees the slot. What the log has no room for is lost, and counted; but metadata,
+    /// without which nothing has a name, and whatever is there in the end, stay in the slot.
+    private func drain(_ slot: SharedBuffers.Slot) {
+        var slot = slot
+        slot.header.used = fathom_chunk_written(&slot.header)
+        var header = slot.header
+        guard isSound(slot), let payload = buffers.payload(of: slot) else {
+            // A chunk that was just being begun has no magic yet.
+            if header.magic != 0 || slot.isFull { spoiledChunks += 1 }
+            buffers.free(slot)
+            return
+        }
+        seen.insert(header.process)
+        let isMetadata = header.kind == UInt8(FATHOM_CHUNK_METADATA)
+        if isMetadata {
+            processes[header.process] = (
+                header.pid, max(processes[header.process]?.metadataChunks ?? 0, header.sequence &+ 1)
+            )
+        } else {
+            if header.end_ticks == 0 { header.calls = countCalls(header, payload) }
+            threads.insert(UInt64(header.process) << 32 | UInt64(header.thread))
+        }
+        let told = header.calls + UInt64(header.path_calls)
+        // The cap is for records.
+        let isWritten = (isMetadata || !exceedsCap(header)) && log.append(header, payload: payload)
+        let isKept = !isWritten && !isCapped && (isMetadata || isFinishing)
+        if isWritten || isKept {
+            calls = calls.addingClamped(told)
+            lostCalls = lostCalls.addingClamped(header.lost_calls)
+        } else {
+            // Nobody else will tell of those that were lost before it.
+            unwrittenCalls = unwrittenCalls.addingClamped(told).addingClamped(header.lost_calls)
+        }
+        if isKept { kept.insert(slot.index) } else { buffers.free(slot) }
+    }
+
+    /// Whether the program has left a chunk as the runtime wrote it, as far as that shows.
+    private func isSound(_ slot: SharedBuffers.Slot) -> Bool {
+        var header = slot.header
+        let pid = processes[header.process]?.pid
+        guard slot.owner == header.process & UInt32.max >> 2, pid == nil || pid == header.pid else { return false }
+        // Processors' counters may differ a little. What is written over at random differs by more.
+        let (slack, now) = (3600 * clock.ticksPerSecond, clock.now)
+        let first = clock.start.ticks > slack ? clock.start.ticks - slack : 0
+        func isSound(from first: UInt64, to last: UInt64) -> Bool {
+            fathom_chunk_is_sound(&header, header.used, UInt32(buffers.slotSize), first, last) != 0
+        }
+        // An emulated processor counts otherwise, in all chunks of its process.
+        if isSound(from: first, to: now + slack) {
+            countsOtherwise[header.process] = countsOtherwise[header.process] ?? false
+            return true
+        }
+        let hour: UInt64 = 3600 * 1_000_000_000
+        let elapsed = SessionClock.nanoseconds(CLOCK_MONOTONIC) &- header.begin_ns &+ hour
+        guard elapsed < SessionClock.nanoseconds(CLOCK_MONOTONIC) &- clock.start.nanoseconds &+ 2 * hour,
+            countsOtherwise[header.process] != false, isSound(from: 0, to: .max)
+        else { return false }
+        countsOtherwise[header.process] = true
+        return true
+    }
+
+    /// Whether the log would grow beyond the cap; once it would, no more records are taken.
+    private func exceedsCap(_ header: fathom_chunk) -> Bool {
+        guard let maxSize else { return false }
+        if !isCapped && log.bytes + TraceLog.size(of: header) > maxSize {
+            isCapped = true
+            buffers.stopRecording()
+        }
+        return isCapped
+    }
+
+    /// Enter records of a chunk that its thread never finished.
+    private func countCalls(_ header: fathom_chunk, _ payload: UnsafeRawPointer) -> UInt64 {
+        let end = Int(header.used)
+        var offset = Int(header.path_count) * MemoryLayout<fathom_path_entry>.size
+        var count: UInt64 = 0
+        while offset + 2 <= end {
+            let unit = payload.loadUnaligned(fromByteOffset: offset, as: UInt16.self)
+            offset += Int(fathom_record_size(unit))
+            if unit & 1 == 1 && offset <= end { count += 1 }
+        }
+        return count
+    }
+}
+
+extension UInt64 {
+    /// The sum, or the greatest number there is: programs may write what they like where counts are kept.
+    func addingClamped(_ other: UInt64) -> UInt64 {
+        let (sum, overflow) = addingReportingOverflow(other)
+        return overflow ? .max : sum
+    }
+}

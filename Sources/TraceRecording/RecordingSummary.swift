@@ -1,0 +1,34 @@
+/// What was recorded, and what was not.
+public struct RecordingSummary: Sendable {
+    public var status: TargetStatus
+    /// The session directory as it was asked for.
+    public var session: String
+    public var processes = 0
+    public var threads = 0
+    public var calls: UInt64 = 0
+    /// Programs with hooks that were started and not recorded.
+    public var missedProcesses = 0
+    /// Of the trace, in bytes.
+    public var bytes: UInt64 = 0
+    /// Processes go on recording into the session after the program has ended.
+    public var isContinued = false
+    /// Who goes on recording them in the background; nil when nobody does.
+    public var backgroundRecorder: Int32?
+    /// Those of them that have made calls.
+    public var stillRunning: [Int32] = []
+    /// Calls of finished chunks that could not be written, and why.
+    public var unwrittenCalls: UInt64 = 0
+    public var writeError: String?
+    /// Calls that found no buffer: the file system was full, or the size cap was reached.
+    public var lostCalls: UInt64 = 0
+    public var isCapped = false
+    /// Chunks that the program had written over in memory.
+    public var spoiledChunks: UInt64 = 0
+    /// It had written over what counts lost calls, too: there may be more.
+    public var isSpoiled = false
+    /// What the program took without the runtime, if that was asked for; or why it is not known.
+    public var baseline: BaselineSummary?
+    public var baselineProblem: String?
+    /// Calls that the options left out.
+    public var leftOutCalls: UInt64 = 0
+}

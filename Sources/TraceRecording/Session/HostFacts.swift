@@ -1,0 +1,64 @@
+internal import Glibc
+
+/// What a session says of the machine it was made on.
+struct HostFacts {
+    var name: String
+    var kernel: String
+    var cpu: String
+    var directory: String
+
+    init() {
+        var system = utsname()
+        uname(&system)
+        name = Self.text(of: &system.nodename)
+        kernel = "\(Self.text(of: &system.sysname)) \(Self.text(of: &system.release)) \(Self.text(of: &system.machine))"
+        cpu = Self.value(of: "model name", in: "/proc/cpuinfo") ?? Self.text(of: &system.machine)
+        if let path = getcwd(nil, 0) {
+            directory = String(cString: path)
+            free(path)
+        } else {
+            directory = ""
+        }
+    }
+
+    private static func text<T>(of field: inout T) -> String {
+        withUnsafeBytes(of: &field) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+    }
+
+    /// The first 4,096 bytes of a file.
+    private static func start(of path: String) -> String? {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        return withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 1) { buffer in
+            let size = read(descriptor, buffer.baseAddress, buffer.count)
+            return size > 0 ? String(decoding: buffer[..<size], as: UTF8.self) : nil
+        }
+    }
+
+    /// The ids of all processes that can be seen.
+    static func processes() -> [String] {
+        guard let directory = opendir("/proc") else { return [] }
+        defer { closedir(directory) }
+        var processes: [String] = []
+        while let entry = readdir(directory) {
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) {
+                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if name.utf8.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }) { processes.append(name) }
+        }
+        return processes
+    }
+
+    static func firstLine(of path: String) -> String {
+        start(of: path)?.split(separator: "\n").first.map(String.init) ?? ""
+    }
+
+    static func value(of key: String, in path: String) -> String? {
+        for line in (start(of: path) ?? "").split(separator: "\n") where line.hasPrefix(key) {
+            guard let colon = line.firstIndex(of: ":") else { continue }
+            return String(line[line.index(after: colon)...].drop { $0 == " " || $0 == "\t" })
+        }
+        return nil
+    }
+}

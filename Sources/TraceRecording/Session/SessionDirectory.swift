@@ -1,0 +1,146 @@
+internal import Glibc
+
+/// The directory that one recording fills. It and its files are for their owner alone: they hold what a program did.
+///
+/// An existing session of the same name moves to NAME.old, replacing only a session there. Files of a session are told by
+/// what they begin with, never by their names; whatever else is there is left alone.
+final class SessionDirectory {
+    /// Absolute.
+    let path: String
+    /// The same, byte for byte: directories need not be called in UTF-8.
+    let rawPath: [CChar]
+    /// Locked, and never closed, until the recorder ends: nobody sets this session aside meanwhile. Files are made and
+    /// removed through it, so that they are this directory's whatever becomes of its path.
+    private let descriptor: Int32
+    private let isNew: Bool
+    /// The inodes of the files that were made here.
+    private var made: [String: ino_t] = [:]
+
+    /// - Throws: ``RecordingError``: the place is taken by something else, or cannot be written to.
+    init(creating name: String) throws(RecordingError) {
+        var name = name
+        while name.hasSuffix("/") && name.count > 1 { name.removeLast() }
+        if mkdir(name, 0o700) == 0 {
+            isNew = true
+        } else {
+            guard errno == EEXIST else { throw .cannotCreate(path: name, errno: errno) }
+            isNew = try Self.makeRoom(at: name)
+        }
+        descriptor = open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0, flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { throw .isBeingRecorded(path: name) }
+        guard let resolved = realpath(name, nil) else { throw .cannotCreate(path: name, errno: errno) }
+        path = String(cString: resolved)
+        rawPath = Array(UnsafeBufferPointer(start: resolved, count: strlen(resolved) + 1))
+        free(resolved)
+    }
+
+    func file(_ name: String) -> String { "\(path)/\(name)" }
+
+    /// Makes a file of the session.
+    ///
+    /// - Returns: A descriptor, which is the caller's.
+    func create(_ name: String, _ access: Int32) throws(RecordingError) -> Int32 {
+        let file = openat(descriptor, name, access | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw .cannotCreate(path: self.file(name), errno: errno) }
+        var status = stat()
+        if fstat(file, &status) == 0 { made[name] = status.st_ino }
+        return file
+    }
+
+    /// Opens a file that was made here, if it is still what has its name.
+    ///
+    /// - Returns: A descriptor, which is the caller's, or -1.
+    func reopen(_ name: String, _ access: Int32) -> Int32 {
+        let file = openat(descriptor, name, access | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+        var status = stat()
+        if file >= 0, fstat(file, &status) == 0, status.st_ino == made[name] { return file }
+        if file >= 0 { close(file) }
+        return -1
+    }
+
+    /// Makes a file that holds `text`.
+    func create(_ name: String, holding text: String) throws(RecordingError) {
+        let file = try create(name, O_WRONLY)
+        defer { close(file) }
+        let error = writeAll(Array(text.utf8), to: file)
+        guard error == 0 else {
+            remove(name)
+            throw .cannotCreate(path: self.file(name), errno: error)
+        }
+    }
+
+    /// Puts `text` in the place of a file at once: who reads it meanwhile reads the old or the new.
+    func replace(_ name: String, by text: String) throws(RecordingError) {
+        let temporary = name + ".new"
+        try create(temporary, holding: text)
+        if renameat(descriptor, temporary, descriptor, name) != 0 {
+            let reason = errno
+            remove(temporary)
+            throw .cannotCreate(path: file(name), errno: reason)
+        }
+        made[name] = made.removeValue(forKey: temporary)
+    }
+
+    /// Removes a file that was made here, if it is still what has its name.
+    func remove(_ name: String) {
+        var status = stat()
+        guard fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0, status.st_ino == made[name] else { return }
+        unlinkat(descriptor, name, 0)
+        made[name] = nil
+    }
+
+    /// Leaves nothing behind: there is nothing to record.
+    func discard() {
+        for name in made.keys { remove(name) }
+        if isNew { rmdir(rawPath) }
+    }
+
+    /// Sets aside the session that has the name, so that the name is an empty directory's.
+    ///
+    /// - Returns: Whether that is a new one.
+    private static func makeRoom(at name: String) throws(RecordingError) -> Bool {
+        let existing = open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard existing >= 0 else { throw .notOurs(path: name) }
+        defer { close(existing) }
+        let files = SessionFiles.names(in: existing)
+        if files.isEmpty { return false }
+        // Renamed, a link would be set aside, and not what it leads to.
+        guard !isLink(name), SessionFiles.areASession(files, in: existing) else { throw .notOurs(path: name) }
+        guard !isBeingRecorded(existing) else { throw .isBeingRecorded(path: name) }
+        try setAside(name)
+        guard mkdir(name, 0o700) == 0 else { throw .cannotCreate(path: name, errno: errno) }
+        return true
+    }
+
+    private static func setAside(_ name: String) throws(RecordingError) {
+        let old = name + ".old"
+        if access(old, F_OK) == 0 || isLink(old) { try remove(old: old) }
+        guard rename(name, old) == 0 else { throw .cannotCreate(path: name, errno: errno) }
+    }
+
+    /// Removes an older session that holds nothing but its own files.
+    private static func remove(old: String) throws(RecordingError) {
+        let directory = open(old, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+        guard directory >= 0 else { throw .notOurs(path: old) }
+        defer { close(directory) }
+        let files = SessionFiles.names(in: directory)
+        if let foreign = files.first(where: { !SessionFiles.isOne($0, in: directory) }) {
+            throw .holdsOthers(path: old, file: foreign)
+        }
+        guard !isBeingRecorded(directory) else { throw .isBeingRecorded(path: old) }
+        for file in files { unlinkat(directory, file, 0) }
+        guard rmdir(old) == 0 else { throw .notOurs(path: old) }
+    }
+
+    private static func isLink(_ path: String) -> Bool {
+        var status = stat()
+        return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
+    }
+
+    /// Whether a recorder holds the lock on the directory.
+    private static func isBeingRecorded(_ directory: Int32) -> Bool {
+        if flock(directory, LOCK_SH | LOCK_NB) != 0 { return errno == EWOULDBLOCK }
+        flock(directory, LOCK_UN)
+        return false
+    }
+}

@@ -1,0 +1,43 @@
+public import TraceAnalysis
+public import TraceFormat
+public import TraceText
+
+/// Writes every record of a thread in order, as text or as one JSON object a line.
+public struct DumpReport {
+    public enum Format: Sendable { case text, jsonLines }
+
+    private let session: Session
+    private let resolver: FunctionResolver
+    private let format: Format
+    private let showsChunks: Bool
+    private let writer: ByteWriter
+
+    public init(
+        _ writer: ByteWriter, session: Session, resolver: FunctionResolver, format: Format, showsChunks: Bool
+    ) {
+        self.writer = writer
+        self.session = session
+        self.resolver = resolver
+        self.format = format
+        self.showsChunks = showsChunks
+    }
+
+    /// Dumps `thread`.
+    ///
+    /// - Complexity: O(records); nothing is kept but the stack.
+    public func write(_ thread: TracedThread) {
+        var sink = DumpSink(
+            writer, thread, resolver.space(of: thread.process), isJSON: format == .jsonLines, showsChunks: showsChunks)
+        sink.header()
+        StackReplay.run(thread, clock: session.clock, into: &sink)
+    }
+
+    /// What no thread's chunks tell of, as a last line.
+    public func writeLosses() {
+        guard session.losses.calls > 0 else { return }
+        switch format {
+        case .text: writer.write("\n# \(session.losses)\n")
+        case .jsonLines: writer.write("{\"kind\":\"lost\",\"calls\":\(session.losses.calls)}\n")
+        }
+    }
+}

@@ -1,0 +1,203 @@
+internal import TraceAnalysis
+internal import TraceFormat
+internal import TraceText
+
+/// Prints calls as they are replayed.
+struct DumpSink: CallSink {
+    struct Payload: BitwiseCopyable {
+        var depth: UInt32 = 0
+        var function: UInt32 = 0
+    }
+
+    private let writer: ByteWriter
+    private let thread: TracedThread
+    private let space: AddressSpace
+    private let isJSON: Bool
+    private let showsChunks: Bool
+    private var lane: UInt32 = 0
+    /// What all lines of the current lane begin with.
+    private var prefix: [UInt8] = []
+    /// Name and module of each function as they are written, by id.
+    private var texts: [[UInt8]] = []
+
+    init(_ writer: ByteWriter, _ thread: TracedThread, _ space: AddressSpace, isJSON: Bool, showsChunks: Bool) {
+        self.writer = writer
+        self.thread = thread
+        self.space = space
+        self.isJSON = isJSON
+        self.showsChunks = showsChunks
+        setPrefix()
+    }
+
+    func header() {
+        guard !isJSON else { return }
+        let name = thread.name.isEmpty ? "" : " (\(thread.name))"
+        writer.write(
+            "process \(thread.process.pid) \(thread.process.label()) · thread \(thread.tid)\(name)\n"
+                + "#           time  record     call\n")
+    }
+
+    private mutating func setPrefix() {
+        prefix =
+            isJSON
+            ? Array(
+                """
+                {"process":\(thread.process.index),"pid":\(thread.process.pid),"thread":\(thread.serial),\
+                "tid":\(thread.tid),"lane":\(lane),"kind":"
+                """.utf8)
+            : []
+    }
+
+    // MARK: CallSink
+
+    func base(ofLane lane: UInt32) -> Payload { Payload(depth: .max) }
+
+    mutating func enter(_ call: UnsafeMutablePointer<OpenCall<Payload>>) {
+        let function = space.function(at: call.pointee.function, ticks: call.pointee.enterTicks)
+        call.pointee.payload = Payload(depth: (call - 1).pointee.payload.depth &+ 1, function: function)
+        write(call.pointee, call.pointee.isInherited ? "inherited" : "enter", at: call.pointee.start)
+    }
+
+    mutating func exit(_ call: UnsafeMutablePointer<OpenCall<Payload>>, end: UInt64, state: CallState) {
+        switch state {
+        case .complete: write(call.pointee, "exit", at: end)
+        case .unwound: write(call.pointee, "unwound", at: end)
+        case .open: write(call.pointee, "open", at: end)
+        }
+    }
+
+    mutating func drop(
+        _ call: UnsafeMutablePointer<OpenCall<Payload>>, calls: UInt32, time: UInt64, at moment: UInt64
+    ) {
+        begin("dropped", at: moment)
+        number("calls", UInt64(calls))
+        number("duration_ns", time)
+        end()
+    }
+
+    mutating func event(_ event: ThreadEvent, in call: UnsafeMutablePointer<OpenCall<Payload>>) {
+        begin(event.value == nil ? "mark" : "counter", at: event.moment)
+        let name = space.name(event.name)
+        if isJSON {
+            writer.write(",\"name\":" as StaticString)
+            writer.write(json: name)
+            if let value = event.value { writer.write(",\"value\":\(value.json)") }
+        } else {
+            writer.write(spaces: 4 + 2 * Int(min(call.pointee.payload.depth &+ 1, TreeText.indentedLevels)) - 2)
+            writer.write(name)
+            if let value = event.value { writer.write(" = \(value)") }
+        }
+        end()
+    }
+
+    mutating func begin(piece: TaskPiece, at moment: UInt64) {
+        begin("task", at: moment)
+        number("task", UInt64(piece.task))
+        number("resumed", piece.isResumed ? 1 : 0)
+        number("resume", UInt64(piece.resume))
+        number("contexts", UInt64(piece.depth))
+        for (name, context) in zip(["context", "caller", "caller_2", "caller_3"] as [StaticString], piece.chain) {
+            number(name, context)
+        }
+        end()
+    }
+
+    mutating func run(lane: UInt32, at moment: UInt64) {
+        self.lane = lane
+        setPrefix()
+        begin("lane", at: moment)
+        if !isJSON { number("lane", UInt64(lane)) }
+        end()
+    }
+
+    mutating func begin(chunk index: Int, at moment: UInt64, afterGap: Bool) {
+        let chunk = thread.chunks[index]
+        if showsChunks {
+            begin("chunk", at: moment)
+            number("sequence", chunk.sequence)
+            number("offset", chunk.offset)
+            number("bytes", UInt64(chunk.payload.count))
+            number("calls", chunk.calls)
+            number("depth", UInt64(chunk.depth))
+            end()
+        }
+        if chunk.lostCalls > 0 {
+            begin("lost", at: moment)
+            number("calls", chunk.lostCalls)
+            end()
+        } else if afterGap {
+            begin("lost", at: moment)
+            end()
+        }
+    }
+
+    func end(chunk index: Int, main: LaneStack<Payload>) -> Bool { !writer.isClosed }
+
+    // MARK: Lines
+
+    private func begin(_ kind: StaticString, at time: UInt64) {
+        if isJSON {
+            writer.write(prefix)
+            writer.write(kind)
+            writer.write("\",\"time_ns\":" as StaticString)
+            writer.write(decimal: time)
+        } else {
+            writer.write(decimal: time, width: 16)
+            writer.write("  " as StaticString)
+            writer.write(kind)
+            writer.write(spaces: 9 - kind.utf8CodeUnitCount)
+        }
+    }
+
+    private func number(_ name: StaticString, _ value: UInt64) {
+        writer.write(isJSON ? ",\"" : "  " as StaticString)
+        writer.write(name)
+        writer.write(isJSON ? "\":" : " " as StaticString)
+        writer.write(decimal: value)
+    }
+
+    private func end() {
+        if isJSON { writer.write(byte: UInt8(ascii: "}")) }
+        writer.write(byte: UInt8(ascii: "\n"))
+    }
+
+    private mutating func write(_ call: OpenCall<Payload>, _ kind: StaticString, at time: UInt64) {
+        begin(kind, at: time)
+        if isJSON {
+            writer.write(",\"depth\":" as StaticString)
+            writer.write(decimal: UInt64(call.payload.depth))
+            writer.write(text(call.payload.function))
+            writer.write(",\"address\":\"" as StaticString)
+            writer.write(hexadecimal: call.function)
+            writer.write("\",\"call_site\":\"" as StaticString)
+            writer.write(hexadecimal: call.callSite)
+            writer.write("\"}\n" as StaticString)
+        } else {
+            writer.write(spaces: 2 + 2 * Int(min(call.payload.depth, TreeText.indentedLevels)))
+            writer.write(text(call.payload.function))
+            writer.write(byte: UInt8(ascii: "\n"))
+        }
+    }
+
+    private mutating func text(_ function: UInt32) -> [UInt8] {
+        while texts.count <= Int(function) { texts.append([]) }
+        if texts[Int(function)].isEmpty { texts[Int(function)] = makeText(function) }
+        return texts[Int(function)]
+    }
+
+    private func makeText(_ function: UInt32) -> [UInt8] {
+        let resolved = space.functions[function]
+        guard isJSON else { return Array(resolved.name.utf8) }
+        var bytes: [UInt8] = []
+        let json = ByteWriter { piece in
+            bytes.append(contentsOf: piece)
+            return true
+        }
+        json.write(",\"function\":" as StaticString)
+        json.write(json: resolved.name)
+        json.write(",\"module\":" as StaticString)
+        json.write(json: resolved.module)
+        json.flush()
+        return bytes
+    }
+}

@@ -1,0 +1,35 @@
+internal import TraceAnalysis
+
+/// The numbers of a report's row, as every format shows them. Times in ns.
+public enum ReportColumn: String, CaseIterable, Sendable {
+    case calls
+    case total
+    case `self`
+    case inherited
+    case inheritedCalls = "inherited_calls"
+    case suspended
+    case average = "avg"
+    case minimum = "min"
+    case maximum = "max"
+    case p50, p90, p99
+
+    /// Its name in JSON and CSV.
+    var key: String { self == .calls || self == .inheritedCalls ? rawValue : rawValue + "_ns" }
+
+    func value(of row: AggregateRow) -> UInt64 {
+        switch self {
+        case .calls: row.calls
+        case .total: row.total
+        case .self: row.selfTime
+        case .inherited: row.inherited
+        case .inheritedCalls: row.inheritedCalls
+        case .suspended: row.suspended
+        case .average: row.average
+        case .minimum: row.minimum
+        case .maximum: row.maximum
+        case .p50: row.percentiles.p50
+        case .p90: row.percentiles.p90
+        case .p99: row.percentiles.p99
+        }
+    }
+}
