@@ -14,6 +14,7 @@
 #include <unwind.h>
 
 #include "CTraceRuntime.h"
+#include "CTraceRuntimeCleanup.h"
 #include "CTraceRuntimeConfine.h"
 #include "CTraceRuntimeVfork.h"
 
@@ -84,6 +85,17 @@ LONGJMP(longjmp)
 LONGJMP(_longjmp)
 LONGJMP(siglongjmp)
 LONGJMP(__longjmp_chk)
+
+// ---- pthread_cleanup_push in C: glibc jumps to where a cleanup handler is called
+
+#define CLEANUP(name, note)                                                                                            \
+    DECLARE_NEXT(name);                                                                                                \
+    FATHOM_CLEANUP(name, "__pthread_" #name, next(&next_##name, "__pthread_" #name), note)
+CLEANUP(register_cancel, FATHOM_CLEANUP_BEGINS)
+CLEANUP(register_cancel_defer, FATHOM_CLEANUP_BEGINS)
+CLEANUP(unregister_cancel, FATHOM_CLEANUP_ENDS)
+CLEANUP(unregister_cancel_restore, FATHOM_CLEANUP_ENDS)
+CLEANUP(unwind_next, FATHOM_CLEANUP_DONE)
 
 // ---- Exceptions: the personality routine of the landing frame sets where it continues. clang calls no exit hooks for
 // the frames that are passed.

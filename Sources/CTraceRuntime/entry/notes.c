@@ -91,19 +91,4 @@ void fathom_note_context(const void *pointer) {
     end_note(t);
 }
 
-uintptr_t fathom_jump_target(const void *environment) {
-    const uintptr_t *words = environment;
-    uintptr_t sp;
-#if defined(__x86_64__)
-    // glibc's sysdeps/x86_64/jmpbuf-offsets.h: the stack pointer is word 6, mangled with the pointer guard.
-    sp = words[6];
-    __asm__("rorq $17, %0\n\txorq %%fs:0x30, %0" : "+r"(sp) : : "cc");
-#elif defined(__aarch64__)
-    // glibc's sysdeps/aarch64/jmpbuf-offsets.h: word 13, mangled with __pointer_chk_guard.
-    extern uintptr_t __pointer_chk_guard __attribute__((weak));
-    sp = words[13] ^ (&__pointer_chk_guard ? __pointer_chk_guard : 0);
-#endif
-    return sp;
-}
-
 FATHOM_WITHOUT_HOOKS_END

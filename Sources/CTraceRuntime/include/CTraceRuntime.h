@@ -62,6 +62,11 @@ char *const *fathom_environment(char *const *environment, uint32_t reason, void 
 // The same for a shell that is started with `environment`: a command that begins by exporting it, and its size.
 size_t fathom_command_room(char *const *environment, const char *command);
 const char *fathom_command(char *const *environment, const char *command, void *room);
+// A function of C is about to register `buffer`, a __pthread_unwind_buf_t, and to go on at `return_address`; to take it
+// back; or to have the thread's end go on, after it called the cleanup handler.
+void fathom_note_cleanup(void *buffer, uintptr_t return_address);
+void fathom_note_cleanup_end(const void *buffer);
+void fathom_note_cleanup_done(const void *buffer);
 // Stack pointer that a setjmp buffer holds; 0 if it cannot be told.
 uintptr_t fathom_jump_target(const void *environment);
 

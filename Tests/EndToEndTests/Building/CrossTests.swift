@@ -25,12 +25,12 @@ struct CrossTests {
         }
     }
 
-    @Test(arguments: ["torture.cpp", "jumps.c", "coroutines.c"], [0, 2])
+    @Test(arguments: ["torture.cpp", "jumps.c", "coroutines.c", "cancelled.c"], [0, 2])
     func everyCallHasItsCaller(_ source: String, _ level: Int) throws {
         let directory = try TemporaryDirectory("cross")
         let session = directory.file("session.fathom")
         let truth = directory.file("truth")
-        let arguments = source == "coroutines.c" ? [] : ["5000"]
+        let arguments = ["coroutines.c", "cancelled.c"].contains(source) ? [] : ["5000"]
         #expect(try record(try compile(source, level: level), arguments, into: session, truth: truth).status == 0)
         expectSameTree(try Dump(session).enters(), try Truth.calls(truth))
     }

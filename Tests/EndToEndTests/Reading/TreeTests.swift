@@ -3,7 +3,7 @@ import Testing
 
 /// The tree is the true one, however frames are left: every call has its true caller and its true depth.
 @Suite struct TreeTests {
-    @Test(arguments: ["torture.cpp", "jumps.c", "coroutines.c"], Build.all)
+    @Test(arguments: ["torture.cpp", "jumps.c", "coroutines.c", "cancelled.c"], Build.all)
     func everyCallHasItsCaller(_ source: String, _ build: Build) throws {
         try check(source, try Binaries.instrumented(source, build))
     }
@@ -19,7 +19,7 @@ import Testing
         let directory = try TemporaryDirectory("tree")
         let session = directory.file("session.fathom")
         let truth = directory.file("truth")
-        let arguments = source == "coroutines.c" ? [] : ["20000"]
+        let arguments = ["coroutines.c", "cancelled.c"].contains(source) ? [] : ["20000"]
         let plain = try run(binary, arguments)
         let recorded = try Fathom.record([binary] + arguments, into: session, environment: ["TRUTH": truth])
         #expect(recorded.stdout == plain.stdout)

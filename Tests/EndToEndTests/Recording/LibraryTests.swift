@@ -79,7 +79,7 @@ import Testing
         arguments: [
             TracedProgram("counter.c", ["15"]), TracedProgram("subshells.c", ["20"]), TracedProgram("json.c"),
             TracedProgram("threads.c"), TracedProgram("jumps.c", ["5000"]), TracedProgram("torture.cpp", ["5000"]),
-            TracedProgram("coroutines.c"),
+            TracedProgram("coroutines.c"), TracedProgram("cancelled.c"),
         ], Build.two)
     func linkedStatically(_ program: TracedProgram, _ build: Build) throws {
         let binary = try Binaries.instrumented(
