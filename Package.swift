@@ -112,7 +112,7 @@ let package = Package(
         .testTarget(name: "TraceSymbolsTests", dependencies: ["TraceSymbols", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "TraceBuildTests", dependencies: ["TraceBuild", "TestSupport"], swiftSettings: strict),
         .testTarget(
-            name: "TraceRecordingTests", dependencies: ["TraceRecording", "TestSupport"], swiftSettings: strict),
+            name: "TraceRecordingTests", dependencies: ["CTraceFormat", "TraceRecording", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "EndToEndTests", dependencies: ["TestSupport"], swiftSettings: strict),
     ]
 )

@@ -1,0 +1,31 @@
+internal import Glibc
+
+/// What only some users may do, so that a test of it can say that it is skipped.
+public enum Privilege {
+    public static let isRoot = getuid() == 0
+
+    /// Whether this process may mount a file system; even root may not everywhere.
+    public static let mounts: Bool = {
+        guard isRoot, let directory = try? TemporaryDirectory("mounts"),
+            mount("tmpfs", directory.path, "tmpfs", 0, "size=64k") == 0
+        else { return false }
+        umount2(directory.path, Int32(MNT_DETACH))
+        return true
+    }()
+}
+
+/// A file system in memory of a few bytes, at a directory of its own, gone when the last reference goes.
+public final class SmallFileSystem {
+    public let directory: TemporaryDirectory
+
+    /// - Parameter options: as mount(8) takes them for a tmpfs, such as `size=400k`.
+    /// - Throws: ``TestSupportError`` when it cannot be mounted; see ``Privilege/mounts``.
+    public init(_ options: String, isReadOnly: Bool = false) throws(TestSupportError) {
+        directory = try TemporaryDirectory("file-system")
+        guard mount("tmpfs", directory.path, "tmpfs", isReadOnly ? UInt(MS_RDONLY) : 0, options) == 0 else {
+            throw .failed("mount a tmpfs", errno: errno)
+        }
+    }
+
+    deinit { umount2(directory.path, Int32(MNT_DETACH)) }
+}

@@ -1,0 +1,190 @@
+import CTraceFormat
+import Glibc
+import TestSupport
+import Testing
+
+@testable import TraceRecording
+
+/// Which chunks reach the log, in what order, and what is counted of the others.
+@Suite struct DrainTests {
+    let directory: TemporaryDirectory
+    let recording: Recording
+    let payload = records(5)
+
+    init() throws {
+        directory = try TemporaryDirectory("drain")
+        recording = try Recording(in: directory.file("session.fathom"))
+    }
+
+    private func chunk(_ sequence: UInt64, isOpen: Bool = false, pid: Int32 = getpid()) -> fathom_chunk {
+        var chunk = recording.header(payload.count, pid: pid, isOpen: isOpen)
+        chunk.sequence = sequence
+        chunk.calls = isOpen ? 0 : 5
+        return chunk
+    }
+
+    private func summary(_ drain: Drain) -> RecordingSummary {
+        var summary = RecordingSummary(status: .exited(0), session: "")
+        drain.summarize(into: &summary)
+        return summary
+    }
+
+    /// A process that has ended: its id is nobody's.
+    private func endedProcess() throws -> Int32 {
+        var pid = pid_t()
+        var arguments: [UnsafeMutablePointer<CChar>?] = [strdup("true"), nil]
+        defer { free(arguments[0]) }
+        try #require(posix_spawnp(&pid, "true", nil, nil, &arguments, environ) == 0)
+        var status: Int32 = 0
+        try #require(waitpid(pid, &status, 0) == pid)
+        return pid
+    }
+
+    @Test func finishedChunksOldestFirst() throws {
+        let first = chunk(0), second = chunk(1), third = chunk(2)
+        recording.put(third, payload, into: 0, state: FATHOM_SLOT_FULL)
+        recording.put(first, payload, into: 1, state: FATHOM_SLOT_FULL)
+        recording.put(second, payload, into: 2, state: FATHOM_SLOT_FULL)
+        let drain = recording.drain()
+        #expect(drain.finish(everything: false).isEmpty)
+        #expect(try recording.logged().map(\.sequence) == [0, 1, 2])
+        #expect((0..<3).allSatisfy { recording.word(of: $0).pointee == FATHOM_SLOT_FREE })
+        #expect(summary(drain).calls == 15 && summary(drain).threads == 1 && summary(drain).processes == 1)
+    }
+
+    /// A live process goes on with its chunk; a dead one's is taken, its calls counted by its records.
+    @Test func openChunksOfDeadProcesses() throws {
+        recording.put(chunk(0, isOpen: true), payload, into: 0, state: FATHOM_SLOT_OWNED)
+        var dead = chunk(1, isOpen: true, pid: try endedProcess())
+        dead.process = 1
+        recording.put(dead, payload, into: 1, state: FATHOM_SLOT_OWNED)
+        let drain = recording.drain()
+        #expect(drain.finish(everything: false) == [getpid()])
+        #expect(try recording.logged().map(\.sequence) == [1])
+        #expect(summary(drain).calls == 5)
+        // Nobody is left: the other one as well.
+        #expect(drain.finish(everything: true).isEmpty)
+        #expect(try recording.logged().map(\.sequence) == [1, 0])
+        #expect(summary(drain).calls == 10)
+    }
+
+    /// A field of a chunk's header, and what a program may have written over it.
+    enum Field: CaseIterable {
+        case used, pathCount, inherited, thread, pid, begin
+
+        func spoil(_ chunk: inout fathom_chunk) {
+            switch self {
+            case .used: chunk.used = 0x7fff_ffff
+            case .pathCount: chunk.path_count = 1
+            case .inherited: chunk.inherited = 1
+            case .thread: chunk.thread = 0
+            case .pid: chunk.pid += 1
+            case .begin: chunk.begin_ticks = .max
+            }
+        }
+    }
+
+    @Test(arguments: Field.allCases) func spoiledChunk(_ field: Field) throws {
+        var metadata = chunk(0)
+        (metadata.kind, metadata.thread, metadata.calls) = (UInt8(FATHOM_CHUNK_METADATA), 0, 0)
+        recording.put(metadata, into: 0, state: FATHOM_SLOT_FULL)
+        let drain = recording.drain()
+        _ = drain.finish(everything: false)
+        var spoiled = chunk(1)
+        field.spoil(&spoiled)
+        recording.put(spoiled, payload, into: 0, state: FATHOM_SLOT_FULL)
+        recording.put(chunk(2), payload, into: 1, state: FATHOM_SLOT_FULL)
+        _ = drain.finish(everything: true)
+        #expect(try recording.logged().map(\.sequence) == [0, 2])
+        #expect(summary(drain).spoiledChunks == 1 && drain.losses.spoiledChunks == 1)
+        #expect(recording.word(of: 0).pointee == FATHOM_SLOT_FREE)
+    }
+
+    @Test func slotWordWrittenOver() throws {
+        recording.put(chunk(0), payload, into: 0, state: SharedBuffers.noState)
+        let drain = recording.drain()
+        _ = drain.finish(everything: true)
+        #expect(try recording.logged().map(\.sequence) == [0])
+    }
+
+    @Test func sizeCap() throws {
+        for slot in 0..<4 { recording.put(chunk(UInt64(slot)), payload, into: slot, state: FATHOM_SLOT_FULL) }
+        let drain = recording.drain(maxSize: recording.log.bytes + 2 * TraceLog.size(of: chunk(0)))
+        _ = drain.finish(everything: true)
+        #expect(try recording.logged().map(\.sequence) == [0, 1])
+        let summary = summary(drain)
+        #expect(summary.isCapped && summary.calls == 10 && summary.unwrittenCalls == 10)
+        #expect(recording.buffers.header.pointee.control == FATHOM_CONTROL_CAPPED)
+        #expect(!drain.keepsChunks)
+    }
+
+    /// The counts of calls that were lost before a chunk reach the sum even when they are as large as can be.
+    @Test func lossesAreAddedUp() throws {
+        var first = chunk(0), second = chunk(1)
+        (first.lost_calls, second.lost_calls) = (7, 8)
+        recording.put(first, payload, into: 0, state: FATHOM_SLOT_FULL)
+        recording.put(second, payload, into: 1, state: FATHOM_SLOT_FULL)
+        recording.buffers.header.pointee.unplaced_calls = 100
+        let drain = recording.drain()
+        _ = drain.finish(everything: true)
+        #expect(summary(drain).lostCalls == 115 && drain.losses.unplacedCalls == 100)
+        #expect(UInt64.max.addingClamped(1) == .max)
+    }
+
+    /// Where the disk is full, metadata stays in its slot for the reader; so does the rest, in the end.
+    @Test(.enabled(if: Privilege.mounts)) func fullDisk() throws {
+        let files = try SmallFileSystem("size=160k")
+        let recording = try Recording(in: files.directory.file("session.fathom"))
+        var metadata = recording.header(payload.count)
+        (metadata.kind, metadata.thread, metadata.calls) = (UInt8(FATHOM_CHUNK_METADATA), 0, 0)
+        recording.put(metadata, payload, into: 0, state: FATHOM_SLOT_FULL)
+        var calls = recording.header(payload.count)
+        calls.calls = 5
+        recording.put(calls, payload, into: 1, state: FATHOM_SLOT_FULL)
+        let filler = open(files.directory.file("filler"), O_WRONLY | O_CREAT, 0o600)
+        let block = [UInt8](repeating: 0, count: 4096)
+        while write(filler, block, block.count) == block.count {}
+        close(filler)
+        // The log's last page has some room left.
+        let drain = recording.drain()
+        while recording.log.error == nil {
+            var fill = recording.header(2000)
+            fill.calls = 0
+            _ = block.withUnsafeBytes { recording.log.append(fill, payload: $0.baseAddress!) }
+        }
+        let logged = try recording.logged().count
+        _ = drain.finish(everything: false)
+        #expect(drain.keepsChunks && recording.word(of: 0).pointee & 3 == FATHOM_SLOT_FULL)
+        #expect(recording.word(of: 1).pointee == FATHOM_SLOT_FREE)
+        #expect(try recording.logged().count == logged)
+        let summary = summary(drain)
+        #expect(summary.unwrittenCalls == 5 && summary.writeError != nil)
+        unlink(files.directory.file("filler"))
+        _ = drain.finish(everything: true)
+        #expect(try recording.logged().count == logged + 1 && !drain.keepsChunks)
+    }
+
+    @Test func endOfTheProcessThatWasWaitedFor() throws {
+        var metadata = recording.header(0, process: 3, pid: 4242)
+        (metadata.kind, metadata.thread) = (UInt8(FATHOM_CHUNK_METADATA), 0)
+        recording.put(metadata, into: 0, state: FATHOM_SLOT_FULL)
+        let drain = recording.drain()
+        _ = drain.finish(everything: true)
+        drain.noteEnd(of: 4242, status: 9, ticks: recording.clock.now)
+        drain.noteEnd(of: 1, status: 0, ticks: recording.clock.now)  // never seen: nothing to tell
+        let chunks = try recording.logged()
+        #expect(chunks.map(\.process) == [3, 3] && chunks.map(\.sequence) == [0, 1])
+    }
+
+    /// A drain that runs in a thread of its own takes what comes, and ends when nobody is left.
+    @Test func runsUntilNobodyNeedsIt() throws {
+        for slot in 0..<3 { recording.put(chunk(UInt64(slot)), payload, into: slot, state: FATHOM_SLOT_FULL) }
+        var asked = 0
+        recording.drain().run {
+            asked += 1
+            return asked < 2
+        }
+        #expect(asked == 2)
+        #expect(try recording.logged().count == 3)
+    }
+}

@@ -1,0 +1,156 @@
+import Glibc
+import TestSupport
+import Testing
+
+@testable import TraceRecording
+
+/// What is made in a session's directory, what takes whose place, and that no file of anybody else's is touched.
+@Suite struct SessionDirectoryTests {
+    let directory: TemporaryDirectory
+    var path: String { directory.file("session.fathom") }
+
+    init() throws { directory = try TemporaryDirectory("sessions") }
+
+    private func mode(_ path: String) -> mode_t? {
+        var status = stat()
+        return lstat(path, &status) == 0 ? status.st_mode & 0o7777 : nil
+    }
+
+    private func text(_ path: String) throws -> String { String(decoding: try readFile(path), as: UTF8.self) }
+
+    /// A directory that holds what makes a session.
+    private func makeSession(_ name: String, saying what: String) throws {
+        let session = try SessionDirectory(creating: directory.file(name))
+        try session.create("session.json", holding: SessionDescription.start + what)
+    }
+
+    @Test func filesAreTheOwnersAlone() throws {
+        let old = umask(0)
+        defer { umask(old) }
+        let session = try SessionDirectory(creating: path)
+        close(try session.create("trace", O_WRONLY))
+        try session.create("session.json", holding: "{}")
+        #expect(mode(path) == 0o700)
+        #expect(mode("\(path)/trace") == 0o600 && mode("\(path)/session.json") == 0o600)
+    }
+
+    @Test func slashesAtTheEnd() throws {
+        #expect(try SessionDirectory(creating: path + "///").path == path)
+    }
+
+    @Test func emptyDirectoryIsTaken() throws {
+        try directory.makeDirectory("session.fathom")
+        let session = try SessionDirectory(creating: path)
+        try session.create("session.json", holding: "{}")
+        session.discard()
+        // It was there before, so it stays, as empty as it was.
+        #expect(mode(path) != nil && mode("\(path)/session.json") == nil)
+    }
+
+    @Test func discardLeavesNothing() throws {
+        let session = try SessionDirectory(creating: path)
+        try session.create("session.json", holding: "{}")
+        session.discard()
+        #expect(mode(path) == nil)
+    }
+
+    @Test func earlierSessionIsSetAside() throws {
+        for what in ["first", "second", "third"] { try makeSession("session.fathom", saying: what) }
+        #expect(try text("\(path)/session.json") == SessionDescription.start + "third")
+        #expect(try text("\(path).old/session.json") == SessionDescription.start + "second")
+    }
+
+    @Test func sessionThatIsBeingRecordedStays() throws {
+        let first = try SessionDirectory(creating: path)
+        try first.create("session.json", holding: SessionDescription.start)
+        #expect(throws: RecordingError.isBeingRecorded(path: path)) { try SessionDirectory(creating: path) }
+        withExtendedLifetime(first) {}
+        #expect(try text("\(path)/session.json") == SessionDescription.start)
+    }
+
+    @Test func foreignDirectoryStays() throws {
+        try directory.makeDirectory("session.fathom")
+        try directory.write("mine", to: "session.fathom/trace")
+        #expect(throws: RecordingError.notOurs(path: path)) { try SessionDirectory(creating: path) }
+        #expect(try text("\(path)/trace") == "mine")
+    }
+
+    @Test func olderSessionWithAForeignFileStays() throws {
+        for what in ["first", "second"] { try makeSession("session.fathom", saying: what) }
+        try directory.write("mine", to: "session.fathom.old/notes")
+        #expect(throws: RecordingError.holdsOthers(path: "\(path).old", file: "notes")) {
+            try SessionDirectory(creating: path)
+        }
+        #expect(try text("\(path).old/notes") == "mine")
+        #expect(try text("\(path)/session.json") == SessionDescription.start + "second")
+    }
+
+    @Test func linksAreNotFollowed() throws {
+        try makeSession("real.fathom", saying: "real")
+        #expect(symlink(directory.file("real.fathom"), path) == 0)
+        #expect(throws: RecordingError.notOurs(path: path)) { try SessionDirectory(creating: path) }
+        #expect(try text(directory.file("real.fathom/session.json")) == SessionDescription.start + "real")
+    }
+
+    @Test func plainFileStays() throws {
+        try directory.write("mine", to: "session.fathom")
+        #expect(throws: RecordingError.notOurs(path: path)) { try SessionDirectory(creating: path) }
+        #expect(try text(path) == "mine")
+    }
+
+    @Test func fileThatIsThereIsNotWrittenOver() throws {
+        let session = try SessionDirectory(creating: path)
+        try directory.write("mine", to: "session.fathom/trace")
+        #expect(throws: RecordingError.cannotCreate(path: "\(path)/trace", errno: EEXIST)) {
+            try session.create("trace", O_WRONLY)
+        }
+        session.remove("trace")
+        #expect(try text("\(path)/trace") == "mine")
+    }
+
+    /// Somebody has put another file where one of the session's was.
+    @Test func replacedFileIsNeitherOpenedNorRemoved() throws {
+        let session = try SessionDirectory(creating: path)
+        close(try session.create("buffers", O_RDWR))
+        // Not unlinked first: the next file could get the same inode.
+        #expect(rename("\(path)/buffers", "\(path)/moved") == 0)
+        try directory.write("mine", to: "session.fathom/buffers")
+        #expect(session.reopen("buffers", O_RDONLY) == -1)
+        session.remove("buffers")
+        #expect(try text("\(path)/buffers") == "mine")
+    }
+
+    @Test func reopenFindsWhatWasMade() throws {
+        let session = try SessionDirectory(creating: path)
+        close(try session.create("buffers", O_RDWR))
+        let again = session.reopen("buffers", O_RDONLY)
+        #expect(again >= 0)
+        close(again)
+        session.remove("buffers")
+        #expect(session.reopen("buffers", O_RDONLY) == -1 && mode("\(path)/buffers") == nil)
+    }
+
+    @Test func replaceLeavesOneFile() throws {
+        let session = try SessionDirectory(creating: path)
+        try session.create("session.json", holding: "before")
+        try session.replace("session.json", by: "after")
+        #expect(try text("\(path)/session.json") == "after")
+        #expect(mode("\(path)/session.json.new") == nil)
+        session.discard()
+        #expect(mode(path) == nil)
+    }
+
+    /// What could not be written whole is taken away again, and what it was to replace stays.
+    @Test(.enabled(if: Privilege.mounts)) func fullDisk() throws {
+        let files = try SmallFileSystem("size=64k")
+        let session = try SessionDirectory(creating: files.directory.file("full.fathom"))
+        try session.create("session.json", holding: "before")
+        let text = String(repeating: "x", count: 100_000)
+        let place = files.directory.file("full.fathom")
+        #expect(throws: RecordingError.cannotCreate(path: "\(place)/session.json.new", errno: ENOSPC)) {
+            try session.replace("session.json", by: text)
+        }
+        #expect(try self.text("\(place)/session.json") == "before")
+        #expect(mode("\(place)/session.json.new") == nil)
+    }
+}
