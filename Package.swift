@@ -112,7 +112,8 @@ let package = Package(
         .testTarget(name: "TraceSymbolsTests", dependencies: ["TraceSymbols", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "TraceBuildTests", dependencies: ["TraceBuild", "TestSupport"], swiftSettings: strict),
         .testTarget(
-            name: "TraceRecordingTests", dependencies: ["CTraceFormat", "TraceRecording", "TestSupport"], swiftSettings: strict),
-        .testTarget(name: "EndToEndTests", dependencies: ["TestSupport"], swiftSettings: strict),
+            name: "TraceRecordingTests", dependencies: ["CTraceFormat", "TraceRecording", "TestSupport"],
+            swiftSettings: strict),
+        .testTarget(name: "EndToEndTests", dependencies: ["CTraceFormat", "TestSupport"], swiftSettings: strict),
     ]
 )

@@ -98,11 +98,14 @@ func readAll(_ descriptor: Int32, name: String) throws(TestSupportError) -> [UIn
 public enum TestSupportError: Error, CustomStringConvertible {
     case failed(String, errno: Int32)
     case compilerFailed(command: String, stderr: String)
+    /// What a program printed has fewer parts than it should.
+    case tooShort(String)
 
     public var description: String {
         switch self {
         case .failed(let what, let code): "\(what): \(String(cString: strerror(code)))"
         case .compilerFailed(let command, let stderr): "\(command)\n\(stderr)"
+        case .tooShort(let what): what
         }
     }
 }

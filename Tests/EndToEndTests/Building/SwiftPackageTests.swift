@@ -81,7 +81,7 @@ struct SwiftBuildKind: Sendable, CustomTestStringConvertible {
 
         var missing = kind.everyFunction ? [] : Self.leaves
         if kind.configuration == "release" { missing.formUnion(Self.inlined) }
-        let truth = Self.counts(recorded.stdout)
+        let truth = try Self.counts(recorded.stdout)
         #expect(truth.count > 30)
         let functions = try Listing.rows(["report", session, "--format", "csv"])
         let shown = try Listing.treeCounts(session)
@@ -226,11 +226,11 @@ struct SwiftBuildKind: Sendable, CustomTestStringConvertible {
     }
 
     /// What the program printed: a count and a name on each line.
-    private static func counts(_ output: String) -> [String: Int] {
+    private static func counts(_ output: String) throws(TestSupportError) -> [String: Int] {
         var counts: [String: Int] = [:]
         for line in output.split(separator: "\n") {
             let fields = line.split(separator: " ", maxSplits: 1)
-            if let count = Int(fields[0]), count > 0 { counts[String(fields[1])] = count }
+            if let count = Int(try fields.at(0)), count > 0 { counts[String(try fields.at(1))] = count }
         }
         return counts
     }

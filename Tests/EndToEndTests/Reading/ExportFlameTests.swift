@@ -25,6 +25,7 @@ import Testing
         let line = try #require(text.split(separator: "\n").first { $0.contains("  \(name)  json-gcc-O0  ") })
         let fields = line.split(separator: " ")
         // Calls, total and self, each time a number and a unit.
+        try #require(fields.count > 4, "\(line)")
         let words = ["\(fields[0])", "\(fields[1]) \(fields[2])", "\(fields[3]) \(fields[4])"]
         let json = try Fathom.run(["report", session, "--by", by, "--format", "json"]).stdout
         let key =
@@ -84,7 +85,7 @@ import Testing
             ])
         // A picture sums narrow frames: the share lies between two bounds, where those differ.
         let told = found[0].dropFirst()
-        let words = told.split(separator: " ")[0].split(separator: "–").map(String.init)
+        let words = try told.split(separator: " ").at(0).split(separator: "–").map(String.init)
         let bounds = words.compactMap { Double($0) }
         let exact = try #require(Double(String(share.dropLast(2))))
         let least = try #require(bounds.first)

@@ -34,6 +34,7 @@ import Testing
         #expect(rows.count == sums.count)
         for row in rows {
             let numbers = row.dropLast(2).suffix(12).compactMap { Int($0) }
+            try #require(numbers.count == 12, "\(row)")
             let name = row[0]
             let found = Sums(
                 calls: numbers[0], total: numbers[1], selfTime: numbers[2], minimum: numbers[7], maximum: numbers[8])

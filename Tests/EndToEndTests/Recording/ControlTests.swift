@@ -157,7 +157,7 @@ import Testing
     }
 
     /// A real-time thread that waits for one of lower priority on its CPU lets it run.
-    @Test(.enabled(if: getuid() == 0)) func realtimeThreads() throws {
+    @Test(.enabled(if: Privilege.isRoot)) func realtimeThreads() throws {
         let binary = try Binaries.instrumented("realtime.c", .gccO2, flags: ["-I\(Self.header)"])
         let directory = try TemporaryDirectory("realtime")
         let recorded = try Fathom.record([binary], into: directory.file("session.fathom"))

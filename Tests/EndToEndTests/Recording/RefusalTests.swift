@@ -75,12 +75,12 @@ import Testing
         try expectRefusal([script], saying: ["script", "musl"], directory)
     }
 
-    @Test func setUserID() throws {
+    /// A program of the caller's own gains nothing by the bit, so only root can make one that does.
+    @Test(.enabled(if: Privilege.isRoot)) func setUserID() throws {
         let directory = try TemporaryDirectory("refusal")
         let binary = try Binaries.instrumented("fib.c", .gccO2)
         try run("cp", [binary, directory.file("privileged")])
-        // A program of the caller's own gains nothing by the bit, so only root can make one that does.
-        guard getuid() == 0, chown(directory.file("privileged"), 65534, 65534) == 0 else { return }
+        try #require(chown(directory.file("privileged"), 65534, 65534) == 0)
         chmod(directory.file("privileged"), 0o4755)
         try expectRefusal([directory.file("privileged")], saying: ["set-uid"], directory)
     }

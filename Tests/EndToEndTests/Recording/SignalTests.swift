@@ -18,7 +18,8 @@ import Testing
         #expect(dump.output.stderr.isEmpty, "\(dump.output.stderr)")
         let counts = try dump.counts()
         for line in try Truth.lines(truth) {
-            #expect(counts[String(line[0]), default: 0] == Int(line[1]), "calls of \(line[0])")
+            let name = String(try line.at(0))
+            #expect(counts[name, default: 0] == Int(try line.at(1)), "calls of \(name)")
         }
     }
 

@@ -5,11 +5,9 @@ import Testing
 /// Where the recording cannot be written, the program still runs as ever.
 @Suite struct StorageTests {
     /// A file system of 400 KB fills up; what fitted is readable, and what is missing is said.
-    @Test func diskFull() throws {
-        let directory = try TemporaryDirectory("full")
-        guard getuid() == 0, mount("tmpfs", directory.path, "tmpfs", 0, "size=400k") == 0 else { return }
-        defer { umount2(directory.path, Int32(MNT_DETACH)) }
-        let session = directory.file("session.fathom")
+    @Test(.enabled(if: Privilege.mounts)) func diskFull() throws {
+        let files = try SmallFileSystem("size=400k")
+        let session = files.directory.file("session.fathom")
         let binary = try Binaries.instrumented("fib.c", .gccO2)
         let plain = try run(binary, ["25"])
         let output = try Fathom.record([binary, "25"], into: session, options: [])
@@ -56,12 +54,10 @@ import Testing
     }
 
     /// Even root cannot write there.
-    @Test func readOnlyFileSystem() throws {
-        let directory = try TemporaryDirectory("readonly")
-        guard getuid() == 0, mount("tmpfs", directory.path, "tmpfs", UInt(MS_RDONLY), nil) == 0 else { return }
-        defer { umount2(directory.path, Int32(MNT_DETACH)) }
+    @Test(.enabled(if: Privilege.mounts)) func readOnlyFileSystem() throws {
+        let files = try SmallFileSystem("size=64k", isReadOnly: true)
         let binary = try Binaries.instrumented("fib.c", .gccO2)
-        let output = try Fathom.record([binary], into: directory.file("session.fathom"))
+        let output = try Fathom.record([binary], into: files.directory.file("session.fathom"))
         #expect(output.status != 0)
         #expect(output.stderr.contains("session.fathom"))
     }

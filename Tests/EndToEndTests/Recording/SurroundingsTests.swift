@@ -133,7 +133,7 @@ import Testing
     }
 
     /// Containers and chroots may have no /proc.
-    @Test(.enabled(if: getuid() == 0)) func withoutProc() throws {
+    @Test(.enabled(if: Privilege.isRoot)) func withoutProc() throws {
         let binary = try Binaries.instrumented("fib.c", .gccO0)
         let directory = try TemporaryDirectory("without-proc")
         let session = directory.file("session.fathom")

@@ -84,7 +84,8 @@ import Testing
         let calls = tree.split(separator: "\n").map { $0.split(separator: " ") }
             .filter { $0.count > 5 && $0[5] == "descend(_:)" }
         #expect(
-            calls.map { Int($0[0]) ?? 0 } == Array(0..<10).map { (Int(calls[0][0]) ?? 0) + $0 }, Comment(rawValue: tree)
+            calls.map { Int($0[0]) ?? 0 } == Array(0..<10).map { (Int(calls.first?[0] ?? "") ?? 0) + $0 },
+            Comment(rawValue: tree)
         )
         #expect(!tree.contains("(resumed)"))
         let info = try Fathom.run(["info", session]).stdout
@@ -93,7 +94,9 @@ import Testing
         #expect(leaves < 210 && (options[0] == "-t" || leaves == 0))
         // "left out   N calls, by the options".
         let line = info.split(separator: "\n").first { $0.hasPrefix("left out ") }
-        #expect((line.flatMap { Int($0.split(separator: " ")[2]) } ?? 0) >= 210 - leaves, Comment(rawValue: info))
+        #expect(
+            (try line.flatMap { Int(try $0.split(separator: " ").at(2)) } ?? 0) >= 210 - leaves, Comment(rawValue: info)
+        )
     }
 
     /// A static program that was built without Fathom has nothing to record, and that is said.
@@ -125,11 +128,11 @@ import Testing
             "report", session, "--format", "csv", "--by", "thread", "--filter", "work()", "--max-depth", "0",
         ])
         var found: [Substring: Int] = [:]
-        for (name, calls) in threads { found[name.split(separator: " ")[3]] = calls }
+        for (name, calls) in threads { found[try name.split(separator: " ").at(3)] = calls }
         var truth: [Substring: Int] = [:]
         for line in recorded.stdout.split(separator: "\n") {
             let words = line.split(separator: " ")
-            truth[words[0]] = Int(words[1])
+            truth[try words.at(0)] = Int(try words.at(1))
         }
         #expect(found == truth && truth.count > 4)
     }

@@ -99,7 +99,7 @@ import Testing
         let info = try Fathom.run(["info", session]).stdout
         // "left out   N calls, by the options".
         let line = info.split(separator: "\n").first { $0.hasPrefix("left out ") }
-        let leftOut = line.flatMap { Int($0.split(separator: " ")[2]) } ?? 0
+        let leftOut = try line.flatMap { Int(try $0.split(separator: " ").at(2)) } ?? 0
         #expect(leftOut >= told - kept, Comment(rawValue: info))
     }
 
@@ -151,6 +151,7 @@ import Testing
         for line in export.stdout.split(separator: "\n").dropFirst() {
             // call,caller,pid,tid,lane,depth,name,module,start,total,self,state
             let fields = csvFields(line)
+            try #require(fields.count == 12, Comment(rawValue: String(line)))
             if fields[3] != task {
                 finish()
                 task = fields[3]

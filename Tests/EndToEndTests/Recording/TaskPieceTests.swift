@@ -30,7 +30,7 @@ import Testing
     static func contexts(_ session: String) throws -> [Substring] {
         let tasks = try Fathom.run(["dump", session]).stdout.split(separator: "\n")
             .map { $0.split(separator: " ") }.filter { $0.count > 1 && $0[1] == "task" }
-        return tasks.map { words in words.firstIndex(of: "contexts").map { words[$0 + 1] } ?? "0" }
+        return tasks.map { words in words.firstIndex(of: "contexts").flatMap { words.dropFirst($0 + 1).first } ?? "0" }
     }
 
     /// The calls around a piece are left out, it is not; and its time is not theirs then.
@@ -45,6 +45,7 @@ import Testing
                     "enter main", "enter piece", "exit piece", "enter piece", "exit piece", "enter piece",
                     "dropped calls 2", "exit piece", "dropped calls 2", "exit main",
                 ])
+            try #require(records.count == 10)
             let times = records.map { Int($0[0]) ?? 0 }
             let pieces = times[2] - times[1] + times[4] - times[3] + times[7] - times[5]
             let around = try #require(Int(records[8].last ?? ""))

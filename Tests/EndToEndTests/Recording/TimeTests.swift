@@ -42,7 +42,7 @@ import Testing
             [binary, "\(threads)", "\(600 / threads + 4)"], into: session, environment: ["TRUTH": truth])
         #expect(recorded.status == 0)
         let line = try #require(try Truth.lines(truth).first)
-        let wall = try #require(Double(line[0]))
+        let wall = try #require(Double(try line.at(0)))
         let rows = try Fathom.run(["report", session, "--raw", "--format", "csv"]).stdout.split(separator: "\n")
         let names = try #require(rows.first).split(separator: ",", omittingEmptySubsequences: false)
         let total = try #require(names.firstIndex { $0.hasPrefix("total") })

@@ -76,10 +76,12 @@ struct ExportRecording: Sendable {
     private static func rows(of session: String, _ options: [String] = []) throws -> [Row] {
         let report = try Fathom.run(["report", session, "--format", "csv"] + options)
         try #require(report.status == 0, "\(report.stderr)")
-        return report.stdout.split(separator: "\n").dropFirst().map { line in
+        return try report.stdout.split(separator: "\n").dropFirst().map { line in
             let fields = csvFields(line)
             let numbers = fields.dropFirst(4).map { Int($0) ?? -1 } + [-1, -1, -1]
-            return Row(name: fields[0], file: fields[2], calls: numbers[0], total: numbers[1], selfTime: numbers[2])
+            return Row(
+                name: try fields.at(0), file: try fields.at(2), calls: numbers[0], total: numbers[1],
+                selfTime: numbers[2])
         }
     }
 

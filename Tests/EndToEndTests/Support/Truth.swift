@@ -53,10 +53,10 @@ enum Truth {
 
     /// The calls a program noted by `truth.h`.
     static func calls(_ path: String) throws(TestSupportError) -> [TrueCall] {
-        try lines(path).map { words in
+        try lines(path).map { words throws(TestSupportError) in
             TrueCall(
-                function: UInt64(words[0], radix: 16) ?? 0, caller: UInt64(words[1], radix: 16) ?? 0,
-                depth: Int(words[2]) ?? -1)
+                function: UInt64(try words.at(0), radix: 16) ?? 0, caller: UInt64(try words.at(1), radix: 16) ?? 0,
+                depth: Int(try words.at(2)) ?? -1)
         }
     }
 }
