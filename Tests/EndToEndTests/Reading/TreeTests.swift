@@ -14,6 +14,30 @@ import Testing
         try check("jumps.c", try Binaries.instrumented("jumps.c", .gccO2, flags: flags, variant: "-fortified"))
     }
 
+    /// Signal stacks, and coroutines' inside frames, lie where addresses say the wrong thing. What is not jumped over ends by
+    /// its exit hook, and a mark is on the lane that it was set on.
+    @Test(arguments: ["nested", "jump", "throw", "link", "inside"], Build.all)
+    func stacksThatMislead(_ kind: String, _ build: Build) throws {
+        let header = "\(Binaries.sources)/../../Sources/CFathom/include"
+        let binary = try Binaries.instrumented("stacks.cpp", build, flags: ["-I\(header)"])
+        let directory = try TemporaryDirectory("stacks")
+        let session = directory.file("session.fathom")
+        let truth = directory.file("truth")
+        let recorded = try Fathom.record([binary, kind], into: session, environment: ["TRUTH": truth])
+        #expect(recorded.status == 0)
+
+        let dump = try Dump(session)
+        expectSameTree(try dump.enters(), try Truth.calls(truth))
+        let kinds = try dump.kinds()
+        // Three handlers jump over one call, over two, three and four. gcc's code calls exit hooks for what an exception passes.
+        let isJumpedOver = kind == "jump" || kind == "throw" && build.compiler == .clang
+        #expect(kinds["unwound", default: 0] == (isJumpedOver ? 30 : 0))
+        #expect(kinds["open", default: 0] == 0)
+        var markedLanes: [Int?] = []
+        try dump.forEach { line in if line.kind == "mark" { markedLanes.append(line.number(.lane)) } }
+        #expect(markedLanes == (kind == "link" ? [0, 0, 0] : []))
+    }
+
     /// Compares the recorded enters, in order, with what the program noted of itself.
     private func check(_ source: String, _ binary: String) throws {
         let directory = try TemporaryDirectory("tree")
