@@ -73,6 +73,30 @@ import Testing
         #expect(buffers.slots(in: FATHOM_SLOT_FULL).map(\.index) == [1])
     }
 
+    /// Reading a hole takes a page of memory, and may take a while.
+    @Test func holesAreNotRead() throws {
+        recording.put(recording.header(0), into: 900, state: FATHOM_SLOT_FREE)
+        buffers.header.pointee.slot_high = .max
+        let before = try residentPages()
+        let found = buffers.slots(in: FATHOM_SLOT_FREE).filter { $0.header.magic == FATHOM_CHUNK_MAGIC }
+        #expect(found.map(\.index) == [900])
+        #expect(try residentPages() < before + 100)
+    }
+
+    /// Pages of the buffers that are in memory.
+    private func residentPages() throws -> Int {
+        let file = open(recording.directory.file("buffers"), O_RDONLY | O_CLOEXEC)
+        defer { close(file) }
+        var status = stat()
+        try #require(fstat(file, &status) == 0)
+        let size = Int(status.st_size), pageSize = sysconf(Int32(_SC_PAGESIZE))
+        let memory = try #require(mmap(nil, size, PROT_READ, MAP_SHARED, file, 0))
+        defer { munmap(memory, size) }
+        var pages = [UInt8](repeating: 0, count: (size + pageSize - 1) / pageSize)
+        try #require(mincore(memory, size, &pages) == 0)
+        return pages.count { $0 & 1 != 0 }
+    }
+
     @Test func countsThatCannotBe() {
         buffers.header.pointee.unplaced_calls = 1000
         #expect(buffers.count(\.unplaced_calls, within: 1000) == 1000 && !buffers.isSpoiled)

@@ -115,17 +115,35 @@ final class SharedBuffers: @unchecked Sendable {
         var snapshot = [UInt32](repeating: 0, count: Int(high))
         let isRead = snapshot.withUnsafeMutableBytes { read($0, at: wordsOffset) }
         guard isRead else { return [] }
+        var firstData = 0
         return snapshot.indices.compactMap { index in
             // FATHOM_SLOT_STATE, a macro that Swift does not see.
             guard snapshot[index] & 3 == state else { return nil }
             // Before the chunk, which is whole once the word says so. A word that is not 0 is in no hole.
             let word = snapshot[index] == 0 ? 0 : fathom_load32(words + index)
             guard word & 3 == state else { return nil }
+            if state == FATHOM_SLOT_FREE, isHole(at: offset(of: index), &firstData) { return nil }
             var header = fathom_chunk()
             guard withUnsafeMutableBytes(of: &header, { read($0, at: offset(of: index)) }) else { return nil }
             return Slot(index: index, isFull: state == FATHOM_SLOT_FULL, owner: word >> 2, header: header)
         }
     }
+
+    /// Whether a slot that is told to be free was never written to. A program may say that all have been used, and to read a hole
+    /// takes a page of memory. Not to be asked of others: a network's file system may not know yet what was written.
+    ///
+    /// - Parameter firstData: an offset that no data is before, from the slots on that were asked for earlier.
+    private func isHole(at offset: Int, _ firstData: inout Int) -> Bool {
+        if offset >= firstData {
+            let data = lseek(reading, off_t(offset), Self.seekData)
+            // ENXIO: nothing but holes follows. Where the file system does not know, all is data.
+            firstData = data >= 0 ? Int(data) : errno == ENXIO ? .max : offset
+        }
+        return offset + MemoryLayout<fathom_chunk>.size <= firstData
+    }
+
+    /// SEEK_DATA, which Swift does not see.
+    private static let seekData: Int32 = 3
 
     /// A slot that is not free, and its chunk's header as it was when it was looked at.
     struct Slot {
