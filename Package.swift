@@ -80,7 +80,7 @@ let package = Package(
         .target(name: "TraceBuild", dependencies: ["TraceSymbols"], swiftSettings: strict),
 
         // Recording: starts the target, owns the session directory.
-        .target(name: "TraceRecording", dependencies: ["CTraceFormat"], swiftSettings: strict),
+        .target(name: "TraceRecording", dependencies: ["CTraceFormat", "TraceFormat"], swiftSettings: strict),
 
         // What Swift's library does not always find: how this program was called.
         .target(name: "CArguments"),
@@ -101,8 +101,12 @@ let package = Package(
                 .linkedLibrary("_FoundationCollections"), .linkedLibrary("_FoundationCShims"),
             ]),
 
-        .target(name: "TestSupport", dependencies: ["CTraceFormat"], path: "Tests/TestSupport", swiftSettings: strict),
-        .testTarget(name: "TraceFormatTests", dependencies: ["TraceFormat", "TestSupport"], swiftSettings: strict),
+        .target(
+            name: "TestSupport", dependencies: ["CTraceFormat", "TraceFormat"], path: "Tests/TestSupport",
+            swiftSettings: strict),
+        .testTarget(
+            name: "TraceFormatTests", dependencies: ["CTraceFormat", "TraceFormat", "TestSupport"],
+            swiftSettings: strict),
         .testTarget(name: "TraceAnalysisTests", dependencies: ["TraceAnalysis", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "TraceTextTests", dependencies: ["TraceText", "TestSupport"], swiftSettings: strict),
         .testTarget(
@@ -112,7 +116,8 @@ let package = Package(
         .testTarget(name: "TraceSymbolsTests", dependencies: ["TraceSymbols", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "TraceBuildTests", dependencies: ["TraceBuild", "TestSupport"], swiftSettings: strict),
         .testTarget(
-            name: "TraceRecordingTests", dependencies: ["CTraceFormat", "TraceRecording", "TestSupport"],
+            name: "TraceRecordingTests",
+            dependencies: ["CTraceFormat", "TraceFormat", "TraceRecording", "TestSupport"],
             swiftSettings: strict),
         .testTarget(name: "EndToEndTests", dependencies: ["CTraceFormat", "TestSupport"], swiftSettings: strict),
     ]

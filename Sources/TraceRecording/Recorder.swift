@@ -1,5 +1,6 @@
 internal import CTraceFormat
 internal import Glibc
+internal import TraceFormat
 
 /// Records one run of a program.
 public struct Recorder {
@@ -30,18 +31,24 @@ public struct Recorder {
         let signals = Target.prepareSignals()
         var clock = SessionClock()
         let startRealtime = SessionClock.nanoseconds(CLOCK_REALTIME)
-        let directory = try SessionDirectory(creating: options.session)
-        let host = HostFacts()
-        var description = SessionDescription(options: options, host: host, startRealtime: startRealtime)
-        let buffers: SharedBuffers, log: TraceLog, preload: PreloadPath, target: Target
-        let before: ProcessorTime
+        let directory: SessionDirectory
+        do { directory = try SessionDirectory(creating: options.session) } catch { throw .files(error) }
+        var description = SessionDescription(
+            command: options.arguments, executable: options.executable, options: options.record,
+            startRealtime: startRealtime)
+        let buffers: SharedBuffers, log: TraceLogWriter, preload: PreloadPath, target: Target
+        let before: Baseline.Usage
         do throws(RecordingError) {
-            try directory.create("session.json", holding: description.json)
-            clock.calibrate()
-            buffers = try SharedBuffers(in: directory, options: options, clock: clock)
-            log = try TraceLog(in: directory, clock: clock, startRealtime: startRealtime)
+            do throws(SessionFileError) {
+                try directory.create(SessionFile.description.name, holding: description.json)
+                clock.calibrate()
+                buffers = try SharedBuffers(in: directory, options: options.record, clock: clock)
+                log = try TraceLogWriter(in: directory, clock: clock, startRealtime: startRealtime)
+            } catch {
+                throw .files(error)
+            }
             preload = try PreloadPath(of: runtime)
-            before = ProcessorTime.ofChildren
+            before = Baseline.Usage.ofChildren
             target = try Target(
                 starting: options.executable, arguments: arguments(),
                 environment: environment(session: directory.rawPath, preload: preload.path), signals: signals)
@@ -49,11 +56,11 @@ public struct Recorder {
             directory.discard()
             throw error
         }
-        let drain = Drain(buffers: buffers, log: log, clock: clock, maxSize: options.maxSize)
+        let drain = Drain(buffers: buffers, log: log, clock: clock, maxSize: options.record.maxSize)
         let thread = DrainThread(drain)
         let status = target.wait()
         let end = clock.now
-        let traced = ProcessorTime.ofChildren - before
+        let traced = Baseline.Usage.ofChildren - before
         drain.stop()
         thread.join()
 
@@ -90,8 +97,8 @@ public struct Recorder {
             {
             case .measured(let measured):
                 description.baseline = measured
-                do throws(RecordingError) {
-                    try directory.replace("session.json", by: description.json)
+                do throws(SessionFileError) {
+                    try directory.replace(SessionFile.description.name, by: description.json)
                     summary.baseline = measured
                 } catch {
                     summary.baselineProblem = error.description
@@ -197,12 +204,12 @@ private struct PreloadPath {
             return
         }
         var template = Array("/tmp/fathom-XXXXXX".utf8CString)
-        guard mkdtemp(&template) != nil else { throw .cannotCreate(path: "/tmp", errno: errno) }
+        guard mkdtemp(&template) != nil else { throw .files(.cannotCreate(path: "/tmp", errno: errno)) }
         let name = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
         chmod(name, 0o755)
         path = name + "/libfathom.so"
         directory = name
-        guard symlink(runtime, path) == 0 else { throw .cannotCreate(path: path, errno: errno) }
+        guard symlink(runtime, path) == 0 else { throw .files(.cannotCreate(path: path, errno: errno)) }
     }
 
     func remove() {

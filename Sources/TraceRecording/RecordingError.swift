@@ -1,4 +1,4 @@
-internal import Glibc
+public import TraceFormat
 
 /// Why nothing was recorded, each with the remedy. The description is one line.
 public enum RecordingError: Error, Equatable, CustomStringConvertible {
@@ -6,12 +6,7 @@ public enum RecordingError: Error, Equatable, CustomStringConvertible {
     case notExecutable(path: String)
     case isDirectory(path: String)
     case cannotStart(path: String, errno: Int32)
-    case cannotCreate(path: String, errno: Int32)
-    case notOurs(path: String)
-    /// A session that holds `file`, too, which is not its own.
-    case holdsOthers(path: String, file: String)
-    case isBeingRecorded(path: String)
-    case noSharedMemory(path: String, errno: Int32)
+    case files(SessionFileError)
     case runtimeMissing(path: String)
     case inputNotRepeatable
 
@@ -27,21 +22,8 @@ public enum RecordingError: Error, Equatable, CustomStringConvertible {
             "\(path): is a directory"
         case .cannotStart(let path, let error):
             "\(path): cannot start: \(describe(error))"
-        case .cannotCreate(let path, EFBIG):
-            "\(path): cannot create the session: the limit on the size of files (ulimit -f) is too low; raise it"
-        case .cannotCreate(let path, let error):
-            "\(path): cannot create the session: \(describe(error)); choose another place with -o"
-        case .notOurs(let path):
-            "\(path): exists and is not a Fathom session, so it is left alone; choose another place with -o"
-        case .holdsOthers(let path, let file):
-            "\(path): holds \(file), which is no file of a Fathom session, so nothing is removed; "
-                + "move it away, or choose another place with -o"
-        case .isBeingRecorded(let path):
-            "\(path): is being recorded right now; choose another place with -o"
-        case .noSharedMemory(let path, let error):
-            error == ENOMEM
-                ? "\(path): no room to map the buffers (\(describe(error))); raise the limit, or choose a smaller --buffer-size"
-                : "\(path): this file system cannot hold shared memory (\(describe(error))); choose another place with -o"
+        case .files(let error):
+            error.description
         case .runtimeMissing(let path):
             "\(path): the runtime library is missing; it belongs beside the fathom executable"
         case .inputNotRepeatable:
@@ -55,14 +37,7 @@ public enum RecordingError: Error, Equatable, CustomStringConvertible {
         switch self {
         case .notFound: 127
         case .notExecutable, .isDirectory, .cannotStart: 126
-        case .cannotCreate, .notOurs, .holdsOthers, .isBeingRecorded, .noSharedMemory, .runtimeMissing,
-            .inputNotRepeatable:
-            1
+        case .files, .runtimeMissing, .inputNotRepeatable: 1
         }
     }
-}
-
-/// The system's text for an errno value.
-func describe(_ error: Int32) -> String {
-    error == EFBIG ? "the limit on the size of files (ulimit -f) was reached" : String(cString: strerror(error))
 }

@@ -1,3 +1,5 @@
+public import TraceFormat
+
 /// What was recorded, and what was not.
 public struct RecordingSummary: Sendable {
     public var status: TargetStatus
@@ -27,7 +29,7 @@ public struct RecordingSummary: Sendable {
     /// It had written over what counts lost calls, too: there may be more.
     public var isSpoiled = false
     /// What the program took without the runtime, if that was asked for; or why it is not known.
-    public var baseline: BaselineSummary?
+    public var baseline: Baseline?
     public var baselineProblem: String?
     /// Calls that the options left out.
     public var leftOutCalls: UInt64 = 0

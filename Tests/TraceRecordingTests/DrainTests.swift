@@ -3,7 +3,14 @@ import Glibc
 import TestSupport
 import Testing
 
+@testable import TraceFormat
 @testable import TraceRecording
+
+extension Recording {
+    func drain(maxSize: UInt64? = nil) -> Drain {
+        Drain(buffers: buffers, log: log, clock: clock, maxSize: maxSize)
+    }
+}
 
 /// Which chunks reach the log, in what order, and what is counted of the others.
 @Suite struct DrainTests {
@@ -109,7 +116,7 @@ import Testing
 
     @Test func sizeCap() throws {
         for slot in 0..<4 { recording.put(chunk(UInt64(slot)), payload, into: slot, state: FATHOM_SLOT_FULL) }
-        let drain = recording.drain(maxSize: recording.log.bytes + 2 * TraceLog.size(of: chunk(0)))
+        let drain = recording.drain(maxSize: recording.log.bytes + 2 * TraceLogWriter.size(of: chunk(0)))
         _ = drain.finish(everything: true)
         #expect(try recording.logged().map(\.sequence) == [0, 1])
         let summary = summary(drain)

@@ -288,11 +288,8 @@ struct fathom_missed_item {
 #define FATHOM_SLOT_FREE 0u
 #define FATHOM_SLOT_OWNED 1u  // a process writes into it
 #define FATHOM_SLOT_FULL 2u   // finished, to be drained
-#define FATHOM_SLOT_STATE(word) ((word)&3u)
 
 #define FATHOM_SLOT_LIMIT 32768u  // slots a session can have
-// Slots mapped at once: 4 MB, so that a program that locks its memory or limits it has little of ours.
-#define FATHOM_WINDOW_SLOTS(slot_size) ((4u << 20) / (slot_size))
 
 #define FATHOM_CONTROL_RECORD 1u  // new chunks may be taken
 #define FATHOM_CONTROL_CAPPED 2u  // the size cap is reached: no more records, calls are counted as lost
@@ -342,9 +339,6 @@ struct fathom_missed {
     uint64_t ticks;
     char path[488];
 };
-#define FATHOM_MISSED_OFFSET(words_offset)                                                                             \
-    (((words_offset) + FATHOM_SLOT_LIMIT * sizeof(uint32_t) + sizeof(struct fathom_missed) - 1) /                      \
-     sizeof(struct fathom_missed) * sizeof(struct fathom_missed))
 
 #define FATHOM_OFFSET(type, field, offset) _Static_assert(offsetof(struct type, field) == (offset), #type "." #field)
 #define FATHOM_SIZE(type, size) _Static_assert(sizeof(struct type) == (size), #type)
@@ -387,6 +381,20 @@ FATHOM_SIZE(fathom_buffers, 120);
 // ---- Helpers -----------------------------------------------------------------------------------------------------
 
 #define FATHOM_PUBLIC_INLINE static inline __attribute__((always_inline, no_instrument_function, unused))
+
+FATHOM_PUBLIC_INLINE uint64_t fathom_scope_base(void) { return FATHOM_SCOPE_BASE; }
+
+// FATHOM_SLOT_* of a slot's word.
+FATHOM_PUBLIC_INLINE uint32_t fathom_slot_state(uint32_t word) { return word & 3u; }
+
+// Slots mapped at once: 4 MB, so that a program that locks its memory or limits it has little of ours.
+FATHOM_PUBLIC_INLINE uint32_t fathom_window_slots(uint32_t slot_size) { return (4u << 20) / slot_size; }
+
+// Where the first struct fathom_missed lies in the buffers.
+FATHOM_PUBLIC_INLINE uint64_t fathom_missed_offset(uint32_t words_offset) {
+    uint64_t size = sizeof(struct fathom_missed), end = words_offset + FATHOM_SLOT_LIMIT * sizeof(uint32_t);
+    return (end + size - 1) / size * size;
+}
 
 FATHOM_PUBLIC_INLINE uint32_t fathom_load32(const uint32_t *p) { return __atomic_load_n(p, __ATOMIC_ACQUIRE); }
 FATHOM_PUBLIC_INLINE void fathom_store32(uint32_t *p, uint32_t value) { __atomic_store_n(p, value, __ATOMIC_RELEASE); }

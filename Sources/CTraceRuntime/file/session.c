@@ -63,7 +63,7 @@ static int is_sound(const struct fathom_buffers *head, uint64_t file_size) {
            head->words_offset == sizeof *head && words_end <= head->slots_offset &&
            head->slots_offset % PAGE_SIZE == 0 && head->slots_offset <= 1u << 20 && head->slot_size % PAGE_SIZE == 0 &&
            head->slot_size >= 2 * PATH_ROOM && head->slot_size <= 1u << 22 && head->slot_limit > 0 &&
-           head->slot_limit <= FATHOM_SLOT_LIMIT && head->slot_limit % FATHOM_WINDOW_SLOTS(head->slot_size) == 0 &&
+           head->slot_limit <= FATHOM_SLOT_LIMIT && head->slot_limit % fathom_window_slots(head->slot_size) == 0 &&
            head->clock <= FATHOM_CLOCK_COUNTER && slots_end <= file_size;
 }
 
@@ -110,7 +110,7 @@ int session_open(char **environment) {
         runtime.slots_offset = head.slots_offset;
         runtime.slot_size = head.slot_size;
         runtime.slot_limit = head.slot_limit;
-        runtime.window_slots = FATHOM_WINDOW_SLOTS(head.slot_size);
+        runtime.window_slots = fathom_window_slots(head.slot_size);
         runtime.inode = system_inode(descriptor);
         runtime.clock = head.clock;
         runtime.ticks_per_second = head.ticks_per_second;

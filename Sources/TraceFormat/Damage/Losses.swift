@@ -1,6 +1,3 @@
-internal import CTraceFormat
-internal import Glibc
-
 /// Calls that a recording knows it has not got, beyond the gaps that chunks tell of themselves.
 public struct Losses: Sendable, Equatable {
     /// Calls that found no buffer: the file system was full, or the size cap was reached.
@@ -19,11 +16,7 @@ public struct Losses: Sendable, Equatable {
 extension Losses: CustomStringConvertible {
     /// Why calls were not recorded.
     public var reason: String {
-        switch writeError {
-        case 0: "no room was left within the limits"
-        case EFBIG: "the limit on the size of files (ulimit -f) was reached"
-        default: String(cString: strerror(writeError))
-        }
+        writeError == 0 ? "no room was left within the limits" : describe(writeError)
     }
 
     /// One line for people.
@@ -31,8 +24,9 @@ extension Losses: CustomStringConvertible {
 }
 
 extension UInt64 {
-    /// The sum, or the greatest number there is: what a damaged file says may be anything.
-    func addingClamped(_ other: UInt64) -> UInt64 {
+    /// The sum, or the greatest number there is: what a damaged file or a program that wrote over
+    /// its counts says may be anything.
+    package func addingClamped(_ other: UInt64) -> UInt64 {
         let (sum, overflow) = addingReportingOverflow(other)
         return overflow ? .max : sum
     }

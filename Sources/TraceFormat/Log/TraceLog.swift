@@ -2,7 +2,7 @@ internal import CTraceFormat
 
 /// The log: a file header, then chunks one after the other.
 struct TraceLog {
-    static let name = "trace"
+    static let name = SessionFile.trace.name
 
     let header: FileHeader?
     private(set) var chunks: [Chunk]

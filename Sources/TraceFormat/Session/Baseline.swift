@@ -6,6 +6,11 @@ public struct Baseline: Sendable, Equatable {
         public let systemNanoseconds: UInt64
 
         public var total: UInt64 { userNanoseconds &+ systemNanoseconds }
+
+        package init(userNanoseconds: UInt64, systemNanoseconds: UInt64) {
+            self.userNanoseconds = userNanoseconds
+            self.systemNanoseconds = systemNanoseconds
+        }
     }
 
     /// Of the run that was recorded.
@@ -13,6 +18,12 @@ public struct Baseline: Sendable, Equatable {
     /// Of the run without the runtime: the median of `runs`.
     public let plain: Usage
     public let runs: UInt64
+
+    package init(traced: Usage, plain: Usage, runs: UInt64) {
+        self.traced = traced
+        self.plain = plain
+        self.runs = runs
+    }
 
     /// From the member of the session's description; nil when it is missing or incomplete.
     init?(_ value: JSONValue?) {
@@ -25,5 +36,18 @@ public struct Baseline: Sendable, Equatable {
         self.runs = runs
         plain = Usage(userNanoseconds: plainUser, systemNanoseconds: plainSystem)
         traced = Usage(userNanoseconds: tracedUser, systemNanoseconds: tracedSystem)
+    }
+
+    /// The member of the session's description.
+    var json: String {
+        """
+        {
+            "runs": \(runs),
+            "plain_user_ns": \(plain.userNanoseconds),
+            "plain_system_ns": \(plain.systemNanoseconds),
+            "traced_user_ns": \(traced.userNanoseconds),
+            "traced_system_ns": \(traced.systemNanoseconds)
+          }
+        """
     }
 }

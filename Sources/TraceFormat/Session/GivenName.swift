@@ -1,3 +1,5 @@
+internal import CTraceFormat
+
 /// A name that the program gave by `fathom.h`.
 public struct GivenName: Sendable, Equatable {
     public enum Kind: UInt32, Sendable { case scope = 1, mark, counter }
@@ -14,5 +16,5 @@ public struct GivenName: Sendable, Equatable {
     /// The id that stands for all names there was no room for.
     public static let unkept: UInt32 = 0
     /// A named scope is a call of the function at this address plus the name's id.
-    public static let scopeBase: UInt64 = 0xfa7b_0000_0000_0000  // FATHOM_SCOPE_BASE, a macro that Swift does not see
+    public static let scopeBase = fathom_scope_base()
 }

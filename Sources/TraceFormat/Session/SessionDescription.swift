@@ -1,6 +1,10 @@
-/// What the recorder wrote about the run before it began: the values of `session.json`.
+internal import CTraceFormat
+
+/// `session.json`: what was run, where and how. The recorder writes it before the program starts.
 public struct SessionDescription {
+    /// The program's name and its arguments, as given.
     public let command: [String]
+    let executable: String?
     public let directory: String?
     public let host: String?
     public let cpu: String?
@@ -11,10 +15,27 @@ public struct SessionDescription {
     /// Record options by name, as written; a bare value is a number, a truth value or null.
     public let options: [(name: String, value: String, isBare: Bool)]
     /// What the program took with the runtime and without it, when both were measured.
-    public let baseline: Baseline?
+    public package(set) var baseline: Baseline?
+
+    /// What is to be recorded on this machine now.
+    ///
+    /// - Parameter startRealtime: ns since 1970.
+    package init(command: [String], executable: String, options: RecordOptions, startRealtime: UInt64) {
+        let facts = HostFacts()
+        self.command = command
+        self.executable = executable
+        directory = facts.directory
+        host = facts.name
+        cpu = facts.cpu
+        kernel = facts.kernel
+        fathom = FATHOM_VERSION
+        startRealtimeNanoseconds = startRealtime
+        self.options = options.members.map { ($0.name, $0.value, true) }
+    }
 
     /// Reads `path`; nil when it is missing or no JSON object, which is reported.
     init?(path: String, damage: DamageLog) {
+        let name = SessionFile.description.name
         let value: JSONValue?
         let file = try? MappedFile(path: path)
         if let file {
@@ -25,8 +46,7 @@ public struct SessionDescription {
         }
         guard case .object(let members)? = value else {
             damage.report(
-                Damage(
-                    file: "session.json", offset: 0, lostBytes: UInt64(file?.size ?? 0), kind: .sessionDescription))
+                Damage(file: name, offset: 0, lostBytes: UInt64(file?.size ?? 0), kind: .sessionDescription))
             return nil
         }
         func member(_ name: String) -> JSONValue? { members.first { $0.name == name }?.value }
@@ -36,14 +56,15 @@ public struct SessionDescription {
         // Format 1 had no sum.
         let format = member("format").flatMap { UInt64($0.text) } ?? 1
         let isSummed = format > 1 || text("sum") != nil
-        if let file, isSummed, !file.bytes.endsWithSum {
-            damage.report(Damage(file: "session.json", offset: 0, lostBytes: 0, kind: .descriptionSum))
+        if let file, isSummed, !Self.endsWithSum(file.bytes) {
+            damage.report(Damage(file: name, offset: 0, lostBytes: 0, kind: .descriptionSum))
         }
         if case .array(let arguments)? = member("command") {
             command = arguments.map(\.text)
         } else {
             command = []
         }
+        executable = text("executable")
         directory = text("directory")
         host = text("host")
         cpu = text("cpu")
@@ -56,5 +77,67 @@ public struct SessionDescription {
             options = []
         }
         baseline = Baseline(member("baseline"))
+    }
+}
+
+// MARK: Text
+
+extension SessionDescription {
+    /// What the text begins with, whatever it tells.
+    static let start = "{\n  \"format\": "
+    /// Stands before the sum's 16 digits, and behind them.
+    private static let beforeSum = ",\n  \"sum\": \"", afterSum = "\"\n}\n"
+
+    /// The text. Its last member is the sum of all that stands before it.
+    package var json: String {
+        let text = unsummed
+        let sum = String(Array(text.utf8).withUnsafeBytes { fathom_hash($0.baseAddress, $0.count) }, radix: 16)
+        return text + Self.beforeSum + String(repeating: "0", count: 16 - sum.count) + sum + Self.afterSum
+    }
+
+    /// Whether the last member is the sum of all before it.
+    private static func endsWithSum(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        let (start, end) = (Array(beforeSum.utf8), Array(afterSum.utf8))
+        let summed = bytes.count - start.count - 16 - end.count
+        guard summed > 0, bytes[summed...].starts(with: start), bytes.suffix(end.count).elementsEqual(end) else {
+            return false
+        }
+        let digits = String(decoding: bytes[(summed + start.count)...].prefix(16), as: UTF8.self)
+        return UInt64(digits, radix: 16) == fathom_hash(bytes.baseAddress, summed)
+    }
+
+    private var unsummed: String {
+        let members = options.map { "    \"\($0.name)\": \($0.value)" }.joined(separator: ",\n")
+        return Self.start + """
+            \(FATHOM_FORMAT_VERSION),
+              "fathom": \(Self.quoted(fathom)),
+              "command": [\(command.map(Self.quoted).joined(separator: ", "))],
+              "executable": \(Self.quoted(executable)),
+              "directory": \(Self.quoted(directory)),
+              "host": \(Self.quoted(host)),
+              "kernel": \(Self.quoted(kernel)),
+              "cpu": \(Self.quoted(cpu)),
+              "start_realtime_ns": \(startRealtimeNanoseconds ?? 0),
+              "options": {
+            \(members)
+              }\(baseline.map { ",\n  \"baseline\": " + $0.json } ?? "")
+            """
+    }
+
+    private static func quoted(_ text: String?) -> String {
+        var result = "\""
+        for scalar in (text ?? "").unicodeScalars {
+            switch scalar {
+            case "\"": result += "\\\""
+            case "\\": result += "\\\\"
+            case "\n": result += "\\n"
+            case "\t": result += "\\t"
+            case _ where scalar.value < 0x20:
+                let hex = String(scalar.value, radix: 16)
+                result += "\\u" + String(repeating: "0", count: 4 - hex.count) + hex
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return result + "\""
     }
 }

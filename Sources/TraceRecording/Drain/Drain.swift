@@ -1,10 +1,11 @@
 internal import CTraceFormat
 internal import Glibc
+internal import TraceFormat
 
 /// Moves finished chunks from the buffers to the log while the program runs, and all others when it has ended.
 final class Drain: @unchecked Sendable {
     private let buffers: SharedBuffers
-    private let log: TraceLog
+    private let log: TraceLogWriter
     private let clock: SessionClock
     private let maxSize: UInt64?
     private var isStopping: UInt32 = 0
@@ -34,7 +35,7 @@ final class Drain: @unchecked Sendable {
     /// The shortest and the longest sleep.
     private static let naps: ClosedRange<UInt64> = 50_000_000...1_000_000_000  // ns
 
-    init(buffers: SharedBuffers, log: TraceLog, clock: SessionClock, maxSize: UInt64?) {
+    init(buffers: SharedBuffers, log: TraceLogWriter, clock: SessionClock, maxSize: UInt64?) {
         self.buffers = buffers
         self.log = log
         self.clock = clock
@@ -267,7 +268,7 @@ final class Drain: @unchecked Sendable {
     /// Whether the log would grow beyond the cap; once it would, no more records are taken.
     private func exceedsCap(_ header: fathom_chunk) -> Bool {
         guard let maxSize else { return false }
-        if !isCapped && log.bytes + TraceLog.size(of: header) > maxSize {
+        if !isCapped && log.bytes + TraceLogWriter.size(of: header) > maxSize {
             isCapped = true
             buffers.stopRecording()
         }
@@ -285,13 +286,5 @@ final class Drain: @unchecked Sendable {
             if unit & 1 == 1 && offset <= end { count += 1 }
         }
         return count
-    }
-}
-
-extension UInt64 {
-    /// The sum, or the greatest number there is: programs may write what they like where counts are kept.
-    func addingClamped(_ other: UInt64) -> UInt64 {
-        let (sum, overflow) = addingReportingOverflow(other)
-        return overflow ? .max : sum
     }
 }

@@ -1,5 +1,6 @@
 internal import CTraceFormat  // its headers include those of libc: Swift may take theirs for the place of stat
 internal import Glibc
+internal import TraceFormat
 
 /// Runs the command again without the runtime, so that the two can be compared.
 ///
@@ -37,7 +38,7 @@ struct BaselineRun {
     }
 
     enum Outcome {
-        case measured(BaselineSummary)
+        case measured(Baseline)
         case failed(String)
     }
 
@@ -46,19 +47,19 @@ struct BaselineRun {
     /// - Parameters:
     ///   - traced: what the recorded run took, and how it ended.
     func run(
-        traced: ProcessorTime, status: TargetStatus, arguments: [UnsafeMutablePointer<CChar>?],
+        traced: Baseline.Usage, status: TargetStatus, arguments: [UnsafeMutablePointer<CChar>?],
         environment: [UnsafeMutablePointer<CChar>?], signals: Target.InheritedSignals
     ) -> Outcome {
         guard case .exited = status else { return .failed("the program did not exit by itself") }
         let end = lseek(STDIN_FILENO, 0, SEEK_CUR)
         defer { if case .file = input { lseek(STDIN_FILENO, end, SEEK_SET) } }
-        var runs: [ProcessorTime] = []
+        var runs: [Baseline.Usage] = []
         let start = SessionClock.nanoseconds(CLOCK_MONOTONIC)
         repeat {
             if case .file(let start) = input { lseek(STDIN_FILENO, start, SEEK_SET) }
             var hasInput = true
             if case .nothing = input { hasInput = false }
-            let before = ProcessorTime.ofChildren
+            let before = Baseline.Usage.ofChildren
             let target: Target
             do throws(RecordingError) {
                 target = try Target(
@@ -69,9 +70,9 @@ struct BaselineRun {
             }
             let ended = TargetStatus(target.wait())
             guard ended == status else { return .failed("without the runtime the program ended in another way") }
-            runs.append(ProcessorTime.ofChildren - before)
+            runs.append(Baseline.Usage.ofChildren - before)
         } while runs.count < BaselineRun.most && SessionClock.nanoseconds(CLOCK_MONOTONIC) - start < BaselineRun.enough
         runs.sort { $0.total < $1.total }
-        return .measured(BaselineSummary(traced: traced, plain: runs[runs.count / 2], runs: runs.count))
+        return .measured(Baseline(traced: traced, plain: runs[runs.count / 2], runs: UInt64(runs.count)))
     }
 }

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Glibc
 internal import TraceAnalysis
+internal import TraceFormat
 internal import TraceRecording
 internal import TraceReports
 internal import TraceSymbols
@@ -33,7 +34,7 @@ struct Record: ParsableCommand {
     var maxSize: ByteCount?
 
     @Option(help: "Size of one buffer, a power of two from 16K to 4M.")
-    var bufferSize: ByteCount = ByteCount(bytes: UInt64(RecordingOptions.defaultBufferSize))
+    var bufferSize: ByteCount = ByteCount(bytes: UInt64(RecordOptions.defaultBufferSize))
 
     @Flag(
         help: """
@@ -67,7 +68,7 @@ struct Record: ParsableCommand {
         if output?.isEmpty == true { throw ValidationError("--output names the session directory") }
         if let maxDepth, maxDepth < 0 { throw ValidationError("--max-depth is a number from 0") }
         let size = bufferSize.bytes
-        guard RecordingOptions.bufferSizes.contains(Int(clamping: size)), size & (size - 1) == 0 else {
+        guard RecordOptions.bufferSizes.contains(Int(clamping: size)), size & (size - 1) == 0 else {
             throw ValidationError("--buffer-size is a power of two from 16K to 4M")
         }
     }
@@ -86,9 +87,7 @@ struct Record: ParsableCommand {
             }
             var options = RecordingOptions(
                 executable: executable, arguments: arguments, session: output ?? defaultSession(arguments[0]),
-                maxDepth: maxDepth, minCost: minCost?.nanoseconds ?? 0, maxSize: maxSize?.bytes,
-                bufferSize: Int(bufferSize.bytes), measuresBaseline: baseline,
-                startsPaused: paused)
+                record: recordOptions, measuresBaseline: baseline)
             options.relaxesAddressSanitizer = program.needsAddressSanitizer
             options.hasHooks = { path in
                 guard let program = try? ExecutableInspection.inspect(path: path) else { return false }
@@ -111,6 +110,16 @@ struct Record: ParsableCommand {
             SummaryText(summary).lines.forEach(Diagnostics.say)
         }
         end(as: summary.status)
+    }
+
+    private var recordOptions: RecordOptions {
+        var options = RecordOptions()
+        options.maxDepth = maxDepth
+        options.minCost = minCost?.nanoseconds ?? 0
+        options.maxSize = maxSize?.bytes
+        options.bufferSize = Int(bufferSize.bytes)
+        options.startsPaused = paused
+        return options
     }
 
     private func defaultSession(_ program: String) -> String {

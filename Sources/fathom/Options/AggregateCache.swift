@@ -1,7 +1,6 @@
 internal import Glibc
 internal import TraceAnalysis
 internal import TraceFormat
-internal import TraceRecording
 
 /// The call paths of a finished recording, kept beside it.
 ///
@@ -23,7 +22,7 @@ struct AggregateCache {
         }
         var status = stat()
         var now = timespec()
-        guard stat(session.path + "/trace", &status) == 0, status.st_size == session.logSize,
+        guard stat("\(session.path)/\(SessionFile.trace.name)", &status) == 0, status.st_size == session.logSize,
             clock_gettime(CLOCK_REALTIME, &now) == 0
         else { return nil }
         self.session = session.path
@@ -58,7 +57,7 @@ struct AggregateCache {
     ///   - rows: of its functions, made as `settings` say.
     ///   - threads: likewise, of the threads.
     func store(_ tree: CallPathTree, _ rows: [AggregateRow], _ threads: [ThreadSums], _ settings: RowSettings) {
-        guard isSettled, SessionFiles.canReplace("aggregate", at: session) else { return }
+        guard isSettled, SessionFiles.canReplace(.aggregate, at: session) else { return }
         let temporary = "\(path).\(getpid())"
         let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { return }

@@ -1,3 +1,4 @@
+internal import TraceFormat
 internal import TraceRecording
 internal import TraceReports
 internal import TraceText
@@ -38,8 +39,8 @@ struct SummaryText {
         }
         if let baseline = summary.baseline {
             lines.append(
-                "CPU time \(Self.milliseconds(baseline.tracedNanoseconds)), without recording "
-                    + "\(Self.milliseconds(baseline.plainNanoseconds)) "
+                "CPU time \(Self.milliseconds(baseline.traced.total)), without recording "
+                    + "\(Self.milliseconds(baseline.plain.total)) "
                     + "(\(baseline.runs == 1 ? "one run" : "median of \(baseline.runs) runs"))")
         }
         if let problem = summary.baselineProblem { lines.append("warning: no baseline: \(problem)") }

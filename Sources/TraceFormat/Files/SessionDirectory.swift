@@ -4,11 +4,11 @@ internal import Glibc
 ///
 /// An existing session of the same name moves to NAME.old, replacing only a session there. Files of a session are told by
 /// what they begin with, never by their names; whatever else is there is left alone.
-final class SessionDirectory {
+package final class SessionDirectory {
     /// Absolute.
-    let path: String
+    package let path: String
     /// The same, byte for byte: directories need not be called in UTF-8.
-    let rawPath: [CChar]
+    package let rawPath: [CChar]
     /// Locked, and never closed, until the recorder ends: nobody sets this session aside meanwhile. Files are made and
     /// removed through it, so that they are this directory's whatever becomes of its path.
     private let descriptor: Int32
@@ -16,8 +16,8 @@ final class SessionDirectory {
     /// The inodes of the files that were made here.
     private var made: [String: ino_t] = [:]
 
-    /// - Throws: ``RecordingError``: the place is taken by something else, or cannot be written to.
-    init(creating name: String) throws(RecordingError) {
+    /// - Throws: ``SessionFileError``: the place is taken by something else, or cannot be written to.
+    package init(creating name: String) throws(SessionFileError) {
         var name = name
         while name.hasSuffix("/") && name.count > 1 { name.removeLast() }
         if mkdir(name, 0o700) == 0 {
@@ -34,12 +34,12 @@ final class SessionDirectory {
         free(resolved)
     }
 
-    func file(_ name: String) -> String { "\(path)/\(name)" }
+    package func file(_ name: String) -> String { "\(path)/\(name)" }
 
     /// Makes a file of the session.
     ///
     /// - Returns: A descriptor, which is the caller's.
-    func create(_ name: String, _ access: Int32) throws(RecordingError) -> Int32 {
+    package func create(_ name: String, _ access: Int32) throws(SessionFileError) -> Int32 {
         let file = openat(descriptor, name, access | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw .cannotCreate(path: self.file(name), errno: errno) }
         var status = stat()
@@ -50,7 +50,7 @@ final class SessionDirectory {
     /// Opens a file that was made here, if it is still what has its name.
     ///
     /// - Returns: A descriptor, which is the caller's, or -1.
-    func reopen(_ name: String, _ access: Int32) -> Int32 {
+    package func reopen(_ name: String, _ access: Int32) -> Int32 {
         let file = openat(descriptor, name, access | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         var status = stat()
         if file >= 0, fstat(file, &status) == 0, status.st_ino == made[name] { return file }
@@ -59,7 +59,7 @@ final class SessionDirectory {
     }
 
     /// Makes a file that holds `text`.
-    func create(_ name: String, holding text: String) throws(RecordingError) {
+    package func create(_ name: String, holding text: String) throws(SessionFileError) {
         let file = try create(name, O_WRONLY)
         defer { close(file) }
         let error = writeAll(Array(text.utf8), to: file)
@@ -70,7 +70,7 @@ final class SessionDirectory {
     }
 
     /// Puts `text` in the place of a file at once: who reads it meanwhile reads the old or the new.
-    func replace(_ name: String, by text: String) throws(RecordingError) {
+    package func replace(_ name: String, by text: String) throws(SessionFileError) {
         let temporary = name + ".new"
         try create(temporary, holding: text)
         if renameat(descriptor, temporary, descriptor, name) != 0 {
@@ -82,7 +82,7 @@ final class SessionDirectory {
     }
 
     /// Removes a file that was made here, if it is still what has its name.
-    func remove(_ name: String) {
+    package func remove(_ name: String) {
         var status = stat()
         guard fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0, status.st_ino == made[name] else { return }
         unlinkat(descriptor, name, 0)
@@ -90,7 +90,7 @@ final class SessionDirectory {
     }
 
     /// Leaves nothing behind: there is nothing to record.
-    func discard() {
+    package func discard() {
         for name in made.keys { remove(name) }
         if isNew { rmdir(rawPath) }
     }
@@ -98,7 +98,7 @@ final class SessionDirectory {
     /// Sets aside the session that has the name, so that the name is an empty directory's.
     ///
     /// - Returns: Whether that is a new one.
-    private static func makeRoom(at name: String) throws(RecordingError) -> Bool {
+    private static func makeRoom(at name: String) throws(SessionFileError) -> Bool {
         let existing = open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard existing >= 0 else { throw .notOurs(path: name) }
         defer { close(existing) }
@@ -112,14 +112,14 @@ final class SessionDirectory {
         return true
     }
 
-    private static func setAside(_ name: String) throws(RecordingError) {
+    private static func setAside(_ name: String) throws(SessionFileError) {
         let old = name + ".old"
         if access(old, F_OK) == 0 || isLink(old) { try remove(old: old) }
         guard rename(name, old) == 0 else { throw .cannotCreate(path: name, errno: errno) }
     }
 
     /// Removes an older session that holds nothing but its own files.
-    private static func remove(old: String) throws(RecordingError) {
+    private static func remove(old: String) throws(SessionFileError) {
         let directory = open(old, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
         guard directory >= 0 else { throw .notOurs(path: old) }
         defer { close(directory) }

@@ -1,16 +1,16 @@
-internal import CTraceFormat
+package import CTraceFormat
 internal import Glibc
 
-/// The `trace` file: chunks, appended as they are drained.
-final class TraceLog {
-    private(set) var bytes: UInt64
+/// Writes the `trace` file: chunks, appended as they are drained.
+package final class TraceLogWriter {
+    package private(set) var bytes: UInt64
     /// The first write that failed; later ones are tried all the same.
-    private(set) var error: Int32?
+    package private(set) var error: Int32?
     private let descriptor: Int32
     private var header = fathom_trace_header()
 
-    init(in directory: SessionDirectory, clock: SessionClock, startRealtime: UInt64) throws(RecordingError) {
-        descriptor = try directory.create("trace", O_WRONLY)
+    package init(in directory: SessionDirectory, clock: SessionClock, startRealtime: UInt64) throws(SessionFileError) {
+        descriptor = try directory.create(SessionFile.trace.name, O_WRONLY)
         header.magic = FATHOM_TRACE_MAGIC
         header.version = FATHOM_FORMAT_VERSION
         header.header_size = UInt32(MemoryLayout<fathom_trace_header>.size)
@@ -24,18 +24,18 @@ final class TraceLog {
         header.end_sum = fathom_end_sum(header)
         bytes = UInt64(MemoryLayout<fathom_trace_header>.size)
         let error = writeAll(withUnsafeBytes(of: header) { Array($0) }, to: descriptor)
-        guard error == 0 else { throw .cannotCreate(path: directory.file("trace"), errno: error) }
+        guard error == 0 else { throw .cannotCreate(path: directory.file(SessionFile.trace.name), errno: error) }
     }
 
     deinit { close(descriptor) }
 
     /// Bytes that a chunk takes in the log.
-    static func size(of header: fathom_chunk) -> UInt64 {
+    package static func size(of header: fathom_chunk) -> UInt64 {
         UInt64(MemoryLayout<fathom_chunk>.size) + UInt64(header.used + 7) & ~7
     }
 
     /// Fills in the end of the file header, in place: a full disk does not matter.
-    func complete(_ losses: RecordingLosses) {
+    package func complete(_ losses: RecordingLosses) {
         header.unplaced_calls = losses.unplacedCalls
         header.unwritten_calls = losses.unwrittenCalls
         header.left_out_calls = losses.leftOutCalls
@@ -55,7 +55,7 @@ final class TraceLog {
     /// off, for somebody may be reading the file.
     ///
     /// - Returns: Whether it was written.
-    func append(_ header: fathom_chunk, payload: UnsafeRawPointer) -> Bool {
+    package func append(_ header: fathom_chunk, payload: UnsafeRawPointer) -> Bool {
         var header = header
         let used = Int(header.used)
         header.flags |= UInt8(FATHOM_FLAG_SEALED | FATHOM_FLAG_HASHED)

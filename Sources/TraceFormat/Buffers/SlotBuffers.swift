@@ -1,11 +1,10 @@
 internal import CTraceFormat
-internal import Glibc
 
 /// The shared buffers: chunks the recorder had no chance to write to the log.
 ///
 /// Processes may still be writing, so every slot is copied.
 final class SlotBuffers {
-    static let name = "buffers"
+    static let name = SessionFile.buffers.name
 
     let header: FileHeader?
     /// Calls lost by processes that never got a slot.
@@ -34,11 +33,19 @@ final class SlotBuffers {
             damage.report(Damage(file: SlotBuffers.name, offset: 0, lostBytes: UInt64(file.size), kind: .truncated))
             return
         }
+        var alive: [UInt32: Bool] = [:]
+        func isAlive(_ pid: UInt32) -> Bool {
+            if let known = alive[pid] { return known }
+            let isAlive = processIsAlive(Int32(bitPattern: pid))
+            alive[pid] = isAlive
+            return isAlive
+        }
         for (index, word) in words.enumerated() {
-            // FATHOM_SLOT_STATE, a macro that Swift does not see.
-            guard word & 3 == FATHOM_SLOT_OWNED || word & 3 == FATHOM_SLOT_FULL else { continue }
+            guard [FATHOM_SLOT_OWNED, FATHOM_SLOT_FULL].contains(fathom_slot_state(word)) else { continue }
             let offset = Int(raw.slots_offset) + slotSize * index
-            guard let copy = SlotBuffers.copy(file, at: offset, slotSize: slotSize, damage: damage) else { continue }
+            guard
+                let copy = SlotBuffers.copy(file, at: offset, slotSize: slotSize, damage: damage, isAlive: isAlive)
+            else { continue }
             copies.append(copy.bytes)
             chunks.append(copy.chunk)
         }
@@ -74,7 +81,7 @@ final class SlotBuffers {
 
     /// Copies one slot: `used` first, then the bytes it counts, then a look whether the slot changed hands meanwhile.
     private static func copy(
-        _ file: PlainFile, at offset: Int, slotSize: Int, damage: DamageLog
+        _ file: PlainFile, at offset: Int, slotSize: Int, damage: DamageLog, isAlive: (_ pid: UInt32) -> Bool
     ) -> (chunk: Chunk, bytes: UnsafeMutableRawPointer)? {
         var header = fathom_chunk()
         // A chunk that is being begun has no magic yet.
@@ -85,8 +92,7 @@ final class SlotBuffers {
             return nil
         }
         // What may yet be taken back counts when nobody is left to do that.
-        let isAbandoned = kill(pid_t(bitPattern: header.pid), 0) != 0 && errno == ESRCH
-        let used = isAbandoned ? fathom_chunk_written(&header) : header.used
+        let used = !isAlive(header.pid) ? fathom_chunk_written(&header) : header.used
         fathom_load_fence()
         guard fathom_chunk_is_sound(&header, used, UInt32(slotSize), 0, .max) != 0 else { return fail() }
         let bytes = UnsafeMutableRawBufferPointer.allocate(

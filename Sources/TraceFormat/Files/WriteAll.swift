@@ -3,7 +3,7 @@ internal import Glibc
 /// Writes all of `bytes`.
 ///
 /// - Returns: 0, or the errno that says why it is not all written.
-func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> Int32 {
+package func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> Int32 {
     bytes.withUnsafeBytes { bytes in
         var rest = bytes[...]
         while !rest.isEmpty {

@@ -1,12 +1,12 @@
-internal import CTraceFormat
+package import CTraceFormat
 internal import Glibc
 
 /// The `buffers` file: shared memory that traced processes write chunks into, mapped whole.
 ///
 /// The file is sparse. Processes allocate the slots they use; a slot that was drained is used again.
-final class SharedBuffers: @unchecked Sendable {
-    let header: UnsafeMutablePointer<fathom_buffers>
-    let slotSize: Int
+package final class SharedBuffers: @unchecked Sendable {
+    package let header: UnsafeMutablePointer<fathom_buffers>
+    package let slotSize: Int
     private let base: UnsafeMutableRawPointer
     private let size: Int
     private let words: UnsafeMutablePointer<UInt32>
@@ -22,9 +22,9 @@ final class SharedBuffers: @unchecked Sendable {
     private static let fixedSize = MemoryLayout<fathom_buffers>.offset(of: \.control)!
     private var control = FATHOM_CONTROL_RECORD
     /// A program has written over the head.
-    private(set) var isSpoiled = false
+    package private(set) var isSpoiled = false
     private let directory: SessionDirectory
-    private static let name = "buffers"
+    private static let name = SessionFile.buffers.name
     /// A descriptor of the file, whatever becomes of its path.
     private let reading: Int32
     /// Keeps a place among the descriptors for the moment in which the file is opened again.
@@ -39,11 +39,11 @@ final class SharedBuffers: @unchecked Sendable {
         private static let headPage = largestPage
     #endif
 
-    /// - Throws: ``RecordingError/cannotCreate(path:errno:)`` when the file system is full or read-only,
-    ///   ``RecordingError/noSharedMemory(path:errno:)`` when it cannot map files.
-    init(
-        in directory: SessionDirectory, options: RecordingOptions, clock: SessionClock
-    ) throws(RecordingError) {
+    /// - Throws: ``SessionFileError/cannotCreate(path:errno:)`` when the file system is full or read-only,
+    ///   ``SessionFileError/noSharedMemory(path:errno:)`` when it cannot map files.
+    package init(
+        in directory: SessionDirectory, options: RecordOptions, clock: SessionClock
+    ) throws(SessionFileError) {
         wordsOffset = MemoryLayout<fathom_buffers>.size
         let wordsSize = Int(FATHOM_SLOT_LIMIT) * MemoryLayout<UInt32>.size
         // Slots start where the largest pages of any supported machine do.
@@ -61,7 +61,7 @@ final class SharedBuffers: @unchecked Sendable {
         // the runtime allocates before it touches them.
         let error = writeAll([UInt8](repeating: 0, count: Self.headPage), to: descriptor)
         guard error == 0 else { throw .cannotCreate(path: path, errno: error) }
-        let windowSlots = (4 << 20) / slotSize  // FATHOM_WINDOW_SLOTS, a macro that Swift does not see
+        let windowSlots = Int(fathom_window_slots(UInt32(slotSize)))
         // As many slots as the file system lets the file have.
         var slotLimit = Int(FATHOM_SLOT_LIMIT)
         while ftruncate(descriptor, slotsOffset + slotLimit * slotSize) != 0 {
@@ -81,19 +81,14 @@ final class SharedBuffers: @unchecked Sendable {
         header.pointee.version = FATHOM_BUFFERS_VERSION
         header.pointee.header_size = UInt32(wordsOffset)
         header.pointee.chunk_header_size = UInt32(MemoryLayout<fathom_chunk>.size)
-        header.pointee.slot_size = UInt32(slotSize)
         header.pointee.words_offset = UInt32(wordsOffset)
         header.pointee.slots_offset = UInt32(slotsOffset)
         header.pointee.slot_limit = UInt32(slotLimit)
-        header.pointee.max_depth =
-            options.maxDepth.map { UInt32(clamping: $0).addingReportingOverflow(1) }
-            .map { $0.overflow ? UInt32.max : $0.partialValue } ?? UInt32.max
-        header.pointee.min_cost_ticks = clock.ticks(nanoseconds: options.minCost)
+        options.tell(&header.pointee, clock)
         header.pointee.start_ticks = clock.start.ticks
         header.pointee.start_ns = clock.start.nanoseconds
         header.pointee.ticks_per_second = clock.ticksPerSecond
         header.pointee.clock = clock.kind
-        header.pointee.paused = options.startsPaused ? 1 : 0
         header.pointee.control = control
         header.pointee.recorder_pid = UInt32(getpid())
         header.pointee.magic = FATHOM_BUFFERS_MAGIC
@@ -109,7 +104,7 @@ final class SharedBuffers: @unchecked Sendable {
 
     /// Slots in a state, FATHOM_SLOT_*. Those that were never used are not looked at: they are holes in the file, and no
     /// room may be left to fill one.
-    func slots(in state: UInt32) -> [Slot] {
+    package func slots(in state: UInt32) -> [Slot] {
         // Never less than before, nor more than there are, whatever a program wrote there.
         high = max(high, min(fathom_load32(&header.pointee.slot_high), slotLimit))
         var snapshot = [UInt32](repeating: 0, count: Int(high))
@@ -117,11 +112,10 @@ final class SharedBuffers: @unchecked Sendable {
         guard isRead else { return [] }
         var firstData = 0
         return snapshot.indices.compactMap { index in
-            // FATHOM_SLOT_STATE, a macro that Swift does not see.
-            guard snapshot[index] & 3 == state else { return nil }
+            guard fathom_slot_state(snapshot[index]) == state else { return nil }
             // Before the chunk, which is whole once the word says so. A word that is not 0 is in no hole.
             let word = snapshot[index] == 0 ? 0 : fathom_load32(words + index)
-            guard word & 3 == state else { return nil }
+            guard fathom_slot_state(word) == state else { return nil }
             if state == FATHOM_SLOT_FREE, isHole(at: offset(of: index), &firstData) { return nil }
             var header = fathom_chunk()
             guard withUnsafeMutableBytes(of: &header, { read($0, at: offset(of: index)) }) else { return nil }
@@ -146,19 +140,19 @@ final class SharedBuffers: @unchecked Sendable {
     private static let seekData: Int32 = 3
 
     /// A slot that is not free, and its chunk's header as it was when it was looked at.
-    struct Slot {
-        let index: Int
-        let isFull: Bool
+    package struct Slot {
+        package let index: Int
+        package let isFull: Bool
         /// The process's index, of which the word has 30 bits.
-        let owner: UInt32
-        var header: fathom_chunk
+        package let owner: UInt32
+        package var header: fathom_chunk
     }
 
     /// What a slot's word says when a program has written over it.
-    static let noState: UInt32 = 3
+    package static let noState: UInt32 = 3
 
     /// Lets programs have the slot again; its chunk is none any more.
-    func free(_ slot: Slot) {
+    package func free(_ slot: Slot) {
         if slot.header.magic != 0 {
             let chunk = (base + offset(of: slot.index)).assumingMemoryBound(to: fathom_chunk.self)
             fathom_store32(&chunk.pointee.magic, 0)
@@ -167,7 +161,7 @@ final class SharedBuffers: @unchecked Sendable {
     }
 
     /// The payload of a slot's chunk, copied: it stays as it is until the next one is read. Nil when it is not there.
-    func payload(of slot: Slot) -> UnsafeRawPointer? {
+    package func payload(of slot: Slot) -> UnsafeRawPointer? {
         let bytes = UnsafeMutableRawBufferPointer(rebasing: payload[..<Int(slot.header.used)])
         return read(bytes, at: offset(of: slot.index) + MemoryLayout<fathom_chunk>.size)
             ? UnsafeRawPointer(payload.baseAddress!) : nil
@@ -181,7 +175,7 @@ final class SharedBuffers: @unchecked Sendable {
     }
 
     /// Takes back what a program wrote over what only the recorder writes, so that others find it as it was.
-    func repair() {
+    package func repair() {
         withUnsafeBytes(of: &fixed) { fixed in
             let now = UnsafeMutableRawPointer(header)
             guard memcmp(now, fixed.baseAddress!, Self.fixedSize) != 0 else { return }
@@ -198,7 +192,7 @@ final class SharedBuffers: @unchecked Sendable {
     /// A count of calls that programs keep in the head; 0 when it cannot be one.
     ///
     /// - Parameter ticks: since the session began. A call takes more than one, even on many processors at once.
-    func count(_ field: KeyPath<fathom_buffers, UInt64>, within ticks: UInt64) -> UInt64 {
+    package func count(_ field: KeyPath<fathom_buffers, UInt64>, within ticks: UInt64) -> UInt64 {
         let count = header.pointee[keyPath: field]
         if count / 256 <= ticks { return count }
         isSpoiled = true
@@ -206,18 +200,17 @@ final class SharedBuffers: @unchecked Sendable {
     }
 
     /// A program that was started and cannot be recorded, hooks or not.
-    struct Missed {
-        var ticks: UInt64
-        var pid: UInt32
-        var reason: UInt32
-        var path: [UInt8]
+    package struct Missed {
+        package var ticks: UInt64
+        package var pid: UInt32
+        package var reason: UInt32
+        package var path: [UInt8]
     }
 
     /// Notes from the `first` on, in order; nil for what is no note, or none any more.
-    func missed(from first: Int) -> [Missed?] {
+    package func missed(from first: Int) -> [Missed?] {
         let stride = MemoryLayout<fathom_missed>.size, pathOffset = MemoryLayout<fathom_missed>.offset(of: \.path)!
-        // FATHOM_MISSED_OFFSET, a macro that Swift does not see.
-        let start = (wordsOffset + Int(FATHOM_SLOT_LIMIT) * 4 + stride - 1) / stride * stride
+        let start = Int(fathom_missed_offset(UInt32(wordsOffset)))
         let count = min(Int(fathom_load32(&header.pointee.missed_count)), (slotsOffset - start) / stride)
         return (min(first, count)..<count).map { index in
             let bytes = base + start + index * stride
@@ -228,7 +221,7 @@ final class SharedBuffers: @unchecked Sendable {
         }
     }
 
-    func stopRecording() {
+    package func stopRecording() {
         control = FATHOM_CONTROL_CAPPED
         fathom_store32(&header.pointee.control, control)
     }
@@ -238,7 +231,7 @@ final class SharedBuffers: @unchecked Sendable {
     ///
     /// A read lease is granted only when nobody has the file open or mapped for writing (fcntl(2), F_SETLEASE), so our own
     /// mapping goes meanwhile. The kernel may let go of an ended process's mappings a moment after it is waited for.
-    func areInUse() -> Bool? {
+    package func areInUse() -> Bool? {
         mmap(base, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0)
         var isInUse = false
         for _ in 0..<5 {
@@ -260,11 +253,11 @@ final class SharedBuffers: @unchecked Sendable {
     private static func takeDescriptor() -> Int32 { open("/", O_RDONLY | O_CLOEXEC) }
 
     /// From now on this process, a fork's child, is the recorder.
-    func takeOver() { fathom_store32(&header.pointee.recorder_pid, UInt32(getpid())) }
+    package func takeOver() { fathom_store32(&header.pointee.recorder_pid, UInt32(getpid())) }
 
     /// Processes that go on keep their chunks here, for the reader to find.
-    func leave() { fathom_store32(&header.pointee.recorder_pid, 0) }
+    package func leave() { fathom_store32(&header.pointee.recorder_pid, 0) }
 
     /// Everything was drained and nobody writes any more.
-    func remove() { directory.remove(Self.name) }
+    package func remove() { directory.remove(Self.name) }
 }

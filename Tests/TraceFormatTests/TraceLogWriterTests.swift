@@ -3,10 +3,10 @@ import Glibc
 import TestSupport
 import Testing
 
-@testable import TraceRecording
+@testable import TraceFormat
 
 /// What stands in the log, above all where a write ends half-way.
-@Suite struct TraceLogTests {
+@Suite struct TraceLogWriterTests {
     private func fileHeader(_ recording: Recording) throws -> fathom_trace_header {
         try readFile(recording.directory.file("trace")).withUnsafeBytes { $0.load(as: fathom_trace_header.self) }
     }

@@ -2,7 +2,7 @@ import Glibc
 import TestSupport
 import Testing
 
-@testable import TraceRecording
+@testable import TraceFormat
 
 /// What is made in a session's directory, what takes whose place, and that no file of anybody else's is touched.
 @Suite struct SessionDirectoryTests {
@@ -66,7 +66,7 @@ import Testing
     @Test func sessionThatIsBeingRecordedStays() throws {
         let first = try SessionDirectory(creating: path)
         try first.create("session.json", holding: SessionDescription.start)
-        #expect(throws: RecordingError.isBeingRecorded(path: path)) { try SessionDirectory(creating: path) }
+        #expect(throws: SessionFileError.isBeingRecorded(path: path)) { try SessionDirectory(creating: path) }
         withExtendedLifetime(first) {}
         #expect(try text("\(path)/session.json") == SessionDescription.start)
     }
@@ -74,14 +74,14 @@ import Testing
     @Test func foreignDirectoryStays() throws {
         try directory.makeDirectory("session.fathom")
         try directory.write("mine", to: "session.fathom/trace")
-        #expect(throws: RecordingError.notOurs(path: path)) { try SessionDirectory(creating: path) }
+        #expect(throws: SessionFileError.notOurs(path: path)) { try SessionDirectory(creating: path) }
         #expect(try text("\(path)/trace") == "mine")
     }
 
     @Test func olderSessionWithAForeignFileStays() throws {
         for what in ["first", "second"] { try makeSession("session.fathom", saying: what) }
         try directory.write("mine", to: "session.fathom.old/notes")
-        #expect(throws: RecordingError.holdsOthers(path: "\(path).old", file: "notes")) {
+        #expect(throws: SessionFileError.holdsOthers(path: "\(path).old", file: "notes")) {
             try SessionDirectory(creating: path)
         }
         #expect(try text("\(path).old/notes") == "mine")
@@ -91,20 +91,20 @@ import Testing
     @Test func linksAreNotFollowed() throws {
         try makeSession("real.fathom", saying: "real")
         #expect(symlink(directory.file("real.fathom"), path) == 0)
-        #expect(throws: RecordingError.notOurs(path: path)) { try SessionDirectory(creating: path) }
+        #expect(throws: SessionFileError.notOurs(path: path)) { try SessionDirectory(creating: path) }
         #expect(try text(directory.file("real.fathom/session.json")) == SessionDescription.start + "real")
     }
 
     @Test func plainFileStays() throws {
         try directory.write("mine", to: "session.fathom")
-        #expect(throws: RecordingError.notOurs(path: path)) { try SessionDirectory(creating: path) }
+        #expect(throws: SessionFileError.notOurs(path: path)) { try SessionDirectory(creating: path) }
         #expect(try text(path) == "mine")
     }
 
     @Test func fileThatIsThereIsNotWrittenOver() throws {
         let session = try SessionDirectory(creating: path)
         try directory.write("mine", to: "session.fathom/trace")
-        #expect(throws: RecordingError.cannotCreate(path: "\(path)/trace", errno: EEXIST)) {
+        #expect(throws: SessionFileError.cannotCreate(path: "\(path)/trace", errno: EEXIST)) {
             try session.create("trace", O_WRONLY)
         }
         session.remove("trace")
@@ -150,7 +150,7 @@ import Testing
         try session.create("session.json", holding: "before")
         let text = String(repeating: "x", count: 100_000)
         let place = files.directory.file("full.fathom")
-        #expect(throws: RecordingError.cannotCreate(path: "\(place)/session.json.new", errno: ENOSPC)) {
+        #expect(throws: SessionFileError.cannotCreate(path: "\(place)/session.json.new", errno: ENOSPC)) {
             try session.replace("session.json", by: text)
         }
         #expect(try self.text("\(place)/session.json") == "before")

@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-@testable import TraceRecording
+@testable import TraceFormat
 
 /// What the recorder sees of the memory that programs write, and takes back of what they must not.
 @Suite struct SharedBuffersTests {
@@ -134,7 +134,7 @@ import Testing
     @Test(.enabled(if: Privilege.mounts)) func fullDisk() throws {
         let files = try SmallFileSystem("size=4k")
         let path = files.directory.file("session.fathom")
-        #expect(throws: RecordingError.cannotCreate(path: "\(path)/buffers", errno: ENOSPC)) {
+        #expect(throws: SessionFileError.cannotCreate(path: "\(path)/buffers", errno: ENOSPC)) {
             _ = try files.directory.write(String(repeating: "x", count: 4096), to: "filler")
             _ = try Recording(in: path)
         }

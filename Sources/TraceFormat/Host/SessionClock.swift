@@ -1,20 +1,20 @@
-internal import CTraceFormat
+package import CTraceFormat  // its headers include those of libc: Swift may take theirs for the place of clockid_t
 internal import Glibc
 
 /// The clock that a session counts its ticks with.
-struct SessionClock {
+package struct SessionClock {
     /// FATHOM_CLOCK_*.
-    let kind: UInt8
-    let start: Moment
-    private(set) var ticksPerSecond: UInt64
+    package let kind: UInt8
+    package let start: Moment
+    package private(set) var ticksPerSecond: UInt64
 
     /// One moment on two clocks.
-    struct Moment {
-        var ticks: UInt64
-        var nanoseconds: UInt64
+    package struct Moment {
+        package var ticks: UInt64
+        package var nanoseconds: UInt64
     }
 
-    init() {
+    package init() {
         kind = UInt8(Self.counterIsTrusted() ? FATHOM_CLOCK_COUNTER : FATHOM_CLOCK_MONOTONIC)
         start = Self.now(kind)
         ticksPerSecond = 1_000_000_000
@@ -23,7 +23,7 @@ struct SessionClock {
     /// Measures the rate over the time since `start`; the reader refines it with the moments in the chunks.
     ///
     /// Two readings a millisecond apart are good to some ten parts in a million.
-    mutating func calibrate() {
+    package mutating func calibrate() {
         guard kind == UInt8(FATHOM_CLOCK_COUNTER) else { return }
         var end = Self.now(kind)
         while end.nanoseconds - start.nanoseconds < 1_000_000 { end = Self.now(kind) }
@@ -31,16 +31,16 @@ struct SessionClock {
         ticksPerSecond = UInt64(ticks / seconds)
     }
 
-    func ticks(nanoseconds: UInt64) -> UInt64 {
+    package func ticks(nanoseconds: UInt64) -> UInt64 {
         let (high, low) = nanoseconds.multipliedFullWidth(by: ticksPerSecond)
         let second: UInt64 = 1_000_000_000
         return high < second ? second.dividingFullWidth((high, low)).quotient : UInt64.max
     }
 
     /// This moment, in ticks.
-    var now: UInt64 { Self.now(kind).ticks }
+    package var now: UInt64 { Self.now(kind).ticks }
 
-    static func nanoseconds(_ clock: clockid_t) -> UInt64 {
+    package static func nanoseconds(_ clock: clockid_t) -> UInt64 {
         var time = timespec()
         clock_gettime(clock, &time)
         return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
@@ -69,7 +69,7 @@ struct SessionClock {
     private static func counterIsTrusted() -> Bool {
         guard fathom_counter_is_invariant() != 0 else { return false }
         #if arch(x86_64)
-            let source = HostFacts.firstLine(of: "/sys/devices/system/clocksource/clocksource0/current_clocksource")
+            let source = SystemFile.firstLine(of: "/sys/devices/system/clocksource/clocksource0/current_clocksource")
             return ["tsc", "kvm-clock", "hyperv_clocksource_tsc_page"].contains(source)
         #else
             return true

@@ -1,26 +1,26 @@
-internal import CTraceFormat
 internal import Glibc
 
 /// Which files in a directory are a session's.
 public enum SessionFiles {
-    /// Whether a file of the session at `path` may be put where `name` is: there is none, or one of a session.
-    public static func canReplace(_ name: String, at path: String) -> Bool {
+    /// Whether a file of the session at `path` may be put where `file` is: there is none, or one of a session.
+    public static func canReplace(_ file: SessionFile, at path: String) -> Bool {
         let directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard directory >= 0 else { return false }
         defer { close(directory) }
         var status = stat()
-        if fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) != 0 { return errno == ENOENT }
-        return isOne(name, in: directory)
+        if fstatat(directory, file.name, &status, AT_SYMLINK_NOFOLLOW) != 0 { return errno == ENOENT }
+        return isOne(file.name, in: directory)
     }
 
     /// Whether files make a session: its log, its buffers, or nothing but what it is described by.
     static func areASession(_ names: [String], in directory: Int32) -> Bool {
-        ["trace", "buffers"].contains { isOne($0, in: directory) } || names.allSatisfy { isOne($0, in: directory) }
+        [SessionFile.trace, .buffers].contains { isOne($0.name, in: directory) }
+            || names.allSatisfy { isOne($0, in: directory) }
     }
 
     /// Whether a file is one of a session: it has one's name, is a plain file, and begins as that does.
     static func isOne(_ name: String, in directory: Int32) -> Bool {
-        guard let kind = Kind(name) else { return false }
+        guard let kind = SessionFile(named: name) else { return false }
         // A pipe without a writer would wait for one.
         let file = openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard file >= 0 else { return false }
@@ -47,32 +47,5 @@ public enum SessionFiles {
             if name != "." && name != ".." { names.append(name) }
         }
         return names
-    }
-
-    private enum Kind {
-        case trace, buffers, description, aggregate
-
-        /// Of the file that has this name; a file that is to take another's place has a longer one.
-        init?(_ name: String) {
-            switch name {
-            case "trace": self = .trace
-            case "buffers": self = .buffers
-            case "session.json", "session.json.new": self = .description
-            case _ where name == "aggregate" || name.hasPrefix("aggregate."): self = .aggregate
-            default: return nil
-            }
-        }
-
-        func isBegun(by bytes: Slice<UnsafeMutableRawBufferPointer>) -> Bool {
-            switch self {
-            case .trace: bytes.starts(with: Self.bytes(FATHOM_TRACE_MAGIC))
-            case .buffers: bytes.starts(with: Self.bytes(FATHOM_BUFFERS_MAGIC))
-            case .description: bytes.starts(with: SessionDescription.start.utf8)
-            // What its log was comes first.
-            case .aggregate: bytes.indices.contains { bytes[$0...].starts(with: "FATHAGG".utf8) }
-            }
-        }
-
-        private static func bytes(_ magic: UInt64) -> [UInt8] { withUnsafeBytes(of: magic.littleEndian) { Array($0) } }
     }
 }

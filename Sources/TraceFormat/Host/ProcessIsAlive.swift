@@ -3,18 +3,18 @@ internal import Glibc
 /// Whether a process exists and has not ended. It told us its id as it knows it: that of its own namespace, if it has one.
 ///
 /// - Complexity: O(processes of the system) where no process here has that id.
-func processIsAlive(_ pid: Int32) -> Bool {
+package func processIsAlive(_ pid: Int32) -> Bool {
     if kill(pid, 0) == 0 || errno != ESRCH {
         // pid (name) state ...: the name can hold anything, so the last parenthesis counts.
-        let line = HostFacts.firstLine(of: "/proc/\(pid)/stat")
+        let line = SystemFile.firstLine(of: "/proc/\(pid)/stat")
         guard let end = line.lastIndex(of: ")"), let state = line[end...].dropFirst(2).first else { return true }
         if state != "Z" && state != "X" { return true }
     }
-    return HostFacts.processes().contains { process in
+    return SystemFile.processes().contains { process in
         // Its ids from our namespace to its own.
-        let ids = HostFacts.value(of: "NSpid", in: "/proc/\(process)/status")?.split(separator: "\t") ?? []
+        let ids = SystemFile.value(of: "NSpid", in: "/proc/\(process)/status")?.split(separator: "\t") ?? []
         guard ids.count > 1, ids.last == "\(pid)" else { return false }
-        let state = HostFacts.value(of: "State", in: "/proc/\(process)/status")?.first
+        let state = SystemFile.value(of: "State", in: "/proc/\(process)/status")?.first
         return state != "Z" && state != "X"
     }
 }

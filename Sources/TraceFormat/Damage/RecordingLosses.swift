@@ -1,0 +1,19 @@
+/// What a log lacks, as its file header tells it.
+package struct RecordingLosses {
+    package var unplacedCalls: UInt64
+    package var unwrittenCalls: UInt64
+    package var leftOutCalls: UInt64
+    package var spoiledChunks: UInt64
+    /// The program had written over what counts them: more may be missing.
+    package var isSpoiled: Bool
+
+    package init(
+        unplacedCalls: UInt64, unwrittenCalls: UInt64, leftOutCalls: UInt64, spoiledChunks: UInt64, isSpoiled: Bool
+    ) {
+        self.unplacedCalls = unplacedCalls
+        self.unwrittenCalls = unwrittenCalls
+        self.leftOutCalls = leftOutCalls
+        self.spoiledChunks = spoiledChunks
+        self.isSpoiled = isSpoiled
+    }
+}

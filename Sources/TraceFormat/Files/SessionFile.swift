@@ -1,0 +1,47 @@
+internal import CTraceFormat
+
+/// The files of a session. Their names stand here and nowhere else.
+public enum SessionFile {
+    /// Chunks, as the recorder took them from the buffers.
+    case trace
+    /// Memory that traced processes write; it is gone once everything is in the log.
+    case buffers
+    /// What was run, where and how.
+    case description
+    /// Sums that a reader keeps, so that the next one need not read everything.
+    case aggregate
+
+    public var name: String {
+        switch self {
+        case .trace: "trace"
+        case .buffers: "buffers"
+        case .description: "session.json"
+        case .aggregate: "aggregate"
+        }
+    }
+
+    /// The file that has this name. One that is to take another's place has a longer one.
+    init?(named name: String) {
+        switch name {
+        case SessionFile.trace.name: self = .trace
+        case SessionFile.buffers.name: self = .buffers
+        case SessionFile.description.name, SessionFile.description.name + ".new": self = .description
+        case SessionFile.aggregate.name: self = .aggregate
+        case _ where name.hasPrefix(SessionFile.aggregate.name + "."): self = .aggregate
+        default: return nil
+        }
+    }
+
+    /// Whether a file that begins with these bytes is such a one.
+    func isBegun(by bytes: Slice<UnsafeMutableRawBufferPointer>) -> Bool {
+        switch self {
+        case .trace: bytes.starts(with: Self.bytes(FATHOM_TRACE_MAGIC))
+        case .buffers: bytes.starts(with: Self.bytes(FATHOM_BUFFERS_MAGIC))
+        case .description: bytes.starts(with: SessionDescription.start.utf8)
+        // What its log was comes first.
+        case .aggregate: bytes.indices.contains { bytes[$0...].starts(with: "FATHAGG".utf8) }
+        }
+    }
+
+    private static func bytes(_ magic: UInt64) -> [UInt8] { withUnsafeBytes(of: magic.littleEndian) { Array($0) } }
+}

@@ -1,0 +1,41 @@
+internal import CTraceFormat
+
+/// What of a program is recorded. A new option is a property here, a member below, and a line in `tell` where the
+/// runtime is to know it: session.json, the buffers' head and `fathom info` have it from here.
+public struct RecordOptions: Sendable {
+    /// Deepest depth to record; roots are depth 0. Nil: all.
+    public var maxDepth: Int?
+    /// Calls shorter than this that call nothing kept leave no record, in nanoseconds.
+    public var minCost: UInt64 = 0
+    /// Recording stops when the trace reaches this many bytes. Nil: never.
+    public var maxSize: UInt64?
+    /// Size of one buffer in bytes, a power of two.
+    public var bufferSize = RecordOptions.defaultBufferSize
+    /// Programs start without recording, until they start it themselves.
+    public var startsPaused = false
+
+    public static let bufferSizes = 16 * 1024...4 * 1024 * 1024
+    public static let defaultBufferSize = 64 * 1024
+
+    public init() {}
+
+    /// The options by the names that session.json and `fathom info` give them, with their values as JSON.
+    var members: [(name: String, value: String)] {
+        [
+            ("max_depth", maxDepth.map { "\($0)" } ?? "null"),
+            ("min_cost_ns", "\(minCost)"),
+            ("max_size_bytes", maxSize.map { "\($0)" } ?? "null"),
+            ("buffer_size_bytes", "\(bufferSize)"),
+            ("paused", "\(startsPaused)"),
+        ]
+    }
+
+    /// Tells the runtime, by the head of the buffers.
+    func tell(_ head: inout fathom_buffers, _ clock: SessionClock) {
+        head.slot_size = UInt32(bufferSize)
+        // The depth of the first call that is left out: one more than the deepest that is kept.
+        head.max_depth = maxDepth.map { UInt32(clamping: $0) }.map { $0 == .max ? $0 : $0 + 1 } ?? .max
+        head.min_cost_ticks = clock.ticks(nanoseconds: minCost)
+        head.paused = startsPaused ? 1 : 0
+    }
+}

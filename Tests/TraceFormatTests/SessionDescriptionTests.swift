@@ -1,0 +1,63 @@
+import CTraceFormat
+import TestSupport
+import Testing
+
+@testable import TraceFormat
+
+/// What the recorder writes into session.json is what a reader finds there.
+@Suite struct SessionDescriptionTests {
+    let directory: TemporaryDirectory
+
+    init() throws { directory = try TemporaryDirectory("description") }
+
+    private func read(_ text: String) throws -> (SessionDescription?, DamageLog) {
+        let damage = DamageLog()
+        let path = try directory.write(text, to: "session.json")
+        return (SessionDescription(path: path, damage: damage), damage)
+    }
+
+    private func description() -> SessionDescription {
+        var options = RecordOptions()
+        (options.maxDepth, options.minCost, options.startsPaused) = (3, 250, true)
+        return SessionDescription(
+            command: ["./program", "a \"b\"", "tab\tline\n\u{1b}"], executable: "/bin/program", options: options,
+            startRealtime: 17)
+    }
+
+    @Test(arguments: [true, false]) func comesBack(withBaseline: Bool) throws {
+        var written = description()
+        if withBaseline {
+            func usage(_ user: UInt64) -> Baseline.Usage { .init(userNanoseconds: user, systemNanoseconds: 2) }
+            written.baseline = Baseline(traced: usage(10), plain: usage(7), runs: 5)
+        }
+        let (read, damage) = try read(written.json)
+        let found = try #require(read)
+        #expect(damage.entries.isEmpty)
+        #expect(found.command == written.command && found.executable == written.executable)
+        #expect(found.directory == written.directory && found.host == written.host && found.cpu == written.cpu)
+        #expect(found.kernel == written.kernel && found.fathom == written.fathom)
+        #expect(found.startRealtimeNanoseconds == 17 && found.baseline == written.baseline)
+        let options = found.options.map { option in "\(option.name)=\(option.value)" }
+        #expect(
+            options == [
+                "max_depth=3", "min_cost_ns=250", "max_size_bytes=null", "buffer_size_bytes=65536", "paused=true",
+            ])
+        #expect(found.options.allSatisfy { option in option.isBare })
+    }
+
+    @Test func aChangedByteIsTold() throws {
+        let (read, damage) = try read(
+            description().json.replacing("\"min_cost_ns\": 250", with: "\"min_cost_ns\": 251"))
+        #expect(read != nil && damage.entries.count == 1)
+    }
+
+    /// The deepest depth there can be is no limit that wraps around.
+    @Test(arguments: [(0, 1), (7, 8), (Int(UInt32.max) - 1, UInt32.max), (.max, .max)] as [(Int, UInt32)])
+    func depthForTheRuntime(_ deepest: Int, _ firstLeftOut: UInt32) throws {
+        var options = RecordOptions()
+        options.maxDepth = deepest
+        var head = try Recording(in: directory.file("session.fathom")).buffers.header.pointee
+        options.tell(&head, SessionClock())
+        #expect(head.max_depth == firstLeftOut)
+    }
+}
