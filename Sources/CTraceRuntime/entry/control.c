@@ -1,29 +1,26 @@
 // What a program tells the runtime by fathom.h, through the table that the header finds by its name.
 
-#include "control.h"
-
 #include "fathom.h"
 
 #include "../file/metadata.h"
 #include "../file/modules.h"
 #include "../file/names.h"
-#include "../follow/thread.h"
-#include "../host/process.h"
+#include "../follow/aside.h"
+#include "../follow/process.h"
 #include "../host/runtime.h"
-#include "hooks.h"
 
 FATHOM_WITHOUT_HOOKS
-
-void control_set_mode(void) {
-    uint32_t mode = runtime.paused ? MODE_PAUSED : runtime.slow ? MODE_SLOW : MODE_TRACE;
-    __atomic_store_n(&control.word, control_word(mode, runtime.generation), __ATOMIC_RELEASE);
-}
 
 // The stack pointer of the program's function. Pinned to the place: a compiler that moves it with the rest into a
 // function for cold code would take it of that one.
 #define CALLER(sp)                                                                                                     \
     uintptr_t sp = CALLER_STACK_POINTER();                                                                             \
     __asm__ __volatile__("" : "+r"(sp))
+
+static void tell(enum hook hook, uintptr_t sp, uint64_t name, uint64_t value) {
+    struct event event = {.stack_pointer = sp, .moment = {name, value}, .hook = hook};
+    event_aside(&event, 0);
+}
 
 // Whether the process can record, now or later; makes it so when it can.
 static int is_ready(void) { return control.mode == MODE_UNKNOWN ? runtime_ready() : control.mode != MODE_OFF; }
@@ -37,7 +34,7 @@ static uint64_t ticks_of(uint64_t nanoseconds) {
 static void set_running(int runs) {
     if (!runs || !runtime.paused) __atomic_store_n(&runtime.stop_ticks, now_ticks(), __ATOMIC_RELAXED);
     runtime.paused = !runs;
-    control_set_mode();
+    runtime_set_mode();
 }
 
 static void start(void) {
@@ -68,32 +65,31 @@ static void stop(void) {
     CALLER(sp);
     if (!is_ready()) return;
     uint64_t signals = lock_take(&runtime.control_lock);
-    if (control.mode == MODE_TRACE || control.mode == MODE_SLOW) set_running(0);
+    if (control.mode != MODE_UNKNOWN && control.mode != MODE_OFF && control.mode != MODE_PAUSED) set_running(0);
     lock_give(&runtime.control_lock, signals);
-    hook_aside(FATHOM_SCOPE_BASE, 0, sp, 0, HOOK_SETTLE);
+    tell(HOOK_SETTLE, sp, 0, 0);
 }
 
 static void save(void) {
     CALLER(sp);
     if (!is_ready()) return;
     if (runtime.modules_stale) modules_scan();
-    hook_aside(FATHOM_SCOPE_BASE, 0, sp, 0, HOOK_SAVE);
+    tell(HOOK_SAVE, sp, 0, 0);
     metadata_finish();
 }
 
 static void mark(const char *name) {
     CALLER(sp);
     if (control.mode == MODE_PAUSED || !is_ready()) return;
-    uint64_t id = FATHOM_SCOPE_BASE | name_intern(FATHOM_NAME_MARK, name);
-    hook_aside(id, 0, sp, 0, HOOK_MARK);
+    tell(HOOK_MARK, sp, name_intern(FATHOM_NAME_MARK, name), 0);
 }
 
 static void set_counter(const char *name, double value) {
     CALLER(sp);
     if (control.mode == MODE_PAUSED || !is_ready()) return;
-    uint64_t id = FATHOM_SCOPE_BASE | name_intern(FATHOM_NAME_COUNTER, name), bits;
+    uint64_t bits;
     __builtin_memcpy(&bits, &value, sizeof bits);
-    hook_aside(id, bits, sp, 0, HOOK_COUNTER);
+    tell(HOOK_COUNTER, sp, name_intern(FATHOM_NAME_COUNTER, name), bits);
 }
 
 static void begin(const char *name) {
@@ -107,7 +103,7 @@ static void begin(const char *name) {
 
 static void end(void) {
     CALLER(sp);
-    if (is_ready()) hook_aside(FATHOM_SCOPE_BASE, 0, sp, 0, HOOK_SCOPE_END);
+    if (is_ready()) tell(HOOK_SCOPE_END, sp, 0, 0);
 }
 
 static void name_thread(const char *name) {

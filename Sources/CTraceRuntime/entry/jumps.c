@@ -4,7 +4,6 @@
 // that nobody can stand before. So the address in the buffer, which lies in the pushing function's frame, is exchanged
 // for one of ours, which notes the landing and goes on to where it was to be.
 
-#include "../host/process.h"
 #include "../host/runtime.h"
 
 FATHOM_WITHOUT_HOOKS

@@ -1,11 +1,14 @@
 // What no hook reports and the runtime is told instead: jumps, exceptions that land, coroutines that take turns.
 
+#include "../file/confined.h"
+#include "../file/modules.h"
+#include "../follow/calls.h"
 #include "../follow/context.h"
+#include "../follow/follow.h"
 #include "../follow/pause.h"
-#include "../follow/stack.h"
+#include "../follow/side.h"
 #include "../host/runtime.h"
-#include "../modes/trace.h"
-#include "side.h"
+#include "../record/chunk.h"
 
 FATHOM_WITHOUT_HOOKS
 
@@ -41,7 +44,7 @@ static int leaves_hook(const struct thread *t, uintptr_t sp) {
 void fathom_note_landing(uintptr_t sp) {
     struct thread *t = begin_note();
     if (t) {
-        lane_land(t, sp, now_ticks());
+        follow_landing(t, sp, now_ticks());
         end_note(t);
         return;
     }
@@ -49,7 +52,8 @@ void fathom_note_landing(uintptr_t sp) {
     if (t->state == THREAD_INTERRUPTED && !t->idle && leaves_hook(t, sp)) t->idle = IDLE;
     if (t->state != THREAD_ATTACHED || control.mode == MODE_UNKNOWN || control.mode == MODE_OFF) return;
     if (t->idle || !leaves_hook(t, sp)) {
-        side_append(t, 1, 0, sp, HOOK_LANDING);
+        struct event landing = {.stack_pointer = sp, .hook = HOOK_LANDING};
+        side_append(t, &landing);
     } else {
         side_abandon(t);
         fathom_note_landing(sp);
@@ -78,17 +82,28 @@ void fathom_note_context(const void *pointer) {
         }
     } else {
         int is_signals;
-        lane = stack_find(t, sp, &is_signals);
+        lane = lane_find(t, sp, &is_signals);
     }
     if (lane) {
         lane_run(t, lane);
-        record_landing(t, sp, now_ticks());
+        calls_land(t, sp, now_ticks());
         if (lane->exact && open_calls(t) == 0) {
             lane->link = context->uc_link;
             stack_begin_coroutine(t, lane);
         }
     }
     end_note(t);
+}
+
+void fathom_note_modules(void) {
+    if (runtime.state == STATE_READY && control.mode != MODE_UNKNOWN && !confine_unnoted()) modules_scan();
+}
+
+void fathom_note_loading(void) {
+    struct thread *t = &current;
+    runtime.modules_stale = 1;
+    int is_recording = runtime.state == STATE_READY && control.mode != MODE_UNKNOWN && t->state == THREAD_ATTACHED;
+    chunk_look_at_modules(t, is_recording);
 }
 
 FATHOM_WITHOUT_HOOKS_END

@@ -2,7 +2,6 @@
 
 #include "metadata.h"
 
-#include "../host/process.h"
 #include "../host/runtime.h"
 #include "session.h"
 

@@ -4,8 +4,6 @@
 
 #include "modules.h"
 
-#include "../follow/thread.h"
-#include "../host/confine.h"
 #include "../host/runtime.h"
 #include "metadata.h"
 
@@ -219,22 +217,6 @@ int modules_hold(const uintptr_t *addresses, uint32_t count) {
     }
     lock_give(&runtime.modules_lock, signals);
     return held == count;
-}
-
-void fathom_note_modules(void) {
-    if (runtime.state == STATE_READY && control.mode != MODE_UNKNOWN && !confine_unnoted()) modules_scan();
-}
-
-void fathom_note_loading(void) {
-    struct thread *t = &current;
-    runtime.modules_stale = 1;
-    t->look = FIRST_LOOK;
-    if (runtime.state != STATE_READY || control.mode == MODE_UNKNOWN || t->state != THREAD_ATTACHED) return;
-    // One store each, so that a signal handler's hook in between finds either both limits or one of them.
-    if (!t->limit) return;
-    if (!t->wanted_limit) t->wanted_limit = t->limit;
-    BARRIER();
-    t->limit = NULL;
 }
 
 FATHOM_WITHOUT_HOOKS_END

@@ -5,8 +5,6 @@
 
 #include "../host/base.h"
 
-#define FIRST_LOOK 8u
-
 void modules_scan(void);  // writes what has changed since the last time
 // Whether each address lies in a module, as of the last scan. O(addresses × modules).
 int modules_hold(const uintptr_t *addresses, uint32_t count);

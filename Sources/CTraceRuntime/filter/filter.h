@@ -3,18 +3,15 @@
 #ifndef FATHOM_FILTER_H
 #define FATHOM_FILTER_H
 
-#include "../follow/thread.h"
+#include "../host/runtime.h"
+#include "../record/chunk.h"
 
 INTERNAL struct filter_frame *filter_of(const struct thread *t, struct frame *call) {
     return (struct filter_frame *)((char *)call + t->filters);
 }
-// Makes the hooks of MODE_SLOW and MODE_PAUSED fit what the thread knows. Returns what `idle` is to be.
-uint64_t filter_settle(struct thread *t);
 int filter_hides_next(struct thread *t);  // whether the options leave out the next call
 // Gives what was left out since the last time to the call that it was left out of.
 void filter_own_hidden(struct thread *t);
-// The innermost call has just got its record, of `size` bytes, which nobody knows of yet, at another time and base.
-void filter_announce(struct thread *t, uint64_t last, uint64_t function_base, uint32_t size);
 // The innermost call, which is recorded, ends: whether it is too short, and so was left out, its record taken back.
 int filter_leaves_out(struct thread *t, uint64_t now);
 // Puts into the chunk what was left out of the innermost call, which is recorded.
@@ -23,7 +20,66 @@ void filter_begin_piece(struct thread *t);                       // the innermos
 void filter_end_call(struct thread *t, struct frame *call);      // any, of the running lane
 void filter_tell_all(struct thread *t);  // counts what was left out of all open calls, which may never end
 void filter_stop(struct thread *t);      // recording is stopped
-void filter_start(struct lane *lane, struct frame *call, uint32_t max_depth);  // the call is open when it is started
+void filter_start(struct thread *t);     // recording is started
 void filter_fork(struct thread *t);  // a fork's child: what was left out so far is the parent's to tell
+
+// ---- for the hooks of modes that filter, and the above
+
+// At once: a thread that is still there when the process ends has no moment to do it later.
+INTERNAL void filter_count(uint64_t calls) {
+    if (calls) __atomic_fetch_add(&runtime.buffers->left_out_calls, calls, __ATOMIC_RELAXED);
+}
+
+INTERNAL void filter_store_written(struct thread *t) {
+    __atomic_store_n(&t->chunk->payload_sum, (uint64_t)(t->cursor - (char *)(t->chunk + 1)), __ATOMIC_RELEASE);
+}
+
+// The innermost call has just got its record, of `size` bytes, which nobody knows of yet, at another time and base.
+INTERNAL void filter_announce(struct thread *t, uint64_t last, uint64_t function_base, uint32_t size) {
+    struct filter_frame *filter = filter_of(t, t->top);
+    filter->last = last;
+    filter->taken = (uint64_t)size << 32 | (uint32_t)function_base;
+    filter_store_written(t);
+}
+
+// All that is in the chunk stays; `top` is the innermost call then.
+INTERNAL void filter_publish(struct thread *t, struct frame *top) {
+    fathom_store32(&t->chunk->used, (uint32_t)(t->cursor - (char *)(t->chunk + 1)));
+    t->pending = top + 1;
+}
+
+INTERNAL int filter_is_too_short(const struct thread *t, const struct frame *call, uint64_t now) {
+    return call >= t->pending && now - call->enter < t->min_cost_ticks && call[-1].function;
+}
+
+// The innermost call is too short: its record is the last in the chunk.
+INTERNAL void filter_take_back(struct thread *t, struct frame *call, uint64_t now) {
+    struct filter_frame *filter = filter_of(t, call), *caller = filter - 1;
+    caller->dropped += 1 + filter->dropped;
+    caller->dropped_ticks += now - call->enter;
+    filter->dropped = filter->dropped_ticks = 0;
+    t->cursor -= filter->taken >> 32;
+    t->last = filter->last;
+    t->function_base = (uint32_t)filter->taken;
+    t->calls--;
+    filter_store_written(t);
+    // A caller that is long enough by now stays, and so do its callers.
+    if (--call >= t->pending && now - call->enter >= t->min_cost_ticks) filter_publish(t, call);
+}
+
+// As many as one record can tell; takes them out of `filter`.
+INTERNAL char *filter_put_dropped(char *cursor, struct filter_frame *filter) {
+    struct {
+        uint16_t unit;
+        uint32_t calls;
+        uint64_t ticks;
+    } __attribute__((packed)) record = {
+        FATHOM_DROPPED << 1, filter->dropped < UINT32_MAX ? (uint32_t)filter->dropped : UINT32_MAX,
+        filter->dropped_ticks};
+    __builtin_memcpy(cursor, &record, sizeof record);
+    filter->dropped -= record.calls;
+    filter->dropped_ticks = 0;
+    return cursor + sizeof record;
+}
 
 #endif

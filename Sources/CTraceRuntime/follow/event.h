@@ -5,25 +5,37 @@
 
 #include "../host/base.h"
 
-// An event of a signal handler that interrupted a hook.
-struct side_event {
-    uintptr_t function;
-    uintptr_t call_site;
-    uintptr_t stack_pointer;
-    uint64_t ticks;
-    uint64_t hook;  // HOOK_*
+enum hook {
+    HOOK_NONE,     // no event, or none yet
+    HOOK_ENTER,    // a call begins; a named scope does, too
+    HOOK_EXIT,     // the call whose function called the hook ends
+    HOOK_TAIL,  // the same, by a hook that was jumped to when the frame was gone already: optimising compilers do that
+    HOOK_LANDING,  // no hook: control landed in the frame at stack_pointer
+    HOOK_SCOPE_END,  // no hook: the innermost named scope ends
+    HOOK_MARK,       // these end no call: a mark
+    HOOK_COUNTER,    // a counter's value
+    HOOK_SAVE,       // what was told so far is to be finished
+    HOOK_SETTLE,     // recording was stopped
 };
-#define HOOK_ENTER 0u
-#define HOOK_EXIT 1u
-#define HOOK_LANDING 3u  // no hook: control landed in the frame at stack_pointer
-#define HOOK_TAIL 2u  // an exit hook that was jumped to when the frame was gone already: optimising compilers do that
-#define HOOK_SCOPE_END 4u  // no hook: the innermost named scope ends
-#define HOOK_MARK 5u       // these end no call: a mark, whose name is `function`
-#define HOOK_COUNTER 6u    // a counter's value, the bits of which are `call_site`
-#define HOOK_SAVE 7u       // the chunk is to be finished
-#define HOOK_SETTLE 8u     // recording was stopped
-#define SIDE_LIMIT 1024u
+
 // In place of the function of an exit hook that does not say whose exit it is: the stack pointer tells.
 #define ANY_FUNCTION 1ul
+
+struct event {
+    uintptr_t stack_pointer;
+    union {
+        struct {
+            uintptr_t function, call_site;
+        } call;  // ENTER, EXIT, TAIL
+        struct {
+            uint64_t name, value;
+        } moment;  // MARK; COUNTER, whose value is a double's bits
+    };
+    enum hook hook;  // says which of them there is
+};
+
+INTERNAL int ends_calls(enum hook hook) {
+    return hook == HOOK_EXIT || hook == HOOK_TAIL || hook == HOOK_LANDING || hook == HOOK_SCOPE_END;
+}
 
 #endif

@@ -66,14 +66,19 @@ INTERNAL int lies_on(uintptr_t sp, uintptr_t low, uintptr_t high) { return sp - 
 
 struct thread;
 
+// Room for `count` of them, in the place of what the lane has; `slow`: and for their filters. 0 when there is no
+// memory.
+int frames_allocate(struct lane *lane, size_t count, uint32_t slow);
 int frames_grow(struct thread *t);                       // 0 when there is no memory
 int frames_filter(struct thread *t, struct lane *lane);  // gives them filters; 0 when there is no memory
 void frames_free(struct lane *lane);
 // Where a frame is now that was found before others were put in the place of the lane's frames.
 struct frame *frames_find(const struct lane *lane, struct frame *frame);
+// Makes the hooks of MODE_SLOW and MODE_PAUSED fit what the thread knows. Returns what `idle` is to be.
+uint64_t frames_settle(struct thread *t);
 
-// Makes the running lane the one that `stack_pointer` lies on. Returns FRAME_ALTERNATE if that is a signal stack which no
-// open call runs on, else 0.
+// Makes the running lane the one that `stack_pointer` lies on. Returns FRAME_ALTERNATE if that is a signal stack which
+// no open call runs on, else 0.
 uintptr_t lane_settle(struct thread *t, uintptr_t stack_pointer);
 // 0 when there is no memory.
 int lane_init(const struct thread *t, struct lane *lane, uint32_t id, uintptr_t low, uintptr_t high);
@@ -82,7 +87,8 @@ void lane_run(struct thread *t, struct lane *lane);
 void lane_finish_change(struct thread *t);  // after a jump left lane_run half-way
 // Ends all calls of a lane whose stack is gone and forgets it. Not the running one, not lane 0.
 void lane_close(struct thread *t, struct lane *gone);
-// Control landed in a frame at `stack_pointer`, on whatever stack that is.
-void lane_land(struct thread *t, uintptr_t stack_pointer, uint64_t now);
+// The lane whose calls run on the stack that holds an address, NULL if it is none that is known. May close lanes.
+// *is_signals: it is a signal stack. O(lanes).
+struct lane *lane_find(struct thread *t, uintptr_t stack_pointer, int *is_signals);
 
 #endif

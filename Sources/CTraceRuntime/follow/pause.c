@@ -4,14 +4,12 @@
 
 #include "pause.h"
 
-#include "../file/chunk.h"
-#include "../file/modules.h"
-#include "../filter/filter.h"
 #include "../host/runtime.h"
+#include "mode.h"
 
 FATHOM_WITHOUT_HOOKS
 
-void pause_take_options(struct thread *t) {
+static void take_options(struct thread *t) {
     uint64_t signals = lock_take(&runtime.control_lock);
     t->generation = runtime.generation;
     t->max_depth = runtime.max_depth;
@@ -20,41 +18,39 @@ void pause_take_options(struct thread *t) {
     lock_give(&runtime.control_lock, signals);
 }
 
+static void set(struct thread *t, uint32_t paused) {
+    t->paused = paused;
+    t->mode = paused == PAUSED_STOPPED ? modes[MODE_PAUSED] : recording_mode(t);
+}
+
+void pause_begin(struct thread *t) {
+    take_options(t);
+    set(t, PAUSED_NOT);
+}
+
 static void stop(struct thread *t) {
-    if (t->slow) filter_stop(t);
-    for (struct lane *lane = t->lanes; lane < t->lanes + t->lane_count; lane++) {
-        struct frame *top = lane == running_lane(t) ? t->top : lane->top;
-        for (struct frame *f = lane->frames + 1; f <= top; f++) f->stack_pointer |= FRAME_HIDDEN;
-    }
-    if (t->chunk) {
-        uint64_t end = __atomic_load_n(&runtime.stop_ticks, __ATOMIC_RELAXED);
-        t->chunk->flags |= FATHOM_FLAG_STOPPED;
-        chunk_finish(t, end);
-    }
-    t->paused = PAUSED_STOPPED;
+    // Relaxed: what is read with it is ticks of another thread's stop, of which there may be several by now.
+    t->mode->end(t, ENDS_STOPPED, __atomic_load_n(&runtime.stop_ticks, __ATOMIC_RELAXED));
+    for (struct lane *lane = t->lanes; lane < t->lanes + t->lane_count; lane++)
+        for (struct frame *f = lane->frames + 1; f <= top_of(t, lane); f++) f->stack_pointer |= FRAME_HIDDEN;
 }
 
 static void start(struct thread *t) {
     uint64_t now = now_ticks();
     for (struct lane *lane = t->lanes; lane < t->lanes + t->lane_count; lane++) {
-        struct frame *top = lane == running_lane(t) ? t->top : lane->top;
-        for (struct frame *f = lane->frames + 1; f <= top; f++) {
+        for (struct frame *f = lane->frames + 1; f <= top_of(t, lane); f++) {
             f->stack_pointer = (f->stack_pointer & ~FRAME_HIDDEN) | FRAME_INHERITED;
             f->enter = now;
-            if (t->slow) filter_start(lane, f, t->max_depth);
         }
         lane->is_stale = lane != running_lane(t);
     }
-    if (!t->gap) t->gap = GAP_PATH;
-    t->pending = t->top + 1;  // whatever was entered meanwhile has no record, and there is no chunk to take one out of
-    t->retry = 0;
-    t->paused = 0;
-    if (runtime.modules_stale) modules_scan();
+    set(t, PAUSED_NOT);
+    t->mode->begin(t, BEGINS_RUNNING);
 }
 
 static int change_options(struct thread *t) {
     uint32_t slow = t->slow;
-    pause_take_options(t);
+    take_options(t);
     if (!t->slow || slow) return 1;
     for (struct lane *lane = t->lanes; lane < t->lanes + t->lane_count; lane++) {
         if (frames_filter(t, lane)) continue;
@@ -66,14 +62,14 @@ static int change_options(struct thread *t) {
 }
 
 void pause_settle(struct thread *t) {
-    if (t->hidden_calls) filter_own_hidden(t);
-    uint32_t stopped = control.mode == MODE_PAUSED ? PAUSED_STOPPED : 0;
+    t->mode->settle(t);
+    uint32_t stopped = control.mode == MODE_PAUSED ? PAUSED_STOPPED : PAUSED_NOT;
     int changed = t->generation != fathom_load32(&runtime.generation);
     if (t->paused == stopped && !changed) return;
     uint64_t signals = system_block_signals();
     if (!t->paused) stop(t);
-    if (changed && !change_options(t)) t->paused = PAUSED_NO_MEMORY;
-    else if (stopped) t->paused = PAUSED_STOPPED;
+    if (changed && !change_options(t)) set(t, PAUSED_NO_MEMORY);
+    else if (stopped) set(t, PAUSED_STOPPED);
     else start(t);
     system_restore_signals(signals);
 }

@@ -45,10 +45,6 @@ int stack_of_signals(uintptr_t sp, uintptr_t *low, uintptr_t *high) {
     return lies_on(sp, *low, *high);
 }
 
-static struct frame *top_of(const struct thread *t, const struct lane *lane) {
-    return lane == &t->lanes[t->lane] ? t->top : lane->top;
-}
-
 // How many signal stacks the lane's open calls run on. Those whose calls have ended are forgotten here, because the
 // hooks' fast path does not.
 static uint32_t signal_stacks(const struct thread *t, struct lane *lane) {
@@ -133,8 +129,7 @@ void stack_begin_coroutine(struct thread *t, struct lane *inner) {
     inner->owner_sp = frame_sp(f);
 }
 
-// Whether a coroutine's stack, which lay inside a function's frame, is gone with that frame.
-static int is_gone(struct thread *t, const struct lane *inner) {
+int stack_is_gone(struct thread *t, const struct lane *inner) {
     if (!inner->exact || inner == running_lane(t)) return 0;
     if (inner->owner) {
         struct lane *outer = t->lanes;
@@ -153,8 +148,8 @@ static int is_gone(struct thread *t, const struct lane *inner) {
     return 0;
 }
 
-// The smallest known stack that holds an address: a stack can lie inside a frame on another one.
-static struct lane *find(struct thread *t, uintptr_t sp, int *is_signals) {
+// The smallest known one: a stack can lie inside a frame on another one.
+struct lane *stack_find(struct thread *t, uintptr_t sp, int *is_signals) {
     struct lane *best = NULL;
     uintptr_t least = UINTPTR_MAX;
     *is_signals = 0;
@@ -175,14 +170,6 @@ static struct lane *find(struct thread *t, uintptr_t sp, int *is_signals) {
         }
     }
     return best;
-}
-
-struct lane *stack_find(struct thread *t, uintptr_t sp, int *is_signals) {
-    for (;;) {
-        struct lane *lane = find(t, sp, is_signals);
-        if (!lane || *is_signals || !is_gone(t, lane)) return lane;
-        lane_close(t, lane);
-    }
 }
 
 FATHOM_WITHOUT_HOOKS_END

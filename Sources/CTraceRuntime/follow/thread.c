@@ -2,18 +2,20 @@
 
 #include "thread.h"
 
-#include "../file/chunk.h"
-#include "../filter/filter.h"
-#include "../host/confine.h"
+#include "../file/confined.h"
 #include "../host/runtime.h"
-#include "../modes/trace.h"
+#include "calls.h"
+#include "mode.h"
 #include "pause.h"
+#include "side.h"
 
 #include <limits.h>
 #include <pthread.h>
 #include <sys/resource.h>
 
 FATHOM_WITHOUT_HOOKS
+
+__thread struct thread current;
 
 static pthread_key_t key;
 static int key_made;
@@ -81,50 +83,53 @@ static int allocate(struct thread *t, uintptr_t sp) {
     return 1;
 }
 
+void thread_fork(struct thread *t) {
+    t->forked = 1;
+    if (t->state == THREAD_ATTACHED && !t->idle) {
+        // A handler that interrupted a hook has forked: the hook will go on here, too, and write where its parent's
+        // does.
+        t->state = THREAD_INTERRUPTED;
+        t->side_count = 0;  // the parent follows those
+    } else {
+        t->idle = 0;
+        t->state = THREAD_UNATTACHED;
+    }
+    any_mode(t)->fork(t);
+}
+
 static int attach(struct thread *t, uintptr_t sp) {
     t->state = THREAD_ATTACHING;
     t->id = system_thread_id();
     int inherits = t->forked && t->memory;
-    if (!inherits) {
-        t->paused = 0;
-        pause_take_options(t);
-    }
+    enum begins how = t->forked ? BEGINS_IN_CHILD : t->serial ? BEGINS_AGAIN : BEGINS_THREAD;
+    if (!inherits) pause_begin(t);
     if (inherits) {
         // The open calls are the parent's; the child's time in them begins now.
         uint64_t now = now_ticks();
         for (struct lane *lane = t->lanes; lane < t->lanes + t->lane_count; lane++) {
-            struct frame *top = lane == running_lane(t) ? t->top : lane->top;
-            for (struct frame *f = lane->frames + 1; f <= top; f++) {
+            for (struct frame *f = lane->frames + 1; f <= top_of(t, lane); f++) {
                 f->enter = now;
                 f->stack_pointer |= FRAME_INHERITED;
             }
         }
-        filter_fork(t);
     } else if (!allocate(t, sp)) {
         t->state = THREAD_UNATTACHED;
         t->retry = RETRY_CALLS;
         return 0;
     }
-    if (t->forked || !t->serial) {
-        t->serial = fathom_add32(&runtime.thread_count, 1) + 1;
-        t->sequence = 0;
-        t->finished = 0;
-    }
+    if (how != BEGINS_AGAIN) t->serial = fathom_add32(&runtime.thread_count, 1) + 1;
     t->forked = 0;
-    t->chunk = NULL;
-    t->cursor = t->limit = t->wanted_limit = NULL;
-    t->lost = t->orphans = t->retry = t->overflow = 0;
+    t->retry = t->overflow = 0;
     if (!inherits) t->side_count = 0;
     t->side_lost = 0;
     struct lane *lane = running_lane(t);
     if (!inherits) t->top = lane->top;
     t->end = lane->end;
     t->low = lane->low;
-    t->pending = t->top + 1;
-    t->hidden_calls = 0;
+    t->mode->begin(t, how);
     int late = t->exit_rounds >= PTHREAD_DESTRUCTOR_ITERATIONS;
     if (key_made && !late) pthread_setspecific(key, t);
-    filter_settle(t);
+    frames_settle(t);
     t->idle = late ? 0 : IDLE;
     BARRIER();
     t->state = late ? THREAD_LATE : THREAD_ATTACHED;
@@ -149,14 +154,11 @@ void thread_detach(struct thread *t) {
     uint64_t now = now_ticks();
     for (uint32_t i = 0; i < t->lane_count; i++) {
         struct lane *lane = &t->lanes[i];
-        if ((lane == running_lane(t) ? t->top : lane->top) == lane->frames) continue;
+        if (top_of(t, lane) == lane->frames) continue;
         lane_run(t, lane);
-        record_unwind(t, open_calls(t), now);
+        calls_unwind(t, open_calls(t), now);
     }
-    if (t->chunk) {
-        t->chunk->flags |= FATHOM_FLAG_LAST;
-        chunk_finish(t, now);
-    }
+    t->mode->end(t, ENDS_THREAD, now);
     t->state = THREAD_UNATTACHED;
     t->side_count = 0;
     BARRIER();

@@ -6,14 +6,56 @@
 #include "event.h"
 #include "lane.h"
 
-#define THREAD_UNATTACHED 0u
-#define THREAD_ATTACHING 1u
-#define THREAD_ATTACHED 2u
-// A fork's child whose handler interrupted a hook that is still to return.
-#define THREAD_INTERRUPTED 3u
-// Attached again after its last TLS destructor: it never becomes idle, and detaches when its calls have ended, because
-// nothing would tell of its end.
-#define THREAD_LATE 4u
+// thread.state.
+//
+//                first hook   attach           a handler that interrupted     last round of TLS   fork, in the child,
+//                             done, failed     a hook forks, in the child     destructors         between hooks
+//   UNATTACHED   ATTACHING    -                -                              -                   UNATTACHED
+//   ATTACHING    -            ATTACHED or      -                              -                   UNATTACHED
+//                             LATE, UNATTACHED
+//   ATTACHED     -            -                INTERRUPTED                    UNATTACHED          UNATTACHED
+//   INTERRUPTED  ATTACHING, when the interrupted hook has ended  -            -                   -
+//   LATE         -            -                -                              -                   UNATTACHED
+//
+// A LATE thread becomes UNATTACHED when its calls have ended, too. A thread that is confining itself passes for
+// ATTACHING meanwhile, so that its hooks do nothing.
+enum {
+    THREAD_UNATTACHED,
+    THREAD_ATTACHING,
+    THREAD_ATTACHED,
+    THREAD_INTERRUPTED,  // a fork's child whose handler interrupted a hook that is still to return
+    // Attached again after its last TLS destructor: it never becomes idle, and detaches when its calls have ended,
+    // because nothing would tell of its end.
+    THREAD_LATE,
+};
+
+// thread.paused: what of the process's stops and starts, and of its options, the thread has seen.
+//
+//              recording was   was started  its options changed, and there is
+//              stopped                      no memory for what they take
+//   RUNNING    STOPPED         -            NO_MEMORY
+//   STOPPED    -               RUNNING      NO_MEMORY
+//   NO_MEMORY  STOPPED or NO_MEMORY: it is tried again at each slow path, and RUNNING when there is
+enum {
+    PAUSED_NOT,
+    PAUSED_STOPPED,    // recording is stopped: its calls are followed, and nothing is told of them
+    PAUSED_NO_MEMORY,  // it cannot record by the options there are now: its calls are told as lost
+};
+
+// thread.gap: why its next chunk does not go on where the previous one ended. A chunk's begin takes it back to NONE.
+//
+//         no chunk is to be had  recording was started, a handler left a hook half done, or a lane was not told of
+//   NONE  LOST                   PATH
+//   PATH  LOST                   -
+//   LOST  -                      -
+enum {
+    GAP_NONE,
+    GAP_LOST,  // records were dropped
+    GAP_PATH,  // what is open, only its path tells
+};
+
+struct mode;
+struct side_event;
 
 struct thread {
     // Not 0: the thread is attached and outside the runtime. A hook that finds it not so, or side events waiting, must
@@ -43,7 +85,8 @@ struct thread {
     uint64_t min_cost_ticks;    // 0: all calls are long enough
 
     // Not touched by any fast path.
-    uint32_t state;        // THREAD_*
+    const struct mode *mode;  // what is told of the calls; NULL before the first attach
+    uint32_t state;           // THREAD_*
     uint32_t serial;       // in the process; 0 before the first attach
     uint32_t id;           // kernel's
     uint32_t exit_rounds;  // how often the TLS destructor ran
@@ -84,10 +127,6 @@ struct thread {
     uintptr_t async_context;  // the register that Swift passes it in, at the enter hook that made the thread busy
 };
 #define IDLE 0xffu  // no MODE_*
-#define GAP_LOST 1u          // records were dropped
-#define GAP_PATH 2u          // recording was started
-#define PAUSED_STOPPED 1u    // recording is stopped, as far as the thread has seen
-#define PAUSED_NO_MEMORY 2u  // it cannot record by the options there are now
 #define MEMORY_SIZE (128ul * 1024)
 #define FIRST_LANES 16u
 #define RETRY_CALLS 1024u  // lost calls between two attempts to get a slot
@@ -96,6 +135,10 @@ extern __thread struct thread current __attribute__((tls_model("initial-exec"), 
 
 INTERNAL int is_free(const struct thread *t) { return t->idle && !t->side_count; }
 INTERNAL struct lane *running_lane(struct thread *t) { return &t->lanes[t->lane]; }
+// The innermost open call of any lane.
+INTERNAL struct frame *top_of(const struct thread *t, const struct lane *lane) {
+    return lane == &t->lanes[t->lane] ? t->top : lane->top;
+}
 INTERNAL uint32_t open_calls(struct thread *t) { return (uint32_t)(t->top - running_lane(t)->frames); }
 
 // A function's call: no named scope, not the sentinel. Only that can be what ends at an exit hook that does not say
@@ -113,5 +156,7 @@ INTERNAL int exit_fits(const struct thread *t, const struct frame *top, uintptr_
 int thread_attach(struct thread *t, uintptr_t stack_pointer);
 void thread_detach(struct thread *t);
 void thread_key_create(void);
+// This is a fork's child, and the thread the one that forked.
+void thread_fork(struct thread *t);
 
 #endif

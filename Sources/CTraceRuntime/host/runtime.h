@@ -4,14 +4,9 @@
 #define FATHOM_RUNTIME_H
 
 #include "base.h"
+#include "modes.h"
 
 // ---- control -----------------------------------------------------------------------------------------------------
-
-#define MODE_UNKNOWN 0u  // not started yet, or a fork's child that has not hooked yet
-#define MODE_TRACE 1u    // every call is recorded, times are read from the CPU's counter: the fast path
-#define MODE_SLOW 2u     // options leave calls out, or the clock is a system call
-#define MODE_OFF 3u      // nothing to record into
-#define MODE_PAUSED 4u   // stopped: open calls are followed, nothing is recorded
 
 union control {
     struct {
@@ -27,11 +22,22 @@ INTERNAL uint64_t control_word(uint32_t mode, uint32_t generation) { return (uin
 
 // ---- runtime -----------------------------------------------------------------------------------------------------
 
-#define STATE_NEW 0u
-#define STATE_OPEN 1u    // buffers mapped
-#define STATE_READY 2u   // and the process registered
-#define STATE_FORKED 3u  // this is a fork's child that is not registered yet
-#define STATE_OFF 4u
+// runtime.state, of the process. Only one thread at a time changes it, `runtime.starter`, but for FORKED and OFF.
+//
+//            session_open  ...fails  first hook    fork, in the child  the program confines itself, or
+//                                                                      a fork left a starter behind
+//   NEW      OPEN          OFF       (opens first) -                   OFF
+//   OPEN     -             -         READY         -                   OFF
+//   READY    -             -         -             FORKED              OFF
+//   FORKED   -             -         READY         -                   OFF
+//   OFF      -             -         -             -                   -
+enum {
+    STATE_NEW,
+    STATE_OPEN,    // buffers mapped
+    STATE_READY,   // and the process registered
+    STATE_FORKED,  // this is a fork's child that is not registered yet
+    STATE_OFF,     // it ends here: nothing is recorded in this process any more
+};
 
 #define PATH_SIZE 4096u
 
@@ -77,6 +83,9 @@ struct runtime {
     char *windows[FATHOM_SLOT_LIMIT];
 };
 extern struct runtime runtime __attribute__((visibility("hidden")));
+
+// Makes the hooks take the mode of a process that can record. The caller holds runtime.control_lock, or is alone.
+void runtime_set_mode(void);
 
 INTERNAL uint64_t now_ticks(void) {
     if (__builtin_expect(runtime.clock == FATHOM_CLOCK_COUNTER, 1)) return fathom_counter();

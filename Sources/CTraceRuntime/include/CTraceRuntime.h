@@ -57,7 +57,8 @@ void fathom_take_back_missed(struct fathom_missed *note);
 // is in `environment`, NULL for none; 0 when it can be passed as it is. A program made for another C library, for which
 // `reason` is FATHOM_MISSED_FOREIGN, must not have the runtime preloaded: its loader would end it.
 size_t fathom_environment_room(char *const *environment, uint32_t reason);
-// Makes that environment in `room`, aligned for pointers; what it points to is in `environment`, too. Async-signal-safe.
+// Makes that environment in `room`, aligned for pointers; what it points to is in `environment`, too.
+// Async-signal-safe.
 char *const *fathom_environment(char *const *environment, uint32_t reason, void *room);
 // The same for a shell that is started with `environment`: a command that begins by exporting it, and its size.
 size_t fathom_command_room(char *const *environment, const char *command);

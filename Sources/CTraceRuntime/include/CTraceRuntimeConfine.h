@@ -9,7 +9,8 @@
 typedef int fathom_prctl_function(int, unsigned long, unsigned long, unsigned long, unsigned long);
 typedef long fathom_syscall_function(long, long, long, long, long, long, long);
 
-// `prctl` and `syscall` are the symbols to define, `real_prctl` and `real_syscall` expressions for what they stand before.
+// `prctl` and `syscall` are the symbols to define, `real_prctl` and `real_syscall` expressions for what they stand
+// before.
 #define FATHOM_CONFINE(prctl, real_prctl, syscall, real_syscall)                                                       \
     __attribute__((visibility("default"))) fathom_prctl_function fathom_prctl __asm__(prctl);                          \
     int fathom_prctl(int option, unsigned long a, unsigned long b, unsigned long c, unsigned long d) {                 \

@@ -1,220 +1,90 @@
-// Writing records with everything that the fast path leaves out: long times, far call sites, other function bases,
-// chunk borders, calls that end without their exit hook, other stacks.
+// Every call is recorded, and times are read from the CPU's counter: the fast path, and what is told by the slow paths.
 
 #include "trace.h"
 
-#include "../file/chunk.h"
-#include "../filter/filter.h"
+#include "../file/modules.h"
+#include "../follow/aside.h"
+#include "../follow/side.h"
+#include "../host/runtime.h"
+#include "../record/chunk.h"
+#include "../record/put.h"
 #include "../swift/tasks.h"
+#include "hooks.h"
 
 FATHOM_WITHOUT_HOOKS
 
-void record_publish(struct thread *t) {
-    if (t->chunk) fathom_store32(&t->chunk->used, (uint32_t)(t->cursor - (char *)(t->chunk + 1)));
+// ---- told of what is followed
+
+static void settle(struct thread *t) { t->hidden_calls = 0; }
+
+void trace_begins(struct thread *t, enum begins how) {
+    switch (how) {
+    case BEGINS_THREAD:
+    case BEGINS_IN_CHILD:
+        t->sequence = 0;
+        t->finished = 0;
+        // fall through
+    case BEGINS_AGAIN:
+        t->chunk = NULL;
+        t->cursor = t->limit = t->wanted_limit = NULL;
+        t->lost = t->orphans = 0;
+        break;
+    case BEGINS_RUNNING:
+        // What was entered meanwhile has no record, and there is no chunk to take one out of.
+        if (!t->gap) t->gap = GAP_PATH;
+        if (runtime.modules_stale) modules_scan();
+    }
+    t->retry = t->hidden_calls = 0;
     t->pending = t->top + 1;
 }
 
-static void put(struct thread *t, const void *bytes, size_t size) {
-    __builtin_memcpy(t->cursor, bytes, size);
-    t->cursor += size;
+void trace_ends(struct thread *t, enum ends how, uint64_t now) {
+    if (t->chunk && how == ENDS_STOPPED) t->chunk->flags |= FATHOM_FLAG_STOPPED;
+    if (t->chunk && how == ENDS_THREAD) t->chunk->flags |= FATHOM_FLAG_LAST;
+    if (t->chunk) chunk_finish(t, now);
+    // The last record may tell of what did not happen yet, or what happened may have none. A new chunk starts from the
+    // calls and so settles it.
+    if (how == ENDS_ABANDONED && !t->gap) t->gap = GAP_PATH;
 }
 
-void put_special(struct thread *t, uint16_t special, const void *payload, size_t size) {
-    uint16_t unit = (uint16_t)(special << 1);
-    put(t, &unit, sizeof unit);
-    put(t, payload, size);
-}
-
-// Moves the time of the last record to `now`.
-static void put_time(struct thread *t, uint64_t now) {
-    uint64_t delta = now - t->last, most = (1ull << 48) - 1;
-    t->last = now;
-    if (delta > most) {
-        // A pause of more than a day: 48 bits hold at least 78 hours of a 1 GHz counter.
-        put_special(t, FATHOM_TIME, &most, 6);
-        delta -= most;
-    }
-    put_special(t, FATHOM_TIME, &delta, 6);
-}
-
-static uint64_t take_delta(struct thread *t, uint64_t now) {
-    uint64_t delta = now - t->last;
-    if (delta < FATHOM_DELTA_LIMIT) {
-        t->last = now;
-        return delta;
-    }
-    put_time(t, now);
+int trace_before_enter(struct thread *t, struct frame *call, uint64_t *now) {
+    (void)call;
+    if (put_room(t, now)) return 1;
+    if (t->state != THREAD_INTERRUPTED) chunk_lose_call(t);  // else the call is the parent's, who records it
     return 0;
 }
 
-// Whether a record can be written; moves *now past the time a chunk switch took.
-int record_make_room(struct thread *t, uint64_t *now) {
-    if (t->cursor >= t->limit && !chunk_make_room(t)) return 0;
-    if (*now < t->last) *now = t->last;
-    return 1;
-}
-
-static void put_enter(struct thread *t, uintptr_t function, uintptr_t call_site, uint64_t now) {
-    uint64_t delta = take_delta(t, now);
-    uint32_t base = (uint32_t)(function >> 32);
-    if (base != t->function_base) {
-        put_special(t, FATHOM_BASE, &base, sizeof base);
-        t->function_base = base;
-    }
-    uint64_t offset = call_site == t->top->call_site ? FATHOM_SITE_SAME : call_site - t->top->function;
-    if (offset > FATHOM_SITE_SAME || (offset == FATHOM_SITE_SAME && call_site != t->top->call_site)) {
-        uint64_t site = call_site;
-        put_special(t, FATHOM_SITE, &site, sizeof site);
-        offset = 0;
-    }
-    uint64_t word = 1 | delta << 1 | offset << 16 | (uint64_t)function << 32;
-    put(t, &word, sizeof word);
-    t->calls++;
-}
-
-void record_enter(struct thread *t, uintptr_t function, uintptr_t call_site, uintptr_t sp, uint64_t now) {
-    uintptr_t alternate = 0, context = t->async_context;
-    t->async_context = 0;
-    if (sp - t->low > t->top->stack_pointer - t->low) {
-        alternate = lane_settle(t, sp);
-        if (!alternate) {
-            struct stretch stretch = record_landing(t, sp, now);
-            // A new handler began at the top of a signal stack of which a jump that nobody told of left dead calls.
-            if (stretch.is_signals && t->top < stretch.first) alternate = FRAME_ALTERNATE;
-        }
-    }
-    if (t->overflow || (t->top + 1 >= t->end && !frames_grow(t))) {
-        t->overflow++;
-        if (t->paused != PAUSED_STOPPED) chunk_lose_call(t);
-        return;
-    }
-    uintptr_t hidden = 0;
-    uint64_t last = 0, base = 0;
-    char *record = NULL;
-    int is_piece = task_piece_begins(t, call_site, sp);
-    if (t->paused == PAUSED_STOPPED) {
-        hidden = FRAME_HIDDEN;
-    } else if (t->slow && !t->paused && !is_piece && filter_hides_next(t)) {
-        hidden = FRAME_HIDDEN;
-        t->hidden_calls++;
-    } else if (record_make_room(t, &now)) {
-        record = t->cursor;
-        last = t->last;
-        base = t->function_base;
-        if (is_piece) task_put(t, function, call_site, context);
-        put_enter(t, function, call_site, now);
-    } else if (t->state != THREAD_INTERRUPTED) {  // else the call is the parent's, who records it
-        chunk_lose_call(t);
-    }
-    *++t->top = (struct frame){function, call_site, sp | alternate | hidden, now};
-    if (record && t->min_cost_ticks && !is_piece) filter_announce(t, last, base, (uint32_t)(t->cursor - record));
-    else if (!hidden) record_publish(t);
-    if (t->slow && is_piece && !t->paused) filter_begin_piece(t);
-}
-
-// The open call that this exit ends. With recursion, calls that ended without their exit hook look like it; where their
-// frames are tells them apart. Frames below the exit's stack pointer are gone, except, when the hook was jumped to, the
-// outermost of them.
-static struct frame *find_call(struct thread *t, uintptr_t function, uintptr_t call_site, uintptr_t sp, uint64_t hook) {
-    struct frame *likely = NULL, *possible = NULL;
-    struct stretch stretch = stack_stretch(t, sp);
-    for (struct frame *f = stretch.last; f >= stretch.first; f--) {
-        int is_below = frame_sp(f) < sp;
-        if (hook == HOOK_TAIL && !is_below && likely) break;
-        if (function == ANY_FUNCTION ? !is_function(f) : f->function != function) continue;
-        if (!possible && function != ANY_FUNCTION) possible = f;
-        if (hook == HOOK_TAIL) {
-            if (is_below && (f->call_site == call_site || !likely)) likely = f;
-        } else if (!is_below) {
-            if (f->call_site == call_site) return f;
-            if (!likely) likely = f;
-        }
-    }
-    return likely ? likely : possible;
-}
-
-void record_exit(struct thread *t, uintptr_t function, uintptr_t call_site, uintptr_t sp, uint64_t now, uint64_t hook) {
-    if (t->overflow) {
-        t->overflow--;
-        return;
-    }
-    struct frame *call = t->top;
-    int is_top = function == ANY_FUNCTION ? is_function(call) : call->function == function;
-    if (!is_top || !exit_fits(t, call, sp, hook)) {
-        lane_settle(t, sp);
-        call = find_call(t, function, call_site, sp, hook);
-    }
-    if (!call) {
-        if (t->paused) return;
-        t->orphans++;
-        if (t->chunk) t->chunk->orphan_exits++;
-        return;
-    }
-    if (call != t->top) record_unwind(t, (uint32_t)(t->top - call), now);
-    record_exit_top(t, now);
-}
-
-void record_exit_top(struct thread *t, uint64_t now) {
-    struct frame *call = t->top;
-    int is_recorded = !t->paused && !(call->stack_pointer & FRAME_HIDDEN);
-    if (is_recorded && t->slow) {
-        if (filter_leaves_out(t, now)) is_recorded = 0;
-        else filter_tell_dropped(t);
-    }
-    int has_room = is_recorded && record_make_room(t, &now);
-    t->top = call - 1;
-    BARRIER();
+static void told_enter(struct thread *t, int has_room, uintptr_t context, uint64_t now) {
     if (has_room) {
-        uint16_t unit = (uint16_t)(take_delta(t, now) << 1);
-        put(t, &unit, sizeof unit);
+        if (task_piece_begins(t->top - 1, t->top)) task_put(t, context);
+        put_enter(t, now);
     }
-    if (t->slow && !t->paused) filter_end_call(t, call);
-    if (is_recorded) record_publish(t);
+    chunk_publish(t);
 }
 
-// The calls end before their record is there, here and below: a jump out of a handler that came between would otherwise
-// leave them open, to be told of a second time by the next chunk's path.
-static void put_unwind(struct thread *t, uint32_t count, uint64_t now) {
-    int has_room = record_make_room(t, &now);
-    t->top -= count;
-    BARRIER();
-    if (!has_room) return;
-    if (now != t->last) put_time(t, now);
-    put_special(t, FATHOM_UNWIND, &count, sizeof count);
+static int before_exit(struct thread *t, uint64_t *now) { return put_room(t, now); }
+
+static void told_exit(struct thread *t, int has_room, uint64_t now) {
+    if (has_room) put_exit(t, now);
+    chunk_publish(t);
 }
 
-void record_unwind(struct thread *t, uint32_t count, uint64_t now) {
-    t->overflow = 0;
-    if (!t->slow || t->paused) {
-        put_unwind(t, count, now);
-        record_publish(t);
-        return;
-    }
-    // What the options left out below a call is told before it ends, so one at a time.
-    int is_recorded = 0;
-    for (; count > 0; count--) {
-        struct frame *call = t->top;
-        if (call->stack_pointer & FRAME_HIDDEN) {
-            t->top--;
-        } else {
-            is_recorded = 1;
-            filter_tell_dropped(t);
-            put_unwind(t, 1, now);
-        }
-        filter_end_call(t, call);
-    }
-    if (is_recorded) record_publish(t);
+static int before_unwind(struct thread *t, uint32_t *count, uint64_t *now) {
+    (void)count;
+    return put_room(t, now);
 }
 
-struct stretch record_landing(struct thread *t, uintptr_t sp, uint64_t now) {
-    struct stretch stretch = stack_stretch(t, sp);
-    struct frame *live = stretch.last;
-    while (live >= stretch.first && frame_sp(live) < sp) live--;
-    if (live != t->top) record_unwind(t, (uint32_t)(t->top - live), now);
-    return stretch;
+static void told_unwind(struct thread *t, int has_room, uint32_t count, uint64_t now) {
+    if (has_room) put_unwind(t, count, now);
+    chunk_publish(t);
 }
 
-void record_lane(struct thread *t) {
+void trace_before_lane(struct thread *t) {
+    uint64_t now = t->last;
+    put_room(t, &now);
+}
+
+void trace_lane(struct thread *t) {
     if (running_lane(t)->is_stale) {
         // What is open there only a chunk's path can tell.
         if (t->chunk) chunk_finish(t, t->last);
@@ -222,44 +92,117 @@ void record_lane(struct thread *t) {
         return;
     }
     uint64_t now = t->last;
-    if (!record_make_room(t, &now)) return;
-    uint32_t payload[2] = {running_lane(t)->id, recorded_calls(t)};
-    put_special(t, FATHOM_LANE, payload, sizeof payload);
-    record_publish(t);
+    if (!put_room(t, &now)) return;
+    put_lane(t);
+    chunk_publish(t);
 }
 
-void record_scope_end(struct thread *t, uintptr_t sp, uint64_t now) {
-    if (sp - t->low > running_lane(t)->high - t->low) lane_settle(t, sp);
-    struct frame *scope = t->top;
-    while (is_function(scope)) scope--;
-    if (!scope->function && !t->overflow) return;
-    // Where its frame is says nothing: the end may be called from another function than the beginning.
-    record_exit(t, scope->function, scope->call_site, scope->stack_pointer & ~FRAME_FLAGS, now, HOOK_EXIT);
+void trace_moment(struct thread *t, enum hook hook, uint32_t name, uint64_t value, uint64_t now) {
+    if (!put_room(t, &now)) return;
+    if (hook == HOOK_MARK) put_mark(t, name, now);
+    else put_counter(t, name, value, now);
+    chunk_publish(t);
 }
 
-// A coroutine may have ended since the last record, and nobody has told.
-static int put_moment(struct thread *t, uintptr_t sp, uint64_t now) {
-    const struct lane *lane = running_lane(t);
-    if (!lies_on(sp, lane->low, lane->high)) lane_settle(t, sp);
-    if (!record_make_room(t, &now)) return 0;
-    if (now != t->last) put_time(t, now);
-    return 1;
+void trace_lost(struct thread *t, enum hook hook) {
+    if (hook == HOOK_ENTER) {
+        chunk_lose_call(t);
+    } else if (!t->paused) {
+        t->orphans++;
+        if (t->chunk) t->chunk->orphan_exits++;
+    }
 }
 
-void record_mark(struct thread *t, uint32_t name, uintptr_t sp, uint64_t now) {
-    if (!put_moment(t, sp, now)) return;
-    put_special(t, FATHOM_MARK, &name, sizeof name);
-    record_publish(t);
+const struct mode trace_mode = {
+    .settle = settle,
+    .begin = trace_begins,
+    .end = trace_ends,
+    .fork = chunk_forget,
+    .before_enter = trace_before_enter,
+    .enter = told_enter,
+    .before_exit = before_exit,
+    .exit = told_exit,
+    .before_unwind = before_unwind,
+    .unwind = told_unwind,
+    .before_lane = trace_before_lane,
+    .lane = trace_lane,
+    .moment = trace_moment,
+    .lost = trace_lost,
+#ifdef FATHOM_VALID
+    .is_valid = chunk_is_valid,
+#endif
+};
+
+// ---- hooks
+
+void trace_enter(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_t context) {
+    struct thread *t = &current;
+    if (UNLIKELY(!is_free(t))) return hook_aside(function, call_site, sp, context, HOOK_ENTER);
+    t->idle = 0;
+    t->hook_sp = sp;
+    BARRIER();
+    uint64_t now = fathom_counter();
+    struct frame *top = t->top;
+    uint64_t delta = now - t->last;
+    uint64_t site_offset = FATHOM_SITE_SAME;
+    if (call_site != top->call_site) {
+        site_offset = call_site - top->function;
+        if (UNLIKELY(site_offset >= FATHOM_SITE_SAME)) goto slow;
+    }
+    if (UNLIKELY(delta >= FATHOM_DELTA_LIMIT || function >> 32 != t->function_base ||
+                 t->cursor >= t->limit || top + 1 >= t->end || sp - t->low > top->stack_pointer - t->low)) {
+    slow:
+        t->async_context = context;
+        return hook_slow(function, call_site, sp, now, HOOK_ENTER);
+    }
+    uint64_t word = 1 | delta << 1 | site_offset << 16 | (uint64_t)function << 32;
+    char *cursor = t->cursor;
+    __builtin_memcpy(cursor, &word, sizeof word);
+    top[1] = (struct frame){function, call_site, sp, now};
+    t->top = top + 1;
+    t->last = now;
+    t->calls++;
+    t->cursor = cursor + FATHOM_ENTER_SIZE;
+    fathom_store32(&t->chunk->used, (uint32_t)(cursor + FATHOM_ENTER_SIZE - (char *)(t->chunk + 1)));
+    BARRIER();
+    t->idle = IDLE;
+    BARRIER();
+    if (UNLIKELY(t->side_count)) side_drain(t);
 }
 
-void record_counter(struct thread *t, uint32_t name, uint64_t bits, uintptr_t sp, uint64_t now) {
-    struct {
-        uint32_t name;
-        uint64_t bits;
-    } __attribute__((packed)) payload = {name, bits};
-    if (!put_moment(t, sp, now)) return;
-    put_special(t, FATHOM_COUNTER, &payload, sizeof payload);
-    record_publish(t);
+// `is_any`, a constant: the hook does not say what its function is, and `function` is ANY_FUNCTION.
+INTERNAL void exit_hook(uintptr_t function, uintptr_t call_site, uintptr_t sp, enum hook hook, int is_any) {
+    struct thread *t = &current;
+    if (UNLIKELY(!is_free(t))) return hook_aside(function, call_site, sp, 0, hook);
+    t->idle = 0;
+    t->hook_sp = sp;
+    BARRIER();
+    uint64_t now = fathom_counter();
+    struct frame *top = t->top;
+    uint64_t delta = now - t->last;
+    if (UNLIKELY(delta >= FATHOM_DELTA_LIMIT || (is_any ? !is_function(top) : top->function != function) ||
+                 t->cursor >= t->limit || !exit_fits(t, top, sp, hook)))
+        return hook_slow(function, call_site, sp, now, hook);
+    uint16_t unit = (uint16_t)(delta << 1);
+    char *cursor = t->cursor;
+    __builtin_memcpy(cursor, &unit, sizeof unit);
+    t->top = top - 1;
+    t->last = now;
+    t->cursor = cursor + FATHOM_EXIT_SIZE;
+    fathom_store32(&t->chunk->used, (uint32_t)(cursor + FATHOM_EXIT_SIZE - (char *)(t->chunk + 1)));
+    BARRIER();
+    t->idle = IDLE;
+    BARRIER();
+    if (UNLIKELY(t->side_count)) side_drain(t);
+}
+
+void trace_exit(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_t return_address) {
+    exit_hook(function, call_site, sp, return_address == call_site ? HOOK_TAIL : HOOK_EXIT, 0);
+}
+
+void trace_exit_any(uintptr_t function, uintptr_t call_site, uintptr_t sp) {
+    (void)function;
+    exit_hook(ANY_FUNCTION, call_site, sp, HOOK_EXIT, 1);
 }
 
 FATHOM_WITHOUT_HOOKS_END

@@ -7,7 +7,7 @@
 #include "tasks.h"
 
 #include "../file/modules.h"
-#include "../modes/trace.h"
+#include "../record/put.h"
 
 #include <link.h>
 
@@ -85,14 +85,14 @@ static int holds_context(uintptr_t function, uintptr_t call_site, uintptr_t cont
     return 1;
 }
 
-int task_piece_begins(const struct thread *t, uintptr_t call_site, uintptr_t sp) {
-    if (call_site - task_code.low >= task_code.size) return 0;
+int task_piece_begins(const struct frame *caller, const struct frame *call) {
+    if (call->call_site - task_code.low >= task_code.size) return 0;
     // Code that was inlined into a piece has its call site, too.
-    const struct frame *top = t->top;
-    return !(top->function && top->call_site == call_site && (top->stack_pointer & ~FRAME_FLAGS) == sp);
+    return !(caller->function && caller->call_site == call->call_site && frame_sp(caller) == frame_sp(call));
 }
 
-void task_put(struct thread *t, uintptr_t function, uintptr_t call_site, uintptr_t context) {
+void task_put(struct thread *t, uintptr_t context) {
+    uintptr_t function = t->top->function, call_site = t->top->call_site;
     const char *task = current_task();
     if (!task) return;
     struct fathom_task record = {0};

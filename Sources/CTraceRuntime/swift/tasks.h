@@ -11,8 +11,8 @@ struct task_code {
 };
 extern struct task_code task_code __attribute__((visibility("hidden")));
 // Whether the call that begins is a piece of a task: called by the library that runs tasks.
-int task_piece_begins(const struct thread *t, uintptr_t call_site, uintptr_t stack_pointer);
-// Says whose piece begins, if a task runs. Room is there.
-void task_put(struct thread *t, uintptr_t function, uintptr_t call_site, uintptr_t context);
+int task_piece_begins(const struct frame *caller, const struct frame *call);
+// Says whose piece the innermost call is, if a task runs. Room is there.
+void task_put(struct thread *t, uintptr_t context);
 
 #endif

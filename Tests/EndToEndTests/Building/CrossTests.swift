@@ -52,13 +52,13 @@ struct CrossTests {
 
     /// A weakly ordered processor must not show readers a slot's new header under the old one's magic. No emulator
     /// reorders stores, so the instructions are read: a barrier stands behind the store that takes the magic away.
-    @Test(arguments: ["chunk.c", "metadata.c"]) func headersStayBehindTheirMagic(_ source: String) throws {
+    @Test(arguments: ["record/chunk.c", "file/metadata.c"]) func headersStayBehindTheirMagic(_ source: String) throws {
         let sources = "\(Binaries.sources)/../../Sources"
         let assembly = try run(
             "clang",
             ["--target=aarch64-linux-gnu", "-std=gnu17", "-O2", "-fPIC", "-S", "-o", "-"]
                 + ["CTraceFormat", "CFathom", "CTraceRuntime"].map { "-I\(sources)/\($0)/include" }
-                + ["\(sources)/CTraceRuntime/file/\(source)"])
+                + ["\(sources)/CTraceRuntime/\(source)"])
         try #require(assembly.status == 0, Comment(rawValue: assembly.stderr))
         let lines = assembly.stdout.split(separator: "\n").map { $0.split(separator: "\t").joined(separator: " ") }
         let barrier = try #require(lines.firstIndex(of: "dmb ish"))

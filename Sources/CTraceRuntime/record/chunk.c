@@ -2,14 +2,11 @@
 
 #include "chunk.h"
 
-#include "../entry/side.h"
-#include "../filter/filter.h"
-#include "../host/confine.h"
+#include "../file/confined.h"
+#include "../file/metadata.h"
+#include "../file/modules.h"
+#include "../file/session.h"
 #include "../host/runtime.h"
-#include "../modes/trace.h"
-#include "metadata.h"
-#include "modules.h"
-#include "session.h"
 
 #include <sys/prctl.h>
 
@@ -57,7 +54,13 @@ static void name_thread(const struct thread *t, struct fathom_chunk *chunk) {
     else SYSTEM(prctl, PR_GET_NAME, chunk->name, 0, 0, 0, 0);
 }
 
-// Until a chunk can tell of it, the session's own count does.
+void chunk_publish(struct thread *t) {
+    if (t->chunk) fathom_store32(&t->chunk->used, (uint32_t)(t->cursor - (char *)(t->chunk + 1)));
+    t->pending = t->top + 1;
+}
+
+// Until a chunk can tell of it, the session's own count does. Relaxed: it is a count, and says nothing of anything
+// else.
 void chunk_lose_call(struct thread *t) {
     t->lost++;
     __atomic_fetch_add(&runtime.buffers->unplaced_calls, 1, __ATOMIC_RELAXED);
@@ -75,8 +78,8 @@ static void look_at_modules(struct thread *t) {
     t->limit = next;
 }
 
-// What a chunk switch took of the thread until now, in ticks: no more than the processor time that passed. The thread may
-// have waited for a processor meanwhile; that it would have done anyway.
+// What a chunk switch took of the thread until now, in ticks: no more than the processor time that passed. The thread
+// may have waited for a processor meanwhile; that it would have done anyway.
 static uint64_t switch_ticks(const struct thread *t, uint64_t now, uint64_t processor_ns) {
     unsigned __int128 ticks = (unsigned __int128)(system_processor_ns() - processor_ns) * runtime.ticks_per_second;
     uint64_t elapsed = now - t->finished;
@@ -137,7 +140,7 @@ void chunk_finish(struct thread *t, uint64_t now) {
         system_restore_signals(signals);
         return;
     }
-    if (t->slow) record_publish(t);
+    if (t->slow) chunk_publish(t);
     t->chunk = NULL;
     t->cursor = t->limit = t->wanted_limit = NULL;
     if (now < t->last) now = t->last;
@@ -148,18 +151,6 @@ void chunk_finish(struct thread *t, uint64_t now) {
     name_thread(t, chunk);
     session_give_slot(t->slot);
     system_restore_signals(signals);
-}
-
-void chunk_give_back(struct thread *t) {
-    if (t->state != THREAD_ATTACHED || !is_free(t) || !t->chunk) return;
-    t->idle = 0;
-    BARRIER();
-    if (t->slow && !t->paused) {
-        filter_own_hidden(t);
-        filter_tell_all(t);
-    }
-    chunk_finish(t, now_ticks());
-    side_drain(t);
 }
 
 static int make_room(struct thread *t) {
@@ -187,6 +178,26 @@ static int make_room(struct thread *t) {
     t->gap = GAP_LOST;
     t->retry = RETRY_CALLS;
     return 0;
+}
+
+void chunk_look_at_modules(struct thread *t, int is_recording) {
+    t->look = FIRST_LOOK;
+    // One store each, so that a signal handler's hook in between finds either both limits or one of them.
+    if (!is_recording || !t->limit) return;
+    if (!t->wanted_limit) t->wanted_limit = t->limit;
+    BARRIER();
+    t->limit = NULL;
+}
+
+void chunk_forget(struct thread *t) {
+    t->look = 0;
+    if (t->state == THREAD_INTERRUPTED) {
+        if (t->chunk) session_shadow_slot(t->slot);
+        t->limit = NULL;
+    } else {
+        t->chunk = NULL;
+        t->cursor = t->limit = NULL;
+    }
 }
 
 int chunk_make_room(struct thread *t) {

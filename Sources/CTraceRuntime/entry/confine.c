@@ -1,14 +1,12 @@
 // Programs that confine themselves: after it, the runtime's own system calls, or its reading of the counter, would end
 // the program. So recording ends there, by what needs neither. When the system call fails, recording goes on.
 
-#include "confine.h"
-
-#include "../entry/control.h"
-#include "../file/chunk.h"
+#include "../file/confined.h"
 #include "../file/metadata.h"
 #include "../file/modules.h"
-#include "process.h"
-#include "runtime.h"
+#include "../follow/process.h"
+#include "../follow/side.h"
+#include "../host/runtime.h"
 
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
@@ -25,7 +23,7 @@ static int begin(int all_threads) {
     if (runtime.state == STATE_READY && control.mode != MODE_UNKNOWN) {
         if (!runtime_records()) return 0;  // vfork's child: its parent goes on
         if (runtime.modules_stale) modules_scan();
-        chunk_give_back(t);
+        side_give_back(t);
         metadata_reserve_end();
     }
     t->confinement.begun = 1;
@@ -43,20 +41,13 @@ static int begin(int all_threads) {
     return 1;
 }
 
-static void end_recording(uint64_t now) {
-    int is_ready = runtime.state == STATE_READY && control.mode != MODE_UNKNOWN;
-    control.mode = MODE_OFF;
-    if (is_ready) metadata_end_quietly(FATHOM_END_CONFINED, now);
-    fathom_store32(&runtime.state, STATE_OFF);
-}
-
 void fathom_note_confined(long result) {
     struct thread *t = &current;
-    if (result >= 0) return end_recording(t->confinement.ticks);
+    if (result >= 0) return confine_end(t->confinement.ticks);
     if (runtime.state == STATE_OFF) return;
     if (control.mode == MODE_OFF) {
         if (t->confinement.mode == MODE_UNKNOWN) control.mode = MODE_UNKNOWN;
-        else control_set_mode();
+        else runtime_set_mode();
     }
     t->state = t->confinement.state;
     t->confinement.begun = 0;
@@ -77,14 +68,6 @@ int fathom_note_system_call(long number, long a, long b, long c) {
     if (number != SYS_seccomp || (a != SECCOMP_SET_MODE_STRICT && a != SECCOMP_SET_MODE_FILTER)) return 0;
     return sets_seccomp(a == SECCOMP_SET_MODE_FILTER, (unsigned long)c) &&
            begin((b & SECCOMP_FILTER_FLAG_TSYNC) != 0);
-}
-
-uint32_t confine_mode(void) { return (uint32_t)SYSTEM(prctl, PR_GET_SECCOMP, 0, 0, 0, 0, 0); }
-
-int confine_unnoted(void) {
-    if (runtime.seccomp_mode || !confine_mode()) return 0;
-    end_recording(now_ticks());
-    return 1;
 }
 
 FATHOM_WITHOUT_HOOKS_END

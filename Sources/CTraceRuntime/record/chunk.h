@@ -5,6 +5,7 @@
 
 #include "../follow/thread.h"
 
+#define FIRST_LOOK 8u
 #define LAST_LOOK (1u << 20)
 #define PATH_LIMIT                                                                                                     \
     256u  // calls that a chunk's open call path lists: more would crowd out the records of deep recursion
@@ -13,10 +14,15 @@
 // Those that have a record.
 uint32_t recorded_calls(struct thread *t);
 
-// `now` is in ticks.
+// Publishes all that is in the chunk: none of it is taken back from here on.
+void chunk_publish(struct thread *t);
+// Finishes the chunk, if there is one. `now` is in ticks.
 void chunk_finish(struct thread *t, uint64_t now);
-void chunk_give_back(struct thread *t);  // finishes the calling thread's, if it has one and is not in a hook
 void chunk_lose_call(struct thread *t);  // counts a call that leaves no record
 int chunk_make_room(struct thread *t);   // after cursor reached limit; 0 when records cannot be kept
+void chunk_look_at_modules(struct thread *t, int is_recording);  // from the next record on; signal handlers may call it
+// A fork's child: the chunk is the parent's. For a hook that was writing into it when the handler forked, it becomes a
+// private copy.
+void chunk_forget(struct thread *t);
 
 #endif

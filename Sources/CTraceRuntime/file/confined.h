@@ -1,13 +1,14 @@
 // Programs that forbid themselves what the runtime needs.
 
-#ifndef FATHOM_CONFINE_H
-#define FATHOM_CONFINE_H
+#ifndef FATHOM_CONFINED_H
+#define FATHOM_CONFINED_H
 
-#include "base.h"
+#include "../host/base.h"
 
 uint32_t confine_mode(void);
 // Whether the program has confined itself by a system call that nobody noted; ends the recording if so. To be asked
 // before other system calls. Filters that end a program for prctl as well cannot be survived.
 int confine_unnoted(void);
+void confine_end(uint64_t now);  // ends the recording, without a system call
 
 #endif

@@ -2,14 +2,12 @@
 
 #include "process.h"
 
-#include "../entry/control.h"
-#include "../file/chunk.h"
+#include "../file/confined.h"
 #include "../file/metadata.h"
 #include "../file/modules.h"
 #include "../file/session.h"
-#include "confine.h"
-#include "environment.h"
-#include "runtime.h"
+#include "../host/runtime.h"
+#include "thread.h"
 
 #include <pthread.h>
 #include <sys/mman.h>
@@ -19,17 +17,6 @@ FATHOM_WITHOUT_HOOKS
 #ifndef MADV_WIPEONFORK
 #define MADV_WIPEONFORK 18
 #endif
-
-struct runtime runtime;
-
-// Tells a program that has the runtime linked in, even a stripped one: an ELF note of owner "Fathom", type 1.
-__asm__(".pushsection .note.fathom, \"a\", %note\n"
-        ".balign 4\n"
-        ".long 7, 4, 1\n"
-        ".asciz \"Fathom\"\n"
-        ".balign 4\n"
-        ".long 1\n"
-        ".popsection\n");
 
 // A hook can run before this library is relocated: in an IFUNC resolver of another library. Then this still reads as
 // it stands in the file, where it is 0.
@@ -63,7 +50,7 @@ static void end_start(uint64_t signals) {
 
 // Maps the buffers. Called as early as can be, because the program may change its root directory or its user later;
 // what it takes to be part of the recording waits for the first hook, so that programs without any stay out of it.
-static void open_session(char **environment) {
+void runtime_open(char **environment) {
     uint64_t signals;
     if (!begin_start(&signals)) return;
     if (runtime.state == STATE_NEW) {
@@ -88,36 +75,22 @@ static void register_process(uint32_t parent) {
     runtime.metadata_lock = runtime.modules_lock = 0;  // a thread that the fork left behind may have held them
     if (parent == FATHOM_NO_PROCESS) runtime.seccomp_mode = confine_mode();
     metadata_process(parent);
-    // A fork's child has its parent's modules. The dynamic linker's lock may be held by a thread that is not here, so
-    // what was just being loaded is not looked at before the child itself has loaded something.
-    if (parent != FATHOM_NO_PROCESS) runtime.modules_stale = current.look = 0;
     runtime.control_lock = 0;
-    control_set_mode();
+    runtime_set_mode();
     fathom_store32(&runtime.state, STATE_READY);
 }
 
-// In a fork's child: by pthread_atfork or, when fork was called behind the C library's back, at the first hook. `forker`
-// is the process that called fork.
+// In a fork's child: by pthread_atfork or, when fork was called behind the C library's back, at the first hook.
+// `forker` is the process that called fork.
 static void forget_parent(uint32_t forker) {
     runtime.forker = forker;
     if (runtime.state != STATE_READY) return;
     runtime.state = STATE_FORKED;
     control.mode = MODE_UNKNOWN;
-    struct thread *t = &current;
-    t->forked = 1;
-    if (t->state == THREAD_ATTACHED && !t->idle) {
-        // A handler that interrupted a hook has forked: the hook will go on here, too, and write where its parent's
-        // does.
-        t->state = THREAD_INTERRUPTED;
-        if (t->chunk) session_shadow_slot(t->slot);
-        t->limit = NULL;
-        t->side_count = 0;  // the parent records those
-        return;
-    }
-    t->idle = 0;
-    t->state = THREAD_UNATTACHED;
-    t->chunk = NULL;
-    t->cursor = t->limit = NULL;
+    // A fork's child has its parent's modules. The dynamic linker's lock may be held by a thread that is not here, so
+    // what was just being loaded is not looked at before the child itself has loaded something.
+    runtime.modules_stale = 0;
+    thread_fork(&current);
 }
 
 // No fork while another thread starts the recording: the child would have half of it, and that thread's locks.
@@ -140,7 +113,7 @@ static void after_fork_in_child(void) {
 
 int runtime_ready(void) {
     if (!*(const void *const volatile *)&relocated) return 0;
-    if (runtime.state == STATE_NEW) open_session(NULL);
+    if (runtime.state == STATE_NEW) runtime_open(NULL);
     // Its control page was wiped: a child of a fork that ran no handlers.
     if (runtime.state == STATE_READY && control.mode == MODE_UNKNOWN) forget_parent(runtime.pid);
     uint64_t signals;
@@ -157,45 +130,14 @@ int runtime_ready(void) {
     return runtime.state == STATE_READY;
 }
 
-__attribute__((constructor)) static void started(int count, char **arguments, char **environment) {
-    metadata_arguments(count, arguments, environment);
-    runtime.stack_top = (uintptr_t)environment;
-    environment_keep(environment);
-    open_session(environment);
-    // Not in open_session: it allocates, and a hook in an IFUNC resolver may come before the program's own malloc is
-    // relocated. The kernel wipes `control` in a fork's child anyway; this is for kernels before 4.14.
+// The kernel wipes `control` in a fork's child anyway; this is for kernels before 4.14.
+void runtime_watch_forks(void) {
     if (runtime.state != STATE_OFF) pthread_atfork(before_fork, after_fork, after_fork_in_child);
 }
 
 int runtime_records(void) {
     return runtime.state == STATE_READY && control.mode != MODE_UNKNOWN && runtime.pid == system_process_id() &&
            !confine_unnoted();
-}
-
-// Gives the slots back at once: whoever starts many processes would otherwise leave slots behind until the recorder
-// looks.
-static void give_back(void) {
-    metadata_finish();
-    chunk_give_back(&current);
-}
-
-__attribute__((destructor)) static void ended(void) {
-    if (!runtime_records()) return;
-    if (runtime.modules_stale) modules_scan();
-    metadata_end(FATHOM_END_EXIT);
-    give_back();
-}
-
-void fathom_note_exit(void) { ended(); }
-
-void fathom_note_exec(void) {
-    if (!runtime_records()) return;
-    metadata_end(FATHOM_END_EXEC);
-    give_back();
-}
-
-void fathom_note_failed_exec(void) {
-    if (runtime_records()) metadata_end(FATHOM_END_FAILED_EXEC);
 }
 
 FATHOM_WITHOUT_HOOKS_END

@@ -1,0 +1,62 @@
+// The way from a hook that cannot go on by itself to the followers: the thread does not know the mode, is unattached,
+// busy, has events of signal handlers waiting, or what the hook tells of is no ordinary call.
+
+#include "aside.h"
+
+#include "../host/runtime.h"
+#include "mode.h"
+#include "process.h"
+#include "side.h"
+
+FATHOM_WITHOUT_HOOKS
+
+void event_aside(const struct event *event, uintptr_t context) {
+    struct thread *t = &current;
+    enum hook hook = event->hook;
+    if (control.mode == MODE_UNKNOWN && !runtime_ready()) return;
+    if (control.mode == MODE_OFF || t->state == THREAD_ATTACHING) return;
+    if (t->state == THREAD_INTERRUPTED && !t->idle) {
+        if (hook == HOOK_ENTER) any_mode(t)->lost(t, hook);
+        return;
+    }
+    if (t->state == THREAD_UNATTACHED) {
+        if (hook != HOOK_ENTER && hook != HOOK_MARK && hook != HOOK_COUNTER && !t->forked) return;
+        if (!thread_attach(t, event->stack_pointer)) {
+            if (hook == HOOK_ENTER) any_mode(t)->lost(t, hook);
+            return;
+        }
+    }
+    if (t->state == THREAD_LATE) {
+        uint64_t signals = system_block_signals();  // it has no other way to be busy
+        side_follow(t, event, now_ticks());
+        if (open_calls(t) == 0) thread_detach(t);
+        system_restore_signals(signals);
+        return;
+    }
+    if (!is_free(t)) {
+        side_append(t, event);
+        return;
+    }
+    t->idle = 0;
+    t->hook_sp = event->stack_pointer;
+    BARRIER();
+    t->async_context = context;
+    side_follow(t, event, now_ticks());
+    BARRIER();
+    side_drain(t);
+}
+
+void hook_aside(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_t context, enum hook hook) {
+    struct event event = {sp, {{function, call_site}}, hook};
+    event_aside(&event, context);
+}
+
+void hook_slow(uintptr_t function, uintptr_t call_site, uintptr_t sp, uint64_t now, enum hook hook) {
+    struct thread *t = &current;
+    struct event event = {sp, {{function, call_site}}, hook};
+    side_follow(t, &event, now);
+    BARRIER();
+    side_drain(t);
+}
+
+FATHOM_WITHOUT_HOOKS_END

@@ -1,0 +1,59 @@
+// How open calls end: by their exit hook or without it.
+
+#include "calls.h"
+
+#include "mode.h"
+
+FATHOM_WITHOUT_HOOKS
+
+void calls_end_top(struct thread *t, uint64_t now) {
+    int answer = t->mode->before_exit(t, &now);
+    t->top--;
+    BARRIER();
+    t->mode->exit(t, answer, now);
+}
+
+// The calls end before they are told, here and above: a jump out of a handler that came between would otherwise leave
+// them open, to be told of a second time by the next chunk's path.
+void calls_unwind(struct thread *t, uint32_t count, uint64_t now) {
+    t->overflow = 0;
+    for (uint32_t some = count; count > 0; some = count -= some) {
+        uint64_t when = now;
+        int answer = t->mode->before_unwind(t, &some, &when);
+        t->top -= some;
+        BARRIER();
+        t->mode->unwind(t, answer, some, when);
+    }
+}
+
+struct stretch calls_land(struct thread *t, uintptr_t sp, uint64_t now) {
+    struct stretch stretch = stack_stretch(t, sp);
+    struct frame *live = stretch.last;
+    while (live >= stretch.first && frame_sp(live) < sp) live--;
+    if (live != t->top) calls_unwind(t, (uint32_t)(t->top - live), now);
+    return stretch;
+}
+
+// With recursion, calls that ended without their exit hook look like it; where their frames are tells them apart.
+// Frames below the exit's stack pointer are gone, except, when the hook was jumped to, the outermost of them.
+struct frame *calls_find(struct thread *t, const struct event *exit) {
+    uintptr_t function = exit->call.function, call_site = exit->call.call_site, sp = exit->stack_pointer;
+    enum hook hook = exit->hook;
+    struct frame *likely = NULL, *possible = NULL;
+    struct stretch stretch = stack_stretch(t, sp);
+    for (struct frame *f = stretch.last; f >= stretch.first; f--) {
+        int is_below = frame_sp(f) < sp;
+        if (hook == HOOK_TAIL && !is_below && likely) break;
+        if (function == ANY_FUNCTION ? !is_function(f) : f->function != function) continue;
+        if (!possible && function != ANY_FUNCTION) possible = f;
+        if (hook == HOOK_TAIL) {
+            if (is_below && (f->call_site == call_site || !likely)) likely = f;
+        } else if (!is_below) {
+            if (f->call_site == call_site) return f;
+            if (!likely) likely = f;
+        }
+    }
+    return likely ? likely : possible;
+}
+
+FATHOM_WITHOUT_HOOKS_END

@@ -1,0 +1,102 @@
+// What an event means for the calls that are open: on which stack it happened, which calls that shows to have ended,
+// and which one begins or ends by it.
+
+#include "follow.h"
+
+#include "calls.h"
+#include "mode.h"
+
+FATHOM_WITHOUT_HOOKS
+
+static void enter(struct thread *t, const struct event *event, uint64_t now) {
+    uintptr_t alternate = 0, sp = event->stack_pointer, context = t->async_context;
+    t->async_context = 0;
+    if (sp - t->low > t->top->stack_pointer - t->low) {
+        alternate = lane_settle(t, sp);
+        if (!alternate) {
+            struct stretch stretch = calls_land(t, sp, now);
+            // A new handler began at the top of a signal stack of which a jump that nobody told of left dead calls.
+            if (stretch.is_signals && t->top < stretch.first) alternate = FRAME_ALTERNATE;
+        }
+    }
+    if (t->overflow || (t->top + 1 >= t->end && !frames_grow(t))) {
+        t->overflow++;
+        t->mode->lost(t, HOOK_ENTER);
+        return;
+    }
+    struct frame call = {event->call.function, event->call.call_site, sp | alternate, now};
+    int answer = t->mode->before_enter(t, &call, &now);
+    call.enter = now;
+    *++t->top = call;
+    BARRIER();
+    t->mode->enter(t, answer, context, now);
+}
+
+static void leave(struct thread *t, const struct event *event, uint64_t now) {
+    if (t->overflow) {
+        t->overflow--;
+        return;
+    }
+    uintptr_t function = event->call.function;
+    struct frame *call = t->top;
+    int is_top = function == ANY_FUNCTION ? is_function(call) : call->function == function;
+    if (!is_top || !exit_fits(t, call, event->stack_pointer, event->hook)) {
+        lane_settle(t, event->stack_pointer);
+        call = calls_find(t, event);
+    }
+    if (!call) {
+        t->mode->lost(t, HOOK_EXIT);
+        return;
+    }
+    if (call != t->top) calls_unwind(t, (uint32_t)(t->top - call), now);
+    calls_end_top(t, now);
+}
+
+static void end_scope(struct thread *t, uintptr_t sp, uint64_t now) {
+    if (sp - t->low > running_lane(t)->high - t->low) lane_settle(t, sp);
+    struct frame *scope = t->top;
+    while (is_function(scope)) scope--;
+    if (!scope->function && !t->overflow) return;
+    // Where its frame is says nothing: the end may be called from another function than the beginning.
+    struct event exit = {frame_sp(scope), {{scope->function, scope->call_site}}, HOOK_EXIT};
+    leave(t, &exit, now);
+}
+
+static void moment(struct thread *t, const struct event *event, uint64_t now) {
+    // A coroutine may have ended since the last event, and nobody has told.
+    const struct lane *lane = running_lane(t);
+    if (!lies_on(event->stack_pointer, lane->low, lane->high)) lane_settle(t, event->stack_pointer);
+    t->mode->moment(t, event->hook, (uint32_t)event->moment.name, event->moment.value, now);
+}
+
+void follow_landing(struct thread *t, uintptr_t sp, uint64_t now) {
+    int is_signals;
+    struct lane *lane = lane_find(t, sp, &is_signals);
+    if (!lane) return;
+    lane_run(t, lane);
+    calls_land(t, sp, now);
+}
+
+void follow(struct thread *t, const struct event *event, uint64_t now) {
+    switch (event->hook) {
+    case HOOK_NONE:
+    case HOOK_SETTLE:
+        return;
+    case HOOK_ENTER:
+        return enter(t, event, now);
+    case HOOK_EXIT:
+    case HOOK_TAIL:
+        return leave(t, event, now);
+    case HOOK_LANDING:
+        return follow_landing(t, event->stack_pointer, now);
+    case HOOK_SCOPE_END:
+        return end_scope(t, event->stack_pointer, now);
+    case HOOK_MARK:
+    case HOOK_COUNTER:
+        return moment(t, event, now);
+    case HOOK_SAVE:
+        return t->mode->end(t, ENDS_FOR_NOW, now);
+    }
+}
+
+FATHOM_WITHOUT_HOOKS_END

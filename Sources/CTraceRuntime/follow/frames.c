@@ -1,0 +1,92 @@
+// Where a lane's open calls are kept: they move when there are too many, and when filters join them.
+
+#include "lane.h"
+#include "thread.h"
+
+#include "../host/runtime.h"
+
+FATHOM_WITHOUT_HOOKS
+
+int frames_allocate(struct lane *lane, size_t count, uint32_t slow) {
+    size_t each = sizeof(struct frame) + (slow ? sizeof(struct filter_frame) : 0);
+    size_t size = (count * each + PAGE_SIZE - 1) & ~(PAGE_SIZE - 1);
+    struct frame *frames = system_allocate(size);
+    if (!frames) return 0;
+    lane->frames = lane->top = frames;
+    lane->end = frames + count;
+    lane->filters = slow ? (struct filter_frame *)(frames + count) : NULL;
+    lane->mapped = size;
+    return 1;
+}
+
+// Of frames that are outgrown, the first, which is no call, says in `enter` which were outgrown before, and in
+// `call_site` how large their mapping is. They stay, half as many as there are at most, because a hook may go on with
+// them: one that was interrupted by the handler that needed more.
+static void outgrow(struct lane *lane, const struct lane *old) {
+    lane->outgrown = old->frames;
+    lane->outgrown->enter = (uintptr_t)old->outgrown;
+    lane->outgrown->call_site = old->mapped;
+}
+
+void frames_free(struct lane *lane) {
+    for (struct frame *old = lane->outgrown, *next; old; old = next) {
+        next = (struct frame *)(uintptr_t)old->enter;
+        if (old->call_site) system_free(old, old->call_site);
+    }
+    if (lane->mapped) system_free(lane->frames, lane->mapped);
+}
+
+struct frame *frames_find(const struct lane *lane, struct frame *frame) {
+    if (frame >= lane->frames && frame < lane->end) return frame;
+    struct frame *frames = NULL;
+    for (struct frame *old = lane->outgrown; old; old = (struct frame *)(uintptr_t)old->enter)
+        if (old <= frame && old > frames) frames = old;
+    return lane->frames + (frame - frames);
+}
+
+int frames_grow(struct thread *t) {
+    struct lane *lane = running_lane(t), old = *lane;
+    size_t used = (size_t)(t->top - old.frames) + 1, room = (size_t)(old.end - old.frames);
+    if (room >= FATHOM_DEPTH_LIMIT || !frames_allocate(lane, room * 2, t->slow)) return 0;
+    __builtin_memcpy(lane->frames, old.frames, used * sizeof(struct frame));
+    if (old.filters) __builtin_memcpy(lane->filters, old.filters, used * sizeof(struct filter_frame));
+    t->top = lane->frames + used - 1;
+    t->end = lane->end;
+    t->pending = lane->frames + (t->pending - old.frames);
+    frames_settle(t);
+    outgrow(lane, &old);
+    return 1;
+}
+
+int frames_filter(struct thread *t, struct lane *lane) {
+    struct lane old = *lane;
+    struct frame *top = lane == running_lane(t) ? t->top : lane->top;
+    size_t used = (size_t)(top - old.frames) + 1;
+    if (old.filters) return 1;
+    if (!frames_allocate(lane, (size_t)(old.end - old.frames), 1)) return 0;
+    __builtin_memcpy(lane->frames, old.frames, used * sizeof(struct frame));
+    lane->top = lane->frames + used - 1;
+    if (lane == running_lane(t)) {
+        t->top = lane->top;
+        t->end = lane->end;
+        t->pending = t->top + 1;  // none: the thread had no filters
+        frames_settle(t);
+    }
+    outgrow(lane, &old);
+    return 1;
+}
+
+uint64_t frames_settle(struct thread *t) {
+    t->settled++;
+    t->timed = runtime.clock == FATHOM_CLOCK_COUNTER ? t->settled : 0;
+    if (!t->lanes) return IDLE;
+    struct lane *lane = running_lane(t);
+    uint64_t first = 1 + (uint64_t)lane->pieces + t->max_depth;  // call that is too deep
+    t->hidden_from = first < (uint64_t)(lane->end - lane->frames) ? lane->frames + first : lane->end;
+    if (lane->filters) t->filters = (char *)lane->filters - (char *)lane->frames;
+    if (t->state != THREAD_ATTACHED || t->overflow) return IDLE;
+    if (t->paused == PAUSED_STOPPED) return control_word(MODE_PAUSED, t->generation);
+    return !t->paused && t->slow ? control_word(MODE_SLOW, t->generation) : IDLE;
+}
+
+FATHOM_WITHOUT_HOOKS_END

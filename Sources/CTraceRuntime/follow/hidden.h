@@ -1,0 +1,57 @@
+// Calls that leave no record and only have to be known: those entered while recording is stopped, or too deep. For
+// hooks.
+//
+// A frame is pushed, or popped. That is done by one store, of `top`, and so does not make the thread busy: a handler's
+// hooks before it find the call not there, those after it find it whole. But a handler may have used the same place
+// meanwhile, moved the frames, or started recording. Whoever finds a trace of that when it is through looks again.
+
+#ifndef FATHOM_HIDDEN_H
+#define FATHOM_HIDDEN_H
+
+#include "../host/runtime.h"
+#include "aside.h"
+
+// Read or written where it stands, and once: a handler may come before and after.
+#define ONCE(field) (*(volatile __typeof__(field) *)&(field))
+
+// What is to be done when a handler came between. `caller` and `call` are where the hook saw them.
+SLOW void hidden_mend_enter(uintptr_t function, uintptr_t call_site, uintptr_t sp, struct frame *caller);
+SLOW void hidden_mend_exit(uintptr_t function, uintptr_t call_site, uintptr_t sp, enum hook hook, struct frame *call);
+
+INTERNAL void hidden_enter(uintptr_t function, uintptr_t call_site, uintptr_t sp, uint64_t settled, struct frame *top,
+                           int counts) {
+    struct thread *t = &current;
+    struct frame *call = top + 1;
+    call->function = function;
+    call->call_site = call_site;
+    call->stack_pointer = sp | FRAME_HIDDEN;
+    BARRIER();
+    ONCE(t->top) = call;
+    if (UNLIKELY(ONCE(t->settled) != settled || ONCE(call->stack_pointer) != (sp | FRAME_HIDDEN)))
+        return hidden_mend_enter(function, call_site, sp, top);
+    if (counts) t->hidden_calls++;
+}
+
+INTERNAL void hidden_exit(uintptr_t function, uintptr_t call_site, uintptr_t sp, enum hook hook, uint64_t settled,
+                          struct frame *top) {
+    struct thread *t = &current;
+    ONCE(t->top) = top - 1;
+    if (UNLIKELY(ONCE(t->settled) != settled)) hidden_mend_exit(function, call_site, sp, hook, top);
+}
+
+// Whether the thread knows the mode and the options, and is not busy.
+INTERNAL int is_ready(const struct thread *t) {
+    return t->idle == __atomic_load_n(&control.word, __ATOMIC_RELAXED);
+}
+
+INTERNAL int is_on_other_stack(const struct thread *t, const struct frame *top, uintptr_t sp) {
+    return sp - t->low > top->stack_pointer - t->low;
+}
+
+// `is_any`, a constant: as in MODE_TRACE.
+INTERNAL int ends(const struct thread *t, const struct frame *top, uintptr_t function, uintptr_t sp, enum hook hook,
+                  int is_any) {
+    return (is_any ? is_function(top) : top->function == function) && exit_fits(t, top, sp, hook);
+}
+
+#endif

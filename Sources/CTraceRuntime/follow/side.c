@@ -1,0 +1,87 @@
+// Events of signal handlers that interrupted a hook. They go to a buffer of their own and are followed when the
+// interrupted hook is through, so what is told never interleaves.
+
+#include "side.h"
+
+#include "../host/runtime.h"
+#include "follow.h"
+#include "mode.h"
+#include "pause.h"
+#include "process.h"
+
+FATHOM_WITHOUT_HOOKS
+
+void side_follow(struct thread *t, const struct event *event, uint64_t now) {
+    // A handler that interrupted this hook has forked, and no hook has registered the child yet, or one of the
+    // handler's.
+    if (UNLIKELY(t->state == THREAD_INTERRUPTED || t->state == THREAD_UNATTACHED)) {
+        if (control.mode == MODE_UNKNOWN && !runtime_ready()) return;
+        if (!thread_attach(t, event->stack_pointer)) return;
+        t->idle = 0;
+        BARRIER();
+    }
+    pause_settle(t);
+    if (now < t->last) now = t->last;
+    follow(t, event, now);
+}
+
+// Async-signal-safe, also against handlers that interrupt it: the place is reserved before it is filled. Relaxed, here
+// and in side_drain: only handlers of the thread itself come in between.
+void side_append(struct thread *t, const struct event *event) {
+    uint64_t ticks = now_ticks();
+    if (ends_calls(event->hook) && t->side_lost) {
+        t->side_lost--;
+        return;
+    }
+    uint32_t place = __atomic_fetch_add(&t->side_count, 1, __ATOMIC_RELAXED);
+    if (place >= SIDE_LIMIT) {
+        __atomic_fetch_sub(&t->side_count, 1, __ATOMIC_RELAXED);
+        // An exit whose enter found room leaves its call open: the next event of the interrupted code ends it.
+        if (event->hook == HOOK_ENTER) {
+            t->side_lost++;
+            t->mode->lost(t, HOOK_ENTER);
+        }
+        return;
+    }
+    t->side[place] = (struct side_event){ticks, *event};
+}
+
+void side_drain(struct thread *t) {
+    for (;;) {
+        t->idle = 0;
+        BARRIER();
+        uint32_t done = 0, count;
+        do {
+            for (; done < (count = __atomic_load_n(&t->side_count, __ATOMIC_RELAXED)); done++) {
+                struct side_event side = t->side[done];
+                if (side.event.hook) side_follow(t, &side.event, side.ticks);
+                t->side[done].event.hook = HOOK_NONE;
+            }
+            // Less than are done when a handler has forked meanwhile: the child has forgotten what its parent records.
+        } while (!fathom_swap32(&t->side_count, count, 0));
+        uint64_t idle = frames_settle(t);
+        BARRIER();
+        t->idle = idle;
+        BARRIER();
+        // A handler that came after the swap found the thread busy.
+        if (!t->side_count) return;
+    }
+}
+
+void side_abandon(struct thread *t) {
+    // The interrupted hook may have told of a change without making it, or the reverse.
+    lane_finish_change(t);
+    t->mode->end(t, ENDS_ABANDONED, t->last);
+    t->state = THREAD_ATTACHED;
+    side_drain(t);
+}
+
+void side_give_back(struct thread *t) {
+    if (t->state != THREAD_ATTACHED || !is_free(t)) return;
+    t->idle = 0;
+    BARRIER();
+    t->mode->end(t, ENDS_PROCESS, now_ticks());
+    side_drain(t);
+}
+
+FATHOM_WITHOUT_HOOKS_END

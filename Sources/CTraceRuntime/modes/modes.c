@@ -1,0 +1,8 @@
+// The table of modes, as the followers see it.
+
+#include "../follow/mode.h"
+
+#define DECLARE(number, NAME, name, extra) extern const struct mode name##_mode;
+#define ENTRY(number, NAME, name, extra) [number] = &name##_mode,
+MODES(DECLARE, )
+const struct mode *const modes[MODE_LIMIT] = {MODES(ENTRY, )};

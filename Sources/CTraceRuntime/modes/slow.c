@@ -1,0 +1,246 @@
+// Options leave calls out, or the clock is a system call.
+
+#include "../filter/filter.h"
+#include "../follow/calls.h"
+#include "../follow/hidden.h"
+#include "../follow/side.h"
+#include "../record/put.h"
+#include "../swift/tasks.h"
+#include "hooks.h"
+#include "trace.h"
+
+FATHOM_WITHOUT_HOOKS
+
+// ---- told of what is followed
+
+static int is_hidden(const struct frame *call) { return (call->stack_pointer & FRAME_HIDDEN) != 0; }
+
+static void settle(struct thread *t) {
+    if (t->hidden_calls) filter_own_hidden(t);
+}
+
+static void begin(struct thread *t, enum begins how) {
+    if (how == BEGINS_IN_CHILD) filter_fork(t);
+    if (how == BEGINS_RUNNING) filter_start(t);
+    trace_begins(t, how);
+}
+
+static void end(struct thread *t, enum ends how, uint64_t now) {
+    if (how == ENDS_STOPPED) filter_stop(t);
+    if (how == ENDS_PROCESS && t->chunk) {
+        filter_own_hidden(t);
+        filter_tell_all(t);
+    }
+    trace_ends(t, how, now);
+}
+
+static int before_enter(struct thread *t, struct frame *call, uint64_t *now) {
+    if (task_piece_begins(t->top, call) || !filter_hides_next(t)) return trace_before_enter(t, call, now);
+    call->stack_pointer |= FRAME_HIDDEN;
+    t->hidden_calls++;
+    return 0;
+}
+
+static void told_enter(struct thread *t, int has_room, uintptr_t context, uint64_t now) {
+    if (is_hidden(t->top)) return;
+    int is_piece = task_piece_begins(t->top - 1, t->top);
+    uint64_t last = t->last, base = t->function_base;
+    char *record = t->cursor;
+    if (has_room) {
+        if (is_piece) task_put(t, context);
+        put_enter(t, now);
+    }
+    if (has_room && t->min_cost_ticks && !is_piece) filter_announce(t, last, base, (uint32_t)(t->cursor - record));
+    else chunk_publish(t);
+    if (is_piece) filter_begin_piece(t);
+}
+
+enum { LEFT_OUT, NO_ROOM, ROOM };
+
+static int before_exit(struct thread *t, uint64_t *now) {
+    if (is_hidden(t->top) || filter_leaves_out(t, *now)) return LEFT_OUT;
+    filter_tell_dropped(t);
+    return put_room(t, now) ? ROOM : NO_ROOM;
+}
+
+static void told_exit(struct thread *t, int answer, uint64_t now) {
+    if (answer == ROOM) put_exit(t, now);
+    filter_end_call(t, t->top + 1);
+    if (answer != LEFT_OUT) chunk_publish(t);
+}
+
+// What the options left out below a call is told before it ends, so one at a time.
+static int before_unwind(struct thread *t, uint32_t *count, uint64_t *now) {
+    *count = 1;
+    if (is_hidden(t->top)) return LEFT_OUT;
+    filter_tell_dropped(t);
+    return put_room(t, now) ? ROOM : NO_ROOM;
+}
+
+static void told_unwind(struct thread *t, int answer, uint32_t count, uint64_t now) {
+    if (answer == ROOM) put_unwind(t, count, now);
+    filter_end_call(t, t->top + 1);
+    if (answer != LEFT_OUT) chunk_publish(t);
+}
+
+const struct mode slow_mode = {
+    .settle = settle,
+    .begin = begin,
+    .end = end,
+    .fork = chunk_forget,
+    .before_enter = before_enter,
+    .enter = told_enter,
+    .before_exit = before_exit,
+    .exit = told_exit,
+    .before_unwind = before_unwind,
+    .unwind = told_unwind,
+    .before_lane = trace_before_lane,
+    .lane = trace_lane,
+    .moment = trace_moment,
+    .lost = trace_lost,
+#ifdef FATHOM_VALID
+    .is_valid = chunk_is_valid,
+#endif
+};
+
+// ---- hooks
+
+// Calls left out of one call that its exit tells of without the slow path.
+#define DROPPED_LIMIT 65536u
+
+// Jumped to, so that who jumps needs no registers saved for what it seldom does.
+#define NEXT __attribute__((noinline))
+
+INTERNAL void begin_hook(struct thread *t, uintptr_t sp) {
+    t->idle = 0;
+    t->hook_sp = sp;
+    BARRIER();
+}
+
+INTERNAL void end_hook(struct thread *t, uint64_t idle) {
+    BARRIER();
+    t->idle = idle;
+    BARRIER();
+    if (UNLIKELY(t->side_count)) side_drain(t);
+}
+
+// The thread is busy.
+static SLOW void enter_slow(uintptr_t function, uintptr_t call_site) {
+    hook_slow(function, call_site, current.hook_sp, now_ticks(), HOOK_ENTER);
+}
+static SLOW void exit_slow(void) {
+    struct thread *t = &current;
+    if (t->hidden_calls) filter_own_hidden(t);
+    calls_end_top(t, now_ticks());
+    BARRIER();
+    side_drain(t);
+}
+
+// Appends what moves the time of the last record on by `delta`, as far as a record's own delta does not, which is left.
+INTERNAL char *put_delta(char *cursor, uint64_t *delta) {
+    if (*delta < FATHOM_DELTA_LIMIT) return cursor;
+    uint64_t word = FATHOM_TIME << 1 | *delta << 16;
+    __builtin_memcpy(cursor, &word, sizeof word);
+    *delta = 0;
+    return cursor + sizeof word;
+}
+
+static NEXT void enter_recorded(uintptr_t function, uintptr_t call_site, uintptr_t sp, uint64_t settled) {
+    struct thread *t = &current;
+    uint64_t idle = t->idle;
+    begin_hook(t, sp);
+    if (UNLIKELY(t->timed != settled || t->side_count)) return enter_slow(function, call_site);
+    uint64_t now = fathom_counter(), last = t->last, delta = now - last;
+    struct frame *top = t->top;
+    uint64_t site_offset = FATHOM_SITE_SAME;
+    if (call_site != top->call_site) {
+        site_offset = call_site - top->function;
+        if (UNLIKELY(site_offset >= FATHOM_SITE_SAME)) return enter_slow(function, call_site);
+    }
+    char *record = t->cursor;
+    if (UNLIKELY(function >> 32 != t->function_base || record >= t->limit || delta >> 48))
+        return enter_slow(function, call_site);
+    char *cursor = put_delta(record, &delta);
+    uint64_t word = 1 | delta << 1 | site_offset << 16 | (uint64_t)function << 32;
+    __builtin_memcpy(cursor, &word, sizeof word);
+    cursor += FATHOM_ENTER_SIZE;
+    top[1] = (struct frame){function, call_site, t->hook_sp, now};
+    t->top = top + 1;
+    t->last = now;
+    t->calls++;
+    t->cursor = cursor;
+    if (t->min_cost_ticks) filter_announce(t, last, t->function_base, (uint32_t)(cursor - record));
+    else filter_publish(t, top + 1);
+    end_hook(t, idle);
+}
+
+void slow_enter(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_t context) {
+    struct thread *t = &current;
+    if (UNLIKELY(!is_ready(t))) return hook_aside(function, call_site, sp, context, HOOK_ENTER);
+    uint64_t settled = ONCE(t->settled);
+    struct frame *top = ONCE(t->top);
+    if (UNLIKELY(is_on_other_stack(t, top, sp))) return hook_aside(function, call_site, sp, context, HOOK_ENTER);
+    if (UNLIKELY(top + 1 >= t->end)) return hook_aside(function, call_site, sp, context, HOOK_ENTER);
+    if (UNLIKELY(call_site - task_code.low < task_code.size))
+        return hook_aside(function, call_site, sp, context, HOOK_ENTER);
+    if (top + 1 < t->hidden_from) return enter_recorded(function, call_site, sp, settled);
+    hidden_enter(function, call_site, sp, settled, top, 1);
+}
+
+static NEXT void exit_recorded(uintptr_t sp, uint64_t settled) {
+    struct thread *t = &current;
+    uint64_t idle = t->idle;
+    begin_hook(t, sp);
+    if (UNLIKELY(t->timed != settled || t->side_count)) return exit_slow();
+    uint64_t now = fathom_counter();
+    struct frame *call = t->top;
+    struct filter_frame *filter = filter_of(t, call);
+    if (t->hidden_calls) {
+        filter->dropped += t->hidden_calls;
+        t->hidden_calls = 0;
+    }
+    if (filter_is_too_short(t, call, now)) {
+        filter_take_back(t, call, now);
+        t->top = call - 1;
+        return end_hook(t, idle);
+    }
+    uint64_t delta = now - t->last;
+    if (UNLIKELY(filter->taken == FILTER_PIECE || t->cursor >= t->limit || delta >> 48 ||
+                 filter->dropped >= DROPPED_LIMIT))
+        return exit_slow();
+    char *cursor = t->cursor;
+    t->top = call - 1;
+    BARRIER();
+    if (filter->dropped) {
+        filter_count(filter->dropped);
+        cursor = filter_put_dropped(cursor, filter);
+    }
+    cursor = put_delta(cursor, &delta);
+    uint16_t unit = (uint16_t)(delta << 1);
+    __builtin_memcpy(cursor, &unit, sizeof unit);
+    t->cursor = cursor + FATHOM_EXIT_SIZE;
+    t->last = now;
+    filter_publish(t, call - 1);
+    end_hook(t, idle);
+}
+
+INTERNAL void exit_filtered(uintptr_t function, uintptr_t call_site, uintptr_t sp, enum hook hook, int is_any) {
+    struct thread *t = &current;
+    if (UNLIKELY(!is_ready(t))) return hook_aside(function, call_site, sp, 0, hook);
+    uint64_t settled = ONCE(t->settled);
+    struct frame *top = ONCE(t->top);
+    if (UNLIKELY(!ends(t, top, function, sp, hook, is_any))) return hook_aside(function, call_site, sp, 0, hook);
+    if (top < t->hidden_from) return exit_recorded(sp, settled);
+    hidden_exit(function, call_site, sp, hook, settled, top);
+}
+
+void slow_exit(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_t return_address) {
+    exit_filtered(function, call_site, sp, return_address == call_site ? HOOK_TAIL : HOOK_EXIT, 0);
+}
+
+void slow_exit_any(uintptr_t function, uintptr_t call_site, uintptr_t sp) {
+    (void)function;
+    exit_filtered(ANY_FUNCTION, call_site, sp, HOOK_EXIT, 1);
+}
+
+FATHOM_WITHOUT_HOOKS_END

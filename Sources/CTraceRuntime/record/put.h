@@ -1,0 +1,18 @@
+// Records, appended to the thread's chunk. Room is there, and readers see them when they are published.
+
+#ifndef FATHOM_PUT_H
+#define FATHOM_PUT_H
+
+#include "../follow/thread.h"
+
+// Whether a record can be written; moves *now past the time a change of chunks took.
+int put_room(struct thread *t, uint64_t *now);
+void put_special(struct thread *t, uint16_t special, const void *payload, size_t size);
+void put_enter(struct thread *t, uint64_t now);  // of the innermost call
+void put_exit(struct thread *t, uint64_t now);   // of the call that was the innermost one
+void put_unwind(struct thread *t, uint32_t count, uint64_t now);
+void put_lane(struct thread *t);  // the running one
+void put_mark(struct thread *t, uint32_t name, uint64_t now);
+void put_counter(struct thread *t, uint32_t name, uint64_t bits, uint64_t now);
+
+#endif
