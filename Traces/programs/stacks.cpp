@@ -5,7 +5,9 @@
 //   throw   the same with an exception
 //   link    a coroutine that returned through uc_link, and a mark before the next call
 //   inside  a coroutine's stack inside the frame of the function that runs it
+//   gone    the same, abandoned; then another function's frame is at the same depth and address
 
+#include <alloca.h>
 #include <csetjmp>
 #include <csignal>
 #include <cstring>
@@ -110,12 +112,12 @@ APART static void coroutine(void) {
     truth_depth = depth_here;
 }
 
-QUIET APART static void run_coroutine(char *stack) {
+QUIET APART static void run_coroutine(char *stack, void (*body)(void)) {
     getcontext(&there);
     there.uc_stack.ss_sp = stack;
     there.uc_stack.ss_size = SIZE;
     there.uc_link = &here;
-    makecontext(&there, coroutine, 0);
+    makecontext(&there, body, 0);
     depth_here = truth_depth;
     truth_stack = coroutine_stack;
     truth_depth = 0;
@@ -124,7 +126,7 @@ QUIET APART static void run_coroutine(char *stack) {
 
 APART static void linked(void) {
     CALL(linked);
-    run_coroutine(memory);
+    run_coroutine(memory, coroutine);
     fathom_mark("back");
     leaf(1);
     RETURN;
@@ -133,7 +135,7 @@ APART static void linked(void) {
 APART static void holder(void) {
     CALL(holder);
     char stack[SIZE];
-    run_coroutine(stack);
+    run_coroutine(stack, coroutine);
     RETURN;
 }
 
@@ -142,6 +144,64 @@ APART static void caller(int level) {
     if (level > 0) caller(level - 1);
     else holder();
     leaf(level);
+    RETURN;
+}
+
+// ---- gone
+
+#if defined(__x86_64__)
+#define STACK_POINTER(value) __asm__ __volatile__("mov %%rsp, %0" : "=r"(value))
+#else
+#define STACK_POINTER(value) __asm__ __volatile__("mov %0, sp" : "=r"(value))
+#endif
+
+static uintptr_t abandoned_at, jumper_at;
+
+APART static void abandoned(void) {
+    CALL(abandoned);
+    leaf(1);
+    truth_stack = truth_main_stack;
+    truth_depth = depth_here;
+    swapcontext(&there, &here);
+}
+
+APART static void abandoner(void) {
+    CALL(abandoner);
+    char stack[SIZE];
+    STACK_POINTER(abandoned_at);
+    run_coroutine(stack, abandoned);
+    RETURN;
+}
+
+// Its caller's frame is far above its own.
+APART static void far_jumper(int jumps) {
+    CALL(far_jumper);
+    char large[1000];
+    KEEP(large);
+    STACK_POINTER(jumper_at);
+    if (jumps) longjmp(landing, 1);
+    RETURN;
+}
+
+APART static void far_lander(int is_last) {
+    CALL(far_lander);
+    const int depth = truth_depth;
+    static uintptr_t distance, here;
+    STACK_POINTER(here);
+    while (is_last && here > abandoned_at + distance) {
+        KEEP(alloca(16));
+        STACK_POINTER(here);
+    }
+    if (!setjmp(landing)) far_jumper(is_last);
+    truth_depth = depth;
+    distance = here - jumper_at;
+    leaf(1);
+    RETURN;
+}
+
+APART static void abandon(void) {
+    CALL(abandon);
+    abandoner();
     RETURN;
 }
 
@@ -174,6 +234,12 @@ QUIET int main(int argc, char **argv) {
     handle(SIGUSR2, is_nested ? on_either : on_signal_stack, SA_ONSTACK);
     for (int i = 0; i < 3 && !strcmp(kind, "link"); i++) linked();
     for (int i = 0; i < 3 && !strcmp(kind, "inside"); i++) caller(i);
+    if (!strcmp(kind, "gone")) {
+        far_lander(0);
+        abandon();
+        far_lander(1);
+        leaf(2);
+    }
     if (!truth_count) {
         pthread_attr_t attributes;
         pthread_t thread;

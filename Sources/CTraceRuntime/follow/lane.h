@@ -51,10 +51,10 @@ struct lane {
     size_t mapped;                 // bytes of the frames' own mapping; 0: they live in the thread's first one
     struct signal_stack signal_stacks[SIGNAL_STACKS];  // that the innermost calls run on, outermost first
     uint32_t signal_stack_count;                       // calls on the last of them may have ended
-    // The function that has the coroutine's stack inside its frame: its lane's id + 1, 0 if it is not known; its index
-    // there; its stack pointer.
+    // The call that has the coroutine's stack inside its frame: its lane's id + 1, 0 if it is not known; its index there;
+    // itself, for another one may come to have its place.
     uint32_t owner, owner_frame;
-    uintptr_t owner_sp;
+    struct frame owner_call;
     const void *link;  // the coroutine's uc_link
     struct frame *outgrown;        // where they were before, for a hook that was interrupted meanwhile; NULL: nowhere
 };

@@ -126,7 +126,13 @@ void stack_begin_coroutine(struct thread *t, struct lane *inner) {
     while (f > calls.first && frame_sp(f - 1) <= inner->low) f--;
     inner->owner = outer->id + 1;
     inner->owner_frame = (uint32_t)(f - outer->frames);
-    inner->owner_sp = frame_sp(f);
+    inner->owner_call = *f;
+}
+
+// Whether a call is the one that was in its place `before`. Of inherited calls the time of the enter has been changed.
+static int is_same(const struct frame *call, const struct frame *before) {
+    if (frame_sp(call) != frame_sp(before) || call->function != before->function) return 0;
+    return call->enter == before->enter || call->stack_pointer & FRAME_INHERITED;
 }
 
 int stack_is_gone(struct thread *t, const struct lane *inner) {
@@ -136,7 +142,7 @@ int stack_is_gone(struct thread *t, const struct lane *inner) {
         while (outer < t->lanes + t->lane_count && outer->id + 1 != inner->owner) outer++;
         if (outer == t->lanes + t->lane_count) return 1;
         struct frame *frame = outer->frames + inner->owner_frame;
-        return frame > top_of(t, outer) || frame_sp(frame) != inner->owner_sp;
+        return frame > top_of(t, outer) || !is_same(frame, &inner->owner_call);
     }
     // The function has no hooks: its callers' next calls tell.
     struct lane *outer = NULL;
