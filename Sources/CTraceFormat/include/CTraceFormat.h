@@ -312,8 +312,10 @@ struct fathom_buffers {
     uint64_t ticks_per_second;
     uint8_t clock;   // FATHOM_CLOCK_*
     uint8_t paused;  // 1: programs start without recording, until fathom_start
-    uint8_t reserved[6];
+    uint8_t reserved[2];
     // ----
+    uint32_t recorder_due;    // ms of CLOCK_MONOTONIC, cut off to 32 bits, by which the recorder means to have looked again;
+                              // 0: it does not say
     uint32_t control;         // FATHOM_CONTROL_*
     uint32_t process_count;   // next process index
     uint32_t slot_high;       // slots ever used
@@ -375,6 +377,7 @@ FATHOM_SIZE(fathom_missed, 512);
 FATHOM_OFFSET(fathom_buffers, slot_limit, 32);
 FATHOM_OFFSET(fathom_buffers, min_cost_ticks, 40);
 FATHOM_OFFSET(fathom_buffers, clock, 72);
+FATHOM_OFFSET(fathom_buffers, recorder_due, 76);
 FATHOM_OFFSET(fathom_buffers, control, 80);
 FATHOM_SIZE(fathom_buffers, 120);
 

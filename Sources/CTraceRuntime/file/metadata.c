@@ -13,7 +13,8 @@ FATHOM_WITHOUT_HOOKS
 
 static void begin_chunk(void) {
     uint32_t slot;
-    struct fathom_chunk *chunk = session_take_slot(PAGE_SIZE, &slot);
+    size_t size;
+    struct fathom_chunk *chunk = session_take_slot(PAGE_SIZE, 0, &slot, &size);
     if (!chunk) return;
     chunk_hide(chunk);
     *chunk = (struct fathom_chunk){
@@ -28,7 +29,7 @@ static void begin_chunk(void) {
     };
     runtime.metadata = chunk;
     runtime.metadata_slot = slot;
-    runtime.metadata_end = (char *)chunk + PAGE_SIZE;
+    runtime.metadata_end = (char *)chunk + size;
     fathom_store32(&chunk->magic, FATHOM_CHUNK_MAGIC);
 }
 
@@ -101,6 +102,7 @@ static uint32_t read_title(const char *from, char *title) {
 static struct {
     uint32_t lock;  // who does not get it leaves the title to who has it
     uint32_t size;
+    uint64_t looked;  // ticks
     char text[FATHOM_TITLE_LIMIT];
 } told;
 
@@ -132,6 +134,13 @@ void metadata_title(void) {
         metadata_append(FATHOM_ITEM_TITLE, parts, 2);
     }
     fathom_store32(&told.lock, 0);
+}
+
+void metadata_look_at_title(uint64_t now) {
+    uint64_t since = now - __atomic_load_n(&told.looked, __ATOMIC_RELAXED);
+    if (since < runtime.ticks_per_second / 1000) return;
+    __atomic_store_n(&told.looked, now, __ATOMIC_RELAXED);
+    metadata_title();
 }
 
 void metadata_process(uint32_t parent_process) {

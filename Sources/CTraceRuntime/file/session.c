@@ -4,6 +4,7 @@
 
 #include "../host/runtime.h"
 #include "../host/text.h"
+#include "await.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -156,7 +157,35 @@ static int has_word(uint32_t slot) {
     return system_populate((void *)word, PAGE_SIZE) == 0;
 }
 
-struct fathom_chunk *session_take_slot(size_t size, uint32_t *taken) {
+// When this process populated all of a slot; 0: never. A coarse clock, which goes round in hours.
+#define TICK 65536u  // of the session's clock
+static uint32_t populated[FATHOM_SLOT_LIMIT];
+
+// Asking the kernel for the pages of a slot that has them takes as long as all else that a change of chunks does, so it is
+// not asked again soon. How soon matters to few file systems: those that find new room for each page that they have
+// written to the disk may by then have none.
+static int was_populated(uint32_t slot, uint32_t now) {
+    uint32_t then = __atomic_load_n(&populated[slot], __ATOMIC_RELAXED);
+    return then && now - then < runtime.ticks_per_second / TICK;
+}
+
+// Populates a slot; returns how much of it, 0 if less than `least`.
+static size_t populate(uint32_t slot, struct fathom_chunk *chunk, size_t least, int wants_all) {
+    uint32_t now = (uint32_t)(now_ticks() / TICK);
+    if (was_populated(slot, now)) return runtime.slot_size;
+    if (wants_all && system_populate(chunk, runtime.slot_size) == 0) {
+        __atomic_store_n(&populated[slot], now ? now : 1, __ATOMIC_RELAXED);
+        return runtime.slot_size;
+    }
+    return system_populate(chunk, least) == 0 ? least : 0;
+}
+
+void session_forget_populated(void) {
+    uint32_t high = fathom_load32(&runtime.buffers->slot_high);
+    for (uint32_t slot = 0; slot < high && slot < runtime.slot_limit; slot++) populated[slot] = 0;
+}
+
+struct fathom_chunk *session_take_slot(size_t least, int wants_all, uint32_t *taken, size_t *size) {
     struct fathom_buffers *buffers = runtime.buffers;
     if (fathom_load32(&buffers->control) != FATHOM_CONTROL_RECORD) return NULL;
     uint32_t owned = runtime.process << 2 | FATHOM_SLOT_OWNED, known = fathom_load32(&buffers->slot_high);
@@ -166,7 +195,7 @@ struct fathom_chunk *session_take_slot(size_t size, uint32_t *taken) {
         if (__atomic_load_n(&runtime.words[slot], __ATOMIC_RELAXED) != FATHOM_SLOT_FREE) continue;
         if (!fathom_swap32(&runtime.words[slot], FATHOM_SLOT_FREE, owned)) continue;
         struct fathom_chunk *chunk = slot_address(slot);
-        if (!chunk || system_populate(chunk, size) < 0) {
+        if (!chunk || !(*size = populate(slot, chunk, least, wants_all))) {
             fathom_store32(&runtime.words[slot], FATHOM_SLOT_FREE);
             return NULL;
         }
@@ -182,8 +211,9 @@ struct fathom_chunk *session_take_slot(size_t size, uint32_t *taken) {
 void session_give_slot(uint32_t slot) {
     struct fathom_buffers *buffers = runtime.buffers;
     fathom_store32(&runtime.words[slot], runtime.process << 2 | FATHOM_SLOT_FULL);
-    if (fathom_load32(&buffers->recorder_waits) && fathom_swap32(&buffers->recorder_waits, 1, 0))
-        system_wake(&buffers->recorder_waits);
+    if (!fathom_load32(&buffers->recorder_waits)) return;
+    await_expect_recorder();
+    if (fathom_swap32(&buffers->recorder_waits, 1, 0)) system_wake(&buffers->recorder_waits);
 }
 
 FATHOM_WITHOUT_HOOKS_END

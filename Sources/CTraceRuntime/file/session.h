@@ -9,8 +9,10 @@
 
 // `environment` is the process's, or NULL when nobody knows it yet.
 int session_open(char **environment);
-// Takes a slot and populates its first `size` bytes. NULL when there is none or the file system is full.
-struct fathom_chunk *session_take_slot(size_t size, uint32_t *slot);
+// Takes a slot and populates its first bytes, *size: all of them if they are wanted or that costs nothing, but `least`
+// where the file system has no room for all. NULL when there is no slot or no room at all.
+struct fathom_chunk *session_take_slot(size_t least, int wants_all, uint32_t *slot, size_t *size);
+void session_forget_populated(void);  // in a fork's child, who has to populate slots for itself
 void session_give_slot(uint32_t slot);
 // Gives a fork's child a private copy of the slot, for a hook that was writing into it when the handler forked.
 void session_shadow_slot(uint32_t slot);

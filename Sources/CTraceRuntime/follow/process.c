@@ -74,6 +74,7 @@ static void register_process(uint32_t parent) {
     runtime.metadata_sequence = 0;
     runtime.metadata_lock = runtime.modules_lock = 0;  // a thread that the fork left behind may have held them
     if (parent == FATHOM_NO_PROCESS) runtime.seccomp_mode = confine_mode();
+    else session_forget_populated();
     metadata_process(parent);
     runtime.control_lock = 0;
     runtime_set_mode();

@@ -92,7 +92,6 @@ struct thread {
     uint32_t exit_rounds;  // how often the TLS destructor ran
     uint32_t forked;       // it came through a fork and has not hooked since; its lanes are still the parent's
     uint32_t slot;
-    char *slot_end;     // of the chunk's whole slot; limit may be below
     uint64_t sequence;  // of the next chunk
     uint64_t finished;  // ticks when the previous chunk was finished
     uint64_t lost;      // calls without record since then

@@ -110,6 +110,11 @@ uint64_t system_processor_ns(void) { return clock_ns(CLOCK_THREAD_CPUTIME_ID); }
 
 void system_wake(uint32_t *futex) { SYSTEM(futex, futex, FUTEX_WAKE, 1, 0, 0, 0); }
 
+void system_await(uint32_t *futex, uint32_t expected, uint64_t nanoseconds) {
+    struct timespec time = {0, (long)nanoseconds};
+    SYSTEM(futex, futex, FUTEX_WAIT, expected, &time, 0, 0);
+}
+
 void system_sleep(uint64_t nanoseconds) {
     struct timespec time = {0, (long)nanoseconds};
     SYSTEM(nanosleep, &time, 0, 0, 0, 0, 0);

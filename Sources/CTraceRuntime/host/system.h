@@ -71,6 +71,8 @@ uint32_t system_process_id(void);
 uint32_t system_thread_id(void);
 uint64_t system_monotonic_ns(void);
 uint64_t system_processor_ns(void);  // processor time of the calling thread
+// Waits to be woken while *futex is `expected`; less than a second.
+void system_await(uint32_t *futex, uint32_t expected, uint64_t nanoseconds);
 void system_wake(uint32_t *futex);
 void system_sleep(uint64_t nanoseconds);  // under a second; shorter when a signal comes
 // Lets others run who are to change something. Yields at first; then sleeps, because a thread of the program's highest

@@ -2,6 +2,7 @@
 
 #include "chunk.h"
 
+#include "../file/await.h"
 #include "../file/confined.h"
 #include "../file/metadata.h"
 #include "../file/modules.h"
@@ -12,8 +13,13 @@
 
 FATHOM_WITHOUT_HOOKS
 
-// A chunk is populated in two steps, so that threads that record little cost little.
-#define FIRST_STEP (16ul * 1024)
+// A thread's first chunk is a small one, so that threads that record little cost little.
+#define FIRST_SIZE (16ul * 1024)
+// What a change of chunks takes at most when nothing of it was waiting, in parts of a second: longer ones are looked into.
+#define PROMPT 100000u  // 10 microseconds
+// For changes of chunks that are as short as that, the rate at which ticks pass is known well enough; longer stretches are
+// better measured than computed.
+#define COMPUTED 1000u  // a millisecond
 
 uint32_t recorded_calls(struct thread *t) {
     uint32_t open = open_calls(t), hidden = 0;
@@ -22,9 +28,9 @@ uint32_t recorded_calls(struct thread *t) {
     return open - hidden;
 }
 
-static size_t first_step(void) {
-    size_t step = FIRST_STEP > PAGE_SIZE ? FIRST_STEP : PAGE_SIZE;
-    return step < runtime.slot_size ? step : runtime.slot_size;
+static size_t first_size(void) {
+    size_t size = FIRST_SIZE > PAGE_SIZE ? FIRST_SIZE : PAGE_SIZE;
+    return size < runtime.slot_size ? size : runtime.slot_size;
 }
 
 static void write_path(struct thread *t, struct fathom_chunk *chunk) {
@@ -78,20 +84,27 @@ static void look_at_modules(struct thread *t) {
     t->limit = next;
 }
 
-// What a chunk switch took of the thread until now, in ticks: no more than the processor time that passed. The thread
+// The chunk that was finished a moment ago, when the runtime has done nothing else since then.
+struct previous {
+    int is_known;
+    uint64_t processor_ns;  // the thread's processor time before that
+    char name[16];
+};
+
+// What a change of chunks took of the thread until now, in ticks: no more than the processor time that passed. The thread
 // may have waited for a processor meanwhile; that it would have done anyway.
 static uint64_t switch_ticks(const struct thread *t, uint64_t now, uint64_t processor_ns) {
-    unsigned __int128 ticks = (unsigned __int128)(system_processor_ns() - processor_ns) * runtime.ticks_per_second;
     uint64_t elapsed = now - t->finished;
+    if (elapsed < runtime.ticks_per_second / PROMPT) return elapsed;
+    unsigned __int128 ticks = (unsigned __int128)(system_processor_ns() - processor_ns) * runtime.ticks_per_second;
     ticks /= 1000000000u;
     return ticks < elapsed ? (uint64_t)ticks : elapsed;
 }
 
-// `switches`: the runtime has done nothing but this since the previous chunk was finished, when the thread's processor
-// time was `processor_ns`.
-static int chunk_begin(struct thread *t, int switches, uint64_t processor_ns) {
+static int chunk_begin(struct thread *t, const struct previous *previous) {
     uint32_t slot;
-    struct fathom_chunk *chunk = session_take_slot(first_step(), &slot);
+    size_t size;
+    struct fathom_chunk *chunk = session_take_slot(first_size(), t->sequence > 0, &slot, &size);
     if (!chunk) return 0;
     chunk_hide(chunk);
     *chunk = (struct fathom_chunk){
@@ -109,20 +122,20 @@ static int chunk_begin(struct thread *t, int switches, uint64_t processor_ns) {
         .function_base = (uint32_t)t->function_base,
         .capacity = runtime.slot_size - (uint32_t)sizeof *chunk,
     };
-    __atomic_fetch_sub(&runtime.buffers->unplaced_calls, t->lost, __ATOMIC_RELAXED);
+    if (t->lost) __atomic_fetch_sub(&runtime.buffers->unplaced_calls, t->lost, __ATOMIC_RELAXED);
     write_path(t, chunk);
     chunk->lost_calls = t->lost;
-    name_thread(t, chunk);
+    if (previous->is_known) __builtin_memcpy(chunk->name, previous->name, sizeof chunk->name);
+    else name_thread(t, chunk);
     uint64_t before = now_ticks();
     chunk->begin_ns = system_monotonic_ns();
     uint64_t after = now_ticks();
     chunk->begin_ticks = before + (after - before) / 2;
-    chunk->switch_ticks = switches ? switch_ticks(t, chunk->begin_ticks, processor_ns) : 0;
+    chunk->switch_ticks = previous->is_known ? switch_ticks(t, chunk->begin_ticks, previous->processor_ns) : 0;
     t->slot = slot;
     t->chunk = chunk;
     t->cursor = (char *)(chunk + 1) + chunk->used;
-    t->limit = (char *)chunk + first_step() - RECORD_ROOM;
-    t->slot_end = (char *)chunk + runtime.slot_size;
+    t->limit = (char *)chunk + size - RECORD_ROOM;
     t->last = chunk->begin_ticks;
     t->calls = t->lost = t->orphans = t->retry = t->gap = 0;
     t->pending = t->top + 1;
@@ -132,30 +145,38 @@ static int chunk_begin(struct thread *t, int switches, uint64_t processor_ns) {
     return 1;
 }
 
-void chunk_finish(struct thread *t, uint64_t now) {
-    uint64_t signals = system_block_signals();
+// The moment `now` in ns.
+static uint64_t nanoseconds(const struct fathom_chunk *chunk, uint64_t now) {
+    uint64_t elapsed = now - chunk->begin_ticks, second = runtime.ticks_per_second;
+    return elapsed < second / COMPUTED ? chunk->begin_ns + elapsed * 1000000000u / second : system_monotonic_ns();
+}
+
+// Signals are blocked.
+static void finish(struct thread *t, uint64_t now) {
     struct fathom_chunk *chunk = t->chunk;
-    // A handler has forked since the caller looked: the chunk is the parent's.
-    if (!chunk || t->state == THREAD_INTERRUPTED) {
-        system_restore_signals(signals);
-        return;
-    }
     if (t->slow) chunk_publish(t);
     t->chunk = NULL;
     t->cursor = t->limit = t->wanted_limit = NULL;
     if (now < t->last) now = t->last;
     t->finished = now;
     chunk->calls = t->calls;
-    chunk->end_ns = system_monotonic_ns();
+    chunk->end_ns = nanoseconds(chunk, now);
     chunk->end_ticks = now;
     name_thread(t, chunk);
-    session_give_slot(t->slot);
+}
+
+void chunk_finish(struct thread *t, uint64_t now) {
+    uint64_t signals = system_block_signals();
+    // A handler may have forked since the caller looked: then the chunk is the parent's.
+    if (t->chunk && t->state != THREAD_INTERRUPTED) {
+        finish(t, now);
+        session_give_slot(t->slot);
+    }
     system_restore_signals(signals);
 }
 
 static int make_room(struct thread *t) {
-    int switches = 0;
-    uint64_t processor_ns = 0;
+    struct previous previous = {.is_known = 0};
     if (t->wanted_limit) {
         t->limit = t->wanted_limit;
         t->wanted_limit = NULL;
@@ -163,18 +184,15 @@ static int make_room(struct thread *t) {
         if (t->cursor < t->limit) return 1;
     }
     if (t->chunk) {
-        char *populated = t->limit + RECORD_ROOM;
-        if (populated < t->slot_end && !system_populate(populated, (size_t)(t->slot_end - populated))) {
-            t->limit = t->slot_end - RECORD_ROOM;
-            metadata_title();
-            return 1;
-        }
-        processor_ns = system_processor_ns();
-        chunk_finish(t, now_ticks());
-        metadata_title();
-        switches = 1;
+        struct fathom_chunk *chunk = t->chunk;
+        previous.is_known = 1;
+        previous.processor_ns = system_processor_ns();
+        finish(t, now_ticks());
+        __builtin_memcpy(previous.name, chunk->name, sizeof previous.name);
+        session_give_slot(t->slot);
+        metadata_look_at_title(t->finished);
     }
-    if (chunk_begin(t, switches, processor_ns)) return 1;
+    if (chunk_begin(t, &previous)) return 1;
     t->gap = GAP_LOST;
     t->retry = RETRY_CALLS;
     return 0;
@@ -207,6 +225,7 @@ int chunk_make_room(struct thread *t) {
         return 0;
     }
     if (confine_unnoted()) return 0;
+    if (t->chunk && t->sequence > 1 && !t->wanted_limit) await_slot();
     uint64_t signals = system_block_signals();
     // In a fork's child the hook goes on that the forking handler interrupted, perhaps a moment ago: its chunk is the
     // parent's. The child's own begins when it attaches.

@@ -19,7 +19,7 @@ package final class SharedBuffers: @unchecked Sendable {
     private let payload: UnsafeMutableRawBufferPointer
     /// What the head of the file is to be, up to the first field that programs write.
     private var fixed = fathom_buffers()
-    private static let fixedSize = MemoryLayout<fathom_buffers>.offset(of: \.control)!
+    private static let fixedSize = MemoryLayout<fathom_buffers>.offset(of: \.recorder_due)!
     private var control = FATHOM_CONTROL_RECORD
     /// A program has written over the head.
     package private(set) var isSpoiled = false
@@ -221,6 +221,16 @@ package final class SharedBuffers: @unchecked Sendable {
         }
     }
 
+    /// Says when the recorder means to have looked again: a thread that finds it late knows that it gets no processor, and
+    /// may wait for a buffer.
+    ///
+    /// - Parameter wakesOne: the thread that has waited longest may go on.
+    package func announce(due nanoseconds: UInt64, wakesOne: Bool) {
+        // 0 would say nothing.
+        fathom_store32(&header.pointee.recorder_due, max(1, UInt32(truncatingIfNeeded: nanoseconds / 1_000_000)))
+        if wakesOne { fathom_wake32(&header.pointee.recorder_due) }
+    }
+
     package func stopRecording() {
         control = FATHOM_CONTROL_CAPPED
         fathom_store32(&header.pointee.control, control)
@@ -256,7 +266,10 @@ package final class SharedBuffers: @unchecked Sendable {
     package func takeOver() { fathom_store32(&header.pointee.recorder_pid, UInt32(getpid())) }
 
     /// Processes that go on keep their chunks here, for the reader to find.
-    package func leave() { fathom_store32(&header.pointee.recorder_pid, 0) }
+    package func leave() {
+        fathom_store32(&header.pointee.recorder_due, 0)
+        fathom_store32(&header.pointee.recorder_pid, 0)
+    }
 
     /// Everything was drained and nobody writes any more.
     package func remove() { directory.remove(Self.name) }

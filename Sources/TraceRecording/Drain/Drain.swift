@@ -21,6 +21,9 @@ final class Drain: @unchecked Sendable {
     /// Slots whose chunk is left where it is, because the log has no room for it.
     private var kept: Set<Int> = []
     private var isFinishing = false
+    private var starvation: Starvation?
+    /// When the drain means to have looked again, in nanoseconds.
+    private var due = UInt64.max / 2
     private var seen: Set<UInt32> = []
     /// Of each process: its id, and how many metadata chunks it has written.
     /// Whether a process's counter is another than ours, by index, as its first chunk showed.
@@ -32,6 +35,10 @@ final class Drain: @unchecked Sendable {
     private static let pause: UInt64 = 1_000_000  // ns
     /// Looks without a finished chunk before the drain goes to sleep until a process wakes it.
     private static let patience = 4
+    /// Of processor time, at once.
+    private static let slice: UInt64 = 500_000  // ns
+    /// How late a starving drain says that it is: more than the runtime lets pass.
+    private static let lag: UInt64 = 10_000_000  // ns
     /// The shortest and the longest sleep.
     private static let naps: ClosedRange<UInt64> = 50_000_000...1_000_000_000  // ns
 
@@ -46,12 +53,15 @@ final class Drain: @unchecked Sendable {
     ///
     /// - Parameter isNeeded: is asked whenever the drain has slept undisturbed, at most once a second.
     func run(while isNeeded: () -> Bool = { true }) {
-        yieldToOthers()
+        fathom_yield_to_others(Self.slice)
+        starvation = Starvation()
+        defer { starvation?.close() }
         var idle = 0, nap = Self.naps.lowerBound
         while fathom_load32(&isStopping) == 0 {
             idle = drainFinished() == 0 ? idle + 1 : 0
             if idle < Self.patience {
                 if idle == 0 { nap = Self.naps.lowerBound }
+                announce()
                 var time = timespec(tv_sec: 0, tv_nsec: Int(Self.pause))
                 nanosleep(&time, nil)
                 continue
@@ -63,6 +73,7 @@ final class Drain: @unchecked Sendable {
                 fathom_wait32(&buffers.header.pointee.recorder_waits, 1, nap)
                 wasWoken = fathom_load32(&buffers.header.pointee.recorder_waits) == 0
             }
+            announce()
             fathom_store32(&buffers.header.pointee.recorder_waits, 0)
             idle = 0
             if wasWoken { continue }
@@ -72,11 +83,15 @@ final class Drain: @unchecked Sendable {
         }
     }
 
-    /// Has this thread wait until a processor is free, or a time slice over, instead of interrupting the program when it wakes.
-    private func yieldToOthers() {
-        let batch: Int32 = 3  // SCHED_BATCH, which Swift does not see
-        var parameters = sched_param()
-        if sched_getscheduler(0) == SCHED_OTHER { sched_setscheduler(0, batch, &parameters) }
+    /// Tells threads that need a buffer whether to wait for one: so that the recorder, when it gets no processor because they
+    /// have them all, gets one.
+    ///
+    /// - Parameter hasRoom: a buffer was emptied.
+    private func announce(hasRoom: Bool = false) {
+        let now = SessionClock.nanoseconds(CLOCK_MONOTONIC)
+        let isLate = now > due + Self.pause || starvation?.isFound() == true
+        due = now + Self.pause
+        buffers.announce(due: isLate ? now - Self.lag : due, wakesOne: isLate && hasRoom)
     }
 
     /// Drains again after ``stop()``.
@@ -200,7 +215,10 @@ final class Drain: @unchecked Sendable {
     private func drainFinished() -> Int {
         buffers.repair()
         let finished = buffers.slots(in: FATHOM_SLOT_FULL).filter { !kept.contains($0.index) }
-        for slot in finished.sorted(by: { $0.header.begin_ticks < $1.header.begin_ticks }) { drain(slot) }
+        for slot in finished.sorted(by: { $0.header.begin_ticks < $1.header.begin_ticks }) {
+            drain(slot)
+            announce(hasRoom: true)
+        }
         return finished.count
     }
 

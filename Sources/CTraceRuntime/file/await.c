@@ -1,0 +1,53 @@
+// Waiting for the recorder. Where threads keep all processors busy, the recorder gets too little of them to give buffers
+// back as fast as they are filled, and ever more fresh pages are touched: that takes more processor time than the hooks do.
+// A thread that finds no buffer then waits for one, and so gives up the processor that the recorder lacks. Nobody waits
+// for a recorder that is merely slow.
+
+#include "await.h"
+
+#include "../host/runtime.h"
+
+#include <sched.h>
+
+FATHOM_WITHOUT_HOOKS
+
+#define READY_SLOTS 32u  // are used before anybody waits
+#define LATE 2           // ms behind its time, from which on the recorder counts as waiting for a processor
+#define LOOK 10000000u   // ns without being woken until a thread looks for itself
+#define PATIENCE 200u    // ms that a thread waits at most
+
+static uint32_t milliseconds(void) { return (uint32_t)(system_monotonic_ns() / 1000000u); }
+
+void await_expect_recorder(void) { fathom_store32(&runtime.buffers->recorder_due, milliseconds() + 1); }
+
+static int is_late(uint32_t due, uint32_t now) {
+    return due && !fathom_load32(&runtime.buffers->recorder_waits) && (int32_t)(now - due) >= LATE;
+}
+
+static int has_free_slot(uint32_t high) {
+    for (uint32_t slot = 0; slot < high; slot++)
+        if (__atomic_load_n(&runtime.words[slot], __ATOMIC_RELAXED) == FATHOM_SLOT_FREE) return 1;
+    return 0;
+}
+
+static int is_realtime(void) {
+    long policy = SYSTEM(sched_getscheduler, 0, 0, 0, 0, 0, 0);
+    return policy != SCHED_OTHER && policy != SCHED_BATCH && policy != SCHED_IDLE;
+}
+
+void await_slot(void) {
+    struct fathom_buffers *buffers = runtime.buffers;
+    uint32_t high = fathom_load32(&buffers->slot_high);
+    if (high < READY_SLOTS || high > runtime.slot_limit || has_free_slot(high)) return;
+    uint32_t first = fathom_load32(&buffers->recorder_due), due = first, begin = milliseconds();
+    if (!is_late(first, begin) || is_realtime()) return;
+    do {
+        system_await(&buffers->recorder_due, due, LOOK);
+        if (has_free_slot(high)) return;
+        due = fathom_load32(&buffers->recorder_due);
+    } while (milliseconds() - begin < PATIENCE);
+    // Stopped, killed, or held up by a disk: nobody waits any more until it tells of itself again.
+    if (due == first) fathom_swap32(&buffers->recorder_due, due, 0);
+}
+
+FATHOM_WITHOUT_HOOKS_END

@@ -1,0 +1,10 @@
+// Waiting for the recorder.
+
+#ifndef FATHOM_AWAIT_H
+#define FATHOM_AWAIT_H
+
+// Waits, not for long, for a slot to be given back if the recorder would do so but gets no processor.
+void await_slot(void);
+void await_expect_recorder(void);  // says that the recorder, about to be woken, is not late
+
+#endif

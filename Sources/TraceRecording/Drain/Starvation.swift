@@ -1,0 +1,43 @@
+internal import Glibc
+
+/// Whether the calling thread gets the processor time that it wants, as the kernel tells how long it waited for a processor.
+struct Starvation {
+    private let descriptor: Int32
+    private var waited: UInt64 = 0
+    private var looked: UInt64
+    private var end: UInt64 = 0
+
+    /// Between two looks; what part of that may be waiting; how long it is remembered. Nanoseconds.
+    private static let interval: UInt64 = 1_000_000, patience: UInt64 = 4, memory: UInt64 = 50_000_000
+
+    /// For the thread that calls this. Without /proc it never starves.
+    init() {
+        descriptor = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC)
+        looked = SessionClock.nanoseconds(CLOCK_MONOTONIC)
+        waited = timeWaited() ?? 0
+    }
+
+    func close() { if descriptor >= 0 { _ = Glibc.close(descriptor) } }
+
+    /// Whether the thread waited for more than a quarter of some time of late.
+    mutating func isFound() -> Bool {
+        let now = SessionClock.nanoseconds(CLOCK_MONOTONIC)
+        guard now - looked >= Self.interval else { return now < end }
+        if let time = timeWaited() {
+            if (time &- waited) * Self.patience > now - looked { end = now + Self.memory }
+            waited = time
+        }
+        looked = now
+        return now < end
+    }
+
+    /// The second number of Linux's Documentation/scheduler/sched-stats.rst, /proc/<pid>/schedstat.
+    private func timeWaited() -> UInt64? {
+        guard descriptor >= 0 else { return nil }
+        var bytes = [UInt8](repeating: 0, count: 64)
+        let size = pread(descriptor, &bytes, bytes.count, 0)
+        guard size > 0 else { return nil }
+        let words = bytes[..<size].split(separator: UInt8(ascii: " "))
+        return words.count > 1 ? UInt64(String(decoding: words[1], as: UTF8.self)) : nil
+    }
+}
