@@ -138,7 +138,7 @@ void metadata_title(void) {
 
 void metadata_look_at_title(uint64_t now) {
     uint64_t since = now - __atomic_load_n(&told.looked, __ATOMIC_RELAXED);
-    if (since < runtime.ticks_per_second / 1000) return;
+    if (since < runtime.ticks_per_second / 100) return;
     __atomic_store_n(&told.looked, now, __ATOMIC_RELAXED);
     metadata_title();
 }

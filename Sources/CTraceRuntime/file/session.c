@@ -158,15 +158,16 @@ static int has_word(uint32_t slot) {
 }
 
 // When this process populated all of a slot; 0: never. A coarse clock, which goes round in hours.
-#define TICK 65536u  // of the session's clock
+#define TICK 65536u    // of the session's clock
+#define MEMORY_S 4u    // that it is believed: less than the kernel lets pass between two looks for what to write to the disk
 static uint32_t populated[FATHOM_SLOT_LIMIT];
 
-// Asking the kernel for the pages of a slot that has them takes as long as all else that a change of chunks does, so it is
-// not asked again soon. How soon matters to few file systems: those that find new room for each page that they have
-// written to the disk may by then have none.
+// Asking the kernel for the pages of a slot that has them takes longer than all else that a change of chunks does, so it is
+// not asked again soon. How soon matters to few file systems: those that look for new room when a page changes that they
+// have written to the disk, and may by then have none.
 static int was_populated(uint32_t slot, uint32_t now) {
     uint32_t then = __atomic_load_n(&populated[slot], __ATOMIC_RELAXED);
-    return then && now - then < runtime.ticks_per_second / TICK;
+    return then && now - then < runtime.ticks_per_second / TICK * MEMORY_S;
 }
 
 // Populates a slot; returns how much of it, 0 if less than `least`.
