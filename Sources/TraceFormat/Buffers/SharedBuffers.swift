@@ -104,7 +104,9 @@ package final class SharedBuffers: @unchecked Sendable {
 
     /// Slots in a state, FATHOM_SLOT_*. Those that were never used are not looked at: they are holes in the file, and no
     /// room may be left to fill one.
-    package func slots(in state: UInt32) -> [Slot] {
+    ///
+    /// - Parameter known: slots that are not asked for.
+    package func slots(in state: UInt32, except known: [Int: some Any] = [Int: Never]()) -> [Slot] {
         // Never less than before, nor more than there are, whatever a program wrote there.
         high = max(high, min(fathom_load32(&header.pointee.slot_high), slotLimit))
         var snapshot = [UInt32](repeating: 0, count: Int(high))
@@ -112,7 +114,8 @@ package final class SharedBuffers: @unchecked Sendable {
         guard isRead else { return [] }
         var firstData = 0
         return snapshot.indices.compactMap { index in
-            guard fathom_slot_state(snapshot[index]) == state else { return nil }
+            // FATHOM_SLOT_STATE, a macro that Swift does not see.
+            guard snapshot[index] & 3 == state, known[index] == nil else { return nil }
             // Before the chunk, which is whole once the word says so. A word that is not 0 is in no hole.
             let word = snapshot[index] == 0 ? 0 : fathom_load32(words + index)
             guard fathom_slot_state(word) == state else { return nil }

@@ -18,9 +18,8 @@ final class Drain: @unchecked Sendable {
     /// Notes of programs that were looked at, and how many of those have hooks.
     private var knownMissed = 0
     private var missed = 0
-    /// Slots whose chunk is left where it is, because the log has no room for it.
-    private var kept: Set<Int> = []
-    private var isFinishing = false
+    /// Slots whose chunk is left where it is, because the log has no room for it, and what was counted of each.
+    private var kept: [Int: (calls: UInt64, lostCalls: UInt64)] = [:]
     private var starvation: Starvation?
     /// When the drain means to have looked again, in nanoseconds.
     private var due = UInt64.max / 2
@@ -68,7 +67,7 @@ final class Drain: @unchecked Sendable {
             }
             fathom_store32(&buffers.header.pointee.recorder_waits, 1)
             // A chunk finished before the flag was up wakes nobody.
-            var wasWoken = drainFinished() != 0 || fathom_load32(&isStopping) != 0
+            var wasWoken = drainFinished(retries: true) != 0 || fathom_load32(&isStopping) != 0
             if !wasWoken {
                 fathom_wait32(&buffers.header.pointee.recorder_waits, 1, nap)
                 wasWoken = fathom_load32(&buffers.header.pointee.recorder_waits) == 0
@@ -111,9 +110,7 @@ final class Drain: @unchecked Sendable {
     ///
     /// - Returns: The processes that are still alive; their chunks stay in the buffers.
     func finish(everything: Bool) -> [Int32] {
-        isFinishing = everything
-        kept = []
-        _ = drainFinished()
+        _ = drainFinished(retries: true)
         if everything {
             for state in [FATHOM_SLOT_OWNED, SharedBuffers.noState] { buffers.slots(in: state).forEach(drain) }
             // What was drained has no magic any more: these are slots whose word was written over.
@@ -211,26 +208,37 @@ final class Drain: @unchecked Sendable {
 
     /// Drains finished chunks, oldest first: where the log has to end, it ends at one moment for all.
     ///
-    /// - Returns: How many there were.
-    private func drainFinished() -> Int {
+    /// - Parameter retries: chunks that the log had no room for are tried again, as long as there is some.
+    /// - Returns: How many there were, not counting those that the log still has no room for.
+    private func drainFinished(retries: Bool = false) -> Int {
         buffers.repair()
-        let finished = buffers.slots(in: FATHOM_SLOT_FULL).filter { !kept.contains($0.index) }
+        let finished = buffers.slots(in: FATHOM_SLOT_FULL, except: retries ? [:] : kept)
+        var isFull = false, count = 0
         for slot in finished.sorted(by: { $0.header.begin_ticks < $1.header.begin_ticks }) {
+            let wasKept = kept[slot.index] != nil
+            if wasKept && isFull { continue }
             drain(slot)
             announce(hasRoom: true)
+            if kept[slot.index] != nil { isFull = true }
+            if !wasKept || !isFull { count += 1 }
         }
-        return finished.count
+        return count
     }
 
-    /// Moves a slot's chunk to the log, and frees the slot. What the log has no room for is lost, and counted; but metadata,
-    /// without which nothing has a name, and whatever is there in the end, stay in the slot.
+    /// Moves a slot's chunk to the log, and frees the slot. What the log has no room for stays in the slot, where it has its
+    /// room on the disk.
     private func drain(_ slot: SharedBuffers.Slot) {
         var slot = slot
         slot.header.used = fathom_chunk_written(&slot.header)
         var header = slot.header
+        // What was counted when the log had no room for it.
+        let before = kept.removeValue(forKey: slot.index)
+        calls -= before?.calls ?? 0
+        lostCalls -= before?.lostCalls ?? 0
         guard isSound(slot), let payload = buffers.payload(of: slot) else {
             // A chunk that was just being begun has no magic yet.
             if header.magic != 0 || slot.isFull { spoiledChunks += 1 }
+            unwrittenCalls = unwrittenCalls.addingClamped(before?.calls ?? 0).addingClamped(before?.lostCalls ?? 0)
             buffers.free(slot)
             return
         }
@@ -246,16 +254,18 @@ final class Drain: @unchecked Sendable {
         }
         let told = header.calls + UInt64(header.path_calls)
         // The cap is for records.
-        let isWritten = (isMetadata || !exceedsCap(header)) && log.append(header, payload: payload)
-        let isKept = !isWritten && !isCapped && (isMetadata || isFinishing)
-        if isWritten || isKept {
-            calls = calls.addingClamped(told)
-            lostCalls = lostCalls.addingClamped(header.lost_calls)
-        } else {
+        guard isMetadata || !exceedsCap(header) else {
             // Nobody else will tell of those that were lost before it.
             unwrittenCalls = unwrittenCalls.addingClamped(told).addingClamped(header.lost_calls)
+            buffers.free(slot)
+            return
         }
-        if isKept { kept.insert(slot.index) } else { buffers.free(slot) }
+        let counted = (
+            calls: calls.addingClamped(told) - calls, lostCalls: lostCalls.addingClamped(header.lost_calls) - lostCalls
+        )
+        calls += counted.calls
+        lostCalls += counted.lostCalls
+        if log.append(header, payload: payload) { buffers.free(slot) } else { kept[slot.index] = counted }
     }
 
     /// Whether the program has left a chunk as the runtime wrote it, as far as that shows.
