@@ -10,11 +10,12 @@ let strict: [SwiftSetting] = [
 ]
 
 // The runtime is optimised in debug builds too: it runs in somebody else's process.
-// Nor does it have hooks, and says so to whoever links it statically into what has. It keeps no frame pointers, which the
-// package manager would ask for: to save one is a quarter of what a hook costs that records nothing.
+// Nor does it have hooks, and says so to whoever links it statically into what has. It keeps no frame pointers: to
+// save one is a quarter of what a hook costs that records nothing. The package manager asks for them behind these flags, so
+// the compiler proper is told, whom the last word reaches.
 let runtimeFlags = [
     "-std=gnu17", "-Wall", "-Wextra", "-Werror", "-O2", "-fvisibility=hidden", "-D__fathom_no_hooks",
-    "-frecord-gcc-switches", "-fomit-frame-pointer",
+    "-frecord-gcc-switches", "-Xclang", "-mframe-pointer=none",
 ]
 
 let package = Package(

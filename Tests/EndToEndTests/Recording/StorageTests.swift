@@ -27,6 +27,16 @@ import Testing
         #expect(info.stdout.contains("  end        exited\n"), "\(info.stdout)")
     }
 
+    /// A recorder that does not run holds nobody up, and loses nothing when it runs again.
+    @Test func stoppedRecorder() throws {
+        let binary = try Binaries.instrumented("stopped.c", .gccO2)
+        let directory = try TemporaryDirectory("stopped")
+        let session = directory.file("session.fathom")
+        let output = try Fathom.record([binary, "600000"], into: session)
+        #expect(output.status == 0 && Fathom.missingCalls(output.stderr) == 0, "\(output.stderr)")
+        #expect(try Dump(session).counts() == ["main": 1, "run": 2, "leaf": 600_000])
+    }
+
     /// The limit on the size of files is told as that.
     @Test func fileSizeLimit() throws {
         let directory = try TemporaryDirectory("limit")
