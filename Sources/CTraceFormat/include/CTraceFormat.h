@@ -314,8 +314,8 @@ struct fathom_buffers {
     uint8_t paused;  // 1: programs start without recording, until fathom_start
     uint8_t reserved[2];
     // ----
-    uint32_t recorder_due;    // ms of CLOCK_MONOTONIC, cut off to 32 bits, by which the recorder means to have looked again;
-                              // 0: it does not say
+    uint32_t recorder_due;    // ms of CLOCK_MONOTONIC by which the recorder means to have looked again, shifted left by
+                              // FATHOM_DUE_SHIFT and cut off to 32 bits; bit 0 is FATHOM_DUE_STARVING; 0: it does not say
     uint32_t control;         // FATHOM_CONTROL_*
     uint32_t process_count;   // next process index
     uint32_t slot_high;       // slots ever used
@@ -325,6 +325,9 @@ struct fathom_buffers {
     uint64_t unplaced_calls;  // calls lost by processes that never got a slot
     uint64_t left_out_calls;  // calls that the record options left out
 };
+
+#define FATHOM_DUE_SHIFT 1
+#define FATHOM_DUE_STARVING 1u  // the recorder gets too little of the processors
 
 #define FATHOM_MISSED_STATIC 1u      // statically linked without the runtime
 #define FATHOM_MISSED_FOREIGN 2u     // made for another C library or another machine

@@ -12,16 +12,23 @@
 FATHOM_WITHOUT_HOOKS
 
 #define READY_SLOTS 32u  // are used before anybody waits
-#define LATE 2           // ms behind its time, from which on the recorder counts as waiting for a processor
+#define LATE 2           // ms behind its time, from which on the recorder seems to wait for a processor
 #define LOOK 10000000u   // ns without being woken until a thread looks for itself
-#define PATIENCE 200u    // ms that a thread waits at most
+// How long a thread waits at most, in ms: for a recorder that says that it waits for a processor, and for one that seems to.
+#define PATIENCE 1000u
+#define DOUBT 50u
 
 static uint32_t milliseconds(void) { return (uint32_t)(system_monotonic_ns() / 1000000u); }
 
-void await_expect_recorder(void) { fathom_store32(&runtime.buffers->recorder_due, milliseconds() + 1); }
+void await_expect_recorder(void) {
+    fathom_store32(&runtime.buffers->recorder_due, (milliseconds() + 1) << FATHOM_DUE_SHIFT);
+}
 
-static int is_late(uint32_t due, uint32_t now) {
-    return due && !fathom_load32(&runtime.buffers->recorder_waits) && (int32_t)(now - due) >= LATE;
+// How long to wait for a recorder that says so, in ms.
+static uint32_t patience(uint32_t due, uint32_t now) {
+    if (!due || fathom_load32(&runtime.buffers->recorder_waits)) return 0;
+    if (due & FATHOM_DUE_STARVING) return PATIENCE;
+    return (int32_t)((now << FATHOM_DUE_SHIFT) - due) >= LATE << FATHOM_DUE_SHIFT ? DOUBT : 0;
 }
 
 static int has_free_slot(uint32_t high) {
@@ -40,12 +47,14 @@ void await_slot(void) {
     uint32_t high = fathom_load32(&buffers->slot_high);
     if (high < READY_SLOTS || high > runtime.slot_limit || has_free_slot(high)) return;
     uint32_t first = fathom_load32(&buffers->recorder_due), due = first, begin = milliseconds();
-    if (!is_late(first, begin) || is_realtime()) return;
+    uint32_t most = patience(first, begin);
+    if (!most || is_realtime()) return;
     do {
         system_await(&buffers->recorder_due, due, LOOK);
         if (has_free_slot(high)) return;
         due = fathom_load32(&buffers->recorder_due);
-    } while (milliseconds() - begin < PATIENCE);
+        if (due & FATHOM_DUE_STARVING) most = PATIENCE;
+    } while (milliseconds() - begin < most);
     // Stopped, killed, or held up by a disk: nobody waits any more until it tells of itself again.
     if (due == first) fathom_swap32(&buffers->recorder_due, due, 0);
 }

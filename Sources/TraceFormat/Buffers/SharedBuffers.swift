@@ -224,13 +224,15 @@ package final class SharedBuffers: @unchecked Sendable {
         }
     }
 
-    /// Says when the recorder means to have looked again: a thread that finds it late knows that it gets no processor, and
-    /// may wait for a buffer.
+    /// Says when the recorder means to have looked again, so that a thread may wait for a buffer that could be emptied but for
+    /// a processor.
     ///
-    /// - Parameter wakesOne: the thread that has waited longest may go on.
-    package func announce(due nanoseconds: UInt64, wakesOne: Bool) {
-        // 0 would say nothing.
-        fathom_store32(&header.pointee.recorder_due, max(1, UInt32(truncatingIfNeeded: nanoseconds / 1_000_000)))
+    /// - Parameters:
+    ///   - isStarving: the recorder knows that it gets too little of the processors.
+    ///   - wakesOne: the thread that has waited longest may go on.
+    package func announce(due nanoseconds: UInt64, isStarving: Bool, wakesOne: Bool) {
+        let due = UInt32(truncatingIfNeeded: nanoseconds / 1_000_000) << UInt32(FATHOM_DUE_SHIFT)
+        fathom_store32(&header.pointee.recorder_due, due | (isStarving ? FATHOM_DUE_STARVING : 0))
         if wakesOne { fathom_wake32(&header.pointee.recorder_due) }
     }
 

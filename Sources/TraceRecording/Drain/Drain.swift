@@ -36,8 +36,6 @@ final class Drain: @unchecked Sendable {
     private static let patience = 4
     /// Of processor time, at once.
     private static let slice: UInt64 = 500_000  // ns
-    /// How late a starving drain says that it is: more than the runtime lets pass.
-    private static let lag: UInt64 = 10_000_000  // ns
     /// The shortest and the longest sleep.
     private static let naps: ClosedRange<UInt64> = 50_000_000...1_000_000_000  // ns
 
@@ -88,9 +86,9 @@ final class Drain: @unchecked Sendable {
     /// - Parameter hasRoom: a buffer was emptied.
     private func announce(hasRoom: Bool = false) {
         let now = SessionClock.nanoseconds(CLOCK_MONOTONIC)
-        let isLate = now > due + Self.pause || starvation?.isFound() == true
+        let isStarving = starvation?.isFound() == true, wasLate = now > due + Self.pause
         due = now + Self.pause
-        buffers.announce(due: isLate ? now - Self.lag : due, wakesOne: isLate && hasRoom)
+        buffers.announce(due: due, isStarving: isStarving, wakesOne: hasRoom && (isStarving || wasLate))
     }
 
     /// Drains again after ``stop()``.
