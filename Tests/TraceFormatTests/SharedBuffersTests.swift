@@ -62,6 +62,20 @@ import Testing
         #expect(buffers.isSpoiled && buffers.header.pointee.control == FATHOM_CONTROL_CAPPED)
     }
 
+    /// What threads that find no buffer go by. Who leaves lets nobody wait.
+    @Test func recorderSaysWhenItLooks() {
+        func due() -> UInt32 { buffers.header.pointee.recorder_due }
+        #expect(due() == 0)
+        buffers.announce(due: 5_999_999, isStarving: false, wakesOne: false)
+        #expect(due() == 5 << FATHOM_DUE_SHIFT)
+        buffers.announce(due: (1 << 40) * 1_000_000 + 7_000_000, isStarving: true, wakesOne: true)
+        #expect(due() == 7 << FATHOM_DUE_SHIFT | FATHOM_DUE_STARVING)
+        buffers.repair()
+        #expect(!buffers.isSpoiled && due() == 15)
+        buffers.leave()
+        #expect(due() == 0)
+    }
+
     @Test func moreSlotsThanThereAre() {
         recording.put(recording.header(0), into: 1, state: FATHOM_SLOT_FULL)
         buffers.header.pointee.slot_high = .max
