@@ -114,8 +114,7 @@ package final class SharedBuffers: @unchecked Sendable {
         guard isRead else { return [] }
         var firstData = 0
         return snapshot.indices.compactMap { index in
-            // FATHOM_SLOT_STATE, a macro that Swift does not see.
-            guard snapshot[index] & 3 == state, known[index] == nil else { return nil }
+            guard fathom_slot_state(snapshot[index]) == state, known[index] == nil else { return nil }
             // Before the chunk, which is whole once the word says so. A word that is not 0 is in no hole.
             let word = snapshot[index] == 0 ? 0 : fathom_load32(words + index)
             guard fathom_slot_state(word) == state else { return nil }
