@@ -71,7 +71,11 @@ import Testing
         let recorder = try BackgroundProcess([
             Fathom.executable, "record", "-o", session, "--quiet", "-t", "300ms", "--", binary, "2", "100000",
         ])
-        defer { recorder.signal(SIGTERM) }
+        // The recorder passes it on; killed before it has, it would leave the program behind.
+        defer {
+            recorder.signal(SIGTERM)
+            recorder.wait()
+        }
         #expect(waitUntil { ((try? Dump(session).counts()["run"]) ?? 0) > 0 })
         for _ in 0..<6 {
             let dump = try Dump(session)
