@@ -60,12 +60,12 @@ let package = Package(
         // Reading: data flows TraceFormat -> TraceAnalysis -> TraceReports or TraceExport, which both write by TraceText.
         // Symbols join as a resolved table.
         .systemLibrary(name: "CElfutils", pkgConfig: "libdw", providers: [.apt(["libdw-dev", "libelf-dev"])]),
-        .target(name: "TraceFormat", dependencies: ["CTraceFormat"], swiftSettings: strict),
+        .target(name: "TraceText", swiftSettings: strict),
+        .target(name: "TraceFormat", dependencies: ["CTraceFormat", "TraceText"], swiftSettings: strict),
         .target(name: "TraceAnalysis", dependencies: ["TraceFormat"], swiftSettings: strict),
         .target(
             name: "TraceSymbols", dependencies: ["CElfutils"], swiftSettings: strict,
             linkerSettings: [.linkedLibrary("stdc++")]),
-        .target(name: "TraceText", swiftSettings: strict),
         .target(
             name: "TraceReports", dependencies: ["TraceAnalysis", "TraceText"],
             resources: [

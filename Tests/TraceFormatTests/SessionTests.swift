@@ -219,4 +219,18 @@ import Testing
         #expect(
             processes.map(\.title) == [nil, nil, "server: writer", "server: SELECT", nil, "two words", long, nil])
     }
+
+    /// What a process calls itself neither steers the terminal nor turns the line around that tells of it.
+    @Test func titlesMayBeShown() throws {
+        var items = MetadataWriter()
+        items.process(pid: 10, path: "/bin/server", arguments: ["/bin/server"])
+        items.title(Array("server: \u{1b}[2J\r\u{202e}evil\u{2069}\u{9b}1m".utf8))
+        var options = chunk(0)
+        options.isMetadata = true
+        let writer = TraceWriter()
+        writer.add(options, records: items.bytes)
+        try writer.write(to: path)
+        let process = try #require(try Session(path: path).processes.first)
+        #expect(process.calledName == #"server: \x1b[2J\r\u{202e}evil\u{2069}\u{9b}1m"#)
+    }
 }

@@ -1,4 +1,5 @@
 internal import CTraceFormat
+internal import TraceText
 
 /// One chunk of the log or of a buffer slot: a stretch of one thread's records, or metadata of one process.
 public struct Chunk {

@@ -1,4 +1,5 @@
 internal import CTraceFormat
+internal import TraceText
 
 /// Applies the metadata items of one process to it.
 struct MetadataReader {

@@ -1,3 +1,5 @@
+internal import TraceText
+
 /// One program image of a session: what an exec or a fork began.
 public final class TracedProcess {
     public enum Origin: Sendable { case image, fork }
@@ -55,5 +57,15 @@ public final class TracedProcess {
     public var programName: String {
         guard let last = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return path.isEmpty ? "?" : path.visible }
         return String(path[path.index(after: last)...]).visible
+    }
+
+    /// What the process was called, as it may be shown: the title that it gave itself, or its arguments as a shell takes them,
+    /// without the way to the program.
+    public var calledName: String? {
+        if let title { return title.visible }
+        guard let first = arguments.first else { return nil }
+        let program =
+            first.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(first[first.index(after: $0)...]) } ?? first
+        return CommandText.line([program] + arguments.dropFirst())
     }
 }

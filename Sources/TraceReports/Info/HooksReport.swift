@@ -1,4 +1,3 @@
-internal import TraceFormat
 public import TraceText
 
 /// Tells which functions of programs and libraries have hooks.

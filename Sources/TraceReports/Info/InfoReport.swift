@@ -46,7 +46,7 @@ public struct InfoReport {
         guard !session.missed.isEmpty else { return }
         row("not recorded", count(UInt64(session.missed.count), "program") + " with hooks")
         for missed in session.missed {
-            writer.write("  process \(missed.pid) \(CommandText.escaped(missed.path)): \(reason(missed))\n")
+            writer.write("  process \(missed.pid) \(missed.path.visible): \(reason(missed))\n")
         }
     }
 
@@ -127,7 +127,7 @@ public struct InfoReport {
         }
         writer.write("\nprocess \(process.pid) \(process.path.visible), \(origin(process))\n")
         writer.write("  command    \(CommandText.line(process.arguments))\n")
-        if let title = process.title { writer.write("  title      \(CommandText.escaped(title))\n") }
+        if let title = process.title { writer.write("  title      \(title.visible)\n") }
         writer.write("  end        \(endText(process))\n")
         for thread in process.threads { writeText(thread) }
         for (kind, label) in Self.nameKinds {

@@ -1,5 +1,4 @@
-public import TraceFormat
-internal import TraceText
+internal import TraceFormat
 
 /// How reports tell a process from others of its program.
 extension TracedProcess {
@@ -12,17 +11,8 @@ extension TracedProcess {
     /// - Parameter width: characters of the second part; what is longer is cut.
     func label(width: Int = TracedProcess.headingWidth) -> String {
         if metadataIsLost { return "(metadata lost)" }
-        let program = CommandText.escaped(programName)
+        let program = programName
         guard let called = calledName, called != program else { return program }
         return "\(program) · " + (called.count > width ? called.prefix(width - 1) + "…" : called)
-    }
-
-    /// The title that the process gave itself, or its arguments as a shell takes them, without the way to the program.
-    public var calledName: String? {
-        if let title { return CommandText.escaped(title) }
-        guard let first = arguments.first else { return nil }
-        let program =
-            first.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(first[first.index(after: $0)...]) } ?? first
-        return CommandText.line([program] + arguments.dropFirst())
     }
 }

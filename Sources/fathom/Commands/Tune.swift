@@ -3,6 +3,7 @@ internal import TraceAnalysis
 internal import TraceBuild
 internal import TraceFormat
 internal import TraceReports
+internal import TraceText
 
 struct Tune: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -73,7 +74,7 @@ struct Tune: ParsableCommand {
         guard let output, output != "-" else { return }
         report.summary.forEach(Diagnostics.say)
         if format == .text, !tuning.exclusions.isEmpty {
-            Diagnostics.say("next: fathom build --exclude-list \(SummaryText.quoted(output)) -- COMMAND")
+            Diagnostics.say("next: fathom build --exclude-list \(CommandText.line([output])) -- COMMAND")
         }
     }
 }

@@ -1,6 +1,7 @@
 internal import TraceAnalysis
 internal import TraceFormat
 internal import TraceSymbols
+internal import TraceText
 
 /// Joins a session's functions with the symbols of their modules; each module's are loaded once, when first needed.
 final class SymbolSource {

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Glibc
 internal import TraceFormat
+internal import TraceText
 
 /// What is said on standard error.
 enum Diagnostics {

@@ -45,7 +45,7 @@ struct SummaryText {
         }
         if let problem = summary.baselineProblem { lines.append("warning: no baseline: \(problem)") }
         if summary.isContinued { lines.append(Self.continuation(summary)) }
-        lines.append("next: fathom tree \(Self.quoted(summary.session))")
+        lines.append("next: fathom tree \(CommandText.line([summary.session]))")
         self.lines = lines
     }
 
@@ -66,18 +66,4 @@ struct SummaryText {
     }
 
     private static func milliseconds(_ nanoseconds: UInt64) -> String { "\((nanoseconds + 500_000) / 1_000_000) ms" }
-
-    /// As a shell takes it.
-    static func quoted(_ path: String) -> String {
-        let plain = path.utf8.allSatisfy { byte in
-            byte >= 0x80 || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
-                || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte)
-                || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) || "/._-+:,@%=".utf8.contains(byte)
-        }
-        return plain && !path.isEmpty
-            ? path
-            : "'"
-                + path.split(separator: "'", omittingEmptySubsequences: false)
-                .joined(separator: "'\\''") + "'"
-    }
 }
