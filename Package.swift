@@ -57,7 +57,8 @@ let package = Package(
                 ])
             ]),
 
-        // Reading: data flows TraceFormat -> TraceAnalysis -> TraceReports or TraceExport, which both write by TraceText.
+        // Reading: data flows TraceFormat -> TraceAnalysis -> TraceReports or TraceExport, which both write by TraceText;
+        // TraceQuery puts them together as the command line asks.
         // Symbols join as a resolved table.
         .systemLibrary(name: "CElfutils", pkgConfig: "libdw", providers: [.apt(["libdw-dev", "libelf-dev"])]),
         .target(name: "TraceText", swiftSettings: strict),
@@ -83,6 +84,12 @@ let package = Package(
         // Recording: starts the target, owns the session directory.
         .target(name: "TraceRecording", dependencies: ["CTraceFormat", "TraceFormat"], swiftSettings: strict),
 
+        // What is asked of a session, between the command line and what reads: it neither prints nor exits.
+        .target(
+            name: "TraceQuery",
+            dependencies: ["TraceFormat", "TraceAnalysis", "TraceSymbols", "TraceText", "TraceRecording"],
+            swiftSettings: strict),
+
         // What Swift's library does not always find: how this program was called.
         .target(name: "CArguments"),
 
@@ -91,9 +98,9 @@ let package = Package(
             name: "fathom",
             dependencies: [
                 "CArguments",
-                "TraceFormat", "TraceAnalysis", "TraceSymbols", "TraceText", "TraceReports", "TraceExport",
-                "TraceRecording",
-                "TraceBuild",
+                "TraceFormat", "TraceAnalysis", "TraceSymbols", "TraceText", "TraceQuery", "TraceReports",
+                "TraceExport",
+                "TraceRecording", "TraceBuild",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict,
@@ -116,6 +123,7 @@ let package = Package(
         .testTarget(name: "TraceExportTests", dependencies: ["TraceExport", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "TraceSymbolsTests", dependencies: ["TraceSymbols", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "TraceBuildTests", dependencies: ["TraceBuild", "TestSupport"], swiftSettings: strict),
+        .testTarget(name: "TraceQueryTests", dependencies: ["TraceQuery", "TestSupport"], swiftSettings: strict),
         .testTarget(
             name: "TraceRecordingTests",
             dependencies: ["CTraceFormat", "TraceFormat", "TraceRecording", "TestSupport"],

@@ -10,7 +10,12 @@ enum Main {
             compile(as: name, Array(CommandLine.arguments.dropFirst()))
         }
         if StandInFrontend.isCalled { StandInFrontend.run() }
-        Fathom.main(Diff.arguments(Array(CommandLine.arguments.dropFirst())))
+        do {
+            var command = try Fathom.parseAsRoot(Diff.arguments(Array(CommandLine.arguments.dropFirst())))
+            try command.run()
+        } catch {
+            Fathom.exit(withError: Diagnostics.ended(by: error))
+        }
     }
 }
 

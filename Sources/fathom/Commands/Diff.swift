@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import TraceAnalysis
+internal import TraceQuery
 internal import TraceReports
 
 struct Diff: ParsableCommand {
@@ -84,9 +85,11 @@ struct Diff: ParsableCommand {
         let exceeded: [String]
         do {
             exceeded = try compare()
-        } catch let error where Diff.exitCode(for: error) == .failure {
+        } catch {
+            let end = Diagnostics.ended(by: error)
             // 1 says that a limit holds, and nothing else.
-            if !(error is ExitCode) { Diagnostics.say("error: \(Diff.message(for: error))") }
+            guard Diff.exitCode(for: end) == .failure else { throw end }
+            if !(end is ExitCode) { Diagnostics.say("error: \(Diff.message(for: end))") }
             throw Diagnostics.unreadable
         }
         for line in exceeded { Diagnostics.say(line) }
@@ -102,32 +105,36 @@ struct Diff: ParsableCommand {
         var options = SessionComparison.Options()
         options.threshold = threshold.percent / 100
         let (before, after) = sides
-        let input = try ComparisonInput(
-            before: before, after: after, threads, symbols, filters, usesCache: !noCache, options: options)
-        if let moot = limits.first(where: { $0.isMoot(in: input.comparison) }) {
-            input.warn()
+        var asked = try QueryOptions(threads, symbols, filters)
+        asked.usesCache = !noCache
+        let query = try ComparisonQuery(
+            before: before.map(openSession), after: after.map(openSession), asked, options,
+            listener: Diagnostics.listener())
+        let comparison = query.comparison
+        if let moot = limits.first(where: { $0.isMoot(in: comparison) }) {
+            Diagnostics.warn(query.warnings)
             throw Diagnostics.fail(
                 "error: --fail-on '\(moot.expression)': no function on either side matches",
                 status: Diagnostics.unreadable.rawValue)
         }
         let writer = StandardOutput.writer()
-        DiffReport(input.comparison, options: reportOptions(input.filter)).write(format, to: writer)
+        DiffReport(comparison, options: reportOptions(asked.filter)).write(format, to: writer)
         try StandardOutput.finish(writer)
         if let file {
             var flame = FlameGraph.Options()
             flame.title = (before + ["→"] + after).joined(separator: " ")
-            flame.minTotal = input.filter.minCost
-            try input.draw(options: flame, to: file)
+            flame.minTotal = asked.filter.minCost
+            try file.draw(comparison, options: flame)
         }
-        input.warn()
-        if !limits.isEmpty, !input.comparison.isRepeated {
+        Diagnostics.warn(query.warnings)
+        if !limits.isEmpty, !comparison.isRepeated {
             func runs(_ count: Int) -> String { count == 1 ? "one" : String(count) }
-            let (before, after) = (input.comparison.runsBefore, input.comparison.runsAfter)
+            let (before, after) = (comparison.runsBefore, comparison.runsAfter)
             Diagnostics.warn(
                 "compared \(runs(before)) run\(before == 1 ? "" : "s") with \(runs(after)): noise is not told from change"
             )
         }
-        return limits.compactMap { DiffReport.excess(of: $0, in: input.comparison) }
+        return limits.compactMap { DiffReport.excess(of: $0, in: comparison) }
     }
 
     private func limits() throws -> [ChangeLimit] {

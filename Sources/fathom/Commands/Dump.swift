@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import TraceAnalysis
 internal import TraceFormat
+internal import TraceQuery
 internal import TraceReports
 internal import TraceText
 
@@ -19,20 +20,21 @@ struct Dump: ParsableCommand {
     var format = Format.text
 
     func run() throws {
-        let session = try input.open()
-        let selection = try input.selection(of: session)
-        let functions = SymbolSource.raw(input.symbols).functions(lines: false)
-        let resolver = FunctionResolver(functions)
+        let query = try input.query {
+            $0.rawNames = true
+            $0.joinsTasks = false
+            $0.lines = false
+        }
+        let selection = try query.selected()
         let writer = StandardOutput.writer()
         let report = DumpReport(
-            writer, session: session, resolver: resolver, format: format == .jsonl ? .jsonLines : .text,
+            writer, session: query.session, resolver: query.resolver, format: format == .jsonl ? .jsonLines : .text,
             showsChunks: chunks)
         for (_, threads) in selection {
             for thread in threads where !writer.isClosed { report.write(thread) }
         }
         report.writeLosses()
         try StandardOutput.finish(writer)
-        Diagnostics.warn(session.damage)
-        Diagnostics.warn(session.losses)
+        Diagnostics.warn(query.session.warnings)
     }
 }

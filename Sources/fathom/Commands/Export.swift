@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import TraceAnalysis
 internal import TraceExport
 internal import TraceFormat
+internal import TraceQuery
 
 struct Export: ParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Write a session for another tool.")
@@ -42,13 +43,9 @@ struct Export: ParsableCommand {
     }
 
     func run() throws {
-        _ = try filters.treeFilter()  // bad usage is told before a bad session
-        let session = try input.open()
-        let symbols = try SymbolSource(for: session, input.threads, input.symbols, rawNames: filters.rawNames)
-        let filter = try filters.treeFilter(of: session, symbols)
-        let resolver = FunctionResolver(symbols.functions(lines: true))
-        let selection = try input.selection(of: session, joiningTasks: resolver)
-        let source = ExportSource(session, resolver: resolver, selection: selection, filter: filter)
+        let query = try input.query(filters)
+        let source = ExportSource(
+            query.session, resolver: query.resolver, selection: try query.selected(), filter: query.filter)
         let parts = split ? source.split(calls: splitCalls ?? format.callLimit ?? .max) : [source]
         if let reason = format.exporter.refusal(source) {
             throw Diagnostics.fail("error: \(format): \(reason)", status: 1)
@@ -68,9 +65,8 @@ struct Export: ParsableCommand {
             Diagnostics.say(
                 parts.count == 1 ? "wrote 1 file: \(first)" : "wrote \(parts.count) files: \(first) … \(last)")
         }
-        Diagnostics.warn(session.damage)
-        Diagnostics.warn(session.losses)
-        guard written > 0 else { throw Diagnostics.failEmpty(session) }
+        Diagnostics.warn(query.session.warnings)
+        guard written > 0 else { throw query.session.emptiness }
     }
 
     /// The output's name with a number before its extension: trace-1.json, of speedscope's trace-1.speedscope.json.

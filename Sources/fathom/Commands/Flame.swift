@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import TraceAnalysis
 internal import TraceFormat
+internal import TraceQuery
 internal import TraceReports
 
 struct Flame: ParsableCommand {
@@ -40,17 +41,17 @@ struct Flame: ParsableCommand {
     func run() throws {
         let file = try FlameFile(output)  // bad usage is told before a bad session
         if let diff { return try drawChange(since: diff, to: file) }
-        let aggregate = try AggregateInput(input, filters, usesCache: true)
+        let aggregate = try input.aggregate(filters, usesCache: true)
         let graph = try timeOrder ? chart(of: aggregate) : FlameGraph(aggregate.tree(), options: options(aggregate))
         try aggregate.check(isEmpty: graph.isEmpty)
         if graph.frameCount > FlameGraph.comfortableFrames {
             Diagnostics.warn("\(graph.frameCount) frames make a large page; --min-cost, --from and --to draw fewer")
         }
         try file.draw(graph)
-        aggregate.warn()
+        Diagnostics.warn(aggregate.warnings)
     }
 
-    private func options(_ aggregate: AggregateInput) -> FlameGraph.Options {
+    private func options(_ aggregate: AggregateQuery) -> FlameGraph.Options {
         let session = aggregate.session
         var options = FlameGraph.Options()
         options.title = title ?? session.description?.command.joined(separator: " ") ?? session.path
@@ -61,18 +62,20 @@ struct Flame: ParsableCommand {
     }
 
     private func drawChange(since before: String, to file: FlameFile) throws {
-        let input = try ComparisonInput(
-            before: [before], after: [self.input.session], self.input.threads, input.symbols, filters, usesCache: true,
-            options: SessionComparison.Options())
+        var query = try QueryOptions(input.threads, input.symbols, filters)
+        query.usesCache = true
+        let change = try ComparisonQuery(
+            before: [openSession(before)], after: [input.open()], query, SessionComparison.Options(),
+            listener: Diagnostics.listener())
         var options = FlameGraph.Options()
-        options.title = title ?? "\(self.input.session) compared with \(before)"
+        options.title = title ?? "\(input.session) compared with \(before)"
         options.isInverted = inverted
-        options.minTotal = input.filter.minCost
-        try input.draw(options: options, to: file)
-        input.warn()
+        options.minTotal = query.filter.minCost
+        try file.draw(change.comparison, options: options)
+        Diagnostics.warn(change.warnings)
     }
 
-    private func chart(of aggregate: AggregateInput) throws -> FlameGraph {
+    private func chart(of aggregate: AggregateQuery) throws -> FlameGraph {
         let threads = aggregate.threads
         guard threads.count == 1 else {
             throw ValidationError("--time-order draws one thread, not \(threads.count): choose one with --thread.")

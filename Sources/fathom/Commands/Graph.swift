@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import TraceAnalysis
+internal import TraceQuery
 internal import TraceReports
 internal import TraceText
 
@@ -30,12 +31,12 @@ struct Graph: ParsableCommand {
     var noCache = false
 
     func run() throws {
-        let input = try AggregateInput(input, filters, usesCache: !noCache, times: correction)
-        let trees = try trees(of: input)
+        let query = try input.aggregate(filters, times: correction, usesCache: !noCache)
+        let trees = try trees(of: query)
         let writer = StandardOutput.writer()
         switch format {
         case .text:
-            var graph = GraphText(writer, options: options(input.filter))
+            var graph = GraphText(writer, options: options(query.filter))
             for (index, part) in trees.enumerated() {
                 if index > 0 { writer.write(byte: UInt8(ascii: "\n")) }
                 if let function { graph.write(title: part.name == "callers" ? "to \(function)" : "from \(function)") }
@@ -44,17 +45,17 @@ struct Graph: ParsableCommand {
         case .json: GraphJSON(writer).write(trees)
         }
         try StandardOutput.finish(writer)
-        input.warn()
+        Diagnostics.warn(query.warnings)
     }
 
-    private func trees(of input: AggregateInput) throws -> [(name: String, tree: CallPathTree)] {
-        let tree = try input.tree()
+    private func trees(of query: AggregateQuery) throws -> [(name: String, tree: CallPathTree)] {
+        let tree = try query.tree()
         guard let function else { return [("paths", tree)] }
         let pattern = try namePattern(function)
         var below = TreeFilter()
         below.only = [pattern]
         let callees = tree.filtered(below)
-        try input.check(isEmpty: callees.paths.isEmpty, matching: function)
+        try query.check(isEmpty: callees.paths.isEmpty, matching: function)
         return [("callers", tree.inverted(at: [pattern])), ("callees", callees)]
     }
 

@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import Glibc
 internal import TraceAnalysis
 internal import TraceFormat
+internal import TraceQuery
 internal import TraceReports
 internal import TraceSymbols
 
@@ -57,7 +58,7 @@ struct Info: ParsableCommand {
         case .json: report.writeJSON()
         }
         try StandardOutput.finish(writer)
-        Diagnostics.warn(opened.damage)
+        Diagnostics.warn(opened.damage.entries.map(\.description))
     }
 
     private func tellProcesses(of session: Session) throws {
@@ -72,8 +73,7 @@ struct Info: ParsableCommand {
         case .json: report.writeJSON()
         }
         try StandardOutput.finish(writer)
-        Diagnostics.warn(session.damage)
-        Diagnostics.warn(session.losses)
+        Diagnostics.warn(session.warnings)
     }
 
     private func isProgram(_ path: String) -> Bool {

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import TraceAnalysis
+internal import TraceQuery
 internal import TraceReports
 
 struct ReportCommand: ParsableCommand {
@@ -39,41 +40,41 @@ struct ReportCommand: ParsableCommand {
     }
 
     func run() throws {
-        let input = try AggregateInput(input, filters, usesCache: !noCache, times: correction)
-        let report = try report(input)
+        let query = try input.aggregate(filters, times: correction, usesCache: !noCache)
+        let report = try report(query)
         let writer = StandardOutput.writer()
         report.write(format, to: writer)
         try StandardOutput.finish(writer)
-        input.warn()
+        Diagnostics.warn(query.warnings)
     }
 
-    private func report(_ input: AggregateInput) throws -> Report {
-        let (minCost, limit) = (input.filter.minCost, limit ?? .max)
+    private func report(_ query: AggregateQuery) throws -> Report {
+        let (minCost, limit) = (query.filter.minCost, limit ?? .max)
         func report(_ kind: Report.Kind, _ rows: [AggregateRow], dropped: CallSum = CallSum()) -> Report {
             Report(
-                kind, rows, functions: input.functions, cost: input.cost, dropped: dropped, order: sort,
+                kind, rows, functions: query.functions, cost: query.cost, dropped: dropped, order: sort,
                 minCost: minCost, limit: limit)
         }
         if let function = callers ?? callees {
             let pattern = try namePattern(function)
-            let tree = try input.tree()
+            let tree = try query.tree()
             let matches = tree.matching([pattern])
-            try input.check(isEmpty: !tree.paths.contains { matches($0.function) }, matching: function)
+            try query.check(isEmpty: !tree.paths.contains { matches($0.function) }, matching: function)
             return callers != nil
                 ? report(.callers, tree.rows(callersOf: [pattern]), dropped: tree.dropped)
                 : report(.callees, tree.rows(calleesOf: [pattern]), dropped: tree.dropped)
         }
         switch by {
         case .function:
-            let (rows, dropped) = try input.functionRows()
+            let (rows, dropped) = try query.functionRows()
             return report(.functions, rows, dropped: dropped)
-        case .thread: return try report(.threads, input.threadSums().map { $0.row(cost: input.cost) })
+        case .thread: return try report(.threads, query.threadSums().map { $0.row(cost: query.cost) })
         case .process:
-            return try report(.processes, ThreadSums.processRows(input.threadSums(), cost: input.cost))
+            return try report(.processes, ThreadSums.processRows(query.threadSums(), cost: query.cost))
         case .path:
-            return try Report(pathsOf: input.tree(), order: sort, minCost: minCost, limit: limit)
+            return try Report(pathsOf: query.tree(), order: sort, minCost: minCost, limit: limit)
         case .file, .module:
-            let tree = try input.tree()
+            let tree = try query.tree()
             return report(by == .file ? .files : .modules, tree.rows(by: by), dropped: tree.dropped)
         }
     }

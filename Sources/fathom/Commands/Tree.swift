@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import TraceAnalysis
 internal import TraceFormat
+internal import TraceQuery
 internal import TraceReports
 internal import TraceText
 
@@ -11,7 +12,7 @@ struct Tree: ParsableCommand {
     enum Format: String, ExpressibleByArgument, CaseIterable { case text, json }
     enum Sort: String, ExpressibleByArgument, CaseIterable { case time }
 
-    private typealias Selection = [(process: TracedProcess, threads: [TracedThread])]
+    private typealias Selection = [ThreadSelection.Selected]
 
     @OptionGroup var input: SessionOptions
     @OptionGroup(title: "Filters") var filters: FilterOptions
@@ -45,37 +46,29 @@ struct Tree: ParsableCommand {
     }
 
     func run() throws {
-        _ = try filters.treeFilter()  // bad usage is told before a bad session
-        let session = try input.open()
-        let symbols = try SymbolSource(for: session, input.threads, input.symbols, rawNames: filters.rawNames)
-        let filter = try filters.treeFilter(of: session, symbols)
-        let functions = symbols.functions(lines: lines || format == .json)
-        let resolver = FunctionResolver(functions)
-        var selection = try input.selection(of: session, joiningTasks: resolver)
+        let query = try input.query(filters) { $0.lines = lines || format == .json }
+        var selection = try query.selected()
         var layout = TreeLayout()
         layout.folds = !noFold
         layout.order = sort == .time ? .cost : .time
-        var tree = CallTree(of: session, resolver: resolver, filter: filter, layout: layout)
+        var tree = CallTree(of: query.session, resolver: query.resolver, filter: query.filter, layout: layout)
         if sort == .time { selection = longestFirst(selection, of: &tree) }
         let writer = StandardOutput.writer()
         var isEmpty = false
         switch format {
         case .text:
-            var report = TreeText(writer, functions: functions, options: textOptions(filter, session))
+            var report = TreeText(writer, functions: query.functions, options: textOptions(query))
             walk(tree, selection, &report)
             report.finish()
             isEmpty = report.shown == 0 && !writer.isClosed
         case .json:
-            var report = TreeJSON(writer, functions: functions, limit: sort == .time ? .max : limit ?? .max)
+            var report = TreeJSON(writer, functions: query.functions, limit: sort == .time ? .max : limit ?? .max)
             walk(tree, selection, &report)
             report.finish()
         }
         try StandardOutput.finish(writer)
-        Diagnostics.warn(session.damage)
-        Diagnostics.warn(session.losses)
-        let lost = selection.flatMap(\.threads).reduce(UInt64(0)) { $0 &+ $1.lostCalls }
-        if lost > 0 { Diagnostics.warn("\(lost) calls left no record; their time is in their callers' self time") }
-        if isEmpty { throw Diagnostics.failEmpty(session) }
+        Diagnostics.warn(query.warnings(of: selection.flatMap(\.threads)))
+        if isEmpty { throw query.session.emptiness }
     }
 
     /// The processes by their longest threads, and those by their longest calls; `tree` is to show the longest calls alone.
@@ -101,7 +94,7 @@ struct Tree: ParsableCommand {
         }
     }
 
-    private func textOptions(_ filter: TreeFilter, _ session: Session) -> TreeText.Options {
+    private func textOptions(_ query: SessionQuery) -> TreeText.Options {
         var options = TreeText.Options()
         options.lines = lines
         options.callSites = callSites
@@ -109,9 +102,9 @@ struct Tree: ParsableCommand {
         options.longest = sort == .time ? limit : nil
         options.begins = sort == .time
         options.colour = StandardOutput.hasColour
-        options.maxDepth = filter.maxDepth
-        options.minCost = filter.minCost
-        let recorded = session.description?.options.first { $0.name == "min_cost_ns" }
+        options.maxDepth = query.filter.maxDepth
+        options.minCost = query.filter.minCost
+        let recorded = query.session.description?.options.first { $0.name == "min_cost_ns" }
         options.recordedMinCost = recorded.flatMap { UInt64($0.value) } ?? 0
         return options
     }

@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import TraceAnalysis
 internal import TraceBuild
 internal import TraceFormat
+internal import TraceQuery
 internal import TraceReports
 internal import TraceText
 
@@ -51,7 +52,7 @@ struct Tune: ParsableCommand {
     }
 
     func run() throws {
-        let paths = try AggregateInput(input, nil, usesCache: !noCache, times: correction)
+        let paths = try input.aggregate(nil, times: correction, usesCache: !noCache) { $0.showsCompilerMade = true }
         var limits = HookTuning.Limits()
         limits.keep = keep.percent
         limits.shorterThan = shorterThan.nanoseconds
@@ -66,7 +67,7 @@ struct Tune: ParsableCommand {
         let file = try OutputFile(output ?? "-")
         report.write(format, to: file.writer)
         try file.finish()
-        paths.warn()
+        Diagnostics.warn(paths.warnings)
         let leftOut = paths.session.losses.leftOutCalls
         if leftOut > 0 {
             Diagnostics.warn("\(leftOut) calls were left out of the recording, and are not looked at here")

@@ -1,6 +1,5 @@
 internal import ArgumentParser
-internal import TraceAnalysis
-internal import TraceFormat
+internal import TraceQuery
 
 /// Whether times are shown as they were recorded.
 struct CorrectionOptions: ParsableArguments {
@@ -18,21 +17,11 @@ struct CorrectionOptions: ParsableArguments {
     @Flag(exclusivity: .exclusive)
     var times: Times?
 
-    /// What is to be taken out of the times of `session`; nil for nothing.
-    ///
-    /// - Parameter isWhole: all of the recording is looked at. The cost of a part is not known: calls that reach beyond it
-    ///   would be relieved of all their callees' cost.
-    func cost(of session: Session, isWhole: Bool) throws -> TracingCost? {
-        if times == .raw { return nil }
-        if !isWhole {
-            guard times == .corrected else { return nil }
-            throw ValidationError("--corrected is for the whole recording, without --from and --to")
+    var query: QueryOptions.Times {
+        switch times {
+        case .raw: .raw
+        case .corrected: .corrected
+        case nil: .correctedIfKnown
         }
-        let cost = TracingCost(of: session)
-        if times == .corrected, cost == nil {
-            throw Diagnostics.fail(
-                "\(session.path): has no baseline to correct by: fathom record --baseline", status: 1)
-        }
-        return cost
     }
 }

@@ -1,6 +1,5 @@
 internal import ArgumentParser
 internal import TraceAnalysis
-internal import TraceFormat
 
 /// The filters, named alike in every command that shows calls.
 struct FilterOptions: ParsableArguments {
@@ -47,6 +46,7 @@ struct FilterOptions: ParsableArguments {
             """)
     var rawNames = false
 
+    /// The filter that they make; a bad pattern is bad usage.
     func treeFilter() throws -> TreeFilter {
         var result = TreeFilter()
         result.maxDepth = maxDepth ?? .max
@@ -57,13 +57,6 @@ struct FilterOptions: ParsableArguments {
         result.hidden = try hide.map { try namePattern($0) }
         result.from = from?.nanoseconds ?? 0
         result.to = to?.nanoseconds ?? .max
-        return result
-    }
-
-    /// The same for `session`, whose names come from `symbols`.
-    func treeFilter(of session: Session, _ symbols: SymbolSource) throws -> TreeFilter {
-        var result = try treeFilter()
-        result.hidesCompilerMade = !rawNames && symbols.hasCompilerMade(session)
         return result
     }
 }

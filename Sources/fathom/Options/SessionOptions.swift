@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import TraceAnalysis
 internal import TraceFormat
-internal import TraceReports
+internal import TraceQuery
 
 /// The session a command reads, and which of its threads.
 struct SessionOptions: ParsableArguments {
@@ -14,10 +14,43 @@ struct SessionOptions: ParsableArguments {
     /// Opens the session; see ``openSession(_:)``.
     func open() throws -> Session { try openSession(session) }
 
-    /// See ``ThreadOptions/selection(of:joiningTasks:)``.
-    func selection(
-        of session: Session, joiningTasks resolver: FunctionResolver? = nil
-    ) throws -> [(process: TracedProcess, threads: [TracedThread])] {
-        try threads.selection(of: session, joiningTasks: resolver)
+    /// The session as it is asked for; bad usage is told before a bad session.
+    ///
+    /// - Parameter change: sets what the command asks for besides.
+    func query(
+        _ filters: FilterOptions? = nil, _ change: (inout QueryOptions) -> Void = { _ in }
+    ) throws -> SessionQuery {
+        var options = try QueryOptions(threads, symbols, filters)
+        change(&options)
+        return SessionQuery(try open(), options, listener: Diagnostics.listener())
     }
+
+    /// What the session's calls add up to, likewise.
+    func aggregate(
+        _ filters: FilterOptions?, times: CorrectionOptions? = nil, usesCache: Bool,
+        _ change: (inout QueryOptions) -> Void = { _ in }
+    ) throws -> AggregateQuery {
+        var options = try QueryOptions(threads, symbols, filters)
+        options.times = times?.query ?? .raw
+        options.usesCache = usesCache
+        change(&options)
+        return try AggregateQuery(open(), options, listener: Diagnostics.listener())
+    }
+}
+
+extension QueryOptions {
+    /// What options ask for; bad usage is thrown.
+    init(_ threads: ThreadOptions, _ symbols: SymbolOptions, _ filters: FilterOptions?) throws {
+        self.init()
+        selection = try threads.selection()
+        symbolFiles = symbols.symbols
+        filter = try filters?.treeFilter() ?? TreeFilter()
+        rawNames = filters?.rawNames ?? false
+    }
+}
+
+/// Opens a session.
+func openSession(_ path: String) throws -> Session {
+    try FileName.check(path)
+    return try Session.opened(path)
 }

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import TraceAnalysis
 internal import TraceReports
 
 /// The file a flame graph is drawn into: a picture if its name ends in .svg, else a page.
@@ -23,6 +24,15 @@ struct FlameFile {
                 status: 64)
         }
         isPicture = ending == "svg"
+    }
+
+    /// Draws the differential flame graph.
+    ///
+    /// - Throws: exit status 1, the reason said, when there is nothing to draw, or it cannot be done.
+    func draw(_ comparison: SessionComparison, options: FlameGraph.Options) throws {
+        let graph = FlameGraph(comparison, options: options)
+        guard !graph.isEmpty else { throw Diagnostics.fail("nothing of what is after is left to draw", status: 1) }
+        try draw(graph)
     }
 
     /// - Throws: exit status 1, the reason said, when that cannot be done.

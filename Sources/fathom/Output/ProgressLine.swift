@@ -3,7 +3,7 @@ internal import Glibc
 /// Says on a terminal how far a long task is, once it has taken a second; the line goes when the task is through.
 struct ProgressLine {
     private let task: String
-    private let start = ProgressLine.now()
+    private var start = ProgressLine.now()
     private let isTerminal = isatty(STDERR_FILENO) == 1
     private var shown: UInt64 = 0
 
@@ -16,6 +16,8 @@ struct ProgressLine {
         if part >= 1 {
             if shown > 0 { Diagnostics.put("\r\u{1b}[K") }
             shown = 0
+            // What comes next is another task.
+            start = now
         } else if now &- start > 1_000_000_000, now &- shown > 100_000_000 {
             shown = now
             Diagnostics.put("\r\u{1b}[Kfathom: \(task), \(Int(part * 100)) %")

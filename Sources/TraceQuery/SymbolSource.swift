@@ -10,26 +10,19 @@ final class SymbolSource {
     private let rawNames: Bool
     private let joinsParts: Bool
 
-    /// Every function by itself, by its full name.
-    static func raw(_ options: SymbolOptions) -> SymbolSource {
-        SymbolSource(files: options.symbols, rawNames: true, joinsParts: false)
-    }
+    private let warn: (String) -> Void
 
     /// For what is shown of `session`.
     ///
     /// Where tasks are joined, a call of an asynchronous function is one from call to return, so its parts have one name: the
     /// compiler may have put the first into the caller.
-    convenience init(
-        for session: Session, _ threads: ThreadOptions, _ options: SymbolOptions, rawNames: Bool
-    ) throws {
-        self.init(
-            files: options.symbols, rawNames: rawNames, joinsParts: try threads.joinsTasks(of: session))
-    }
-
-    private init(files: [String], rawNames: Bool, joinsParts: Bool) {
-        self.files = files
-        self.rawNames = rawNames
-        self.joinsParts = joinsParts
+    ///
+    /// - Parameter warn: is told of symbols that cannot be read.
+    init(for session: Session, _ options: QueryOptions, warn: @escaping (String) -> Void) {
+        files = options.symbolFiles
+        rawNames = options.rawNames
+        joinsParts = options.joinsTasks && options.selection.joinsTasks(of: session)
+        self.warn = warn
     }
 
     /// Whether programs of the session have functions that only the compiler knows of.
@@ -79,7 +72,7 @@ final class SymbolSource {
         if let known = modules[module] { return known }
         let symbols = ModuleSymbols(
             path: module.path, buildID: module.buildID, symbolFiles: files, rawNames: rawNames, joinsParts: joinsParts)
-        if let problem = symbols.problem { Diagnostics.warn(problem.description) }
+        if let problem = symbols.problem { warn(problem.description) }
         modules[module] = symbols
         return symbols
     }

@@ -1,0 +1,153 @@
+public import TraceAnalysis
+public import TraceFormat
+
+/// What the calls of a session add up to.
+public struct AggregateQuery {
+    public let query: SessionQuery
+    /// What is asked for, as it was recorded where that is everything: its calls may be known already.
+    public let recorded: [TracedThread]
+    /// What is taken out of all times.
+    public let cost: TracingCost?
+    private let aggregation: Aggregation
+    private let cache: AggregateCache?
+    private let joined: JoinedThreads
+    private let listener: QueryListener
+
+    public var session: Session { query.session }
+    public var functions: FunctionTable { query.functions }
+    public var filter: TreeFilter { query.filter }
+
+    /// What is asked for, with Swift's tasks joined, which takes as long as to read it.
+    public var threads: [TracedThread] { joined.threads }
+
+    private final class JoinedThreads {
+        private let join: () -> [TracedThread]
+        private(set) lazy var threads = join()
+
+        init(_ join: @autoclosure @escaping () -> [TracedThread]) { self.join = join }
+    }
+
+    /// - Parameter listener: is told of what is wrong, and how far reading is.
+    public init(
+        _ session: Session, _ options: QueryOptions, listener: QueryListener = QueryListener()
+    ) throws(QueryError) {
+        let query = SessionQuery(session, options, listener: listener)
+        self.query = query
+        self.listener = listener
+        let isWhole = options.selection.isAll
+        let isAllTime = query.filter.from == 0 && query.filter.to == .max
+        if isWhole {
+            let resolver = query.resolver
+            recorded = session.processes.flatMap(\.threads)
+            joined = JoinedThreads(
+                session.processes.flatMap { TaskJoin(of: session, resolver: resolver).threads(of: $0) })
+        } else {
+            let chosen = try query.selected().flatMap(\.threads)
+            recorded = chosen
+            joined = JoinedThreads(chosen)
+        }
+        cost = try AggregateQuery.cost(of: session, options.times, isWhole: isAllTime)
+        aggregation = AggregateQuery.aggregation(query, query.filter, cost, listener)
+        let isCached = options.usesCache && isWhole && !options.rawNames && options.symbolFiles.isEmpty
+        cache = isCached && isAllTime ? AggregateCache(session) : nil
+    }
+
+    /// What is to be taken out of the times of `session`; nil for nothing.
+    ///
+    /// - Parameter isWhole: all of the recording is looked at. The cost of a part is not known: calls that reach beyond it
+    ///   would be relieved of all their callees' cost.
+    private static func cost(
+        of session: Session, _ times: QueryOptions.Times, isWhole: Bool
+    ) throws(QueryError) -> TracingCost? {
+        if times == .raw { return nil }
+        if !isWhole {
+            guard times == .corrected else { return nil }
+            throw .partIsUncorrected
+        }
+        let cost = TracingCost(of: session)
+        if times == .corrected, cost == nil { throw .noBaseline(session: session.path) }
+        return cost
+    }
+
+    private static func aggregation(
+        _ query: SessionQuery, _ filter: TreeFilter, _ cost: TracingCost?, _ listener: QueryListener
+    ) -> Aggregation {
+        Aggregation(
+            of: query.session, resolver: query.resolver, filter: filter, cost: cost, onProgress: listener.progress)
+    }
+
+    /// The call paths of all threads; throws when there is nothing to show.
+    public func tree() throws(QueryError) -> CallPathTree {
+        let tree = anyTree()
+        try check(isEmpty: tree.paths.isEmpty)
+        return tree
+    }
+
+    /// The call paths of all threads; none when there is nothing to show.
+    func anyTree() -> CallPathTree {
+        guard let cache else { return aggregation.tree(of: threads) }
+        let whole = cache.load()?.tree(functions) ?? readWhole(cache).tree
+        // What is kept is as it was recorded, whatever baseline came or went.
+        return (cost.map(whole.corrected) ?? whole).filtered(filter)
+    }
+
+    /// A row for each function, and what the record options left out; throws when there is nothing to show.
+    public func functionRows() throws(QueryError) -> (rows: [AggregateRow], dropped: CallSum) {
+        let known = keptRows ?? { ($0.rows(by: .function), $0.dropped) }(anyTree())
+        try check(isEmpty: known.rows.isEmpty)
+        return known
+    }
+
+    /// What the calls of each thread add up to, those that have none left out; throws when there is nothing to show.
+    public func threadSums() throws(QueryError) -> [ThreadSums] {
+        let known =
+            hasPlainRows
+            ? cache.map { $0.load()?.threads(of: session, functions, settings) ?? readWhole($0).threads } : nil
+        let sums = known ?? aggregation.threadSums(of: threads)
+        try check(isEmpty: sums.isEmpty)
+        return sums
+    }
+
+    /// How rows are made that are kept.
+    private var settings: RowSettings { RowSettings(cost: cost, hidesCompilerMade: filter.hidesCompilerMade) }
+
+    /// Whether rows are of everything, but for what is always hidden.
+    private var hasPlainRows: Bool { !filter.limitsNames && filter.maxDepth == .max }
+
+    /// Rows of functions from kept sums, which are made if there are none.
+    private var keptRows: (rows: [AggregateRow], dropped: CallSum)? {
+        guard let cache, hasPlainRows else { return nil }
+        if let kept = cache.load() {
+            if let known = kept.functionRows(functions, settings) { return known }
+            // Its paths do for other settings.
+            if kept.tree(functions) != nil { return nil }
+        }
+        let whole = readWhole(cache)
+        return (whole.rows, whole.tree.dropped)
+    }
+
+    /// Reads all of the recording, as it was recorded, and keeps what it adds up to.
+    private func readWhole(
+        _ cache: AggregateCache
+    ) -> (tree: CallPathTree, rows: [AggregateRow], threads: [ThreadSums]) {
+        let (tree, sums) = AggregateQuery.aggregation(query, TreeFilter(), nil, listener)
+            .sums(of: threads, rows: settings)
+        let rows = settings.shown(tree).rows(by: .function)
+        // What is damaged is to be told of every time.
+        if session.damage.entries.isEmpty { cache.store(tree, rows, sums, settings) }
+        return (tree, rows, sums)
+    }
+
+    /// Says why nothing is shown, when that is so; what the recording lacks is told before.
+    ///
+    /// - Parameter pattern: what a function was to match.
+    public func check(isEmpty: Bool, matching pattern: String? = nil) throws(QueryError) {
+        guard isEmpty else { return }
+        warnings.forEach(listener.warn)
+        if session.hasCalls, let pattern { throw .noFunction(pattern) }
+        throw session.emptiness
+    }
+
+    /// What the recording lacks.
+    public var warnings: [String] { query.warnings(of: recorded) }
+}

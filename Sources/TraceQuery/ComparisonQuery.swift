@@ -1,0 +1,47 @@
+internal import Glibc
+public import TraceAnalysis
+public import TraceFormat
+
+/// What has changed between sessions, which are read one after another.
+public struct ComparisonQuery {
+    public let comparison: SessionComparison
+    private let queries: [AggregateQuery]
+
+    /// What the recordings lack.
+    public var warnings: [String] { queries.flatMap(\.warnings) }
+
+    /// - Parameter listener: is told of what is wrong, and how far reading is.
+    public init(
+        before: [Session], after: [Session], _ queryOptions: QueryOptions, _ options: SessionComparison.Options,
+        listener: QueryListener = QueryListener()
+    ) throws(QueryError) {
+        let sessions = before + after
+        // One with itself is a comparison without evidence of noise; more would pretend to have some.
+        if sessions.count > 2 { try ComparisonQuery.refuseRepetition(of: sessions) }
+        let builder = ComparisonBuilder()
+        var isEmpty = true
+        var queries: [AggregateQuery] = []
+        for (index, session) in sessions.enumerated() {
+            let query = try AggregateQuery(session, queryOptions, listener: listener)
+            let tree = query.anyTree()
+            isEmpty = isEmpty && tree.paths.isEmpty
+            builder.add(
+                tree, to: index < before.count ? .before : .after, program: session.processes.first?.path,
+                moment: session.startRealtimeNanoseconds)
+            queries.append(query)
+        }
+        try queries.last?.check(isEmpty: isEmpty)
+        self.queries = queries
+        comparison = builder.comparison(options: options)
+    }
+
+    /// Refuses what is given twice, by whatever name: it would count as evidence of its own.
+    private static func refuseRepetition(of sessions: [Session]) throws(QueryError) {
+        var seen: Set<String> = []
+        for session in sessions {
+            guard let resolved = realpath(session.path, nil) else { continue }
+            defer { free(resolved) }
+            guard seen.insert(String(cString: resolved)).inserted else { throw .givenTwice(session: session.path) }
+        }
+    }
+}

@@ -1,0 +1,35 @@
+public import TraceFormat
+
+/// Why a question about a session has no answer.
+public enum QueryError: Error, Equatable, CustomStringConvertible {
+    /// The session cannot be read.
+    case unreadable(TraceFormatError)
+    /// No thread or process is one of those that were asked for.
+    case noThread([String])
+    /// No function has the name that was asked for.
+    case noFunction(String)
+    /// The filters leave no call.
+    case nothingLeft
+    /// There are no calls; damage may be why.
+    case noCalls(isDamaged: Bool)
+    /// The session has no baseline to correct its times by.
+    case noBaseline(session: String)
+    /// Only the times of all of a recording can be corrected.
+    case partIsUncorrected
+    /// A session is given more than once where each is to be evidence of its own.
+    case givenTwice(session: String)
+
+    public var description: String {
+        switch self {
+        case .unreadable(let error): "\(error)"
+        case .noThread(let names): "no thread is selected by \(names.joined(separator: ", "))"
+        case .noFunction(let pattern): "no function matches '\(pattern)'"
+        case .nothingLeft: "no calls are left by the filters"
+        case .noCalls: "the recording has no calls"
+        case .noBaseline(let session): "\(session): has no baseline to correct by: fathom record --baseline"
+        case .partIsUncorrected: "only the times of a whole recording can be corrected"
+        case .givenTwice(let session):
+            "\(session) is given twice, which is no evidence of noise: record it again"
+        }
+    }
+}

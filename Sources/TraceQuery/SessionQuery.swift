@@ -1,0 +1,39 @@
+public import TraceAnalysis
+public import TraceFormat
+
+/// A session as somebody wants to see it: which of its threads, under which names, with what hidden.
+public struct SessionQuery {
+    public let session: Session
+    public let options: QueryOptions
+    public let functions: FunctionTable
+    public let resolver: FunctionResolver
+    /// What is asked for, for this session.
+    public let filter: TreeFilter
+
+    /// - Parameter listener: is told of symbols that cannot be read, as functions are asked for.
+    public init(_ session: Session, _ options: QueryOptions, listener: QueryListener = QueryListener()) {
+        self.session = session
+        self.options = options
+        let symbols = SymbolSource(for: session, options, warn: listener.warn)
+        var filter = options.filter
+        filter.hidesCompilerMade =
+            !options.rawNames && !options.showsCompilerMade && symbols.hasCompilerMade(session)
+        self.filter = filter
+        functions = symbols.functions(lines: options.lines)
+        resolver = FunctionResolver(functions)
+    }
+
+    /// The threads that are asked for.
+    ///
+    /// - Complexity: where tasks are joined, as long as it takes to read the recording.
+    public func selected() throws(QueryError) -> [ThreadSelection.Selected] {
+        try options.selection.selected(of: session, joiningTasks: options.joinsTasks ? resolver : nil)
+    }
+
+    /// What the recording lacks; what was lost of `threads` is in it, too.
+    public func warnings(of threads: [TracedThread]) -> [String] {
+        let lost = threads.reduce(UInt64(0)) { $0 &+ $1.lostCalls }
+        return session.warnings
+            + (lost > 0 ? ["\(lost) calls left no record; their time is in their callers' self time"] : [])
+    }
+}

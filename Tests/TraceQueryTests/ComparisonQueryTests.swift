@@ -1,0 +1,36 @@
+import Testing
+import TraceAnalysis
+import TraceFormat
+import TraceQuery
+
+@Suite struct ComparisonQueryTests {
+    private func compare(
+        _ before: [QueryFixture], _ after: [QueryFixture], _ options: QueryOptions = QueryOptions()
+    ) throws -> ComparisonQuery {
+        try ComparisonQuery(
+            before: before.map { try $0.session() }, after: after.map { try $0.session() }, options,
+            SessionComparison.Options())
+    }
+
+    @Test func sidesAreKeptApart() throws {
+        let (one, two, three) = (try QueryFixture(), try QueryFixture(lost: 3), try QueryFixture())
+        let query = try compare([one], [two, three])
+        #expect(query.comparison.runsBefore == 1 && query.comparison.runsAfter == 2)
+        #expect(query.warnings == ["3 calls left no record; their time is in their callers' self time"])
+    }
+
+    @Test func aSessionIsEvidenceOnce() throws {
+        let (one, two) = (try QueryFixture(), try QueryFixture())
+        #expect(throws: QueryError.givenTwice(session: one.path)) { try compare([one, two], [one]) }
+        #expect(throws: Never.self) { try compare([one], [one]) }
+    }
+
+    @Test func oneSideMayBeEmptyButNotBoth() throws {
+        let (full, empty) = (try QueryFixture(), try QueryFixture(hasCalls: false))
+        #expect(throws: Never.self) { try compare([full], [empty]) }
+        #expect(throws: QueryError.noCalls(isDamaged: false)) { try compare([empty], [empty]) }
+        var options = QueryOptions()
+        options.filter.only = [try Pattern("nothing")]
+        #expect(throws: QueryError.nothingLeft) { try compare([full], [full], options) }
+    }
+}
