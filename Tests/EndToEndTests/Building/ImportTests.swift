@@ -1,0 +1,69 @@
+import TestSupport
+import Testing
+
+/// `Tools/check-layering` finds what would let the rooms of the source depend on each other in a circle.
+@Suite struct ImportTests {
+    private let directory: TemporaryDirectory
+
+    /// A copy of the sources and of the tool that may be spoilt.
+    init() throws {
+        directory = try TemporaryDirectory("layering")
+        try directory.makeDirectory("Tools")
+        for name in ["Sources", "Tools/check-layering"] {
+            let copied = try run("cp", ["-r", "\(Binaries.repository)/\(name)", directory.file(name)])
+            #expect(copied.status == 0, "\(copied.stderr)")
+        }
+    }
+
+    /// What the tool complains of; nil when it is content.
+    private func complaint() throws -> String? {
+        let output = try run(directory.file("Tools/check-layering"))
+        return output.status == 0 ? nil : output.stderr
+    }
+
+    @Test func theSourcesAreInLayers() throws {
+        #expect(try complaint() == nil)
+    }
+
+    @Test(
+        arguments: [
+            ("TraceText", "TraceReports"), ("TraceFormat", "TraceAnalysis"), ("TraceAnalysis", "TraceSymbols"),
+            ("TraceQuery", "ArgumentParser"), ("TraceExport", "TraceReports"), ("TraceReports", "TraceQuery"),
+        ])
+    func importsAgainstTheFlowAreFound(_ target: String, _ imported: String) throws {
+        for line in ["internal import \(imported)", "@testable import struct \(imported).Thing"] {
+            try directory.write("\(line)\n", to: "Sources/\(target)/Planted.swift")
+            let complaint = try #require(try complaint(), "\(line)")
+            let expected = "\(target) imports \(imported): Sources/\(target)/Planted.swift"
+            #expect(complaint.contains(expected), "\(complaint)")
+        }
+    }
+
+    @Test func headersOfOtherRoomsAreFound() throws {
+        try directory.write("#include \"CTraceRuntime.h\"\n", to: "Sources/CTraceFormat/planted.c")
+        #expect(try complaint()?.contains("Sources/CTraceFormat/planted.c includes CTraceRuntime.h") == true)
+    }
+
+    @Test func onlyTheCommandLineMayPrint() throws {
+        try directory.write("func say() { print(1) }\n", to: "Sources/TraceQuery/Planted.swift")
+        #expect(try complaint()?.contains("Sources/TraceQuery/Planted.swift calls print") == true)
+    }
+
+    /// A rule that would allow a circle is no rule.
+    @Test func rulesThatGoRoundAreFound() throws {
+        let tool = directory.file("Tools/check-layering")
+        var text = String(decoding: try readFile(tool), as: UTF8.self)
+        let rule = try #require(text.firstRange(of: "\nTraceText "))
+        text.insert(contentsOf: "TraceReports", at: rule.upperBound)
+        try writeFile(Array(text.utf8), to: tool)
+        let complaint = try #require(try complaint())
+        #expect(complaint.contains("the rules go round"), "\(complaint)")
+        #expect(complaint.contains("TraceText") && complaint.contains("TraceReports"), "\(complaint)")
+    }
+
+    @Test func aTargetWithoutARuleIsFound() throws {
+        try directory.makeDirectory("Sources/TraceNew")
+        try directory.write("\n", to: "Sources/TraceNew/Planted.swift")
+        #expect(try complaint()?.contains("Sources/TraceNew has no rule") == true)
+    }
+}
