@@ -22,7 +22,8 @@ extension KeptWriter {
         for row in rows {
             guard case .function(let id) = row.subject else { preconditionFailure("a row of something else") }
             append(UInt64(id))
-            for field in AggregateRow.keptFields { append(row[keyPath: field]) }
+            for field in RowSums.keptFields { append(row.sums[keyPath: field]) }
+            for percentile in [row.percentiles.p50, row.percentiles.p90, row.percentiles.p99] { append(percentile) }
         }
     }
 
@@ -162,13 +163,6 @@ extension CallPathSums {
     ]
 }
 
-extension AggregateRow {
-    fileprivate static let keptFields: [any WritableKeyPath<AggregateRow, UInt64> & Sendable] = [
-        \.calls, \.total, \.selfTime, \.inherited, \.inheritedCalls, \.suspended, \.average, \.minimum, \.maximum,
-        \.percentiles.p50, \.percentiles.p90, \.percentiles.p99,
-    ]
-}
-
 extension RowSums {
     fileprivate static let keptFields: [any WritableKeyPath<RowSums, UInt64> & Sendable] = [
         \.calls, \.total, \.selfTime, \.inherited, \.inheritedCalls, \.suspended, \.minimum, \.maximum, \.durations,
@@ -205,9 +199,9 @@ extension KeptReader {
         for _ in 0..<takeCount() {
             let function = take(below: ids.count)
             if hasFailed { return nil }
-            var row = AggregateRow(.function(ids[function]))
-            for field in AggregateRow.keptFields { row[keyPath: field] = take() }
-            rows.append(row)
+            let sums = takeSums()
+            let percentiles = Percentiles(p50: take(), p90: take(), p99: take())
+            rows.append(AggregateRow(.function(ids[function]), kept: sums, percentiles))
         }
         return hasFailed ? nil : (rows, dropped)
     }
@@ -219,8 +213,7 @@ extension KeptReader {
             let process = take(below: session.processes.count)
             let (tid, task) = (UInt32(clamping: take()), take())
             let name = String(decoding: takeBytes(), as: UTF8.self)
-            var sums = RowSums()
-            for field in RowSums.keptFields { sums[keyPath: field] = take() }
+            let sums = takeSums()
             let isPlausible = sums.calls == 0 || sums.minimum <= sums.maximum && sums.maximum <= KeptCaller.mostTime
             guard let durations = takeDurations(), isPlausible, !hasFailed else { return nil }
             let label = ThreadLabel(
@@ -229,6 +222,10 @@ extension KeptReader {
             threads.append(ThreadSums(label, sums, durations))
         }
         return threads
+    }
+
+    private mutating func takeSums() -> RowSums {
+        RowSums.keptFields.reduce(into: RowSums()) { $0[keyPath: $1] = take() }
     }
 
     private mutating func takeDurations() -> DurationCounts? {

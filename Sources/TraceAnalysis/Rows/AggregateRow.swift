@@ -14,24 +14,21 @@ public struct AggregateRow {
     }
 
     public let subject: Subject
-    /// Those that were entered in the recording: a call counts in the process that made it, not again in a fork's child.
-    public var calls: UInt64 = 0
-    /// Inclusive time. A call within another of the same row is part of that one's time already.
-    public var total: UInt64 = 0
-    /// Exclusive time.
-    public var selfTime: UInt64 = 0
-    /// The part of `total` in calls that were open already when their process was forked or recording was started. They are in
-    /// neither `calls` nor what follows: without recursion, `calls` times `average` is `total` less this.
-    public var inherited: UInt64 = 0
-    /// How many calls those are, calls within calls included.
-    public var inheritedCalls: UInt64 = 0
-    /// The part of `total` in which Swift's tasks did not run.
-    public var suspended: UInt64 = 0
-    /// Over all calls, calls within calls included; 0 when there are none.
-    public var average: UInt64 = 0
-    public var minimum: UInt64 = 0
-    public var maximum: UInt64 = 0
-    public var percentiles = Percentiles()
+    /// What its paths add up to; the shortest and the longest call are corrected as its times are.
+    private(set) var sums: RowSums
+    /// Of the calls' durations.
+    public private(set) var percentiles: Percentiles
+
+    public var calls: UInt64 { sums.calls }
+    public var total: UInt64 { sums.total }
+    public var selfTime: UInt64 { sums.selfTime }
+    public var inherited: UInt64 { sums.inherited }
+    public var inheritedCalls: UInt64 { sums.inheritedCalls }
+    public var suspended: UInt64 { sums.suspended }
+    /// Over all calls, calls within calls included; like those that follow, 0 when there are none.
+    public var average: UInt64 { calls > 0 ? (sums.durations &+ calls / 2) / calls : 0 }
+    public var minimum: UInt64 { calls > 0 ? sums.minimum : 0 }
+    public var maximum: UInt64 { calls > 0 ? sums.maximum : 0 }
 
     /// ns: calls that take less on average are mostly hooks, and their times not to be relied on.
     public static let reliableAverage: UInt64 = 50
@@ -44,7 +41,12 @@ public struct AggregateRow {
         }
     }
 
-    init(_ subject: Subject) { self.subject = subject }
+    /// A row as it is kept.
+    init(_ subject: Subject, kept sums: RowSums, _ percentiles: Percentiles) {
+        self.subject = subject
+        self.sums = sums
+        self.percentiles = percentiles
+    }
 
     /// The row that `sums` make.
     ///
@@ -52,33 +54,18 @@ public struct AggregateRow {
     ///   - percentiles: of the calls' durations as they were recorded.
     ///   - cost: what the sums were corrected by.
     init(_ subject: Subject, _ sums: RowSums, _ percentiles: Percentiles, cost: TracingCost?) {
-        self.subject = subject
-        calls = sums.calls
-        total = sums.total
-        selfTime = sums.selfTime
-        inherited = sums.inherited
-        inheritedCalls = sums.inheritedCalls
-        suspended = sums.suspended
-        guard calls > 0 else { return }
-        average = (sums.durations &+ calls / 2) / calls
-        minimum = sums.minimum
-        maximum = sums.maximum
-        self.percentiles = percentiles
-        if let cost { correctExtremes(by: cost, durations: sums.durations, taken: sums.taken) }
+        self.init(subject, kept: sums, sums.calls > 0 ? percentiles : Percentiles())
+        if let cost, calls > 0 { correctExtremes(by: cost) }
     }
 }
 
 extension AggregateRow {
     /// Corrects what is known of single calls only as it was recorded.
-    ///
-    /// - Parameters:
-    ///   - durations: time of all calls, corrected, in ns.
-    ///   - taken: what the correction took off it.
-    fileprivate mutating func correctExtremes(by cost: TracingCost, durations: UInt64, taken: UInt64) {
-        let withoutOwn = Double(durations) + Double(taken) - cost.inside * Double(calls)
-        let callees = withoutOwn > 0 ? min(1, Double(durations) / withoutOwn) : 0
-        minimum = cost.corrected(minimum, callees: callees)
-        maximum = cost.corrected(maximum, callees: callees)
+    fileprivate mutating func correctExtremes(by cost: TracingCost) {
+        let withoutOwn = Double(sums.durations) + Double(sums.taken) - cost.inside * Double(calls)
+        let callees = withoutOwn > 0 ? min(1, Double(sums.durations) / withoutOwn) : 0
+        sums.minimum = cost.corrected(sums.minimum, callees: callees)
+        sums.maximum = cost.corrected(sums.maximum, callees: callees)
         percentiles.p50 = cost.corrected(percentiles.p50, callees: callees)
         percentiles.p90 = cost.corrected(percentiles.p90, callees: callees)
         percentiles.p99 = cost.corrected(percentiles.p99, callees: callees)

@@ -1,12 +1,15 @@
 /// What a row adds up of the paths that belong to it. Times in ns.
 public struct RowSums: BitwiseCopyable, Sendable, Equatable {
+    /// Those that were entered in the recording: a call counts in the process that made it, not again in a fork's child.
     public var calls: UInt64 = 0
-    /// Inclusive time of calls that are within no other of the row.
+    /// Inclusive time. A call within another of the same row is part of that one's time already.
     public var total: UInt64 = 0
+    /// Exclusive time.
     public var selfTime: UInt64 = 0
-    /// The part of `total` that belongs to calls entered before a fork, or before recording was started, ...
+    /// The part of `total` in calls that were open already when their process was forked or recording was started. They are in
+    /// neither `calls` nor `durations`: without recursion, those are `total` less this.
     public var inherited: UInt64 = 0
-    /// ... and how many those are, calls within calls included.
+    /// How many calls those are, calls within calls included.
     public var inheritedCalls: UInt64 = 0
     /// The part of `total` in which Swift's tasks did not run.
     public var suspended: UInt64 = 0
