@@ -87,7 +87,7 @@ let package = Package(
         // What is asked of a session, between the command line and what reads: it neither prints nor exits.
         .target(
             name: "TraceQuery",
-            dependencies: ["TraceFormat", "TraceAnalysis", "TraceSymbols", "TraceText", "TraceRecording"],
+            dependencies: ["TraceFormat", "TraceAnalysis", "TraceSymbols", "TraceText"],
             swiftSettings: strict),
 
         // What Swift's library does not always find: how this program was called.
