@@ -2,8 +2,8 @@ internal import Glibc
 
 /// Arguments that a compiler's caller keeps in a file, `@path`, as gcc and clang read them.
 enum ResponseFile {
-    /// Puts the words of files in the place of their names, those of files within files too. The name of a file that cannot
-    /// be read is an argument like any other.
+    /// Puts the words of each file in the place of its name, and does the same with files that these name. The name of
+    /// a file that cannot be read is an argument like any other.
     ///
     /// - Throws: ``BuildError/cannotRead(_:errno:)`` when reading fails midway.
     static func expand(_ arguments: [String], depth: Int = 0) throws(BuildError) -> [String] {

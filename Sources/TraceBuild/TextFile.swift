@@ -10,7 +10,7 @@ enum TextFile {
         guard fstat(fileno(file), &status) == 0 else { throw .cannotRead(path, errno: errno) }
         var bytes: [UInt8] = []
         bytes.reserveCapacity(Int(status.st_size))
-        // To the end, not to the size: a pipe has none.
+        // Reads to the end, and not as much as the size says, because a pipe has no size.
         var buffer = [UInt8](repeating: 0, count: 1 << 16)
         while case let count = fread(&buffer, 1, buffer.count, file), count > 0 { bytes += buffer[..<count] }
         guard ferror(file) == 0 else { throw .cannotRead(path, errno: errno) }

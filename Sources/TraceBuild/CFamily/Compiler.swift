@@ -4,9 +4,9 @@ internal import Glibc
 public struct Compiler: Sendable, Equatable {
     public enum Family: Sendable { case gcc, clang }
 
-    /// What is called: a path.
+    /// The path that is called.
     public var path: String
-    /// What stands before it, with its own options: `["/usr/bin/ccache"]`.
+    /// The launcher that it is called through, with the launcher's own options: `["/usr/bin/ccache"]`.
     public var launcher: [String] = []
     public var family: Family
 
@@ -31,7 +31,8 @@ public struct Compiler: Sendable, Equatable {
         return path.split(separator: ":").lazy.map { "\($0)/\(name)" }.first(where: isReal)
     }
 
-    /// gcc's or clang's options: told by the name of the file behind all links, or else by the program itself.
+    /// Whether it takes gcc's options or clang's. The name of the file behind all links tells, or else the program
+    /// itself.
     static func family(of path: String) -> Family {
         for candidate in [path, resolvedPath(path) ?? path] {
             switch CompilerName.base(of: lastComponent(candidate)) {

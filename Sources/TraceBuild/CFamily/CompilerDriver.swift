@@ -70,8 +70,9 @@ public struct CompilerDriver {
         return try runAsThePlainBuildDecides(compilation, linked)
     }
 
-    /// Hooks change what the compiler's analysis sees. Where a warning is an error, what fails with hooks and not without is
-    /// compiled with hooks and no warnings; the plain compilation has told of all there are.
+    /// Compiles where warnings may be errors. Hooks change what the compiler's analysis sees, so a command that fails
+    /// with hooks is run without them. If that succeeds, it has shown every warning there is, and the command is run
+    /// again with hooks and without warnings.
     private func runAsThePlainBuildDecides(
         _ compilation: HookedCompilation, _ linked: [String]
     ) throws(BuildError) -> Int32 {
@@ -92,7 +93,7 @@ public struct CompilerDriver {
         if invocation.isSharedLibrary, !invocation.sources.isEmpty || inputs.mayCallHooks {
             linked.append(objects.shared)
         }
-        // Behind `-x c` they would be sources.
+        // Behind an option such as `-x c` the compiler would take the objects for sources.
         return linked.isEmpty || invocation.language == nil ? linked : ["-x", "none"] + linked
     }
 

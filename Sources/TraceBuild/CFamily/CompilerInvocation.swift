@@ -1,4 +1,4 @@
-/// One call of gcc or clang, as far as it matters here.
+/// What Fathom needs to know of one call of gcc or clang.
 struct CompilerInvocation {
     /// How far it goes.
     enum Stage {
@@ -11,7 +11,7 @@ struct CompilerInvocation {
         case link
     }
 
-    /// As called, response files in their place.
+    /// The arguments as given, with what response files hold in place of their names.
     let arguments: [String]
     private(set) var stage = Stage.link
     /// Files to compile: C, C++ and their preprocessed forms.
@@ -20,9 +20,9 @@ struct CompilerInvocation {
     private(set) var objects: [String] = []
     /// `-o`; nil when the compiler chooses.
     private(set) var output: String?
-    /// Code for which no C library stands in for the hooks.
+    /// Whether the code is made to run without a C library, which would define hooks that do nothing.
     private(set) var isFreestanding = false
-    /// `-x LANGUAGE` was given: file names do not tell.
+    /// The value of `-x`. When it is given, file names do not tell the language.
     private(set) var language: String?
 
     /// Whether a file is C++ by its name or by what the command says.
@@ -35,14 +35,16 @@ struct CompilerInvocation {
         return sourceSuffixes.contains(suffix) && suffix != "c" && suffix != "i"
     }
 
-    /// Whether it links a shared library, by itself: not one with the runtime in it, nor of a project with hooks of its own.
+    /// Whether it links an ordinary shared library: not one that contains the runtime, nor one of a project with hooks
+    /// of its own.
     var isSharedLibrary: Bool {
         stage == .link && arguments.contains("-shared")
             && !arguments.contains { $0.hasPrefix("-finstrument-functions") || $0 == "-lfathom" }
             && !objects.contains { lastComponent($0) == "libfathom.a" }
     }
 
-    /// A link that compiles, too, does so with hooks, and no plain build can tell what of its warnings are errors.
+    /// Options for a link that also compiles. It does so with hooks, and no compilation without them can decide which
+    /// of its warnings are errors.
     var warningsAtLink: [String] {
         hasFatalWarnings && arguments.contains { $0.hasPrefix("-flto") } ? ["-Wno-error"] : []
     }

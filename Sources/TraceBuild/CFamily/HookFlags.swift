@@ -1,6 +1,7 @@
 /// The options that give functions hooks.
 enum HookFlags {
-    /// Before the command's own, so that a project's `-fno-instrument-functions` for a file still holds.
+    /// These options come before the command's own, so that a project's `-fno-instrument-functions` for a file still
+    /// holds.
     ///
     /// - Parameter systemHeaders: for gcc, texts that mark the files of system headers.
     static func all(_ family: Compiler.Family, _ options: BuildOptions, systemHeaders: [String] = []) -> [String] {
@@ -17,16 +18,16 @@ enum HookFlags {
         return flags
     }
 
-    /// For a file that gets none; the command line is kept in the object, and tells that it was meant so.
+    /// The options for a file that gets no hooks. The object keeps its command line, which tells that this was meant.
     static func none(_ family: Compiler.Family) -> [String] {
         // clang has no such option.
         [family == .gcc ? "-fno-instrument-functions" : "-D__fathom_no_hooks", "-g", tag]
     }
 
-    /// Behind all others, where the plain build has decided that nothing is wrong.
+    /// These options come behind all others, once the compilation without hooks has decided that nothing is wrong.
     static let withoutWarnings = ["-w"]
 
-    /// Keeps the compiler's options in a section of the object: who links it can see that it went through here.
+    /// Keeps the compiler's options in a section of the object, which tells the link that it was made by way of Fathom.
     private static let tag = "-frecord-gcc-switches"
 
     private static func list(_ option: String, _ texts: [String]) -> [String] {

@@ -4,7 +4,7 @@ internal import Glibc
 struct HookedCompilation {
     let compiler: Compiler
     let invocation: CompilerInvocation
-    /// Its arguments as they were given, response files and all.
+    /// Its arguments as they were given, with names of response files in place.
     let given: [String]
     let options: BuildOptions
     /// The sources that get hooks, at least one.
@@ -29,17 +29,17 @@ struct HookedCompilation {
         let headers =
             leavesOut
             ? SystemHeaders(compiler, invocation, in: directory, log: options.log.map(BuildLog.init)) : .none
-        // Who asks for some of them alone gets these.
+        // Whoever asks by `--only` for functions of system headers gets them.
         systemHeaders = options.only.contains { headers.hold($0 + "/") } ? .none : headers
     }
 
-    /// Compiles; becomes the compiler where one step does.
+    /// Compiles. Where one step is enough, this process becomes the compiler.
     func become() throws(BuildError) -> Int32 {
         if isSeparate { return try separate.run(adding: []) }
         throw Subprocess.become(command(adding: []))
     }
 
-    /// - Parameter flags: behind the command's own.
+    /// - Parameter flags: options that come behind the command's own.
     /// - Returns: The exit status.
     func run(adding flags: [String]) throws(BuildError) -> Int32 {
         isSeparate ? try separate.run(adding: flags) : try Subprocess.run(command(adding: flags))
@@ -64,7 +64,7 @@ struct HookedCompilation {
             hooks: hooks, form: form, systemHeaders: systemHeaders)
     }
 
-    /// clang has no options to leave functions out: they are taken out of its intermediate form.
+    /// clang has no options to leave functions out: their hooks are taken out of its intermediate form.
     private var form: SeparateCompilation.Form {
         guard compiler.family == .clang else { return .none }
         if options.excludesFunctions { return .demanded }
@@ -73,10 +73,10 @@ struct HookedCompilation {
 }
 
 extension CompilerInvocation {
-    /// Whether clang compiles it as well in two steps: by way of its intermediate form.
+    /// Whether clang can compile the command in two steps, by way of its intermediate form, with the same result.
     fileprivate var hasIntermediateForm: Bool {
         if let language, !["c", "c++", "none"].contains(language) { return false }
-        // These make files of other kinds, or name some by the result.
+        // These options make files of other kinds, or files that are named after the result.
         let other = [
             "-save-temps", "-fmodule", "--precompile", "-fopenmp-targets", "--offload", "-fembed-bitcode", "-emit-pch",
             "-arch", "-MJ", "-ftime-trace", "-gsplit-dwarf", "--coverage", "-fprofile-arcs", "-ftest-coverage",

@@ -4,14 +4,15 @@ enum IntermediateForm {
     enum Place: Equatable {
         /// An absolute path.
         case file(String)
-        /// Nowhere: the source keeps it from debuggers, as compilers' own headers do.
+        /// Nowhere: the source hides the function from debuggers, as compilers' own headers do.
         case hidden
         /// There is no debug information.
         case unknown
     }
 
-    /// Takes the hooks from functions of a file that clang wrote with `-S -emit-llvm`. A coroutine that keeps them gets them
-    /// when it is already in parts, each part its own: before, only the first would.
+    /// Removes the hooks from functions of a file that clang wrote with `-S -emit-llvm`. A coroutine that keeps its
+    /// hooks gets them only after it has been split into parts, so that each part has its own. Earlier, only its first
+    /// part would get them.
     ///
     /// - Parameter isExcluded: asked with each function's linkage name.
     /// - Complexity: O(bytes).
@@ -78,7 +79,7 @@ enum IntermediateForm {
     }
 }
 
-/// Which file each function of an intermediate form is defined in, by its debug information.
+/// Knows, from debug information, which file each function of an intermediate form is defined in.
 private struct DebugSources {
     private var files: [Int: String] = [:]
     private var functions: [Int: Int] = [:]

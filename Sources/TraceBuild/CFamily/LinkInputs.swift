@@ -4,7 +4,7 @@ internal import TraceSymbols
 struct LinkInputs {
     /// Whether some hold Swift code with hooks.
     private(set) var holdHookedSwift = false
-    /// Whether some were compiled with hooks, or may turn out so when they are compiled at the link.
+    /// Whether some were compiled with hooks, or may prove to have been when the link compiles them.
     private(set) var mayCallHooks = false
 
     /// - Parameters:

@@ -1,7 +1,7 @@
-/// A language that a build command is about and that gets no hooks.
+/// A language without hooks that a build command compiles.
 struct OtherLanguage {
     let name: String
-    /// Whether the command compiles nothing else: a tool that builds packages also runs compilers of C.
+    /// Whether the command compiles nothing else. A tool that builds packages may also run compilers of C.
     let isAlone: Bool
 
     /// - Returns: Nil for commands that may be about any language.
@@ -16,7 +16,7 @@ struct OtherLanguage {
         }
     }
 
-    /// For a build that compiled nothing else.
+    /// What to tell the user when the build compiled nothing else.
     var advice: String {
         "nothing was compiled with hooks: this build is of \(name), and only C, C++ and Swift get hooks"
     }

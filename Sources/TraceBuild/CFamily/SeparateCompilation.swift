@@ -3,13 +3,14 @@ internal import Glibc
 /// Compiles the sources of one command one by one, because they get different hooks or clang's intermediate form has to
 /// be changed on the way; then links, if the command does.
 struct SeparateCompilation {
-    /// What clang's intermediate form is for.
+    /// Why clang's intermediate form is needed.
     enum Form {
-        /// Nothing: one step.
+        /// It is not: the source is compiled in one step.
         case none
-        /// For what goes without saying. What cannot be compiled that way is compiled in one step, with all hooks.
+        /// To leave out what is always left out. A source that cannot be compiled that way is compiled in one step,
+        /// with all hooks.
         case tried
-        /// For what was asked for.
+        /// To leave out what the user asked to.
         case demanded
     }
 
@@ -24,7 +25,7 @@ struct SeparateCompilation {
     let form: Form
     let systemHeaders: SystemHeaders
 
-    /// - Parameter added: behind the command's own options.
+    /// - Parameter added: options that come behind the command's own.
     /// - Returns: The exit status of the first step that failed, or 0.
     func run(adding added: [String]) throws(BuildError) -> Int32 {
         var template = Array("\(environmentVariable("TMPDIR") ?? "/tmp")/fathom-cc-XXXXXX".utf8CString)
@@ -46,12 +47,12 @@ struct SeparateCompilation {
             objects[source] = output
         }
         guard invocation.stage == .link else { return 0 }
-        // `-x c` would hold for the objects too.
+        // An option such as `-x c` would apply to the objects, too.
         let arguments = withoutLanguage(invocation.arguments).map { objects[$0] ?? $0 }
         return try Subprocess.run([compiler.path] + arguments + linked)
     }
 
-    /// What the compiler names its result.
+    /// The name that the compiler would give its result.
     private func output(for source: String) -> String {
         if let output = invocation.output { return output }
         let name = lastComponent(source)
@@ -71,7 +72,7 @@ struct SeparateCompilation {
         let direct = compiler.launcher + [compiler.path] + front + goal + [source]
         guard isCovered, form != .none else { return try Subprocess.run(direct) }
         var unoptimised = ["-S", "-emit-llvm", "-Xclang", "-disable-llvm-passes", "-o", intermediate, source]
-        // What is for the link is not used here.
+        // clang must not warn that options for the link are not used here.
         if invocation.stage == .link { unoptimised.append("-Wno-unused-command-line-argument") }
         let status = try Subprocess.run([compiler.path] + front + unoptimised)
         guard status == 0 else { return status }
@@ -85,7 +86,8 @@ struct SeparateCompilation {
         return held.status
     }
 
-    /// Names in the dependencies what the whole command would name: the compiler goes by `-o`.
+    /// Makes the list of dependencies name the result of the whole command. By itself the compiler would name what `-o`
+    /// says.
     private func dependencies(of output: String, _ arguments: [String]) -> [String] {
         guard arguments.contains("-MD") || arguments.contains("-MMD"), invocation.stage != .link else { return [] }
         var added: [String] = []
@@ -101,7 +103,7 @@ struct SeparateCompilation {
             .filter { argument in !["-MF", "-MT", "-MQ", "-Wp,-M"].contains { argument.hasPrefix($0) } }
     }
 
-    /// CMake's way to name a precompiled header.
+    /// Takes out a precompiled header, in the ways that CMake names it.
     private func withoutPrecompiled(_ arguments: [String]) -> [String] {
         var kept: [String] = []
         var rest = arguments[...]
@@ -156,7 +158,7 @@ private final class Verdicts {
         return globs.contains { glob in names.contains { Glob.matches(glob, $0) } }
     }
 
-    /// Tells by the name, where nothing else does.
+    /// Decides by the name, where nothing else tells.
     private func isOfStandardLibrary(_ function: String) -> Bool {
         guard !compilation.systemHeaders.isEmpty, let name = FunctionName.all(of: function).last else { return false }
         return name.hasPrefix("std::") || name.hasPrefix("__gnu_cxx::")

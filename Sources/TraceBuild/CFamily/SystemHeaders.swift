@@ -3,13 +3,14 @@ internal import Glibc
 /// The headers of libraries that one compilation finds: those below the directories that the compiler searches by itself and
 /// those that it is told to search for the system's (`-isystem`, `CPLUS_INCLUDE_PATH`). Their functions get no hooks.
 ///
-/// A project that lies below such a directory is none of them: of a directory of the compiler's own, the entry with the
-/// sources is left out; one named by `-isystem` is left out as a whole.
+/// The headers of a project that lies below such a directory are not among them. If the compiler searches the directory
+/// by itself, only its entry with the project's sources does not count; if `-isystem` names the directory, none of it
+/// counts.
 struct SystemHeaders {
     /// None: every header's functions get hooks.
     static let none = SystemHeaders(directories: [], project: [])
 
-    /// Absolute, each in all its spellings.
+    /// Absolute paths, each directory in all its spellings.
     private let directories: [String]
     /// What is compiled and where, absolute.
     private let project: [String]
@@ -42,8 +43,8 @@ struct SystemHeaders {
         }
     }
 
-    /// The same for gcc, which looks for texts anywhere in the names of files: each directory, or those of its entries that
-    /// hold no part of the project's paths.
+    /// The same for gcc, which looks for texts anywhere in the names of files. The texts are the directories; where the
+    /// project's own paths hold one, its entries that those paths do not hold take its place.
     ///
     /// - Parameter include: directories that the project's own headers are looked for in, as the command names them.
     func texts(besides include: [String]) -> [String] {
@@ -61,7 +62,7 @@ struct SystemHeaders {
                 }
             }
         }
-        // What holds another text is found by that already.
+        // A text that holds another one is not needed: gcc finds its files by the other one.
         return texts.filter { text in !texts.contains { $0 != text && text.contains($0) } }
     }
 }
@@ -69,7 +70,8 @@ struct SystemHeaders {
 // MARK: - Asking the compiler
 
 extension SystemHeaders {
-    /// Asks the compiler, once a build for commands that are alike in what matters here.
+    /// Asks the compiler which directories it searches: once in a build for all commands that agree in the options that
+    /// matter here.
     ///
     /// - Parameter directory: the working directory.
     init(_ compiler: Compiler, _ invocation: CompilerInvocation, in directory: String, log: BuildLog?) {
@@ -96,7 +98,8 @@ extension SystemHeaders {
 
     private static let variables = ["CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "SDKROOT", "COMPILER_PATH"]
 
-    /// Directories alone stand on lines of their own behind a blank, whatever language the rest is in.
+    /// Reads the directories from the compiler's answer. They alone stand on lines that begin with a blank, whatever
+    /// language the rest is in.
     private static func directories(inAnswer answer: String, _ directory: String) -> [String] {
         answer.split(separator: "\n").compactMap { line in
             guard line.first == " " else { return nil }
@@ -134,7 +137,7 @@ extension CompilerInvocation {
         }
     }
 
-    /// Options, each with its value if that is an argument of its own.
+    /// The options that are wanted, each with its value if the value is an argument of its own.
     private func options(_ isWanted: (String) -> Bool) -> [[String]] {
         var found: [[String]] = []
         var rest = arguments[...]

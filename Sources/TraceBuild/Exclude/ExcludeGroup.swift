@@ -7,11 +7,11 @@ public enum ExcludeGroup {
     ///   - file: a path, or nil.
     public static func lines(of name: String, in file: String?) -> [String] {
         var lines: [String] = []
-        // Beyond template arguments and what has no name, gcc calls things in its own way.
+        // From template arguments or an unnamed part on, gcc writes names in its own way.
         let plain = name.prefix { !"<({".contains($0) }
         for scope in plain.ranges(of: "::") {
             let line = plain[..<scope.upperBound] + "*"
-            // `std::string` and others are called so by people alone.
+            // Only people use names such as `std::string`; compilers have others.
             if plain.hasPrefix("std::"), !lines.isEmpty { break }
             if line.count > 3, ExcludeList.name(in: String(line)) == String(line) { lines.append(String(line)) }
         }
@@ -21,12 +21,12 @@ public enum ExcludeGroup {
         return lines
     }
 
-    /// The line for all system headers of the kind that a file is; nil when it is none.
+    /// The line for all system headers of the same kind as a file; nil when that is no system header.
     public static func systemHeaders(with file: String) -> String? {
         for directory in ["/usr/include/", "/usr/local/include/"] where file.hasPrefix(directory) {
             return ExcludeList.line(ofFiles: directory + "*")
         }
-        // Those of a compiler that lies elsewhere: its C++ library's, and its own.
+        // These are headers of a compiler that is installed elsewhere: its C++ library's, and its own.
         for part in ["/include/c++/", "/lib/gcc/", "/lib/clang/"] {
             guard let range = file.firstRange(of: part), file[range.lowerBound...].contains("/include") else {
                 continue

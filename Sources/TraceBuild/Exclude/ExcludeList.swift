@@ -14,7 +14,8 @@ public struct ExcludeList: Sendable, Equatable {
         }
     }
 
-    /// What of a line is no comment; nil for nothing. C++ names hold blanks, so only what stands behind ` #` is cut off.
+    /// The part of a line that is no comment; nil when that is empty. C++ names hold blanks, so only what stands behind
+    /// ` #` is cut off.
     static func name(in line: String) -> String? {
         var text = line.prefix { !$0.isNewline }
         if text.drop(while: \.isWhitespace).first == "#" { return nil }
@@ -31,7 +32,7 @@ public struct ExcludeList: Sendable, Equatable {
         return glob.isEmpty ? nil : String(glob)
     }
 
-    /// No function's name has a blank behind one colon.
+    /// Begins a line that names files: no function's name has a blank behind a single colon.
     private static let fileWord = "file: "
 
     /// The line for the files that a glob matches; nil where it could not be read back.

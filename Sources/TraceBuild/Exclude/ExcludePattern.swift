@@ -2,10 +2,10 @@
 public enum ExcludePattern {
     /// A pattern that leaves out the function that Fathom shows as `name`, with gcc and with clang; nil when there is none.
     ///
-    /// gcc writes template arguments in its own way, and names without a name too: a pattern holds neither, so
+    /// gcc writes template arguments, and parts that have no name, in its own way. A pattern holds neither:
     /// `std::vector<int, std::allocator<int> >::size` becomes `*::size`.
     public static func of(_ name: String) -> String? {
-        guard !name.contains("{"), !name.contains("\n") else { return nil }  // lambdas have no name that gcc knows too
+        guard !name.contains("{"), !name.contains("\n") else { return nil }  // gcc has other names for lambdas
         var rest = name[...]
         var (before, behind) = ("", "")
         var operatorName = ""
@@ -37,7 +37,7 @@ public enum ExcludePattern {
             return nil
         }
         let pattern = before + rest + operatorName + behind
-        // It must survive the list, and mean its own function to both.
+        // The pattern must be read back from a list unchanged, and match its own function with both compilers.
         guard ExcludeList.name(in: pattern) == pattern, Glob.matches(pattern, name), gccText(pattern) != "" else {
             return nil
         }
@@ -51,7 +51,7 @@ public enum ExcludePattern {
         return !text.isEmpty && name.contains(text)
     }
 
-    /// What gcc, which knows no globs, gets: the longest text without a star.
+    /// The text that gcc gets, which knows no globs: the longest part of the pattern without a star.
     static func gccText(_ pattern: String) -> String {
         pattern.split(separator: "*").max { $0.utf8.count < $1.utf8.count }.map(String.init) ?? ""
     }
@@ -63,7 +63,7 @@ public enum ExcludePattern {
             guard startsComponent, let next = name[range.upperBound...].first, !next.isLetter, !next.isNumber,
                 next != "_"
             else { continue }
-            // Of a component further in, more follows.
+            // If more components follow, the last one is no operator.
             return name[range.upperBound...].contains("::") ? nil : range.lowerBound
         }
         return nil

@@ -1,6 +1,6 @@
 internal import TraceSymbols
 
-/// What a function is called, for patterns to match.
+/// The names of a function that patterns are matched with.
 enum FunctionName {
     /// The linker's name, and the demangled one without its parameters: as it is shown, and in full.
     static func all(of linkageName: String) -> [String] {

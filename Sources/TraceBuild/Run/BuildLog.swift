@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// What compilers tell `fathom build` of, in a file that each appends lines to.
+/// A file in which compilers tell `fathom build` what they built: each appends lines to it.
 struct BuildLog {
     /// One of the things that were built, and whether it has hooks.
     enum Entry: Hashable {
@@ -39,9 +39,10 @@ struct BuildLog {
         return stat(path, &status) == 0 ? status.st_mtim : timespec()
     }
 
-    /// Where compilers keep what others of this build need not find out again; nil when the build is over.
+    /// The path of a file in which compilers of this build keep the answer to a question, so that the others need not
+    /// ask again; nil when the build is over.
     ///
-    /// - Parameter question: what it depends on.
+    /// - Parameter question: what the answer depends on.
     func note(on question: [String]) -> String? {
         access(path, F_OK) == 0 ? "\(directory)/\(StandIns.key(question))" : nil
     }
@@ -53,7 +54,7 @@ struct BuildLog {
         rmdir(directory)
     }
 
-    /// Adds a line for each; a line is one write, so compilers that run at once do not mix theirs.
+    /// Adds a line for each entry. A line is one write, so compilers that run at the same time do not mix their lines.
     ///
     /// - Throws: ``BuildError/cannotWrite(_:errno:)``.
     func append(_ entries: [Entry]) throws(BuildError) {
@@ -68,7 +69,7 @@ struct BuildLog {
         }
     }
 
-    /// What was built, each once however often it was.
+    /// All that was built, each thing once however often it was built.
     ///
     /// - Throws: ``BuildError/cannotRead(_:errno:)``.
     func entries() throws(BuildError) -> Set<Entry> {

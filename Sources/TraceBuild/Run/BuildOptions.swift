@@ -16,7 +16,7 @@ public struct BuildOptions: Sendable, Equatable {
     public var systemHeaders = false
     /// Directories and files, absolute, outside which functions get no hooks; empty for all.
     public var only: [String] = []
-    /// Swift: hook functions that call nothing, too, and none that only the compiler knows of.
+    /// Swift: hook functions that call nothing as well, but none that only the compiler knows of.
     public var everyFunction = false
     /// A file that each compilation appends a line to; nil for none.
     public var log: String?
@@ -26,7 +26,7 @@ public struct BuildOptions: Sendable, Equatable {
     /// Whether some functions of an instrumented file are to be left out.
     var excludesFunctions: Bool { !excludedFunctions.isEmpty || !excludedFiles.isEmpty || !only.isEmpty }
 
-    /// Whether something is asked for that is about the functions of C and C++ alone.
+    /// Whether an option is set that applies to functions of C and C++ alone.
     var choosesFunctions: Bool { excludesFunctions || afterInlining || systemHeaders }
 
     /// Whether functions defined in `file` get hooks.
@@ -54,7 +54,7 @@ extension BuildOptions {
 // MARK: - What is built
 
 extension BuildOptions {
-    /// Tells `fathom build`, if that runs the build.
+    /// Tells `fathom build` what was built, if it runs the build.
     func note(_ entries: [BuildLog.Entry]) throws(BuildError) {
         if let log { try BuildLog(path: log).append(entries) }
     }
@@ -66,7 +66,8 @@ extension BuildOptions {
     /// The variable that carries the options to the compilers.
     public static let variable = "FATHOM_BUILD"
 
-    /// Lines of a word and its value. No value holds a new line: ``fathom build`` refuses it.
+    /// The options as lines, each a word and its value. No value holds a new line, because `fathom build` refuses
+    /// those.
     public var encoded: String {
         var lines: [String] = []
         if afterInlining { lines.append("after-inlining") }

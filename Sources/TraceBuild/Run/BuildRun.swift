@@ -38,20 +38,20 @@ public struct BuildRun {
         }
         let isPath = command[0].contains("/") && StandIns.isStandIn(command[0])
         let words = isPath ? StandIns.standIn(for: command[0], program: program) + command.dropFirst() : command
-        // What the terminal sends, the command gets too, and we wait for what it makes of it.
+        // The command gets the terminal's signals too. We wait for what it does about them.
         let ignored = [SIGINT, SIGQUIT].map { ($0, signal($0, SIG_IGN)) }
         defer { for (number, handler) in ignored { signal(number, handler) } }
         let status = try Subprocess.run(words, restoring: ignored.filter { $0.1 == nil }.map(\.0))
         guard status == 0 else { return BuildResult(status: status, lines: []) }
         let built = try log.entries()
         if built.isEmpty, let language { return BuildResult(status: status, lines: [language.advice]) }
-        // A compiler that is called by us has made all there is.
+        // When the command is itself a compiler, called through Fathom, nothing can have gone past.
         let past =
             StandIns.isStandIn(command[0]) ? [] : BuildTree.objectsWithoutHooks(of: built, in: directory, since: start)
         return BuildResult(status: status, lines: lines(built) + Self.warning(past))
     }
 
-    /// Of objects that were compiled in this build, but past us.
+    /// Warns of objects that were compiled during this build, but went past Fathom.
     private static func warning(_ objects: [String]) -> [String] {
         guard !objects.isEmpty else { return [] }
         let verb = objects.count == 1 ? "has" : "have"

@@ -3,16 +3,18 @@ internal import TraceSymbols
 
 /// The files that a build leaves behind.
 enum BuildTree {
-    /// How many files and directories are looked at: a build may be started far above what it builds.
+    /// At most this many files and directories are looked at, because a build may be started far above what it builds.
     static let limit = 200_000
 
-    /// Objects below a directory that compilers made at `start` or later, but not with hooks in mind: by a compiler that was
-    /// called by its full path. Links and other file systems are not followed, and packages of Swift look after themselves.
+    /// Finds objects below a directory that were made at `start` or later by a compiler that went past Fathom, because
+    /// it was called by its full path. Links and other file systems are not followed. Packages of Swift are passed
+    /// over: they look after themselves.
     ///
     /// - Returns: paths relative to the directory, ascending.
     /// - Complexity: O(files and directories), a system call each; objects that are new are read.
     ///
-    /// Only where the build was at work as far as that is known: another one may run elsewhere below the directory.
+    /// Only directories in which this build is known to have worked are searched, because another build may run
+    /// elsewhere below the directory.
     static func objectsWithoutHooks(
         of built: Set<BuildLog.Entry>, in directory: String, since start: timespec
     ) -> [String] {
@@ -45,8 +47,8 @@ enum BuildTree {
         return found.sorted()
     }
 
-    /// The innermost directory below `directory` with all that was compiled, where that was done, and where it was put;
-    /// relative to it.
+    /// The innermost directory that holds the compiled sources, the directories they were compiled in, and those that
+    /// the results were put into. The path is relative to `directory`.
     static func region(of built: Set<BuildLog.Entry>, in directory: String) -> String {
         var common: [Substring]?
         for entry in built {

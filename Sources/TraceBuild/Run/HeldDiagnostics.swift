@@ -1,12 +1,12 @@
 internal import Glibc
 
-/// What went to standard error while something ran, kept until it is known whether it is to be seen.
+/// Keeps what was written to standard error while something ran, until it is known whether the user is to see it.
 struct HeldDiagnostics {
     /// What `body` returned.
     let status: Int32
     private let text: [UInt8]
 
-    /// Runs `body`; where there is no room for a file, what it says is seen at once.
+    /// Runs `body`. When there is no room for a file, its messages are shown at once.
     init(_ body: () throws(BuildError) -> Int32) throws(BuildError) {
         guard let file = tmpfile() else {
             (status, text) = (try body(), [])
@@ -36,7 +36,7 @@ struct HeldDiagnostics {
         self.text = text
     }
 
-    /// Lets it be seen.
+    /// Writes what was kept to standard error.
     func release() {
         var rest = text[...]
         while !rest.isEmpty {

@@ -3,8 +3,8 @@ internal import Glibc
 /// The directory of stand-ins: links to Fathom by the names of all compilers in PATH. A build that has it first in PATH
 /// compiles through Fathom, whatever it asks for: `cc`, `g++-12`, `ccache`.
 ///
-/// Build systems keep the compiler's path, so it stays where it is and as it is: another Fathom, and a PATH with other
-/// compilers, have directories of their own.
+/// Build systems remember a compiler's path, so a directory is never moved or changed: another Fathom, or a PATH with
+/// other compilers, has a directory of its own.
 public enum StandIns {
     /// `$XDG_CACHE_HOME/fathom`, else the same below `~/.cache`.
     private static var home: String {
@@ -12,7 +12,7 @@ public enum StandIns {
         return (cache ?? "\(environmentVariable("HOME") ?? "/tmp")/.cache") + "/fathom"
     }
 
-    /// Makes the directory for the compilers in PATH, or what of it is not there.
+    /// Makes the directory for the compilers in PATH, or the part of it that is missing.
     ///
     /// - Parameter program: Fathom's executable.
     /// - Returns: `compilers/KEY` below the cache.
@@ -41,7 +41,8 @@ public enum StandIns {
 
     private static func link(_ name: String, in directory: String, to program: String) throws(BuildError) {
         guard target("\(directory)/\(name)") != program else { return }
-        // Beside it first, so that a build that is running finds one or the other.
+        // The link is made under another name and then renamed, so that a running build finds the old one or the new
+        // one.
         let temporary = "\(directory)/.\(name).\(getpid())"
         guard symlink(program, temporary) == 0, rename(temporary, "\(directory)/\(name)") == 0 else {
             let error = errno
@@ -50,11 +51,11 @@ public enum StandIns {
         }
     }
 
-    /// What stands in for the frontend of a Swift toolchain's compiler. Its path alone tells which: build systems need not
-    /// keep the environment.
+    /// The stand-in for the frontend of a Swift toolchain's compiler. Its path alone tells which toolchain that is,
+    /// because build systems need not keep the environment.
     ///
-    /// It lies where the frontend would in a copy of the toolchain: the driver looks from there for what it links, static or
-    /// not, and only the driver knows which of the two a package says its product is.
+    /// It lies where the frontend would lie in a copy of the toolchain. From there the driver looks for the libraries
+    /// that it links, static or shared, and only the driver knows which of the two a package asks for.
     ///
     /// - Parameter program: Fathom's executable.
     /// - Throws: ``BuildError/cannotWrite(_:errno:)``.
@@ -84,7 +85,7 @@ public enum StandIns {
         return CompilerName.isCompiler(name) || CompilerName.launchers.contains(name) || CompilerName.isSwift(name)
     }
 
-    /// From here on this process, and what it starts, finds the real compilers.
+    /// Makes this process, and what it starts from here on, find the real compilers.
     static func leave() {
         if let path = environmentVariable("PATH") {
             let kept = path.split(separator: ":", omittingEmptySubsequences: false).filter { !isDirectory(String($0)) }
@@ -102,7 +103,7 @@ public enum StandIns {
     /// - Parameter program: Fathom's executable.
     static func standIn(for path: String, program: String) -> [String] { [program, "cc", path] }
 
-    /// What names compilers for a build, by their paths too.
+    /// Environment variables that name compilers for a build, sometimes by their paths.
     static let compilerVariables = ["CC", "CXX"]
 
     /// Whether a directory of PATH is one of stand-ins, this Fathom's or another's: a compiler found there would be Fathom

@@ -10,7 +10,7 @@ enum Subprocess {
 
     /// Runs a program with our standard streams to its end.
     ///
-    /// - Parameter signals: what we ignore and it does not.
+    /// - Parameter signals: signals that we ignore and the program is not to.
     /// - Returns: Its exit status; 128 and the signal's number when a signal ended it.
     static func run(_ command: [String], restoring signals: [Int32] = []) throws(BuildError) -> Int32 {
         try wait(for: spawn(command, output: nil, restoring: signals))
@@ -42,7 +42,7 @@ enum Subprocess {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// - Parameter output: becomes one of its standard streams.
+    /// - Parameter output: a descriptor, and the standard stream of the program that it becomes.
     private static func spawn(
         _ command: [String], output: (descriptor: Int32, stream: Int32)?, restoring signals: [Int32] = []
     ) throws(BuildError) -> pid_t {

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// One run of the frontend that makes object files, or what the linker makes code of later.
+/// One run of the frontend that makes object files, or files that the linker makes code of later.
 struct Compilation {
     private(set) var outputs: [String] = []
     /// `-c`; `-emit-bc` where the linker optimises.
@@ -10,7 +10,7 @@ struct Compilation {
     private(set) var optimizes = false
     private var outputList: String?
 
-    /// - Returns: nil when `arguments` do not ask for that, from source.
+    /// - Returns: nil when `arguments` ask for something else, or do not compile source.
     init?(_ arguments: [String]) throws(BuildError) {
         guard arguments.first == "-frontend", let goal = arguments.first(where: { $0 == "-c" || $0 == "-emit-bc" }),
             arguments.contains(where: {
@@ -50,7 +50,7 @@ struct Compilation {
         guard !outputs.isEmpty else { return nil }
     }
 
-    /// What making code depends on.
+    /// The options that the step from LLVM's assembly to code depends on.
     private static let codeFlags: Set<String> = [
         "-function-sections", "-profile-generate", "-profile-coverage-mapping", "-disable-llvm-optzns",
         "-disable-objc-interop", "-static", "-parse-as-library",
@@ -68,14 +68,14 @@ struct Compilation {
         try TextFile.write(outputs.map { Self.intermediate(of: $0) + "\n" }.joined(), to: intermediateList)
     }
 
-    /// Source to LLVM's assembly.
+    /// The arguments that turn source into LLVM's assembly.
     var toIR: [String] {
         let destination = intermediateList.map { ["-output-filelist", $0] }
         return ["-frontend", "-emit-irgen"] + rest + indexUnits
             + (destination ?? outputs.flatMap { ["-o", Self.intermediate(of: $0)] })
     }
 
-    /// The index goes by the names of the object files: SwiftPM looks there for tests.
+    /// Gives the index the names of the object files, by which it goes. SwiftPM finds tests in the index.
     private var indexUnits: [String] {
         let hasUnits = rest.contains { $0.hasPrefix("-index-unit-output-path") }
         guard rest.contains("-index-store-path"), !hasUnits else { return [] }
@@ -83,7 +83,7 @@ struct Compilation {
         return outputs.flatMap { ["-index-unit-output-path", $0] }
     }
 
-    /// LLVM's assembly to an object file, or to LLVM's binary form.
+    /// The arguments that turn LLVM's assembly into an object file, or into LLVM's binary form.
     func toObject(_ output: String) -> [String] {
         ["-frontend", goal] + codeOptions + SwiftBuild.withoutMerging
             + [Self.intermediate(of: output), "-o", output]

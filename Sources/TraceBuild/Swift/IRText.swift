@@ -5,8 +5,8 @@ enum IRText {
     /// The head of a function: `define internal i32 @name(i32 %0) #3 !dbg !12 {`.
     struct Definition {
         var name: String
-        /// The group of its attributes and where its number stands: behind the parameters, before what is about debugging
-        /// and the body.
+        /// The group of its attributes, and where the group's number stands: behind the parameters, before debug
+        /// information and the body.
         var group: (number: Int, digits: Range<Int>)?
 
         /// - Returns: nil when `line` defines no function.
@@ -19,7 +19,7 @@ enum IRText {
             group = Self.group(text, symbol.end..<line.upperBound)
         }
 
-        /// `#12`: the last one that a blank precedes.
+        /// Finds `#12`: the last such group that stands behind a blank.
         private static func group(_ text: [UInt8], _ head: Range<Int>) -> (number: Int, digits: Range<Int>)? {
             var index = head.upperBound - 1
             while index > head.lowerBound {

@@ -2,9 +2,9 @@ internal import Glibc
 
 /// Stands before `swiftc` and `swift`: what they build calls the runtime's hooks.
 ///
-/// The compiler is asked for the function hooks of its thread sanitizer without the sanitizer; they come to a small object
-/// that is linked into each product (`Sources/CTraceSwiftHooks`). With ``BuildOptions/everyFunction`` our own frontend stands
-/// before the compiler's and marks the functions to hook itself, see ``SwiftIR``.
+/// The compiler is asked for the function hooks of its thread sanitizer, without the sanitizer. A small object that is
+/// linked into each product answers them (`Sources/CTraceSwiftHooks`). With ``BuildOptions/everyFunction`` our own
+/// frontend stands before the compiler's and marks the functions to hook itself, see ``SwiftIR``.
 public struct SwiftBuild {
     /// Where the parts that go into a build lie.
     public struct Tools: Sendable {
@@ -56,7 +56,7 @@ public struct SwiftBuild {
 
     /// What to run in place of `command`, whose first word is the path of a `swift` or `swiftc` that compiles.
     ///
-    /// - Parameter frontend: what stands in for the toolchain's.
+    /// - Parameter frontend: the stand-in for the toolchain's frontend.
     func instrument(
         _ command: [String], _ toolchain: SwiftToolchain, frontend: String
     ) throws(BuildError) -> [String] {
@@ -66,7 +66,7 @@ public struct SwiftBuild {
         if arguments.contains(Self.staticExecutable) { linked += try staticRuntime() }
         let isCompiler = lastComponent(command[0]) == "swiftc"
         let hooks = hookFlags(toolchain)
-        // It keeps C's hooks from the Swift modules of packages, too.
+        // Our frontend also keeps C's hooks out of the Swift modules of packages.
         let usesFrontend = options.everyFunction || !isCompiler
         let compiler = hooks + (usesFrontend ? ["-driver-use-frontend-path", frontend] : [])
         if isCompiler { return [command[0]] + compiler + linked + arguments }
@@ -104,7 +104,8 @@ public struct SwiftBuild {
     static let hooksOfC = "-finstrument-functions"
     private static let staticExecutable = "-static-executable"
 
-    /// The optimiser must not make one function of several, which would then be known by one's name.
+    /// Keeps the optimiser from merging several functions into one, which would be recorded under the name of one of
+    /// them.
     static let withoutMerging = ["-Xllvm", "-swiftmergefunc-threshold=0"]
     static let withoutLLVMMerging = "-disable-llvm-merge-functions-pass"
 

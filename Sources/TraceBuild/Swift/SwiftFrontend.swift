@@ -1,9 +1,9 @@
 internal import Glibc
 
-/// The compiler's frontend with a step in the middle: it compiles to what LLVM is to make code of, the functions there are
-/// marked to be hooked, and it makes code of that.
+/// Stands in for the compiler's frontend, and divides its work: the real frontend compiles to LLVM's assembly, the
+/// functions there are marked to be hooked, and the real frontend makes code of the result.
 ///
-/// Everything else that the driver asks the frontend for is left to it.
+/// Everything else that the driver asks for is left to the real frontend.
 public struct SwiftFrontend {
     private let frontend: String
     private let arguments: [String]
@@ -18,7 +18,8 @@ public struct SwiftFrontend {
         self.arguments = Self.withoutHooksOfC(try ResponseFile.expand(arguments))
     }
 
-    /// C functions of a package's headers are part of the Swift module that calls them, and hooked as its own are.
+    /// Takes out the option that hooks C. The functions of a package's C headers become part of the Swift module that
+    /// calls them, and get hooks as its own functions do.
     private static func withoutHooksOfC(_ arguments: [String]) -> [String] {
         var result: [String] = []
         for argument in arguments {

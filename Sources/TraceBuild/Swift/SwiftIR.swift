@@ -17,8 +17,8 @@ enum SwiftIR {
         try TextFile.write(marked(try TextFile.bytes(path), optimizes: optimizes), to: path)
     }
 
-    /// `module`, in LLVM's assembly, with its functions marked but for those that only the compiler knows of, and thunks that
-    /// call what they lead to.
+    /// Returns `module`, in LLVM's assembly, with its functions marked. Functions that only the compiler knows of stay
+    /// as they are, and so do thunks that call the function they lead to.
     ///
     /// - Complexity: O(size).
     static func marked(_ module: [UInt8], optimizes: Bool) -> [UInt8] {
@@ -46,7 +46,8 @@ enum SwiftIR {
         return result + module[copied...] + tag(after: module).utf8
     }
 
-    /// What LLVM keeps in the object as the compiler's options: who links it can see that it went through here.
+    /// A note that LLVM keeps in the object as the compiler's options. It tells the link that the object was made by
+    /// way of Fathom.
     private static func tag(after module: [UInt8]) -> String {
         var next = 0
         var index = 0
@@ -65,14 +66,14 @@ enum SwiftIR {
     private struct Function {
         var name: String
         var swift: SwiftName?
-        /// Behind the last attribute in its head, or -1 when it has none.
+        /// The offset behind the last attribute in its head; -1 when it has none.
         var attributesEnd: Int
         var isNeverInlined: Bool
         var body: Range<Int>
 
         var isMarkable: Bool { attributesEnd >= 0 && swift?.kind != .compilerMade }
 
-        /// The functions called by name.
+        /// The functions that it calls by name.
         func callees(in module: [UInt8]) -> [String] {
             var callees: [String] = []
             var index = body.lowerBound
@@ -112,7 +113,7 @@ enum SwiftIR {
         return functions
     }
 
-    /// Groups of attributes with `noinline`.
+    /// The numbers of the attribute groups that hold `noinline`.
     private static func neverInlinedGroups(_ module: [UInt8]) -> Set<Int> {
         var groups: Set<Int> = []
         var index = 0

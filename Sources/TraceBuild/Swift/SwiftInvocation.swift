@@ -1,4 +1,4 @@
-/// One call of `swiftc`, or of `swift` with a command behind it, as far as it matters here.
+/// What Fathom needs to know of one call of `swiftc`, or of `swift` with a command behind it.
 struct SwiftInvocation {
     enum Stage {
         /// Answers a question, checks types, interprets, or is about packages without building them.
@@ -32,7 +32,8 @@ struct SwiftInvocation {
         }
     }
 
-    /// `swift package`, when that is all a command is: a build that would come to nothing. Otherwise nil.
+    /// The first two words of a `swift` command that builds nothing, such as `swift package`; nil for any other
+    /// command.
     static func buildsNothing(_ command: [String]) -> String? {
         guard lastComponent(command[0]) == "swift" else { return nil }
         if let second = command.dropFirst().first, building.contains(second) { return nil }
@@ -43,7 +44,7 @@ struct SwiftInvocation {
     static let building: Set<String> = ["build", "run", "test"]
 
     private mutating func readPackage(_ command: String, _ arguments: ArraySlice<String>) {
-        // What `swift run` runs has arguments of its own.
+        // Behind its first argument, `swift run` may have the arguments of the program that it runs.
         let own = command == "run" ? arguments.prefix(1) : arguments
         stage = own.contains { Self.questionsOfPackages.contains($0) } ? .nothing : .package
     }
@@ -72,7 +73,7 @@ struct SwiftInvocation {
         }
     }
 
-    /// What makes another program of `swiftc`, and has to come first.
+    /// First arguments that make `swiftc` act as another program.
     private static let otherTools: Set<String> = ["-frontend", "-modulewrap", "-autolink-extract"]
 
     private static let questions: Set<String> = [

@@ -6,17 +6,17 @@ struct SwiftToolchain {
     let root: String
 
     var frontend: String { root + "/bin/swift-frontend" }
-    /// What holds the compiler's resources and those of the programs it makes.
+    /// The directory with the resources of the compiler and of the programs that it makes.
     var libraries: String { root + "/lib" }
 
-    /// - Parameter command: its path.
+    /// - Parameter command: the path of its `swift` or `swiftc`.
     /// - Throws: ``BuildError/noToolchain(_:)``.
     init(of command: String) throws(BuildError) {
         if let toolchain = resolvedPath(command).flatMap(Self.init(holding:)) {
             self = toolchain
             return
         }
-        // Not a link into the toolchain but a program that finds one.
+        // `command` may be no link into a toolchain, but a program that finds one. The compiler beside it knows.
         guard let toolchain = Self.resources(accordingTo: command).flatMap(Self.init(holding:)) else {
             throw .noToolchain(command)
         }
@@ -29,7 +29,7 @@ struct SwiftToolchain {
         return help.split(separator: "\n").contains { $0.split(separator: " ").first == Substring(option) }
     }
 
-    /// What the compiler beside `command` says of where its resources are.
+    /// The directory in which, as the compiler beside `command` says, its resources are.
     private static func resources(accordingTo command: String) -> String? {
         let compiler = command.dropLast(lastComponent(command).count) + "swiftc"
         guard let answer = try? Subprocess.output([String(compiler), "-print-target-info"]) else { return nil }
