@@ -3,8 +3,9 @@ internal import CElfutils
 /// The functions of one ELF module: names from its symbol table, places from its DWARF.
 ///
 /// File addresses are addresses in memory minus the module's load bias. Nothing is read before the first question:
-/// names cost the symbol table, definitions a pass over DWARF's functions, locations the line table. Each is read once into
-/// a sorted table and the file is closed again. Damaged files answer as if they knew nothing. For one thread at a time.
+/// names cost the symbol table, definitions a pass over DWARF's functions, locations the line table. Each is read once
+/// into a sorted table and the file is closed again. A damaged file counts as one that holds nothing. Only one thread
+/// at a time may use it.
 public final class ModuleSymbols {
     private let path: String
     private let buildID: [UInt8]
@@ -17,8 +18,8 @@ public final class ModuleSymbols {
     ///   - buildID: of the module as it ran; empty when it had none.
     ///   - debugRoots: where separate debug information is installed.
     ///   - symbolFiles: files with the symbols of stripped modules, or directories that hold some.
-    ///   - rawNames: names as demanglers give them, and every version of a function by itself.
-    ///   - joinsParts: what a function that may suspend goes on with has its name and identity.
+    ///   - rawNames: whether names are as demanglers give them, and every version of a function stands by itself.
+    ///   - joinsParts: whether the parts of a function that may suspend all have its name and identity.
     public init(
         path: String, buildID: [UInt8], debugRoots: [String] = ["/usr/lib/debug"], symbolFiles: [String] = [],
         rawNames: Bool = false, joinsParts: Bool = false
@@ -42,14 +43,15 @@ public final class ModuleSymbols {
             let module = path.split(separator: "/").last.map(String.init) ?? path
             let name = "\(module)+0x\(String(fileAddress, radix: 16))"
             var symbol = Symbol(name: name, linkageName: name, file: nil, line: 0, start: fileAddress, isKnown: false)
-            // The Swift compiler gives what only it calls no symbol; a stripped module has none for what people wrote.
+            // In Swift code, a function without a symbol is one that only the compiler calls. In a stripped module,
+            // functions that people wrote have no symbol either.
             symbol.isCompilerMade = !rawNames && contents.namesLocals && hasSwiftCode
             return symbol
         }
         return symbol(found, at: fileAddress, lines: lines)
     }
 
-    /// Whether there is Swift code in it. Reads the section table alone.
+    /// Whether it holds Swift code. Only the section table is read.
     public private(set) lazy var hasSwiftCode: Bool = {
         guard let file = try? ELFFile(path: path) else { return false }
         return file.section { name, _ in name.hasPrefix("swift5_") } != nil
@@ -63,7 +65,8 @@ public final class ModuleSymbols {
         return swiftFunction(found.linkageName, start: found.start)?.identity
     }
 
-    /// What the code at `fileAddress` is of a Swift function that may suspend, and the function's name; or nil.
+    /// Which part of a Swift function that may suspend the code at `fileAddress` is, and the function's name; nil when
+    /// it is none.
     ///
     /// - Complexity: O(log n) after the table is built.
     public func asyncPart(at fileAddress: UInt64) -> (part: SwiftAsyncPart, name: SwiftName?)? {
@@ -80,7 +83,7 @@ public final class ModuleSymbols {
     /// - Complexity: O(log n) after the line table is built.
     public func location(at fileAddress: UInt64) -> (file: String, line: Int)? {
         guard let lineTable else { return nil }
-        // Without a symbol the row has to be right at the address or before it.
+        // Without a symbol, only a row at the address or before it counts.
         let function = contents.table?.extent(around: fileAddress) ?? 0..<fileAddress &+ 1
         return lineTable.lookup(fileAddress, in: function)
     }
@@ -101,7 +104,7 @@ public final class ModuleSymbols {
         } else {
             symbol.name = demangle(found.linkageName, spoken: !rawNames)
         }
-        // Assembly has lines but no subprograms.
+        // Assembly has no subprograms, but lines.
         if lines, let place = functionLines?.lookup(address) ?? location(at: found.start) {
             symbol.file = place.file
             symbol.line = place.line
@@ -109,9 +112,10 @@ public final class ModuleSymbols {
         return symbol
     }
 
-    /// What a Swift function is, with a look at its code where its name does not tell.
+    /// The name and kind of a Swift function. Where its name does not tell the kind, its code does.
     ///
-    /// A thunk that calls what it leads to only leads there; one that does not has it inlined, and stands for it.
+    /// A thunk that calls the function it leads to counts as the compiler's own. One that does not has that function
+    /// inlined into it, and stands for it.
     private func swiftFunction(_ linkageName: String, start: UInt64) -> SwiftName? {
         guard let name = SwiftName(linkageName).map({ joinsParts ? $0.asWhole : $0 }) else { return nil }
         guard name.kind == .thunk || name.kind == .written, let table = contents.table,
@@ -124,7 +128,8 @@ public final class ModuleSymbols {
             return found.linkageName
         }
         if callees.contains(where: { name.onlyLeads(to: $0, from: linkageName) }) { return name.asCompilerMade }
-        // To whatever the class has in its table, or one of an inlined function's own calls: that has lines.
+        // The one indirect call goes to the function in the class's table, unless an inlined function makes it: that
+        // has lines.
         let dispatches =
             name.kind == .thunk && calls.indirectCount == 1 && !callees.contains { SwiftName($0) != nil }
             && lineTable?.lookup(extent.upperBound - 1, in: extent) == nil
@@ -133,7 +138,7 @@ public final class ModuleSymbols {
 
     private struct Contents {
         var table: SymbolTable?
-        /// The table has local functions, too, not just those that the module exports.
+        /// Whether the table has local functions as well as those that the module exports.
         var namesLocals = false
         /// The file that holds the DWARF, if any does.
         var dwarfPath: String?
@@ -141,10 +146,10 @@ public final class ModuleSymbols {
     }
 
     private lazy var contents = read()
-    /// Linkage names of functions of which there are versions that take their parameters otherwise.
+    /// Linkage names of functions that also have a version that takes its parameters in another way.
     private lazy var respecialized = contents.table?.names(before: SwiftName.respecialized) ?? []
 
-    /// Linkage names of functions that others go on with.
+    /// Linkage names of functions that are divided into parts.
     private lazy var divided = Set((contents.table?.all ?? []).compactMap { SwiftAsyncPart.stem(of: $0.linkageName) })
 
     private lazy var functionLines = readDWARF { FunctionLines($0) }
@@ -171,7 +176,7 @@ public final class ModuleSymbols {
         return contents
     }
 
-    /// The module's file or, where that is another by now, what takes its place.
+    /// The module's file or, if another file is there by now, the one that takes its place.
     private func openModule() throws(SymbolProblem) -> ELFFile {
         let problem: SymbolProblem
         do throws(SymbolProblem) {

@@ -9,14 +9,15 @@ public struct Symbol: Sendable, Equatable {
     public var file: String?
     /// Line of the definition, from 1; 0 without debug information.
     public var line: Int
-    /// File address of the function's first byte; of the address asked for when unknown.
+    /// File address of the function's first byte; the address asked for when the function is unknown.
     public var start: UInt64
     /// False when no symbol covers the address.
     public var isKnown: Bool
-    /// Only the compiler knows of it: a metadata accessor, or a thunk that calls what it leads to.
+    /// Whether only the compiler knows of it: it is a metadata accessor, or a thunk that calls the function it leads
+    /// to.
     public var isCompilerMade = false
-    /// It is a Swift function, or what that compiler made; not told with raw names.
+    /// Whether it is a Swift function, or one that Swift's compiler made for itself; false with raw names.
     public var isSwift = false
-    /// What this is one of several versions of, specialised or not, in full; nil when there is no saying.
+    /// The full declaration that all versions of a function share, specialised or not; nil when it is not known.
     public var identity: String?
 }

@@ -1,6 +1,6 @@
-/// Why a module has no names, or none that may be trusted.
+/// Why the functions of a module have no names, or none that may be trusted.
 public enum SymbolProblem: Error, Sendable, Equatable, CustomStringConvertible {
-    /// The file's build-id differs from the one that was running: its names would lie, so none is used.
+    /// The file's build-id differs from the one that was running: its names would be wrong, so none is used.
     case rebuilt(String)
     case missing(String)
     /// A sound ELF file without any function symbol.

@@ -16,8 +16,8 @@ struct DWARFUnits: ~Copyable {
     ///
     /// Goes through the units themselves, not `.debug_aranges`, which clang and swiftc do not write.
     ///
-    /// - Parameter body: gets the unit's own DIE, which has the line table, and the DIE that has the functions: of the
-    ///   `.dwo` file for split DWARF, else the same.
+    /// - Parameter body: gets the unit's own DIE, which has the line table, and the DIE that has the functions. With
+    ///   split DWARF the second is that of the `.dwo` file; otherwise it is the same.
     func forEach(_ body: (_ unit: inout Dwarf_Die, _ content: inout Dwarf_Die) -> Void) {
         var unit: OpaquePointer?
         while true {
@@ -29,8 +29,8 @@ struct DWARFUnits: ~Copyable {
             switch Int(type) {
             case DW_UT_type, DW_UT_split_type, DW_UT_partial: continue
             case DW_UT_skeleton:
-                // Without a table of addresses it stands for a module of clang, of which the Swift compiler names hundreds: no
-                // code, and a file that may be anything.
+                // Without a table of addresses, a skeleton stands for a module of clang. The Swift compiler names
+                // hundreds of those; they have no code, and the file may be anything.
                 guard
                     dwarf_hasattr(&die, UInt32(DW_AT_addr_base)) != 0
                         || dwarf_hasattr(&die, UInt32(DW_AT_GNU_addr_base)) != 0
@@ -43,7 +43,8 @@ struct DWARFUnits: ~Copyable {
         }
     }
 
-    /// Where the compiler ran, of a unit's own DIE; nil when it does not say, or was told to say something else.
+    /// The directory that the compiler ran in, by the unit's own DIE; nil when the DIE does not say, or the compiler
+    /// was told to write something else there.
     static func directory(of unit: inout Dwarf_Die) -> String? {
         var attribute = Dwarf_Attribute()
         guard dwarf_attr(&unit, UInt32(DW_AT_comp_dir), &attribute) != nil,

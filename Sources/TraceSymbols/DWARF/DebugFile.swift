@@ -3,16 +3,17 @@ internal import Glibc
 
 /// Finds the separate file that holds a stripped module's symbols and debug information.
 ///
-/// In the order of GDB ("Debugging Information in Separate Files"): the build-id directories, then the `.gnu_debuglink`
-/// name beside the module, in `.debug` beside it, and below the debug roots. After these come the places where builds leave
-/// what they stripped a program of.
+/// Looks in the order of GDB ("Debugging Information in Separate Files"): in the build-id directories, then for the
+/// `.gnu_debuglink` name beside the module, in `.debug` beside it, and below the debug roots. Last come the places
+/// where builds leave a program from before it was stripped, or what was stripped from it.
 struct DebugFile {
     /// Directories like `/usr/lib/debug`.
     var roots: [String]
-    /// Files, and directories that hold some, which a person named: looked at first.
+    /// Files that a person named, and directories with such files. These are looked at first.
     var named: [String] = []
 
-    /// The path of the first file that belongs to `module`: same build-id, the checksum the link demands, or the same code.
+    /// The path of the first file that belongs to `module`, because it has the same build-id, the checksum that the
+    /// link demands, or the same code.
     func find(for module: borrowing ELFFile) -> String? {
         let buildID = module.buildID
         if let path = namedFiles(module.path, buildID).first(where: { isTwin($0, of: module) }) { return path }
@@ -20,13 +21,13 @@ struct DebugFile {
         return linked(by: module, buildID) ?? beside(module.path).first { isTwin($0, of: module) }
     }
 
-    /// The file among those that were named that is the module at `path`, which is gone or another by now; nil without a
-    /// build-id to know it by.
+    /// The file, among those that a person named, that is the module that once was at `path`, where now is none or
+    /// another; nil without a build-id to know it by.
     func replacement(for path: String, buildID: [UInt8]) -> String? {
         buildID.isEmpty ? nil : namedFiles(path, buildID).first { hasBuildID($0, buildID) }
     }
 
-    /// What builds call a program before they strip it, or what they stripped it of.
+    /// The names that builds give to a program before they strip it, or to what they stripped from it.
     private func beside(_ path: String) -> [String] {
         let name = path.split(separator: "/").last.map(String.init) ?? path
         let directory = path.dropLast(name.utf8.count)
@@ -50,8 +51,8 @@ struct DebugFile {
         return directories.map { "\($0)/.build-id/\(name)" }
     }
 
-    /// Whether the file at `path` has symbols of the same program: by the build-ids or, without one, by the sections with code
-    /// and data, which stripping leaves where they are.
+    /// Whether the file at `path` has symbols of the same program. The build-ids tell or, without one, the sections
+    /// with code and data, which stripping leaves where they are.
     private func isTwin(_ path: String, of module: borrowing ELFFile) -> Bool {
         var status = stat()
         guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, let file = try? ELFFile(path: path),

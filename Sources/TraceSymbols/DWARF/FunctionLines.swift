@@ -1,6 +1,6 @@
 internal import CElfutils
 
-/// Where the functions of a module were defined: DWARF's concrete subprograms by address.
+/// Knows where the functions of a module were defined: the concrete subprograms of DWARF, by address.
 struct FunctionLines {
     private struct Function {
         var start: UInt64
@@ -23,7 +23,7 @@ struct FunctionLines {
         var directory: String?
     }
 
-    /// Deeper scopes than any compiler writes are damage.
+    /// Scopes that are nested deeper than this are damage: no compiler writes them.
     private static let depthLimit = 100
 
     /// Reads every compile unit. O(DIEs of the scopes that may hold functions).
@@ -88,9 +88,9 @@ struct FunctionLines {
         }
     }
 
-    /// The path in DW_AT_decl_file, which counts in the file table of the unit it is written in.
+    /// The path in DW_AT_decl_file, which is an index into the file table of the unit it is written in.
     ///
-    /// `dwarf_decl_file` takes 0 for none, but since DWARF 5 that is the unit's own source.
+    /// `dwarf_decl_file` takes 0 for no file, but since DWARF 5 index 0 is the unit's own source.
     private mutating func sourceFile(of die: inout Dwarf_Die) -> UnsafePointer<CChar>? {
         var attribute = Dwarf_Attribute()
         var number = Dwarf_Word(0)

@@ -2,7 +2,7 @@ internal import CElfutils
 
 /// The line table of a module: which source line each instruction came from.
 struct LineTable {
-    /// Reaches to the next row.
+    /// A row, which holds up to the next one.
     private struct Row {
         var address: UInt64
         /// ``SourceFiles/none`` ends a sequence: nothing is known from here to the next row.
@@ -20,14 +20,15 @@ struct LineTable {
         guard let units = DWARFUnits(file) else { return }
         let code = file.codeRanges
         units.forEach { unit, _ in append(&unit, code: code) }
-        // Stable: of rows for one address the last one holds. A sequence ends before the next begins.
+        // The sort is stable, so that of several rows for one address the last one holds. The end of a sequence is put
+        // before the beginning of the next.
         rows.sort { $0.address != $1.address ? $0.address < $1.address : $0.isEnd && !$1.isEnd }
         files.finish()
     }
 
     /// The line of the instruction that contains `address`, or of the first that has a line after it. O(log n).
     ///
-    /// - Parameter function: the addresses of the function around it, beyond which no row reaches: libdw sorts an empty
+    /// - Parameter function: the addresses of the function around it. No row counts beyond them: libdw sorts an empty
     ///   row at the end of a sequence behind that end, where it would hold for whatever follows.
     func lookup(_ address: UInt64, in function: Range<UInt64>) -> (file: String, line: Int)? {
         let next = rows.partitioningIndex { $0.address > address }
@@ -45,7 +46,7 @@ struct LineTable {
         var count = 0
         guard dwarf_getsrclines(&unit, &lines, &count) == 0, let lines else { return }
         let directory = DWARFUnits.directory(of: &unit)
-        // Start of a sequence, and whether the linker kept it.
+        // Whether the row is the first of its sequence, and whether the linker kept the sequence.
         var (isFirst, isKept) = (true, true)
         for index in 0..<count {
             guard let row = dwarf_onesrcline(lines, index) else { continue }

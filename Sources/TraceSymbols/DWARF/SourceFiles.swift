@@ -1,4 +1,4 @@
-/// Source paths as small numbers.
+/// Numbers source paths.
 ///
 /// libdw hands out one C string for each file of a compile unit, so its address is looked up before its text.
 struct SourceFiles {
@@ -12,8 +12,8 @@ struct SourceFiles {
 
     /// The number of a path, which must stay where it is until ``finish()``.
     ///
-    /// - Parameter directory: what the path starts from when it is relative: of files that were included by a relative path, or
-    ///   compiled where the compiler shortens paths, libdw knows no more.
+    /// - Parameter directory: the directory that a relative path starts from. libdw gives relative paths for files that
+    ///   were included by one, and where the compiler shortens paths.
     mutating func index(of pointer: UnsafePointer<CChar>?, in directory: String?) -> UInt32 {
         guard let pointer else { return Self.none }
         if pointer == last.pointer { return last.index }
@@ -35,7 +35,7 @@ struct SourceFiles {
         return index
     }
 
-    /// Forgets what is needed only while numbering.
+    /// Frees what is needed only while paths are numbered.
     mutating func finish() {
         byPointer = [:]
         byPath = [:]

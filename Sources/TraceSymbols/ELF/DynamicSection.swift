@@ -33,7 +33,7 @@ struct DynamicSection {
         if !ownPaths.isEmpty { inheritedPaths = [] }
     }
 
-    /// Splits at colons and puts in the directory of the module for `$ORIGIN`.
+    /// Splits a list at colons, and replaces `$ORIGIN` by the module's directory.
     private static func paths(_ list: String, origin: String) -> [String] {
         let resolved = realpath(origin, nil)
         defer { free(resolved) }

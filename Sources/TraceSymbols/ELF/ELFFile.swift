@@ -18,7 +18,7 @@ struct ELFFile: ~Copyable {
             if errno == ENOENT || errno == ENOTDIR { throw .missing(path) }
             throw .unreadable(path, reason: String(cString: strerror(errno)))
         }
-        // Not mapped: a file that shrinks while it is read must not end in SIGBUS.
+        // The file is not mapped: if it shrinks while it is read, that must not end in SIGBUS.
         guard let handle = elf_begin(descriptor, ELF_C_READ, nil) else {
             let reason = String(cString: elf_errmsg(-1))
             close(descriptor)
@@ -55,7 +55,7 @@ struct ELFFile: ~Copyable {
         }
     }
 
-    /// The first section that `matches`. O(sections).
+    /// The first section for which `matches` holds. O(sections).
     func section(where matches: (_ name: String, _ header: GElf_Shdr) -> Bool) -> Section? {
         var names = 0
         guard elf_getshdrstrndx(handle, &names) == 0 else { return nil }
@@ -80,7 +80,7 @@ struct ELFFile: ~Copyable {
         return Section(handle: section, header: header)
     }
 
-    /// Whether the file itself holds DWARF functions, not just the place for them.
+    /// Whether the file itself holds DWARF about functions, and not just empty sections for it.
     var hasDWARF: Bool {
         section { name, header in
             header.sh_type != UInt32(SHT_NOBITS) && (name == ".debug_info" || name == ".zdebug_info")
@@ -108,7 +108,7 @@ struct ELFFile: ~Copyable {
 
     /// The descriptor of the first allocated note of that owner and type (any type when nil).
     ///
-    /// Read through the program headers, which stripping leaves alone.
+    /// It is read through the program headers, which stripping leaves alone.
     func note(owner: String, type: UInt32?) -> [UInt8]? {
         for segment in segments where segment.p_type == UInt32(PT_NOTE) {
             let kind = segment.p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR

@@ -44,7 +44,7 @@ struct LibrarySearch {
         return nil
     }
 
-    /// Like the loader, passes over libraries for other machines.
+    /// Opens a library. Like the loader, it passes over libraries for other machines.
     private func openMatching(_ path: String) -> ELFFile? {
         guard access(path, R_OK) == 0, let file = try? ELFFile(path: path) else { return nil }
         guard file.header.e_machine == machine, file.is64Bit == is64Bit else { return nil }
@@ -79,7 +79,7 @@ struct LibrarySearch {
         return (0..<Int(matches.gl_pathc)).compactMap { matches.gl_pathv[$0].map { String(cString: $0) } }
     }
 
-    /// Built into the loaders of Debian, Fedora and the rest.
+    /// The directories that are built into the loaders of Debian, Fedora and other distributions.
     private static var defaultPaths: [String] {
         #if arch(x86_64)
             let multiarch = "x86_64-linux-gnu"

@@ -3,13 +3,13 @@ internal import Glibc
 
 /// The functions of one symbol table, by address.
 ///
-/// Overlapping symbols are flattened when the table is built, so that a lookup is one binary search: an address belongs
-/// to the innermost sized symbol around it; a symbol without a size (assembly) reaches to the next one.
+/// Overlapping symbols are flattened when the table is built, so that a lookup is one binary search. An address belongs
+/// to the innermost symbol with a size around it; a symbol without a size, as assembly has, reaches to the next one.
 struct SymbolTable {
     /// Ends of ranges are exclusive; `starts` ascends and ranges do not overlap.
     private var starts: [UInt64] = []
     private var ends: [UInt64] = []
-    /// What each range belongs to: an index into `symbols`.
+    /// The symbol that each range belongs to, as an index into `symbols`.
     private var owners: [UInt32] = []
     private var symbols: [Entry] = []
     /// The file's string table, which `Entry.name` points into.
@@ -18,7 +18,7 @@ struct SymbolTable {
     private struct Entry {
         var start: UInt64
         var end: UInt64
-        /// End of the section: how far a symbol without a size may reach.
+        /// The end of the section, up to which a symbol without a size may reach.
         var limit: UInt64
         var name: UInt32
         /// Lower is better; see ``SymbolTable/rank(_:)``.
@@ -39,7 +39,7 @@ struct SymbolTable {
             let entrySize = Optional(gelf_fsize(file.handle, ELF_T_SYM, 1, UInt32(EV_CURRENT))), entrySize > 0
         else { return nil }
         names = Array(UnsafeRawBufferPointer(start: strings.pointee.d_buf, count: strings.pointee.d_size))
-        // A name that runs past the end of a damaged table ends there.
+        // In a damaged table a name may run past the end: this zero ends it there.
         names.append(0)
         let sections = SectionLimits(file)
         let count = min(data.pointee.d_size / entrySize, Int(Int32.max))
@@ -75,10 +75,10 @@ struct SymbolTable {
         return index >= 0 && address < ends[index] ? index : nil
     }
 
-    /// Every function once, by address.
+    /// Every function once, by ascending address.
     var all: [(start: UInt64, linkageName: String)] { symbols.map { ($0.start, name($0)) } }
 
-    /// What stands before `infix` in the names that hold it, wherever they do. O(bytes of names).
+    /// For each place of `infix` in a name, the part of that name before it. O(bytes of names).
     func names(before infix: String) -> Set<String> {
         var found: Set<String> = []
         names.withUnsafeBytes { bytes in
@@ -112,8 +112,9 @@ struct SymbolTable {
             rank: rank(symbol))
     }
 
-    /// Among names for one address a typed one wins, then a sized one, then global over weak over local. An IFUNC is named
-    /// for what its resolver chooses, but the code at its address is the resolver: its own name wins.
+    /// Of several names for one address, a typed symbol's wins, then a sized one's, then global over weak over local.
+    /// An IFUNC has the name of the function that its resolver chooses, but the code at its address is the resolver,
+    /// whose own name wins.
     private static func rank(_ symbol: GElf_Sym) -> UInt8 {
         let typeRank: UInt8 =
             switch Int32(symbol.st_info & 0xf) {
@@ -178,7 +179,7 @@ struct SymbolTable {
         close(&open, at: .max, from: &position)
     }
 
-    /// Emits what is left of the symbols that end at or before `address`.
+    /// Adds ranges for what is left of the symbols that end at or before `address`.
     private mutating func close(
         _ open: inout [(owner: UInt32, end: UInt64)], at address: UInt64, from position: inout UInt64
     ) {
@@ -197,7 +198,7 @@ struct SymbolTable {
     }
 }
 
-/// Where the file's executable sections end.
+/// Knows where the file's executable sections end.
 private struct SectionLimits {
     /// By section index; 0 for a section that holds no code.
     private var ends: [UInt64] = [0]
@@ -218,7 +219,7 @@ private struct SectionLimits {
     func codeLimit(of symbol: GElf_Sym) -> UInt64? {
         let index = Int(symbol.st_shndx)
         if index < ends.count { return ends[index] > symbol.st_value ? ends[index] : nil }
-        // More sections than the field can count: the segment has to do.
+        // There are more sections than the field can count, so the segment decides.
         guard symbol.st_shndx == UInt16(SHN_XINDEX) else { return nil }
         return codeRanges.first { $0.contains(symbol.st_value) }?.upperBound
     }

@@ -2,10 +2,10 @@ internal import CElfutils
 
 /// What the machine code of a function calls or jumps to.
 struct CallInstructions {
-    /// By an address in the instruction. On x86-64 any byte may be taken for one: a target counts only where a function
-    /// starts.
+    /// Addresses that instructions name. On x86-64 any byte may be taken for an instruction, so a target counts only
+    /// where a function starts.
     private(set) var targets: [UInt64] = []
-    /// How many go where a register or memory says.
+    /// How many calls and jumps go to an address in a register or in memory.
     private(set) var indirectCount = 0
 
     /// Looks through `extent`. O(size).
@@ -24,7 +24,7 @@ struct CallInstructions {
         }
     }
 
-    /// - Parameter isARM: `code` is for aarch64, not x86-64.
+    /// - Parameter isARM: whether `code` is for aarch64; otherwise it is for x86-64.
     init(_ code: UnsafeRawBufferPointer, at address: UInt64, isARM: Bool) {
         read(code, at: address, isARM: isARM)
     }
@@ -33,7 +33,8 @@ struct CallInstructions {
         if isARM { readARM(code, at: address) } else { readX86(code, at: address) }
     }
 
-    /// E8 and E9: call and jmp with a displacement of 32 bits from the next instruction. FF /2 and /4: indirect.
+    /// E8 and E9 are call and jmp with a displacement of 32 bits from the next instruction. FF /2 and FF /4 are
+    /// indirect.
     private mutating func readX86(_ code: UnsafeRawBufferPointer, at address: UInt64) {
         for index in code.indices.dropLast() {
             if code[index] & 0xfe == 0xe8, index + 5 <= code.count {
@@ -45,7 +46,7 @@ struct CallInstructions {
         }
     }
 
-    /// B and BL: a displacement of 26 bits, in instructions. BR and BLR: indirect.
+    /// B and BL have a displacement of 26 bits, in instructions. BR and BLR are indirect.
     private mutating func readARM(_ code: UnsafeRawBufferPointer, at address: UInt64) {
         for index in stride(from: 0, to: code.count / 4 * 4, by: 4) {
             let word = UInt32(littleEndian: code.loadUnaligned(fromByteOffset: index, as: UInt32.self))

@@ -4,9 +4,9 @@ internal import Glibc
 /// What must be known of a program before it is recorded.
 public struct ExecutableInspection: Sendable {
     public enum Kind: Sendable, Equatable {
-        /// The dynamic loader starts it: a library can be preloaded.
+        /// The dynamic loader starts it, so a library can be preloaded.
         case elfDynamic
-        /// Nothing can be preloaded: the runtime has to be linked in.
+        /// Nothing can be preloaded, so the runtime has to be linked in.
         case elfStatic
         case script(interpreter: String)
         case notExecutableFormat
@@ -14,19 +14,21 @@ public struct ExecutableInspection: Sendable {
 
     public var kind: Kind
     public var is64Bit = false
-    /// Built for this machine's instruction set.
+    /// Whether it was built for this machine's instruction set.
     public var matchesHost = false
-    /// It, or a library it needs, calls the compiler's function hooks.
+    /// Whether it, or a library it needs, calls the compiler's function hooks.
     public var isInstrumented = false
-    /// It defines gcc's hook itself, so its own functions call that one and no preloaded one.
+    /// Whether it defines gcc's hook itself. Its own functions then call that one, and no preloaded one.
     public var hasOwnHooks = false
-    /// The runtime is linked in, dynamically or statically.
+    /// Whether the runtime is linked in, dynamically or statically.
     public var hasFathomRuntime = false
-    /// It needs gcc's shared address sanitizer, which by itself refuses to run behind a preloaded library.
+    /// Whether it needs gcc's shared address sanitizer, which refuses to run behind a preloaded library unless told
+    /// otherwise.
     public var needsAddressSanitizer = false
-    /// It, or a script's interpreter, is linked with musl, whose loader ends a program behind a library for glibc.
+    /// Whether it, or a script's interpreter, is linked with musl, whose loader ends a program for which a library for
+    /// glibc is preloaded.
     public var usesMusl = false
-    /// It gains rights when it starts, so the loader would ignore a preloaded library.
+    /// Whether it gains rights when it starts. The loader would then ignore a preloaded library.
     public var isPrivileged = false
 
     /// Reads the file, and the libraries it needs until one turns out to be instrumented.
@@ -71,10 +73,10 @@ public struct ExecutableInspection: Sendable {
         return inspection
     }
 
-    /// gcc's and clang's hook, and what the hooks in a shared library and in a Swift product go on to.
+    /// The hook of gcc and clang, and the functions that the hooks in a shared library and in a Swift product call.
     private static let hooks = ["__cyg_profile_func_enter", "fathom_function_enter", "fathom_swift_enter"]
 
-    /// A program may also define gcc's hook itself, as every statically linked one does.
+    /// Whether a file calls hooks. It may also define gcc's hook itself, as every statically linked program does.
     private static func callsHooks(_ file: borrowing ELFFile) -> Bool {
         [SHT_DYNSYM, SHT_SYMTAB].contains { table in
             file.namesSymbol(hooks, in: table) { $0 } || file.namesSymbol([hooks[0]], in: table) { _ in true }
@@ -107,7 +109,7 @@ public struct ExecutableInspection: Sendable {
         #endif
     }
 
-    /// As much of the file as the kernel looks at to tell its format.
+    /// The first bytes of the file: as many as the kernel reads to tell its format.
     private static func head(of path: String) throws(SymbolProblem) -> ArraySlice<UInt8> {
         let descriptor = openWithoutWaiting(path)
         guard descriptor >= 0 else {
@@ -128,7 +130,7 @@ public struct ExecutableInspection: Sendable {
         return String(decoding: line.drop(while: isBlank).prefix { !isBlank($0) }, as: UTF8.self)
     }
 
-    /// Set-user-ID or set-group-ID to somebody else, or file capabilities that this user does not have anyway.
+    /// Whether it is set-user-ID or set-group-ID to somebody else, or has file capabilities that this user lacks.
     private static func gainsRights(_ path: String) -> Bool {
         var status = stat()
         guard stat(path, &status) == 0 else { return false }

@@ -7,13 +7,13 @@ public struct HookedFunctions: Sendable {
         public var linkageName: String
         public var isHooked: Bool
 
-        /// As reports call it, or demangled in full. Made each time.
+        /// The name as reports show it, or, with `raw`, demangled in full. It is made anew at each call.
         public func name(raw: Bool) -> String {
             (raw ? nil : SwiftName(linkageName)?.name) ?? demangle(linkageName, spoken: !raw)
         }
     }
 
-    /// By address; aliases of one address are one function.
+    /// The functions by ascending address. Several names of one address are one function.
     public let functions: [Function]
 
     public var hookedCount: Int { functions.count { $0.isHooked } }
@@ -60,10 +60,10 @@ public struct HookedFunctions: Sendable {
         return modules
     }
 
-    /// gcc's and clang's, Swift's, and what the first goes on to in a shared library.
+    /// The hook of gcc and clang, Swift's, and the function that the first one calls in a shared library.
     private static let hooks = ["__cyg_profile_func_enter", "__tsan_func_entry", "fathom_function_enter"]
 
-    /// Whether it is one of the two that `fathom build` links into each shared library.
+    /// Whether a function is one of the two hooks that `fathom build` links into each shared library.
     static func isOfSharedLibraries(_ name: UnsafePointer<CChar>) -> Bool {
         strcmp(name, "__cyg_profile_func_enter") == 0 || strcmp(name, "__cyg_profile_func_exit") == 0
     }
@@ -71,11 +71,11 @@ public struct HookedFunctions: Sendable {
     static func isHook(_ name: UnsafePointer<CChar>) -> Bool { hooks.contains { strcmp($0, name) == 0 } }
 }
 
-/// Functions with code in the file, by its fullest symbol table. A large program has some hundred thousand: their names stay
-/// where they are, in the open file.
+/// The functions with code in the file, by its fullest symbol table. A large program has some hundred thousand of them,
+/// so their names are not copied from the open file.
 private struct FunctionSymbols {
     private(set) var functions: [(start: UInt64, size: UInt64, name: UnsafePointer<CChar>)] = []
-    /// Hooks that are defined in the file.
+    /// Addresses of the hooks that the file defines.
     private(set) var hooks: Set<UInt64> = []
 
     init(_ file: borrowing ELFFile) {
@@ -87,7 +87,8 @@ private struct FunctionSymbols {
             guard symbol.st_info & 0xf == UInt8(STT_FUNC), symbol.st_shndx != UInt16(SHN_UNDEF), symbol.st_size > 0,
                 let name = elf_strptr(file.handle, Int(section.header.sh_link), Int(symbol.st_name))
             else { continue }
-            // A function's rare parts, which the compiler moved away: the hooks are where it begins.
+            // These are rare parts that the compiler moved away from their function, which has its hooks where it
+            // begins.
             if strstr(name, ".cold") != nil || strstr(name, ".part.") != nil { continue }
             if HookedFunctions.isHook(name) { hooks.insert(symbol.st_value) }
             if HookedFunctions.isOfSharedLibraries(name) { continue }
@@ -107,7 +108,7 @@ private struct HookCalls {
     private(set) var addresses: [UInt64] = []
     /// Slots of the global offset table that hold a hook's address.
     private var slots: Set<UInt64> = []
-    /// Where a call of a hook goes to: the hook itself, or what jumps there through a slot.
+    /// The addresses that a call of a hook goes to: the hook itself, or code that jumps there through a slot.
     private var targets: Set<UInt64>
 
     init(_ file: borrowing ELFFile, definitions: Set<UInt64>) {
@@ -151,7 +152,7 @@ private struct HookCalls {
             UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self))
         }
 
-        /// What a 32-bit displacement at `offset`, the last of its instruction, points to.
+        /// The address that a 32-bit displacement at `offset`, which ends its instruction, points to.
         func displaced(at offset: Int) -> UInt64 {
             address &+ UInt64(offset + 4) &+ UInt64(bitPattern: Int64(Int32(bitPattern: word(at: offset))))
         }

@@ -1,20 +1,20 @@
 internal import CElfutils
 internal import Glibc
 
-/// An object or a static library about to be linked: what of it went past Fathom.
+/// Tells what of an object or a static library that is about to be linked went past Fathom.
 public struct ObjectInspection: Sendable {
-    /// Objects that gcc, clang or Swift's compiler made, with functions, but not with hooks in mind: those of gcc and clang do
-    /// not have the options kept (`-frecord-gcc-switches`), or kept none on hooks; Swift's neither call the sanitizer's hooks
-    /// nor have such options. `a.o`, or `liba.a(a.o)`.
+    /// Names of objects, such as `a.o` or `liba.a(a.o)`, that hold functions but were compiled past Fathom. Objects of
+    /// gcc and clang keep no options (`-frecord-gcc-switches`), or none about hooks; Swift's keep none either, and do
+    /// not call the sanitizer's hooks.
     public private(set) var withoutHookOptions: [String] = []
 
     /// Whether it holds Swift code with hooks.
     public private(set) var holdsHookedSwift = false
 
-    /// Whether code of it was compiled with hooks in mind, or is in a form that only its compiler can read.
+    /// Whether some of its code was compiled by way of Fathom, or is in a form that only its compiler can read.
     public private(set) var mayCallHooks = false
 
-    /// - Parameter path: anything but an object or a static library, or a file that cannot be read, is as if it were empty.
+    /// - Parameter path: the file. One that cannot be read, or is no object or static library, counts as empty.
     /// - Complexity: O(size of the objects' section and symbol tables and the sections looked at).
     public init(_ path: String) {
         guard elf_version(UInt32(EV_CURRENT)) != UInt32(EV_NONE) else { return }
@@ -56,8 +56,8 @@ private struct ObjectTraits {
     private var hasHookOptions = false
     private var isIntermediate = false
 
-    /// Assembled by hand, an object says of no compiler. The compiler's own form is compiled at the link: nothing to be
-    /// seen yet.
+    /// Whether a compiler made it without hooks. An object that was assembled by hand names no compiler, and the
+    /// compiler's intermediate form shows nothing until the link compiles it: both are false.
     var isBare: Bool {
         if isIntermediate || hasHookOptions || !hasCode { return false }
         return isSwift ? !callsSanitizer : isCompiled

@@ -1,4 +1,4 @@
-/// Finds words in what `swift_demangle` says, outside of all brackets.
+/// Finds words outside of all brackets in what `swift_demangle` returns.
 struct BracketScanner {
     private let text: Substring
     private let bytes: Substring.UTF8View
@@ -29,7 +29,7 @@ struct BracketScanner {
         repeat { advance() } while depth > outside && index < text.endIndex
     }
 
-    /// Moves on by a byte, or an arrow: it has no bracket.
+    /// Moves on by a byte, or by a whole arrow, whose `>` is no bracket.
     private mutating func advance() {
         let byte = bytes[index]
         let next = bytes.index(after: index)

@@ -9,7 +9,7 @@ struct CXXName {
 
     /// - Complexity: O(length).
     static func withoutParameters(_ demangled: String) -> String {
-        // Thunks and the like name the function they stand for.
+        // The names of thunks and the like end with the function they stand for.
         for separator in [" thunk to ", " for "] {
             if let range = demangled.firstRange(of: separator), isWords(demangled[..<range.lowerBound]) {
                 return demangled[..<range.upperBound] + withoutParameters(String(demangled[range.upperBound...]))
@@ -33,7 +33,7 @@ struct CXXName {
                 start = scanner.position
             case UInt8(ascii: "("):
                 if start == scanner.position, scanner.matches("(*") || scanner.matches("(&") {
-                    // A function that returns a function pointer: `void (*f(int))(char)`.
+                    // This may be a function that returns a function pointer: `void (*f(int))(char)`.
                     let open = scanner.position
                     scanner.skipGroup()
                     return CXXName.withoutParameters(decode(open + 2, max(open + 2, scanner.position - 1)))

@@ -18,7 +18,7 @@ struct CXXScanner {
                 continue
             case UInt8(ascii: "("), UInt8(ascii: "<"), UInt8(ascii: "{"), UInt8(ascii: "["): open.append(byte)
             case UInt8(ascii: ")"), UInt8(ascii: "}"), UInt8(ascii: "]"):
-                // A `<` still open inside is a comparison.
+                // A `<` that is still open here is a comparison and no bracket.
                 while let last = open.popLast(), last == UInt8(ascii: "<") {}
             case UInt8(ascii: ">") where open.last == UInt8(ascii: "<") && text[position - 1] != UInt8(ascii: "-"):
                 open.removeLast()
@@ -58,10 +58,10 @@ struct CXXScanner {
         ]
         if let symbol = symbols.first(where: { matches($0) }) {
             position += symbol.utf8.count
-            // Template arguments of `operator<` stand apart.
+            // A blank separates `operator<` from its template arguments.
             if matches(" <") { position += 1 }
         } else if matches(" ") {
-            // A conversion: the type up to the parameters.
+            // This is a conversion, whose name is the type up to the parameters.
             while position < text.count, text[position] != UInt8(ascii: "(") {
                 if text[position] == UInt8(ascii: "<") { skipGroup() } else { position += 1 }
             }

@@ -62,7 +62,7 @@ struct CXXSpokenName {
         output += (constructor(identifier) ?? identifier).utf8
     }
 
-    /// A constructor or destructor of a class that goes by another name has that name, too.
+    /// The name of a constructor or destructor whose class is shown by another name: it gets that name, too.
     private func constructor(_ identifier: String) -> String? {
         guard identifier.hasPrefix("basic_") else { return nil }
         let scope = output.last == UInt8(ascii: "~") ? output.dropLast() : output[...]
@@ -120,7 +120,7 @@ struct CXXSpokenName {
                 output += name.utf8
                 return
             }
-            // `operator<< <std::char_traits<char>>`: there is nothing in that to choose.
+            // In `operator<< <std::char_traits<char>>` the arguments tell nothing.
             if output.last == UInt8(ascii: " "), arguments.count == 1, arguments[0].hasPrefix("std::char_traits<") {
                 output.removeLast()
                 return
@@ -153,7 +153,7 @@ struct CXXSpokenName {
         return parts
     }
 
-    /// Whether the last of a standard template's arguments is what it would be without being named.
+    /// Whether the last of a standard template's arguments is the default.
     private static func isDefault(_ arguments: [String]) -> Bool {
         let (first, last) = (arguments[0], arguments[arguments.count - 1])
         if last.hasPrefix("std::allocator<"), last.hasSuffix(">") { return true }
@@ -165,13 +165,13 @@ struct CXXSpokenName {
         return last == "std::_Select1st<\(arguments[1])>" || last == "std::ratio<1l, 1l>"
     }
 
-    /// Arguments of libstdc++'s hash tables that follow from the others.
+    /// Arguments of libstdc++'s hash tables that the other arguments determine.
     private static let hashPolicies = [
         "_Select1st", "_Identity", "_Mod_range_hashing", "_Default_ranged_hash", "_Prime_rehash_policy",
         "_Hashtable_traits<",
     ]
 
-    /// What a template with these arguments is called, if not by its own name.
+    /// The everyday name of a template with these arguments; nil when that is its own name.
     private static func everydayName(of template: String, _ arguments: [String]) -> String? {
         if template == "__gnu_cxx::__normal_iterator", arguments.count == 2, arguments[0].hasSuffix("*") {
             return arguments[1] + (arguments[0].hasSuffix(" const*") ? "::const_iterator" : "::iterator")
@@ -194,7 +194,7 @@ struct CXXSpokenName {
 
     // MARK: What was written
 
-    /// Whether the name that was written last, or is being written, is of the standard library.
+    /// Whether the name that was written last, or is being written, belongs to the standard library.
     private var isInStandardLibrary: Bool {
         let written = output.last == UInt8(ascii: " ") ? output.dropLast() : output[...]
         let name = Self.lastQualifiedName(of: written)

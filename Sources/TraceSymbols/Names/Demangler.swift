@@ -1,12 +1,13 @@
 internal import Glibc
 
-/// A linkage name as people read it: C++, Swift and Rust names demangled, any other as it is.
+/// Turns a linkage name into one that people read. C++, Swift and Rust names are demangled; any other stays as it is.
 ///
 /// What compilers append to a clone's name (`.cold`, `.constprop.0`) stays at the end.
 ///
-/// - Parameter spoken: C++ names are written as people do, `std::vector<int>`, and not with all that the compiler fills in.
+/// - Parameter spoken: whether C++ names are as people write them, such as `std::vector<int>`, without what the
+///   compiler fills in.
 public func demangle(_ linkageName: String, spoken: Bool = true) -> String {
-    // Versions of ELF symbols: memcpy@@GLIBC_2.14.
+    // ELF symbols may end with a version: memcpy@@GLIBC_2.14.
     let name = linkageName.utf8.firstIndex(of: UInt8(ascii: "@")).map { linkageName[..<$0] } ?? linkageName[...]
     guard let prefix = prefixes.first(where: { name.hasPrefix($0) }) else { return String(name) }
     if let rust = RustLegacyName.demangle(name) ?? RustV0Name.demangle(name) { return rust }
@@ -19,7 +20,7 @@ public func demangle(_ linkageName: String, spoken: Bool = true) -> String {
     return demangled.map { $0 + name[suffix...] } ?? String(name)
 }
 
-/// What mangled names begin with: C++ and Rust, Rust, Swift 5, Swift 4.
+/// The prefixes of mangled names: of C++ and Rust, Rust, Swift 5, Swift 4.
 private let prefixes = ["_Z", "_R", "$s", "_$s", "$S", "_T0"]
 
 /// `__cxa_demangle` of libstdc++.

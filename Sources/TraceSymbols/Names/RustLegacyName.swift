@@ -2,8 +2,8 @@
 ///
 /// Source: `legacy.rs` of the rustc-demangle crate.
 enum RustLegacyName {
-    /// nil when `name` is none. `_ZN4core3fmt5write17h0123456789abcdefE` is `core::fmt::write`: the hash is left out,
-    /// what follows the name (`.llvm.123`) as well.
+    /// Demangles `_ZN4core3fmt5write17h0123456789abcdefE` to `core::fmt::write`: the hash is left out, and so is what
+    /// follows the name (`.llvm.123`). The result is nil when `name` is no such name.
     static func demangle(_ name: Substring) -> String? {
         guard name.hasPrefix("_ZN") else { return nil }
         var rest = name.utf8.dropFirst(3)

@@ -5,17 +5,17 @@ struct RustV0Name {
     private let text: [UInt8]
     private var position = 0
     private var output = ""
-    /// Bound lifetimes around the current production.
+    /// The number of bound lifetimes around the current production.
     private var lifetimes: UInt64 = 0
     private var depth = 0
 
     private struct Malformed: Error {}
 
-    /// References may refer to references: what they print is limited, and so is nesting.
+    /// References may refer to references, so the output is limited, and so is nesting.
     private static let outputLimit = 10_000
     private static let depthLimit = 200
 
-    /// nil when `name` is none. What follows the name (`.llvm.123`) is left out.
+    /// Demangles `name`; nil when it is no such name. What follows the name (`.llvm.123`) is left out.
     static func demangle(_ name: Substring) -> String? {
         guard name.hasPrefix("_R") else { return nil }
         var parser = RustV0Name(text: Array(name.utf8.dropFirst(2).prefix { $0 != UInt8(ascii: ".") }))
@@ -188,7 +188,7 @@ struct RustV0Name {
 
     // MARK: Parts
 
-    /// One or none production after another, up to `E`.
+    /// Parses any number of productions, up to `E`.
     @discardableResult
     private mutating func list(
         separator: String, _ element: (inout RustV0Name) throws(Malformed) -> Void
@@ -202,7 +202,7 @@ struct RustV0Name {
         return count
     }
 
-    /// Parses again what began at an earlier place.
+    /// Parses what a reference points to: a production that began at an earlier place.
     private mutating func reference(_ production: (inout RustV0Name) throws(Malformed) -> Void) throws(Malformed) {
         let start = position - 1
         guard let target = Int(exactly: try base62()), target < start else { throw Malformed() }
@@ -229,7 +229,7 @@ struct RustV0Name {
         lifetimes = outer
     }
 
-    /// De Bruijn index to `'a`, `'b`, ... by order of binding; 0 is erased.
+    /// Prints the lifetime of a De Bruijn index as `'a`, `'b`, ... by order of binding; index 0 is an erased lifetime.
     private mutating func printLifetime(_ index: UInt64) throws(Malformed) {
         if index == 0 { return try print("'_") }
         guard index <= lifetimes else { throw Malformed() }
@@ -248,7 +248,7 @@ struct RustV0Name {
             position += 1
         }
         guard position > start else { throw Malformed() }
-        // A name of no length is a single 0: the digits behind it belong to what follows.
+        // The length of an empty name is a single 0; digits behind it belong to what follows.
         if text[start] == UInt8(ascii: "0") { (position, length) = (start + 1, 0) }
         _ = accept("_")
         guard length <= text.count - position else { throw Malformed() }
@@ -257,7 +257,7 @@ struct RustV0Name {
         return isPunycode ? "punycode{\(name)}" : name
     }
 
-    /// `_` is 0, `0_` is 1, ...
+    /// Reads a number in base 62: `_` is 0, `0_` is 1, ...
     private mutating func base62() throws(Malformed) -> UInt64 {
         if accept("_") { return 0 }
         var value: UInt64 = 0

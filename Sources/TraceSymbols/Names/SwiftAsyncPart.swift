@@ -1,4 +1,4 @@
-/// What a piece of code is of a Swift function that may suspend: the compiler divides those where they do
+/// A part of a Swift function that may suspend. The compiler divides such a function at each place where it may
 /// (docs/ABI/Mangling.rst of Swift: `TQ`, `TY`, each with a number).
 public enum SwiftAsyncPart: Sendable, Equatable {
     /// The beginning, which has the function's own name.
@@ -8,7 +8,7 @@ public enum SwiftAsyncPart: Sendable, Equatable {
     /// `TQ`: it is passed the context of the function that returned.
     case continuation
 
-    /// - Returns: nil for the name of a function that is not divided, or of the beginning of one.
+    /// - Returns: nil when `linkageName` is of a function that is not divided, or of the beginning of one that is.
     init?(linkageName: String) {
         guard let (_, kind) = Self.split(linkageName) else { return nil }
         self = kind == UInt8(ascii: "Y") ? .resumption : .continuation

@@ -1,12 +1,14 @@
 internal import Glibc
 
-/// A declaration as `swift_demangle` writes it, cut down to what names it.
+/// The name of a declaration, taken from what `swift_demangle` writes.
 struct SwiftDeclaration {
     var name: String
-    /// An initialiser or deinitialiser that is about the memory as well: it leads to the one that was written.
+    /// Whether it is an initialiser or deinitialiser that also allocates or frees the memory. It leads to the one that
+    /// was written.
     private(set) var isAllocation = false
 
-    /// - Parameter isWitness: `text` is a requirement, and the type that meets it: then it is named as that type's.
+    /// - Parameter isWitness: whether `text` is a protocol's requirement with the type that meets it. It is then named
+    ///   as a member of that type.
     init(_ text: Substring, isWitness: Bool) {
         let whole = text
         var text = text
@@ -74,7 +76,7 @@ extension SwiftDeclaration {
     /// `static module.Type.method(label:)`, taken apart.
     struct Path {
         private var prefix = ""
-        /// Without the module.
+        /// The components of the name, without the module.
         private var components: [String] = []
         private var parameters = ""
         private(set) var isAllocation = false
@@ -130,7 +132,7 @@ extension SwiftDeclaration {
                 if first == "(" {
                     rest = parsePrivate(rest)
                 } else if Self.isOperator(first) {
-                    // `== infix(A, A)`
+                    // An operator: `== infix(A, A)`.
                     let name = rest.prefix { $0 != " " && $0 != "(" }
                     rest = rest.dropFirst(name.count)
                     for fixity in [" infix", " prefix", " postfix"] where rest.hasPrefix(fixity) {
@@ -163,7 +165,7 @@ extension SwiftDeclaration {
             scanner.skipBrackets()
             let inner = text[..<scanner.index].dropFirst().dropLast()
             if let end = inner.end(of: " #") {
-                if components.isEmpty { components.append("") }  // in place of the module, which is inside
+                if components.isEmpty { components.append("") }  // for the module, whose name is inside the parentheses
                 components.append(String(inner[..<end].dropLast(2)))
             } else if let end = inner.end(of: " in ") {
                 components.append(String(inner[..<end].dropLast(4)))
@@ -196,7 +198,7 @@ extension SwiftDeclaration {
 }
 
 extension Substring {
-    /// Behind the first `word` here, or nil. O(n).
+    /// The index behind the first `word`, or nil. O(n).
     func end(of word: String) -> String.Index? {
         var (text, word) = (self, word)
         let end = text.withUTF8 { text -> Int? in

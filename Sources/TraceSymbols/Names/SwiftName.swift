@@ -1,6 +1,6 @@
-/// What a Swift linkage name says of its function: a name as people read it, and whether people wrote it.
+/// What a Swift linkage name tells of its function: the name that people read, and whether people wrote the function.
 ///
-/// What the compiler makes of one function, specialisations and thunks, has that function's name.
+/// Specialisations and thunks, which the compiler makes of a function, have that function's name.
 public struct SwiftName: Sendable, Equatable {
     /// How a function came to be.
     public enum Kind: Sendable, Equatable {
@@ -20,9 +20,9 @@ public struct SwiftName: Sendable, Equatable {
     public var kind: Kind
     /// The declaration in full: the same for all versions of a function, and for no other function of its module.
     public private(set) var identity: String?
-    /// The same for all parts of one that may suspend, too.
+    /// The identity that all parts of a function that may suspend share.
     public private(set) var whole: String?
-    /// It is what a function that may suspend goes on with.
+    /// Whether it is a part that a function that may suspend goes on with.
     private var isAsyncPart = false
 
     /// - Returns: nil when `linkageName` is no Swift name.
@@ -40,7 +40,8 @@ public struct SwiftName: Sendable, Equatable {
             return
         }
         guard Self.prefixes.contains(where: linkageName.hasPrefix) else { return nil }
-        // What LLVM appends: `.resume.0` of a coroutine is code of its own, `.cold` and `.llvm.1234` are not.
+        // LLVM appends words to names. The `.resume.0` of a coroutine is code of its own, while `.cold` and
+        // `.llvm.1234` belong to the function.
         let stem = linkageName.prefix { $0 != "." }
         guard let text = demangleSwift(String(stem)), text != stem else { return nil }
         self.init(demangled: text)
@@ -56,13 +57,14 @@ public struct SwiftName: Sendable, Equatable {
         self.kind = kind
     }
 
-    /// Whether this thunk stands for `other`: one name, or, when a protocol's extension meets the requirement, one member.
+    /// Whether this thunk stands for `other`, because both have the same name or, when a protocol's extension meets the
+    /// requirement, the same member name.
     public func leads(to other: SwiftName) -> Bool {
         kind == .thunk && other.kind != .compilerMade
             && (name == other.name || Self.member(name) == Self.member(other.name))
     }
 
-    /// What is behind the type in a name: `area()`, `count.getter`.
+    /// The part of a name behind the type: `area()`, `count.getter`.
     private static func member(_ name: String) -> Substring {
         let stem = name.prefix { $0 != "(" }
         let dots = stem.indices.filter { stem[$0] == "." }
@@ -71,13 +73,14 @@ public struct SwiftName: Sendable, Equatable {
     }
 
     private static let prefixes = ["$s", "_$s", "$S", "_$S", "_T0"]
-    /// The code of main.swift when it awaits; of a program with `@main`, what calls that type's `main()`.
+    /// The function that holds the code of main.swift when that awaits. In a program with `@main` it calls that type's
+    /// `main()`.
     private static let asynchronousMain = "async_Main"
-    /// What a closure takes along when C holds it as a block, as it does for Dispatch.
+    /// Helpers of a closure that C holds as a block, as Dispatch does.
     private static let blockHelpers = ["block_copy_helper", "block_destroy_helper"]
     private static let continuation = " (resumed)"
 
-    /// - Parameter text: what `swift_demangle` says.
+    /// - Parameter text: what `swift_demangle` returns.
     init(demangled text: String) {
         var rest = text[...]
         var kind = Kind.written
@@ -101,7 +104,7 @@ public struct SwiftName: Sendable, Equatable {
         if rest.hasPrefix("reabstraction thunk "),
             text[...].end(of: "[Constant Propagated Function : \(Self.asynchronousMain)]") != nil
         {
-            // What the task of the program begins with; all of main.swift may have been put into it.
+            // The program's main task begins with this thunk, and all of main.swift may have been inlined into it.
             self.init(name: "main", kind: .thunk, identity: Self.asynchronousMain, isContinued: isContinued)
             return
         }
@@ -126,7 +129,7 @@ public struct SwiftName: Sendable, Equatable {
         isAsyncPart = isContinued
     }
 
-    /// The function that this is a part of, when it is one of a function that may suspend.
+    /// The whole function, if this is a part of one that may suspend; otherwise this one itself.
     var asWhole: SwiftName {
         guard isAsyncPart else { return self }
         var result = self
@@ -135,14 +138,14 @@ public struct SwiftName: Sendable, Equatable {
         return result
     }
 
-    /// Between a function's linkage name and how a version takes its parameters (docs/ABI/Mangling.rst of Swift,
-    /// function signature specialization).
+    /// In the linkage name of a version that takes its parameters in another way, stands between the function's linkage
+    /// name and how it takes them (docs/ABI/Mangling.rst of Swift, function signature specialization).
     static let respecialized = "Tf4"
 
     /// Whether the function `linkageName`, which has this name, calls `callee` and does no more.
     ///
-    /// A function whose parameters are passed in another way becomes a call of the version that takes them so; it does not when
-    /// the version is one for a certain closure (`c`) or constant (`p`).
+    /// When the compiler makes a version of a function that takes its parameters in another way, the function itself
+    /// becomes a call of that version. It does not when the version is for a certain closure (`c`) or constant (`p`).
     func onlyLeads(to callee: String, from linkageName: String) -> Bool {
         if callee.hasPrefix(linkageName + Self.respecialized) {
             let changes = callee.dropFirst(linkageName.count + Self.respecialized.count).prefix { $0 != "_" }
@@ -151,7 +154,8 @@ public struct SwiftName: Sendable, Equatable {
         return kind == .thunk && SwiftName(callee).map { leads(to: $0) } == true
     }
 
-    /// A function that only leads to another is none of its versions.
+    /// This name as one that the compiler made for itself. A function that only leads to another is not one of that
+    /// function's versions.
     var asCompilerMade: SwiftName { SwiftName(name: name, kind: .compilerMade) }
 
     private static let continuations = ["await resume partial function for ", "suspend resume partial function for "]
@@ -174,9 +178,9 @@ public struct SwiftName: Sendable, Equatable {
         "key path ", "autodiff ", "keypath_get", "keypath_set", "get_type_metadata",
     ]
 
-    /// Where that which `form` is a variant of starts.
+    /// The index at which the name of the function starts that `text`, a variant of the kind `form`, was made of.
     private static func endOfVariant(_ text: Substring, _ form: String) -> String.Index? {
-        // Brackets do not match in what closures it was specialised for.
+        // Brackets need not match where a specialisation names its closures.
         if form.hasSuffix("<") { return text.end(of: "> of ") }
         if form == "merged " || form == "noinline " { return text.index(text.startIndex, offsetBy: form.count) }
         var scanner = BracketScanner(text)
