@@ -2,17 +2,19 @@ public import Glibc
 
 /// Collects output as bytes and hands it on in large pieces. No String is made on the way.
 ///
-/// What is written most is inlined into other modules, which takes a tenth off the time to write a tree as JSON.
+/// The methods that are called most are inlined into other modules, which takes a tenth off the time to write a tree as
+/// JSON.
 public final class ByteWriter {
-    /// Takes bytes; false when no more will be taken.
+    /// Takes bytes; returns false when it will take no more.
     public typealias Flush = (UnsafeRawBufferPointer) -> Bool
 
     @usableFromInline let buffer: UnsafeMutablePointer<UInt8>
     @usableFromInline let capacity: Int
-    /// Bytes in `buffer`. In memory of its own, because the compiler checks accesses of a class's variables from other modules.
+    /// The number of bytes in `buffer`. It has memory of its own, because the compiler would check accesses to a
+    /// class's variable from other modules.
     @usableFromInline let filled: UnsafeMutablePointer<Int>
     private let take: Flush
-    /// Nobody takes the output any more, for instance because a pager was left.
+    /// Whether nobody takes the output any more, for instance because a pager was left.
     public private(set) var isClosed = false
 
     /// - Parameter capacity: bytes kept before they are handed on.

@@ -13,7 +13,7 @@ public enum CommandText {
         if isPlain, !argument.isEmpty { return argument }
         let parts = argument.split(separator: "'", omittingEmptySubsequences: false)
         guard argument.unicodeScalars.contains(where: \.steers) else { return "'\(parts.joined(separator: "'\\''"))'" }
-        // What bash and others take: escapes between $' and '.
+        // bash and other shells take escapes between $' and '.
         let quoted = argument.unicodeScalars.reduce(into: "") { text, scalar in
             if scalar.steers {
                 text += escape(scalar)

@@ -19,7 +19,7 @@ public enum CountText {
         return "\(fixed(value, 1)) \(unit)"
     }
 
-    /// With so many digits behind the point.
+    /// `number` with `digits` digits behind the point.
     public static func fixed(_ number: Double, _ digits: Int) -> String {
         var scale = 1.0
         for _ in 0..<digits { scale *= 10 }

@@ -1,4 +1,4 @@
 extension Double {
-    /// As JSON has it, which knows no infinity.
+    /// The number in JSON; null for infinity and NaN, which JSON lacks.
     public var json: String { isFinite ? "\(self)" : "null" }
 }

@@ -30,12 +30,12 @@ extension ByteWriter {
         write("ns" as StaticString)
     }
 
-    /// The number before the point, the one behind it and its digits, and the unit.
+    /// Returns the number before the point, the number behind it, how many digits that has, and the unit.
     private static func split(
         _ nanoseconds: UInt64
     ) -> (whole: UInt64, fraction: UInt64, digits: Int, unit: StaticString) {
         if nanoseconds < 1000 { return (nanoseconds, 0, 0, "ns") }
-        // Leaves room for rounding; centuries are not times.
+        // The limit leaves room for rounding; no call takes centuries.
         let nanoseconds = min(nanoseconds, .max / 2)
         var scale: UInt64 = 1000
         for unit in ["us", "ms", "s"] as [StaticString] {
