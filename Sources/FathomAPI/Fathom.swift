@@ -2,16 +2,17 @@ public import CFathom
 
 /// Records the calls of this process from here on, by the options of the last start or of `fathom record`.
 ///
-/// Calls that are open already show as inherited: their time begins here. Like all functions of this module, this is one
-/// branch that is not taken without the runtime of `fathom record`, and may be called on any thread.
+/// Calls that are open already show as inherited: their time begins here. Like all functions of this module, this one
+/// may be called on any thread, and costs one branch that is not taken when the program runs without `fathom record`.
 @inlinable @inline(__always)
 public func start() { fathom_start() }
 
-/// Records from here on, by these options, which `fathom record` has as well. What they leave out is counted.
+/// Records the calls of this process from here on, by these options, which `fathom record` has as well. Calls that they
+/// leave out are counted.
 ///
 /// - Parameters:
-///   - maxDepth: deepest depth to record; roots are depth 0. Nil: all.
-///   - minCost: shorter calls are left out, unless they call longer ones. Negative counts as zero.
+///   - maxDepth: the deepest depth to record; roots are depth 0. Nil records all.
+///   - minCost: shorter calls are left out, unless they call longer ones. A negative time counts as zero.
 @inlinable
 public func start(maxDepth: Int? = nil, minCost: Duration = .zero) {
     guard isPresent else { return }
@@ -25,8 +26,8 @@ public func start(maxDepth: Int? = nil, minCost: Duration = .zero) {
 
 /// Records no more until the next start.
 ///
-/// Calls that are open end here, marked open. In another thread the stop shows at its next call: one that makes none until
-/// the next start has missed nothing, and goes on as if there had been no stop.
+/// Calls that are open end here, marked open. Another thread stops at its next call; if it makes none until the next
+/// start, it goes on as if there had been no stop.
 @inlinable @inline(__always)
 public func stop() { fathom_stop() }
 
@@ -35,17 +36,17 @@ public func stop() { fathom_stop() }
 @inlinable @inline(__always)
 public func save() { fathom_save() }
 
-/// A moment of this thread, shown between its calls.
+/// Marks a moment of this thread, which is shown between its calls.
 ///
-/// - Parameter name: made only under `fathom record`. UTF-8, of which the first 255 bytes count; a process can give 4096
-///   different names, all further ones become "(more names)".
+/// - Parameter name: evaluated only under `fathom record`. The first 255 bytes of its UTF-8 count. A process can give
+///   4096 different names; all further ones become "(more names)".
 @inlinable @inline(__always)
 public func mark(_ name: @autoclosure () -> String) {
     guard isPresent else { return }
     fathom_mark(name())
 }
 
-/// The value of a counter from here on. Integers are exact up to 2^53.
+/// Sets a counter's value from here on. Integers are exact up to 2^53.
 ///
 /// - Parameter name: as of ``mark(_:)``.
 @inlinable @inline(__always)
@@ -67,7 +68,7 @@ public func scope<Result, Failure: Error>(
     return try body()
 }
 
-/// How the recording calls this thread, 15 bytes at most; its name elsewhere stays as it is.
+/// Names this thread in the recording, by at most 15 bytes. Its name elsewhere stays as it is.
 @inlinable @inline(__always)
 public func nameThread(_ name: @autoclosure () -> String) {
     guard isPresent else { return }

@@ -1,14 +1,14 @@
 // Control of a recording from inside the program: C and C++, gcc and clang, on any system.
 //
-// The header is all there is: nothing is linked. Under `fathom record` the calls reach its runtime; else, and on
-// systems that Fathom does not know, each is one branch that is not taken. All functions may be called by any thread
-// and by signal handlers, leave errno alone and never fail.
+// The header is all that is needed: nothing is linked. Under `fathom record` the calls reach its runtime. Otherwise,
+// and on systems that Fathom does not know, each is one branch that is not taken. All functions may be called by any
+// thread and by signal handlers, leave errno alone and never fail.
 //
 //     FATHOM_SCOPE("parse");              // until the block ends, a call named parse
 //     fathom_mark("first frame");
 //     fathom_set_counter("queued", n);
 //
-// Names are UTF-8 and copied; the first 255 bytes count. A process can give 4096 different ones; all further ones
+// Names are UTF-8 and copied; their first 255 bytes count. A process can give 4096 different names; all further ones
 // become "(more names)". Give fixed names, not one for each item.
 
 #ifndef FATHOM_H
@@ -36,8 +36,9 @@ struct fathom_api {
 
 #define FATHOM_INLINE static inline __attribute__((always_inline, no_instrument_function, unused))
 
-// The runtime's table, or NULL without it. A weak reference through the global offset table, which the dynamic linker
-// fills in; in C, the linker would settle it for good in a program that is not position-independent.
+// The runtime's table, or NULL without the runtime. Assembly makes it a weak reference through the global offset table,
+// which the dynamic linker fills in. A weak reference in C would be settled for good by the static linker in a program
+// that is not position-independent.
 FATHOM_INLINE const struct fathom_api *fathom_find_api(void) {
     const struct fathom_api *api;
 #if defined(__ELF__) && defined(__linux__) && defined(__x86_64__) && defined(__LP64__)
@@ -63,33 +64,34 @@ FATHOM_INLINE const struct fathom_api *fathom_find_api(void) {
 FATHOM_INLINE void fathom_start(void) { FATHOM_CALL(start); }
 
 // Records from here on, but no calls deeper than `max_depth` (roots are depth 0) and no calls that take less than
-// `min_cost` nanoseconds, unless they call longer ones; both as `fathom record` has them. What is left out is counted.
+// `min_cost` nanoseconds, unless they call longer ones; both are as `fathom record` has them. Calls that are left out
+// are counted.
 FATHOM_INLINE void fathom_start_with(uint32_t max_depth, uint64_t min_cost) {
     FATHOM_CALL(start_with, max_depth, min_cost);
 }
 
-// Records no more until the next start. Calls that are open end here, marked open. In another thread the stop shows at
-// its next call: one that makes none until the next start has missed nothing, and goes on as if there had been no stop.
+// Records no more until the next start. Calls that are open end here, marked open. Another thread stops at its next
+// call; if it makes none until the next start, it goes on as if there had been no stop.
 FATHOM_INLINE void fathom_stop(void) { FATHOM_CALL(stop); }
 
 // Finishes what this thread has been writing, so that the recorder moves it to the session's log. What all threads have
 // recorded until now can then be read, whatever becomes of this process.
 FATHOM_INLINE void fathom_save(void) { FATHOM_CALL(save); }
 
-// A moment of this thread, shown between its calls.
+// Marks a moment of this thread, which is shown between its calls.
 FATHOM_INLINE void fathom_mark(const char *name) { FATHOM_CALL(mark, name); }
 
-// The value of a counter from here on. Integers are exact up to 2^53.
+// Sets a counter's value from here on. Integers are exact up to 2^53.
 FATHOM_INLINE void fathom_set_counter(const char *name, double value) { FATHOM_CALL(set_counter, name, value); }
 
-// Begins a scope: until its end it shows as a call of this name. The function that begins it must be the one, or be
-// called by the one, whose block it is; a longjmp or exception that leaves the block ends it.
+// Begins a scope, which shows as a call of this name until it ends. Begin it in the function whose block it covers, or
+// in one that this function calls. A longjmp or an exception that leaves the block ends it.
 FATHOM_INLINE void fathom_begin(const char *name) { FATHOM_CALL(begin, name); }
 
 // Ends this thread's innermost scope.
 FATHOM_INLINE void fathom_end(void) { FATHOM_CALL(end); }
 
-// How the recording calls this thread, 15 bytes at most; its name elsewhere stays as it is.
+// Names this thread in the recording, by at most 15 bytes. Its name elsewhere stays as it is.
 FATHOM_INLINE void fathom_name_thread(const char *name) { FATHOM_CALL(name_thread, name); }
 
 FATHOM_INLINE const struct fathom_api *fathom_scope_begin(const char *name) {
@@ -105,7 +107,8 @@ fathom_scope_end(const struct fathom_api *const *api) {
 
 #define FATHOM_JOIN(a, b) a##b
 #define FATHOM_VARIABLE(line) FATHOM_JOIN(fathom_scope_, line)
-// A scope from here to the end of the enclosing block, however it is left; in C by exceptions only with -fexceptions.
+// Makes a scope from here to the end of the enclosing block, however that is left. In C, an exception ends it only with
+// -fexceptions.
 #define FATHOM_SCOPE(name)                                                                                             \
     __attribute__((cleanup(fathom_scope_end), unused)) const struct fathom_api *const FATHOM_VARIABLE(__LINE__) =      \
         fathom_scope_begin(name)

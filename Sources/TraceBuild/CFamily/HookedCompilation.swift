@@ -4,7 +4,7 @@ internal import Glibc
 struct HookedCompilation {
     let compiler: Compiler
     let invocation: CompilerInvocation
-    /// Its arguments as they were given, with names of response files in place.
+    /// Its arguments as they were given: response files stand there by their names.
     let given: [String]
     let options: BuildOptions
     /// The sources that get hooks, at least one.
