@@ -21,7 +21,7 @@ public enum ExportFormat: String, CaseIterable, Sendable {
     /// Call paths with all their sums, a table for data tools.
     case parquet
 
-    /// Calls that its viewers take in a file; nil for a format that has no such limit.
+    /// The number of calls that its viewers take in a file; nil for a format without such a limit.
     public var callLimit: UInt64? { type(of: exporter).limit?.calls }
 
     /// What writes the format.

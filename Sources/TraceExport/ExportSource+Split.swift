@@ -2,10 +2,11 @@ internal import TraceAnalysis
 internal import TraceFormat
 
 extension ExportSource {
-    /// This source, cut by time into parts of at most `calls` calls each. A call that reaches over a cut is in all the
-    /// parts it touches, in each for as long as it ran there; these come on top of `calls`, one for each open call.
+    /// This source, cut by time into parts of at most `calls` calls each. A call that reaches over a cut is in every
+    /// part that it touches, for as long as it ran there. So a part holds, on top of `calls`, the calls that were open
+    /// when it begins.
     ///
-    /// - Complexity: O(records), as often as there are parts and once more, less what a part need not read.
+    /// - Complexity: O(records) once, and once more for each part, less what that part need not read.
     public func split(calls: UInt64) -> [ExportSource] {
         var starts = StartTimes()
         _ = write(to: &starts)
@@ -43,7 +44,8 @@ private struct StartTimes: TrackWriter {
         for index in (counts.count / 2)..<counts.count { counts[index] = 0 }
     }
 
-    /// Times between which at most `calls` begin, or one stretch's.
+    /// The times to cut at. Between two of them at most `calls` calls begin, or those of a single stretch if that has
+    /// more.
     func cuts(every calls: UInt64) -> [UInt64] {
         var cuts: [UInt64] = []
         var sum: UInt64 = 0

@@ -7,11 +7,12 @@ public struct ExportSource {
     let resolver: FunctionResolver
     let selection: [(process: TracedProcess, threads: [TracedThread])]
     let filter: TreeFilter
-    /// ns since the session's start: what lies outside is not shown, calls that reach outside are cut.
+    /// The time to show, in ns since the session's start. What lies outside is not shown, and calls that reach outside
+    /// are cut.
     let window: Range<UInt64>?
     private let known = Known()
 
-    /// What was read once.
+    /// What has been read, so that it is read only once.
     private final class Known {
         var callPaths: CallPathTree?
     }
@@ -49,7 +50,7 @@ public struct ExportSource {
 
     /// The call paths of all calls together, kept for the next time.
     ///
-    /// - Complexity: O(records) over all cores; memory by call paths.
+    /// - Complexity: O(records), shared out over all cores; memory is O(call paths).
     func callPaths() -> CallPathTree {
         if let paths = known.callPaths { return paths }
         let paths = Aggregation(of: session, resolver: resolver, filter: filter).tree(of: selection.flatMap(\.threads))

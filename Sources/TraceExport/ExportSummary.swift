@@ -1,15 +1,15 @@
 /// What an export wrote.
 public struct ExportSummary {
-    /// Calls, or call paths where the format holds those.
+    /// The number of calls written, or of call paths where the format holds those.
     public private(set) var written: UInt64 = 0
-    /// Calls left out because the viewer could not nest them.
+    /// The number of calls left out because the viewer could not nest them.
     var tooDeep: UInt64 = 0
-    /// What else is to be known of the file.
+    /// What else the user has to know of the file.
     var remarks: [String] = []
     private let limit: ViewerLimit?
-    /// Whether the calls could go to more files.
+    /// Whether the calls could be split over several files.
     public var canSplit = false
-    /// Calls by duration: slot i holds those of less than `bounds[i]`, the last slot the rest.
+    /// Numbers of calls by duration: slot i counts those below `bounds[i]`, the last slot the rest.
     private var durations: [UInt64]
 
     /// 1, 2, 5, 10, ... ns up to 500 s: times that people type.
@@ -34,14 +34,15 @@ public struct ExportSummary {
     mutating func count(total: UInt64) {
         written &+= 1
         guard !durations.isEmpty else { return }
-        // Three slots a decade are 0.9 a binary digit: a slot at or just before the right one.
+        // A decade has three slots, which is 0.9 slots a binary digit. That leads to the right slot or to one just
+        // before it.
         var slot = max(0, (63 - (total | 1).leadingZeroBitCount) * 9 / 10 - 1)
         slot = min(slot, ExportSummary.bounds.count)
         while slot < ExportSummary.bounds.count, total >= ExportSummary.bounds[slot] { slot += 1 }
         durations[slot] &+= 1
     }
 
-    /// What a viewer will not show, or will be too slow for, each with the filter that helps.
+    /// Warns of what the viewer will not show or will be too slow for, each time with the filter that helps.
     public var warnings: [String] {
         guard let limit else { return remarks }
         var result = remarks

@@ -7,10 +7,10 @@ public protocol Exporter {
     /// - Returns: what was written, and what of it the format's viewers cannot take.
     func export(_ source: ExportSource, to writer: ByteWriter) -> ExportSummary
 
-    /// Why the file is not to be written, and what helps, when it is beyond all measure; nil when it is not.
+    /// Tells why the file is not written, and what helps, when it would be far too large; nil when it would not.
     func refusal(_ source: ExportSource) -> String?
 
-    /// What the format's viewers take of calls; nil where files hold no calls, or are not for viewers.
+    /// How many calls the format's viewers take; nil where files hold no calls, or are not for viewers.
     static var limit: ViewerLimit? { get }
 }
 

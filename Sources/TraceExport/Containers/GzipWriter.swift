@@ -1,13 +1,13 @@
 internal import CZlib
 internal import TraceText
 
-/// Compresses what is written to it and passes it on, as one gzip member (RFC 1952).
+/// Compresses what is written to it into one gzip member (RFC 1952), and passes that on.
 final class GzipWriter {
     private var stream = z_stream()
     private let output: ByteWriter
     private var piece = [UInt8](repeating: 0, count: 1 << 16)
 
-    /// What takes the bytes to compress. It has to be flushed before ``finish()``.
+    /// Takes the bytes to compress. It has to be flushed before ``finish()``.
     private(set) lazy var writer = ByteWriter { [unowned self] bytes in
         compress(bytes, Z_NO_FLUSH)
         return !output.isClosed
@@ -15,7 +15,7 @@ final class GzipWriter {
 
     init(_ output: ByteWriter) {
         self.output = output
-        // 15 bits of window, and 16 for a gzip header. That fails for want of memory alone.
+        // 15 stands for a window of 32 KiB, and adding 16 asks for a gzip header. Only want of memory makes this fail.
         let status = deflateInit2_(
             &stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY, ZLIB_VERSION,
             Int32(MemoryLayout<z_stream>.size))
@@ -31,7 +31,7 @@ final class GzipWriter {
     }
 
     private func compress(_ bytes: UnsafeRawBufferPointer, _ mode: Int32) {
-        // zlib does not write to its input, though its type lets it.
+        // zlib does not write to its input, although the type would allow it.
         stream.next_in = UnsafeMutablePointer(mutating: bytes.bindMemory(to: UInt8.self).baseAddress)
         stream.avail_in = UInt32(bytes.count)
         repeat {

@@ -1,6 +1,7 @@
 internal import TraceText
 
-/// Writes a Parquet file (https://parquet.apache.org/docs/file-format/): all columns required, plain, not compressed.
+/// Writes a Parquet file (https://parquet.apache.org/docs/file-format/). All columns are required, in plain encoding
+/// and not compressed.
 struct ParquetFile {
     enum Kind {
         case integer
@@ -38,7 +39,7 @@ struct ParquetFile {
 
     private static let magic = Array("PAR1".utf8)
 
-    /// Writes `count` rows, given by column in the order of the file's columns.
+    /// Writes `count` rows, given as columns in the order of the file's.
     mutating func write(group values: [Column], rows count: Int) {
         var chunks: [ThriftStruct] = []
         let groupStart = offset
@@ -68,7 +69,7 @@ struct ParquetFile {
         rows += count
     }
 
-    /// Writes what readers begin with: the file's end.
+    /// Writes the end of the file, which readers begin with.
     mutating func finish() {
         var root = ThriftStruct()
         root.add(4, "schema")
@@ -98,7 +99,7 @@ struct ParquetFile {
         var data = ThriftStruct()
         data.add(1, int32: Int32(count))
         data.add(2, int32: 0)  // plain
-        data.add(3, int32: 3)  // levels, of which there are none: run lengths
+        data.add(3, int32: 3)  // run lengths, for levels, of which there are none
         data.add(4, int32: 3)
         var header = ThriftStruct()
         header.add(1, int32: 0)  // a data page

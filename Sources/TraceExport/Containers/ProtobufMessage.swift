@@ -27,7 +27,7 @@ struct ProtobufMessage {
         withUnsafeBytes(of: value.bitPattern.littleEndian) { bytes.append(contentsOf: $0) }
     }
 
-    /// A packed repeated field.
+    /// Adds a packed repeated field.
     mutating func add(_ field: UInt64, packed values: some Sequence<UInt64>) {
         var content = ProtobufMessage()
         for value in values { content.varint(value) }

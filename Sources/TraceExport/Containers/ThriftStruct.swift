@@ -1,7 +1,7 @@
 /// A struct under construction in Thrift's compact protocol
 /// (https://github.com/apache/thrift/blob/master/doc/specs/thrift-compact-protocol.md). Fields are added by ascending id.
 struct ThriftStruct {
-    /// Kinds of field as they are encoded.
+    /// The kinds of fields, by their codes.
     private enum Kind {
         static let (int32, int64, binary, list, structure) = (UInt8(5), UInt8(6), UInt8(8), UInt8(9), UInt8(12))
     }

@@ -2,10 +2,10 @@ internal import TraceAnalysis
 internal import TraceFormat
 internal import TraceText
 
-/// One line a call, callers before callees (RFC 4180, with plain line feeds).
+/// Writes one line for each call, callers before callees (RFC 4180, with plain line feeds).
 ///
 /// `call` numbers the lines from 1 and `caller` is the number of the caller's, empty for roots. Times are ns since the
-/// session's start. `state` is complete, open, unwound, or inherited: entered before the fork.
+/// session's start. `state` is complete, open, unwound, or inherited (entered before the fork).
 struct CSVExporter: Exporter {
     static let header: StaticString = "call,caller,pid,tid,lane,depth,name,module,start_ns,total_ns,self_ns,state\n"
 

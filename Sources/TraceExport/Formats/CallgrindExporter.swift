@@ -3,9 +3,10 @@ internal import TraceText
 
 /// Callgrind's profile (https://valgrind.org/docs/manual/cl-format.html): self time of functions, calls and time of edges.
 ///
-/// The format knows edges only, and readers take a function's inclusive time from those that lead to it. ``CallGraph``
-/// makes them such that this is its total, recursion or not; a function that is called, but not always, gets one from
-/// `(no caller)` for the rest. Calls that are not shown are functions named as ``PathRemainder`` says.
+/// The format knows only edges, and readers add up a function's inclusive time from the edges that lead to it.
+/// ``CallGraph`` makes the edges such that this sum is the function's total, with recursion or without. A function with
+/// calls both from callers and without one gets an edge from `(no caller)` for the latter. Calls that are not shown
+/// become functions named as ``PathRemainder`` says.
 struct CallgrindExporter: Exporter {
     func export(_ source: ExportSource, to writer: ByteWriter) -> ExportSummary {
         let tree = source.callPaths()
@@ -77,7 +78,7 @@ private struct CallgrindNames {
     }
 
     private mutating func write(_ role: String, _ kind: String, _ name: String) {
-        // A called function's file is named with another key than a function's own, but numbered alike.
+        // The file of a called function has another key than a function's own file, but both share their numbers.
         let space = kind == "fi" ? "fl" : kind
         let known = numbers[space, default: [:]][name]
         let number = known ?? UInt64(numbers[space, default: [:]].count + 1)

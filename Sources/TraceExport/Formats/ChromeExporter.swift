@@ -4,8 +4,8 @@ internal import TraceText
 
 /// Chrome's trace events as begin and end pairs: "Trace Event Format", JSON array form.
 ///
-/// Pairs, because complete events of no length at one moment lose their order; the array form, because a cut file still
-/// loads; names on ends too, because some importers match them.
+/// Calls are pairs, because complete events without length at one moment lose their order. The file is in the array
+/// form, because a truncated one still loads. Ends have names, too, because some importers match them.
 struct ChromeExporter: Exporter {
     /// Perfetto's interface reads these files as well; chrome://tracing gives up earlier.
     static let limit: ViewerLimit? = ViewerLimit(viewer: "a Chrome trace viewer", depth: 512, calls: 1_000_000)
@@ -26,7 +26,7 @@ private struct ChromeTracks: TrackWriter {
     private var pid: UInt64 = 0
     private var tid: UInt64 = 0
     private var namedProcesses: Set<UInt32> = []
-    /// Lanes need a thread id of their own: these are above any that Linux gives (PID_MAX_LIMIT).
+    /// Each lane needs a thread id of its own: these ids are above any that Linux gives (PID_MAX_LIMIT).
     private var nextLaneID: UInt64 = 1 << 22
 
     init(_ writer: ByteWriter, functions: FunctionTable) {
@@ -95,7 +95,7 @@ private struct ChromeTracks: TrackWriter {
         writer.write(decimal: tid)
     }
 
-    /// The unit of the format; ns are its decimals.
+    /// Writes a time in the format's unit, with ns as decimals.
     private func write(microseconds nanoseconds: UInt64) {
         writer.write(",\"ts\":" as StaticString)
         writer.write(decimal: nanoseconds / 1000)

@@ -3,9 +3,10 @@ internal import TraceText
 
 /// A call graph for Graphviz (https://graphviz.org/doc/info/lang.html): functions, and who calls whom how often.
 struct DotExporter: Exporter {
-    /// The functions with the longest totals; a graph of 1,000 takes Graphviz a minute to lay out.
+    /// At most this many functions are shown, those with the longest totals. Graphviz takes a minute to lay out a graph
+    /// of 1,000.
     static let maxNodes = 300
-    /// Characters of a name that are shown; the tooltip has all.
+    /// At most this many characters of a name are shown; the tooltip has all.
     private static let maxName = 60
 
     func export(_ source: ExportSource, to writer: ByteWriter) -> ExportSummary {
@@ -48,12 +49,12 @@ struct DotExporter: Exporter {
         writer.write(time: node.selfTime)
         writer.write(" self\\n\(node.calls) calls\", tooltip=\"")
         writer.write(DotExporter.escape(name))
-        // Hue of orange, deeper the longer the total (H S V).
+        // The colour (H S V) is orange, and deeper the longer the total is.
         let saturation = (min(share, 1) * 0.8 * 100).rounded() / 100
         writer.write("\", fillcolor=\"0.08 \(saturation) 1.0\"];\n")
     }
 
-    /// `text` inside a quoted string, in which backslashes begin escapes too.
+    /// `text` for a quoted string, in which backslashes begin escapes.
     static func escape(_ text: String) -> String {
         var result = ""
         for character in text {

@@ -5,11 +5,11 @@ internal import TraceText
 /// The Firefox Profiler's processed profile
 /// (https://github.com/firefox-devtools/profiler/blob/main/docs-developer/processed-profile-format.md), version 62.
 ///
-/// A track is a thread whose samples are the stretches between one enter or leave and the next: each has the stack that
-/// ran, when it began to, and as weight how long it did. So the profiler's call tree and timeline hold every nanosecond.
-/// The samples of a track are kept until its end: the format has them by column.
+/// A track is a thread. Its samples are the stretches between one enter or leave and the next: each holds the stack
+/// that ran, when it began to run and, as its weight, for how long. So the profiler's call tree and timeline hold every
+/// nanosecond. The samples of a track are kept in memory until its end, because the format has them by column.
 struct FirefoxExporter: Exporter {
-    /// Files of some 500 MB make a browser give up; a call comes to about 60 bytes.
+    /// Browsers give up on files of some 500 MB, and a call takes about 60 bytes.
     static let limit: ViewerLimit? = ViewerLimit(viewer: "the Firefox Profiler", depth: 4000, calls: 2_000_000)
     private static let version = 62
 
@@ -45,14 +45,15 @@ private struct FirefoxTracks: TrackWriter {
     private let writer: ByteWriter
     private let functions: FunctionTable
     private(set) var frames = FrameNumbers()
-    /// Stacks by number: their innermost frame and the stack below it, or -1; and back.
+    /// Stacks by number, each as its innermost frame and the number of the stack below it, or -1; and the numbers by
+    /// stack.
     private var stacks: [(frame: Int32, prefix: Int32)] = []
     private var numbers: [UInt64: Int32] = [:]
     private var open: [Int32] = []
     private var samples: [Sample] = []
-    /// Marks of the track: number of the name, ns since the session's start.
+    /// The track's marks, each as the number of its name and the ns since the session's start.
     private var marks: [(name: Int32, moment: UInt64)] = []
-    /// Until here the track's time is in samples.
+    /// The time up to which the track is in samples.
     private var sampled: UInt64 = 0
     private var track: Track?
     private var threads = 0
@@ -87,14 +88,14 @@ private struct FirefoxTracks: TrackWriter {
         open.removeLast()
     }
 
-    /// Counters are left out: here they would need times that only grow over all threads.
+    /// Counters are left out, because the format wants their times to grow over all threads together.
     mutating func show(_ event: TreeEvent) {
         guard event.value == nil else { return }
         let name = functions.intern(functions.scope(event.name))
         marks.append((Int32(truncatingIfNeeded: frames.frame(of: name)), event.moment))
     }
 
-    /// The innermost open call ran until `time`.
+    /// Adds a sample: the innermost open call ran until `time`.
     private mutating func sample(until time: UInt64) {
         if let stack = open.last, time > sampled {
             samples.append(Sample(stack: stack, start: sampled, length: time - sampled))
@@ -119,7 +120,7 @@ private struct FirefoxTracks: TrackWriter {
         column(marks) { writer.write(decimal: UInt64($0.name)) }
         writer.write(",\"startTime\":" as StaticString)
         column(marks) { writer.write(milliseconds: $0.moment) }
-        // Phase 0: an instant.
+        // Phase 0 stands for an instant.
         constants(["data": "null", "endTime": "null", "phase": "0", "category": "0"], marks.count)
         writer.write("}," as StaticString)
         writer.write("\"samples\":{\"weightType\":\"tracing-ms\",\"length\":\(samples.count),\"stack\":")
@@ -167,7 +168,7 @@ private struct FirefoxTracks: TrackWriter {
         writer.write(byte: UInt8(ascii: "]"))
     }
 
-    /// Columns in which all rows are alike.
+    /// Writes columns in which all rows are alike.
     private func constants(_ columns: KeyValuePairs<String, String>, _ count: Int) {
         for (name, value) in columns {
             writer.write(",\"\(name)\":")
@@ -177,7 +178,7 @@ private struct FirefoxTracks: TrackWriter {
 }
 
 extension ByteWriter {
-    /// Writes a time in ms; ns are its decimals.
+    /// Writes a time in ms, with ns as decimals.
     fileprivate func write(milliseconds nanoseconds: UInt64) {
         write(decimal: nanoseconds / 1_000_000)
         write(byte: UInt8(ascii: "."))

@@ -13,14 +13,14 @@ struct FoldedExporter: Exporter {
         }.refusal()
     }
 
-    /// A space, a time of up to 10 s and a newline.
+    /// A space, a time of up to 10 s in ns, and a newline.
     private static let countBytes: UInt64 = 12
 
     func export(_ source: ExportSource, to writer: ByteWriter) -> ExportSummary {
         let tree = source.callPaths()
         var names = [[UInt8]?](repeating: nil, count: tree.functions.functions.count)
         var prefix: [UInt8] = []
-        /// Length of `prefix` at each depth.
+        /// The length of `prefix` at each depth.
         var ends: [Int] = []
         tree.forEachPath(minTotal: source.filter.minCost) { exported in
             let path = exported.path
@@ -45,8 +45,8 @@ struct FoldedExporter: Exporter {
         return ExportSummary(written: tree.paths.count)
     }
 
-    /// `name` as a frame: `;` would end it, and a last word of digits would be taken for a second count, which turns
-    /// flamegraph.pl and inferno to comparing two profiles.
+    /// `name` as a frame. A `;` would end the frame, and flamegraph.pl and inferno would take a last word of digits for
+    /// a second count, and compare two profiles.
     static func frame(_ name: String) -> [UInt8] {
         var bytes = name.utf8.map { byte in
             switch byte {

@@ -3,10 +3,11 @@ internal import TraceText
 
 /// A table of call paths: one row each, times in ns.
 ///
-/// `path` is the functions from the root joined by `;`; `caller` is the `id` of the caller's path, -1 for roots. `min_ns`
-/// is 0 for a path without calls, which has only what was entered before a fork. Callees that are not shown are a row named
-/// as ``PathRemainder`` says, whose ids come after those of the paths; shortest, longest, first and last are not known of
-/// them: the first two are 0, the others the caller's. So the self times of all rows add up to the totals of the roots.
+/// `path` is the functions from the root joined by `;`; `caller` is the `id` of the caller's path, -1 for roots.
+/// `min_ns` is 0 for a path without calls, which has only calls that were entered before a fork. Callees that are not
+/// shown are rows named as ``PathRemainder`` says, with ids behind those of the paths. Their shortest, longest, first
+/// and last are not known: the first two are 0, the others those of the caller. So the self times of all rows add up to
+/// the totals of the roots.
 struct ParquetExporter: Exporter {
     private static let columns: [(name: String, kind: ParquetFile.Kind)] = [
         ("id", .integer), ("caller", .integer), ("depth", .integer), ("path", .text), ("name", .text),
@@ -14,13 +15,14 @@ struct ParquetExporter: Exporter {
         ("self_ns", .integer), ("min_ns", .integer), ("max_ns", .integer), ("first_start_ns", .integer),
         ("last_end_ns", .integer),
     ]
-    /// A group of rows is written when it has this many, or its paths this many bytes: pages are under 2 GiB.
+    /// A group of rows is written when it has this many rows, or its paths this many bytes, because pages must be under
+    /// 2 GiB.
     private static let groupRows = 1 << 16
     private static let groupBytes = 1 << 26
 
     func refusal(_ source: ExportSource) -> String? {
         let tree = source.callPaths()
-        // Eleven integers, and the lengths of four texts.
+        // A row has eleven integers and the lengths of four texts.
         let fixed: UInt64 = 11 * 8 + 4 * 4
         let rest = fixed + UInt64(PathRemainder.notRecorded.name.utf8.count)
         return PathFileSize(tree, minTotal: source.filter.minCost, remainder: rest) { path in

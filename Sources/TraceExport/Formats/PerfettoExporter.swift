@@ -4,11 +4,11 @@ internal import TraceText
 
 /// Perfetto's TrackEvent protobuf (https://perfetto.dev/docs/reference/synthetic-track-event).
 ///
-/// Times carry no clock id: any but the default needs a clock snapshot, without which every slice is discarded. All
-/// packets are of one sequence, without which there are no slices at all; the first says that its interned names start
-/// anew, the others that they need those before them, without which names are empty.
+/// Times carry no clock id: any clock but the default needs a clock snapshot, without which every slice is discarded.
+/// All packets belong to one sequence; without one there are no slices at all. The first packet says that its interned
+/// names start anew, the others that they need the names before them; otherwise names would be empty.
 struct PerfettoExporter: Exporter {
-    /// `trace_processor` keeps 512 nested slices a track; deeper ones spoil the times of their callers.
+    /// `trace_processor` nests 512 slices in a track; deeper ones spoil the times of their callers.
     static let limit: ViewerLimit? = ViewerLimit(viewer: "Perfetto", depth: 512, calls: 4_000_000)
 
     func export(_ source: ExportSource, to writer: ByteWriter) -> ExportSummary {
@@ -55,17 +55,17 @@ private struct PerfettoTracks: TrackWriter {
 
     private let writer: ByteWriter
     private let functions: FunctionTable
-    /// By function: its name was written.
+    /// Whether a function's name was written, by function.
     private var isNamed: [Bool] = []
     private var lastUUID: UInt64 = 0
     private var processUUIDs: [UInt32: UInt64] = [:]
-    /// By process and name: a counter belongs to the process.
+    /// The tracks of counters, by process and name, because a counter belongs to the process.
     private var counterUUIDs: [UInt32: [String: UInt64]] = [:]
     private var thread: TracedThread?
     private var threadUUID: UInt64 = 0
     private var trackUUID: UInt64 = 0
     private var hasStarted = false
-    // Kept from packet to packet for their memory.
+    // These messages are kept from packet to packet, so that their memory is used again.
     private var trace = ProtobufMessage()
     private var packet = ProtobufMessage()
     private var event = ProtobufMessage()
@@ -79,7 +79,7 @@ private struct PerfettoTracks: TrackWriter {
 
     mutating func begin(_ track: Track) {
         if processUUIDs[track.process.index] == nil { describe(processOf: track) }
-        // Also for a thread that has calls on other lanes only: those are below its own track.
+        // A thread that has calls on other lanes only needs a track, too, because theirs are below it.
         if thread !== track.thread {
             thread = track.thread
             threadUUID = describe(threadOf: track)

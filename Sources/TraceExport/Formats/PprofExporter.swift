@@ -17,7 +17,7 @@ struct PprofExporter: Exporter {
         ).refusal()
     }
 
-    /// Bytes of a protobuf varint: one for each seven bits.
+    /// The size of a protobuf varint in bytes: one for each seven bits.
     private static func bytes(ofNumber number: UInt64) -> UInt64 {
         UInt64(max(1, (64 - number.leadingZeroBitCount + 6) / 7))
     }
@@ -52,9 +52,10 @@ private struct PprofProfile {
 
     private let writer: ByteWriter
     private let functions: FunctionTable
-    /// The number of a string is its place among the strings written; the first is empty.
+    /// Numbers of strings: a string's number is its place among the strings written, the first of which is empty.
     private var strings: [String: UInt64] = [:]
-    /// By function, and behind them by remainder: its location was written. They are numbered alike, from 1.
+    /// Whether a location was written, by function and, behind the functions, by remainder. Locations and functions
+    /// have the same numbers, from 1.
     private var isWritten: [Bool]
 
     init(_ writer: ByteWriter, functions: FunctionTable) {
@@ -82,7 +83,7 @@ private struct PprofProfile {
             if !isWritten[id] { write(function: UInt64(id) + 1, name: remainder.name, file: "", line: 0) }
             isWritten[id] = true
         }
-        // Innermost first.
+        // The sample's locations begin with the innermost call.
         var next = index
         while next >= 0 {
             let function = paths[next].function

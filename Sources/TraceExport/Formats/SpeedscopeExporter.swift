@@ -4,7 +4,7 @@ internal import TraceText
 
 /// speedscope's own format, evented: one profile a track (https://www.speedscope.app/file-format-schema.json).
 ///
-/// Every call that opens closes, and times never go back: its importer refuses a file where they do.
+/// Every call that opens also closes, and times never go back, because speedscope refuses other files.
 struct SpeedscopeExporter: Exporter {
     /// Its importer recurses: 7,000 nested calls exhaust a browser's stack.
     static let limit: ViewerLimit? = ViewerLimit(viewer: "speedscope", depth: 4000, calls: 1_000_000)

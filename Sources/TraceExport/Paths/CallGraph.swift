@@ -1,20 +1,20 @@
 internal import TraceAnalysis
 
-/// Functions and who calls whom, from call paths: what is left when context is forgotten.
+/// Functions and who calls whom. It is made from call paths by forgetting the context of each call.
 ///
-/// Recursion counts no time twice: a call within another of the same function adds to the calls of an edge, not to its
-/// time. So the times of the edges that lead to a function add up to its total exactly, those without a caller included.
-/// Functions of one name in one file are one here, as for those who read the formats.
+/// Recursion counts no time twice: a call within another one of the same function adds to the calls of an edge, but not
+/// to its time. So the times of the edges that lead to a function, and of its calls without a caller, add up to exactly
+/// its total. Functions of the same name in the same file are one here, as readers of the formats take them.
 struct CallGraph {
     struct Node {
         var calls: UInt64 = 0
-        /// ns, of the outermost calls only.
+        /// The ns of the outermost calls only.
         var total: UInt64 = 0
         var selfTime: UInt64 = 0
-        /// Calls without a caller, and their ns.
+        /// The number of calls without a caller, and their ns.
         var roots = CallSum()
         var isUsed = false
-        /// Some edge leads here.
+        /// Whether an edge leads here.
         var isCalled = false
     }
 
@@ -27,14 +27,15 @@ struct CallGraph {
     }
 
     private let functions: FunctionTable
-    /// By function id, and behind them what stands for remainders; of functions that are one, the first has all.
+    /// The nodes by function id and, behind the functions, those that stand for remainders. Of functions that count as
+    /// one, the first has the sums of all.
     private(set) var nodes: [Node]
-    /// By caller, then callee.
+    /// The edges, by caller and then by callee.
     private(set) var edges: [Edge]
-    /// Self time of all nodes.
+    /// The self time of all nodes together.
     private(set) var total: UInt64 = 0
 
-    /// - Parameter minTotal: paths that took less, in ns, are left out with what is below them.
+    /// - Parameter minTotal: paths that took less, in ns, are left out, with those below them.
     /// - Complexity: O(paths), and O(edges log edges).
     init(_ tree: CallPathTree, minTotal: UInt64 = 0) {
         functions = tree.functions
@@ -43,7 +44,7 @@ struct CallGraph {
         let first = CallGraph.firstOfEach(tree.functions)
         var indices: [UInt64: Int] = [:]
         var stack: [UInt32] = []
-        /// By function: how often it is on the stack.
+        /// How often a function is on the stack, by function.
         var levels = [UInt32](repeating: 0, count: nodes.count)
         tree.forEachPath(minTotal: minTotal) { exported in
             let path = exported.path
@@ -77,7 +78,7 @@ struct CallGraph {
         edges.sort { ($0.caller, $0.callee) < ($1.caller, $1.callee) }
     }
 
-    /// The function of node `index`, or what stands for a remainder.
+    /// The function of node `index`, or the one that stands for a remainder.
     func function(_ index: Int) -> ResolvedFunction {
         for kind in PathRemainder.allCases where kind.id(beside: functions) == index {
             return ResolvedFunction(name: kind.name, module: nil, file: nil, line: 0)
@@ -99,7 +100,7 @@ struct CallGraph {
         edges[edge].time &+= sum.time
     }
 
-    /// By function: the first one of its name in its file.
+    /// The first function of the same name in the same file, by function.
     private static func firstOfEach(_ functions: FunctionTable) -> [UInt32] {
         var known: [String: UInt32] = [:]
         return functions.functions.indices.map { index in

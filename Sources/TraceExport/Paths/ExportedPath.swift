@@ -1,9 +1,9 @@
 internal import TraceAnalysis
 
-/// A path that is exported, and what its callees without a path of their own add up to.
+/// A path that is exported, with the sums of its callees that have no path of their own.
 struct ExportedPath {
     var index: Int
     var path: CallPath
-    /// Those there are, in the order of their cases.
+    /// The remainders that it has, in the order of their cases.
     var remainders: [(kind: PathRemainder, sum: CallSum)]
 }

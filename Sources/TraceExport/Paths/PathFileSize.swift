@@ -1,20 +1,22 @@
 internal import TraceAnalysis
 
-/// How large a file becomes that has a row for each path, with the names of all its functions: what such a file holds
-/// grows with the square of the paths' depth.
+/// The size of a file that has a row for each path, with the names of all the path's functions. Such a file grows with
+/// the square of the paths' depth.
 struct PathFileSize {
-    /// Bytes of a file that is still written.
+    /// The size in bytes of the largest file that is written.
     static let limit: UInt64 = 1_000_000_000
 
-    /// Bytes of the rows of all paths of a depth.
+    /// By depth: the bytes of the rows of all paths.
     private var byDepth: [UInt64] = []
-    /// By depth: bytes that rows for what is left out take, when callees of paths of this depth are.
+    /// By depth: the bytes of the rows `(left out)` that are added when the callees of paths of this depth are left
+    /// out.
     private var cutByDepth: [UInt64] = []
 
     /// - Parameters:
-    ///   - row: bytes of a path's row besides the names along it; nil when it has none.
-    ///   - remainder: likewise, of a row for a remainder.
-    ///   - nameBytes: bytes that a function of the path takes in a row, separator and all; nil for its name and one byte.
+    ///   - row: the bytes of a path's row besides the names along it; nil when the path has no row.
+    ///   - remainder: the bytes of a remainder's row besides the names.
+    ///   - nameBytes: the bytes that a function of the path takes in a row, with its separator; nil for those of its
+    ///     name and one more.
     /// - Complexity: O(paths).
     init(
         _ tree: CallPathTree, minTotal: UInt64, remainder: UInt64, row: (CallPath) -> UInt64?,
@@ -46,7 +48,7 @@ struct PathFileSize {
 
     var total: UInt64 { byDepth.reduce(0, +) }
 
-    /// The largest depth that paths may be limited to for a file within `limit`; nil when none is.
+    /// The largest depth to limit paths to for a file within `limit`; nil when no depth makes it that small.
     func maxDepth(within limit: UInt64) -> Int? {
         var sum: UInt64 = 0
         var result: Int?
@@ -58,7 +60,7 @@ struct PathFileSize {
         return result
     }
 
-    /// Why the file is not to be written, if it is beyond `limit`, and what helps.
+    /// Tells why the file is not written, and what helps, if it is beyond `limit`; otherwise nil.
     func refusal(limit: UInt64 = PathFileSize.limit) -> String? {
         guard total > limit else { return nil }
         let help = maxDepth(within: limit).map { "--max-depth \($0)" } ?? "--filter FUNCTION or --min-cost TIME"

@@ -1,13 +1,14 @@
 internal import TraceAnalysis
 
-/// What of a path's time is neither its own nor that of a path below it: a callee that stands for calls not shown.
+/// Time of a path that is neither its own nor that of a path below it. It is shown as a callee, which stands for the
+/// calls that are not shown.
 enum PathRemainder: Int, CaseIterable {
     /// Callees that the record options left out.
     case notRecorded
-    /// Callees that the filter leaves out; how many they are is not known.
+    /// Callees that the filter leaves out. Their number is not known.
     case leftOut
 
-    /// Its name, as a function's.
+    /// The name of the function that stands for it.
     var name: String {
         switch self {
         case .notRecorded: "(not recorded)"
@@ -15,13 +16,13 @@ enum PathRemainder: Int, CaseIterable {
         }
     }
 
-    /// The id of what stands for it beside `functions`, of which it is none.
+    /// The id of the function that stands for it, behind those of `functions`.
     func id(beside functions: FunctionTable) -> Int { functions.functions.count + rawValue }
 }
 
 extension CallPathTree {
-    /// Calls `body` with each path that took `minTotal` ns at least, callers before callees. The self times and remainders
-    /// of all add up to the totals of the roots.
+    /// Calls `body` with each path that took `minTotal` ns at least, callers before callees. The self times and
+    /// remainders of all paths add up to the totals of the roots.
     ///
     /// - Complexity: O(paths).
     func forEachPath(minTotal: UInt64, _ body: (ExportedPath) -> Void) {
@@ -41,7 +42,7 @@ extension CallPathTree {
         }
     }
 
-    /// Time of path `index` that is neither its own nor of callees that were not recorded or are shown, in ns.
+    /// The time in ns of path `index` that is neither its own, nor that of callees that are shown or were not recorded.
     private func timeLeftOut(at index: Int, _ minTotal: UInt64) -> UInt64 {
         let sums = paths[index].sums
         var known = sums.selfTime &+ sums.dropped.time

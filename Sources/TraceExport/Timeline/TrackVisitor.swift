@@ -1,7 +1,7 @@
 internal import TraceAnalysis
 internal import TraceFormat
 
-/// Turns a call tree into tracks, leaves out what lies deeper than a viewer can nest, and counts.
+/// Turns a call tree into tracks, leaves out calls that lie deeper than a viewer can nest, and counts both.
 struct TrackVisitor<Writer: TrackWriter>: TreeVisitor {
     private(set) var writer: Writer
     private(set) var summary: ExportSummary

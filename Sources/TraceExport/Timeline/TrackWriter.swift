@@ -2,13 +2,13 @@ internal import TraceAnalysis
 
 /// Receives calls in pre-order, track by track. Times on a track never go back.
 protocol TrackWriter {
-    /// Whether anybody takes more.
+    /// Whether the writer takes more.
     var wantsMore: Bool { get }
-    /// A track begins; it has calls or events.
+    /// Begins a track, which has calls or events.
     mutating func begin(_ track: Track)
     mutating func enter(_ call: TreeCall)
     mutating func leave(_ call: TreeCall)
-    /// A mark or a counter's value, in order of time with the calls' begins and ends.
+    /// Shows a mark or a counter's value, in order of time with the begins and ends of calls.
     mutating func show(_ event: TreeEvent)
     mutating func endTrack()
 }

@@ -4,7 +4,7 @@ extension TreeCall {
     /// ns since the session's start.
     var end: UInt64 { start &+ total }
 
-    /// The part of the call in `window`, or nil if there is none. A call without length is where it begins.
+    /// The part of the call in `window`, or nil if there is none. A call without length lies where it begins.
     func cut(to window: Range<UInt64>) -> TreeCall? {
         if start >= window.lowerBound, end <= window.upperBound, start < window.upperBound { return self }
         guard start < window.upperBound, start >= window.lowerBound || end > window.lowerBound else { return nil }
