@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 #define FATHOM_VERSION "0.1.0"  // of the project; the format has its own
-#define FATHOM_FORMAT_VERSION 2u   // of the log; readers take 1, which has no sums in its file header, as well
+#define FATHOM_FORMAT_VERSION 2u   // of the log; readers also take 1, which has no sums in its file header
 #define FATHOM_BUFFERS_VERSION 1u  // of the buffers: what recorder and traced programs agree on
 #define FATHOM_TRACE_MAGIC 0x3143525448544146ull    // "FATHTRC1"
 #define FATHOM_BUFFERS_MAGIC 0x3146554248544146ull  // "FATHBUF1"
@@ -40,30 +40,30 @@ struct fathom_trace_header {
     uint64_t start_ns;           // ... and in ns; time 0 of everything that is shown
     uint64_t ticks_per_second;   // measured before the start; chunks refine it
     uint64_t start_realtime_ns;  // the same moment by CLOCK_REALTIME
-    // Filled in when the recording ends, in place, so that a full disk cannot keep it from being told:
+    // The recorder fills these in when the recording ends, in place, so that not even a full disk prevents it:
     uint64_t unplaced_calls;   // calls that found no buffer and that no chunk's lost_calls tells of
     uint64_t unwritten_calls;  // calls in chunks that were not written to the log
     uint64_t left_out_calls;   // calls that the record options left out
-    uint32_t write_errno;      // why not; 0: the size cap
+    uint32_t write_errno;      // why chunks were not written; 0: the size cap
     uint32_t is_complete;      // 1: the recorder saw the end
     uint64_t log_size;         // bytes of the log, this header included
     uint64_t spoiled_chunks;   // chunks that the program had written over before they could be written to the log
-    uint64_t is_spoiled;       // 1: it had written over the buffers' head: more may be missing than these fields say
-    // Sums as of CTraceSum.h.
+    uint64_t is_spoiled;       // 1: the program had written over the buffers' head; more may be missing than said here
+    // Sums as CTraceSum.h computes them.
     uint64_t start_sum;  // of the bytes before unplaced_calls, which stay as they are
-    uint64_t end_sum;    // of those from there to this field
+    uint64_t end_sum;    // of the bytes from there up to this field
 };
 
 // ---- Chunks ------------------------------------------------------------------------------------------------------
 
 #define FATHOM_CHUNK_RECORDS 1u   // payload: open call path, then records of one thread
 #define FATHOM_CHUNK_METADATA 2u  // payload: metadata items of one process; thread is 0
-// A chunk the program never finished is told by end_ticks being 0.
+// A chunk that the program never finished has an end_ticks of 0.
 
 #define FATHOM_FLAG_SEALED 1u   // payload_sum and header_sum hold: as Fletcher-64 sums, unless HASHED
 #define FATHOM_FLAG_LAST 2u     // the thread ended after this chunk
 #define FATHOM_FLAG_GAP 4u      // enters or exits since the previous chunk left no record: the path is the truth
-#define FATHOM_FLAG_STOPPED 8u  // recording was stopped: what was open at the end is not known to have gone on
+#define FATHOM_FLAG_STOPPED 8u  // recording was stopped: calls open at the end may not have gone on after it
 
 #define FATHOM_FLAG_PATH                                                                                               \
     16u  // recording was started since the previous chunk, or since its calls of this lane were
@@ -102,14 +102,14 @@ struct fathom_chunk {
     uint32_t function_base;  // high 32 bits of function addresses at the start
     uint32_t used;           // payload bytes; stored after the bytes it counts
     uint32_t capacity;       // payload bytes the slot can hold
-    uint32_t path_calls;     // listed open calls that no ENTER tells of: entered while nothing could be written
+    uint32_t path_calls;     // listed open calls without an ENTER: entered while nothing could be written
     uint64_t payload_sum;    // of the payload, by the recorder; in a slot that is being written, payload bytes with the
                              // records that may still be taken back, if those are more than `used`
-    uint64_t header_sum;     // of the header with 0 in this field, by the recorder; of Fletcher-64: of what is before it
+    uint64_t header_sum;     // of the header with 0 in this field, by the recorder; Fletcher-64: of what is before it
     char name[16];           // thread name, NUL-padded; not covered by a header_sum of Fletcher-64
 };
 
-#define FATHOM_DEPTH_LIMIT 0x4000000u  // open calls of a lane, at most; what is deeper is lost
+#define FATHOM_DEPTH_LIMIT 0x4000000u  // open calls of a lane, at most; deeper calls are lost
 
 // One open call, outermost first.
 struct fathom_path_entry {
@@ -162,16 +162,17 @@ struct fathom_path_entry {
 
 #define FATHOM_TASK_CONTEXTS 4u
 #define FATHOM_TASK_DEPTH_LIMIT 64u
-#define FATHOM_TASK_RESUMED 1u  // the piece is what the task was last suspended to go on with
+#define FATHOM_TASK_RESUMED 1u  // the piece is the one that the task, when last suspended, was to go on with
 
-// What runs of a task between two suspensions, or of one of its functions until it calls or returns to the next, is one
-// call on the thread's stack: a piece. Contexts are addresses that stand for asynchronous calls while these last.
+// A piece is a part of a task that is one call on the thread's stack: it runs between two suspensions, or, within one
+// function of the task, until that calls the next one or returns to it. Contexts are addresses that stand for
+// asynchronous calls while these last.
 struct fathom_task {
     uint32_t task;    // id in the process
-    uint8_t depth;    // contexts from the one that was passed to the task's first; the limit: or more; 0: not known
+    uint8_t depth;    // contexts from the piece's to the task's first; the limit: that many or more; 0: not known
     uint8_t flags;    // FATHOM_TASK_*
-    uint16_t resume;  // what the task was last suspended to go on with, hashed: when it differs, it was suspended
-    uint64_t contexts[FATHOM_TASK_CONTEXTS];  // the first of them: the one that was passed, its caller's, and so on
+    uint16_t resume;  // hash of what the task was last suspended to go on with; a new one: it was suspended
+    uint64_t contexts[FATHOM_TASK_CONTEXTS];  // the innermost: the piece's, its caller's, and so on
 };
 
 // ---- Metadata ----------------------------------------------------------------------------------------------------
@@ -233,8 +234,8 @@ struct fathom_unload_item {
 #define FATHOM_END_FAILED_EXEC 5u  // the runtime: it failed, so the image goes on
 #define FATHOM_END_WAITED 2u    // the recorder: it waited for the process, which ended with `status`
 
-// The image ended. Absent when it was killed and is not the process that the recorder started; when it became another
-// image by exec, that one's start tells.
+// The image ended. There is none when the image was killed and is not the process that the recorder started. When an
+// image became another one by exec, the start of that one tells.
 struct fathom_end_item {
     struct fathom_item item;
     uint64_t ticks;
@@ -250,7 +251,7 @@ struct fathom_end_item {
 // name later. Body ends with `text_size` bytes.
 struct fathom_name_item {
     struct fathom_item item;
-    uint32_t id;    // not 0, which stands for all names that there was no room for
+    uint32_t id;    // never 0, which stands for all names without room
     uint32_t kind;  // FATHOM_NAME_*
     uint32_t text_size;
     uint32_t reserved;
@@ -258,7 +259,7 @@ struct fathom_name_item {
 #define FATHOM_NAME_LIMIT 255u  // bytes of a name that are kept
 
 // The process wrote a title over its arguments, as setproctitle does. Body ends with `text_size` bytes, what
-// /proc/PID/cmdline would say: words may end with NUL, and what the title does not need is NUL or blank.
+// /proc/PID/cmdline would say: words may end with NUL, and bytes that the title does not need are NUL or blank.
 struct fathom_title_item {
     struct fathom_item item;
     uint64_t ticks;  // when the runtime saw it
@@ -267,8 +268,8 @@ struct fathom_title_item {
 };
 #define FATHOM_TITLE_LIMIT 512u  // bytes of a title that are kept
 
-// A program with hooks that was started and not recorded. Only in metadata of process FATHOM_NO_PROCESS, which is the
-// session's own, by the recorder. Body ends with `path_size` bytes.
+// A program with hooks that was started and not recorded. The recorder writes such items, only into the metadata of
+// process FATHOM_NO_PROCESS, which is the session's own. Body ends with `path_size` bytes.
 struct fathom_missed_item {
     struct fathom_item item;
     uint64_t ticks;  // when it was started
@@ -334,10 +335,10 @@ struct fathom_buffers {
 #define FATHOM_MISSED_PRIVILEGED 3u  // set-uid or set-gid, so that nothing is preloaded
 #define FATHOM_MISSED_NO_ACCESS 4u   // its process could not open the buffers: other rights, or another root directory
 
-// A program that a process with the runtime started and that cannot be recorded, whether it has hooks or not. They lie
-// behind the slots' words, as many as there is room for before the slots.
+// A program that a process with the runtime started and that cannot be recorded, whether it has hooks or not. These lie
+// behind the slots' words, as many as fit before the slots.
 struct fathom_missed {
-    uint32_t size;  // of the path; stored last; 0: not there, or the program could not be started
+    uint32_t size;  // of the path; stored last; 0: no entry, or the program could not be started
     uint32_t pid;
     uint32_t reason;  // FATHOM_MISSED_*
     uint32_t reserved;
@@ -393,7 +394,8 @@ FATHOM_PUBLIC_INLINE uint64_t fathom_scope_base(void) { return FATHOM_SCOPE_BASE
 // FATHOM_SLOT_* of a slot's word.
 FATHOM_PUBLIC_INLINE uint32_t fathom_slot_state(uint32_t word) { return word & 3u; }
 
-// Slots mapped at once: 4 MB, so that a program that locks its memory or limits it has little of ours.
+// The number of slots that are mapped at a time: 4 MB of them, so that a program that locks or limits its memory has
+// little of ours.
 FATHOM_PUBLIC_INLINE uint32_t fathom_window_slots(uint32_t slot_size) { return (4u << 20) / slot_size; }
 
 // Where the first struct fathom_missed lies in the buffers.
@@ -404,7 +406,8 @@ FATHOM_PUBLIC_INLINE uint64_t fathom_missed_offset(uint32_t words_offset) {
 
 FATHOM_PUBLIC_INLINE uint32_t fathom_load32(const uint32_t *p) { return __atomic_load_n(p, __ATOMIC_ACQUIRE); }
 FATHOM_PUBLIC_INLINE void fathom_store32(uint32_t *p, uint32_t value) { __atomic_store_n(p, value, __ATOMIC_RELEASE); }
-// Loads before it are not satisfied by what is there after it: for a look whether what was copied changed meanwhile.
+// Makes loads before the fence happen before loads after it. A reader uses it to look whether what it copied has
+// changed meanwhile.
 FATHOM_PUBLIC_INLINE void fathom_load_fence(void) { __atomic_thread_fence(__ATOMIC_ACQUIRE); }
 FATHOM_PUBLIC_INLINE uint32_t fathom_add32(uint32_t *p, uint32_t value) {
     return __atomic_fetch_add(p, value, __ATOMIC_ACQ_REL);
@@ -426,18 +429,19 @@ FATHOM_PUBLIC_INLINE uint32_t fathom_record_size(uint16_t unit) {
     return value - FATHOM_SPECIAL < sizeof sizes ? sizes[value - FATHOM_SPECIAL] : 2;
 }
 
-// Payload bytes in a slot whose writer is gone: with the records that it might have taken back.
+// Payload bytes in a slot whose writer is gone, with the records that the writer might have taken back.
 FATHOM_PUBLIC_INLINE uint32_t fathom_chunk_written(const struct fathom_chunk *chunk) {
     int is_whole = chunk->end_ticks || chunk->payload_sum <= chunk->used || chunk->payload_sum > chunk->capacity;
     return is_whole ? chunk->used : (uint32_t)chunk->payload_sum;
 }
 
-// Whether a chunk's header can be what the runtime wrote into a slot: any program may write over the buffers. `used` is
-// the payload's size as it was read; `first` and `last` are moments, in ticks, that nothing happened before or after.
+// Whether a chunk's header can be one that the runtime wrote into a slot. It may not be, because any program may write
+// over the buffers. `used` is the payload's size as it was read. `first` and `last` are moments in ticks: nothing
+// happened before `first` or after `last`.
 FATHOM_PUBLIC_INLINE int fathom_chunk_is_sound(const struct fathom_chunk *chunk, uint32_t used, uint32_t slot_size,
                                                uint64_t first, uint64_t last) {
     uint64_t end = chunk->end_ticks ? chunk->end_ticks : chunk->begin_ticks;
-    uint64_t before = chunk->begin_ticks - first;  // each lost call took a tick at least
+    uint64_t before = chunk->begin_ticks - first;  // each lost call took at least one tick
     int is_records = chunk->kind == FATHOM_CHUNK_RECORDS;
     return chunk->magic == FATHOM_CHUNK_MAGIC && (is_records || chunk->kind == FATHOM_CHUNK_METADATA) &&
            is_records == (chunk->thread != 0) && slot_size > sizeof *chunk && used <= slot_size - sizeof *chunk &&

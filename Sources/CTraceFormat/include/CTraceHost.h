@@ -24,7 +24,8 @@ FATHOM_PUBLIC_INLINE void fathom_wait32(uint32_t *word, uint32_t expected, uint6
 
 FATHOM_PUBLIC_INLINE void fathom_wake32(uint32_t *word) { syscall(SYS_futex, word, FUTEX_WAKE, 1, NULL, NULL, 0); }
 
-// fork, which Swift hides because it leaves all threads but the caller behind: for a process that has only that one.
+// Calls fork, which Swift hides because the child has no other thread than the caller. Only for a process with one
+// thread.
 FATHOM_PUBLIC_INLINE int fathom_fork(void) { return fork(); }
 
 // Has the calling thread wait until a processor is free, or a time slice over, instead of interrupting another when it wakes
@@ -46,15 +47,15 @@ FATHOM_PUBLIC_INLINE void fathom_yield_to_others(uint64_t slice_ns) {
 
 #define FATHOM_SETLEASE 1024  // F_SETLEASE, which <fcntl.h> hides without _GNU_SOURCE
 
-// Asks for a read lease on a file and gives it back: 0 when it was granted, which is when nobody has the file open for
-// writing. fcntl is variadic, which Swift cannot call.
+// Asks for a read lease on a file and gives it back. The result is 0 when the lease was granted, which is when nobody
+// has the file open for writing. Swift cannot call fcntl, which is variadic.
 FATHOM_PUBLIC_INLINE int fathom_try_lease(int descriptor) {
     if (fcntl(descriptor, FATHOM_SETLEASE, F_RDLCK)) return -1;
     return fcntl(descriptor, FATHOM_SETLEASE, F_UNLCK);
 }
 
-// Whether the counter runs at one rate in all power states (Intel SDM vol. 3, "Invariant TSC"). Whether it agrees
-// between CPUs only the kernel knows.
+// Whether the counter runs at one rate in all power states (Intel SDM vol. 3, "Invariant TSC"). Only the kernel knows
+// whether it agrees between CPUs.
 FATHOM_PUBLIC_INLINE int fathom_counter_is_invariant(void) {
 #if defined(__x86_64__)
     unsigned a, b, c, d;

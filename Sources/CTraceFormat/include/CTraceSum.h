@@ -23,8 +23,8 @@ FATHOM_PUBLIC_INLINE uint64_t fathom_hash_round(uint64_t sum, uint64_t word) {
     return fathom_rotate(sum + word * FATHOM_PRIME_2, 31) * FATHOM_PRIME_1;
 }
 
-// XXH64 with seed 0 (Y. Collet, https://github.com/Cyan4973/xxHash/blob/dev/doc/xxhash_spec.md), some 5 GB/s. Changes of any
-// two places are found, where sums that add miss those of high bits.
+// XXH64 with seed 0 (Y. Collet, https://github.com/Cyan4973/xxHash/blob/dev/doc/xxhash_spec.md), at some 5 GB/s. It
+// finds changes in any two places, where sums that only add miss changes of high bits.
 FATHOM_PUBLIC_INLINE uint64_t fathom_hash(const void *bytes, size_t size) {
     const unsigned char *p = (const unsigned char *)bytes, *end = p + size;
     uint64_t sum = FATHOM_PRIME_5;
@@ -51,8 +51,8 @@ FATHOM_PUBLIC_INLINE uint64_t fathom_hash(const void *bytes, size_t size) {
     return sum ^ sum >> 32;
 }
 
-// Fletcher-64 (J. G. Fletcher, 1982, with 32-bit words and modulus 2^32): chunks that are not HASHED.
-// `size` is rounded down to whole words; the rest of a last word counts as zero-extended.
+// Fletcher-64 (J. G. Fletcher, 1982, with 32-bit words and modulus 2^32), for chunks that are not HASHED. `size` is
+// rounded down to whole words; the rest of a last word counts as zero-extended.
 FATHOM_PUBLIC_INLINE uint64_t fathom_sum(const void *bytes, size_t size) {
     const unsigned char *p = (const unsigned char *)bytes;
     uint32_t a = 1, b = 0, word;
@@ -68,7 +68,7 @@ FATHOM_PUBLIC_INLINE uint64_t fathom_sum(const void *bytes, size_t size) {
     return (uint64_t)b << 32 | a;
 }
 
-// What a chunk's header_sum is to be.
+// The right header_sum of a chunk.
 FATHOM_PUBLIC_INLINE uint64_t fathom_header_sum(struct fathom_chunk chunk) {
     if (!(chunk.flags & FATHOM_FLAG_HASHED)) return fathom_sum(&chunk, offsetof(struct fathom_chunk, header_sum));
     chunk.header_sum = 0;
@@ -79,7 +79,7 @@ FATHOM_PUBLIC_INLINE uint64_t fathom_payload_sum(uint8_t flags, const void *payl
     return flags & FATHOM_FLAG_HASHED ? fathom_hash(payload, size) : fathom_sum(payload, size);
 }
 
-// What a file header's two sums are to be.
+// The right values of a file header's two sums.
 FATHOM_PUBLIC_INLINE uint64_t fathom_start_sum(struct fathom_trace_header header) {
     return fathom_hash(&header, offsetof(struct fathom_trace_header, unplaced_calls));
 }
