@@ -1,10 +1,10 @@
 internal import Glibc
 
-/// Memory for one array in a hot loop. It grows by `realloc`, which moves large pieces by their addresses: no copy is made
-/// of them, and what was not written yet takes no memory. Freed by hand.
+/// Memory for one array in a hot loop. It grows by `realloc`, which gives large pieces new addresses instead of copying
+/// them. What was not written yet takes no memory. The owner frees it.
 struct GrowingMemory<Element: BitwiseCopyable> {
     private(set) var start: UnsafeMutablePointer<Element>
-    /// Elements there is room for.
+    /// The number of elements that there is room for.
     private(set) var capacity: Int
 
     /// All bytes are 0.
@@ -15,7 +15,8 @@ struct GrowingMemory<Element: BitwiseCopyable> {
 
     func free() { Glibc.free(start) }
 
-    /// Makes room for `capacity` elements; what lies in those that are new is not known. The last ones may be cut off.
+    /// Changes the room to `capacity` elements. New elements have no known value; when the room shrinks, the last ones
+    /// are lost.
     mutating func resize(to capacity: Int) {
         start = GrowingMemory.bound(realloc(start, capacity * MemoryLayout<Element>.stride))
         self.capacity = capacity

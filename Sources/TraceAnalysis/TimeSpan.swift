@@ -4,7 +4,7 @@ public struct TimeSpan: Sendable, Equatable {
 
     public init(nanoseconds: UInt64) { self.nanoseconds = nanoseconds }
 
-    /// Reads `text`, or gives nil when it is not a number with one of the units ns, us, µs, ms, s, m.
+    /// Reads `text`; nil when that is not a number with one of the units ns, us, µs, ms, s, m.
     public init?(_ text: some StringProtocol) {
         let digits = text.prefix { $0.isASCII && $0.isNumber || $0 == "." }
         let scale: Double

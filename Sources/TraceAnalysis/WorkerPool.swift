@@ -7,7 +7,7 @@ final class WorkerPool {
     private var next = 0
     private let lock: UnsafeMutablePointer<pthread_mutex_t>
 
-    /// Processors that the system has.
+    /// The number of processors that the system has.
     static var processors: Int { max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))) }
 
     init(jobs: Int, body: @escaping (Int, WorkerPool) -> Void) {
@@ -22,15 +22,15 @@ final class WorkerPool {
         lock.deallocate()
     }
 
-    /// Runs `body` while no other worker is in here.
+    /// Runs `body` while no other worker runs one.
     func exclusively<Result>(_ body: () -> Result) -> Result {
         pthread_mutex_lock(lock)
         defer { pthread_mutex_unlock(lock) }
         return body()
     }
 
-    /// Runs all jobs, the lowest numbers first, and returns when they are through. A worker that the system does not
-    /// grant is done without.
+    /// Runs all jobs, the lowest numbers first, and returns when they are done. If the system does not grant a worker's
+    /// thread, the others do its work.
     func run(workers: Int) {
         var threads: [pthread_t] = []
         for _ in 1..<max(workers, 1) {
