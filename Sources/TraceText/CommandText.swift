@@ -24,7 +24,7 @@ public enum CommandText {
         return "$'\(quoted)'"
     }
 
-    /// `\n`, `\x1b`, or `\u202e`: to a shell, `\x9b` would be a byte and not the character.
+    /// The character as `\n`, `\x1b`, or `\u202e`. To a shell, `\x9b` would be a byte and not that character.
     private static func escape(_ scalar: Unicode.Scalar) -> String {
         if let escape = scalar.shellEscape { return escape }
         let digits = String(scalar.value, radix: 16)

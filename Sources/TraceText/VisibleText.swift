@@ -1,8 +1,9 @@
 extension String {
-    /// The text as it may be shown: characters that would steer a terminal, end a line or turn the direction of writing
-    /// around are written out, as `\n`, `\x1b` or `\u{202e}`. Names come from programs, which may call things what they like.
+    /// The text in a form that is safe to show. Characters that would steer a terminal, end a line or change the
+    /// direction of writing are written out, as `\n`, `\x1b` or `\u{202e}`. Names come from programs, which may choose
+    /// any.
     ///
-    /// - Complexity: O(bytes); nothing is copied when there is none.
+    /// - Complexity: O(bytes); nothing is copied when there is no such character.
     public var visible: String {
         var text = self
         let isPlain = text.withUTF8 { bytes in
@@ -28,7 +29,7 @@ extension Unicode.Scalar {
     /// The character written out, as Swift has it: `\n`, `\x1b`, `\u{202e}`.
     var escape: String { shellEscape ?? "\\u{\(String(value, radix: 16))}" }
 
-    /// The character written out, if shells have the same way to write it: those of ASCII.
+    /// The character written out, if shells write it in the same way, as they do those of ASCII; otherwise nil.
     var shellEscape: String? {
         switch self {
         case "\n": "\\n"

@@ -28,9 +28,9 @@ FATHOM_PUBLIC_INLINE void fathom_wake32(uint32_t *word) { syscall(SYS_futex, wor
 // thread.
 FATHOM_PUBLIC_INLINE int fathom_fork(void) { return fork(); }
 
-// Has the calling thread wait until a processor is free, or a time slice over, instead of interrupting another when it wakes
-// (SCHED_BATCH), and run before others then, because its own slices are short (sched(7); Linux 6.12 and later heed it).
-// Nothing changes for a thread with a policy of its own.
+// Makes the calling thread a batch thread (SCHED_BATCH) with short time slices. When it wakes, it interrupts no other
+// thread, but waits until a processor is free or a time slice is over; then it runs before others, because its own
+// slices are short (sched(7); Linux 6.12 and later heed it). A thread with a policy of its own stays as it is.
 FATHOM_PUBLIC_INLINE void fathom_yield_to_others(uint64_t slice_ns) {
     struct {
         uint32_t size, policy;
@@ -38,7 +38,7 @@ FATHOM_PUBLIC_INLINE void fathom_yield_to_others(uint64_t slice_ns) {
         int32_t nice;
         uint32_t priority;
         uint64_t runtime, deadline, period;
-    } attributes;  // struct sched_attr, whose headers disagree
+    } attributes;  // struct sched_attr, on which headers disagree
     if (syscall(SYS_sched_getattr, 0, &attributes, sizeof attributes, 0) || attributes.policy != 0) return;
     attributes.policy = 3;
     attributes.runtime = slice_ns;
