@@ -10,6 +10,7 @@ public final class MappedFile {
     public let size: Int
     /// Bytes the file takes on disk or in memory; less than `size` when it has holes.
     public let allocatedSize: Int
+    private let file: PlainFile
     private static let releaseSize = 4 << 20
     /// What Linux maps around a fault: 64 KiB (fault_around_bytes).
     private static let neighbourhood = 64 << 10
@@ -18,7 +19,7 @@ public final class MappedFile {
     ///
     /// - Throws: ``TraceFormatError/unreadable(path:errno:)``, ``TraceFormatError/notAFile(path:)``.
     public init(path: String) throws(TraceFormatError) {
-        let file = try PlainFile(path: path)
+        file = try PlainFile(path: path)
         size = file.size
         allocatedSize = file.allocatedSize
         guard size > 0 else {
@@ -34,6 +35,11 @@ public final class MappedFile {
     deinit {
         if size > 0 { munmap(UnsafeMutableRawPointer(mutating: start), size) }
     }
+
+    /// Reads a value that is nothing but bytes, without mapping its pages.
+    ///
+    /// - Returns: Whether the file holds that much at `offset`.
+    func read<Value: BitwiseCopyable>(_ value: inout Value, at offset: Int) -> Bool { file.read(&value, at: offset) }
 
     /// What one reader has read and not given back yet: offsets, and how many bytes between them.
     struct ReadStretch {

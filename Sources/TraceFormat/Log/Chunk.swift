@@ -70,8 +70,16 @@ public struct Chunk {
     ///   - used: payload bytes, when known better than from the header.
     init?(at header: UnsafeRawPointer, available: Int, used: Int? = nil, file: String, offset: UInt64) {
         guard available >= Chunk.headerSize else { return nil }
-        let raw = header.loadUnaligned(as: fathom_chunk.self)
-        guard raw.magic == FATHOM_CHUNK_MAGIC else { return nil }
+        self.init(
+            header.loadUnaligned(as: fathom_chunk.self), at: header, available: available, used: used, file: file,
+            offset: offset)
+    }
+
+    /// The same of a header that was read already: what `header` points to is not looked at.
+    init?(
+        _ raw: fathom_chunk, at header: UnsafeRawPointer, available: Int, used: Int? = nil, file: String, offset: UInt64
+    ) {
+        guard available >= Chunk.headerSize, raw.magic == FATHOM_CHUNK_MAGIC else { return nil }
         flags = raw.flags
         isSealed = UInt32(raw.flags) & FATHOM_FLAG_SEALED != 0
         if isSealed, fathom_header_sum(raw) != raw.header_sum { return nil }
