@@ -1,3 +1,4 @@
+internal import TraceAnalysis
 public import TraceFormat
 public import TraceText
 
@@ -14,7 +15,6 @@ public struct InfoReport {
     }
 
     /// Calls, bytes and the time from start to the last moment known, of the whole session.
-    /// Verifies every chunk on the way, so that damage is told.
     private func totals() -> (calls: UInt64, bytes: Int, duration: UInt64, tracer: UInt64, threads: Int) {
         var totals = (calls: UInt64(0), bytes: 0, duration: UInt64(0), tracer: UInt64(0), threads: 0)
         for process in session.processes {
@@ -24,10 +24,16 @@ public struct InfoReport {
                 totals.tracer &+= session.clock.nanoseconds(in: thread.tracerTicks)
                 totals.threads += 1
                 totals.duration = max(totals.duration, session.clock.nanoseconds(at: thread.lastTicks()))
-                for chunk in thread.chunks.indices { _ = thread.payloadIsIntact(ofChunk: chunk) }
             }
         }
         return totals
+    }
+
+    /// Reads every chunk, so that damage is told. What headers tell is handed out before: to read a long log takes seconds.
+    private func findDamage() -> [Damage] {
+        writer.flush()
+        PayloadCheck.run(session)
+        return session.damage.entries
     }
 
     private func endText(_ process: TracedProcess) -> String {
@@ -115,8 +121,9 @@ public struct InfoReport {
         row("processes", "\(session.processes.count), threads \(totals.threads)")
         writeMissed()
         for process in session.processes { writeText(process) }
-        row("damage", session.damage.entries.isEmpty ? "none" : "\(session.damage.entries.count)")
-        for damage in session.damage.entries { writer.write("  \(damage)\n") }
+        let damage = findDamage()
+        row("damage", damage.isEmpty ? "none" : "\(damage.count)")
+        for damage in damage { writer.write("  \(damage)\n") }
     }
 
     private func writeText(_ process: TracedProcess) {
@@ -220,7 +227,7 @@ public struct InfoReport {
             writeJSON(process)
         }
         list("],\"not_recorded\":", session.missed.map(\.path))
-        list(",\"damage\":", session.damage.entries.map(\.description))
+        list(",\"damage\":", findDamage().map(\.description))
         writer.write("}\n" as StaticString)
     }
 
