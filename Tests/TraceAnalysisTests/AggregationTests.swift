@@ -204,6 +204,36 @@ import TraceFormat
         #expect(one.damage.entries.map(\.description).sorted() == many.damage.entries.map(\.description).sorted())
     }
 
+    /// A short stretch of time is added up without a look at what is far from it, and with one at what is damaged in it.
+    @Test(arguments: 1...12)
+    func windowsAreSought(_ seed: Int) throws {
+        let trace = RandomTrace(seed: UInt64(seed), count: 4000, chunkCalls: 20, maxDepth: 4)
+        try trace.writer.write(to: path)
+        let session = try Session(path: path)
+        let chunks = session.processes[0].threads[0].chunks
+        let begin = session.clock.nanoseconds(at: chunks[chunks.count / 2].beginTicks)
+        let window = filter { ($0.from, $0.to) = (begin, begin + 1_000_000) }
+        // So many workers that all is read.
+        let whole = try aggregate(window, workers: 1000)
+        #expect(!whole.paths.isEmpty)
+        func damage(_ indices: [Int]) throws -> Session {
+            var log = trace.writer.log
+            for index in indices {
+                log[Int(chunks[index].offset) + Chunk.headerSize + chunks[index].payload.count - 1] ^= 1
+            }
+            try writeFile(log, to: path + "/trace")
+            return try Session(path: path)
+        }
+        let far = try damage([0, 1, 2, chunks.count - 2, chunks.count - 1])
+        try expectSame(aggregate(far, window, workers: 1, partSize: 1), whole)
+        #expect(far.damage.entries.isEmpty)
+
+        let near = try damage([chunks.count / 2])
+        let sought = try aggregate(near, window, workers: 1, partSize: 1)
+        #expect(!near.damage.entries.isEmpty)
+        try expectSame(sought, aggregate(window, workers: 1000))
+    }
+
     /// Other stacks of the thread cannot be known in the middle of it.
     @Test func lanesAreReplayedInOnePiece() throws {
         let writer = TraceWriter()

@@ -141,6 +141,84 @@ import TraceFormat
         }
     }
 
+    /// Nor does it matter when something is damaged: what is shown is the same, and so is the damage that is told of.
+    @Test(arguments: 1...20)
+    func onePassOrTwoOfDamaged(_ seed: Int) throws {
+        let trace = RandomTrace(seed: UInt64(seed), count: 600, chunkCalls: 20)
+        try trace.writer.write(to: path)
+        let chunks = try Session(path: path).processes[0].threads[0].chunks
+        var random = SeededGenerator(seed: UInt64(seed))
+        var log = trace.writer.log
+        for _ in 0..<3 {
+            let chunk = chunks[Int.random(in: 0..<chunks.count, using: &random)]
+            log[Int(chunk.offset) + Chunk.headerSize + Int.random(in: 0..<chunk.payload.count, using: &random)] ^= 1
+        }
+        try writeFile(log, to: path + "/trace")
+        let once = try shown()
+        #expect(!once.damage.isEmpty)
+        #expect(try shown(budget: 0) == once)
+        let window = filter { ($0.from, $0.to) = (1_000_000, 4_000_000) }
+        #expect(try shown(window, budget: 0).lines == shown(window).lines)
+    }
+
+    /// The first lines are there while the rest of the recording is unread, damaged as it may be; whoever reads on is told.
+    @Test(arguments: 1...8)
+    func firstLinesComeFirst(_ seed: Int) throws {
+        let trace = RandomTrace(seed: UInt64(seed), count: 2000, chunkCalls: 20, maxDepth: 5)
+        try trace.writer.write(to: path)
+        let whole = try shown(budget: 0)
+        let last = try #require(try Session(path: path).processes[0].threads[0].chunks.last)
+        var log = trace.writer.log
+        log[Int(last.offset) + Chunk.headerSize + last.payload.count - 1] ^= 1
+        try writeFile(log, to: path + "/trace")
+        let first = try shown(budget: 0, limit: 8)
+        #expect(first.lines.count < 12 && first.lines == Array(whole.lines.prefix(first.lines.count)))
+        #expect(first.damage.isEmpty)
+        #expect(try shown(budget: 0).damage.count == 1)
+    }
+
+    /// A stretch of time is shown without a look at what is far from it.
+    @Test(arguments: 1...8)
+    func windowsAreSought(_ seed: Int) throws {
+        let trace = RandomTrace(seed: UInt64(seed), count: 4000, chunkCalls: 20, maxDepth: 4)
+        try trace.writer.write(to: path)
+        let session = try Session(path: path)
+        let chunks = session.processes[0].threads[0].chunks
+        let from = session.clock.nanoseconds(at: chunks[chunks.count / 2].beginTicks)
+        let window = filter { ($0.from, $0.to) = (from, from + 1_000_000) }
+        let whole = try shown(window)
+        #expect(!whole.lines.isEmpty)
+        var log = trace.writer.log
+        for index in [0, 1, 2, chunks.count - 2, chunks.count - 1] {
+            log[Int(chunks[index].offset) + Chunk.headerSize + chunks[index].payload.count - 1] ^= 1
+        }
+        try writeFile(log, to: path + "/trace")
+        let sought = try shown(window, budget: 0)
+        #expect(sought.lines == whole.lines)
+        #expect(sought.damage.isEmpty)
+    }
+
+    private struct Shown: Equatable {
+        var lines: [String]
+        var damage: [String]
+    }
+
+    /// The tree, as far as `limit` lines, and the damage that was found then.
+    private func shown(
+        _ filter: TreeFilter = TreeFilter(), budget: Int = 1 << 17, limit: Int = .max
+    ) throws -> Shown {
+        let session = try Session(path: path)
+        let functions = FunctionTable { _, address in
+            ResolvedFunction(name: String(address), module: nil, file: nil, line: 0)
+        }
+        let tree = CallTree(
+            of: session, resolver: FunctionResolver(functions), filter: filter, layout: TreeLayout(), budget: budget)
+        var visitor = TextVisitor(functions: functions)
+        visitor.limit = limit
+        for thread in session.processes.flatMap(\.threads) { tree.walk(thread, &visitor) }
+        return Shown(lines: visitor.lines, damage: session.damage.entries.map(\.description))
+    }
+
     /// Versions of a function are one in each module; what has no other version, and what is in no module, goes by address.
     @Test func versionsOfOneFunction() {
         let functions = FunctionTable(
@@ -225,7 +303,8 @@ import TraceFormat
 private struct TextVisitor: TreeVisitor {
     let functions: FunctionTable
     var lines: [String] = []
-    let wantsMore = true
+    var limit = Int.max
+    var wantsMore: Bool { lines.count < limit }
 
     init(functions: FunctionTable) { self.functions = functions }
 

@@ -141,7 +141,11 @@ public struct Aggregation {
         let sizes = threads.map(\.bytes)
         let order = threads.indices.sorted { (sizes[$0], $1) > (sizes[$1], $0) }
         let works = order.map {
-            ThreadWork($0, threads[$0], spaces[$0], boundaries: boundaries(of: threads[$0], sizes[$0]))
+            let seek = CallPathSeek(
+                threads[$0], clock: session.clock, from: filter.from, to: filter.to, part: 0.5 / Double(workers))
+            return ThreadWork(
+                $0, threads[$0], spaces[$0], seek,
+                boundaries: seek == nil ? boundaries(of: threads[$0], sizes[$0]) : [])
         }
         let jobs = works.flatMap { work in work.parts.indices.map { (work, $0) } }
         withoutActuallyEscaping(take) { take in
@@ -183,6 +187,13 @@ public struct Aggregation {
 
     private func replay(_ work: ThreadWork, _ part: Int, onChunk: @escaping (Int) -> Void) -> CallPathSink {
         let thread = work.parts[part]
+        if let seek = work.seek {
+            var sink = CallPathSink(work.space, from: filter.from, to: filter.to, seek: seek, onChunk: onChunk)
+            let chunks = seek.chunks.lowerBound..<thread.chunks.count
+            StackReplay.run(thread, clock: session.clock, chunks: chunks, into: &sink)
+            if sink.isSelfContained, sink.isThrough { return sink }
+            sink.free()
+        }
         var sink = CallPathSink(
             work.space, from: filter.from, to: filter.to, carriedIn: part == 0 ? 0 : thread.chunks[0].depth,
             lastChunk: part == work.parts.count - 1 ? nil : thread.chunks.count - 1, onChunk: onChunk)
@@ -214,10 +225,14 @@ private final class ThreadWork {
     let thread: TracedThread
     let space: AddressSpace
     let parts: [TracedThread]
+    let seek: CallPathSeek?
     private let damage = DamageLog()
     private var sinks: [CallPathSink?]
 
-    init(_ index: Int, _ thread: TracedThread, _ space: AddressSpace, boundaries: [Int]) {
+    init(
+        _ index: Int, _ thread: TracedThread, _ space: AddressSpace, _ seek: CallPathSeek?, boundaries: [Int]
+    ) {
+        self.seek = seek
         self.index = index
         self.thread = thread
         self.space = space

@@ -1,3 +1,5 @@
+internal import TraceFormat
+
 /// Adds up the calls of one thread, or of a stretch of its chunks, by call path, as they are replayed.
 ///
 /// Functions are numbers of addresses in memory here: what they are is asked once each, when the thread is through.
@@ -36,6 +38,8 @@ struct CallPathSink: CallSink {
     /// Calls open at the end.
     private(set) var carriedOut: [CarriedCall] = []
     private let lastChunk: Int?
+    /// Set where the stretch is one of time: it begins with what calls had before, and tells how those end that reach beyond.
+    private let seek: CallPathSeek?
     private let onChunk: (Int) -> Void
     /// Nothing in the stretch depends on what happened before it but the calls that were open.
     private(set) var isSelfContained = true
@@ -47,17 +51,19 @@ struct CallPathSink: CallSink {
     /// - Parameters:
     ///   - carriedIn: calls open at the beginning of a stretch that is not the first.
     ///   - lastChunk: the last chunk of a stretch that is not the last.
+    ///   - seek: what lies before and behind a stretch that is read without them.
     ///   - onChunk: told of every chunk that was read.
     init(
         _ space: AddressSpace, from: UInt64, to: UInt64, carriedIn: UInt32 = 0, lastChunk: Int? = nil,
-        onChunk: @escaping (Int) -> Void = { _ in }
+        seek: CallPathSeek? = nil, onChunk: @escaping (Int) -> Void = { _ in }
     ) {
         self.space = space
         self.from = from
         self.to = to
         self.lastChunk = lastChunk
         self.onChunk = onChunk
-        toCarryIn = carriedIn
+        self.seek = seek
+        toCarryIn = seek.map { UInt32($0.before.count) } ?? carriedIn
         addressesChange = space.addressesChange
     }
 
@@ -83,6 +89,12 @@ struct CallPathSink: CallSink {
     @inline(never)
     private mutating func carryIn(_ call: UnsafeMutablePointer<OpenCall<Payload>>) {
         toCarryIn -= 1
+        if let seek {
+            let before = seek.before[seek.before.count - 1 - Int(toCarryIn)]
+            call.pointee.payload.callees = before.callees
+            call.pointee.payload.dropped = before.dropped
+            return
+        }
         call.pointee.payload.isCarried = true
         carriedIn.append(CarriedCall(call: call.pointee))
         openOfCarriedIn += 1
@@ -145,11 +157,13 @@ struct CallPathSink: CallSink {
     mutating func run(lane: UInt32, at moment: UInt64) { isSelfContained = false }
 
     mutating func begin(chunk index: Int, at moment: UInt64, afterGap: Bool) {
-        if index > 0, afterGap { isSelfContained = false }
+        // A stretch that is taken up in the middle has what came before it from elsewhere.
+        if index > seek?.chunks.lowerBound ?? 0, afterGap { isSelfContained = false }
     }
 
     mutating func end(chunk index: Int, main: LaneStack<Payload>) -> Bool {
         onChunk(index)
+        if let seek { return end(chunk: index, of: seek, main) }
         guard let lastChunk else { return true }
         guard isSelfContained else { return false }
         if index == lastChunk {
@@ -161,6 +175,33 @@ struct CallPathSink: CallSink {
 
     private mutating func carryOut(_ main: LaneStack<Payload>) {
         for depth in 0..<main.depth { carriedOut.append(CarriedCall(call: main.base[depth + 1])) }
+    }
+
+    /// Ends the calls that reach beyond the stretch of time.
+    private mutating func end(chunk index: Int, of seek: CallPathSeek, _ main: LaneStack<Payload>) -> Bool {
+        // Where the stretch's last chunk is damaged, its end is not known from this.
+        guard isSelfContained, toCarryIn == 0, index < seek.chunks.upperBound else { return false }
+        guard index + 1 == seek.chunks.upperBound else { return true }
+        guard index + 1 < seek.spans.chunks.count else {
+            isThrough = true
+            return true
+        }
+        guard main.isPath(of: seek.spans.chunks[index + 1]) else { return false }
+        let ends = (0..<main.depth).map { depth in
+            let payload = main.base[depth + 1].payload
+            return seek.spans.end(
+                of: seek.spans.chunks[index + 1].path(at: depth), depth: depth, from: index + 1,
+                SpanningCalls.Sums(callees: payload.callees, dropped: payload.dropped))
+        }
+        guard ends.allSatisfy({ $0 != nil }) else { return false }
+        for (depth, end) in ends.enumerated().reversed() {
+            let call = main.base + (depth + 1)
+            call.pointee.payload.callees = end!.sums.callees
+            call.pointee.payload.dropped = end!.sums.dropped
+            exit(call, end: end!.time, state: end!.state)
+        }
+        isThrough = true
+        return false
     }
 
     // MARK: Joining

@@ -29,18 +29,23 @@ public struct StackReplay<Sink: CallSink> {
     /// data must not fill the memory.
     @usableFromInline var inventable = 1 << 18
 
+    /// - Parameter chunks: a stretch of the thread, which is taken up with the calls that the first of them lists. Nil: all.
+    ///   Only behind the last chunk of the thread do calls end that no record ends.
     @inlinable
-    public static func run(_ thread: TracedThread, clock: Clock, into sink: inout Sink) {
-        var replay = StackReplay(thread, clock: clock, sink: &sink)
-        replay.run(&sink)
+    public static func run(
+        _ thread: TracedThread, clock: Clock, chunks: Range<Int>? = nil, into sink: inout Sink
+    ) {
+        let chunks = chunks ?? 0..<thread.chunks.count
+        var replay = StackReplay(thread, clock: clock, from: chunks.lowerBound, sink: &sink)
+        replay.run(chunks, &sink)
         replay.free()
     }
 
     @inlinable
-    init(_ thread: TracedThread, clock: Clock, sink: inout Sink) {
+    init(_ thread: TracedThread, clock: Clock, from first: Int, sink: inout Sink) {
         self.thread = thread
         self.clock = clock
-        lastTicks = thread.chunks.first?.beginTicks ?? 0
+        lastTicks = first < thread.chunks.count ? thread.chunks[first].beginTicks : 0
         tracerTicks = thread.tracerTicks(upTo: lastTicks)
         stack = LaneStack(lane: 0, payload: sink.base(ofLane: 0))
     }
@@ -58,8 +63,8 @@ public struct StackReplay<Sink: CallSink> {
     }
 
     @inlinable
-    mutating func run(_ sink: inout Sink) {
-        for index in thread.chunks.indices {
+    mutating func run(_ chunks: Range<Int>, _ sink: inout Sink) {
+        for index in chunks {
             guard thread.payloadIsIntact(ofChunk: index) else {
                 isContiguous = false
                 continue
@@ -70,7 +75,7 @@ public struct StackReplay<Sink: CallSink> {
             let main = stack.lane == 0 ? stack : parked[0]!
             if !sink.end(chunk: index, main: main) { return }
         }
-        finish(&sink)
+        if chunks.upperBound == thread.chunks.count { finish(&sink) }
     }
 
     /// Makes the stack agree with the start of a chunk.

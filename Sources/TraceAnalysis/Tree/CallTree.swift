@@ -2,10 +2,10 @@ public import TraceFormat
 
 /// Walks the call trees of a session.
 ///
-/// Small trees are collected and shown at once. A tree of more nodes than the budget is replayed twice: once to learn the
-/// times of calls that span chunks, once to show it chunk by chunk. So memory follows one chunk and the calls open where
-/// chunks end, not the number of calls, except that lanes other than the main one, and trees sorted by cost, are
-/// collected as far as they are kept.
+/// Small trees are collected and shown at once. A tree of more nodes than the budget is shown chunk by chunk, and the times
+/// of calls that span chunks are learnt ahead: from the chunks in which their callees end, or, where that is not
+/// enough, by a replay of all. So memory follows one chunk and the calls open where chunks end, not the number of calls,
+/// except that lanes other than the main one, and trees sorted by cost, are collected as far as they are kept.
 public struct CallTree {
     private let session: Session
     private let resolver: FunctionResolver
@@ -52,17 +52,19 @@ public struct CallTree {
 
     /// Shows the tree of `thread` to `visitor`.
     ///
-    /// - Complexity: O(records), once or twice.
+    /// - Complexity: O(records), once or twice; of a stretch of time, O(records) of its chunks and of those in which callees of
+    ///   its calls end.
     public func walk<Visitor: TreeVisitor>(_ thread: TracedThread, _ visitor: inout Visitor) {
         let space = resolver.space(of: thread.process)
         var emitter = TreeEmitter(visitor, folds: layout.folds, space: space)
         emitter.beginThread(thread)
         longest?.begin(CallTree.number(of: thread))
         var builder = builder(.collect(budget: layout.order == .cost ? .max : budget), space, of: thread)
-        StackReplay.run(thread, clock: session.clock, into: &builder)
-        if builder.isOverBudget {
+        let window = window(of: thread)
+        if window == nil { StackReplay.run(thread, clock: session.clock, into: &builder) }
+        if window != nil || builder.isOverBudget {
             builder.free()
-            builder = stream(thread, space, &emitter)
+            builder = stream(thread, space, window ?? Window(spans: spans(of: thread)), &emitter)
         } else {
             builder.settle()
             if builder.lanes[0].arena.count > 0 || builder.lanes[0].hidden.calls > 0 { emitter.begin(lane: 0) }
@@ -90,19 +92,51 @@ public struct CallTree {
             longest: longest, outcomes: outcomes)
     }
 
-    /// Both passes over a thread with many nodes.
+    /// Where to begin and to end with a thread.
+    private struct Window {
+        var first = 0
+        var limit = Int.max
+        /// What the calls that are open there had before, innermost first.
+        var carriedIn: [SpanningCalls.Sums] = []
+        var spans: SpanningCalls?
+    }
+
+    /// Knows what becomes of calls, where nothing is shown of a call but what it tells by itself.
+    private func spans(of thread: TracedThread) -> SpanningCalls? {
+        guard classifier == nil, filter.maxDepth == .max, filter.minCost == 0, longest == nil else { return nil }
+        return SpanningCalls(thread, clock: session.clock)
+    }
+
+    /// The chunks of the stretch of time asked for; nil when that is everything, or all are to be read.
+    private func window(of thread: TracedThread) -> Window? {
+        guard filter.from > 0 || filter.to < .max, layout.order == .time, thread.chunks.count > budget / 4096,
+            let spans = spans(of: thread)
+        else { return nil }
+        let chunks = spans.chunks(from: filter.from, to: filter.to)
+        guard let before = spans.sums(before: chunks.lowerBound) else { return nil }
+        return Window(first: chunks.lowerBound, limit: chunks.upperBound, carriedIn: before.reversed(), spans: spans)
+    }
+
+    /// Shows a thread with many nodes, or a stretch of it, chunk by chunk.
     private func stream<Visitor: TreeVisitor>(
-        _ thread: TracedThread, _ space: AddressSpace, _ emitter: inout TreeEmitter<Visitor>
+        _ thread: TracedThread, _ space: AddressSpace, _ window: Window, _ emitter: inout TreeEmitter<Visitor>
     ) -> TreeBuilder {
-        var measure = builder(.measure, space, of: thread)
-        StackReplay.run(thread, clock: session.clock, into: &measure)
-        let outcomes = measure.outcomes
-        measure.free()
-        var show = builder(.stream, space, of: thread, outcomes: outcomes)
+        let chunks = window.first..<thread.chunks.count
+        var show = builder(.stream, space, of: thread)
+        show.measure = {
+            var measure = builder(.measure, space, of: thread)
+            defer { measure.free() }
+            measure.carriedIn = window.carriedIn
+            StackReplay.run(thread, clock: session.clock, chunks: chunks, into: &measure)
+            return measure.outcomes
+        }
+        show.spans = window.spans
+        show.carriedIn = window.carriedIn
+        show.limit = window.limit
         emitter.begin(lane: 0)
         withUnsafeMutablePointer(to: &emitter) { emitter in
             show.flush = { emitter.pointee.add($0) }
-            StackReplay.run(thread, clock: session.clock, into: &show)
+            StackReplay.run(thread, clock: session.clock, chunks: chunks, into: &show)
             show.flush = nil
             show.settle()
             // What began after the last chunk's end: nothing, unless that chunk could not be read.

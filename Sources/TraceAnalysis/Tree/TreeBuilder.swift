@@ -6,8 +6,8 @@ internal import TraceFormat
 /// Lines come in pre-order but a call's times are known only at its end. Three modes solve that, and one goes before them:
 /// - `collect` keeps all nodes until the thread's end, or gives up once there are more than `budget`;
 /// - `measure` keeps none, only the outcome of calls that are open where a chunk ends;
-/// - `stream`, after `measure`, hands out the main lane's nodes chunk by chunk, taking the times of calls still open
-///   from those outcomes. Other lanes are collected;
+/// - `stream` hands out the main lane's nodes chunk by chunk, taking the times of calls still open from ``SpanningCalls``
+///   as long as that knows, and from the outcomes of `measure` from then on. Other lanes are collected;
 /// - `rank` keeps none, but finds the longest calls of several threads.
 struct TreeBuilder: CallSink {
     enum Mode {
@@ -105,6 +105,16 @@ struct TreeBuilder: CallSink {
     private(set) var isOverBudget = false
     /// Takes the main lane's nodes in `stream`; returns whether to go on.
     var flush: ((NodeArena) -> Bool)?
+    /// In `stream`, knows what becomes of calls as long as it is there, and `measure` knows from then on.
+    var spans: SpanningCalls?
+    var measure: (() -> [Outcome])?
+    /// The first chunk behind the stretch of time asked for: there, `stream` may stop.
+    var limit = Int.max
+    /// What the calls had before that are open where the first chunk begins which is replayed, innermost first.
+    var carriedIn: [SpanningCalls.Sums] = [] {
+        didSet { toCarryIn = carriedIn.count }
+    }
+    private var toCarryIn = 0
 
     init(
         mode: Mode, filter: TreeFilter, classifier: NameClassifier?, space: AddressSpace, isTask: Bool,
@@ -180,6 +190,14 @@ struct TreeBuilder: CallSink {
         call.pointee.payload.outcome = -1
         call.pointee.payload.role = role
         call.pointee.payload.leads = leads
+        if toCarryIn > 0 { carryIn(call) }
+    }
+
+    @inline(never)
+    private mutating func carryIn(_ call: UnsafeMutablePointer<OpenCall<Payload>>) {
+        toCarryIn -= 1
+        call.pointee.payload.callees = carriedIn[toCarryIn].callees
+        call.pointee.payload.dropped = carriedIn[toCarryIn].dropped
     }
 
     @inline(never)
@@ -306,29 +324,37 @@ struct TreeBuilder: CallSink {
             isOverBudget = arena.count > budget
             return !isOverBudget
         case .measure:
-            number(main)
+            number(main, chunk: index)
             return true
         case .rank: return true
         case .stream:
             settle()
-            number(main)
+            // What is open at the very end has its times as soon as that is read.
+            if let spans, index + 1 == spans.chunks.count { return true }
+            number(main, chunk: index)
             guard let flush else { return true }
             let goesOn = flush(lanes[0].arena)
             lanes[0].arena.truncate(to: 0)
             if current == 0 { arena = lanes[0].arena }
-            return goesOn
+            // Calls of other lanes may go on whenever it is.
+            return goesOn && (index + 1 < limit || lanes.count > 1)
         }
     }
 
     /// Numbers the open calls that have no number yet, outermost first; both passes come to the same numbers.
-    private mutating func number(_ main: LaneStack<Payload>) {
+    private mutating func number(_ main: LaneStack<Payload>, chunk index: Int) {
+        if let spans {
+            spans.forget(index)
+            if !main.isPath(of: spans.chunks[index + 1]) { self.spans = nil }
+        }
+        if isStreaming, spans == nil { measureAll() }
         var first = main.top
         while first > main.base, first.pointee.payload.outcome < 0 { first -= 1 }
         while first < main.top {
             first += 1
             first.pointee.payload.outcome = nextOutcome
             if isStreaming {
-                handOut(first)
+                handOut(first, depth: first - main.base - 1, chunk: index)
             } else {
                 // Until it ends, which it does before the thread's replay does.
                 outcomes.append(Outcome(first, total: 0, state: .open, isShown: false))
@@ -338,10 +364,40 @@ struct TreeBuilder: CallSink {
     }
 
     /// Completes the node of an open call from its outcome, as it is about to leave the arena.
-    private mutating func handOut(_ call: UnsafeMutablePointer<OpenCall<Payload>>) {
+    private mutating func handOut(
+        _ call: UnsafeMutablePointer<OpenCall<Payload>>, depth: Int, chunk: Int
+    ) {
         let index = Int(call.pointee.payload.node)
         guard index >= 0 else { return }
         call.pointee.payload.node = Payload.goneNode
-        lanes[0].arena.nodes[index].end(outcomes[Int(nextOutcome)])
+        lanes[0].arena.nodes[index].end(
+            spannedOutcome(call, depth: depth, chunk: chunk) ?? outcomes[Int(nextOutcome)])
+    }
+
+    /// What becomes of a call that is open where `chunk` ends, if that can be told from parts of the recording; if not, all of
+    /// it was read when this returns.
+    private mutating func spannedOutcome(
+        _ call: UnsafeMutablePointer<OpenCall<Payload>>, depth: Int, chunk: Int
+    ) -> Outcome? {
+        guard let spans else { return nil }
+        let entry = spans.chunks[chunk + 1].path(at: depth)
+        let sums = SpanningCalls.Sums(callees: call.pointee.payload.callees, dropped: call.pointee.payload.dropped)
+        guard let end = spans.end(of: entry, depth: depth, from: chunk + 1, sums) else {
+            self.spans = nil
+            measureAll()
+            return nil
+        }
+        var ended = call.pointee
+        ended.payload.callees = end.sums.callees
+        ended.payload.dropped = end.sums.dropped
+        let total = end.time > ended.start ? end.time &- ended.start : 0
+        return Outcome(
+            &ended, total: total, state: end.state, isShown: ended.start <= filter.to && end.time >= filter.from)
+    }
+
+    private mutating func measureAll() {
+        guard let measure else { return }
+        outcomes = measure()
+        self.measure = nil
     }
 }

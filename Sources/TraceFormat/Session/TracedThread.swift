@@ -78,6 +78,15 @@ public final class TracedThread {
             && !before.isTruncated && !before.isStopped && !chunk.restatesPath
     }
 
+    /// Whether each chunk follows the one before it and lists all calls that are open in between, and calls are in one stack
+    /// wherever a chunk begins.
+    ///
+    /// - Complexity: O(chunks).
+    public var hasWholePaths: Bool {
+        chunks.first.map { $0.lane == 0 && $0.depth == $0.pathCount } ?? true
+            && chunks.indices.dropFirst().allSatisfy { canBeSplit(at: $0) && !chunks[$0].hasGap }
+    }
+
     /// Ticks that the tracer took of the thread at chunk switches up to `ticks`, as far as it is known exactly: time that
     /// is in no call's duration.
     ///

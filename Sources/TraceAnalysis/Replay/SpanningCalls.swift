@@ -1,0 +1,182 @@
+internal import TraceFormat
+
+/// Finds what became of calls that span chunks, without reading all of the chunks that they span.
+///
+/// Every chunk begins with the path of its open calls. Where the same callee of a call is open at both ends of a stretch of
+/// chunks, nothing happened there that the call's own sums would have to know. So only chunks are read in which one of its
+/// callees ends, and each of them once.
+///
+/// It does not know calls by which functions were asked for, and has an answer only where the recording is whole: when it
+/// has none, all chunks are to be read.
+final class SpanningCalls {
+    /// What callees of a call and calls left out among them add up to.
+    struct Sums: BitwiseCopyable {
+        var callees: UInt64 = 0
+        var dropped = CallSum()
+
+        mutating func add(_ other: Sums) {
+            callees &+= other.callees
+            dropped.add(other.dropped)
+        }
+    }
+
+    struct End: BitwiseCopyable {
+        var sums: Sums
+        /// In ns since the session's start.
+        var time: UInt64
+        var state: CallState
+    }
+
+    private enum Fate {
+        case ended(End)
+        case open
+        case unknown
+    }
+
+    private let thread: TracedThread
+    private let clock: Clock
+    /// By chunk.
+    private var summaries: [Int: ChunkSpans] = [:]
+
+    /// - Returns: nil when the chunks do not tell enough.
+    /// - Complexity: O(chunks), of which the headers alone are read.
+    init?(_ thread: TracedThread, clock: Clock) {
+        guard !thread.isJoined, !thread.chunks.isEmpty, thread.hasWholePaths else { return nil }
+        // What is damaged is told of by whoever reads all.
+        self.thread = thread.part(0..<thread.chunks.count, damage: DamageLog())
+        self.clock = clock
+    }
+
+    var chunks: ChunkList { thread.chunks }
+
+    /// The chunks in which something may have happened from `from` to `to`, in ns since the session's start.
+    func chunks(from: UInt64, to: UInt64) -> Range<Int> {
+        let first = partition { begin(of: $0) >= from }
+        let end = partition { begin(of: $0) > to }
+        // The one before the first may reach into the stretch.
+        return max(first - 1, 0)..<max(end, first, 1)
+    }
+
+    /// The beginning of a chunk in the thread's own time, in ns since the session's start.
+    private func begin(of index: Int) -> UInt64 {
+        let ticks = chunks[index].beginTicks
+        let taken = thread.tracerTicks(upTo: ticks)
+        return clock.nanoseconds(at: ticks > taken ? ticks &- taken : 0)
+    }
+
+    /// The first chunk of which `isBehind` holds, which it then does of all that follow.
+    private func partition(_ isBehind: (Int) -> Bool) -> Int {
+        var (low, high) = (0, chunks.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if isBehind(middle) { high = middle } else { low = middle + 1 }
+        }
+        return low
+    }
+
+    /// The end of the call at `depth` that is open where chunk `index` begins; nil when it cannot be told.
+    ///
+    /// - Parameter sums: what it had before.
+    func end(of call: PathEntry, depth: Int, from index: Int, _ sums: Sums) -> End? {
+        guard isOpen(call, depth, at: index) == true else { return nil }
+        var sums = sums
+        guard case .ended(let end) = follow(depth, from: index, to: chunks.count, &sums) else { return nil }
+        return end
+    }
+
+    /// What the calls that are open where chunk `index` begins had until then, outermost first; nil when it cannot be told.
+    func sums(before index: Int) -> [Sums]? {
+        guard thread.payloadIsIntact(ofChunk: index) else { return nil }
+        let chunk = chunks[index]
+        var result: [Sums] = []
+        for depth in 0..<Int(chunk.depth) {
+            let call = chunk.path(at: depth)
+            var birth = partition { chunks[$0].beginTicks > call.enterTicks } - 1
+            if birth >= 0, isOpen(call, depth, at: birth) != false { birth -= 1 }
+            var sums = Sums()
+            if birth >= 0 {
+                guard birth < index, let begun = summary(birth), depth >= begun.kept,
+                    depth - begun.kept < begun.begun.count
+                else { return nil }
+                sums = begun.begun[depth - begun.kept]
+            }
+            guard isOpen(call, depth, at: birth + 1) == true,
+                case .open = follow(depth, from: birth + 1, to: index, &sums)
+            else { return nil }
+            result.append(sums)
+        }
+        return result
+    }
+
+    /// Nothing will be asked of chunk `index` any more.
+    func forget(_ index: Int) { summaries[index] = nil }
+
+    /// Follows the call at `depth` from the beginning of chunk `start` to that of chunk `limit`.
+    private func follow(_ depth: Int, from start: Int, to limit: Int, _ sums: inout Sums) -> Fate {
+        var index = start
+        while index < limit {
+            guard let change = change(below: depth, from: index, to: limit) else { return .unknown }
+            if change == limit { return .open }
+            guard let summary = summary(change) else { return .unknown }
+            if summary.kept <= depth {
+                let end = summary.ended[summary.kept + summary.ended.count - 1 - depth]
+                sums.add(end.sums)
+                return .ended(End(sums: sums, time: end.time, state: end.state))
+            }
+            guard summary.kept == depth + 1 else { return .unknown }
+            sums.add(summary.added)
+            index = change + 1
+        }
+        return .open
+    }
+
+    /// The last chunk, or `limit`, at whose beginning that callee of the call at `depth` is open which is where chunk `index`
+    /// begins: `index` when none is. Nil when that cannot be told.
+    ///
+    /// - Complexity: O(log chunks between the two).
+    private func change(below depth: Int, from index: Int, to limit: Int) -> Int? {
+        guard thread.payloadIsIntact(ofChunk: index) else { return nil }
+        guard depth + 1 < Int(chunks[index].depth) else { return index }
+        let callee = chunks[index].path(at: depth + 1)
+        let last = min(limit, chunks.count - 1)
+        var (low, step) = (index, 1)
+        // `high` is the first one known to begin without it.
+        var high = last + 1
+        while low < last {
+            let next = min(low + step, last)
+            guard let isOpen = isOpen(callee, depth + 1, at: next) else { return nil }
+            if !isOpen {
+                high = next
+                break
+            }
+            low = next
+            step *= 2
+        }
+        while low + 1 < high {
+            let middle = (low + high) / 2
+            guard let isOpen = isOpen(callee, depth + 1, at: middle) else { return nil }
+            if isOpen { low = middle } else { high = middle }
+        }
+        return low
+    }
+
+    /// Whether a call is open where chunk `index` begins; nil when that is damaged.
+    private func isOpen(_ call: PathEntry, _ depth: Int, at index: Int) -> Bool? {
+        guard thread.payloadIsIntact(ofChunk: index) else { return nil }
+        let chunk = chunks[index]
+        guard depth < Int(chunk.depth) else { return false }
+        let entry = chunk.path(at: depth)
+        thread.release(chunk: index)
+        return entry.function == call.function && entry.enterTicks == call.enterTicks
+    }
+
+    private func summary(_ index: Int) -> ChunkSpans? {
+        if let known = summaries[index] { return known }
+        guard thread.payloadIsIntact(ofChunk: index) else { return nil }
+        var sink = ChunkSpans(chunks, index)
+        StackReplay.run(thread, clock: clock, chunks: index..<index + 1, into: &sink)
+        guard sink.isSound else { return nil }
+        summaries[index] = sink
+        return sink
+    }
+}
