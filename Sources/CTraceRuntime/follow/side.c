@@ -8,6 +8,7 @@
 #include "mode.h"
 #include "pause.h"
 #include "process.h"
+#include "valid.h"
 
 FATHOM_WITHOUT_HOOKS
 
@@ -22,7 +23,9 @@ void side_follow(struct thread *t, const struct event *event, uint64_t now) {
     }
     pause_settle(t);
     if (now < t->last) now = t->last;
+    thread_expect_valid(t);
     follow(t, event, now);
+    thread_expect_valid(t);
 }
 
 // Async-signal-safe, also against handlers that interrupt it: the place is reserved before it is filled. Relaxed, here

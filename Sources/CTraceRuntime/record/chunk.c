@@ -61,6 +61,7 @@ static void name_thread(const struct thread *t, struct fathom_chunk *chunk) {
 }
 
 void chunk_publish(struct thread *t) {
+    // Release, here and in the hooks: live readers find the records below it.
     if (t->chunk) fathom_store32(&t->chunk->used, (uint32_t)(t->cursor - (char *)(t->chunk + 1)));
     t->pending = t->top + 1;
 }
@@ -140,7 +141,7 @@ static int chunk_begin(struct thread *t, const struct previous *previous) {
     t->calls = t->lost = t->orphans = t->retry = t->gap = 0;
     t->pending = t->top + 1;
     running_lane(t)->is_stale = 0;
-    fathom_store32(&chunk->magic, FATHOM_CHUNK_MAGIC);
+    fathom_store32(&chunk->magic, FATHOM_CHUNK_MAGIC);  // release: live readers find the header behind it
     if (t->look) look_at_modules(t);
     return 1;
 }
@@ -206,6 +207,17 @@ void chunk_look_at_modules(struct thread *t, int is_recording) {
     BARRIER();
     t->limit = NULL;
 }
+
+#ifdef FATHOM_VALID
+int chunk_is_valid(const struct thread *t) {
+    const struct fathom_chunk *chunk = t->chunk;
+    if (!chunk) return !t->cursor && !t->limit && !t->wanted_limit;
+    const char *start = (const char *)(chunk + 1), *end = (const char *)chunk + runtime.slot_size;
+    return chunk->magic == FATHOM_CHUNK_MAGIC && chunk->thread == t->serial && chunk->process == runtime.process &&
+           start <= t->cursor && t->cursor <= end && chunk->used <= (uint32_t)(t->cursor - start) &&
+           (!t->limit || (start <= t->limit && t->limit <= end - RECORD_ROOM)) && t->last >= chunk->begin_ticks;
+}
+#endif
 
 void chunk_forget(struct thread *t) {
     t->look = 0;

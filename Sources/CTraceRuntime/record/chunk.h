@@ -21,6 +21,9 @@ void chunk_finish(struct thread *t, uint64_t now);
 void chunk_lose_call(struct thread *t);  // counts a call that leaves no record
 int chunk_make_room(struct thread *t);   // after cursor reached limit; 0 when records cannot be kept
 void chunk_look_at_modules(struct thread *t, int is_recording);  // from the next record on; signal handlers may call it
+#ifdef FATHOM_VALID
+int chunk_is_valid(const struct thread *t);  // whether the next record would go where it should
+#endif
 // A fork's child: the chunk is the parent's. For a hook that was writing into it when the handler forked, it becomes a
 // private copy.
 void chunk_forget(struct thread *t);

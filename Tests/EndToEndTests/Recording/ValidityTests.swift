@@ -1,0 +1,79 @@
+import TestSupport
+import Testing
+
+/// The runtime built with FATHOM_VALID looks at each slow path whether what it knows of the thread can be, and ends the
+/// program where it cannot (`Sources/CTraceRuntime/follow/valid.c`).
+struct ValidityTests {
+    @Test(arguments: [4, 5]) func tortureProgramsKeepItValid(_ seed: Int) throws {
+        let directory = try TemporaryDirectory("valid")
+        let tool = try run(
+            "\(Binaries.repository)/Tools/torture",
+            [
+                "\(seed)", "--calls", "600", "--builds", "gcc-O2,clang-O0", "--fathom",
+                try fathom(directory, runtime: "\(Binaries.repository)/Sources"),
+            ])
+        #expect(tool.status == 0, "\(tool.stdout)\(tool.stderr)")
+        #expect(tool.stdout.contains(" 0 wrong"), "\(tool.stdout)")
+    }
+
+    @Test(
+        arguments: [
+            TracedProgram("torture.cpp", ["2000"]), TracedProgram("jumps.c", ["2000"]), TracedProgram("coroutines.c"),
+            TracedProgram("signals.c"), TracedProgram("fork_threads.c"), TracedProgram("control_stress.c"),
+        ])
+    func programsKeepItValid(_ program: TracedProgram) throws {
+        let directory = try TemporaryDirectory("valid")
+        let fathom = try fathom(directory, runtime: "\(Binaries.repository)/Sources")
+        let binary = try Binaries.instrumented(program.source, .gccO2)
+        for options in [[], ["-D", "6"], ["-t", "2us"], ["--paused"]] {
+            let recorded = try record(binary, program.arguments, by: fathom, options, directory)
+            #expect(!recorded.stderr.contains(Self.complaint), "\(options): \(recorded.stderr)")
+            #expect(recorded.status == 0, "\(options): \(recorded.stderr)")
+        }
+    }
+
+    /// A runtime in which a jump leaves calls open that it has ended.
+    @Test func whatIsWrongIsFound() throws {
+        let directory = try TemporaryDirectory("valid")
+        let sources = directory.file("Sources")
+        try run("cp", ["-R", "\(Binaries.repository)/Sources", sources])
+        let calls = "\(sources)/CTraceRuntime/follow/calls.c"
+        let original = try run("cat", [calls]).stdout
+        try run("sed", ["-i", "s/ && frame_sp(live) < sp) live--;/ \\&\\& 0) live--;/", calls])
+        #expect(try run("cat", [calls]).stdout != original)
+        let binary = try Binaries.instrumented("jumps.c", .gccO2)
+        let recorded = try record(binary, ["2000"], by: try fathom(directory, runtime: sources), [], directory)
+        #expect(recorded.stderr.contains(Self.complaint), "\(recorded.stderr)")
+        #expect(recorded.status != 0)
+    }
+
+    private static let complaint = "fathom: this does not hold: "
+
+    private func record(
+        _ binary: String, _ arguments: [String], by fathom: String, _ options: [String], _ directory: TemporaryDirectory
+    ) throws -> ProcessOutput {
+        try run(
+            fathom,
+            ["record", "--quiet", "--force", "-o", directory.file("session.fathom")] + options + ["--", binary]
+                + arguments,
+            environment: Fathom.inherited(adding: [:]))
+    }
+
+    /// A `fathom` beside which lies a runtime made of these sources that looks whether all is valid.
+    private func fathom(_ directory: TemporaryDirectory, runtime sources: String) throws -> String {
+        let files = try run(
+            "find", ["\(sources)/CTraceRuntime", "\(sources)/CTraceRuntimeImage", "-name", "*.c"]
+        ).stdout
+        let compiled = try run(
+            "clang",
+            [
+                "-std=gnu17", "-Wall", "-Wextra", "-Werror", "-O2", "-fPIC", "-fvisibility=hidden", "-DFATHOM_VALID",
+                "-shared",
+                "-Wl,-z,initfirst", "-I\(sources)/CTraceFormat/include", "-I\(sources)/CFathom/include",
+                "-I\(sources)/CTraceRuntime/include", "-o", directory.file("libfathom.so"),
+            ] + files.split(separator: "\n").map(String.init))
+        try #require(compiled.status == 0, Comment(rawValue: compiled.stderr))
+        try run("cp", [Fathom.executable, directory.file("fathom")])
+        return directory.file("fathom")
+    }
+}
