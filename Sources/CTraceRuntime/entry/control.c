@@ -32,6 +32,7 @@ static uint64_t ticks_of(uint64_t nanoseconds) {
 
 // The caller holds the lock.
 static void set_running(int runs) {
+    // Relaxed: the mode, which is stored with release, tells of it.
     if (!runs || !runtime.paused) __atomic_store_n(&runtime.stop_ticks, now_ticks(), __ATOMIC_RELAXED);
     runtime.paused = !runs;
     runtime_set_mode();

@@ -30,7 +30,7 @@ static void begin_chunk(void) {
     runtime.metadata = chunk;
     runtime.metadata_slot = slot;
     runtime.metadata_end = (char *)chunk + size;
-    fathom_store32(&chunk->magic, FATHOM_CHUNK_MAGIC);
+    fathom_store32(&chunk->magic, FATHOM_CHUNK_MAGIC);  // release: live readers find the header behind it
 }
 
 static void finish_chunk(void) {
@@ -75,6 +75,7 @@ static void write_item(struct fathom_item item, const struct part *parts, size_t
         to += parts[i].size;
     }
     while (to < start + item.size) *to++ = 0;
+    // Release: live readers find the item below it.
     fathom_store32(&runtime.metadata->used, runtime.metadata->used + item.size);
 }
 

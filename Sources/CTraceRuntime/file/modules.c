@@ -199,6 +199,7 @@ void modules_scan(void) {
             merge(&found);
             gone = *known();
             lists[1 - which] = found;
+            // Release is for a fork's child: other threads look with modules_lock taken.
             __atomic_store_n(&which, 1 - which, __ATOMIC_RELEASE);
         }
         lock_give(&runtime.modules_lock, blocked);

@@ -44,6 +44,7 @@ static uint32_t hash_of(uint32_t kind, const char *text, uint32_t size) {
 static uint32_t add(uint32_t kind, const char *text, uint32_t size) {
     uint32_t room = ((uint32_t)sizeof(struct name) + size + 7) & ~7u;
     if (fathom_load32(&count) >= COUNT_LIMIT || fathom_load32(&arena_used) > ARENA_SIZE - room) return 0;
+    // The sum gives each its own part; the looks before it only keep it from wrapping around, so their order is enough.
     uint32_t id = fathom_add32(&arena_used, room);
     if (id > ARENA_SIZE - room) return 0;
     struct name *name = name_at(id);
@@ -63,6 +64,7 @@ static void tell(uint32_t id) {
 uint32_t name_intern(uint32_t kind, const char *text) {
     uint32_t size = kept(text), hash = hash_of(kind, text, size), mine = 0;
     for (uint32_t probe = 0; probe < TABLE_SIZE; probe++) {
+        // Acquire: the swap below releases the name's text with its id.
         uint32_t *entry = &table[(hash + probe) % TABLE_SIZE], id = fathom_load32(entry);
         if (!id) {
             if (!mine) mine = add(kind, text, size);

@@ -128,6 +128,7 @@ int session_open(char **environment) {
 
 static struct fathom_chunk *slot_address(uint32_t slot) {
     uint32_t window = slot / runtime.window_slots;
+    // Acquire, because another thread may have mapped it a moment ago: by the exchange, which releases it.
     char *start = __atomic_load_n(&runtime.windows[window], __ATOMIC_ACQUIRE);
     if (!start) {
         start = map_window_behind(window);
@@ -193,6 +194,7 @@ struct fathom_chunk *session_take_slot(size_t least, int wants_all, uint32_t *ta
     // The lowest free slot: few slots are in use, so they stay in the cache, and no list can break when a process dies.
     for (uint32_t slot = 0; slot < runtime.slot_limit; slot++) {
         if (slot >= known && !has_word(slot)) return NULL;
+        // Relaxed, for the swap looks again. That acquires: whoever freed the slot has read, or written, all it wanted.
         if (__atomic_load_n(&runtime.words[slot], __ATOMIC_RELAXED) != FATHOM_SLOT_FREE) continue;
         if (!fathom_swap32(&runtime.words[slot], FATHOM_SLOT_FREE, owned)) continue;
         struct fathom_chunk *chunk = slot_address(slot);
@@ -211,6 +213,8 @@ struct fathom_chunk *session_take_slot(size_t least, int wants_all, uint32_t *ta
 
 void session_give_slot(uint32_t slot) {
     struct fathom_buffers *buffers = runtime.buffers;
+    // Release: the recorder that finds it full finds the whole chunk. The load of recorder_waits may pass the store;
+    // then the recorder sleeps on, and looks when its time is up.
     fathom_store32(&runtime.words[slot], runtime.process << 2 | FATHOM_SLOT_FULL);
     if (!fathom_load32(&buffers->recorder_waits)) return;
     await_expect_recorder();

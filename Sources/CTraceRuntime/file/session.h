@@ -17,7 +17,8 @@ void session_give_slot(uint32_t slot);
 // Gives a fork's child a private copy of the slot, for a hook that was writing into it when the handler forked.
 void session_shadow_slot(uint32_t slot);
 
-// Takes a slot's old header out of readers' sight before the new one is written: what follows does not pass it.
+// Takes a slot's old header out of readers' sight before the new one is written: what follows does not pass
+// it, which a store with release would allow.
 INTERNAL void chunk_hide(struct fathom_chunk *chunk) {
     __atomic_store_n(&chunk->magic, 0, __ATOMIC_RELAXED);
     __atomic_thread_fence(__ATOMIC_RELEASE);

@@ -25,11 +25,13 @@ void filter_fork(struct thread *t);  // a fork's child: what was left out so far
 
 // ---- for the hooks of modes that filter, and the above
 
-// At once: a thread that is still there when the process ends has no moment to do it later.
+// At once: a thread that is still there when the process ends has no moment to do it later. Relaxed: it is a count, and
+// says nothing of anything else.
 INTERNAL void filter_count(uint64_t calls) {
     if (calls) __atomic_fetch_add(&runtime.buffers->left_out_calls, calls, __ATOMIC_RELAXED);
 }
 
+// Release: whoever looks at what a killed process left finds the records below it.
 INTERNAL void filter_store_written(struct thread *t) {
     __atomic_store_n(&t->chunk->payload_sum, (uint64_t)(t->cursor - (char *)(t->chunk + 1)), __ATOMIC_RELEASE);
 }

@@ -13,7 +13,7 @@ FATHOM_WITHOUT_HOOKS
 void event_aside(const struct event *event, uintptr_t context) {
     struct thread *t = &current;
     enum hook hook = event->hook;
-    if (control.mode == MODE_UNKNOWN && !runtime_ready()) return;
+    if (control_mode() == MODE_UNKNOWN && !runtime_ready()) return;
     if (control.mode == MODE_OFF || t->state == THREAD_ATTACHING) return;
     if (t->state == THREAD_INTERRUPTED && !t->idle) {
         if (hook == HOOK_ENTER) any_mode(t)->lost(t, hook);

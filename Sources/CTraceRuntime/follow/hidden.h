@@ -39,7 +39,8 @@ INTERNAL void hidden_exit(uintptr_t function, uintptr_t call_site, uintptr_t sp,
     if (UNLIKELY(ONCE(t->settled) != settled)) hidden_mend_exit(function, call_site, sp, hook, top);
 }
 
-// Whether the thread knows the mode and the options, and is not busy.
+// Whether the thread knows the mode and the options, and is not busy. Relaxed: it has taken over the options themselves
+// with the lock, when it learnt of this word.
 INTERNAL int is_ready(const struct thread *t) {
     return t->idle == __atomic_load_n(&control.word, __ATOMIC_RELAXED);
 }

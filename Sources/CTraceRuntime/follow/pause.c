@@ -29,7 +29,8 @@ void pause_begin(struct thread *t) {
 }
 
 static void stop(struct thread *t) {
-    // Relaxed: what is read with it is ticks of another thread's stop, of which there may be several by now.
+    // Relaxed: pause_settle has acquired the mode that was set after it. Should recording have been stopped once more
+    // by now, the later time is as good.
     t->mode->end(t, ENDS_STOPPED, __atomic_load_n(&runtime.stop_ticks, __ATOMIC_RELAXED));
     for (struct lane *lane = t->lanes; lane < t->lanes + t->lane_count; lane++)
         for (struct frame *f = lane->frames + 1; f <= top_of(t, lane); f++) f->stack_pointer |= FRAME_HIDDEN;
@@ -63,7 +64,7 @@ static int change_options(struct thread *t) {
 
 void pause_settle(struct thread *t) {
     t->mode->settle(t);
-    uint32_t stopped = control.mode == MODE_PAUSED ? PAUSED_STOPPED : PAUSED_NOT;
+    uint32_t stopped = control_mode() == MODE_PAUSED ? PAUSED_STOPPED : PAUSED_NOT;
     int changed = t->generation != fathom_load32(&runtime.generation);
     if (t->paused == stopped && !changed) return;
     uint64_t signals = system_block_signals();

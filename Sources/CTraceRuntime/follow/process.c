@@ -27,6 +27,7 @@ static const void *const relocated = &runtime;
 // the program with hooked functions, or when nobody will ever give it back.
 static int begin_start(uint64_t *signals) {
     uint64_t process = system_process_id(), self = process << 32 | system_thread_id(), holder = 0;
+    // Relaxed: only this thread can have stored its own id.
     if (__atomic_load_n(&runtime.starter, __ATOMIC_RELAXED) == self) return 0;
     *signals = system_block_signals();
     uint32_t tries = 0;
@@ -44,6 +45,7 @@ static int begin_start(uint64_t *signals) {
 }
 
 static void end_start(uint64_t signals) {
+    // Release, for who takes it next: it acquires what was started.
     __atomic_store_n(&runtime.starter, 0, __ATOMIC_RELEASE);
     system_restore_signals(signals);
 }
@@ -118,7 +120,8 @@ int runtime_ready(void) {
     // Its control page was wiped: a child of a fork that ran no handlers.
     if (runtime.state == STATE_READY && control.mode == MODE_UNKNOWN) forget_parent(runtime.pid);
     uint64_t signals;
-    if (runtime.state != STATE_READY && runtime.state != STATE_OFF && begin_start(&signals)) {
+    uint32_t state = fathom_load32(&runtime.state);
+    if (state != STATE_READY && state != STATE_OFF && begin_start(&signals)) {
         int is_image = runtime.state == STATE_OPEN;
         if (is_image) register_process(FATHOM_NO_PROCESS);
         if (runtime.state == STATE_FORKED) register_process(runtime.process);

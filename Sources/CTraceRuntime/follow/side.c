@@ -60,7 +60,8 @@ void side_drain(struct thread *t) {
                 if (side.event.hook) side_follow(t, &side.event, side.ticks);
                 t->side[done].event.hook = HOOK_NONE;
             }
-            // Less than are done when a handler has forked meanwhile: the child has forgotten what its parent records.
+            // The swap need only be one instruction, for handlers come between instructions. Less than are done when a
+            // handler has forked meanwhile: the child has forgotten what its parent records.
         } while (!fathom_swap32(&t->side_count, count, 0));
         uint64_t idle = frames_settle(t);
         BARRIER();

@@ -117,6 +117,7 @@ static int attach(struct thread *t, uintptr_t sp) {
         t->retry = RETRY_CALLS;
         return 0;
     }
+    // A number of its own is all that is asked of the sum.
     if (how != BEGINS_AGAIN) t->serial = fathom_add32(&runtime.thread_count, 1) + 1;
     t->forked = 0;
     t->retry = t->overflow = 0;

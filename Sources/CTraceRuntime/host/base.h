@@ -22,6 +22,8 @@
 #define EXPORT __attribute__((visibility("default"), no_instrument_function))
 #define SLOW __attribute__((noinline, cold, visibility("hidden")))
 #define UNLIKELY(condition) __builtin_expect(!!(condition), 0)
+// Between a thread and handlers of its signals: the compiler keeps what stands before it in front of what stands
+// behind. The processor shows a thread, handlers included, its own stores in order anyway.
 #define BARRIER() __atomic_signal_fence(__ATOMIC_SEQ_CST)
 
 // The stack pointer of the caller at its call of this hook. clang's __builtin_dwarf_cfa gives another value on aarch64.

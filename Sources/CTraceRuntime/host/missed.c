@@ -161,7 +161,7 @@ struct fathom_missed *fathom_note_missed(const char *file, int is_searched, uint
         if (used) note->path[used - 1] = '/';
     }
     for (; *path && used < sizeof note->path; used++) note->path[used] = *path++;
-    fathom_store32(&note->size, (uint32_t)used);
+    fathom_store32(&note->size, (uint32_t)used);  // release: the recorder takes the note when it has a size
     return note;
 }
 

@@ -8,6 +8,8 @@
 
 // ---- control -----------------------------------------------------------------------------------------------------
 
+// Hooks load the mode plainly: an aligned word is never torn, and what the fast paths go on with belongs to the
+// thread. The slow paths load it by control_mode.
 union control {
     struct {
         uint32_t mode;        // MODE_*; the hooks' machine code compares it
@@ -18,11 +20,15 @@ union control {
 };
 extern union control control __attribute__((visibility("hidden")));
 
+// Acquire: who sees a mode to record in finds all that was written to `runtime` before it was set.
+INTERNAL uint32_t control_mode(void) { return fathom_load32(&control.mode); }
 INTERNAL uint64_t control_word(uint32_t mode, uint32_t generation) { return (uint64_t)generation << 32 | mode; }
 
 // ---- runtime -----------------------------------------------------------------------------------------------------
 
-// runtime.state, of the process. Only one thread at a time changes it, `runtime.starter`, but for FORKED and OFF.
+// runtime.state, of the process. Stored with release and loaded with acquire where another thread may have changed it:
+// the buffers are mapped, and the process registered, before that is said. Only one thread at a time changes it,
+// `runtime.starter`, but for FORKED and OFF.
 //
 //            session_open  ...fails  first hook    fork, in the child  the program confines itself, or
 //                                                                      a fork left a starter behind
@@ -93,7 +99,8 @@ INTERNAL uint64_t now_ticks(void) {
 }
 
 // Takes a lock of the process; returns the signals to give it back with. They stay blocked as long: a handler's hook
-// would wait for it for ever.
+// would wait for it for ever. Taking it acquires what whoever gave it back has released, so what a lock guards needs no
+// atomics.
 INTERNAL uint64_t lock_take(uint32_t *lock) {
     uint64_t signals = system_block_signals();
     for (uint32_t tries = 0; !fathom_swap32(lock, 0, 1); tries++) system_wait(tries);

@@ -79,6 +79,7 @@ static int holds_context(uintptr_t function, uintptr_t call_site, uintptr_t cont
     // Fibonacci hashing; a wrong hit would have to agree in 52 bits.
     uint64_t key = (function ^ call_site << 24 ^ call_site >> 40) * 0x9e3779b97f4a7c15ull | 1;
     uint64_t *slot = &known[key >> 52 & (KNOWN_LIMIT - 1)];
+    // Relaxed, here and below: the word is all there is to know.
     if (__atomic_load_n(slot, __ATOMIC_RELAXED) == key) return 1;
     if (!is_context(context)) return 0;
     __atomic_store_n(slot, key, __ATOMIC_RELAXED);
