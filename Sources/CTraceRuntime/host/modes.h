@@ -11,7 +11,7 @@
     ROW(1, TRACE, trace, extra) /* every call is recorded, times are read from the CPU's counter */                    \
     ROW(4, PAUSED, paused, extra) /* recording is stopped: open calls are followed, nothing is told of them */         \
     ROW(2, SLOW, slow, extra) /* options leave calls out, or the clock is a system call */
-#define MODE_LIMIT 5  // more than the largest number
+#define MODE_LIMIT 8  // numbers are below it
 
 // control.mode. From UNKNOWN the first hook leads on; a fork's child starts there again, because the kernel wipes
 // the page.
