@@ -33,6 +33,7 @@ static uint32_t patience(uint32_t due, uint32_t now) {
 
 static int has_free_slot(uint32_t high) {
     for (uint32_t slot = 0; slot < high; slot++)
+        // Relaxed: whoever takes the slot looks again.
         if (__atomic_load_n(&runtime.words[slot], __ATOMIC_RELAXED) == FATHOM_SLOT_FREE) return 1;
     return 0;
 }

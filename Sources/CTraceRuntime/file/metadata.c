@@ -138,6 +138,7 @@ void metadata_title(void) {
 }
 
 void metadata_look_at_title(uint64_t now) {
+    // Relaxed: should two threads look at once, one of them finds nothing new.
     uint64_t since = now - __atomic_load_n(&told.looked, __ATOMIC_RELAXED);
     if (since < runtime.ticks_per_second / 100) return;
     __atomic_store_n(&told.looked, now, __ATOMIC_RELAXED);

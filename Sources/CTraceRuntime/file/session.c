@@ -167,6 +167,7 @@ static uint32_t populated[FATHOM_SLOT_LIMIT];
 // not asked again soon. How soon matters to few file systems: those that look for new room when a page changes that they
 // have written to the disk, and may by then have none.
 static int was_populated(uint32_t slot, uint32_t now) {
+    // Relaxed, here and below: only who has the slot asks, and taking the slot acquires what who had it before has done.
     uint32_t then = __atomic_load_n(&populated[slot], __ATOMIC_RELAXED);
     return then && now - then < runtime.ticks_per_second / TICK * MEMORY_S;
 }
