@@ -49,9 +49,10 @@ int main(int count, char **arguments) {
         if (session_open(environment)) {
             opened++;
             uint32_t slot;
-            struct fathom_chunk *chunk = session_take_slot(16384, &slot);
+            size_t size;
+            struct fathom_chunk *chunk = session_take_slot(16384, i % 2, &slot, &size);
             if (chunk) {
-                memset(chunk, 0x5a, 16384);
+                memset(chunk, 0x5a, size);
                 session_give_slot(slot);
                 taken++;
             }
