@@ -25,7 +25,7 @@ import Testing
         #expect(head.min_cost_ticks == recording.clock.ticks(nanoseconds: 1000))
         #expect(head.recorder_pid == UInt32(getpid()))
         let paused = try Recording(in: directory.file("paused.fathom"), startsPaused: true)
-        #expect(paused.buffers.header.pointee.paused == 1)
+        withExtendedLifetime(paused) { #expect(paused.buffers.header.pointee.paused == 1) }
     }
 
     @Test func slotsByState() throws {
@@ -141,7 +141,8 @@ import Testing
             while open("/dev/null", O_RDONLY | O_CLOEXEC) >= 0 {}
             try #require(errno == EMFILE)
             for _ in 0..<3 { try #require(recording.buffers.areInUse() == false) }
-            try #require(recording.buffers.header.pointee.magic == FATHOM_BUFFERS_MAGIC)
+            let magic = withExtendedLifetime(recording) { recording.buffers.header.pointee.magic }
+            try #require(magic == FATHOM_BUFFERS_MAGIC)
         }
     }
 
