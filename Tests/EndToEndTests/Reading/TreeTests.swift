@@ -18,8 +18,7 @@ import Testing
     /// its exit hook, and a mark is on the lane that it was set on.
     @Test(arguments: ["nested", "jump", "throw", "link", "inside", "gone"], Build.all)
     func stacksThatMislead(_ kind: String, _ build: Build) throws {
-        let header = "\(Binaries.sources)/../../Sources/CFathom/include"
-        let binary = try Binaries.instrumented("stacks.cpp", build, flags: ["-I\(header)"])
+        let binary = try Binaries.instrumented("stacks.cpp", build)
         let directory = try TemporaryDirectory("stacks")
         let session = directory.file("session.fathom")
         let truth = directory.file("truth")

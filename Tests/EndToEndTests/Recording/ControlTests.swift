@@ -4,10 +4,9 @@ import Testing
 
 /// Programs that steer their own recording by `fathom.h`.
 @Suite struct ControlTests {
-    private static let header = "\(Binaries.sources)/../../Sources/CFathom/include"
 
     private func program(_ build: Build, flags: [String] = [], variant: String = "") throws -> String {
-        try Binaries.instrumented("control.c", build, flags: ["-I\(Self.header)"] + flags, variant: variant)
+        try Binaries.instrumented("control.c", build, flags: flags, variant: variant)
     }
 
     /// The lines of a tree from depth on: what does not depend on the machine.
@@ -110,7 +109,7 @@ import Testing
     @Test(arguments: Build.two) func stress(_ build: Build) throws {
         let directory = try TemporaryDirectory("control-stress")
         let session = directory.file("session.fathom")
-        let binary = try Binaries.instrumented("control_stress.c", build, flags: ["-I\(Self.header)"])
+        let binary = try Binaries.instrumented("control_stress.c", build)
         #expect(try Fathom.record([binary], into: session).stdout == "done\n")
         #expect(try Fathom.run(["info", session]).stdout.contains("damage       none"))
         var kinds: [Substring: Int] = [:]
@@ -158,7 +157,7 @@ import Testing
 
     /// A real-time thread that waits for one of lower priority on its CPU lets it run.
     @Test(.enabled(if: Privilege.isRoot)) func realtimeThreads() throws {
-        let binary = try Binaries.instrumented("realtime.c", .gccO2, flags: ["-I\(Self.header)"])
+        let binary = try Binaries.instrumented("realtime.c", .gccO2)
         let directory = try TemporaryDirectory("realtime")
         let recorded = try Fathom.record([binary], into: directory.file("session.fathom"))
         #expect(recorded.status == 77 || recorded.stdout == "over\n", "signal \(recorded.signal ?? 0)")

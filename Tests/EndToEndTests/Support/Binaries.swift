@@ -13,7 +13,7 @@ enum Binaries {
     private static let directory = "\(Fathom.testProducts)/TracedPrograms"
     private static let made = Mutex<Set<String>>([])
 
-    /// Compiles a source with tracing hooks.
+    /// Compiles a source with tracing hooks; it may include `fathom.h`.
     ///
     /// - Parameters:
     ///   - flags: come before the source.
@@ -25,7 +25,9 @@ enum Binaries {
     ) throws(TestSupportError) -> String {
         let stem = source.split(separator: "/").last!.split(separator: ".")[0]
         let name = "\(stem)\(variant)-\(build.compiler.rawValue)-O\(build.level)"
-        let hooks = ["-g", "-O\(build.level)", "-finstrument-functions", "-pthread"]
+        let hooks = [
+            "-g", "-O\(build.level)", "-finstrument-functions", "-pthread", "-I\(repository)/Sources/CFathom/include",
+        ]
         return try make(
             name, command: build.command(for: source), ["-Wall", "-Wextra", "-Werror"] + hooks + flags,
             ["\(sources)/\(source)"], libraries)
