@@ -57,13 +57,13 @@ let package = Package(
                 ])
             ]),
 
-        // Reading: data flows TraceFormat -> TraceAnalysis -> TraceReports or TraceExport, which both write by TraceText;
+        // Reading: data flows TraceFile -> TraceAnalysis -> TraceReports or TraceExport, which both write by TraceText;
         // TraceQuery puts them together as the command line asks.
         // Symbols join as a resolved table.
         .systemLibrary(name: "CElfutils", pkgConfig: "libdw", providers: [.apt(["libdw-dev", "libelf-dev"])]),
         .target(name: "TraceText", swiftSettings: strict),
-        .target(name: "TraceFormat", dependencies: ["CTraceFormat", "TraceText"], swiftSettings: strict),
-        .target(name: "TraceAnalysis", dependencies: ["TraceFormat"], swiftSettings: strict),
+        .target(name: "TraceFile", dependencies: ["CTraceFormat", "TraceText"], swiftSettings: strict),
+        .target(name: "TraceAnalysis", dependencies: ["TraceFile"], swiftSettings: strict),
         .target(
             name: "TraceSymbols", dependencies: ["CElfutils"], swiftSettings: strict,
             linkerSettings: [.linkedLibrary("stdc++")]),
@@ -82,12 +82,12 @@ let package = Package(
         .target(name: "TraceBuild", dependencies: ["TraceSymbols"], swiftSettings: strict),
 
         // Recording: starts the target, owns the session directory.
-        .target(name: "TraceRecording", dependencies: ["CTraceFormat", "TraceFormat"], swiftSettings: strict),
+        .target(name: "TraceRecording", dependencies: ["CTraceFormat", "TraceFile"], swiftSettings: strict),
 
         // What is asked of a session, between the command line and what reads: it neither prints nor exits.
         .target(
             name: "TraceQuery",
-            dependencies: ["TraceFormat", "TraceAnalysis", "TraceSymbols", "TraceText"],
+            dependencies: ["TraceFile", "TraceAnalysis", "TraceSymbols", "TraceText"],
             swiftSettings: strict),
 
         // What Swift's library does not always find: how this program was called.
@@ -98,7 +98,7 @@ let package = Package(
             name: "fathom",
             dependencies: [
                 "CArguments",
-                "TraceFormat", "TraceAnalysis", "TraceSymbols", "TraceText", "TraceQuery", "TraceReports",
+                "TraceFile", "TraceAnalysis", "TraceSymbols", "TraceText", "TraceQuery", "TraceReports",
                 "TraceExport",
                 "TraceRecording", "TraceBuild",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -110,10 +110,10 @@ let package = Package(
             ]),
 
         .target(
-            name: "TestSupport", dependencies: ["CTraceFormat", "TraceFormat"], path: "Tests/TestSupport",
+            name: "TestSupport", dependencies: ["CTraceFormat", "TraceFile"], path: "Tests/TestSupport",
             swiftSettings: strict),
         .testTarget(
-            name: "TraceFormatTests", dependencies: ["CTraceFormat", "TraceFormat", "TestSupport"],
+            name: "TraceFileTests", dependencies: ["CTraceFormat", "TraceFile", "TestSupport"],
             swiftSettings: strict),
         .testTarget(name: "TraceAnalysisTests", dependencies: ["TraceAnalysis", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "TraceTextTests", dependencies: ["TraceText", "TestSupport"], swiftSettings: strict),
@@ -126,7 +126,7 @@ let package = Package(
         .testTarget(name: "TraceQueryTests", dependencies: ["TraceQuery", "TestSupport"], swiftSettings: strict),
         .testTarget(
             name: "TraceRecordingTests",
-            dependencies: ["CTraceFormat", "TraceFormat", "TraceRecording", "TestSupport"],
+            dependencies: ["CTraceFormat", "TraceFile", "TraceRecording", "TestSupport"],
             swiftSettings: strict),
         .testTarget(name: "EndToEndTests", dependencies: ["CTraceFormat", "TestSupport"], swiftSettings: strict),
     ]

@@ -1,4 +1,4 @@
-public import TraceFormat
+public import TraceFile
 
 /// Looks whether the chunks of a session are as they were written, on all cores.
 ///

@@ -1,5 +1,5 @@
 internal import TraceAnalysis
-internal import TraceFormat
+internal import TraceFile
 
 extension ExportSource {
     /// This source, cut by time into parts of at most `calls` calls each. A call that reaches over a cut is in every

@@ -1,5 +1,5 @@
 public import TraceAnalysis
-public import TraceFormat
+public import TraceFile
 
 /// What is exported: the calls of some threads of a session that a filter keeps.
 public struct ExportSource {

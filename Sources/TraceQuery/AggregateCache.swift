@@ -1,6 +1,6 @@
 internal import Glibc
 internal import TraceAnalysis
-internal import TraceFormat
+internal import TraceFile
 
 /// The call paths of a finished recording, kept beside it.
 ///

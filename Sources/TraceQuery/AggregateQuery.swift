@@ -1,5 +1,5 @@
 public import TraceAnalysis
-public import TraceFormat
+public import TraceFile
 
 /// What the calls of a session add up to.
 public struct AggregateQuery {

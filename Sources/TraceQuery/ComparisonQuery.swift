@@ -1,6 +1,6 @@
 internal import Glibc
 public import TraceAnalysis
-public import TraceFormat
+public import TraceFile
 
 /// What has changed between sessions, which are read one after another.
 public struct ComparisonQuery {

@@ -1,9 +1,9 @@
-public import TraceFormat
+public import TraceFile
 
 /// Why a question about a session has no answer.
 public enum QueryError: Error, Equatable, CustomStringConvertible {
     /// The session cannot be read.
-    case unreadable(TraceFormatError)
+    case unreadable(TraceFileError)
     /// No thread or process is one of those that were asked for.
     case noThread([String])
     /// No function has the name that was asked for.

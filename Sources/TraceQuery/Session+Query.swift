@@ -1,9 +1,9 @@
-public import TraceFormat
+public import TraceFile
 
 extension Session {
     /// Opens the session at `path`.
     public static func opened(_ path: String) throws(QueryError) -> Session {
-        do throws(TraceFormatError) {
+        do throws(TraceFileError) {
             return try Session(path: path)
         } catch {
             throw .unreadable(error)

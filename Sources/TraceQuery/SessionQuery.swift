@@ -1,5 +1,5 @@
 public import TraceAnalysis
-public import TraceFormat
+public import TraceFile
 
 /// A session as somebody wants to see it: which of its threads, under which names, with what hidden.
 public struct SessionQuery {

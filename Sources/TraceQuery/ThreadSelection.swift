@@ -1,5 +1,5 @@
 public import TraceAnalysis
-public import TraceFormat
+public import TraceFile
 
 /// Which threads of a session are asked for.
 public struct ThreadSelection {

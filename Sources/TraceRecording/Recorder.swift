@@ -1,6 +1,6 @@
 internal import CTraceFormat
 internal import Glibc
-internal import TraceFormat
+internal import TraceFile
 
 /// Records one run of a program.
 public struct Recorder {

@@ -1,4 +1,4 @@
-public import TraceFormat
+public import TraceFile
 
 /// Why nothing was recorded, each with the remedy. The description is one line.
 public enum RecordingError: Error, Equatable, CustomStringConvertible {

@@ -1,4 +1,4 @@
-public import TraceFormat
+public import TraceFile
 
 /// What to run and what to keep of it.
 public struct RecordingOptions: Sendable {

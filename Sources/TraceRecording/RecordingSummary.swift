@@ -1,4 +1,4 @@
-public import TraceFormat
+public import TraceFile
 
 /// What was recorded, and what was not.
 public struct RecordingSummary: Sendable {

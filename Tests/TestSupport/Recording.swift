@@ -1,6 +1,6 @@
 package import CTraceFormat
 internal import Glibc
-package import TraceFormat
+package import TraceFile
 
 /// A session that is being recorded, and a program's side of its buffers.
 package struct Recording {

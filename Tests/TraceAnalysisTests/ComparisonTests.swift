@@ -1,7 +1,7 @@
 import Glibc
 import TestSupport
 import Testing
-import TraceFormat
+import TraceFile
 
 @testable import TraceAnalysis
 

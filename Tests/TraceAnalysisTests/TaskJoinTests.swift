@@ -1,6 +1,6 @@
 import TestSupport
 import Testing
-import TraceFormat
+import TraceFile
 
 @testable import TraceAnalysis
 

@@ -1,6 +1,6 @@
 import TestSupport
 import TraceAnalysis
-import TraceFormat
+import TraceFile
 import TraceReports
 import TraceText
 

@@ -1,5 +1,5 @@
 import TestSupport
-import TraceFormat
+import TraceFile
 import TraceQuery
 
 /// A session of a server with a worker thread and a child that gave itself a title.

@@ -1,6 +1,6 @@
 import Testing
 import TraceAnalysis
-import TraceFormat
+import TraceFile
 import TraceQuery
 
 @Suite struct ThreadSelectionTests {

@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-@testable import TraceFormat
+@testable import TraceFile
 @testable import TraceRecording
 
 extension Recording {

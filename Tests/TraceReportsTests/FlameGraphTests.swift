@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 import TraceAnalysis
-import TraceFormat
+import TraceFile
 import TraceText
 
 @testable import TraceReports

@@ -2,7 +2,7 @@ internal import Glibc
 import TestSupport
 import Testing
 import TraceAnalysis
-import TraceFormat
+import TraceFile
 import TraceText
 
 @testable import TraceReports

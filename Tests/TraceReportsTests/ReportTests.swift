@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 import TraceAnalysis
-import TraceFormat
+import TraceFile
 
 @testable import TraceReports
 

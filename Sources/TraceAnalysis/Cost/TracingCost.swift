@@ -1,4 +1,4 @@
-public import TraceFormat
+public import TraceFile
 
 /// What the hooks cost a program, measured on the program itself, so that it can be taken out of its times.
 ///

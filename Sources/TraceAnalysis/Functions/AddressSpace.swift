@@ -1,4 +1,4 @@
-public import TraceFormat
+public import TraceFile
 
 /// Which function an address of one process is, at a moment.
 ///

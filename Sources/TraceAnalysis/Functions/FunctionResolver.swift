@@ -1,4 +1,4 @@
-public import TraceFormat
+public import TraceFile
 
 /// The address spaces of a session's processes over one function table.
 public final class FunctionResolver {

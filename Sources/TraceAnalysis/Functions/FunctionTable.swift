@@ -1,4 +1,4 @@
-internal import TraceFormat
+internal import TraceFile
 
 /// The functions of a session by dense id, each with a name that is made when it is first asked for.
 public final class FunctionTable {

@@ -1,4 +1,4 @@
-internal import TraceFormat
+internal import TraceFile
 
 extension KeptWriter {
     mutating func append(_ functions: FunctionTable) {

@@ -1,4 +1,4 @@
-public import TraceFormat
+public import TraceFile
 
 /// The sums of a finished recording as bytes of a file, in sections that are read one by one: who asks for functions does not
 /// read the paths.

@@ -1,4 +1,4 @@
-public import TraceFormat
+public import TraceFile
 
 /// Adds up the calls of threads by call path, in one pass over the recording, on all cores.
 ///

@@ -1,4 +1,4 @@
-internal import TraceFormat
+internal import TraceFile
 
 /// A stretch of time of a thread that is read without most of what lies around it.
 struct CallPathSeek {

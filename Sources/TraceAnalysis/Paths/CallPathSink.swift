@@ -1,4 +1,4 @@
-internal import TraceFormat
+internal import TraceFile
 
 /// Adds up the calls of one thread, or of a stretch of its chunks, by call path, as they are replayed.
 ///

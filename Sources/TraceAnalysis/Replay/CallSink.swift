@@ -1,4 +1,4 @@
-public import TraceFormat
+public import TraceFile
 
 /// Receives the calls of one thread as they are replayed.
 ///

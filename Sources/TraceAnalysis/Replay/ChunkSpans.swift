@@ -1,4 +1,4 @@
-internal import TraceFormat
+internal import TraceFile
 
 /// What one chunk tells of the calls that are open where it begins or ends, as it is replayed by itself.
 struct ChunkSpans: CallSink {

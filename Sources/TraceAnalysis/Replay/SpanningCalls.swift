@@ -1,4 +1,4 @@
-internal import TraceFormat
+internal import TraceFile
 
 /// Finds what became of calls that span chunks, without reading all of the chunks that they span.
 ///

@@ -1,4 +1,4 @@
-public import TraceFormat
+public import TraceFile
 
 /// Rebuilds the call stacks of one thread from its chunks, and tells a sink every call that begins and ends.
 ///

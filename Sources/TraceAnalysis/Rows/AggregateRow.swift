@@ -1,4 +1,4 @@
-public import TraceFormat
+public import TraceFile
 
 /// Sums over the calls of a function, a path, a file, a module, a thread or a process. Times in ns.
 public struct AggregateRow {

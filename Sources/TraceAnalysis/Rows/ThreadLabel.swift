@@ -1,4 +1,4 @@
-public import TraceFormat
+public import TraceFile
 
 /// Says which thread, or which of Swift's tasks, a row is of.
 public struct ThreadLabel {

@@ -1,4 +1,4 @@
-public import TraceFormat
+public import TraceFile
 
 /// What all calls of a thread, or of one of Swift's tasks, add up to.
 public struct ThreadSums {

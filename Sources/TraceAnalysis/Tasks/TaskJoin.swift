@@ -1,4 +1,4 @@
-public import TraceFormat
+public import TraceFile
 
 /// Joins the pieces of Swift's tasks, which run now on this thread and now on that, into one call tree a task.
 ///

@@ -1,4 +1,4 @@
-internal import TraceFormat
+internal import TraceFile
 
 /// Takes the pieces of tasks out of a thread's calls.
 struct TaskPieceSink: CallSink {

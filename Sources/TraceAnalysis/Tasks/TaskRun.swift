@@ -1,4 +1,4 @@
-internal import TraceFormat
+internal import TraceFile
 
 /// What ran of a task without a break: a call on a thread's stack, and what it called. Times are ticks.
 struct TaskRun {

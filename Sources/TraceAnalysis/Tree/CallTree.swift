@@ -1,4 +1,4 @@
-public import TraceFormat
+public import TraceFile
 
 /// Walks the call trees of a session.
 ///

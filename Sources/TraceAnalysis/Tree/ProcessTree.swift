@@ -1,4 +1,4 @@
-public import TraceFormat
+public import TraceFile
 
 /// Which process of a session came from which.
 public struct ProcessTree {

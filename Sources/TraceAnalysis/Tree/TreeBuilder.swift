@@ -1,4 +1,4 @@
-internal import TraceFormat
+internal import TraceFile
 
 /// Builds the call tree of one thread as its calls are replayed, and leaves out what the filter hides as soon as that is
 /// known, so that memory follows what is shown.

@@ -1,4 +1,4 @@
-internal import TraceFormat
+internal import TraceFile
 
 /// Turns tree nodes in pre-order into a visitor's enters and leaves, folding equal neighbouring leaf calls.
 struct TreeEmitter<Visitor: TreeVisitor> {

@@ -1,4 +1,4 @@
-public import TraceFormat
+public import TraceFile
 
 /// Receives a call tree in pre-order.
 public protocol TreeVisitor {

@@ -1,5 +1,5 @@
 internal import TraceAnalysis
-internal import TraceFormat
+internal import TraceFile
 internal import TraceText
 
 /// Writes one line for each call, callers before callees (RFC 4180, with plain line feeds).

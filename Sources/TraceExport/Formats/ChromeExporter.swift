@@ -1,5 +1,5 @@
 internal import TraceAnalysis
-internal import TraceFormat
+internal import TraceFile
 internal import TraceText
 
 /// Chrome's trace events as begin and end pairs: "Trace Event Format", JSON array form.

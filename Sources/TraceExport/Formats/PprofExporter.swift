@@ -1,5 +1,5 @@
 internal import TraceAnalysis
-internal import TraceFormat
+internal import TraceFile
 internal import TraceText
 
 /// pprof's profile: one sample a call path, with its calls and its self time.

@@ -1,5 +1,5 @@
 internal import TraceAnalysis
-internal import TraceFormat
+internal import TraceFile
 internal import TraceText
 
 /// speedscope's own format, evented: one profile a track (https://www.speedscope.app/file-format-schema.json).

@@ -1,5 +1,5 @@
 internal import TraceAnalysis
-internal import TraceFormat
+internal import TraceFile
 
 /// One stack of one thread: what a timeline shows as a row of nested bars.
 struct Track {

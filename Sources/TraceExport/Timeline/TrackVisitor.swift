@@ -1,5 +1,5 @@
 internal import TraceAnalysis
-internal import TraceFormat
+internal import TraceFile
 
 /// Turns a call tree into tracks, leaves out calls that lie deeper than a viewer can nest, and counts both.
 struct TrackVisitor<Writer: TrackWriter>: TreeVisitor {

@@ -1,6 +1,6 @@
 internal import CTraceFormat
 internal import Glibc
-internal import TraceFormat
+internal import TraceFile
 
 /// Moves finished chunks from the buffers to the log while the program runs, and all others when it has ended.
 final class Drain: @unchecked Sendable {

@@ -1,5 +1,5 @@
 internal import Glibc
-internal import TraceFormat
+internal import TraceFile
 
 /// Whether the calling thread gets the processor time that it wants, as the kernel tells how long it waited for a processor.
 struct Starvation {

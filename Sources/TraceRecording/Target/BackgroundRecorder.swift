@@ -1,6 +1,6 @@
 internal import CTraceFormat
 internal import Glibc
-internal import TraceFormat
+internal import TraceFile
 
 /// The recorder goes on in a process of its own when the program has ended but others of the session have not.
 ///

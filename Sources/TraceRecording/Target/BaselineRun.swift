@@ -1,6 +1,6 @@
 internal import CTraceFormat  // its headers include those of libc: Swift may take theirs for the place of stat
 internal import Glibc
-internal import TraceFormat
+internal import TraceFile
 
 /// Runs the command again without the runtime, so that the two can be compared.
 ///

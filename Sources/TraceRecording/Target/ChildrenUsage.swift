@@ -1,6 +1,6 @@
 internal import CTraceFormat  // its headers include those of libc: Swift may take theirs for the place of timeval
 internal import Glibc
-internal import TraceFormat
+internal import TraceFile
 
 extension Baseline.Usage {
     /// Of the processes that were waited for until now, and of those they waited for.

@@ -1,5 +1,5 @@
 public import TraceAnalysis
-internal import TraceFormat
+internal import TraceFile
 public import TraceText
 
 /// What has changed between two sides of runs, sorted and ready to be written.

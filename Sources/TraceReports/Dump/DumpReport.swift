@@ -1,5 +1,5 @@
 public import TraceAnalysis
-public import TraceFormat
+public import TraceFile
 public import TraceText
 
 /// Writes every record of a thread in order, as text or as one JSON object a line.

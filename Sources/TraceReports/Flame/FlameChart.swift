@@ -1,5 +1,5 @@
 public import TraceAnalysis
-public import TraceFormat
+public import TraceFile
 
 /// Collects the calls of one thread's own stack for a flame chart: the thread's other lanes run at times of their own.
 public struct FlameChart: TreeVisitor {

@@ -1,5 +1,5 @@
 internal import TraceAnalysis
-public import TraceFormat
+public import TraceFile
 public import TraceText
 
 /// Tells everything about a recording but its calls.

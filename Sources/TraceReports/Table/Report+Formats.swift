@@ -1,5 +1,5 @@
 internal import TraceAnalysis
-internal import TraceFormat
+internal import TraceFile
 internal import TraceText
 
 extension Report {

@@ -1,5 +1,5 @@
 public import TraceAnalysis
-internal import TraceFormat
+internal import TraceFile
 public import TraceText
 
 /// A table of what calls add up to, sorted and ready to be written.

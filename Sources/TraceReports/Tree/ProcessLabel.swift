@@ -1,4 +1,4 @@
-internal import TraceFormat
+internal import TraceFile
 
 /// How reports tell a process from others of its program.
 extension TracedProcess {

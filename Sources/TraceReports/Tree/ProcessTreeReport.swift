@@ -1,5 +1,5 @@
 public import TraceAnalysis
-internal import TraceFormat
+internal import TraceFile
 public import TraceText
 
 /// Tells which process of a session came from which, what each was called, and what it recorded.

@@ -1,5 +1,5 @@
 public import TraceAnalysis
-public import TraceFormat
+public import TraceFile
 public import TraceText
 
 /// Writes call trees as one JSON document, while they are walked.

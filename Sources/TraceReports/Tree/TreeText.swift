@@ -1,5 +1,5 @@
 public import TraceAnalysis
-public import TraceFormat
+public import TraceFile
 public import TraceText
 
 /// Prints call trees as indented lines.

@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import TraceAnalysis
 internal import TraceExport
-internal import TraceFormat
+internal import TraceFile
 internal import TraceQuery
 
 struct Export: ParsableCommand {

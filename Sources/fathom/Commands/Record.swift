@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import Glibc
 internal import TraceAnalysis
-internal import TraceFormat
+internal import TraceFile
 internal import TraceRecording
 internal import TraceReports
 internal import TraceSymbols

@@ -1,6 +1,6 @@
 internal import ArgumentParser
 internal import TraceAnalysis
-internal import TraceFormat
+internal import TraceFile
 internal import TraceQuery
 internal import TraceReports
 internal import TraceText

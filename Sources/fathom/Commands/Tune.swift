@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import TraceAnalysis
 internal import TraceBuild
-internal import TraceFormat
+internal import TraceFile
 internal import TraceQuery
 internal import TraceReports
 internal import TraceText

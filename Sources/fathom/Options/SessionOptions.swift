@@ -1,6 +1,6 @@
 internal import ArgumentParser
 internal import TraceAnalysis
-internal import TraceFormat
+internal import TraceFile
 internal import TraceQuery
 
 /// The session a command reads, and which of its threads.

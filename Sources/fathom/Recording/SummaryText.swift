@@ -1,4 +1,4 @@
-internal import TraceFormat
+internal import TraceFile
 internal import TraceRecording
 internal import TraceReports
 internal import TraceText

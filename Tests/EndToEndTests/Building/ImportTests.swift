@@ -27,7 +27,7 @@ import Testing
 
     @Test(
         arguments: [
-            ("TraceText", "TraceReports"), ("TraceFormat", "TraceAnalysis"), ("TraceAnalysis", "TraceSymbols"),
+            ("TraceText", "TraceReports"), ("TraceFile", "TraceAnalysis"), ("TraceAnalysis", "TraceSymbols"),
             ("TraceQuery", "ArgumentParser"), ("TraceExport", "TraceReports"), ("TraceReports", "TraceQuery"),
         ])
     func importsAgainstTheFlowAreFound(_ target: String, _ imported: String) throws {

@@ -2,7 +2,7 @@ import CTraceFormat
 import TestSupport
 import Testing
 
-@testable import TraceFormat
+@testable import TraceFile
 
 /// What the recorder writes into session.json is what a reader finds there.
 @Suite struct SessionDescriptionTests {

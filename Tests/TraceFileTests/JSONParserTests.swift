@@ -1,6 +1,6 @@
 import Testing
 
-@testable import TraceFormat
+@testable import TraceFile
 
 @Suite struct JSONParserTests {
     private func parse(_ text: String) -> JSONValue? {

@@ -13,9 +13,9 @@ struct TraceLog {
     /// end cuts is kept with the payload that is there.
     ///
     /// - Parameter isGrowing: the recorder may be in the midst of writing the last chunk, which the buffers still hold.
-    /// - Throws: ``TraceFormatError/unsupportedVersion(path:found:supported:)``.
+    /// - Throws: ``TraceFileError/unsupportedVersion(path:found:supported:)``.
     /// - Complexity: O(chunks) when nothing is damaged: payloads are not touched.
-    init(_ file: MappedFile, path: String, isGrowing: Bool, damage: DamageLog) throws(TraceFormatError) {
+    init(_ file: MappedFile, path: String, isGrowing: Bool, damage: DamageLog) throws(TraceFileError) {
         let (header, headerSize) = try TraceLog.header(file, path: path, damage: damage)
         self.header = header
         // Behind the end are chunks that were not written whole.
@@ -67,7 +67,7 @@ struct TraceLog {
     /// What the file header says, nil when it is damaged, and where the chunks begin.
     private static func header(
         _ file: MappedFile, path: String, damage: DamageLog
-    ) throws(TraceFormatError) -> (FileHeader?, Int) {
+    ) throws(TraceFileError) -> (FileHeader?, Int) {
         let size = MemoryLayout<fathom_trace_header>.size
         // Version 1 ends before `log_size`.
         let oldSize = MemoryLayout<fathom_trace_header>.offset(of: \.log_size)!

@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-@testable import TraceFormat
+@testable import TraceFile
 
 /// What stands in the log, above all where a write ends half-way.
 @Suite struct TraceLogWriterTests {

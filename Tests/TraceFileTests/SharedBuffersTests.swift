@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-@testable import TraceFormat
+@testable import TraceFile
 
 /// What the recorder sees of the memory that programs write, and takes back of what they must not.
 @Suite struct SharedBuffersTests {

@@ -16,8 +16,8 @@ final class SlotBuffers {
 
     /// Copies the chunks of all slots that are owned or full.
     ///
-    /// - Throws: ``TraceFormatError/unsupportedVersion(path:found:supported:)``.
-    init(_ file: PlainFile, path: String, damage: DamageLog) throws(TraceFormatError) {
+    /// - Throws: ``TraceFileError/unsupportedVersion(path:found:supported:)``.
+    init(_ file: PlainFile, path: String, damage: DamageLog) throws(TraceFileError) {
         guard let raw = try SlotBuffers.header(file, path: path, damage: damage) else {
             (header, unplacedCalls, recorderPID) = (nil, 0, 0)
             return
@@ -57,7 +57,7 @@ final class SlotBuffers {
 
     private static func header(
         _ file: PlainFile, path: String, damage: DamageLog
-    ) throws(TraceFormatError) -> fathom_buffers? {
+    ) throws(TraceFileError) -> fathom_buffers? {
         let size = MemoryLayout<fathom_buffers>.size
         guard file.size >= size else {
             damage.report(Damage(file: name, offset: 0, lostBytes: UInt64(file.size), kind: .fileHeader))

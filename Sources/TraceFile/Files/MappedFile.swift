@@ -17,8 +17,8 @@ public final class MappedFile {
 
     /// Maps all of the file at `path`.
     ///
-    /// - Throws: ``TraceFormatError/unreadable(path:errno:)``, ``TraceFormatError/notAFile(path:)``.
-    public init(path: String) throws(TraceFormatError) {
+    /// - Throws: ``TraceFileError/unreadable(path:errno:)``, ``TraceFileError/notAFile(path:)``.
+    public init(path: String) throws(TraceFileError) {
         file = try PlainFile(path: path)
         size = file.size
         allocatedSize = file.allocatedSize

@@ -1,6 +1,6 @@
 import TestSupport
 import Testing
-import TraceFormat
+import TraceFile
 
 @Suite struct RecordCursorTests {
     /// What the cursor reads, one word a record.

@@ -3,7 +3,7 @@ internal import Glibc
 import TestSupport
 import Testing
 
-@testable import TraceFormat
+@testable import TraceFile
 
 @Suite struct SessionTests {
     private let directory: TemporaryDirectory
@@ -60,16 +60,16 @@ import Testing
     }
 
     @Test func refusals() throws {
-        #expect(throws: TraceFormatError.unreadable(path: "/nonexistent", errno: 2)) {
+        #expect(throws: TraceFileError.unreadable(path: "/nonexistent", errno: 2)) {
             _ = try Session(path: "/nonexistent")
         }
-        #expect(throws: TraceFormatError.notASession(path: directory.path)) { _ = try Session(path: directory.path) }
+        #expect(throws: TraceFileError.notASession(path: directory.path)) { _ = try Session(path: directory.path) }
         try writeFile([], to: directory.file("trace"))
-        #expect(throws: TraceFormatError.noHeader(path: directory.path)) { _ = try Session(path: directory.path) }
+        #expect(throws: TraceFileError.noHeader(path: directory.path)) { _ = try Session(path: directory.path) }
         var log = TraceWriter().log
         (log[8], log[12]) = (9, 200)
         try writeFile(log, to: directory.file("trace"))
-        #expect(throws: TraceFormatError.unsupportedVersion(path: directory.path, found: 9, supported: 2)) {
+        #expect(throws: TraceFileError.unsupportedVersion(path: directory.path, found: 9, supported: 2)) {
             _ = try Session(path: directory.path)
         }
     }

@@ -1,7 +1,7 @@
 internal import Glibc
 
 /// Why a session cannot be read at all. What is only damaged is collected as ``Damage`` instead.
-public enum TraceFormatError: Error, Equatable {
+public enum TraceFileError: Error, Equatable {
     /// `path` is neither a session directory nor a program that has one beside it.
     case notASession(path: String)
     /// The system refused to open, inspect or map `path`.
@@ -14,7 +14,7 @@ public enum TraceFormatError: Error, Equatable {
     case noHeader(path: String)
 }
 
-extension TraceFormatError {
+extension TraceFileError {
     /// What is the matter with a file, without its name.
     var reason: String {
         switch self {
@@ -25,7 +25,7 @@ extension TraceFormatError {
     }
 }
 
-extension TraceFormatError: CustomStringConvertible {
+extension TraceFileError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .notASession(let path): "\(path): not a Fathom session"

@@ -38,9 +38,9 @@ public final class Session {
 
     /// Opens the session directory at `path`, or `path.fathom` when `path` is a program.
     ///
-    /// - Throws: ``TraceFormatError``. Damage is not thrown but collected in ``damage``.
+    /// - Throws: ``TraceFileError``. Damage is not thrown but collected in ``damage``.
     /// - Complexity: O(chunks), and the size of the shared buffers still in use.
-    public init(path: String) throws(TraceFormatError) {
+    public init(path: String) throws(TraceFileError) {
         let directory = try Session.directory(at: path)
         let damage = DamageLog()
 
@@ -101,14 +101,14 @@ public final class Session {
 
     /// A file of the session; nil when there is none, or when it cannot be read, and then why.
     private static func file<File>(
-        _ name: String, in directory: String, _ open: (String) throws(TraceFormatError) -> File
-    ) -> (File?, TraceFormatError?) {
+        _ name: String, in directory: String, _ open: (String) throws(TraceFileError) -> File
+    ) -> (File?, TraceFileError?) {
         let path = directory + "/" + name
         guard access(path, F_OK) == 0 else { return (nil, nil) }
-        do throws(TraceFormatError) { return (try open(path), nil) } catch { return (nil, error) }
+        do throws(TraceFileError) { return (try open(path), nil) } catch { return (nil, error) }
     }
 
-    private static func directory(at path: String) throws(TraceFormatError) -> String {
+    private static func directory(at path: String) throws(TraceFileError) -> String {
         let trimmed = path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
         for candidate in [trimmed, trimmed + ".fathom"]
         where access(candidate + "/" + TraceLog.name, F_OK) == 0

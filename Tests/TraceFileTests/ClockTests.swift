@@ -1,5 +1,5 @@
 import Testing
-import TraceFormat
+import TraceFile
 
 @Suite struct ClockTests {
     @Test func monotonicIsIdentity() {

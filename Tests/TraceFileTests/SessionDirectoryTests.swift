@@ -2,7 +2,7 @@ import Glibc
 import TestSupport
 import Testing
 
-@testable import TraceFormat
+@testable import TraceFile
 
 /// What is made in a session's directory, what takes whose place, and that no file of anybody else's is touched.
 @Suite struct SessionDirectoryTests {

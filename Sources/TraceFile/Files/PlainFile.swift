@@ -8,8 +8,8 @@ final class PlainFile {
     /// Bytes the file takes on disk or in memory; less than `size` when it has holes.
     let allocatedSize: Int
 
-    /// - Throws: ``TraceFormatError/unreadable(path:errno:)``, ``TraceFormatError/notAFile(path:)``.
-    init(path: String) throws(TraceFormatError) {
+    /// - Throws: ``TraceFileError/unreadable(path:errno:)``, ``TraceFileError/notAFile(path:)``.
+    init(path: String) throws(TraceFileError) {
         // A pipe without a writer would wait for one.
         descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else { throw .unreadable(path: path, errno: errno) }
