@@ -21,7 +21,7 @@ struct Refusal: CustomStringConvertible {
         case _ where program.isPrivileged:
             description =
                 "\(path): set-uid, set-gid or with file capabilities, so nothing can be preloaded; "
-                + "record a copy without them (cp drops them), as a user who has the rights"
+                + "copy it by cp, which drops these, and record the copy as a user with the rights that it needs"
         case .elfStatic where !program.hasFathomRuntime:
             description =
                 "\(path): statically linked, so nothing can be preloaded; link the runtime in: "
@@ -29,7 +29,7 @@ struct Refusal: CustomStringConvertible {
         case .elfDynamic where program.hasOwnHooks && !force:
             description =
                 "\(path): has a function __cyg_profile_func_enter of its own, which its functions call in place of Fathom's; "
-                + "leave that out, or pass --force if only its libraries or what it starts are to be recorded"
+                + "remove that function, or pass --force to record only its libraries and the programs that it starts"
         case .elfDynamic where !program.isInstrumented && !program.hasFathomRuntime && !force:
             description =
                 "\(path): not instrumented; build it with fathom build -- make (or swift build), or with -finstrument-functions -g, "
