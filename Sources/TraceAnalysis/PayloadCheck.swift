@@ -2,8 +2,8 @@ public import TraceFile
 
 /// Looks whether the chunks of a session are as they were written, on all cores.
 ///
-/// Opening a session reads headers alone, and a damaged payload shows when it is read: whoever is to tell of all damage, and
-/// reads nothing else, does this.
+/// Opening a session reads headers alone, and a damaged payload shows only when it is read. A view that is to tell of
+/// all damage, but reads no payloads itself, runs this.
 public enum PayloadCheck {
     /// Chunks that one worker takes at a time: about 16 MB of the log.
     private static let stretch = 256

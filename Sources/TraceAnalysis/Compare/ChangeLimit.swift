@@ -1,7 +1,8 @@
 /// A change that is too much, as `--fail-on` has it: `total>5%`, `self(parse*)>10ms`, `calls(malloc)>0`.
 ///
-/// A metric, the functions it is looked at for, and how much it may grow: as part of what was before, as a time, or, of
-/// calls, as a number. Without functions it is the whole: all calls, the time of the roots.
+/// It consists of a metric, the functions that it is looked at for, and how much it may grow: as a part of what was
+/// before, as a time, or, for calls, as a number. Without functions it is about the whole: all calls, and the time of
+/// the roots.
 public struct ChangeLimit {
     public enum Amount: Sendable, Equatable {
         /// 0.05 is 5 %.
@@ -27,7 +28,7 @@ public struct ChangeLimit {
             InvalidExpression(expression: expression, reason: reason)
         }
         self.expression = expression
-        // Names have signs of their own, like operator>>; an amount has none.
+        // The last sign separates the limit: names have signs of their own, like operator>>, but an amount has none.
         guard let sign = expression.lastIndex(of: ">") else {
             throw refusal("expected METRIC>AMOUNT or METRIC(FUNCTION)>AMOUNT, as in total>5%")
         }
@@ -75,15 +76,15 @@ public struct ChangeLimit {
             return .part(percent / 100)
         }
         if metric == .calls { return UInt64(text).map { .absolute(Double($0)) } }
-        // Who forgets the % of 'total>5' does not mean 5 ns.
+        // Somebody who forgets the % of 'total>5' does not mean 5 ns.
         guard text.last?.isLetter == true else { return nil }
         return TimeSpan(text).map { .absolute(Double($0.nanoseconds)) }
     }
 
-    /// Whether it is for the whole, not for functions.
+    /// Whether the limit is for the whole, not for functions.
     public var isOfWhole: Bool { functions == nil }
 
-    /// Whether it is for functions of which `comparison` has none, so that it cannot hold.
+    /// Whether the limit is for functions that `comparison` does not have, so that it cannot hold.
     public func isMoot(in comparison: SessionComparison) -> Bool { rows(of: comparison).isEmpty }
 
     private func rows(of comparison: SessionComparison) -> [SessionComparison.Row] {
@@ -91,7 +92,7 @@ public struct ChangeLimit {
         return comparison.functionRows.filter { functions.matches(comparison.functions[$0.function].name) }
     }
 
-    /// The rows that grow by more; of repeated runs, only those for which that is beyond noise.
+    /// The rows that grow by more than the limit. With repeated runs, only those whose growth is beyond noise.
     public func exceeded(in comparison: SessionComparison) -> [SessionComparison.Row] {
         rows(of: comparison).filter { row in
             let value = row[metric]

@@ -13,7 +13,7 @@ public final class ComparisonBuilder {
         var name: String
     }
 
-    /// A run, by path of `union` and by function.
+    /// The numbers of one run, by path of `union` and by function.
     struct Run {
         var moment: UInt64
         var functions: [RunNumbers]
@@ -28,7 +28,7 @@ public final class ComparisonBuilder {
     private var known: [Identity: UInt32] = [:]
     private var union = CallPathTable()
 
-    /// How functions are shown; those after are preferred.
+    /// How functions are shown. The runs of the side after are preferred.
     private final class ShownFunctions {
         var functions: [ResolvedFunction] = []
     }
@@ -83,7 +83,7 @@ public final class ComparisonBuilder {
 
     private var runs: [Run] { before + after }
 
-    /// When the runs were made, or nothing when that is not known of all.
+    /// When the runs were made; empty when that is not known of all of them.
     var moments: [Double] {
         let moments = runs.map { Double($0.moment) }
         return moments.contains(0) ? [] : moments

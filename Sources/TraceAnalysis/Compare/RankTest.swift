@@ -1,13 +1,14 @@
 /// How often chance alone orders two samples as they are ordered.
 public enum RankTest {
-    /// The two-sided chance of rank sums as far apart, over all ways to deal the values out to the two samples: the test of
-    /// F. Wilcoxon, H. B. Mann and D. R. Whitney, exactly, also with equal values (midranks).
+    /// The two-sided chance of rank sums that lie at least this far apart, over all ways to deal the values out to the
+    /// two samples. It is the test of F. Wilcoxon, H. B. Mann and D. R. Whitney, computed exactly, also with equal
+    /// values (midranks).
     ///
     /// - Complexity: O(N² · n²) for N values in all, n of them in `first`.
     public static func twoSided(_ first: [Double], _ second: [Double]) -> Double {
         let all = first + second
         let sorted = all.sorted()
-        /// Twice the midrank, which is whole.
+        /// Twice the midrank of a value, which is a whole number.
         func rank(_ value: Double) -> Int {
             let low = sorted.partitioningIndex { $0 >= value }
             let high = sorted.partitioningIndex { $0 > value }
@@ -24,7 +25,7 @@ public enum RankTest {
             }
         }
         let found = ranks[..<first.count].reduce(0, +)
-        /// Twice the rank sum to be expected, which is whole, too.
+        /// Twice the rank sum to be expected, which is a whole number, too.
         let expected = first.count * sum / all.count
         let distance = abs(found - expected)
         var far = 0.0
@@ -45,7 +46,7 @@ public enum RankTest {
 }
 
 extension [Double] {
-    /// The first index whose element `isBehind`, of elements that are ordered by it.
+    /// The first index whose element `isBehind` holds for. The elements are ordered by it.
     fileprivate func partitioningIndex(_ isBehind: (Double) -> Bool) -> Int {
         var (low, high) = (0, count)
         while low < high {

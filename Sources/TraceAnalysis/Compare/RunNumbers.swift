@@ -4,7 +4,7 @@ struct RunNumbers {
     var total = 0.0
     var selfTime = 0.0
     var average = 0.0
-    /// It was called, or was running when the recording began.
+    /// Whether the subject was called, or was running when the recording began.
     var isPresent = false
 }
 

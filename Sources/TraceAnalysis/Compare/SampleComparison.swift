@@ -5,14 +5,14 @@ public struct SampleComparison: Sendable {
     /// Means over the runs.
     public let before: Double
     public let after: Double
-    /// Where the change lies with 95 % confidence; nil unless both sides have at least two runs.
+    /// The range in which the change lies with 95 % confidence; nil unless both sides have at least two runs.
     public let interval: ClosedRange<Double>?
-    /// The chance to find such a change when there is none, for this number alone; nil without an interval.
+    /// The chance to find a change this large when there is none, for this number alone; nil without an interval.
     public let chance: Double?
 
     public var change: Double { after - before }
 
-    /// The change as part of what was before; infinite when that was nothing.
+    /// The change as a part of what was before; infinite when that was 0.
     public var relativeChange: Double {
         if change == 0 { return 0 }
         return before == 0 ? (change > 0 ? .infinity : -.infinity) : change / abs(before)
@@ -30,7 +30,7 @@ public struct SampleComparison: Sendable {
             (interval, chance) = (nil, nil)
             return
         }
-        // A number that is the same in all runs of a side is no matter of chance: above all, calls.
+        // A number that is the same in all runs of a side owes nothing to chance. That holds above all for calls.
         if before.isConstant, after.isConstant {
             interval = (other - mean)...(other - mean)
             chance = mean == other ? 1 : 0
@@ -53,11 +53,11 @@ public struct SampleComparison: Sendable {
 
     // MARK: Welch
 
-    /// B. L. Welch's test (Biometrika 34, 1947) of means without the most extreme runs, as K. K. Yuen has it (Biometrika 61,
-    /// 1974): a run that the machine disturbed neither hides a change nor makes one.
+    /// B. L. Welch's test (Biometrika 34, 1947) of means without the most extreme runs, in the form of K. K. Yuen
+    /// (Biometrika 61, 1974), so that a run that the machine disturbed neither hides a change nor makes one.
     private static func welch(_ before: [Double], _ after: [Double]) -> Test {
         let (a, b) = (Trimmed(before), Trimmed(after))
-        // What is left may be all the same while the runs are not.
+        // What is left after trimming may be all the same although the runs are not.
         guard a.squaredError + b.squaredError > 0 else {
             return welch(Trimmed(before, cut: 0), Trimmed(after, cut: 0))
         }
@@ -78,7 +78,7 @@ public struct SampleComparison: Sendable {
         var squaredError: Double
         var degrees: Double
 
-        /// A tenth off each end: of ten runs, the fastest and the slowest.
+        /// Cuts a tenth off each end: of ten runs, the fastest and the slowest.
         init(_ values: [Double]) { self.init(values, cut: values.count / 10) }
 
         init(_ values: [Double], cut: Int) {
@@ -94,12 +94,13 @@ public struct SampleComparison: Sendable {
 
     // MARK: Trend
 
-    /// A machine that warms up or is loaded more and more changes everything with time. When that shows within the sides, the
-    /// change is what remains between two parallel lines through them (analysis of covariance, R. A. Fisher, 1932).
+    /// A machine that warms up, or is loaded more and more, changes all numbers with time. When such a trend shows
+    /// within the sides, the change is what remains between two parallel lines through them (analysis of covariance, R.
+    /// A. Fisher, 1932).
     private static func trend(_ before: [Double], _ after: [Double], _ moments: [Double]) -> Test? {
         let count = before.count + after.count
         guard moments.count == count, count >= 8 else { return nil }
-        // The runs' order, not the pauses between them.
+        // What counts is the runs' order, not the pauses between them.
         let sorted = moments.sorted()
         let ranks = moments.map { moment in Double(sorted.firstIndex(of: moment)!) }
         let (x, u) = (Array(ranks[..<before.count]), Array(ranks[before.count...]))
@@ -119,17 +120,17 @@ public struct SampleComparison: Sendable {
             degrees: degrees)
     }
 
-    /// A slope at least as sure as this counts as a trend: rather one too many, which costs only sharpness, than one that
-    /// is taken for a change.
+    /// A slope counts as a trend when its chance is at most this. One trend too many costs only sharpness; a trend that
+    /// is missed would be taken for a change.
     private static let trendChance = 0.25
 
     // MARK: Ranks
 
-    /// Below this the order of the values is asked whether it agrees.
+    /// When the chance of a change is below this, the order of the values is asked whether it agrees.
     private static let contradiction = 0.05
 
-    /// Whether the order of the values alone speaks of a change too, as far as it can with so few of them: what a few values
-    /// far off make of a mean is not believed.
+    /// Whether the order of the values alone speaks of a change, too, as far as so few values can. A mean may have
+    /// moved only because a few values lie far off, and such a change is not believed.
     private static func ranksAgree(_ before: [Double], _ after: [Double]) -> Bool {
         RankTest.twoSided(before, after) <= max(0.05, RankTest.least(before.count, after.count) * 1.000001)
     }

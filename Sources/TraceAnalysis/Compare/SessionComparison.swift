@@ -7,24 +7,24 @@ public struct SessionComparison {
 
     /// What a row says in short.
     public enum Verdict: String, Sendable {
-        /// Only after, only before.
+        /// The subject is there only after, or only before.
         case new, gone
-        /// Own time is beyond noise.
+        /// Its own time has changed beyond noise.
         case slower, faster
-        /// The number of calls is beyond noise.
+        /// Its number of calls has changed beyond noise.
         case calls
         /// Only what it calls has changed beyond noise.
         case callees
         /// No change beyond noise.
         case same
-        /// Noise cannot be told.
+        /// Whether a change is noise cannot be told.
         case unknown
     }
 
     /// One number of a row. Times in ns.
     public struct Value: Sendable {
         public let sample: SampleComparison
-        /// Neither chance nor too small to matter.
+        /// Whether the change is neither chance nor too small to matter.
         public fileprivate(set) var isBeyondNoise = false
     }
 
@@ -50,10 +50,10 @@ public struct SessionComparison {
     }
 
     public struct Options: Sendable {
-        /// Changes smaller than this part of what was before do not matter, whatever their evidence.
+        /// Changes smaller than this part of what was before do not matter, however sure they are.
         public var threshold = 0.01
-        /// The chance, at most, that anything at all of the functions, or of the paths, or of the whole, is taken for a
-        /// change where nothing has changed.
+        /// The greatest chance that, where nothing has changed, anything at all among the functions, among the paths,
+        /// or of the whole is taken for a change.
         public var risk = 0.01
 
         public init() {}
@@ -68,7 +68,7 @@ public struct SessionComparison {
     public let runsAfter: Int
     public let functionRows: [Row]
     public let pathRows: [Row]
-    /// All calls; their total is that of the roots, and their average is without meaning and never beyond noise.
+    /// The sums over all calls. The total is that of the roots. The average has no meaning and is never beyond noise.
     public let whole: Row
 
     /// Whether noise can be told: at least two runs a side.
@@ -110,7 +110,7 @@ public struct SessionComparison {
         for (number, runs) in subjects.enumerated() {
             let isThere = runs.map { $0.isPresent }
             let (before, after) = (isThere[..<split].count { $0 }, isThere[split...].count { $0 })
-            // A function that another module of the same name defines, say, and that no call is left of.
+            // This is, say, a function that another module of the same name defines, and of which no call is left.
             guard before + after > 0 else { continue }
             let (function, path) = name(number)
             present.append((before, after))
@@ -121,8 +121,8 @@ public struct SessionComparison {
         }
         let isRepeated = split >= 2 && builder.after.count >= 2
         if isRepeated {
-            // Half of what may be risked is dealt out by time, so that much evidence is not asked of what takes long only
-            // because a thousand short functions are compared, too; the other half evenly.
+            // Half of the risk is dealt out by time, so that functions that take long need not show more evidence only
+            // because a thousand short ones are compared, too. The other half is dealt out evenly.
             let times = rows.map { $0.selfTime.sample.before + $0.selfTime.sample.after }
             let sum = max(times.reduce(0, +), 1)
             let weights = times.map { $0 / sum + 1 / Double(max(rows.count, 1)) }
@@ -133,7 +133,7 @@ public struct SessionComparison {
         }
         for index in rows.indices {
             let (before, after) = present[index]
-            // In some of the runs only is a matter of chance.
+            // When a subject is in only some of the runs of a side, that is a matter of chance.
             let isSure = before % split == 0 && after % builder.after.count == 0
             let isNew = before == 0 && isSure
             let isGone = after == 0 && isSure
@@ -151,7 +151,7 @@ public struct SessionComparison {
             risk: options.risk / Double(Metric.allCases.count))
         for index in rows.indices where found[index] {
             let sample = rows[index][keyPath: metric].sample
-            // A number of calls that is certain matters however small its change.
+            // When it is certain that the number of calls has changed, the change matters however small it is.
             let matters = sample.chance == 0 && metric == \.calls || abs(sample.relativeChange) >= options.threshold
             rows[index][keyPath: metric].isBeyondNoise = matters
         }

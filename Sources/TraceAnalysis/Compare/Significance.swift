@@ -1,11 +1,12 @@
-/// Which of many comparisons tell of a change, when so many were made.
+/// Tells which of many comparisons show a change, considering how many were made.
 enum Significance {
     /// S. Holm's procedure (Scandinavian Journal of Statistics 6, 1979) with weights: the chance that even one of the
     /// comparisons without a change is taken for one is at most `risk`.
     ///
     /// - Parameters:
     ///   - chances: nil where no comparison could be made.
-    ///   - weights: what each matters, not negative; must not depend on the direction or size of the changes.
+    ///   - weights: how much each comparison matters. Not negative; must not depend on the direction or size of the
+    ///     changes.
     /// - Complexity: O(n log n).
     static func holm(_ chances: [Double?], weights: [Double], risk: Double) -> [Bool] {
         var found = [Bool](repeating: false, count: chances.count)

@@ -12,7 +12,8 @@ public enum StudentT {
         return incompleteBeta(degrees / (degrees + t * t), degrees / 2, 0.5)
     }
 
-    /// The value that is exceeded, in either direction, with the chance `chance`: 0.05 gives the 97.5 % quantile.
+    /// The value that is exceeded, in either direction, with the chance `chance`. A chance of 0.05 gives the 97.5 %
+    /// quantile.
     ///
     /// - Complexity: about sixty evaluations of the distribution, by bisection.
     public static func quantile(twoSided chance: Double, degrees: Double) -> Double {

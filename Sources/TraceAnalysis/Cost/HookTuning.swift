@@ -1,23 +1,23 @@
-/// Which functions the next build is to leave without hooks: those that are called most, are short, and have little time in
-/// them.
+/// Chooses the functions that the next build is to leave without hooks: those that are called most, are short, and hold
+/// little time.
 ///
-/// What is lost is measured in call paths. Each counts as much as its total time; a call within another of its function counts
-/// there already, as in the total of ``CallPathTree/rows(by:)``, so a function is worth its total. Without its hooks the
-/// function's paths go, those of its callees move up to its callers, and its self time becomes its callers'. Totals
-/// of functions that stay do not change.
+/// The loss is measured in call paths, each of which counts as much as its total time. A call within another call of
+/// its function is counted there already, as in the total of ``CallPathTree/rows(by:)``, so a function is worth its
+/// total. Without the function's hooks, its paths are gone, the paths of its callees move up to its callers, and its
+/// self time becomes its callers'. Totals of functions that keep their hooks do not change.
 public struct HookTuning {
     public struct Limits: Sendable {
         /// Percent of the total times of all call paths that must stay.
         public var keep = 95.0
-        /// ns: functions whose calls take this long on average keep their hooks.
+        /// In ns: functions whose calls take this long on average keep their hooks.
         public var shorterThan: UInt64 = 100
-        /// The part of all calls that a line of the list must save.
+        /// The part of all calls that one line of the list must save at least.
         public var leastSaving = 0.001
 
         public init() {}
     }
 
-    /// How the list and the compilers take names.
+    /// How the list and the compilers understand names.
     public struct Language {
         /// The pattern that leaves out a function; nil when there is none.
         public var pattern: (ResolvedFunction) -> String?
@@ -36,13 +36,14 @@ public struct HookTuning {
         }
     }
 
-    /// How the list takes files and namespaces.
+    /// How the list understands files and namespaces.
     public struct Groups {
-        /// The patterns of what a function belongs to.
+        /// The patterns of the file and the namespaces that a function belongs to.
         public var patterns: (ResolvedFunction) -> [String]
         /// Whether a pattern leaves out a function with any of the compilers.
         public var leavesOut: (_ pattern: String, ResolvedFunction) -> Bool
-        /// The pattern of the system headers that a function is from; nil when it is the project's, or is to stay as such.
+        /// The pattern of the system headers that a function is from; nil when the function is the project's, or is to
+        /// be treated as such.
         public var systemHeaders: (ResolvedFunction) -> String?
 
         public init(
@@ -63,7 +64,7 @@ public struct HookTuning {
     /// Times in ns.
     public struct Sums: Sendable, Equatable {
         public var calls: UInt64 = 0
-        /// Of call paths; calls within calls of the same function do not count again.
+        /// The total time of call paths. Calls within calls of the same function do not count again.
         public var total: UInt64 = 0
         public var selfTime: UInt64 = 0
 
@@ -79,7 +80,7 @@ public struct HookTuning {
                 selfTime: all.selfTime &- part.selfTime)
         }
 
-        /// Whether its part of the time is no more than twice that of the calls, which are what tracing costs.
+        /// Whether its part of the time is no more than twice its part of the calls. The calls are what tracing costs.
         fileprivate func isCheap(in all: Sums) -> Bool {
             Double(selfTime) * Double(all.calls) <= 2 * Double(calls) * Double(all.selfTime)
         }
@@ -88,48 +89,51 @@ public struct HookTuning {
     /// What is left out for one pattern.
     public struct Exclusion: Sendable {
         public let pattern: String
-        /// Patterns of other functions that compilers leave out for this one's sake; with them, all compilers do.
+        /// Patterns of other functions, which some compilers leave out together with this one. With these patterns, all
+        /// compilers do.
         public let others: [String]
-        /// Names of the functions that are left out, without those that an earlier exclusion leaves out.
+        /// Names of the functions that are left out, except those that an earlier exclusion leaves out already.
         public let names: [String]
         public let sums: Sums
-        /// Functions of libraries' headers: left out whatever they take.
+        /// Whether these are functions of libraries' headers, which are left out however long they take.
         public let isOfSystemHeaders: Bool
     }
 
-    /// A function that keeps its hooks only because its pattern would take those of another one.
+    /// A function that keeps its hooks only because its pattern would also leave out another function.
     public struct Obstacle: Sendable {
         public let pattern: String
         public let calls: UInt64
-        /// The name of the other one.
+        /// The name of the other function.
         public let name: String
     }
 
-    /// Swift functions that are short and called much: no pattern leaves those out.
+    /// The number of Swift functions that are short and often called. No pattern leaves those out.
     public let swiftFunctions: Int
-    /// In the order they were chosen: the most calls for the least time first.
+    /// The exclusions in the order in which they were chosen: the most calls for the least time first.
     public let exclusions: [Exclusion]
     public let obstacles: [Obstacle]
-    /// Of all functions, of those left out, and of those among them that are from system headers.
+    /// The sums of all functions, of those left out, and of those left out that are from system headers.
     public let all: Sums
     public let excluded: Sums
     public let systemHeaders: Sums
-    /// What was taken out of all times; nil when they are as they were recorded.
+    /// The cost of tracing that was taken out of all times; nil when they are as they were recorded.
     public let cost: TracingCost?
     public let limits: Limits
 
-    /// Percent of the total times of call paths that stay, of those that are not of system headers; rounded down to hundredths, so never more than is true.
+    /// The percentage of the total times of call paths that stays, among those that are not of system headers. It is
+    /// rounded down to hundredths, so it is never more than is true.
     public var keptPercent: Double {
         HookTuning.percent(all.total &- excluded.total, of: all.total &- systemHeaders.total)
     }
-    /// Percent of the time whose innermost function stays; that of the others becomes their callers'.
+    /// The percentage of the time whose innermost function keeps its hooks. The time of the others becomes their
+    /// callers'.
     public var keptSelfPercent: Double { HookTuning.percent(all.selfTime &- excluded.selfTime, of: all.selfTime) }
 
-    /// Chooses greedily by calls saved for total time lost (G. Dantzig, Discrete-Variable Extremum Problems, 1957). Roots
-    /// stay: without them a thread has no tree.
+    /// Chooses greedily by the calls saved for the total time lost (G. Dantzig, Discrete-Variable Extremum Problems,
+    /// 1957). Roots keep their hooks: without them a thread has no tree.
     ///
     /// - Parameter tree: call paths of the whole recording.
-    /// - Complexity: O(paths + c · f) for c functions that save enough, of f.
+    /// - Complexity: O(paths + c · f), where c of the f functions save enough.
     public init(_ tree: CallPathTree, limits: Limits, language: Language) {
         self.limits = limits
         cost = tree.cost
@@ -176,7 +180,7 @@ public struct HookTuning {
         }
         candidates.sort { $0.isBetter(than: $1) }
 
-        // What a group leaves out, too, needs no line of its own.
+        // What a group leaves out anyway needs no line of its own.
         var chosen: [Candidate] = []
         var room = UInt64((Double(rest.total) * (100 - limits.keep) / 100).rounded(.down))
         var isChosen = isExcluded
@@ -210,7 +214,7 @@ public struct HookTuning {
     }
 }
 
-/// The functions of a tree by name and file: compilers cannot tell apart those of one name in one language.
+/// The functions of a tree by name and file, because compilers cannot tell apart functions of one name in one language.
 private struct NamedFunctions {
     struct Named {
         let function: ResolvedFunction
@@ -220,7 +224,8 @@ private struct NamedFunctions {
 
         func isShort(_ limits: HookTuning.Limits) -> Bool { !isRoot && longestAverage < limits.shorterThan }
 
-        /// Whether `pattern` leaves it out: never when the Swift compiler made it, which takes none.
+        /// Whether `pattern` leaves out the function. That is never so when the Swift compiler made it, because that
+        /// takes no patterns.
         func isHit(_ pattern: String, _ language: HookTuning.Language) -> Bool {
             !function.isSwift && language.leavesOut(pattern, function.name)
         }
@@ -267,9 +272,9 @@ private struct NamedFunctions {
 
 private struct Candidate {
     let pattern: String
-    /// Functions it leaves out, by number.
+    /// Numbers of the functions that it leaves out.
     let hits: [Int]
-    /// Whether it stands for a file or a namespace.
+    /// Whether it stands for a file or a namespace, not for one function.
     var isGroup = false
     private(set) var sums = HookTuning.Sums()
 
@@ -280,7 +285,7 @@ private struct Candidate {
         sums = functions.sums(of: hits)
     }
 
-    /// All functions of system headers, where no pattern of theirs would take others.
+    /// All functions of system headers whose patterns would leave out no others.
     static func ofSystemHeaders(_ functions: NamedFunctions, _ language: HookTuning.Language) -> [Candidate] {
         var patterns: Set<String> = []
         for named in functions.list where !named.function.isSwift {
@@ -313,7 +318,7 @@ private struct Candidate {
         }
     }
 
-    /// More calls for less time; what takes no time at all is best.
+    /// Whether this one saves more calls for less time. One that costs no time at all is best.
     func isBetter(than other: Candidate) -> Bool {
         let (left, right) = (
             Double(sums.calls) * Double(other.sums.total), Double(other.sums.calls) * Double(sums.total)

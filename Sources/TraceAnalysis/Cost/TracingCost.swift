@@ -2,39 +2,40 @@ public import TraceFile
 
 /// What the hooks cost a program, measured on the program itself, so that it can be taken out of its times.
 ///
-/// A constant measured in an empty loop does more harm than good: processors hide hooks behind work that waits. The difference
-/// that the hooks made to the very program, spread over its calls, is right on average.
+/// A constant that is measured in an empty loop would do more harm than good, because processors hide the hooks behind
+/// work that waits. The difference that the hooks made to this very program, spread over its calls, is right on
+/// average.
 public struct TracingCost: Sendable, Equatable {
     /// ns of CPU time for each call, its enter and its exit together; 0 when it was too little to be told from noise.
     public let perCall: Double
 
-    /// ns that fall between the two readings of the clock, and so into the call's own time; the rest falls into its
-    /// caller's.
+    /// The ns that fall between the two readings of the clock, and so into the call's own time. The rest falls into its
+    /// caller's time.
     public var inside: Double { perCall * TracingCost.insidePart }
     public var outside: Double { perCall - inside }
 
-    /// Which part of the cost is the call's own: each hook reads the clock halfway through, the enter hook has the record
-    /// still to be written, the exit hook the way there.
+    /// The part of the cost that falls into the call's own time. Each hook reads the clock halfway through: the enter
+    /// hook has still to write its record, and the exit hook has had the way there.
     static let insidePart = 0.3
 
-    /// ns a call of a usual machine, where nothing was measured.
+    /// ns a call on a usual machine, for sessions where nothing was measured.
     public static let usual = 20.0
 
-    /// ns for the two hooks of the C library that do nothing, which the run without the runtime calls as well.
+    /// ns a call for the two hooks of the C library that do nothing. The run without the runtime calls those, too.
     static let emptyHooks = 2.7
     /// ns that the runtime takes when the program starts.
     static let start = 2e6
-    /// Differences of less than this part of the program's CPU time, or of less ns, are noise.
+    /// A difference of less than this part of the program's CPU time, or of fewer ns than the number below, is noise.
     private static let leastPart = 0.02
     private static let leastDifference = 5e6
-    /// No hooks cost more ns than this: other things differed between the runs.
+    /// In ns: no hooks cost more than this. When more was measured, the runs differed in something else.
     private static let most = 200.0
 
     public init(perCall: Double) { self.perCall = perCall }
 
-    /// From the runs with and without the runtime; nil when `session` was recorded without a baseline.
+    /// The cost by the runs with and without the runtime; nil when `session` was recorded without a baseline.
     ///
-    /// What the runtime took at chunk switches is in no call's time, and so is not counted here either.
+    /// The runtime's work at chunk switches is in no call's time, and so is not counted here either.
     ///
     /// - Complexity: O(chunks).
     public init?(of session: Session) {
@@ -47,7 +48,7 @@ public struct TracingCost: Sendable, Equatable {
                 switches &+= session.clock.nanoseconds(in: thread.tracerTicks)
             }
         }
-        // Switches are known in time that passed, CPU time or not; they consist of system calls.
+        // The time of switches is known only as time that passed, not as CPU time. They consist of system calls.
         switches = min(switches, baseline.traced.systemNanoseconds)
         self.init(plain: baseline.plain.total, traced: baseline.traced.total &- switches, calls: calls)
     }
@@ -66,14 +67,16 @@ public struct TracingCost: Sendable, Equatable {
 }
 
 extension CallPathTree {
-    /// The tree with `cost` taken out of every call: what is inside out of its own time, what is outside out of its caller's.
+    /// The tree with `cost` taken out of every call: the inside part out of its own time, the outside part out of its
+    /// caller's.
     ///
-    /// No time falls below 0: what a path lacks is its caller's to give, because then more of the cost fell there. Self times
-    /// and left-out times still add up to the total of the roots exactly.
+    /// No time falls below 0. What a path's time cannot give is taken from its caller, because then more of the cost
+    /// fell there. Self times and left-out times still add up to the total of the roots exactly.
     ///
     /// - Complexity: O(n) in the number of paths.
     public func corrected(by cost: TracingCost) -> CallPathTree {
-        /// By path: what its callees' hooks cost it, and what their times lacked; what its callees' times add up to.
+        /// By path: what its callees' hooks cost it, and what their times could not give; and what its callees' times
+        /// add up to.
         var owed = [Int64](repeating: 0, count: paths.count)
         var below = [UInt64](repeating: 0, count: paths.count)
         let corrected = paths.store.copy { index, sums in
@@ -96,21 +99,22 @@ extension CallPathTree {
 }
 
 extension TracingCost {
-    /// `perCall` for so many calls, in ns.
+    /// The cost of this many calls at `perCall`, in ns.
     fileprivate static func total(_ perCall: Double, _ calls: UInt64) -> Int64 {
         Int64(exactly: (perCall * Double(calls)).rounded()) ?? .max / 4
     }
 
-    /// What is left of `time` when as much of `debt` is paid as it holds.
+    /// Pays as much of `debt` as `time` holds, and returns what is left of `time`.
     fileprivate static func pay(_ debt: inout Int64, from time: UInt64) -> UInt64 {
         let paid = min(max(debt, 0), Int64(clamping: time))
         debt -= paid
         return time - UInt64(paid)
     }
 
-    /// One duration, corrected: less the call's own cost, and less its callees' in proportion to the rest.
+    /// One duration, corrected: the call's own cost is taken off, and then its callees' cost, in proportion to the
+    /// rest.
     ///
-    /// - Parameter callees: what is left of times when the callees' cost is taken out, 0...1.
+    /// - Parameter callees: the part of the times, 0...1, that is left when the callees' cost is taken out.
     func corrected(_ duration: UInt64, callees: Double) -> UInt64 {
         UInt64((max(0, Double(duration) - inside) * callees).rounded())
     }

@@ -1,6 +1,6 @@
 /// How many of some durations are in each bucket.
 public struct DurationCounts: Sendable, Equatable {
-    /// Those that are not empty, in order.
+    /// The buckets that are not empty, in order.
     fileprivate(set) var buckets: [(index: UInt16, count: UInt64)] = []
 
     public static func == (left: DurationCounts, right: DurationCounts) -> Bool {

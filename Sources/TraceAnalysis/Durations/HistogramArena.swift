@@ -1,35 +1,38 @@
 /// Sparse histograms of durations, many in a few pieces of memory, for paths that have more than two calls.
 ///
-/// A small histogram is a list of entries of two bytes, in pieces of 16, 32, 64 or 128 bytes: most paths have few calls. One
-/// that outgrows them becomes a chain of blocks of 16 neighbouring buckets, in which a block that was used moves to the
-/// front, where the next duration most likely belongs. Counts of blocks stay at their limit of 2^32 - 1.
+/// A small histogram is a list of entries of two bytes, in a piece of 16, 32, 64 or 128 bytes, because most paths have
+/// few calls. A histogram that outgrows the lists becomes a chain of blocks of 16 neighbouring buckets each. A block
+/// that was used moves to the front, because the next duration most likely belongs there. Counts in blocks stop at
+/// their limit of 2^32 - 1.
 ///
-/// A histogram is known by a number: what it is in its lowest three bits, and where that begins. Freed by hand.
+/// A histogram is known by a number. Its lowest three bits say what kind of histogram it is, the others where it
+/// begins. The memory is freed by hand.
 struct HistogramArena: HistogramSource {
     private typealias Entry = UInt16
 
-    /// What a histogram's number says it is: 1...4, a list of 4 << kind entries; or blocks.
+    /// The kinds of histograms: 1...4 is a list of 4 << kind entries, 5 is blocks.
     private static var largestList: UInt32 { 4 }
     private static var blocksKind: UInt32 { 5 }
-    /// An entry is a bucket and a count of 1...31; a bucket of more has several. What is left of a list is 0.
+    /// An entry is a bucket and a count of 1...31. A bucket with a greater count has several entries. The unused rest
+    /// of a list is 0.
     private static var countBits: Entry { 5 }
     private static var largestCount: Entry { 31 }
-    /// Calls of a path whose durations are looked for in a list.
+    /// A path with this many calls has no list any more, because a list is searched for each duration.
     private static var mostListed: UInt32 { 250 }
     /// Lists begin at every eighth entry.
     private static var unit: Int { 8 }
     private static var blockSize: Int { 16 }
 
     private struct Block {
-        /// Its buckets are 16 * number up to 16 * number + 15.
+        /// The block holds buckets 16 * number up to 16 * number + 15.
         var number: UInt32
         var next: UInt32
     }
 
     private var lists = GrowingMemory<Entry>(capacity: 64)
-    /// Units of lists that were used; unit 0 is no list's.
+    /// Units of lists that were used so far. Unit 0 belongs to no list.
     private var usedUnits = 1
-    /// By kind: the first free list; a free one's first two entries are the number of the next.
+    /// The first free list of each kind. The first two entries of a free list are the number of the next one.
     private var freeLists: (UInt32, UInt32, UInt32, UInt32, UInt32) = (0, 0, 0, 0, 0)
     private var blocks = GrowingMemory<Block>(capacity: 16)
     private var counts = GrowingMemory<UInt32>(capacity: 16 * 16)
@@ -47,7 +50,7 @@ struct HistogramArena: HistogramSource {
         counts.free()
     }
 
-    /// Counts a call of `duration` ns of `path`, whose sums do not know it yet.
+    /// Counts a call of `path` that took `duration` ns. The path's sums do not include it yet.
     @inline(__always)
     mutating func count(_ duration: UInt64, of path: UnsafeMutablePointer<PathNode>) {
         let head = path.pointee.histogram
@@ -122,7 +125,7 @@ struct HistogramArena: HistogramSource {
                 entry & HistogramArena.largestCount <= HistogramArena.largestCount - count
             else { continue }
             list[index] = entry + count
-            // What is looked for often comes to the front.
+            // Entries that are looked for often move to the front.
             if index > 0 { swap(&list[index], &list[index - 1]) }
             return true
         }
@@ -203,7 +206,7 @@ struct HistogramArena: HistogramSource {
         place.pointee = UInt32(clamping: UInt64(place.pointee) + min(count, UInt64(UInt32.max)))
     }
 
-    /// Makes block `number` the first of its histogram, adding it when it is not there.
+    /// Makes block `number` the first of its histogram. Adds the block when it is not there.
     @inline(never)
     private mutating func bringToFront(_ number: UInt32, _ head: inout UInt32) {
         let first = head >> 3

@@ -6,8 +6,8 @@ protocol HistogramSource {
 }
 
 extension HistogramSource {
-    /// Passes the buckets of the durations that `sums` adds up. One or two calls have no histogram: they are the shortest and
-    /// the longest.
+    /// Passes the buckets of the durations that `sums` adds up. One or two calls have no histogram: their durations are
+    /// the shortest and the longest.
     @inline(__always)
     func forEachBucket(_ head: UInt32, of sums: CallPathSums, _ body: (_ bucket: Int, _ count: UInt64) -> Void) {
         if head != 0 { return forEachBucket(head, body) }

@@ -13,9 +13,9 @@ struct PercentileReader {
         for (bucket, count) in counts.buckets { sums[Int(bucket)] &+= count }
     }
 
-    /// What was added; forgets it.
+    /// Returns what was added, and forgets it.
     ///
-    /// - Parameter range: durations that all are within.
+    /// - Parameter range: a range that all durations lie within.
     mutating func takeCounts(within range: ClosedRange<UInt64> = 0...UInt64.max) -> DurationCounts {
         var buckets: [(index: UInt16, count: UInt64)] = []
         for index in Bucket.index(of: range.lowerBound)...Bucket.index(of: range.upperBound) where sums[index] > 0 {
@@ -25,12 +25,13 @@ struct PercentileReader {
         return DurationCounts(buckets)
     }
 
-    /// The percentiles of what `row` adds up, as far as it was added; forgets the sum.
+    /// Returns the percentiles of the calls of `row`, as far as they were added, and forgets the sum.
     mutating func take(of row: RowSums) -> Percentiles {
         row.calls == 0 ? Percentiles() : take(within: row.minimum...row.maximum)
     }
 
-    /// The durations, in ns, that 50, 90 and 99 % of the calls do not exceed (nearest rank), within 1.6 %; forgets the sum.
+    /// Returns the durations, in ns, that 50, 90 and 99 % of the calls do not exceed (nearest rank), within 1.6 %, and
+    /// forgets the sum.
     ///
     /// - Parameter range: the shortest and the longest duration, which are known exactly.
     mutating func take(within range: ClosedRange<UInt64>) -> Percentiles {

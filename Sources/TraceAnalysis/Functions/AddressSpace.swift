@@ -1,14 +1,15 @@
 public import TraceFile
 
-/// Which function an address of one process is, at a moment.
+/// Tells which function an address of one process stands for at a given moment.
 ///
-/// A module owns its addresses until it is unloaded; the owner at time t is the first module there unloaded after t.
+/// A module owns its addresses until it is unloaded. So the owner at time t is the first module there that is unloaded
+/// after t.
 public final class AddressSpace {
     private struct Mapping {
         var low: UInt64
         var high: UInt64
         var bias: UInt64
-        /// In ticks; `.max` while it is mapped.
+        /// In ticks; `.max` while the module is mapped.
         var unload: UInt64
         var module: Int32
     }
@@ -51,7 +52,7 @@ public final class AddressSpace {
         function(at: address, epoch: addressesChange ? epoch(at: ticks) : 0)
     }
 
-    /// The function at `address` in the stretch of time `epoch`.
+    /// The function at `address` in the stretch of time numbered `epoch`.
     func function(at address: UInt64, epoch: UInt32) -> UInt32 {
         var index = slot(of: address, epoch)
         while entries[index].id != 0 {
@@ -72,7 +73,7 @@ public final class AddressSpace {
         return functions.location(module: owner.module, address: address &- owner.bias)
     }
 
-    /// What the code at `address` is of a function that may suspend.
+    /// What part of a function that may suspend the code at `address` is.
     func part(at address: UInt64, ticks: UInt64) -> AsyncPart {
         guard let owner = owner(of: address, ticks: ticks) else { return AsyncPart() }
         return functions.part(module: owner.module, address: address &- owner.bias)
@@ -81,7 +82,7 @@ public final class AddressSpace {
     /// Whether an address may mean different functions at different times.
     var addressesChange: Bool { !unloads.isEmpty }
 
-    /// Which of the stretches between unloads `ticks` is in: within one, every address means one thing.
+    /// The number of the stretch between unloads that `ticks` is in. Within one stretch, every address means one thing.
     func epoch(at ticks: UInt64) -> UInt32 {
         var low = 0
         var high = unloads.count

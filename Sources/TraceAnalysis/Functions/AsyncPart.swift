@@ -1,20 +1,20 @@
-/// What the code at an address is of a Swift function that may suspend.
+/// What part of a Swift function that may suspend the code at an address is.
 public struct AsyncPart: Sendable {
     public enum Kind: Sendable {
-        /// Of none, or of one that never suspends.
+        /// The code is of no such function, or of one that never suspends.
         case none
-        /// Its beginning, up to where it may first suspend or call a function that may.
+        /// The function's beginning, up to where it may first suspend or call a function that may.
         case start
-        /// What it goes on with after suspending: it is passed its own context.
+        /// What the function goes on with after suspending. It is passed the function's own context.
         case resumption
-        /// What it goes on with after a call: it is passed the context of the function that returned.
+        /// What the function goes on with after a call. It is passed the context of the function that returned.
         case continuation
     }
 
     public var kind: Kind
-    /// The same for all parts of one function, and for thunks that lead there; nil when that is not known.
+    /// The same string for all parts of one function, and for thunks that lead there; nil when that is not known.
     public var function: String?
-    /// It is the beginning of a thunk, with the beginning of the function in it.
+    /// Whether it is the beginning of a thunk, with the beginning of the function in it.
     public var isThunk: Bool
 
     public init(_ kind: Kind = .none, of function: String? = nil, isThunk: Bool = false) {

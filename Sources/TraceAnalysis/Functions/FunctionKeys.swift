@@ -1,6 +1,6 @@
 /// Small dense numbers for the addresses that functions were called at.
 ///
-/// Number 0 is none. Freed by hand: this is passed about in hot loops.
+/// Number 0 is none. The memory is freed by hand, because this is passed about in hot loops.
 struct FunctionKeys {
     struct Key: BitwiseCopyable, Equatable {
         var address: UInt64
@@ -12,7 +12,7 @@ struct FunctionKeys {
     private(set) var count = 1
     /// Numbers by hash, with linear probing; 0 is empty.
     private var slots = GrowingMemory<UInt32>(capacity: 128)
-    /// What was asked for last, by a few bits of the address: most likely asked for again.
+    /// What was asked for last, by a few bits of the address. It will most likely be asked for again.
     private let recent = GrowingMemory<Recent>(capacity: 1 << recentBits)
 
     private struct Recent: BitwiseCopyable {

@@ -9,14 +9,16 @@ public final class FunctionTable {
         public var address: UInt64
     }
 
-    /// Resolves an address in a module's file; module nil: an address in memory that belongs to no module.
+    /// Resolves an address in a module's file or, when the module is nil, an address in memory that belongs to no
+    /// module.
     public typealias Resolve = (_ module: ModuleIdentity?, _ address: UInt64) -> ResolvedFunction
     /// Resolves an address inside a function, for instance a call site, to a line.
     public typealias Locate = (_ module: ModuleIdentity, _ address: UInt64) -> (file: String, line: Int)?
-    /// What the function at an address is one of several versions of, or nil: versions count as one function.
+    /// Names what the function at an address is one of several versions of; nil when there is but one. All versions
+    /// count as one function.
     public typealias Identify = (_ module: ModuleIdentity, _ address: UInt64) -> String?
 
-    /// What the code at an address is of a function that may suspend.
+    /// Says what part of a function that may suspend the code at an address is.
     public typealias Divide = (_ module: ModuleIdentity, _ address: UInt64) -> AsyncPart
 
     public private(set) var functions: [Function] = []
@@ -54,8 +56,8 @@ public final class FunctionTable {
         return id
     }
 
-    /// The named scope `name`: one function wherever it is entered. It has a module of its own, whose path is the name, so
-    /// that whoever keeps modules and functions keeps the name.
+    /// The function that stands for the named scope `name`, wherever the scope is entered. It has a module of its own,
+    /// whose path is the name, so that a file that keeps modules and functions keeps the name, too.
     public func scope(_ name: String) -> Function {
         Function(module: intern(ModuleIdentity(path: name, buildID: [])), address: GivenName.scopeBase)
     }
@@ -71,7 +73,7 @@ public final class FunctionTable {
             }
         if let version, let known = versions[version] {
             functionIDs[function] = known
-            // The first in the file stands for all of them, whichever was called first.
+            // The version that comes first in the file stands for all of them, whichever was called first.
             if function.address < functions[Int(known)].address {
                 functions[Int(known)] = function
                 resolved[Int(known)] = nil
@@ -113,7 +115,7 @@ public final class FunctionTable {
     /// Id of the function that stands for time in which a task did not run; nil when none is known to have waited.
     public var suspended: UInt32? { functionIDs[Function(module: -1, address: FunctionTable.suspended)] }
 
-    /// Whether function `id` stands for time in which a task waited or was run, and not for calls.
+    /// Whether function `id` stands for time in which a task waited or was run, and so not for calls.
     func isTime(_ id: UInt32) -> Bool {
         let function = functions[Int(id)]
         return function.module < 0

@@ -1,4 +1,4 @@
-/// A module by what it is, not where it was mapped: the same in all processes of a session.
+/// A module by what it is, not by where it was mapped, so that it is the same in all processes of a session.
 public struct ModuleIdentity: Hashable, Sendable {
     public var path: String
     public var buildID: [UInt8]

@@ -1,6 +1,7 @@
 /// A name pattern of the command line: a glob (`*`, `?`, `[a-z]`), or `/regular expression/`.
 ///
-/// A glob matches a whole name, or all of it before the argument list; a regular expression any part of it.
+/// A glob matches a whole name, or the whole of it before the argument list. A regular expression may match any part of
+/// it.
 public struct Pattern {
     private enum Matcher {
         case glob([UInt8])
@@ -53,7 +54,7 @@ public struct Pattern {
         return name[...]
     }
 
-    /// Matches with one point of return, the last `*`: O(pattern * text) at worst.
+    /// Matches a glob with one point to return to, the last `*`. O(pattern * text) at worst.
     private static func glob(_ pattern: ArraySlice<UInt8>, matches text: ArraySlice<UInt8>) -> Bool {
         var p = pattern.startIndex
         var t = text.startIndex

@@ -1,16 +1,16 @@
 /// What people are shown of a function.
 public struct ResolvedFunction: Sendable {
-    /// Demangled.
+    /// The demangled name.
     public var name: String
     /// Path of its module, or nil.
     public var module: String?
     /// Where it is defined.
     public var file: String?
     public var line: Int
-    /// Nobody wrote it: its time is its caller's, and what it calls its caller's callees, unless compiler-made functions are
-    /// asked for.
+    /// Whether nobody wrote the function. Then its time is its caller's, and its callees are its caller's callees,
+    /// unless compiler-made functions are asked for.
     public var isCompilerMade = false
-    /// It is Swift's, where names are those of the source.
+    /// Whether it is a Swift function, whose name is that of the source.
     public var isSwift = false
 
     /// False when no symbol has its address: the name is that address.

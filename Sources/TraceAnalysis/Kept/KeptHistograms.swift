@@ -1,4 +1,4 @@
-/// Histograms of kept paths, each read when it is asked for: a path's are found at its number less 1.
+/// Histograms of kept paths, each read when it is asked for. The histogram with number n begins at byte n - 1.
 struct KeptHistograms: HistogramSource {
     let bytes: [UInt8]
 

@@ -2,7 +2,7 @@
 struct KeptReader {
     private let bytes: UnsafeRawBufferPointer
     private(set) var offset: Int
-    /// More was taken than there is, or what is no number; all that is taken then is 0.
+    /// Whether more was taken than there is, or something that is no number. From then on all that is taken is 0.
     private(set) var hasFailed = false
 
     init(_ bytes: UnsafeRawBufferPointer, at offset: Int = 0) {
@@ -44,7 +44,7 @@ struct KeptReader {
         return 0
     }
 
-    /// A number of things of at least one byte each.
+    /// A count of things that take at least one byte each, so that no more than the rest of the bytes is believed.
     mutating func takeCount() -> Int { take(below: bytes.count - offset + 1) }
 
     mutating func takeBytes() -> [UInt8] {

@@ -1,8 +1,8 @@
-/// FNV-1a (G. Fowler, L. C. Noll, K.-P. Vo) over 64-bit words; a last incomplete one counts as zero-extended.
+/// FNV-1a (G. Fowler, L. C. Noll, K.-P. Vo) over 64-bit words. An incomplete last word counts as zero-extended.
 struct KeptSum {
     private(set) var value: UInt64 = 0xcbf2_9ce4_8422_2325
 
-    /// Adds `bytes`; all but the last that are added are a multiple of 8.
+    /// Adds `bytes`. Their size is a multiple of 8, except at the last addition.
     mutating func add(_ bytes: UnsafeRawBufferPointer) {
         var offset = 0
         while offset + 8 <= bytes.count {

@@ -40,7 +40,7 @@ extension KeptWriter {
         }
     }
 
-    /// A histogram: steps from bucket to bucket, doubled, and 1 more where a count other than 1 follows.
+    /// Writes a histogram: the steps from bucket to bucket, doubled, with 1 added where a count other than 1 follows.
     mutating func append(_ buckets: [(index: UInt16, count: UInt64)]) {
         append(UInt64(buckets.count))
         var last: UInt16 = 0
@@ -56,8 +56,8 @@ extension KeptWriter {
         for path in tree.paths where path.sums.calls > 2 { append(counter.buckets(of: path, in: tree.histograms)) }
     }
 
-    /// Each path's levels up from where a callee of the one before would be, flags, function, calls and times; what one or two
-    /// calls make known is left out.
+    /// Writes each path: how many levels up it is from where a callee of the path before would be, with its flags; its
+    /// function, calls and times. What follows from there being one or two calls is left out.
     mutating func append(_ tree: CallPathTree) {
         var counter = BucketCounter()
         var open: [KeptCaller] = [KeptCaller()]
@@ -89,7 +89,7 @@ extension KeptWriter {
         }
     }
 
-    /// Bytes that a histogram takes.
+    /// The number of bytes that a histogram takes.
     private static func size(of buckets: [(index: UInt16, count: UInt64)]) -> UInt64 {
         var writer = KeptWriter { _ in }
         writer.append(buckets)
@@ -98,22 +98,22 @@ extension KeptWriter {
     }
 }
 
-/// What the path that is written or read next is told relative to.
+/// The caller that the path which is written or read next is described relative to.
 private struct KeptCaller {
-    /// When its callee before began, or it itself when there is none.
+    /// When its previous callee began, or it itself when it had none yet.
     var lastStart: UInt64 = 0
-    /// Its own times, and what its callees' add up to.
+    /// Its own total, and what the totals of its callees add up to.
     var total: UInt64 = 0
     var callees: UInt64 = 0
 
-    /// What the roots' times may add up to, in ns: some 36 years.
+    /// The most that the roots' times may add up to, in ns: some 36 years.
     static let mostTime: UInt64 = 1 << 60
 }
 
 private struct KeptFlags: OptionSet {
     let rawValue: UInt64
     static let bits: UInt64 = 3
-    /// All of its time is its own.
+    /// All of the path's time is its own.
     static let hasOnlySelf = KeptFlags(rawValue: 1)
     /// Rare sums follow.
     static let isRare = KeptFlags(rawValue: 2)
@@ -134,8 +134,8 @@ private struct KeptFlags: OptionSet {
         self = flags
     }
 
-    /// What the total tells of the shortest and the longest call, where there are no more than two, of two when `minimum` is
-    /// the shortest.
+    /// What the total tells of the shortest and the longest call; nil when there are more than two calls. With two,
+    /// `minimum` is the shortest.
     static func extremes(_ sums: CallPathSums, minimum: UInt64) -> (UInt64, UInt64)? {
         let time = sums.total &- sums.inherited
         switch sums.calls {
@@ -173,7 +173,7 @@ extension RowSums {
 // MARK: Reading
 
 extension KeptReader {
-    /// The ids in `functions` of all functions, or nil when two have become one.
+    /// The ids in `functions` of all kept functions, or nil when two of them have become one.
     mutating func takeNames(_ functions: FunctionTable) -> [UInt32]? {
         var modules: [Int32] = []
         for _ in 0..<takeCount() {
@@ -240,14 +240,14 @@ extension KeptReader {
         return hasFailed ? nil : DurationCounts(buckets)
     }
 
-    /// Paths of functions whose ids are `ids`; nil when what is said of them cannot be true.
+    /// Paths whose functions have the ids `ids`; nil when what the bytes say of them cannot be true.
     mutating func takePaths(_ ids: [UInt32], _ histograms: KeptHistograms) -> CallPathStore? {
         let count = takeCount()
         let nodes = GrowingMemory<PathNode>(capacity: count + 1)
         let depths = GrowingMemory<UInt32>(capacity: max(count, 1))
         var rares = RareSumsArena()
         let isSound = takePaths(count, nodes.start, depths.start, &rares, ids, histograms.bytes.count)
-        // Takes care of the memory, sound or not.
+        // The store frees the memory, whether or not the paths prove sound.
         let store = CallPathStore(
             count: count, nodes: nodes, depths: depths, rares: rares, histograms: HistogramStore(histograms))
         return isSound ? store : nil
@@ -258,7 +258,7 @@ extension KeptReader {
         _ rares: inout RareSumsArena, _ ids: [UInt32], _ histogramBytes: Int
     ) -> Bool {
         guard count < Int(Int32.max), histogramBytes < Int(UInt32.max) else { return false }
-        /// The paths that the next may be called by, first none.
+        /// The paths that may call the next one. The first entry stands for no path.
         var open: [(path: Int, caller: KeptCaller)] = [(-1, KeptCaller(total: KeptCaller.mostTime))]
         var histogram: UInt64 = 0
         func close(downTo depth: Int, at path: Int) {
@@ -323,7 +323,7 @@ extension CallPathSums {
 }
 
 extension KeptCaller {
-    /// Whether a callee's time has room in its caller's, beside what went before.
+    /// Whether a callee's time has room in its caller's, beside that of the callees before it.
     fileprivate mutating func takeCallee(_ sums: CallPathSums) -> Bool {
         let (callees, overflow) = callees.addingReportingOverflow(sums.total)
         guard !overflow, callees <= total else { return false }

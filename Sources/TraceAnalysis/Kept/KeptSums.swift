@@ -1,7 +1,7 @@
 public import TraceFile
 
-/// The sums of a finished recording as bytes of a file, in sections that are read one by one: who asks for functions does not
-/// read the paths.
+/// The sums of a finished recording as bytes of a file, in sections that are read one by one, so that a view of
+/// functions does not read the paths.
 ///
 ///     header     magic, the log's identity, place and checksum of each section, checksum of the header: words of 8 bytes
 ///     names      modules: path, build-id; functions: module, address
@@ -10,8 +10,8 @@ public import TraceFile
 ///     paths      the call paths in pre-order
 ///     histograms those of the paths that have more than two calls
 ///
-/// They are for the same build on the same machine. Bytes that are not what was written give nothing: each section has a
-/// checksum, and what is read is checked besides, so that no bytes at all make a view fail.
+/// The bytes are for the same build on the same machine. Bytes that are not what was written give nothing: each section
+/// has a checksum, and what is read is checked besides, so that no bytes whatever make a view fail.
 public struct KeptSums {
     enum Section: Int, CaseIterable { case names, functions, threads, paths, histograms }
 
@@ -21,22 +21,22 @@ public struct KeptSums {
         var sum: UInt64 = 0
     }
 
-    /// Says what the bytes mean; another layout is another number.
+    /// Says what the bytes mean. Another layout has another number.
     private static let magic: UInt64 = 0x3547_4741_4854_4146  // "FATHAGG5"
     private static let identityWords = 4
     private static let words = 1 + identityWords + 3 * Section.allCases.count + 1
-    /// Bytes of the header, behind which the sections stand.
+    /// The size of the header in bytes. The sections stand behind it.
     public static let headerSize = words * 8
 
-    /// Reads so many bytes of the file, or nil when they are not there.
+    /// Reads this many bytes of the file; nil when they are not there.
     public typealias Read = (_ offset: Int, _ size: Int) -> [UInt8]?
 
     private let places: [Place]
     private let read: Read
 
     /// - Parameters:
-    ///   - identity: what the log is that the sums are to be of: 4 words.
-    ///   - fileSize: bytes there are.
+    ///   - identity: 4 words that identify the log that the sums are to be of.
+    ///   - fileSize: how many bytes the file has.
     /// - Returns: nil when there are no sums of that log.
     public init?(of identity: [UInt64], fileSize: Int, read: @escaping Read) {
         guard let bytes = read(0, KeptSums.headerSize), bytes.count == KeptSums.headerSize else { return nil }
@@ -99,7 +99,7 @@ public struct KeptSums {
         return sum.value == place.sum ? bytes : nil
     }
 
-    /// What `body` takes of a section, if it takes all of it.
+    /// What `body` takes of a section; nil unless it takes all of it.
     private func take<Result>(_ section: Section, _ body: (inout KeptReader) -> Result?) -> Result? {
         guard let bytes = bytes(of: section) else { return nil }
         return bytes.withUnsafeBytes { bytes in
@@ -146,7 +146,7 @@ public struct KeptSums {
 }
 
 extension RowSettings {
-    /// Tells apart what rows depend on: the cost that was taken out, and what was hidden of the functions `ids`.
+    /// A number for what rows depend on: the cost that was taken out, and which of the functions `ids` were hidden.
     func key(of functions: FunctionTable, _ ids: [UInt32]) -> UInt64 {
         var sum = KeptSum()
         sum.add(cost?.perCall.bitPattern ?? .max)

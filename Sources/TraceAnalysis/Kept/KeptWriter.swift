@@ -5,7 +5,7 @@ struct KeptWriter {
     private(set) var size = 0
     private let write: (UnsafeRawBufferPointer) -> Void
 
-    /// Passed on when there are so many; a multiple of what the checksum takes at once.
+    /// Bytes are passed on when there are this many: a multiple of what the checksum takes at once.
     private static let pieceSize = 64 << 10
 
     init(_ write: @escaping (UnsafeRawBufferPointer) -> Void) {
@@ -44,7 +44,7 @@ struct KeptWriter {
         size += count
     }
 
-    /// Passes on what is left.
+    /// Passes on the bytes that are left.
     ///
     /// - Returns: the checksum of the section.
     mutating func finish() -> UInt64 {

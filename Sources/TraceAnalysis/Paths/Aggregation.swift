@@ -13,13 +13,13 @@ public struct Aggregation {
     private let onProgress: ((Double) -> Void)?
 
     /// - Parameters:
-    ///   - filter: its stretch of time limits the calls that count, its names and depth the paths; its cost does not
-    ///     count here: it is for what the calls add up to.
+    ///   - filter: its stretch of time limits the calls that count, its names and depth limit the paths. Its cost is
+    ///     not used here, because it is for what the calls add up to.
     ///   - cost: what to take out of all times.
-    ///   - workers: threads to work with; 0 for one a core.
-    ///   - partSize: bytes of a thread's recording that are worth a worker of their own.
-    ///   - onProgress: told at every chunk what part of the recording was read, 0...1, and 1 at the end. Not called twice at
-    ///     once.
+    ///   - workers: the number of threads to work with; 0 for one a core.
+    ///   - partSize: a part of a thread's recording gets a worker of its own when it has this many bytes.
+    ///   - onProgress: told at every chunk what part of the recording was read, 0...1, and 1 at the end. It is never
+    ///     called twice at once.
     public init(
         of session: Session, resolver: FunctionResolver, filter: TreeFilter, cost: TracingCost? = nil, workers: Int = 0,
         partSize: Int = 4 << 20, onProgress: ((Double) -> Void)? = nil
@@ -77,13 +77,13 @@ public struct Aggregation {
         return known.compactMap { $0 }
     }
 
-    /// Corrected before it is filtered: calls that are not shown cost as well.
+    /// The paths are corrected before they are filtered, because calls that are not shown cost as well.
     private func shown(_ table: consuming CallPathTable) -> CallPathTree {
         let tree = CallPathTree(table, functions: resolver.functions)
         return (cost.map(tree.corrected) ?? tree).filtered(filter)
     }
 
-    /// Adds the paths of a thread, or of a part of one, to those known by function ids. What is in `sink` is used up.
+    /// Adds the paths of a thread, or of a part of one, to the sum, by function ids. This uses up what is in `sink`.
     private func add(_ sink: CallPathSink, _ space: AddressSpace, to sum: inout CallPathTable) {
         if sum.count == 1, let functions = functions(of: sink, space) {
             sum.free()
@@ -96,7 +96,7 @@ public struct Aggregation {
         sink.keys.free()
     }
 
-    /// The functions of a sink's keys, if its table needs no other change to be one of function ids.
+    /// The functions of a sink's keys, if replacing keys by functions is all that makes its table one of function ids.
     private func functions(of sink: CallPathSink, _ space: AddressSpace) -> [UInt32]? {
         var functions = [UInt32](repeating: .max, count: sink.keys.count)
         var seen: Set<UInt32> = []
@@ -107,7 +107,7 @@ public struct Aggregation {
             if functions[number] != .max { continue }
             let key = sink.keys[node.pointee.function].pointee
             functions[number] = space.function(at: key.address, epoch: key.epoch)
-            // Two versions of a function: their paths are one.
+            // Two keys are versions of one function, so paths must become one.
             guard seen.insert(functions[number]).inserted else { return nil }
         }
         return functions
@@ -121,7 +121,7 @@ public struct Aggregation {
         defer { places.free() }
         for index in 1..<max(table.count, 1) {
             let node = table.nodes[index]
-            // No call of it is in the stretch of time asked for, so none below it is.
+            // No call of the path is in the stretch of time asked for, so none below it is.
             if node.firstStart == .max { continue }
             let number = Int(node.function)
             if functions[number] == .max {
@@ -134,10 +134,10 @@ public struct Aggregation {
         }
     }
 
-    /// Passes the paths of each of `threads`, in one sink or several, when they are known; `take` uses them up.
+    /// Passes the paths of each of `threads`, in one sink or several, as soon as they are known. `take` uses them up.
     private func forEach(_ threads: [TracedThread], _ take: (Int, [CallPathSink], AddressSpace) -> Void) {
         let spaces = threads.map { resolver.space(of: $0.process) }
-        // The longest first, so that none is left for last.
+        // The longest threads come first, so that none is left for last.
         let sizes = threads.map(\.bytes)
         let order = threads.indices.sorted { (sizes[$0], $1) > (sizes[$1], $0) }
         let works = order.map {
@@ -170,7 +170,7 @@ public struct Aggregation {
         }
     }
 
-    /// Where a thread is split: the first chunks of its parts, that of the first part left out.
+    /// Where a thread is split: the first chunks of its parts, except that of the first part.
     private func boundaries(of thread: TracedThread, _ size: Int) -> [Int] {
         let parts = min(workers, size / max(partSize, 1))
         guard parts > 1, !thread.isJoined else { return [] }
@@ -201,7 +201,7 @@ public struct Aggregation {
         return sink
     }
 
-    /// The parts of a thread that was replayed, made whole.
+    /// Joins the parts of a thread that was replayed.
     private func joined(_ work: ThreadWork) -> [CallPathSink] {
         var sinks = work.takeSinks()
         for part in sinks.indices.dropFirst() {
@@ -244,7 +244,7 @@ private final class ThreadWork {
         sinks = Array(repeating: nil, count: parts.count)
     }
 
-    /// Notes what came of a part; returns whether it was the last one missing.
+    /// Notes the outcome of a part, and returns whether it was the last one missing.
     func finish(_ part: Int, _ sink: CallPathSink) -> Bool {
         sinks[part] = sink
         return sinks.allSatisfy { $0 != nil }
@@ -255,6 +255,7 @@ private final class ThreadWork {
         return sinks.compactMap { $0 }
     }
 
-    /// Passes on what was found damaged in parts that fit together; in others, their beginning may look like damage.
+    /// Reports the damage that was found, where the parts fit together. Where they do not, the beginning of a part may
+    /// look like damage.
     func reportDamage() { thread.report(damage) }
 }

@@ -4,11 +4,11 @@ public struct CallPath: BitwiseCopyable, Sendable {
     public let function: UInt32
     /// Index of the caller's path, or -1 for a root.
     public let parent: Int32
-    /// Index behind the last path below this one.
+    /// Index after the last path below this one.
     public let end: Int32
     /// Roots are depth 0.
     public let depth: UInt32
     public let sums: CallPathSums
-    /// Where its histogram is; 0 when it has none.
+    /// Number of its histogram; 0 when it has none.
     let histogram: UInt32
 }

@@ -2,11 +2,12 @@ internal import TraceFile
 
 /// Adds up the calls of one thread, or of a stretch of its chunks, by call path, as they are replayed.
 ///
-/// Functions are numbers of addresses in memory here: what they are is asked once each, when the thread is through.
+/// Here, functions are numbers of addresses in memory. What function each is gets asked once, when the thread is
+/// through.
 struct CallPathSink: CallSink {
     struct Payload: BitwiseCopyable {
         var node: UInt32 = 0
-        /// The call was open where the stretch begins.
+        /// Whether the call was open where the stretch begins.
         var isCarried = false
         var callees: UInt64 = 0
         var dropped = CallSum()
@@ -15,7 +16,7 @@ struct CallPathSink: CallSink {
     /// A call that is open where one stretch ends and the next begins.
     struct CarriedCall {
         var call: OpenCall<Payload>
-        /// It ended within the stretch, and in the stretch of time asked for.
+        /// Whether it ended within the stretch, and within the stretch of time asked for.
         var hasEnded = false
         var isCounted = false
 
@@ -31,19 +32,20 @@ struct CallPathSink: CallSink {
     private let addressesChange: Bool
     private let from: UInt64
     private let to: UInt64
-    /// Calls open at the beginning, outermost first; of those still to be entered only the number is known.
+    /// Calls open at the beginning, outermost first. Of those that are still to be entered only the number is known.
     private(set) var carriedIn: [CarriedCall] = []
     private var toCarryIn: UInt32
     private var openOfCarriedIn = 0
     /// Calls open at the end.
     private(set) var carriedOut: [CarriedCall] = []
     private let lastChunk: Int?
-    /// Set where the stretch is one of time: it begins with what calls had before, and tells how those end that reach beyond.
+    /// Set when the stretch is one of time. It has the sums that calls had before, and tells how those calls end that
+    /// reach beyond the stretch.
     private let seek: CallPathSeek?
     private let onChunk: (Int) -> Void
-    /// Nothing in the stretch depends on what happened before it but the calls that were open.
+    /// Whether nothing in the stretch depends on what happened before it, except for the calls that were open.
     private(set) var isSelfContained = true
-    /// The last chunk was read.
+    /// Whether the last chunk was read.
     private(set) var isThrough = false
 
     /// Counts calls that overlap `from...to`, in ns since the session's start.
@@ -51,7 +53,7 @@ struct CallPathSink: CallSink {
     /// - Parameters:
     ///   - carriedIn: calls open at the beginning of a stretch that is not the first.
     ///   - lastChunk: the last chunk of a stretch that is not the last.
-    ///   - seek: what lies before and behind a stretch that is read without them.
+    ///   - seek: what lies before and after a stretch of time that is read by itself.
     ///   - onChunk: told of every chunk that was read.
     init(
         _ space: AddressSpace, from: UInt64, to: UInt64, carriedIn: UInt32 = 0, lastChunk: Int? = nil,
@@ -134,13 +136,13 @@ struct CallPathSink: CallSink {
 
     @inline(never)
     private mutating func endCarriedIn(isCounted: Bool) {
-        // The innermost ends first.
+        // The innermost call ends first.
         openOfCarriedIn -= 1
         carriedIn[openOfCarriedIn].hasEnded = true
         carriedIn[openOfCarriedIn].isCounted = isCounted
     }
 
-    /// Keeps left-out callees apart from self time. Their time was rounded down on its own: it may not exceed `own`.
+    /// Keeps the time of left-out callees apart from self time. It was rounded by itself, so it may not exceed `own`.
     @inline(never)
     private mutating func takeOut(_ dropped: CallSum, own: UInt64, of node: UnsafeMutablePointer<PathNode>) {
         let time = min(dropped.time, own)
@@ -157,7 +159,7 @@ struct CallPathSink: CallSink {
     mutating func run(lane: UInt32, at moment: UInt64) { isSelfContained = false }
 
     mutating func begin(chunk index: Int, at moment: UInt64, afterGap: Bool) {
-        // A stretch that is taken up in the middle has what came before it from elsewhere.
+        // When replay begins in the middle of a thread, the sums from before come from elsewhere.
         if index > seek?.chunks.lowerBound ?? 0, afterGap { isSelfContained = false }
     }
 
@@ -179,7 +181,7 @@ struct CallPathSink: CallSink {
 
     /// Ends the calls that reach beyond the stretch of time.
     private mutating func end(chunk index: Int, of seek: CallPathSeek, _ main: LaneStack<Payload>) -> Bool {
-        // Where the stretch's last chunk is damaged, its end is not known from this.
+        // When the stretch's last chunk is damaged, the calls that are open at its end are not known from it.
         guard isSelfContained, toCarryIn == 0, index < seek.chunks.upperBound else { return false }
         guard index + 1 == seek.chunks.upperBound else { return true }
         guard index + 1 < seek.spans.chunks.count else {
@@ -206,10 +208,11 @@ struct CallPathSink: CallSink {
 
     // MARK: Joining
 
-    /// Gives the calls open at this stretch's beginning what they had at the end of the one before it, `previous`.
+    /// Gives the calls that are open at this stretch's beginning what they had at the end of the stretch before it,
+    /// `previous`.
     ///
     /// - Parameter boundary: the moment between the two, in ns.
-    /// - Returns: false when the two do not fit together; then the thread is to be replayed in one piece.
+    /// - Returns: false when the two stretches do not fit together. Then the thread is to be replayed in one piece.
     mutating func join(_ previous: CallPathSink, boundary: UInt64) -> Bool {
         guard previous.isSelfContained, isSelfContained, previous.isThrough, isThrough || lastChunk == nil,
             previous.carriedOut.count == carriedIn.count,
@@ -217,8 +220,9 @@ struct CallPathSink: CallSink {
         else { return false }
         for (index, before) in previous.carriedOut.enumerated() {
             let payload = before.call.payload
-            // Its time is counted where it ends, but callees may have ended before: their path must be there. It is
-            // when the call overlaps the stretch of time asked for, as it does if any callee did.
+            // The call's time is counted where it ends, but callees may have ended before, and their paths need this
+            // call's path. It is there when the call overlaps the stretch of time asked for, as the call does if any
+            // callee did.
             if before.call.start <= to, boundary >= from {
                 let node = previous.table.nodes + Int(payload.node)
                 node.pointee.firstStart = min(node.pointee.firstStart, before.call.start)

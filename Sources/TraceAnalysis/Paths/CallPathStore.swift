@@ -3,7 +3,7 @@ final class CallPathStore {
     let count: Int
     let rares: RareSumsArena
     let histograms: HistogramStore
-    /// Node 0 is no path.
+    /// Node 0 stands for no path.
     private let nodes: GrowingMemory<PathNode>
     private let depths: GrowingMemory<UInt32>
 
@@ -30,7 +30,7 @@ final class CallPathStore {
     @inline(__always)
     func depth(_ path: Int) -> UInt32 { depths.start[path] }
 
-    /// The same paths with sums that `change` may change, callees before callers.
+    /// A copy of the paths, with sums that `change` may change. Callees come before callers.
     func copy(_ change: (Int, inout CallPathSums) -> Void) -> CallPathStore {
         let copy = GrowingMemory<PathNode>(capacity: count + 1)
         copy.start.update(from: nodes.start, count: count + 1)

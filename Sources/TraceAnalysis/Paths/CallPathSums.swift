@@ -1,20 +1,20 @@
 /// What is added up over the calls of one call path. Times in ns.
 public struct CallPathSums: BitwiseCopyable, Sendable, Equatable {
-    /// Calls that were entered in the recording; those entered before a fork count where they were entered.
+    /// Calls that were entered in the recording. Calls that were entered before a fork count where they were entered.
     public var calls: UInt64 = 0
     /// Inclusive time.
     public var total: UInt64 = 0
-    /// Exclusive time, without that of callees that were left out.
+    /// Exclusive time, without the time of callees that were left out.
     public var selfTime: UInt64 = 0
     /// Shortest and longest call; `.max` and 0 when there is none.
     public var minimum: UInt64 = .max
     public var maximum: UInt64 = 0
-    /// When the first began and the last ended, since the session's start.
+    /// When the first call began and the last one ended, in ns since the session's start.
     public var firstStart: UInt64 = .max
     public var lastEnd: UInt64 = 0
     /// The part of `total` that belongs to calls entered before a fork, or before recording was started, ...
     public var inherited: UInt64 = 0
-    /// ... and how many those are.
+    /// ... and the number of those calls.
     public var inheritedCalls: UInt64 = 0
     /// Callees that the record options left out.
     public var dropped = CallSum()
@@ -23,7 +23,7 @@ public struct CallPathSums: BitwiseCopyable, Sendable, Equatable {
 
     public init() {}
 
-    /// Whether its times say more of the function than of the hooks.
+    /// Whether its times tell more about the function than about the hooks.
     public var isReliable: Bool {
         calls == 0 || (total &- inherited &+ calls / 2) / calls >= AggregateRow.reliableAverage
     }

@@ -1,10 +1,11 @@
-/// Call paths while they are being added up: each known by its caller's path and a function, callers before callees.
+/// Call paths while they are being added up. Each is known by its caller's path and a function, and callers come before
+/// callees.
 ///
-/// Node 0 is no call; the roots hang from it. Memory is freed by hand: this is passed about in hot loops.
+/// Node 0 is no call; the roots hang from it. The memory is freed by hand, because this is passed about in hot loops.
 struct CallPathTable {
     private var memory = GrowingMemory<PathNode>(capacity: 64)
     private(set) var count = 1
-    /// Node numbers by hash of parent and function, with linear probing; 0 is empty. None while nobody has looked up.
+    /// Node numbers by hash of parent and function, with linear probing; 0 is empty. Nil until something is looked up.
     private var slots: GrowingMemory<UInt32>?
     var rares = RareSumsArena()
     var histograms = HistogramArena()
@@ -62,7 +63,7 @@ struct CallPathTable {
         return Int(truncatingIfNeeded: ((hash >> 32) &* UInt64(capacity)) >> 32)
     }
 
-    /// Makes slots of which `count` nodes fill a third; more are made when half are full.
+    /// Makes slots that `count` nodes fill to a third. When half of them are full, more are made.
     private mutating func makeSlots(for count: Int) {
         slots?.free()
         let slots = GrowingMemory<UInt32>(capacity: max(128, count * 3))
@@ -74,7 +75,8 @@ struct CallPathTable {
         self.slots = slots
     }
 
-    /// Gives every node the function that `functions` has for its own; no two of one caller become equal by it.
+    /// Replaces the function of every node by its entry in `functions`. No two nodes of one caller become equal by
+    /// this.
     mutating func translate(_ functions: [UInt32]) {
         for index in 1..<max(count, 1) { nodes[index].function = functions[Int(nodes[index].function)] }
         slots?.free()
@@ -86,7 +88,7 @@ struct CallPathTable {
 
     mutating func set(_ sums: CallPathSums, of node: UInt32) { nodes[Int(node)].set(sums, &rares) }
 
-    /// Adds to the sums of `node` those of calls whose histogram is at `histogram` in `source`.
+    /// Adds to the sums of `node` those of other calls, whose histogram is at `histogram` in `source`.
     mutating func add(_ added: CallPathSums, _ histogram: UInt32, in source: some HistogramSource, to node: UInt32) {
         var sums = sums(node)
         histograms.add(added, histogram, in: source, to: &nodes[Int(node)].histogram, of: sums)
@@ -94,7 +96,7 @@ struct CallPathTable {
         set(sums, of: node)
     }
 
-    /// Adds to `node` what of a callee's time is the caller's when the callee is hidden.
+    /// Adds to `node`, the caller, what it takes over of a callee's times when the callee is hidden.
     mutating func addHidden(_ callee: CallPathSums, to node: UInt32) {
         var sums = sums(node)
         sums.selfTime &+= callee.selfTime
@@ -102,7 +104,7 @@ struct CallPathTable {
         set(sums, of: node)
     }
 
-    /// Ends adding up: hands out the nodes, node 0 first, the rare sums and the histograms.
+    /// Ends the adding up. Hands out the nodes, node 0 first, the rare sums and the histograms.
     consuming func finish() -> (nodes: GrowingMemory<PathNode>, rares: RareSumsArena, histograms: HistogramArena) {
         slots?.free()
         return (memory, rares, histograms)

@@ -1,8 +1,8 @@
 extension CallPathTree {
-    /// The paths that the name and depth limits of `filter` keep, with those that become equal added up.
+    /// The paths that the name and depth limits of `filter` keep. Paths that become equal are added up.
     ///
-    /// Means what the same filter means for a ``CallTree``, by path: every call of a path that leads to a function counts
-    /// as leading there. Times of calls are not limited here; `minCost` is for rows.
+    /// The filter means the same as for a ``CallTree``, but path by path: every call of a path that leads to a function
+    /// counts as leading there. Times of calls are not limited here; `minCost` is for rows.
     ///
     /// - Complexity: O(n log n) in the number of paths.
     public func filtered(_ filter: TreeFilter) -> CallPathTree {
@@ -37,8 +37,8 @@ extension CallPathTree {
         return CallPathTree(table, functions: functions, cost: cost)
     }
 
-    /// Where a path went: what it is to the filter, the node that it or what is left of its callers became, or nil when
-    /// nothing below is kept, and the depth that its callees are shown at.
+    /// What became of a path: its role for the filter; the node that it, or what is left of its callers, became, or nil
+    /// when nothing below it is kept; and the depth that its callees are shown at.
     private struct Place {
         var role: TreeBuilder.Role
         var node: UInt32?
@@ -52,7 +52,7 @@ extension CallPathTree {
         }
     }
 
-    /// For every path, whether it or one below it ends in a function that is to be led to.
+    /// For every path, whether it, or a path below it, ends in a function that paths are to lead to.
     private func pathsThatLead(_ classifier: NameClassifier) -> [Bool] {
         var leads = [Bool](repeating: false, count: paths.count)
         for index in paths.indices.reversed() {
@@ -76,7 +76,7 @@ extension CallPathTree {
         var filter = TreeFilter()
         filter.only = patterns
         let classifier = NameClassifier(filter, functions)
-        /// For every path, that of its nearest caller of another function, or -1.
+        /// For every path, the path of its nearest caller that is another function, or -1.
         var callers = [Int32](repeating: -1, count: paths.count)
         for (index, path) in paths.enumerated() where path.parent >= 0 {
             let isRecursive = paths[Int(path.parent)].function == path.function
@@ -94,7 +94,7 @@ extension CallPathTree {
             for below in index..<end where classifier.match(paths[below].function).contains(.only) {
                 var added = paths[below].sums
                 if below != index { (added.total, added.inherited, added.taken) = (0, 0, 0) }
-                // What was not recorded was called: it is not among the callers.
+                // Callees that were left out were called by this function. They do not belong to its callers.
                 added.dropped = CallSum()
                 inner.add(added, paths[below].histogram, in: histograms, to: 0)
             }

@@ -1,13 +1,14 @@
 /// The call paths of any number of threads, each with the exact sums of its calls: a calling-context tree (G. Ammons,
 /// T. Ball, J. R. Larus, Exploiting Hardware Performance Counters with Flow and Context Sensitive Profiling, 1997).
 ///
-/// Paths are in pre-order, a caller's callees by the start of their first call, so those below path `i` are
-/// `i + 1 ..< paths[i].end`. The same threads give the same order every time. Over all paths, self time and left-out time
-/// add up to the total of the roots exactly, unless the filter leaves paths or calls out.
+/// Paths are in pre-order, and the callees of one caller are in the order in which their first calls began. So the
+/// paths below path `i` are `i + 1 ..< paths[i].end`, and the same threads give the same order every time. Over all
+/// paths, self time and left-out time add up to the total of the roots exactly, unless the filter leaves paths or calls
+/// out.
 public struct CallPathTree {
     public let functions: FunctionTable
     public let paths: CallPaths
-    /// What was taken out of all times; nil when they are as they were recorded.
+    /// The cost of tracing that was taken out of all times; nil when they are as they were recorded.
     public let cost: TracingCost?
 
     var histograms: HistogramStore { paths.store.histograms }
@@ -18,7 +19,7 @@ public struct CallPathTree {
         self.cost = cost
     }
 
-    /// Paths of a table whose functions are ids in `functions`. The table is used up.
+    /// Makes a tree of the paths of a table whose functions are ids in `functions`. The table is used up.
     ///
     /// - Parameter cost: what the table's times were corrected by.
     /// - Complexity: O(n), and O(n log n) where callees of one caller are not in order yet.
@@ -64,7 +65,7 @@ public struct CallPathTree {
     }
 }
 
-/// Brings the nodes of a ``CallPathTable`` into the order of a ``CallPathTree``, where they are.
+/// Brings the nodes of a ``CallPathTable`` into the order of a ``CallPathTree``, in place.
 private enum PathOrder {
     /// - Returns: the depth of every path.
     static func bringIntoOrder(
@@ -83,14 +84,16 @@ private enum PathOrder {
         return depths
     }
 
-    /// Makes each node's link the next callee of its caller, by first start, then by what does not depend on who came first.
+    /// Makes each node's link the next callee of its caller: by first start, then by something that does not depend on
+    /// which node was made first.
     ///
     /// - Returns: the first callee of every node; 0 where there is none.
     private static func linkSiblings(
         _ nodes: UnsafeMutablePointer<PathNode>, _ count: Int, _ functions: FunctionTable
     ) -> GrowingMemory<UInt32> {
         let first = GrowingMemory<UInt32>(capacity: count)
-        // As they were created, which is nearly in order: a caller's first callee comes first.
+        // The nodes are taken in the order of their creation, which is nearly the right one: a caller's first callee
+        // comes first.
         for index in (1..<max(count, 1)).reversed() {
             let parent = Int(nodes[index].parent)
             nodes[index].link = first.start[parent]
@@ -127,7 +130,7 @@ private enum PathOrder {
         return first
     }
 
-    /// Gives every node its place, and makes its link its end.
+    /// Gives every node its place, and makes its link the end of its subtree.
     private static func number(
         _ nodes: UnsafeMutablePointer<PathNode>, _ first: GrowingMemory<UInt32>, _ places: inout GrowingMemory<UInt32>,
         _ count: Int
@@ -150,7 +153,7 @@ private enum PathOrder {
         }
     }
 
-    /// Moves every node to its place: each swap brings one there.
+    /// Moves every node to its place. Each swap brings one node there.
     private static func move(
         _ nodes: UnsafeMutablePointer<PathNode>, _ places: UnsafeMutablePointer<UInt32>, _ count: Int
     ) {

@@ -1,4 +1,4 @@
-/// The paths of a ``CallPathTree``, callers before callees, each put together when it is asked for.
+/// The paths of a ``CallPathTree``, callers before callees. Each is put together when it is asked for.
 public struct CallPaths: RandomAccessCollection {
     let store: CallPathStore
 

@@ -1,16 +1,17 @@
-/// A call path and its sums, as they lie in memory: 72 bytes, because there are many.
+/// A call path and its sums, as they lie in memory. A node takes only 72 bytes, because there are many.
 ///
-/// What few paths have stands apart, in ``RareSums``.
+/// Sums that few paths have are kept elsewhere, in ``RareSums``.
 struct PathNode: BitwiseCopyable {
-    /// Whatever the owner takes for functions: ids of addresses, or ids in a ``FunctionTable``.
+    /// The function's number. The owner decides whether that numbers addresses or is an id in a ``FunctionTable``.
     var function: UInt32
-    /// Number of the caller's node. Of a ``CallPathTree``, index of the caller's path as `Int32`.
+    /// Number of the caller's node. In a ``CallPathTree``, it is the index of the caller's path as `Int32`.
     var parent: UInt32
-    /// The callee looked up last: most likely the next one too. Of a ``CallPathTree``, the path's end.
+    /// The callee that was looked up last, which is most likely the next one too. In a ``CallPathTree``, it is the
+    /// path's end.
     var link: UInt32 = 0
-    /// Where the owner's histograms have it; 0 when it has none.
+    /// Number of its histogram in the owner's histograms; 0 when it has none.
     var histogram: UInt32 = 0
-    /// The number of calls without what is in `rare`.
+    /// The number of calls, without the part that is in `rare`.
     var lowCalls: UInt32 = 0
     /// Number of its rare sums; 0 when all of them are 0.
     var rare: UInt32 = 0

@@ -1,6 +1,6 @@
 /// Sums that few paths have.
 struct RareSums: BitwiseCopyable, Equatable {
-    /// Of the number of calls, what does not fit into 32 bits.
+    /// The part of the number of calls that does not fit into 32 bits.
     var calls: UInt64 = 0
     var inherited: UInt64 = 0
     var inheritedCalls: UInt64 = 0

@@ -1,4 +1,4 @@
-/// The rare sums of many paths. Freed by hand.
+/// The rare sums of many paths. The memory is freed by hand.
 struct RareSumsArena {
     private var memory = GrowingMemory<RareSums>(capacity: 4)
     private var used = 1
@@ -7,7 +7,7 @@ struct RareSumsArena {
 
     subscript(number: UInt32) -> UnsafeMutablePointer<RareSums> { memory.start + Int(number) }
 
-    /// Changes those of a path, whose number is given to it when it has none.
+    /// Changes the rare sums of a path. Gives the path a number when it has none.
     mutating func change(_ number: inout UInt32, _ body: (UnsafeMutablePointer<RareSums>) -> Void) {
         if number == 0 {
             memory.reserve(used)
@@ -18,7 +18,7 @@ struct RareSumsArena {
         body(self[number])
     }
 
-    /// The same sums once more.
+    /// A copy of the sums.
     func copy() -> RareSumsArena {
         var copy = RareSumsArena()
         copy.memory.resize(to: max(used, 4))

@@ -3,8 +3,8 @@ public import TraceFile
 /// Receives the calls of one thread as they are replayed.
 ///
 /// Calls are passed as pointers into the replayed stack, valid during the callback; `call - 1` is the caller, and the
-/// pointer below the outermost call is the lane's base. Times are ns since the session's start, in the
-/// thread's own time: the tracer's time at chunk switches is in none of them.
+/// pointer below the outermost call is the lane's base. Times are ns since the session's start, in the thread's own
+/// time, which leaves out the tracer's time at chunk switches.
 public protocol CallSink {
     associatedtype Payload: BitwiseCopyable
 
@@ -14,15 +14,15 @@ public protocol CallSink {
     mutating func enter(_ call: UnsafeMutablePointer<OpenCall<Payload>>)
     /// `call` ended.
     mutating func exit(_ call: UnsafeMutablePointer<OpenCall<Payload>>, end: UInt64, state: CallState)
-    /// Callees of `call` were left out by the record options.
+    /// The record options left out callees of `call`.
     mutating func drop(_ call: UnsafeMutablePointer<OpenCall<Payload>>, calls: UInt32, time: UInt64, at moment: UInt64)
-    /// Something happened while `call`, or nothing above a lane's base, was the innermost call.
+    /// Something happened while `call` was the innermost call, or while only a lane's base was there.
     mutating func event(_ event: ThreadEvent, in call: UnsafeMutablePointer<OpenCall<Payload>>)
     /// The next call is a piece of a Swift task.
     mutating func begin(piece: TaskPiece, at moment: UInt64)
     /// The calls that follow are of `lane`.
     mutating func run(lane: UInt32, at moment: UInt64)
-    /// A chunk begins. `afterGap`: the calls before it are not all known.
+    /// A chunk begins. With `afterGap`, not all of the calls before it are known.
     mutating func begin(chunk index: Int, at moment: UInt64, afterGap: Bool)
     /// A chunk ended; `main` is the stack of lane 0. Returns whether to go on.
     mutating func end(chunk index: Int, main: LaneStack<Payload>) -> Bool

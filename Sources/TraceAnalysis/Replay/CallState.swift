@@ -1,9 +1,9 @@
 /// How a call ended.
 public enum CallState: UInt8, BitwiseCopyable, Sendable {
-    /// By its exit.
+    /// Its exit was recorded.
     case complete
-    /// Not before the recording did.
+    /// It was still open when the recording ended.
     case open
-    /// By an exception, a longjmp, or unseen in a stretch that is lost.
+    /// It ended by an exception or a longjmp, or unseen in a stretch that is lost.
     case unwound
 }

@@ -1,21 +1,22 @@
 internal import TraceFile
 
-/// What one chunk tells of the calls that are open where it begins or ends, as it is replayed by itself.
+/// What one chunk tells, when it is replayed by itself, about the calls that are open where it begins or ends.
 struct ChunkSpans: CallSink {
     struct Payload: BitwiseCopyable {
         var sums = SpanningCalls.Sums()
         var isCarried = false
     }
 
-    /// Calls that were open at the beginning and ended, innermost first.
+    /// Calls that were open at the beginning and have ended, innermost first.
     private(set) var ended: [SpanningCalls.End] = []
-    /// What the innermost of the calls that are open from beginning to end was given; the others were given nothing.
+    /// The sums that the chunk adds to the innermost of the calls that are open from its beginning to its end. It adds
+    /// nothing to the others.
     private(set) var added = SpanningCalls.Sums()
-    /// What calls had at the end that were begun and did not end, outermost first.
+    /// The sums, at the end, of the calls that began here and did not end, outermost first.
     private(set) var begun: [SpanningCalls.Sums] = []
-    /// The chunk says of itself what the next one says of it, and its calls are in one stack.
+    /// Whether the chunk agrees with what the next one says of it, and its calls are in one stack.
     private(set) var isSound = false
-    /// Calls open from beginning to end.
+    /// The number of calls that are open from beginning to end.
     var kept: Int { depth - ended.count }
 
     private let chunks: ChunkList
@@ -67,7 +68,8 @@ struct ChunkSpans: CallSink {
 }
 
 extension LaneStack {
-    /// Whether these are the calls that are open where `chunk` begins, which lists all of them.
+    /// Whether the calls that are open at the end are those that are open where `chunk` begins, and `chunk` lists all
+    /// of them.
     func isPath(of chunk: Chunk) -> Bool {
         guard depth == Int(chunk.depth), depth == Int(chunk.pathCount) else { return false }
         return (0..<depth).allSatisfy { level in

@@ -1,6 +1,6 @@
 /// The open calls of one lane, in memory that stays where it is until it grows.
 ///
-/// `base` is no call: it stands below depth 0 and is the caller of the calls there.
+/// `base` is no call: it stands below depth 0 and is the caller of the calls at depth 0.
 @frozen
 public struct LaneStack<Payload: BitwiseCopyable> {
     public let lane: UInt32

@@ -4,11 +4,11 @@ public struct OpenCall<Payload: BitwiseCopyable>: BitwiseCopyable {
     /// Address in memory; 0 when nothing is known of the call.
     public var function: UInt64
     public var callSite: UInt64
-    /// By the session's clock.
+    /// When it was entered, by the session's clock.
     public var enterTicks: UInt64
-    /// ns since the session's start, in the thread's own time: without what the tracer took of it.
+    /// When it began, in ns since the session's start, in the thread's own time, which leaves out the tracer's time.
     public var start: UInt64
-    /// Entered in a fork's parent, or before recording was started: known only as context.
+    /// Whether it was entered in a fork's parent, or before recording was started, and so is known only as context.
     public var isInherited: Bool
     /// What the sink keeps with the call.
     public var payload: Payload

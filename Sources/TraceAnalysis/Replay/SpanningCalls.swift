@@ -1,15 +1,15 @@
 internal import TraceFile
 
-/// Finds what became of calls that span chunks, without reading all of the chunks that they span.
+/// Finds out what became of calls that span chunks, without reading all of the chunks that they span.
 ///
-/// Every chunk begins with the path of its open calls. Where the same callee of a call is open at both ends of a stretch of
-/// chunks, nothing happened there that the call's own sums would have to know. So only chunks are read in which one of its
-/// callees ends, and each of them once.
+/// Every chunk begins with the path of its open calls. Where the same callee of a call is open at both ends of a
+/// stretch of chunks, nothing happened in between that changes the call's own sums. So only those chunks are read in
+/// which one of its callees ends, and each of them once.
 ///
-/// It does not know calls by which functions were asked for, and has an answer only where the recording is whole: when it
-/// has none, all chunks are to be read.
+/// It does not know which functions a filter asks for, and has an answer only where the recording is whole. When it has
+/// none, all chunks are to be read.
 final class SpanningCalls {
-    /// What callees of a call and calls left out among them add up to.
+    /// The sums over the callees of a call, and over the callees that were left out.
     struct Sums: BitwiseCopyable {
         var callees: UInt64 = 0
         var dropped = CallSum()
@@ -42,7 +42,7 @@ final class SpanningCalls {
     /// - Complexity: O(chunks), of which the headers alone are read.
     init?(_ thread: TracedThread, clock: Clock) {
         guard !thread.isJoined, !thread.chunks.isEmpty, thread.hasWholePaths else { return nil }
-        // What is damaged is told of by whoever reads all.
+        // Damage is not reported from here: whoever reads all of the thread reports it.
         self.thread = thread.part(0..<thread.chunks.count, damage: DamageLog())
         self.clock = clock
     }
@@ -53,7 +53,7 @@ final class SpanningCalls {
     func chunks(from: UInt64, to: UInt64) -> Range<Int> {
         let first = partition { begin(of: $0) >= from }
         let end = partition { begin(of: $0) > to }
-        // The one before the first may reach into the stretch.
+        // The chunk before the first one may reach into the stretch.
         return max(first - 1, 0)..<max(end, first, 1)
     }
 
@@ -64,7 +64,7 @@ final class SpanningCalls {
         return clock.nanoseconds(at: ticks > taken ? ticks &- taken : 0)
     }
 
-    /// The first chunk of which `isBehind` holds, which it then does of all that follow.
+    /// The first chunk for which `isBehind` holds. It then holds for all that follow.
     private func partition(_ isBehind: (Int) -> Bool) -> Int {
         var (low, high) = (0, chunks.count)
         while low < high {
@@ -76,7 +76,7 @@ final class SpanningCalls {
 
     /// The end of the call at `depth` that is open where chunk `index` begins; nil when it cannot be told.
     ///
-    /// - Parameter sums: what it had before.
+    /// - Parameter sums: the sums that the call had before.
     func end(of call: PathEntry, depth: Int, from index: Int, _ sums: Sums) -> End? {
         guard isOpen(call, depth, at: index) == true else { return nil }
         var sums = sums
@@ -84,7 +84,8 @@ final class SpanningCalls {
         return end
     }
 
-    /// What the calls that are open where chunk `index` begins had until then, outermost first; nil when it cannot be told.
+    /// The sums that the calls that are open where chunk `index` begins had until then, outermost first; nil when they
+    /// cannot be told.
     func sums(before index: Int) -> [Sums]? {
         guard thread.payloadIsIntact(ofChunk: index) else { return nil }
         let chunk = chunks[index]
@@ -108,7 +109,7 @@ final class SpanningCalls {
         return result
     }
 
-    /// Nothing will be asked of chunk `index` any more.
+    /// Forgets chunk `index`. Nothing will be asked of it any more.
     func forget(_ index: Int) { summaries[index] = nil }
 
     /// Follows the call at `depth` from the beginning of chunk `start` to that of chunk `limit`.
@@ -130,8 +131,8 @@ final class SpanningCalls {
         return .open
     }
 
-    /// The last chunk, or `limit`, at whose beginning that callee of the call at `depth` is open which is where chunk `index`
-    /// begins: `index` when none is. Nil when that cannot be told.
+    /// The last chunk, up to `limit`, that begins with the same callee of the call at `depth` open as chunk `index`
+    /// does; `index` when no callee is open there. Nil when that cannot be told.
     ///
     /// - Complexity: O(log chunks between the two).
     private func change(below depth: Int, from index: Int, to limit: Int) -> Int? {
@@ -140,7 +141,7 @@ final class SpanningCalls {
         let callee = chunks[index].path(at: depth + 1)
         let last = min(limit, chunks.count - 1)
         var (low, step) = (index, 1)
-        // `high` is the first one known to begin without it.
+        // `high` is the first chunk that is known to begin without the callee.
         var high = last + 1
         while low < last {
             let next = min(low + step, last)
@@ -160,7 +161,7 @@ final class SpanningCalls {
         return low
     }
 
-    /// Whether a call is open where chunk `index` begins; nil when that is damaged.
+    /// Whether `call` is open where chunk `index` begins; nil when that chunk is damaged.
     private func isOpen(_ call: PathEntry, _ depth: Int, at index: Int) -> Bool? {
         guard thread.payloadIsIntact(ofChunk: index) else { return nil }
         let chunk = chunks[index]

@@ -2,12 +2,12 @@ public import TraceFile
 
 /// Rebuilds the call stacks of one thread from its chunks, and tells a sink every call that begins and ends.
 ///
-/// Within a contiguous run of chunks the stack is carried over. After a gap the next chunk's open call path is the
-/// truth: calls that are not in it ended unwound at the last moment known before the gap, calls that are new began at
-/// their enter time. What does not fit is reported as damage and replay goes on.
+/// Within a contiguous run of chunks the stack is carried over. After a gap, the open call path of the next chunk is
+/// the truth: calls that are not in it ended unwound at the last moment known before the gap, and calls that are new
+/// began at their enter time. What does not fit is reported as damage, and replay goes on.
 ///
-/// While the tracer works at a chunk switch, the thread's time stands still: the moments and durations that sinks see have
-/// none of it. So calls still nest, and self times add up to the roots' totals, exactly.
+/// While the tracer works at a chunk switch, the thread's time stands still: sinks see moments and durations without
+/// it. So calls still nest, and self times add up to the roots' totals exactly.
 ///
 /// - Complexity: O(1) per record; allocates only when depth grows or a lane appears.
 public struct StackReplay<Sink: CallSink> {
@@ -15,22 +15,22 @@ public struct StackReplay<Sink: CallSink> {
     @usableFromInline let clock: Clock
     @usableFromInline var stack: LaneStack<Sink.Payload>
     @usableFromInline var parked: [UInt32: LaneStack<Sink.Payload>] = [:]
-    /// Last moment known of the thread, in ticks.
+    /// The last moment known of the thread, in ticks.
     @usableFromInline var lastTicks: UInt64
-    /// Ticks that the tracer took of the thread until the current chunk.
+    /// Ticks that the tracer had taken of the thread when the current chunk began.
     @usableFromInline var tracerTicks: UInt64
     @usableFromInline var nextSequence: UInt64 = 0
     @usableFromInline var isContiguous = true
-    /// Recording was stopped after the previous chunk.
+    /// Whether recording was stopped after the previous chunk.
     @usableFromInline var isStopped = false
-    /// Functions and call sites of the calls that were open when it was, outermost first.
+    /// Functions and call sites of the calls that were open when recording was stopped, outermost first.
     @usableFromInline var stopped: [(function: UInt64, callSite: UInt64)] = []
-    /// Calls of which nothing is known but that they are open that may still be made up: no stack needs more, and damaged
-    /// data must not fill the memory.
+    /// How many more calls may be made up of which nothing is known except that they are open. No stack needs more than
+    /// this, and damaged data must not fill the memory.
     @usableFromInline var inventable = 1 << 18
 
-    /// - Parameter chunks: a stretch of the thread, which is taken up with the calls that the first of them lists. Nil: all.
-    ///   Only behind the last chunk of the thread do calls end that no record ends.
+    /// - Parameter chunks: a stretch of the thread, which begins with the calls that its first chunk lists; nil for
+    ///   all. Calls that no record ends are ended only after the thread's last chunk.
     @inlinable
     public static func run(
         _ thread: TracedThread, clock: Clock, chunks: Range<Int>? = nil, into sink: inout Sink
@@ -50,7 +50,7 @@ public struct StackReplay<Sink: CallSink> {
         stack = LaneStack(lane: 0, payload: sink.base(ofLane: 0))
     }
 
-    /// The thread's own time at `ticks`, in ns, without what the tracer took of it until the current chunk.
+    /// The thread's own time at `ticks`, in ns, without what the tracer had taken of it when the current chunk began.
     @inlinable
     func moment(at ticks: UInt64) -> UInt64 {
         clock.nanoseconds(at: ticks > tracerTicks ? ticks &- tracerTicks : 0)
@@ -118,7 +118,7 @@ public struct StackReplay<Sink: CallSink> {
         let unlisted = depth - Int(chunk.pathCount)
         var kept = 0
         while kept < min(depth, stack.depth) {
-            // Calls the path does not reach down to are taken from the stack as it was.
+            // Calls that the path does not reach down to are taken from the stack as it was.
             if kept >= unlisted {
                 let entry = chunk.path(at: kept - unlisted)
                 let call = stack.base + (kept + 1)
@@ -146,7 +146,7 @@ public struct StackReplay<Sink: CallSink> {
         }
     }
 
-    /// Recording was stopped: what was open on any lane is not known to have gone on.
+    /// Recording was stopped, so calls that were open on any lane are not known to have gone on.
     @inlinable
     mutating func stop(_ sink: inout Sink) {
         isStopped = false
@@ -168,7 +168,8 @@ public struct StackReplay<Sink: CallSink> {
         function: UInt64, callSite: UInt64, at ticks: UInt64, inherited: Bool, _ sink: inout Sink
     ) {
         if stack.top + 1 == stack.limit { stack.grow() }
-        // A caller of which nothing was known until now began no later than its callee; never earlier than its own caller.
+        // A caller of which nothing was known until now began no later than its callee, and never earlier than its own
+        // caller.
         let taken = thread.tracerTicks(upTo: ticks)
         let start = max(clock.nanoseconds(at: ticks > taken ? ticks &- taken : 0), stack.top.pointee.start)
         stack.top += 1
@@ -200,14 +201,14 @@ public struct StackReplay<Sink: CallSink> {
         sink.run(lane: lane, at: moment(at: ticks))
     }
 
-    /// The hot loop: one iteration a record.
+    /// The hot loop, with one iteration a record.
     @inlinable
     mutating func decode(chunk index: Int, _ sink: inout Sink) {
         let chunk = thread.chunks[index]
         let clock = self.clock
         var cursor = chunk.records
         let tracerTicks = self.tracerTicks
-        // In the thread's own time: records hold differences.
+        // The cursor counts in the thread's own time, because records hold differences.
         cursor.ticks = lastTicks > tracerTicks ? lastTicks &- tracerTicks : 0
         while true {
             switch cursor.next() {
@@ -254,7 +255,7 @@ public struct StackReplay<Sink: CallSink> {
             case .task:
                 sink.begin(piece: cursor.piece, at: clock.nanoseconds(at: cursor.ticks))
             case .end:
-                // The rest of a cut chunk, and so its end, is not known.
+                // The rest of a cut chunk is not known, and so its end is not.
                 let ticks = cursor.ticks &+ tracerTicks
                 lastTicks = chunk.isTruncated ? ticks : max(ticks, chunk.endTicks)
                 isStopped = chunk.isStopped

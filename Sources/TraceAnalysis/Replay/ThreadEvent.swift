@@ -3,9 +3,9 @@
 public struct ThreadEvent: BitwiseCopyable {
     /// Id among the names of the process.
     public var name: UInt32
-    /// Of a counter; nil: a mark.
+    /// The counter's value; nil for a mark.
     public var value: Double?
-    /// By the session's clock.
+    /// When it happened, by the session's clock.
     public var ticks: UInt64
     /// ns since the session's start, in the thread's own time.
     public var moment: UInt64

@@ -7,16 +7,16 @@ public struct AggregateRow {
         case function(UInt32)
         /// Index in the ``CallPathTree``.
         case path(Int)
-        /// A file or module, or nil for what has none.
+        /// A file or module; nil for functions that have none.
         case place(String?)
         case thread(ThreadLabel)
         case process(TracedProcess)
     }
 
     public let subject: Subject
-    /// What its paths add up to; the shortest and the longest call are corrected as its times are.
+    /// The sums over its paths. The shortest and the longest call are corrected like its other times.
     private(set) var sums: RowSums
-    /// Of the calls' durations.
+    /// Percentiles of the calls' durations.
     public private(set) var percentiles: Percentiles
 
     public var calls: UInt64 { sums.calls }
@@ -25,15 +25,17 @@ public struct AggregateRow {
     public var inherited: UInt64 { sums.inherited }
     public var inheritedCalls: UInt64 { sums.inheritedCalls }
     public var suspended: UInt64 { sums.suspended }
-    /// Over all calls, calls within calls included; like those that follow, 0 when there are none.
+    /// The average over all calls, including calls within calls. It is 0 when there are none, and so are the minimum
+    /// and the maximum.
     public var average: UInt64 { calls > 0 ? (sums.durations &+ calls / 2) / calls : 0 }
     public var minimum: UInt64 { calls > 0 ? sums.minimum : 0 }
     public var maximum: UInt64 { calls > 0 ? sums.maximum : 0 }
 
-    /// ns: calls that take less on average are mostly hooks, and their times not to be relied on.
+    /// In ns: when calls take less than this on average, the hooks are most of their time, and their times cannot be
+    /// relied on.
     public static let reliableAverage: UInt64 = 50
 
-    /// Whether its times say more of the function than of the hooks.
+    /// Whether its times tell more about the function than about the hooks.
     public var isReliable: Bool {
         switch subject {
         case .function, .path: calls == 0 || average >= AggregateRow.reliableAverage
@@ -41,7 +43,7 @@ public struct AggregateRow {
         }
     }
 
-    /// A row as it is kept.
+    /// Makes a row from what was kept of it.
     init(_ subject: Subject, kept sums: RowSums, _ percentiles: Percentiles) {
         self.subject = subject
         self.sums = sums
@@ -60,7 +62,7 @@ public struct AggregateRow {
 }
 
 extension AggregateRow {
-    /// Corrects what is known of single calls only as it was recorded.
+    /// Corrects what is known of single calls, which is known only as it was recorded.
     fileprivate mutating func correctExtremes(by cost: TracingCost) {
         let withoutOwn = Double(sums.durations) + Double(sums.taken) - cost.inside * Double(calls)
         let callees = withoutOwn > 0 ? min(1, Double(sums.durations) / withoutOwn) : 0

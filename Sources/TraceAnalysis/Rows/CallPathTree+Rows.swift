@@ -1,5 +1,5 @@
 extension CallPathTree {
-    /// One row for each function, path, file or module; threads have sums of their own: see ``ThreadSums``.
+    /// One row for each function, path, file or module. Threads have sums of their own: see ``ThreadSums``.
     ///
     /// - Complexity: O(n) in the number of paths.
     public func rows(by grouping: Grouping) -> [AggregateRow] {
@@ -14,7 +14,8 @@ extension CallPathTree {
         }
     }
 
-    /// One row for each direct caller of the functions that `patterns` match: the matching calls it makes.
+    /// One row for each direct caller of the functions that `patterns` match. It adds up the matching calls that the
+    /// caller makes.
     public func rows(callersOf patterns: [Pattern]) -> [AggregateRow] {
         let matches = matching(patterns)
         return functionRows { index in
@@ -23,7 +24,8 @@ extension CallPathTree {
         }
     }
 
-    /// One row for each function that those that `patterns` match call directly: the calls they make of it.
+    /// One row for each function that the functions that `patterns` match call directly. It adds up the calls that they
+    /// make of it.
     public func rows(calleesOf patterns: [Pattern]) -> [AggregateRow] {
         let matches = matching(patterns)
         return functionRows { index in
@@ -32,7 +34,7 @@ extension CallPathTree {
         }
     }
 
-    /// Whether a function's name is one that `patterns` match.
+    /// Tells whether `patterns` match a function's name.
     public func matching(_ patterns: [Pattern]) -> (UInt32) -> Bool {
         var filter = TreeFilter()
         filter.only = patterns
@@ -72,10 +74,10 @@ extension CallPathTree {
         return rows(of: subjects, keys: keys)
     }
 
-    /// Adds up paths by row: `keys` has the row of every path, -1 for none.
+    /// Adds up paths by row. `keys` has the row of every path, -1 for none.
     private func rows(of subjects: [AggregateRow.Subject], keys: [Int32]) -> [AggregateRow] {
         var sums = [RowSums](repeating: RowSums(), count: subjects.count)
-        /// Paths above the current one, by row, and where they end.
+        /// How many paths above the current one belong to each row, and where these paths end.
         var active = [Int32](repeating: 0, count: subjects.count)
         var open: [Int] = []
         let suspensions = suspensions
@@ -102,7 +104,7 @@ extension CallPathTree {
         }
     }
 
-    /// Of each path, the time in which it and its callees waited for a task to go on, in ns; empty when none did.
+    /// The time of each path, in ns, in which it and its callees waited for a task to go on. Empty when none did.
     var suspensions: [UInt64] {
         guard let suspended = functions.suspended else { return [] }
         var times = [UInt64](repeating: 0, count: paths.count)
@@ -113,7 +115,7 @@ extension CallPathTree {
         return times
     }
 
-    /// Path indices ordered by row, and where each row's begin.
+    /// Path indices ordered by row, and where the indices of each row begin.
     private func pathsByRow(_ keys: [Int32], rows: Int) -> (starts: [Int], paths: [Int32]) {
         var starts = [Int](repeating: 0, count: rows + 1)
         for key in keys where key >= 0 { starts[Int(key) + 1] += 1 }

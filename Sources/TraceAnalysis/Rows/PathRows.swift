@@ -1,4 +1,4 @@
-/// The row of every path of a tree, each made when it is asked for: rows take more memory than paths.
+/// The row of every path of a tree. Each is made when it is asked for, because rows take more memory than paths.
 public struct PathRows {
     private let tree: CallPathTree
     private let suspensions: [UInt64]
@@ -20,7 +20,7 @@ public struct PathRows {
 
     /// The row of path `index`.
     ///
-    /// - Parameter percentiles: whether they are asked for, which take longest.
+    /// - Parameter percentiles: whether to find the percentiles, which take longest.
     public func row(_ index: Int, percentiles: Bool) -> AggregateRow {
         let path = tree.paths[index]
         var sums = RowSums()

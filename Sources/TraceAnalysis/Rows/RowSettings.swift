@@ -1,7 +1,7 @@
-/// How the rows of functions and threads are made of what was recorded, where nobody asks for anything else.
+/// How the rows of functions and threads are made from what was recorded, when nobody asks for anything else.
 public struct RowSettings {
     public let cost: TracingCost?
-    /// What is hidden, and nothing else.
+    /// Whether compiler-made functions are hidden. Nothing else is.
     public let hidesCompilerMade: Bool
 
     public init(cost: TracingCost?, hidesCompilerMade: Bool) {
@@ -11,7 +11,7 @@ public struct RowSettings {
 
     var isAsRecorded: Bool { cost == nil && !hidesCompilerMade }
 
-    /// What of `tree`, which is as it was recorded, the rows are of.
+    /// The tree that the rows are made of. `tree` is as it was recorded.
     public func shown(_ tree: CallPathTree) -> CallPathTree {
         var filter = TreeFilter()
         filter.hidesCompilerMade = hidesCompilerMade

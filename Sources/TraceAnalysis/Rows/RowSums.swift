@@ -1,22 +1,23 @@
-/// What a row adds up of the paths that belong to it. Times in ns.
+/// The sums of a row over the paths that belong to it. Times in ns.
 public struct RowSums: BitwiseCopyable, Sendable, Equatable {
-    /// Those that were entered in the recording: a call counts in the process that made it, not again in a fork's child.
+    /// Calls that were entered in the recording. A call counts in the process that made it, and not again in a fork's
+    /// child.
     public var calls: UInt64 = 0
-    /// Inclusive time. A call within another of the same row is part of that one's time already.
+    /// Inclusive time. The time of a call within another call of the same row is already part of that call's time.
     public var total: UInt64 = 0
     /// Exclusive time.
     public var selfTime: UInt64 = 0
-    /// The part of `total` in calls that were open already when their process was forked or recording was started. They are in
-    /// neither `calls` nor `durations`: without recursion, those are `total` less this.
+    /// The part of `total` in calls that were already open when their process was forked or recording was started. They
+    /// are in neither `calls` nor `durations`: without recursion, `durations` is `total` less this.
     public var inherited: UInt64 = 0
-    /// How many calls those are, calls within calls included.
+    /// How many calls those are, including calls within calls.
     public var inheritedCalls: UInt64 = 0
     /// The part of `total` in which Swift's tasks did not run.
     public var suspended: UInt64 = 0
-    /// `.max` and 0 when there is no call.
+    /// The shortest call and, below, the longest; `.max` and 0 when there is no call.
     public var minimum: UInt64 = .max
     public var maximum: UInt64 = 0
-    /// Time of the calls that count, calls within calls included, and what a correction took off it.
+    /// The time of the calls that count, including calls within calls, and what a correction took off it.
     public var durations: UInt64 = 0
     public var taken: UInt64 = 0
     /// Callees that the record options left out.
@@ -26,7 +27,7 @@ public struct RowSums: BitwiseCopyable, Sendable, Equatable {
 
     /// Adds a path.
     ///
-    /// - Parameter isOutermost: no path above it belongs to the row; then its time is not part of theirs.
+    /// - Parameter isOutermost: no path above it belongs to the row. Otherwise its time is part of theirs.
     mutating func add(_ path: CallPathSums, isOutermost: Bool, suspended: UInt64) {
         calls &+= path.calls
         selfTime &+= path.selfTime

@@ -3,9 +3,9 @@ public import TraceFile
 /// Says which thread, or which of Swift's tasks, a row is of.
 public struct ThreadLabel {
     public let process: TracedProcess
-    /// The kernel's; a task's is its id and ``TracedThread/firstTask``.
+    /// The kernel's thread id. A task has ``TracedThread/firstTask`` plus its own id.
     public let tid: UInt32
-    /// Nil for a thread.
+    /// The task's id; nil for a thread.
     public let task: UInt32?
     public let name: String
 

@@ -4,7 +4,7 @@ public import TraceFile
 public struct ThreadSums {
     public let label: ThreadLabel
     public let sums: RowSums
-    /// How long its calls took.
+    /// The durations of its calls.
     public let durations: DurationCounts
 
     init(_ label: ThreadLabel, _ sums: RowSums, _ durations: DurationCounts) {
@@ -64,8 +64,8 @@ extension ThreadSums {
     /// A row for each process, with all of its threads and tasks.
     ///
     /// - Parameters:
-    ///   - sums: of threads, one process after the other.
-    ///   - cost: what their times were corrected by.
+    ///   - sums: the sums of threads, one process after the other.
+    ///   - cost: what the times were corrected by.
     public static func processRows(_ sums: [ThreadSums], cost: TracingCost?) -> [AggregateRow] {
         var rows: [AggregateRow] = []
         var reader = PercentileReader()

@@ -1,12 +1,13 @@
 public import TraceFile
 
-/// Joins the pieces of Swift's tasks, which run now on this thread and now on that, into one call tree a task.
+/// Joins the pieces of Swift's tasks, which run now on one thread and now on another, into one call tree a task.
 ///
-/// A call of a function that may suspend lasts from its first piece to the end of its last; while none of its pieces ran, it
-/// has a callee `(suspended)`. Which calls a piece belongs to, its chain of contexts tells: a context stands for one call
-/// while that lasts. What the threads did besides is left to them.
+/// A call of a function that may suspend lasts from the beginning of its first piece to the end of its last. While none
+/// of its pieces runs, it has a callee `(suspended)`. The chain of contexts of a piece tells which calls the piece
+/// belongs to, because a context stands for one call as long as that call lasts. What the threads did besides is left
+/// to them.
 ///
-/// Times are on the clock that all threads share, so what the tracer took at chunk switches is in them.
+/// Times are on the clock that all threads share, so they include what the tracer took at chunk switches.
 public struct TaskJoin {
     private let session: Session
     private let resolver: FunctionResolver
@@ -16,9 +17,9 @@ public struct TaskJoin {
         self.resolver = resolver
     }
 
-    /// The threads of `process` without what they did for tasks, and its tasks in order of their beginning.
+    /// The threads of `process`, without what they did for tasks, and its tasks in the order in which they began.
     ///
-    /// - Complexity: O(records); memory by the records of threads that ran tasks.
+    /// - Complexity: O(records). Memory grows with the records of threads that ran tasks.
     public func threads(of process: TracedProcess) -> [TracedThread] {
         let runners = process.threads.filter { thread in thread.chunks.contains { $0.hasTasks } }
         guard !runners.isEmpty else { return process.threads }
@@ -35,7 +36,7 @@ public struct TaskJoin {
 
     /// Takes the pieces of tasks out of each of `threads`.
     private func replay(_ threads: [TracedThread]) -> [TaskPieceSink] {
-        // Moments are ticks until the joined records are read.
+        // Moments stay ticks until the joined records are read.
         let ticks = Clock(monotonicFrom: 0)
         var sinks = threads.indices.map { TaskPieceSink(threads[$0], index: $0) }
         let pool = WorkerPool(jobs: threads.count) { [unready = sinks] job, pool in
@@ -47,7 +48,7 @@ public struct TaskJoin {
         return sinks
     }
 
-    /// Where a run is, and when it began.
+    /// Which run this is, and when it began.
     private struct RunPlace: BitwiseCopyable {
         var task: UInt32
         var thread: Int32
@@ -63,7 +64,7 @@ public struct TaskJoin {
     }
 
     private func tasks(of process: TracedProcess, _ sinks: [TaskPieceSink], end: UInt64) -> [TracedThread] {
-        // Runs are large, and there are many.
+        // The places are sorted, not the runs themselves, because runs are large and there are many.
         let places = sinks.flatMap { $0.runs.lazy.map { RunPlace(of: $0) } }.sorted {
             ($0.task, $0.start, $0.thread, $0.order) < ($1.task, $1.start, $1.thread, $1.order)
         }
@@ -95,20 +96,20 @@ public struct TaskJoin {
 
 /// The call tree of one task, made of its pieces in order of time.
 private struct TaskTree {
-    /// A call of a function that may suspend, and has not returned as far as is known.
+    /// A call of a function that may suspend, and that has not returned as far as is known.
     private struct Activation {
         var context: UInt64
-        /// Contexts from its own to the task's first.
+        /// The number of contexts from its own to the task's first.
         var depth: Int
         var part: AsyncPart
-        /// It has a line in the tree: it is not the rest of what its caller, a thunk, has begun.
+        /// Whether it has a line in the tree. It has none when it is the rest of what its caller, a thunk, has begun.
         var isCall: Bool
     }
 
-    /// Ticks in 0.1 ms: a thread that goes on with the same task after less, with nothing recorded between and nothing else
-    /// to tell, only ran code that is not instrumented.
+    /// 0.1 ms in ticks. When a thread goes on with the same task after less than this, with nothing recorded between
+    /// and nothing else to tell, it only ran code that is not instrumented.
     private let leastSuspension: UInt64
-    /// Ticks in 1 us: no executor is quicker to go on with a task that was suspended.
+    /// 1 us in ticks. No executor is quicker to go on with a task that was suspended.
     private let leastResumption: UInt64
 
     let chunks: JoinedChunks
@@ -119,7 +120,7 @@ private struct TaskTree {
 
     private struct Last {
         var run: TaskRun
-        /// Of the call it is part of; nil for one that cannot suspend.
+        /// The context of the call that it is part of; nil for a call that cannot suspend.
         var context: UInt64?
     }
 
@@ -130,13 +131,13 @@ private struct TaskTree {
         leastResumption = clock.ticks(at: 1000) &- clock.ticks(at: 0)
     }
 
-    /// - Parameter records: where those of the run are.
+    /// - Parameter records: the records that those of the run are among.
     mutating func add(_ run: TaskRun, _ part: AsyncPart, _ records: JoinedChunks) {
         stopIfStopped(before: run)
         let chain = run.piece.chain
         let skipped = part.kind == .start || part.kind == .continuation ? 1 : 0
         if !chain.isEmpty {
-            // From some depth on, chains are too long to be counted.
+            // Beyond some depth, chains are too long to be counted.
             let depth = run.piece.depth < TaskPiece.depthLimit ? Int(run.piece.depth) - skipped : nil
             returnTo(chain.dropFirst(skipped), depth: depth)
         }
@@ -144,7 +145,7 @@ private struct TaskTree {
             chunks.enter(FunctionTable.suspended, callSite: 0, at: last.run.end)
             chunks.exit(at: run.start)
         }
-        // Where it belongs: its function's call, or one of its own.
+        // The contexts where the piece belongs: its function's call, or one of its own.
         let own = chain.dropFirst(part.kind == .start ? 0 : skipped)
         let keeps = part.kind != .none && !own.isEmpty
         if part.kind == .none || part.kind == .start || own.isEmpty || own.first != stack.last?.context {
@@ -166,7 +167,7 @@ private struct TaskTree {
         last = Last(run: run, context: keeps ? own.first : nil)
     }
 
-    /// What is open when recording is stopped is not known to have gone on.
+    /// Recording was stopped, so what is open is not known to have gone on.
     private mutating func stop(at time: UInt64) {
         chunks.stop(at: time)
         stack = []
@@ -180,28 +181,29 @@ private struct TaskTree {
         self.last = nil
     }
 
-    /// Whether `thunk` has the beginning of the function that `part` is of.
+    /// Whether `thunk` contains the beginning of the function that `part` is of.
     private func begins(_ thunk: AsyncPart, _ part: AsyncPart) -> Bool {
         thunk.isThunk && thunk.function != nil && thunk.function == part.function
     }
 
-    /// Contexts from `own`'s first to the task's first.
+    /// The number of contexts from the first of `own` to the task's first.
     private func depth(of own: ArraySlice<UInt64>, _ piece: TaskPiece) -> Int {
         if piece.depth < TaskPiece.depthLimit { return Int(piece.depth) - (piece.chain.count - own.count) }
         guard let caller = stack.last else { return Int(TaskPiece.depthLimit) }
         return caller.depth + ((own.firstIndex(of: caller.context) ?? own.startIndex + 1) - own.startIndex)
     }
 
-    /// Ends the calls that have returned when one of `contexts`, innermost first, or one within them goes on.
+    /// Ends the calls that have returned when one of `contexts`, or a call within one of them, goes on. The innermost
+    /// context comes first.
     ///
-    /// - Parameter depth: contexts from the innermost to the task's first; nil when they are too many.
+    /// - Parameter depth: the number of contexts from the innermost to the task's first; nil when they are too many.
     private mutating func returnTo(_ contexts: ArraySlice<UInt64>, depth: Int?) {
         var kept = stack.count
         search: while kept > 0 {
             let activation = stack[kept - 1]
             for (index, context) in contexts.enumerated()
             where context == activation.context && (depth == nil || depth! - index == activation.depth) { break search }
-            // Those further out than the contexts that are known may be there still.
+            // Calls further out than the contexts that are known may still be there.
             if let depth, activation.depth < depth - contexts.count + 1 { break }
             kept -= 1
         }
@@ -209,7 +211,7 @@ private struct TaskTree {
         end(stack.count - kept)
     }
 
-    /// The innermost calls, `count` of them, have returned.
+    /// The innermost `count` calls have returned.
     private mutating func end(_ count: Int) {
         for _ in 0..<count where stack.removeLast().isCall { chunks.exit(at: last?.run.end ?? 0) }
     }
@@ -222,12 +224,12 @@ private struct TaskTree {
         let chain = run.piece.chain
         switch part {
         case .resumption:
-            // What it would go on with may be left over from before.
+            // What the task would go on with may be left over from before.
             return run.piece.isResumed && gap >= leastResumption
         case .start where chain.count > 1 && chain[1] == last.context: return false  // called it
         case .continuation where chain.first == last.context: return false  // returned to it
         case .none:
-            // What the task is to go on with is set before a continuation is handed out.
+            // The executor sets what the task is to go on with before it hands out a continuation.
             return gap >= leastSuspension
         case .start, .continuation:
             let isOther = run.piece.isResumed || run.piece.resume != last.run.piece.resume
@@ -238,7 +240,7 @@ private struct TaskTree {
     /// The recording ended at `end`.
     mutating func finish(at end: UInt64) {
         guard let last = last?.run else { return }
-        // When all but the outermost call have returned, it is taken to have returned as well.
+        // When all calls but the outermost have returned, the outermost is taken to have returned as well.
         if last.isOpen {
             chunks.finish(at: last.end)
         } else if stack.count(where: \.isCall) > 1 {

@@ -3,12 +3,13 @@ internal import TraceFile
 /// Takes the pieces of tasks out of a thread's calls.
 struct TaskPieceSink: CallSink {
     struct Payload: BitwiseCopyable {
-        /// What takes its callees: without counting references, as there is one access a call.
+        /// Writes its callees. It is unmanaged because there is one access a call, and counting references would slow
+        /// each.
         var writer: Unmanaged<JoinedChunks>
-        /// Index of the run it belongs to, or -1.
+        /// Index of the run that the call belongs to, or -1.
         var run: Int32 = -1
         var isBase = false
-        /// It is where the run begins.
+        /// Whether the run begins with this call.
         var isRoot = false
     }
 
@@ -17,14 +18,14 @@ struct TaskPieceSink: CallSink {
     private(set) var runs: [TaskRun] = []
     /// What the thread did besides.
     let rest: JoinedChunks
-    /// The records of runs, those within a run's own calls a level up.
+    /// The records of runs. Those of a run within another run's calls are a level up.
     private(set) var levels: [JoinedChunks] = []
     private(set) var end: UInt64 = 0
-    /// When recording was started again.
+    /// The moments when recording was started again.
     private(set) var starts: [UInt64] = []
     private let chunks: ChunkList
 
-    /// - Parameter index: of `thread` among those whose pieces are joined.
+    /// - Parameter index: index of `thread` among the threads whose pieces are joined.
     init(_ thread: TracedThread, index: Int) {
         self.index = index
         chunks = thread.chunks
@@ -42,7 +43,7 @@ struct TaskPieceSink: CallSink {
         end = max(end, call.pointee.start)
         if let piece = pending {
             pending = nil
-            // What the library calls for the task that runs already, such as a handler, is a call like any other.
+            // What the library calls for the task that is already running, such as a handler, is a call like any other.
             let outer = caller.payload.run
             if outer < 0 || runs[Int(outer)].piece.task != piece.task {
                 begin(piece, call, caller)
@@ -57,7 +58,7 @@ struct TaskPieceSink: CallSink {
                 at: call.pointee.start)
             return
         }
-        // A run's own call is put in later, under the address of its function's beginning.
+        // A run's own call is written later, under the address where its function begins.
         let isKnown = !caller.payload.isRoot && !caller.payload.isBase
         writer._withUnsafeGuaranteedRef {
             $0.enter(
@@ -110,7 +111,7 @@ struct TaskPieceSink: CallSink {
             switch state {
             case .complete: $0.exit(at: time)
             case .unwound: $0.unwind(at: time)
-            // A run's own records are told to be open with the run.
+            // The run itself tells that its records are open.
             case .open: if payload.run < 0 { $0.stop(at: time) }
             }
         }

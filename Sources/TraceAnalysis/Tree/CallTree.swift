@@ -2,10 +2,11 @@ public import TraceFile
 
 /// Walks the call trees of a session.
 ///
-/// Small trees are collected and shown at once. A tree of more nodes than the budget is shown chunk by chunk, and the times
-/// of calls that span chunks are learnt ahead: from the chunks in which their callees end, or, where that is not
-/// enough, by a replay of all. So memory follows one chunk and the calls open where chunks end, not the number of calls,
-/// except that lanes other than the main one, and trees sorted by cost, are collected as far as they are kept.
+/// A small tree is collected and shown at once. A tree of more nodes than the budget is shown chunk by chunk, and the
+/// times of calls that span chunks are learnt ahead: from the chunks in which their callees end or, where those do not
+/// tell enough, by a replay of all. So memory follows one chunk and the calls open where chunks end, not the number of
+/// calls. Only the nodes that are kept of lanes other than the main one, and of trees sorted by cost, are all
+/// collected.
 public struct CallTree {
     private let session: Session
     private let resolver: FunctionResolver
@@ -27,10 +28,11 @@ public struct CallTree {
         classifier = filter.usesNames ? NameClassifier(filter, resolver.functions) : nil
     }
 
-    /// Looks for the longest calls of `threads`; those alone are shown from then on, in their callers, which are longer.
+    /// Looks for the longest calls of `threads`. From then on, only those are shown, below their callers, which are
+    /// longer.
     ///
     /// - Parameter limit: how many.
-    /// - Returns: for each thread the time of its longest call that the filter leaves, in ns.
+    /// - Returns: for each thread the time, in ns, of its longest call that the filter keeps.
     /// - Complexity: O(records), and O(limit) memory.
     public mutating func rank(_ threads: [TracedThread], limit: Int) -> [UInt64] {
         let longest = LongestCalls(limit: limit)
@@ -52,8 +54,8 @@ public struct CallTree {
 
     /// Shows the tree of `thread` to `visitor`.
     ///
-    /// - Complexity: O(records), once or twice; of a stretch of time, O(records) of its chunks and of those in which callees of
-    ///   its calls end.
+    /// - Complexity: O(records), once or twice. For a stretch of time, O(records) of its chunks and of the chunks in
+    ///   which callees of its calls end.
     public func walk<Visitor: TreeVisitor>(_ thread: TracedThread, _ visitor: inout Visitor) {
         let space = resolver.space(of: thread.process)
         var emitter = TreeEmitter(visitor, folds: layout.folds, space: space)
@@ -92,22 +94,22 @@ public struct CallTree {
             longest: longest, outcomes: outcomes)
     }
 
-    /// Where to begin and to end with a thread.
+    /// The part of a thread that is replayed.
     private struct Window {
         var first = 0
         var limit = Int.max
-        /// What the calls that are open there had before, innermost first.
+        /// The sums until then of the calls that are open where the part begins, innermost first.
         var carriedIn: [SpanningCalls.Sums] = []
         var spans: SpanningCalls?
     }
 
-    /// Knows what becomes of calls, where nothing is shown of a call but what it tells by itself.
+    /// Tells what becomes of calls that span chunks. Nil when names, depth, cost or rank limit what is shown.
     private func spans(of thread: TracedThread) -> SpanningCalls? {
         guard classifier == nil, filter.maxDepth == .max, filter.minCost == 0, longest == nil else { return nil }
         return SpanningCalls(thread, clock: session.clock)
     }
 
-    /// The chunks of the stretch of time asked for; nil when that is everything, or all are to be read.
+    /// The chunks of the stretch of time asked for; nil when that is everything, or when all chunks are to be read.
     private func window(of thread: TracedThread) -> Window? {
         guard filter.from > 0 || filter.to < .max, layout.order == .time, thread.chunks.count > budget / 4096,
             let spans = spans(of: thread)
@@ -139,7 +141,7 @@ public struct CallTree {
             StackReplay.run(thread, clock: session.clock, chunks: chunks, into: &show)
             show.flush = nil
             show.settle()
-            // What began after the last chunk's end: nothing, unless that chunk could not be read.
+            // Shows what began after the last chunk's end. That is nothing, unless that chunk could not be read.
             emit(show.lanes[0].arena, &emitter.pointee)
         }
         return show

@@ -1,25 +1,25 @@
 /// The longest calls of any number of threads, as many as are asked for.
 ///
-/// A call is at least as long as those it makes, and of two that are equally long the outer one comes first: the callers of
-/// the calls that are kept are kept as well.
+/// A call is at least as long as those it makes, and of two equally long calls the outer one comes first. So the
+/// callers of the calls that are kept are kept as well.
 public final class LongestCalls {
-    /// What calls are compared by, and the thread, so that no more calls are kept than were asked for.
+    /// What calls are compared by. The thread is part of it so that no more calls are kept than were asked for.
     private struct Rank: Comparable {
         var total: UInt64
         var start: UInt64
         var depth: UInt32
         var thread: UInt64
 
-        /// Whether it comes before.
+        /// Whether `a` comes before `b`.
         static func < (a: Rank, b: Rank) -> Bool {
             (b.total, a.start, a.depth, a.thread) < (a.total, b.start, b.depth, b.thread)
         }
     }
 
-    /// As many as are kept.
+    /// The number of calls to keep.
     public let limit: Int
     private var ranks: [Rank] = []
-    /// Calls that are shorter are not among the longest, in ns; those that are as long may be.
+    /// In ns: shorter calls are not among the longest. Calls that are as long as this may be.
     private(set) var least: UInt64 = 0
     private var last: Rank?
     private var thread: UInt64 = 0
@@ -46,7 +46,7 @@ public final class LongestCalls {
         if ranks.count >= 2 * limit { cut() }
     }
 
-    /// All calls are known.
+    /// Ends the search, when all calls are known.
     func finish() {
         cut()
         ranks = []
@@ -60,7 +60,7 @@ public final class LongestCalls {
         least = last?.total ?? 0
     }
 
-    /// Whether a call of the thread that takes `least` is among the longest, once all are known.
+    /// Whether a call of the thread that takes `least` ns is among the longest, once all calls are known.
     func keeps(start: UInt64, depth: UInt32) -> Bool {
         guard let last else { return true }
         return !(last < Rank(total: least, start: start, depth: depth, thread: thread))

@@ -1,4 +1,4 @@
-/// What the name patterns of a filter say about functions, found out once for each.
+/// What the name patterns of a filter say about functions. This is found out once for each function.
 final class NameClassifier {
     struct Match: OptionSet {
         let rawValue: UInt8

@@ -8,7 +8,7 @@ struct NodeArena {
 
     func free() { nodes.deallocate() }
 
-    /// Takes a place for `call`; its times follow when it ends.
+    /// Takes a place for `call`. Its times follow when it ends.
     @inline(__always)
     mutating func append<Payload>(_ call: UnsafeMutablePointer<OpenCall<Payload>>, depth: UInt32) -> Int32 {
         if count == capacity { grow() }
@@ -51,7 +51,8 @@ struct NodeArena {
         capacity *= 2
     }
 
-    /// Node indices with siblings in order of time, longest first, equal leaf siblings folded into the first of them.
+    /// Node indices in pre-order, with siblings ordered by time, the longest first, and equal leaf siblings folded into
+    /// the first of them.
     ///
     /// - Complexity: O(n log n).
     mutating func sortedByTime(folding: Bool) -> [Int] {

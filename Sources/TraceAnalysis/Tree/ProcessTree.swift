@@ -1,13 +1,13 @@
 public import TraceFile
 
-/// Which process of a session came from which.
+/// Tells which process of a session came from which.
 public struct ProcessTree {
     /// How a process came to be.
     public enum Relation: Sendable {
-        /// As a new program, by its parent.
+        /// Its parent started it as a new program.
         case started
         case forked
-        /// The parent, which has the same process id, became this image.
+        /// Its parent, which has the same process id, became this image.
         case replaced
     }
 
@@ -16,16 +16,16 @@ public struct ProcessTree {
         public let relation: Relation
         /// Index of its parent; nil when that was not recorded.
         public fileprivate(set) var parent: Int?
-        /// Indices, in order of first appearance.
+        /// Indices of its children, in order of first appearance.
         public fileprivate(set) var children: [Int] = []
         public let calls: UInt64
         /// ns since the session's start.
         public let start: UInt64
-        /// ns from its first call to its end, or to the last moment known of it.
+        /// The ns from its first call to its end, or to the last moment known of it.
         public let duration: UInt64
     }
 
-    /// In order of first appearance.
+    /// The processes, in order of first appearance.
     public private(set) var nodes: [Node]
     /// Indices of the nodes without a parent.
     public private(set) var roots: [Int] = []
@@ -57,7 +57,7 @@ extension TracedThread {
 /// Finds parents among processes that are in order of their first calls.
 private struct Parents {
     private let processes: [TracedProcess]
-    /// Indices by process id, which may come again.
+    /// Indices by process id. Several processes may have had the same id, one after the other.
     private var byPID: [UInt32: [Int]] = [:]
     private var byIndex: [UInt32: Int] = [:]
 
@@ -82,14 +82,14 @@ private struct Parents {
 
     private func last(_ pid: UInt32, before index: Int) -> Int? { byPID[pid]?.last { $0 < index } }
 
-    /// Parents of processes that have none yet, among those behind them: of a child that made its first call before its
-    /// parent did.
+    /// Parents for processes that have none yet, among the processes after them. A child may make its first call before
+    /// its parent does.
     func late(_ parents: [Int?]) -> [(child: Int, parent: Int)] {
         var parents = parents
         var found: [(Int, Int)] = []
         for (index, process) in processes.enumerated() where parents[index] == nil && !process.metadataIsLost {
             guard let parent = byPID[process.parentPID]?.first(where: { $0 > index }) else { continue }
-            // A process id that was used again must not lead in a circle.
+            // A process id that was used again must not make a circle.
             var above: Int? = parent
             while let next = above, next != index { above = parents[next] }
             if above == nil {

@@ -1,13 +1,13 @@
 internal import TraceFile
 
-/// Builds the call tree of one thread as its calls are replayed, and leaves out what the filter hides as soon as that is
+/// Builds the call tree of one thread as its calls are replayed. It leaves out what the filter hides as soon as that is
 /// known, so that memory follows what is shown.
 ///
-/// Lines come in pre-order but a call's times are known only at its end. Three modes solve that, and one goes before them:
+/// Lines come in pre-order, but a call's times are known only at its end. Three modes solve that; `rank` precedes them:
 /// - `collect` keeps all nodes until the thread's end, or gives up once there are more than `budget`;
 /// - `measure` keeps none, only the outcome of calls that are open where a chunk ends;
-/// - `stream` hands out the main lane's nodes chunk by chunk, taking the times of calls still open from ``SpanningCalls``
-///   as long as that knows, and from the outcomes of `measure` from then on. Other lanes are collected;
+/// - `stream` hands out the main lane's nodes chunk by chunk. It takes the times of calls that are still open from
+///   ``SpanningCalls`` as long as that knows them, and then from the outcomes of `measure`. Other lanes are collected;
 /// - `rank` keeps none, but finds the longest calls of several threads.
 struct TreeBuilder: CallSink {
     enum Mode {
@@ -22,7 +22,7 @@ struct TreeBuilder: CallSink {
         var suspended: UInt64 = 0
         var hidden = CallSum()
         var dropped = CallSum()
-        /// Depth as shown.
+        /// Its depth in the tree that is shown.
         var depth: UInt32 = 0
         /// Index in the lane's arena, or one of the values below.
         var node = Payload.noNode
@@ -32,21 +32,21 @@ struct TreeBuilder: CallSink {
         var leads = false
 
         static let noNode: Int32 = -1
-        /// Already handed out.
+        /// The node was handed out already.
         static let goneNode: Int32 = -2
-        /// Not a call but the base of a lane.
+        /// This is not a call but the base of a lane.
         static let baseNode: Int32 = -3
     }
 
     /// What a call is to the filter.
     enum Role: UInt8, BitwiseCopyable {
-        /// Above the functions asked for, or the base of a lane.
+        /// It is above the functions asked for, or it is the base of a lane.
         case outside
-        /// May be shown.
+        /// It may be shown.
         case candidate
-        /// Left out, but not its callees.
+        /// It is left out, but its callees are not.
         case transparent
-        /// Left out with its callees.
+        /// It is left out with its callees.
         case without
     }
 
@@ -63,7 +63,7 @@ struct TreeBuilder: CallSink {
         init(_ call: UnsafeMutablePointer<OpenCall<Payload>>, total: UInt64, state: CallState, isShown: Bool) {
             let callees = call.pointee.payload.callees
             let own = total > callees ? total &- callees : 0
-            // Left-out time was rounded down on its own; it may not exceed what is there.
+            // The left-out time was rounded by itself, so it may not exceed what is there.
             let droppedTime = min(call.pointee.payload.dropped.time, own)
             self.total = total
             self.selfTime = own &- droppedTime
@@ -76,18 +76,19 @@ struct TreeBuilder: CallSink {
     }
 
     private let filter: TreeFilter
-    /// Unmanaged: to keep and let go an object for each call takes longer than the rest of it. The tree's owner has it.
+    /// It is unmanaged because retaining and releasing an object for each call takes longer than the rest of the work.
+    /// The tree's owner keeps it alive.
     private let classifier: Unmanaged<NameClassifier>?
     private let space: AddressSpace
     private let needsMatch: Bool
     private let leads: Bool
-    /// There may be time in which it did not run.
+    /// Whether this is a task, which may have time in which it did not run.
     private let isTask: Bool
     let mode: Mode
 
     private(set) var outcomes: [Outcome]
     private var nextOutcome: Int32 = 0
-    /// Arenas by lane, the main one first, and what was hidden among each lane's roots.
+    /// Arenas by lane, the main one first, and the sums of what was hidden among each lane's roots.
     private(set) var lanes: [(lane: UInt32, arena: NodeArena, hidden: CallSum)]
     private var laneIndex: [UInt32: Int] = [0: 0]
     private var current = 0
@@ -95,22 +96,23 @@ struct TreeBuilder: CallSink {
     private var rootsHidden = CallSum()
     private let isMeasuring: Bool
     private let isStreaming: Bool
-    /// What calls are to be among, or are ranked for; the tree's owner has it.
+    /// The longest calls, which calls are to be among, or are ranked for. The tree's owner keeps them alive.
     private let longest: Unmanaged<LongestCalls>?
     private let isRanking: Bool
-    /// Calls of less ns are hidden; of those that take `tie`, if there are any, the ones that are not among the longest.
+    /// In ns: shorter calls are hidden. Of calls that take exactly `tie`, if there are any, those that are not among
+    /// the longest are hidden, too.
     private let least: UInt64
     private let tie: UInt64
-    /// `collect` gave up.
+    /// Whether `collect` gave up.
     private(set) var isOverBudget = false
     /// Takes the main lane's nodes in `stream`; returns whether to go on.
     var flush: ((NodeArena) -> Bool)?
-    /// In `stream`, knows what becomes of calls as long as it is there, and `measure` knows from then on.
+    /// In `stream`, tells what becomes of calls, as long as it is there. After that, `measure` does.
     var spans: SpanningCalls?
     var measure: (() -> [Outcome])?
-    /// The first chunk behind the stretch of time asked for: there, `stream` may stop.
+    /// The first chunk after the stretch of time asked for. `stream` may stop there.
     var limit = Int.max
-    /// What the calls had before that are open where the first chunk begins which is replayed, innermost first.
+    /// The sums until then of the calls that are open where the first replayed chunk begins, innermost first.
     var carriedIn: [SpanningCalls.Sums] = [] {
         didSet { toCarryIn = carriedIn.count }
     }
@@ -163,8 +165,8 @@ struct TreeBuilder: CallSink {
         Payload(node: Payload.baseNode, role: needsMatch ? .outside : .transparent)
     }
 
-    // The hot path. Fields are read and written one by one: a load of several of them at once would wait for the stores
-    // of each to leave the store buffer.
+    // This is the hot path. Fields are read and written one by one, because a load of several at once would wait until
+    // the stores of each have left the store buffer.
     @inline(__always)
     mutating func enter(_ call: UnsafeMutablePointer<OpenCall<Payload>>) {
         let caller = call - 1
@@ -296,7 +298,7 @@ struct TreeBuilder: CallSink {
     mutating func event(_ event: ThreadEvent, in call: UnsafeMutablePointer<OpenCall<Payload>>) {
         let role = call.pointee.payload.role
         let depth = call.pointee.payload.depth &+ (role == .candidate ? 1 : 0)
-        // A moment is none of the longest calls.
+        // A moment is never among the longest calls.
         guard role == .candidate || role == .transparent, !isMeasuring, longest == nil, depth <= filter.maxDepth,
             event.moment >= filter.from, event.moment <= filter.to
         else { return }
@@ -329,19 +331,19 @@ struct TreeBuilder: CallSink {
         case .rank: return true
         case .stream:
             settle()
-            // What is open at the very end has its times as soon as that is read.
+            // Calls that are open at the very end have their times as soon as that is read.
             if let spans, index + 1 == spans.chunks.count { return true }
             number(main, chunk: index)
             guard let flush else { return true }
             let goesOn = flush(lanes[0].arena)
             lanes[0].arena.truncate(to: 0)
             if current == 0 { arena = lanes[0].arena }
-            // Calls of other lanes may go on whenever it is.
+            // Calls of other lanes may go on at any later time.
             return goesOn && (index + 1 < limit || lanes.count > 1)
         }
     }
 
-    /// Numbers the open calls that have no number yet, outermost first; both passes come to the same numbers.
+    /// Numbers the open calls that have no number yet, outermost first. Both passes give the same numbers.
     private mutating func number(_ main: LaneStack<Payload>, chunk index: Int) {
         if let spans {
             spans.forget(index)
@@ -356,14 +358,14 @@ struct TreeBuilder: CallSink {
             if isStreaming {
                 handOut(first, depth: first - main.base - 1, chunk: index)
             } else {
-                // Until it ends, which it does before the thread's replay does.
+                // This outcome stands until the call ends, which it does before the thread's replay does.
                 outcomes.append(Outcome(first, total: 0, state: .open, isShown: false))
             }
             nextOutcome += 1
         }
     }
 
-    /// Completes the node of an open call from its outcome, as it is about to leave the arena.
+    /// Completes the node of an open call from the call's outcome, because the node is about to leave the arena.
     private mutating func handOut(
         _ call: UnsafeMutablePointer<OpenCall<Payload>>, depth: Int, chunk: Int
     ) {
@@ -374,8 +376,8 @@ struct TreeBuilder: CallSink {
             spannedOutcome(call, depth: depth, chunk: chunk) ?? outcomes[Int(nextOutcome)])
     }
 
-    /// What becomes of a call that is open where `chunk` ends, if that can be told from parts of the recording; if not, all of
-    /// it was read when this returns.
+    /// The outcome of a call that is open where `chunk` ends, if parts of the recording tell it. If they do not, this
+    /// reads all of the recording before it returns nil.
     private mutating func spannedOutcome(
         _ call: UnsafeMutablePointer<OpenCall<Payload>>, depth: Int, chunk: Int
     ) -> Outcome? {

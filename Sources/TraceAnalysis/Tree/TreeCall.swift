@@ -6,21 +6,23 @@ public struct TreeCall {
     public var callSite: UInt64
     /// When the first call was entered, by the session's clock.
     public var enterTicks: UInt64
-    /// ns since the session's start, of the first call, in the thread's own time: without what the tracer took of it.
+    /// When the first call began, in ns since the session's start, in the thread's own time, which leaves out the
+    /// tracer's time.
     public var start: UInt64
     /// Inclusive time in ns, of all calls on the line.
     public var total: UInt64
     /// Exclusive time in ns.
     public var selfTime: UInt64
-    /// The part of `total` in which a Swift task did not run, in ns; 0 for what stands for such time itself.
+    /// The part of `total` in which a Swift task did not run, in ns; 0 for a line that stands for such time itself.
     public var suspended: UInt64
-    /// 1, or how many calls were folded; 0 for one that was entered before a fork.
+    /// The number of calls: 1, or how many were folded; 0 for a call that was entered before a fork.
     public var calls: UInt64
-    /// As shown: roots are depth 0.
+    /// The depth in the tree that is shown. Roots are depth 0.
     public var depth: UInt32
     public var state: CallState
     public var isInherited: Bool
-    /// Calls below this one that the filter's depth or cost hides: how many, and the time of the outermost of them.
+    /// The calls below this one that the filter's depth or cost hides: their number, and the time of the outermost of
+    /// them.
     public var hidden: CallSum
     /// Callees that the record options left out.
     public var dropped: CallSum

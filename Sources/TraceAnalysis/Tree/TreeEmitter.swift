@@ -1,15 +1,15 @@
 internal import TraceFile
 
-/// Turns tree nodes in pre-order into a visitor's enters and leaves, folding equal neighbouring leaf calls.
+/// Turns tree nodes in pre-order into a visitor's enters and leaves, and folds equal neighbouring leaf calls.
 struct TreeEmitter<Visitor: TreeVisitor> {
     private(set) var visitor: Visitor
     private let folds: Bool
     private let space: AddressSpace
-    /// Calls entered and not left.
+    /// Calls that were entered and not left.
     private var ancestors: [TreeCall] = []
-    /// Leaves to be shown as one line.
+    /// Leaf calls that become one line.
     private var group: TreeCall?
-    /// The last call added: whether it is a leaf shows with the next one.
+    /// The call that was added last. Only the next one shows whether it is a leaf.
     private var latest: TreeCall?
 
     init(_ visitor: Visitor, folds: Bool, space: AddressSpace) {
@@ -54,7 +54,8 @@ struct TreeEmitter<Visitor: TreeVisitor> {
                 depth: event.depth))
     }
 
-    /// What comes next is at `depth`: below the latest call, or behind it and all that is no less deep.
+    /// The next line is at `depth`: either below the latest call, or after it and after all calls that are at least as
+    /// deep.
     private mutating func moveOn(to depth: UInt32) {
         guard let latest, depth > latest.depth else {
             if let latest { settle(latest) }

@@ -1,10 +1,10 @@
 /// A moment between the lines of a call tree: a mark, or a counter's value.
 public struct TreeEvent {
     public var name: String
-    /// Of a counter; nil: a mark.
+    /// The counter's value; nil for a mark.
     public var value: Double?
-    /// ns since the session's start, in the thread's own time.
+    /// When it happened, in ns since the session's start, in the thread's own time.
     public var moment: UInt64
-    /// Of the calls it stands between.
+    /// The depth of the calls it stands between.
     public var depth: UInt32
 }

@@ -1,20 +1,20 @@
 /// Which calls of a trace are shown.
 public struct TreeFilter {
-    /// Calls deeper than this are hidden; roots are depth 0, depths are as shown.
+    /// Calls deeper than this are hidden. Roots are depth 0, and depths are those shown.
     public var maxDepth: UInt32 = .max
-    /// Calls that took less are hidden, in ns.
+    /// In ns: calls that took less are hidden.
     public var minCost: UInt64 = 0
-    /// Only these and what they call; the matching calls become roots.
+    /// Only these functions and what they call are shown. The matching calls become roots.
     public var only: [Pattern] = []
-    /// Not these nor what they call.
+    /// These functions and what they call are left out.
     public var without: [Pattern] = []
-    /// Only call paths that lead to these.
+    /// Only call paths that lead to these functions are shown.
     public var leadingTo: [Pattern] = []
-    /// Not these, but what they call; their self time counts as their caller's.
+    /// These functions are left out, but not what they call. Their self time counts as their caller's.
     public var hidden: [Pattern] = []
-    /// Hides what only the compiler knows of in the same way.
+    /// Functions that only the compiler knows of are hidden in the same way.
     public var hidesCompilerMade = false
-    /// Only calls that overlap this stretch, in ns since the session's start.
+    /// Only calls that overlap this stretch are shown, in ns since the session's start.
     public var from: UInt64 = 0
     public var to: UInt64 = .max
 

@@ -1,14 +1,14 @@
 /// How a call tree is laid out.
 public struct TreeLayout: Sendable {
     public enum Order: Sendable {
-        /// As things happened.
+        /// In the order in which things happened.
         case time
-        /// Longest first.
+        /// The longest first.
         case cost
     }
 
     public var order = Order.time
-    /// Equal neighbouring leaf calls become one line.
+    /// Whether equal neighbouring leaf calls become one line.
     public var folds = true
 
     public init() {}

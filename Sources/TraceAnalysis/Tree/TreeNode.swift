@@ -13,11 +13,11 @@ struct TreeNode: BitwiseCopyable {
     var depth: UInt32
     var state: CallState
     var isInherited: Bool
-    /// Not a call: at `start` something happened that `address` names.
+    /// Whether this is not a call, but something that happened at `start` and that `address` names.
     var isEvent: Bool
-    /// Of a counter, in an event.
+    /// The value of a counter, if this is one.
     var value: Double?
-    /// The filter hides it, which was learnt after its place was taken.
+    /// Whether the filter hides it, which became known only after its place was taken.
     var isSkipped: Bool
 
     /// Takes over what became of the call.

@@ -2,7 +2,7 @@ public import TraceFile
 
 /// Receives a call tree in pre-order.
 public protocol TreeVisitor {
-    /// Whether more is to be shown; asked before every call.
+    /// Whether more is to be shown. This is asked before every call.
     var wantsMore: Bool { get }
     mutating func begin(_ process: TracedProcess)
     mutating func begin(_ thread: TracedThread, in space: AddressSpace)
@@ -11,9 +11,9 @@ public protocol TreeVisitor {
     mutating func enter(_ call: TreeCall)
     /// Something happened between the calls.
     mutating func show(_ event: TreeEvent)
-    /// The callees of `call` are through.
+    /// All callees of `call` were shown.
     mutating func leave(_ call: TreeCall)
-    /// The lane's roots are through; `hidden` are those that the filter left out.
+    /// All roots of the lane were shown. `hidden` are those that the filter left out.
     mutating func endLane(hidden: CallSum)
     mutating func endThread()
     mutating func endProcess()
