@@ -1,5 +1,6 @@
-// Programs that confine themselves: after it, the runtime's own system calls, or its reading of the counter, would end
-// the program. So recording ends there, by what needs neither. When the system call fails, recording goes on.
+// Programs that confine themselves. Once they have, the runtime's own system calls, or its reading of the counter,
+// would end the program. So recording ends before that, and its end needs neither. When the system call that confines
+// fails, recording goes on.
 
 #include "../file/confined.h"
 #include "../file/metadata.h"
@@ -13,7 +14,7 @@
 
 FATHOM_WITHOUT_HOOKS
 
-// Nobody knows which threads are in the midst of a chunk switch, but this is longer than one takes.
+// Nobody knows which threads are in the middle of a chunk switch, but no switch takes as long as this.
 #define CHUNK_SWITCH_TIME 2000000u  // ns
 
 // Prepares for the end, while system calls are still allowed. 0 when there is nothing to end.
@@ -30,7 +31,7 @@ static int begin(int all_threads) {
     t->confinement.state = t->state;
     t->confinement.idle = t->idle;
     t->confinement.mode = control.mode;
-    // Handlers' hooks do nothing from here on.
+    // From here on the hooks of signal handlers do nothing.
     t->state = THREAD_ATTACHING;
     t->idle = 0;
     if (all_threads) {
@@ -55,7 +56,7 @@ void fathom_note_confined(long result) {
     t->idle = t->confinement.idle;
 }
 
-// A missing filter sets nothing: by one libraries ask what the kernel knows.
+// A missing filter sets nothing: libraries pass one to ask what the kernel knows.
 static int sets_seccomp(int by_filter, unsigned long filter) { return !by_filter || filter; }
 
 int fathom_note_prctl(int option, unsigned long a, unsigned long b) {

@@ -1,4 +1,4 @@
-// What a program tells the runtime by fathom.h, through the table that the header finds by its name.
+// What a program tells the runtime through fathom.h, by way of the table that the header finds by its name.
 
 #include "fathom.h"
 
@@ -11,8 +11,8 @@
 
 FATHOM_WITHOUT_HOOKS
 
-// The stack pointer of the program's function. Pinned to the place: a compiler that moves it with the rest into a
-// function for cold code would take it of that one.
+// The stack pointer of the program's function. It is read at this very place: a compiler that moves it, with the rest,
+// into a function for cold code would read that function's.
 #define CALLER(sp)                                                                                                     \
     uintptr_t sp = CALLER_STACK_POINTER();                                                                             \
     __asm__ __volatile__("" : "+r"(sp))
@@ -22,7 +22,7 @@ static void tell(enum hook hook, uintptr_t sp, uint64_t name, uint64_t value) {
     event_aside(&event, 0);
 }
 
-// Whether the process can record, now or later; makes it so when it can.
+// Whether the process can record, now or later. Makes it able to if it can.
 static int is_ready(void) { return control.mode == MODE_UNKNOWN ? runtime_ready() : control.mode != MODE_OFF; }
 
 static uint64_t ticks_of(uint64_t nanoseconds) {
@@ -32,7 +32,7 @@ static uint64_t ticks_of(uint64_t nanoseconds) {
 
 // The caller holds the lock.
 static void set_running(int runs) {
-    // Relaxed: the mode, which is stored with release, tells of it.
+    // Relaxed: the mode, which is stored with release, publishes it.
     if (!runs || !runtime.paused) __atomic_store_n(&runtime.stop_ticks, now_ticks(), __ATOMIC_RELAXED);
     runtime.paused = !runs;
     runtime_set_mode();

@@ -1,4 +1,5 @@
-// The hooks: what the compilers call. Each goes on in its mode's own, in modes/; those that have no mode, here.
+// The hooks, which the compilers call. Each goes on in the function of its mode, in modes/. Functions for no mode are
+// here.
 
 #include "../follow/aside.h"
 #include "../modes/hooks.h"
@@ -7,8 +8,8 @@ FATHOM_WITHOUT_HOOKS
 
 // ---- what the compilers call -------------------------------------------------------------------------------------
 //
-// In assembly, so that the mode is known before a register is saved: where little is recorded, saving registers would be
-// most of the cost. Each goes on in the function of the mode, with
+// The hooks are in assembly, so that the mode is known before a register is saved: where little is recorded, saving
+// registers would be most of the cost. Each goes on in the function of the mode, with
 //
 //   function, call site      as the compiler passes them
 //   stack pointer            of the caller, at its call of the hook
@@ -33,9 +34,8 @@ FATHOM_WITHOUT_HOOKS
 #endif
 _Static_assert(ANY_FUNCTION == 1, "what is written above");
 
-// `fathom_function_*` are what CTraceSharedHooks jumps to: names that say nothing of profiling or exits.
-// `fathom_swift_*` are what CTraceSwiftHooks jumps to: the hooks of compilers that pass neither the function nor, at
-// its end, anything.
+// CTraceSharedHooks jumps to `fathom_function_*`, whose names say nothing of profiling or exits. CTraceSwiftHooks jumps
+// to `fathom_swift_*`, the hooks of compilers that do not pass the function and, at its end, pass nothing.
 __asm__(".text\n.p2align 5\n" ENTRY("__cyg_profile_func_enter") ENTRY("fathom_function_enter")                       //
         ENTRY("fathom_swift_enter") ".cfi_startproc\n" ENTER ".cfi_endproc\n"                                       //
         END("__cyg_profile_func_enter") END("fathom_function_enter") END("fathom_swift_enter")                       //

@@ -1,4 +1,4 @@
-// What the process's image tells of itself: that it is there, that it ends, that another takes its place.
+// What the process's image tells about itself: that it is there, that it ends, and that another takes its place.
 
 #include "../file/metadata.h"
 #include "../file/modules.h"
@@ -9,7 +9,7 @@
 
 FATHOM_WITHOUT_HOOKS
 
-// Tells a program that has the runtime linked in, even a stripped one: an ELF note of owner "Fathom", type 1.
+// Marks a program that has the runtime linked in, even a stripped one, by an ELF note of owner "Fathom", type 1.
 __asm__(".pushsection .note.fathom, \"a\", %note\n"
         ".balign 4\n"
         ".long 7, 4, 1\n"
@@ -23,13 +23,13 @@ __attribute__((constructor)) static void started(int count, char **arguments, ch
     runtime.stack_top = (uintptr_t)environment;
     environment_keep(environment);
     runtime_open(environment);
-    // Not in runtime_open: it allocates, and a hook in an IFUNC resolver may come before the program's own malloc is
-    // relocated.
+    // This does not happen in runtime_open, because it allocates memory, and a hook in an IFUNC resolver may come
+    // before the program's own malloc is relocated.
     runtime_watch_forks();
 }
 
-// Gives the slots back at once: whoever starts many processes would otherwise leave slots behind until the recorder
-// looks.
+// Gives the slots back at once. A program that starts many processes would otherwise leave slots behind until the
+// recorder looks.
 static void give_back(void) {
     metadata_finish();
     side_give_back(&current);

@@ -1,14 +1,14 @@
-// Where the C library's jumps land, as its buffers say.
+// Tells where the C library's jumps land, by what their buffers say.
 //
-// When a thread ends inside pthread_cleanup_push, in C, glibc jumps to where the push called setjmp, and by a function
-// that nobody can stand before. So the address in the buffer, which lies in the pushing function's frame, is exchanged
-// for one of ours, which notes the landing and goes on to where it was to be.
+// When a thread ends inside pthread_cleanup_push, in C, glibc jumps to where the push called setjmp. It does that in a
+// function that nothing can stand before. So the address in the buffer, which lies in the pushing function's frame, is
+// exchanged for one of ours, which notes the landing and then goes on to the original address.
 
 #include "../host/runtime.h"
 
 FATHOM_WITHOUT_HOOKS
 
-// glibc's jmpbuf-offsets.h: which words are the stack pointer and the address. Both are mangled.
+// From glibc's jmpbuf-offsets.h: the words that hold the stack pointer and the address. Both are mangled.
 #if defined(__x86_64__)
 #define STACK_POINTER 6
 #define TARGET 7
@@ -38,8 +38,8 @@ uintptr_t fathom_jump_target(const void *environment) {
 #define NEAR ((uintptr_t)1 << 12)  // more than the frames between the pushing function and its note
 #define FAR ((uintptr_t)1 << 20)   // more than the code between the push's two calls
 
-// A push, from where it registers its buffer to where it takes it back. stack_pointer is 0 where there is none, and buffer
-// NULL once its handler has run.
+// A push, from where it registers its buffer to where it takes it back. stack_pointer is 0 when there is no push, and
+// buffer is NULL once its handler has run.
 struct cleanup {
     const void *buffer;
     uintptr_t stack_pointer, target;
@@ -72,10 +72,10 @@ void fathom_cleanup_landing(void) __attribute__((visibility("hidden")));
 
 void fathom_note_cleanup(void *buffer, uintptr_t return_address) {
     uintptr_t *words = buffer, sp = unmangled(words[STACK_POINTER]), target = unmangled(words[TARGET]);
-    // The function was left by a jump before, and has come again.
+    // An earlier push here was left by a jump, and its function has come again.
     fathom_note_cleanup_end(buffer);
     if (control.mode == MODE_OFF || cleanups.count == CLEANUPS) return;
-    // If this is not so, the buffer is another than is known here.
+    // If this does not hold, the buffer is not laid out as this code expects.
     if (sp - (uintptr_t)__builtin_frame_address(0) > NEAR || target - return_address + FAR > 2 * FAR) return;
     for (;;) {
         uint32_t place = cleanups.count;
@@ -83,17 +83,17 @@ void fathom_note_cleanup(void *buffer, uintptr_t return_address) {
         BARRIER();
         cleanups.count = place + 1;
         BARRIER();
-        // A signal handler that came between may have pushed, and taken back, in the same place.
+        // A signal handler that came in between may have pushed, and taken back, in the same place.
         if (cleanups.all[place].buffer == buffer && cleanups.count > place) break;
         if (cleanups.count == CLEANUPS) return;
     }
     words[TARGET] = mangled((uintptr_t)fathom_cleanup_landing);
 }
 
-// Control has landed in a frame that has pushed, on its way to the address that is returned.
+// Control has landed in a frame that has pushed, on its way to the address that this returns.
 __attribute__((used, visibility("hidden"))) uintptr_t fathom_cleanup_landed(uintptr_t sp) {
-    // A frame's pushes are one inside the other. Without one whose handler has not run, a handler has ended its thread
-    // once more, and glibc begins again.
+    // The pushes of one frame are one inside the other. If the handlers of all of them have run, one of these handlers
+    // has ended its thread once more, and glibc begins again.
     struct cleanup *landing = NULL;
     for (int may_have_run = 0; !landing && may_have_run < 2; may_have_run++)
         for (uint32_t i = cleanups.count; i-- > 0 && !landing;)
@@ -104,7 +104,8 @@ __attribute__((used, visibility("hidden"))) uintptr_t fathom_cleanup_landed(uint
     return target;
 }
 
-// Behind setjmp, which has returned what is in the register for that. Below the stack pointer is nothing that is in use.
+// This is the code behind setjmp, which has returned what the result's register holds. Nothing below the stack pointer
+// is in use.
 #if defined(__x86_64__)
 __asm__(".text\n.hidden fathom_cleanup_landing\n.type fathom_cleanup_landing, %function\nfathom_cleanup_landing:\n"
         "endbr64\nmovq %rsp, %rdi\npushq %rax\npushq %rax\ncall fathom_cleanup_landed\npopq %rcx\npopq %rcx\n"

@@ -1,4 +1,4 @@
-// What no hook reports and the runtime is told instead: jumps, exceptions that land, coroutines that take turns.
+// What no hook reports, and the runtime is told instead: jumps, exceptions that land, and coroutines that take turns.
 
 #include "../file/confined.h"
 #include "../file/modules.h"
@@ -12,8 +12,8 @@
 
 FATHOM_WITHOUT_HOOKS
 
-// The calling thread, made busy; NULL if it records nothing or is busy already: then this is a handler that interrupted
-// a hook.
+// The calling thread, made busy. NULL if it records nothing, or if it is busy already: then this is a handler that
+// interrupted a hook.
 static struct thread *begin_note(void) {
     struct thread *t = &current;
     if (t->state != THREAD_ATTACHED || !is_free(t) || control.mode == MODE_UNKNOWN || control.mode == MODE_OFF)
@@ -65,7 +65,7 @@ void fathom_note_context(const void *pointer) {
     if (!t) return;
     const ucontext_t *context = pointer;
     uintptr_t sp = (uintptr_t)*CONTEXT_SP(context);
-    // What makecontext was told of its stack; a context that getcontext made says nothing.
+    // What makecontext was told about its stack. A context that getcontext made says nothing of it.
     uintptr_t low = (uintptr_t)context->uc_stack.ss_sp, size = context->uc_stack.ss_size, high = low + size;
     struct lane *lane = NULL;
     if (size && sp >= low && sp <= high) {

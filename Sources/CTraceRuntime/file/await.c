@@ -1,7 +1,7 @@
-// Waiting for the recorder. Where threads keep all processors busy, the recorder gets too little of them to give buffers
-// back as fast as they are filled, and ever more fresh pages are touched: that takes more processor time than the hooks do.
-// A thread that finds no buffer then waits for one, and so gives up the processor that the recorder lacks. Nobody waits
-// for a recorder that is merely slow.
+// Waiting for the recorder. Where threads keep all processors busy, the recorder gets too little processor time to give
+// buffers back as fast as they are filled. Then ever more fresh pages are touched, which takes more processor time than
+// the hooks do. So a thread that finds no buffer waits for one, and gives up the processor that the recorder lacks.
+// Nobody waits for a recorder that is merely slow.
 
 #include "await.h"
 
@@ -14,7 +14,8 @@ FATHOM_WITHOUT_HOOKS
 #define READY_SLOTS 32u  // are used before anybody waits
 #define LATE 2           // ms behind its time, from which on the recorder seems to wait for a processor
 #define LOOK 10000000u   // ns without being woken until a thread looks for itself
-// How long a thread waits at most, in ms: for a recorder that says that it waits for a processor, and for one that seems to.
+// How long a thread waits at most, in ms: for a recorder that says that it waits for a processor, or for one that seems
+// to.
 #define PATIENCE 1000u
 #define DOUBT 50u
 
@@ -24,7 +25,7 @@ void await_expect_recorder(void) {
     fathom_store32(&runtime.buffers->recorder_due, (milliseconds() + 1) << FATHOM_DUE_SHIFT);
 }
 
-// How long to wait for a recorder that says so, in ms.
+// How long to wait, in ms, for a recorder that says that it waits for a processor.
 static uint32_t patience(uint32_t due, uint32_t now) {
     if (!due || fathom_load32(&runtime.buffers->recorder_waits)) return 0;
     if (due & FATHOM_DUE_STARVING) return PATIENCE;
@@ -33,7 +34,7 @@ static uint32_t patience(uint32_t due, uint32_t now) {
 
 static int has_free_slot(uint32_t high) {
     for (uint32_t slot = 0; slot < high; slot++)
-        // Relaxed: whoever takes the slot looks again.
+        // Relaxed: the thread that takes the slot looks again.
         if (__atomic_load_n(&runtime.words[slot], __ATOMIC_RELAXED) == FATHOM_SLOT_FREE) return 1;
     return 0;
 }
@@ -56,7 +57,7 @@ void await_slot(void) {
         due = fathom_load32(&buffers->recorder_due);
         if (due & FATHOM_DUE_STARVING) most = PATIENCE;
     } while (milliseconds() - begin < most);
-    // Stopped, killed, or held up by a disk: nobody waits any more until it tells of itself again.
+    // The recorder is stopped, killed, or held up by a disk. Nobody waits any more until it announces itself again.
     if (due == first) fathom_swap32(&buffers->recorder_due, due, 0);
 }
 

@@ -1,4 +1,4 @@
-// The end of recording in a process that may make no system calls any more.
+// The end of recording in a process that may no longer make system calls.
 
 #include "confined.h"
 

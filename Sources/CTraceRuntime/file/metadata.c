@@ -88,9 +88,9 @@ void metadata_append(uint16_t kind, const struct part *parts, size_t count) {
     lock_give(&runtime.metadata_lock, signals);
 }
 
-// What the process is called, as /proc tells it: the arguments, or what was written over them. It may go on over the
-// environment, which lies behind them; then the arguments do not end with NUL. Read where it is, not from /proc: a
-// descriptor, however short its life, could be one that the program counts on.
+// What the process is called, as /proc tells it: the arguments, or what was written over them. The title may go on over
+// the environment, which lies behind the arguments; then the arguments do not end with NUL. The title is read in memory
+// and not from /proc, because a descriptor, however briefly it is open, could be one that the program counts on.
 static uint32_t read_title(const char *from, char *title) {
     const char *end = runtime.arguments_end, *at = from;
     char *to = title;
@@ -123,7 +123,7 @@ void metadata_arguments(int count, char **arguments, char **environment) {
 void metadata_title(void) {
     const char *from = runtime.arguments;
     char title[FATHOM_TITLE_LIMIT];
-    // A program may have given its first stack away, on top of which the arguments lie.
+    // A program may have given away its first stack, at whose top the arguments lie.
     if (!from || !system_is_readable(from) || !system_is_readable(runtime.environment_end - sizeof(uint64_t))) return;
     if (!fathom_swap32(&told.lock, 0, 1)) return;
     uint32_t size = read_title(from, title);
@@ -158,7 +158,7 @@ void metadata_process(uint32_t parent_process) {
     runtime.start_ticks = now_ticks();
     struct fathom_process_item item = {
         .pid = runtime.pid,
-        // Whoever forked may have ended by now.
+        // The process that forked may have ended by now.
         .parent_pid =
             parent_process == FATHOM_NO_PROCESS ? (uint32_t)SYSTEM(getppid, 0, 0, 0, 0, 0, 0) : runtime.forker,
         .parent_process = parent_process,

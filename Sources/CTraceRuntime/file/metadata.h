@@ -10,16 +10,17 @@ void metadata_arguments(int count, char **arguments, char **environment);  // wh
 void metadata_title(void);  // tells what the process calls itself when that has changed; signal handlers may call it
 void metadata_look_at_title(uint64_t now);  // the same now and then, for those who ask often
 void metadata_end(uint32_t how);
-// The same without system calls; nothing if there is no room, which metadata_reserve_end makes, or the lock is taken.
+// The same without system calls. Does nothing if there is no room, which metadata_reserve_end makes, or if the lock is
+// taken.
 void metadata_end_quietly(uint32_t how, uint64_t now);
 void metadata_reserve_end(void);
 void metadata_finish(void);  // gives the chunk to the recorder
-// Appends one item; `parts` are laid end to end after the header. Drops it when there is no room to be had.
+// Appends one item, whose `parts` are laid end to end after the header. Drops the item when no room can be had.
 struct part {
     const void *bytes;
     size_t size;
 };
-// The part that an item's structure makes: what stands behind its leading header, which metadata_append writes.
+// The part for an item's structure: all of it after its leading header, which metadata_append writes.
 #define ITEM_BODY(item)                                                                                                \
     { (const char *)&(item) + sizeof(struct fathom_item), sizeof(item) - sizeof(struct fathom_item) }
 void metadata_append(uint16_t kind, const struct part *parts, size_t count);

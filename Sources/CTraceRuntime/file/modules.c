@@ -1,6 +1,6 @@
 // Which ELF modules are mapped where, over time. The list is compared with what was known before every unloading, after
-// every loading and at the end. Addresses cannot be reused between two unloadings, so that is all that is needed to
-// resolve any address by when it was seen.
+// every loading and at the end. Addresses cannot be reused between two unloadings, so this is enough to resolve any
+// address by the time at which it was seen.
 
 #include "modules.h"
 
@@ -19,26 +19,26 @@ struct module {
     uint32_t seen;
 };
 
-// Grown by doubling, in a mapping of its own. Sizes in bytes.
+// An array that grows by doubling, in a mapping of its own. Sizes are in bytes.
 struct array {
     char *bytes;
     size_t used, room;
 };
 
-// The dynamic linker's names and the modules' own notes are gone with the module, so they are copied.
+// Names and notes are copied, because the dynamic linker's names and a module's own notes are gone when the module is.
 struct modules {
     struct array list, text;
     uint64_t version;  // dlpi_adds + dlpi_subs
 };
 
-// One of them is known. The other takes its place in one store, because a fork may leave a child with what there is at
-// any moment.
+// One of the two lists is the known one. The other takes its place by a single store, because a fork may leave a child
+// with the state of any moment.
 static struct modules lists[2];
 static uint32_t which;
 
 static struct modules *known(void) { return &lists[which]; }
 
-// Room for `size` more bytes; NULL when there is no memory.
+// Makes room for `size` more bytes. NULL when there is no memory.
 static void *extend(struct array *array, size_t size) {
     if (array->used + size > array->room) {
         size_t room = array->room ? array->room * 2 : 2 * PAGE_SIZE;
@@ -69,7 +69,8 @@ static size_t count_of(const struct modules *modules) { return modules->list.use
 
 // The build-id in a segment of notes, or NULL.
 static const char *find_build_id(uintptr_t notes, size_t size, uint32_t *build_id_size) {
-    // ELF notes: name size, content size, type (3: build-id), then name and content, each padded to 4.
+    // An ELF note is its name's size, its content's size and its type (3 is a build-id), then the name and the content,
+    // each padded to 4.
     while (size >= 12) {
         const uint32_t *note = (const uint32_t *)notes;
         size_t name = (note[0] + 3ul) & ~3ul, content = (note[1] + 3ul) & ~3ul;
@@ -138,7 +139,7 @@ static void tell_module(const struct modules *modules, const struct module *modu
         for (size_t i = 0; i < module->name_size && size < sizeof path; i++) path[size++] = name[i];
     }
     struct fathom_module_item item = {
-        // Those of the first scan were there all along, for a child forked meanwhile too.
+        // The modules of the first scan were there all along. That holds for a child that was forked meanwhile, too.
         .seen_ticks = known()->list.used ? now_ticks() : runtime.start_ticks,
         .bias = module->bias,
         .low = module->low,
@@ -156,14 +157,14 @@ static void tell_unloaded(const struct module *module) {
     metadata_append(FATHOM_ITEM_UNLOAD, parts, 1);
 }
 
-// Whether a module that was found is one that is known.
+// Whether a module that was found is a known one.
 static int same(const struct modules *found, const struct module *a, const struct module *b) {
     return a->low == b->low && a->high == b->high && a->name_size == b->name_size &&
            a->build_id_size == b->build_id_size &&
            __builtin_memcmp(text_of(found, a), text_of(known(), b), a->name_size + a->build_id_size) == 0;
 }
 
-// The kernel's vDSO is a module without a file; its name has no slash, all others' have one.
+// The kernel's vDSO is a module without a file. Its name has no slash; all other names have one.
 static int is_file(const struct modules *modules, const struct module *module) {
     for (uint32_t i = 0; i < module->name_size; i++)
         if (text_of(modules, module)[i] == '/') return 1;
@@ -188,8 +189,8 @@ static void merge(struct modules *found) {
 void modules_scan(void) {
     uint64_t signals = system_block_signals();
     runtime.modules_stale = 0;
-    // The list is read under the dynamic linker's lock and compared under ours, never both at once: whoever holds the
-    // linker's may be waiting for ours.
+    // The list is read under the dynamic linker's lock and compared under ours, and the two are never held at once,
+    // because a thread that holds the linker's may be waiting for ours.
     struct modules found = {0};
     dl_iterate_phdr(collect, &found);
     struct modules gone = found;
@@ -199,7 +200,7 @@ void modules_scan(void) {
             merge(&found);
             gone = *known();
             lists[1 - which] = found;
-            // Release is for a fork's child: other threads look with modules_lock taken.
+            // Release is for a fork's child: other threads look only while they hold modules_lock.
             __atomic_store_n(&which, 1 - which, __ATOMIC_RELEASE);
         }
         lock_give(&runtime.modules_lock, blocked);

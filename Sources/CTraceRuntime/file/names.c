@@ -1,5 +1,6 @@
-// Names that the program gives: each is copied at its first use, told once in the metadata, and an id from then on.
-// Lock-free, because signal handlers give names too: an entry of the table is set once, by whoever comes first.
+// Names that the program gives. Each is copied and told in the metadata at its first use, and is only an id from then
+// on. This needs no lock, because signal handlers give names too: an entry of the table is set once, by whoever comes
+// first.
 
 #include "names.h"
 
@@ -18,14 +19,14 @@ struct name {
 };
 
 static uint32_t table[TABLE_SIZE];  // ids by hash, linear probing; 0: empty
-// An id is where its name lies in the arena. Address space only, until names are given.
+// An id is the place of its name in the arena. The arena is only address space until names are given.
 static _Alignas(8) char arena[ARENA_SIZE];
 static uint32_t arena_used = sizeof(struct name);  // 0 is no id
 static uint32_t count;
 
 static struct name *name_at(uint32_t id) { return (struct name *)(arena + id); }
 
-// Bytes of a name that are kept: whole UTF-8 sequences.
+// How many bytes of a name are kept. The last UTF-8 sequence is kept whole or not at all.
 static uint32_t kept(const char *text) {
     uint32_t size = 0;
     while (size < FATHOM_NAME_LIMIT && text[size]) size++;
@@ -44,7 +45,8 @@ static uint32_t hash_of(uint32_t kind, const char *text, uint32_t size) {
 static uint32_t add(uint32_t kind, const char *text, uint32_t size) {
     uint32_t room = ((uint32_t)sizeof(struct name) + size + 7) & ~7u;
     if (fathom_load32(&count) >= COUNT_LIMIT || fathom_load32(&arena_used) > ARENA_SIZE - room) return 0;
-    // The sum gives each its own part; the looks before it only keep it from wrapping around, so their order is enough.
+    // The sum gives each name a part of its own. The checks before it only keep it from wrapping around, so their order
+    // is enough.
     uint32_t id = fathom_add32(&arena_used, room);
     if (id > ARENA_SIZE - room) return 0;
     struct name *name = name_at(id);
@@ -64,7 +66,7 @@ static void tell(uint32_t id) {
 uint32_t name_intern(uint32_t kind, const char *text) {
     uint32_t size = kept(text), hash = hash_of(kind, text, size), mine = 0;
     for (uint32_t probe = 0; probe < TABLE_SIZE; probe++) {
-        // Acquire: the swap below releases the name's text with its id.
+        // Acquire pairs with the swap below, which releases the name's text together with its id.
         uint32_t *entry = &table[(hash + probe) % TABLE_SIZE], id = fathom_load32(entry);
         if (!id) {
             if (!mine) mine = add(kind, text, size);

@@ -26,7 +26,7 @@ static int find_path(char **environment) {
             break;
         }
     } else {
-        // A hook ran before this library's constructor: the C library may not know the environment yet.
+        // A hook ran before this library's constructor, so the C library may not know the environment yet.
         long descriptor = system_open("/proc/self/environ", O_RDONLY);
         if (descriptor < 0) return 0;
         char bytes[512];
@@ -54,7 +54,7 @@ static int find_path(char **environment) {
     return 1;
 }
 
-// Whether a head describes a file that can be mapped and written to: what it says is not trusted, because a wrong
+// Whether a head describes a file that can be mapped and written to. What it says is not trusted, because a wrong
 // offset would raise SIGBUS in the program.
 static int is_sound(const struct fathom_buffers *head, uint64_t file_size) {
     uint64_t words_end = head->words_offset + (uint64_t)FATHOM_SLOT_LIMIT * sizeof(uint32_t);
@@ -74,9 +74,9 @@ static char *map_window_of(long descriptor, uint32_t window) {
     return system_map_file(descriptor, runtime.slots_offset + window * (uint64_t)window_size(), window_size());
 }
 
-// What follows, in the file, the nearest window below that is mapped, or the head. No descriptor and no path is needed,
-// so a program may change its user, its root directory or its limits at any time, and close or replace whatever it has
-// open. NULL when there is no address space.
+// Maps what follows, in the file, the nearest window below that is mapped, or the head. This needs neither a descriptor
+// nor a path, so a program may at any time change its user, its root directory or its limits, and close or replace
+// whatever it has open. NULL when there is no address space.
 static char *map_window_behind(uint32_t window) {
     char *end = (char *)runtime.buffers + runtime.slots_offset, *start = NULL;
     uint32_t next = window;
@@ -89,11 +89,11 @@ static char *map_window_behind(uint32_t window) {
     }
 }
 
-// Emulators such as qemu's cannot map a second time what is mapped.
+// Emulators such as qemu cannot map a second time what is mapped already.
 static char *map_window_anew(uint32_t window) {
     long descriptor = system_open(runtime.path, O_RDWR);
     if (descriptor < 0) return NULL;
-    // By now another session may have the path.
+    // By now the path may belong to another session.
     char *start = system_inode(descriptor) == runtime.inode ? map_window_of(descriptor, window) : NULL;
     system_close(descriptor);
     return start;
@@ -128,7 +128,7 @@ int session_open(char **environment) {
 
 static struct fathom_chunk *slot_address(uint32_t slot) {
     uint32_t window = slot / runtime.window_slots;
-    // Acquire, because another thread may have mapped it a moment ago: by the exchange, which releases it.
+    // Acquire: another thread may have mapped it a moment ago. The exchange with which it set the word releases that.
     char *start = __atomic_load_n(&runtime.windows[window], __ATOMIC_ACQUIRE);
     if (!start) {
         start = map_window_behind(window);
@@ -150,29 +150,30 @@ void session_shadow_slot(uint32_t slot) {
     runtime.windows[slot / runtime.window_slots] = NULL;  // mapped anew when a slot of it is needed
 }
 
-// The words are part of a sparse file too: the recorder wrote the first page of them, later ones are allocated by
-// whoever comes to them first.
+// The words are part of a sparse file, too. The recorder wrote their first page; each later page is allocated by the
+// first process that comes to it.
 static int has_word(uint32_t slot) {
     uintptr_t word = (uintptr_t)&runtime.words[slot];
     if (word % PAGE_SIZE != 0) return 1;
     return system_populate((void *)word, PAGE_SIZE) == 0;
 }
 
-// When this process populated all of a slot; 0: never. A coarse clock, which goes round in hours.
+// When this process last populated a slot whole; 0 if never. This is a coarse clock, which goes round within hours.
 #define TICK 65536u    // of the session's clock
 #define MEMORY_S 4u    // that it is believed: less than the kernel lets pass between two looks for what to write to the disk
 static uint32_t populated[FATHOM_SLOT_LIMIT];
 
-// Asking the kernel for the pages of a slot that has them takes longer than all else that a change of chunks does, so it is
-// not asked again soon. How soon matters to few file systems: those that look for new room when a page changes that they
-// have written to the disk, and may by then have none.
+// Asking the kernel for the pages of a slot that has them takes longer than all else in a change of chunks, so it is
+// not asked again soon. How soon matters to few file systems: those that look for new room when a page changes that
+// they have already written to the disk, and that may by then have none.
 static int was_populated(uint32_t slot, uint32_t now) {
-    // Relaxed, here and below: only who has the slot asks, and taking the slot acquires what who had it before has done.
+    // Relaxed, here and below: only the thread that has the slot asks. Taking the slot acquired what its previous owner
+    // did.
     uint32_t then = __atomic_load_n(&populated[slot], __ATOMIC_RELAXED);
     return then && now - then < runtime.ticks_per_second / TICK * MEMORY_S;
 }
 
-// Populates a slot; returns how much of it, 0 if less than `least`.
+// Populates a slot. Returns how much of it; 0 if that is less than `least`.
 static size_t populate(uint32_t slot, struct fathom_chunk *chunk, size_t least, int wants_all) {
     uint32_t now = (uint32_t)(now_ticks() / TICK);
     if (was_populated(slot, now)) return runtime.slot_size;
@@ -192,10 +193,12 @@ struct fathom_chunk *session_take_slot(size_t least, int wants_all, uint32_t *ta
     struct fathom_buffers *buffers = runtime.buffers;
     if (fathom_load32(&buffers->control) != FATHOM_CONTROL_RECORD) return NULL;
     uint32_t owned = runtime.process << 2 | FATHOM_SLOT_OWNED, known = fathom_load32(&buffers->slot_high);
-    // The lowest free slot: few slots are in use, so they stay in the cache, and no list can break when a process dies.
+    // The lowest free slot is taken. So few slots are in use, which stay in the cache, and there is no list that could
+    // break when a process dies.
     for (uint32_t slot = 0; slot < runtime.slot_limit; slot++) {
         if (slot >= known && !has_word(slot)) return NULL;
-        // Relaxed, for the swap looks again. That acquires: whoever freed the slot has read, or written, all it wanted.
+        // Relaxed, because the swap looks again. The swap acquires: whoever freed the slot has read, or written, all it
+        // wanted.
         if (__atomic_load_n(&runtime.words[slot], __ATOMIC_RELAXED) != FATHOM_SLOT_FREE) continue;
         if (!fathom_swap32(&runtime.words[slot], FATHOM_SLOT_FREE, owned)) continue;
         struct fathom_chunk *chunk = slot_address(slot);
@@ -214,8 +217,8 @@ struct fathom_chunk *session_take_slot(size_t least, int wants_all, uint32_t *ta
 
 void session_give_slot(uint32_t slot) {
     struct fathom_buffers *buffers = runtime.buffers;
-    // Release: the recorder that finds it full finds the whole chunk. The load of recorder_waits may pass the store;
-    // then the recorder sleeps on, and looks when its time is up.
+    // Release: a recorder that finds the slot full finds the whole chunk. The load of recorder_waits may come before
+    // the store. Then the recorder sleeps on, and looks when its time is up.
     fathom_store32(&runtime.words[slot], runtime.process << 2 | FATHOM_SLOT_FULL);
     if (!fathom_load32(&buffers->recorder_waits)) return;
     await_expect_recorder();

@@ -9,16 +9,16 @@
 
 // `environment` is the process's, or NULL when nobody knows it yet.
 int session_open(char **environment);
-// Takes a slot and populates its first bytes, *size: all of them if they are wanted or that costs nothing, but `least`
-// where the file system has no room for all. NULL when there is no slot or no room at all.
+// Takes a slot and populates its first *size bytes: all of them if `wants_all` is set or that costs nothing, but only
+// `least` where the file system has no room for all. NULL when there is no slot, or no room at all.
 struct fathom_chunk *session_take_slot(size_t least, int wants_all, uint32_t *slot, size_t *size);
 void session_forget_populated(void);  // in a fork's child, who has to populate slots for itself
 void session_give_slot(uint32_t slot);
-// Gives a fork's child a private copy of the slot, for a hook that was writing into it when the handler forked.
+// Gives a fork's child a private copy of the slot, for a hook that was writing into the slot when its handler forked.
 void session_shadow_slot(uint32_t slot);
 
-// Takes a slot's old header out of readers' sight before the new one is written: what follows does not pass
-// it, which a store with release would allow.
+// Hides a slot's old header from readers before the new one is written. What follows cannot pass this store; after a
+// mere store with release it could.
 INTERNAL void chunk_hide(struct fathom_chunk *chunk) {
     __atomic_store_n(&chunk->magic, 0, __ATOMIC_RELAXED);
     __atomic_thread_fence(__ATOMIC_RELEASE);

@@ -1,8 +1,8 @@
-// Options that leave calls out while recording: a maximum depth, a minimum cost. What is left out is counted in the
-// innermost caller that is kept, with its time where that was measured: calls that are too deep are not timed.
+// Options that leave calls out while recording: a maximum depth and a minimum cost. What is left out is counted in the
+// innermost caller that is kept, with its time where that was measured. Calls that are too deep are not timed.
 //
-// A call that may prove too short has its record written, but published only when it is known to stay: live readers
-// never see what is taken back, and what a process leaves when it is killed has it all.
+// The record of a call that may prove too short is written, but published only when it is known to stay. So live
+// readers never see anything that is taken back, and what a killed process leaves has all of it.
 
 #include "filter.h"
 

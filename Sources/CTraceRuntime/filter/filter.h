@@ -1,4 +1,4 @@
-// What the options leave out. The thread has filters, unless it is said.
+// What the options leave out. These functions need a thread that has filters, except where they say otherwise.
 
 #ifndef FATHOM_FILTER_H
 #define FATHOM_FILTER_H
@@ -10,11 +10,12 @@ INTERNAL struct filter_frame *filter_of(const struct thread *t, struct frame *ca
     return (struct filter_frame *)((char *)call + t->filters);
 }
 int filter_hides_next(struct thread *t);  // whether the options leave out the next call
-// Gives what was left out since the last time to the call that it was left out of.
+// Counts what was left out since the last time with the call that it was left out of.
 void filter_own_hidden(struct thread *t);
-// The innermost call, which is recorded, ends: whether it is too short, and so was left out, its record taken back.
+// The innermost call, which has a record, ends. Returns whether it is too short and so was left out, its record taken
+// back.
 int filter_leaves_out(struct thread *t, uint64_t now);
-// Puts into the chunk what was left out of the innermost call, which is recorded.
+// Writes into the chunk what was left out of the innermost call, which has a record.
 void filter_tell_dropped(struct thread *t);
 void filter_begin_piece(struct thread *t);                       // the innermost call is a piece of a task
 void filter_end_call(struct thread *t, struct frame *call);      // any, of the running lane
@@ -25,18 +26,19 @@ void filter_fork(struct thread *t);  // a fork's child: what was left out so far
 
 // ---- for the hooks of modes that filter, and the above
 
-// At once: a thread that is still there when the process ends has no moment to do it later. Relaxed: it is a count, and
-// says nothing of anything else.
+// The count is kept up at once, because a thread that is still there when the process ends has no later moment for it.
+// Relaxed: it is a count, and says nothing about anything else.
 INTERNAL void filter_count(uint64_t calls) {
     if (calls) __atomic_fetch_add(&runtime.buffers->left_out_calls, calls, __ATOMIC_RELAXED);
 }
 
-// Release: whoever looks at what a killed process left finds the records below it.
+// Release: whoever reads what a killed process left finds the records below it.
 INTERNAL void filter_store_written(struct thread *t) {
     __atomic_store_n(&t->chunk->payload_sum, (uint64_t)(t->cursor - (char *)(t->chunk + 1)), __ATOMIC_RELEASE);
 }
 
-// The innermost call has just got its record, of `size` bytes, which nobody knows of yet, at another time and base.
+// The innermost call has just got its record, of `size` bytes, which is not published yet. `last` and `function_base`
+// are the thread's from before it.
 INTERNAL void filter_announce(struct thread *t, uint64_t last, uint64_t function_base, uint32_t size) {
     struct filter_frame *filter = filter_of(t, t->top);
     filter->last = last;
@@ -44,7 +46,7 @@ INTERNAL void filter_announce(struct thread *t, uint64_t last, uint64_t function
     filter_store_written(t);
 }
 
-// All that is in the chunk stays; `top` is the innermost call then.
+// All that is in the chunk stays. Then `top` is the innermost call.
 INTERNAL void filter_publish(struct thread *t, struct frame *top) {
     fathom_store32(&t->chunk->used, (uint32_t)(t->cursor - (char *)(t->chunk + 1)));
     t->pending = top + 1;
@@ -54,7 +56,7 @@ INTERNAL int filter_is_too_short(const struct thread *t, const struct frame *cal
     return call >= t->pending && now - call->enter < t->min_cost_ticks && call[-1].function;
 }
 
-// The innermost call is too short: its record is the last in the chunk.
+// The innermost call is too short. Its record, the last one in the chunk, is taken back.
 INTERNAL void filter_take_back(struct thread *t, struct frame *call, uint64_t now) {
     struct filter_frame *filter = filter_of(t, call), *caller = filter - 1;
     caller->dropped += 1 + filter->dropped;
@@ -65,11 +67,11 @@ INTERNAL void filter_take_back(struct thread *t, struct frame *call, uint64_t no
     t->function_base = (uint32_t)filter->taken;
     t->calls--;
     filter_store_written(t);
-    // A caller that is long enough by now stays, and so do its callers.
+    // A caller that is already long enough stays, and so do its callers.
     if (--call >= t->pending && now - call->enter >= t->min_cost_ticks) filter_publish(t, call);
 }
 
-// As many as one record can tell; takes them out of `filter`.
+// Writes as many as one record can tell, and takes them out of `filter`.
 INTERNAL char *filter_put_dropped(char *cursor, struct filter_frame *filter) {
     struct {
         uint16_t unit;

@@ -1,5 +1,5 @@
-// The way from a hook that cannot go on by itself to the followers: the thread does not know the mode, is unattached,
-// busy, has events of signal handlers waiting, or what the hook tells of is no ordinary call.
+// The way from a hook that cannot go on by itself to the followers. The thread does not know the mode, is unattached or
+// busy, or has events of signal handlers waiting; or what the hook reports is no ordinary call.
 
 #include "aside.h"
 
@@ -27,7 +27,7 @@ void event_aside(const struct event *event, uintptr_t context) {
         }
     }
     if (t->state == THREAD_LATE) {
-        uint64_t signals = system_block_signals();  // it has no other way to be busy
+        uint64_t signals = system_block_signals();  // a LATE thread is never idle, so it cannot be made busy
         side_follow(t, event, now_ticks());
         if (open_calls(t) == 0) thread_detach(t);
         system_restore_signals(signals);

@@ -1,12 +1,12 @@
-// What is not the fast path's.
+// What the fast path leaves to others.
 
 #ifndef FATHOM_ASIDE_H
 #define FATHOM_ASIDE_H
 
 #include "thread.h"
 
-// Any thread in any state may come here, with any event but one. `context` is Swift's. A landing goes another way,
-// because it may leave a hook for good: fathom_note_landing.
+// Any thread in any state may come here, with any event but a landing. `context` is Swift's. A landing goes another
+// way, fathom_note_landing, because it may leave a hook for good.
 SLOW void event_aside(const struct event *event, uintptr_t context);
 // The same for a call.
 SLOW void hook_aside(uintptr_t function, uintptr_t call_site, uintptr_t stack_pointer, uintptr_t context,

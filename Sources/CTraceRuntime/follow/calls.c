@@ -1,4 +1,4 @@
-// How open calls end: by their exit hook or without it.
+// How open calls end: by their exit hook, or without it.
 
 #include "calls.h"
 
@@ -13,8 +13,8 @@ void calls_end_top(struct thread *t, uint64_t now) {
     t->mode->exit(t, answer, now);
 }
 
-// The calls end before they are told, here and above: a jump out of a handler that came between would otherwise leave
-// them open, to be told of a second time by the next chunk's path.
+// Here and above, the calls end before they are told. Otherwise a jump out of a handler that came in between would
+// leave them open, and the next chunk's path would tell of them a second time.
 void calls_unwind(struct thread *t, uint32_t count, uint64_t now) {
     t->overflow = 0;
     for (uint32_t some = count; count > 0; some = count -= some) {
@@ -34,8 +34,9 @@ struct stretch calls_land(struct thread *t, uintptr_t sp, uint64_t now) {
     return stretch;
 }
 
-// With recursion, calls that ended without their exit hook look like it; where their frames are tells them apart.
-// Frames below the exit's stack pointer are gone, except, when the hook was jumped to, the outermost of them.
+// With recursion, a call that ended without its exit hook looks like the call that ends now. Only the places of their
+// frames tell them apart: frames below the exit's stack pointer are gone, except for the outermost of them when the
+// hook was jumped to.
 struct frame *calls_find(struct thread *t, const struct event *exit) {
     uintptr_t function = exit->call.function, call_site = exit->call.call_site, sp = exit->stack_pointer;
     enum hook hook = exit->hook;

@@ -1,4 +1,4 @@
-// The open calls of the stack that runs: how they end.
+// How the open calls of the running stack end.
 
 #ifndef FATHOM_CALLS_H
 #define FATHOM_CALLS_H
@@ -7,12 +7,12 @@
 
 // Ends the innermost call by its exit hook.
 void calls_end_top(struct thread *t, uint64_t now);
-// Ends the innermost `count` calls without theirs.
+// Ends the innermost `count` calls without their exit hooks.
 void calls_unwind(struct thread *t, uint32_t count, uint64_t now);
 // Ends the calls in frames below `stack_pointer`, and those of signal handlers that interrupted what is above it.
 // Returns the calls on that stack as they were.
 struct stretch calls_land(struct thread *t, uintptr_t stack_pointer, uint64_t now);
-// The open call that an exit ends; NULL if it is none that is known.
+// The open call that an exit ends; NULL if no known call fits.
 struct frame *calls_find(struct thread *t, const struct event *exit);
 
 #endif

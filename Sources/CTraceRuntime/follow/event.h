@@ -1,4 +1,4 @@
-// What a hook, or a note, tells of.
+// What a hook, or a note, reports.
 
 #ifndef FATHOM_EVENT_H
 #define FATHOM_EVENT_H
@@ -18,7 +18,7 @@ enum hook {
     HOOK_SETTLE,     // recording was stopped
 };
 
-// In place of the function of an exit hook that does not say whose exit it is: the stack pointer tells.
+// Stands in place of the function for an exit hook that does not say which function ends. The stack pointer tells.
 #define ANY_FUNCTION 1ul
 
 struct event {

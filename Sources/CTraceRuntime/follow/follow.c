@@ -1,5 +1,5 @@
-// What an event means for the calls that are open: on which stack it happened, which calls that shows to have ended,
-// and which one begins or ends by it.
+// What an event means for the open calls: which stack it happened on, which calls it shows to have ended, and which
+// call begins or ends by it.
 
 #include "follow.h"
 
@@ -15,7 +15,8 @@ static void enter(struct thread *t, const struct event *event, uint64_t now) {
         alternate = lane_settle(t, sp);
         if (!alternate) {
             struct stretch stretch = calls_land(t, sp, now);
-            // A new handler began at the top of a signal stack of which a jump that nobody told of left dead calls.
+            // A new handler began at the top of a signal stack that still has dead calls, left by a jump that nobody
+            // reported.
             if (stretch.is_signals && t->top < stretch.first) alternate = FRAME_ALTERNATE;
         }
     }
@@ -57,13 +58,13 @@ static void end_scope(struct thread *t, uintptr_t sp, uint64_t now) {
     struct frame *scope = t->top;
     while (is_function(scope)) scope--;
     if (!scope->function && !t->overflow) return;
-    // Where its frame is says nothing: the end may be called from another function than the beginning.
+    // The place of its frame says nothing, because the end may be called from another function than the beginning.
     struct event exit = {frame_sp(scope), {{scope->function, scope->call_site}}, HOOK_EXIT};
     leave(t, &exit, now);
 }
 
 static void moment(struct thread *t, const struct event *event, uint64_t now) {
-    // A coroutine may have ended since the last event, and nobody has told.
+    // A coroutine may have ended since the last event without anybody reporting it.
     const struct lane *lane = running_lane(t);
     if (!lies_on(event->stack_pointer, lane->low, lane->high)) lane_settle(t, event->stack_pointer);
     t->mode->moment(t, event->hook, (uint32_t)event->moment.name, event->moment.value, now);

@@ -1,4 +1,4 @@
-// Following: what an event means for the calls that are open. The thread is attached and busy.
+// Following: what an event means for the open calls. The thread is attached and busy.
 
 #ifndef FATHOM_FOLLOW_H
 #define FATHOM_FOLLOW_H
@@ -6,7 +6,7 @@
 #include "stack.h"
 
 void follow(struct thread *t, const struct event *event, uint64_t now);
-// Control landed in a frame at `stack_pointer`, on whatever stack that is.
+// Control has landed in a frame at `stack_pointer`, on whichever stack that is.
 void follow_landing(struct thread *t, uintptr_t stack_pointer, uint64_t now);
 
 #endif

@@ -1,4 +1,4 @@
-// What hooks that only push or pop a frame do when a signal handler came between.
+// What hooks that only push or pop a frame do when a signal handler came in between.
 
 #include "hidden.h"
 
@@ -11,7 +11,7 @@ void hidden_mend_enter(uintptr_t function, uintptr_t call_site, uintptr_t sp, st
         t->hidden_calls++;
         return;
     }
-    // It is there, and somebody who came later has found it open.
+    // The call is there, and somebody who came later has found it open.
     if (place == caller && (call->stack_pointer & ~FRAME_FLAGS) == sp && call->stack_pointer & FRAME_INHERITED) return;
     t->top = place;
     hook_aside(function, call_site, sp, 0, HOOK_ENTER);
@@ -22,7 +22,8 @@ void hidden_mend_exit(uintptr_t function, uintptr_t call_site, uintptr_t sp, enu
     struct frame *place = frames_find(running_lane(t), call);
     if (t->top != call - 1) return;
     t->top = place - 1;
-    // That was all, unless it has a record: since somebody came before who found it open, or from the beginning.
+    // The pop ends the call, unless the call has a record: since somebody found it open before the pop, or from the
+    // beginning.
     if (place->stack_pointer & FRAME_HIDDEN || (function != ANY_FUNCTION && place->function != function)) return;
     t->top = place;
     hook_aside(function, call_site, sp, 0, hook);

@@ -1,9 +1,10 @@
-// Calls that leave no record and only have to be known: those entered while recording is stopped, or too deep. For
-// hooks.
+// Calls that leave no record and only have to be known: those that are entered while recording is stopped, and those
+// that are too deep. This is for hooks.
 //
-// A frame is pushed, or popped. That is done by one store, of `top`, and so does not make the thread busy: a handler's
-// hooks before it find the call not there, those after it find it whole. But a handler may have used the same place
-// meanwhile, moved the frames, or started recording. Whoever finds a trace of that when it is through looks again.
+// A frame is pushed or popped by one store, that of `top`, and so the thread need not be made busy: a handler's hooks
+// before the store do not find the call, and those after it find the whole call. But a handler may meanwhile have used
+// the same place, moved the frames, or started recording. A hook that finds a trace of that when it is through looks
+// again.
 
 #ifndef FATHOM_HIDDEN_H
 #define FATHOM_HIDDEN_H
@@ -11,10 +12,10 @@
 #include "../host/runtime.h"
 #include "aside.h"
 
-// Read or written where it stands, and once: a handler may come before and after.
+// Reads or writes the field where it stands, exactly once, because a handler may come before or after.
 #define ONCE(field) (*(volatile __typeof__(field) *)&(field))
 
-// What is to be done when a handler came between. `caller` and `call` are where the hook saw them.
+// Does what is needed when a handler came in between. `caller` and `call` are where the hook saw them.
 SLOW void hidden_mend_enter(uintptr_t function, uintptr_t call_site, uintptr_t sp, struct frame *caller);
 SLOW void hidden_mend_exit(uintptr_t function, uintptr_t call_site, uintptr_t sp, enum hook hook, struct frame *call);
 
@@ -39,8 +40,8 @@ INTERNAL void hidden_exit(uintptr_t function, uintptr_t call_site, uintptr_t sp,
     if (UNLIKELY(ONCE(t->settled) != settled)) hidden_mend_exit(function, call_site, sp, hook, top);
 }
 
-// Whether the thread knows the mode and the options, and is not busy. Relaxed: it has taken over the options themselves
-// with the lock, when it learnt of this word.
+// Whether the thread knows the mode and the options, and is not busy. Relaxed: the thread took over the options under
+// the lock, when it learnt of this word.
 INTERNAL int is_ready(const struct thread *t) {
     return t->idle == __atomic_load_n(&control.word, __ATOMIC_RELAXED);
 }
@@ -49,7 +50,7 @@ INTERNAL int is_on_other_stack(const struct thread *t, const struct frame *top, 
     return sp - t->low > top->stack_pointer - t->low;
 }
 
-// `is_any`, a constant: as in MODE_TRACE.
+// `is_any` is a constant, as in MODE_TRACE.
 INTERNAL int ends(const struct thread *t, const struct frame *top, uintptr_t function, uintptr_t sp, enum hook hook,
                   int is_any) {
     return (is_any ? is_function(top) : top->function == function) && exit_fits(t, top, sp, hook);

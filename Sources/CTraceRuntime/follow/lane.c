@@ -1,5 +1,5 @@
-// Which stack a thread is running on. Each stack has its own open calls: a coroutine's calls are not callees of
-// whoever switched to it.
+// Which stack a thread is running on. Each stack has its own open calls, because a coroutine's calls are not callees of
+// the function that switched to it.
 
 #include "lane.h"
 
@@ -92,7 +92,7 @@ static void widen(struct thread *t, struct lane *lane, uintptr_t low, uintptr_t 
     if (lane == running_lane(t)) t->low = lane->low;
 }
 
-// A coroutine whose function returns goes on with the context that its uc_link names, and nobody tells.
+// A coroutine whose function returns goes on with the context that its uc_link names. Nothing reports that.
 static void leave_finished(struct thread *t, uintptr_t sp) {
     const struct lane *finished = running_lane(t);
     const ucontext_t *link = finished->link;
@@ -103,18 +103,18 @@ static void leave_finished(struct thread *t, uintptr_t sp) {
     if (lane) lane_run(t, lane);
 }
 
-// Whether a handler began to run on a signal stack.
+// Whether a handler has begun to run on a signal stack.
 static int begins_signals(struct thread *t, uintptr_t sp, const struct lane *lane, int is_signals) {
     uintptr_t low, high;
     if (is_signals && lane == running_lane(t)) return 0;
     if (!stack_of_signals(sp, &low, &high)) return 0;
-    // A coroutine's stack inside a handler's frame.
+    // This is a coroutine's stack inside a handler's frame.
     if (lane && !is_signals && lane->exact && lane->low >= low && lane->high <= high && lane->high - lane->low < high - low)
         return 0;
     struct lane *running = running_lane(t), *other;
     struct frame *first;
     while (stack_find_signals(t, low, high, &other, &first)) {
-        // Its handler was left for good: the kernel takes no stack that is in use.
+        // The handler on this stack was left for good: the kernel never uses a signal stack that is in use.
         lane_run(t, other);
         calls_unwind(t, (uint32_t)(t->top - first) + 1, t->last);
         lane_run(t, running);
@@ -131,14 +131,14 @@ uintptr_t lane_settle(struct thread *t, uintptr_t sp) {
     struct lane *lane = lane_find(t, sp, &is_signals);
     if (begins_signals(t, sp, lane, is_signals)) return FRAME_ALTERNATE;
     if (!lane && stack_mapping(sp, &low, &high)) {
-        // A guessed bound was too tight if the mapping also holds the top of a stack that is known.
+        // A guessed bound was too tight if the mapping also holds the top of a known stack.
         for (struct lane *known = t->lanes; known < t->lanes + t->lane_count && !lane; known++)
             if (!known->exact && known->high > low && known->high <= high)
                 widen(t, lane = known, low, known->has_top ? known->high : high);
         if (!lane) lane = lane_add(t, low, high);
     }
     if (lane) lane_run(t, lane);
-    else  // no /proc, no memory: take it for the same stack
+    else  // without /proc or memory, it is taken for the same stack
         widen(t, running_lane(t), sp, sp);
     return 0;
 }

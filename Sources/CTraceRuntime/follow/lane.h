@@ -17,26 +17,28 @@ struct frame {
 #define FRAME_INHERITED 4ul  // entered by the parent process, before a fork, or before recording was started
 #define FRAME_FLAGS 7ul
 
-// What MODE_SLOW keeps beside each frame: what was left out below the call, and what it takes to take its record back.
-// Beside frames that are not in use, `dropped` and `dropped_ticks` are 0; the others hold only while the record may be
-// taken back.
+// What MODE_SLOW keeps beside each frame: what was left out below the call, and what is needed to take the call's
+// record back. Beside frames that are not in use, `dropped` and `dropped_ticks` are 0. The other fields hold only while
+// the record may be taken back.
 struct filter_frame {
     uint64_t dropped;        // callees left out
     uint64_t dropped_ticks;  // of those that were too short; the time of those too deep is not known
     uint64_t last;           // thread.last before its ENTER; of a piece of a task: what `pieces` was before it
-    // Its ENTER's bytes, specials included, and below them thread.function_base before it; or FILTER_PIECE.
+    // The size of its ENTER in bytes, specials included, and below these bits thread.function_base before it; or
+    // FILTER_PIECE.
     uint64_t taken;
 };
 #define FILTER_PIECE UINT64_MAX
 
-// A stack that calls of a lane run on while a signal handler does.
+// A signal stack that some of a lane's calls run on while a signal handler runs.
 struct signal_stack {
     uint32_t first;  // index in `frames` of the outermost call on it
     uintptr_t low, high;
 };
 #define SIGNAL_STACKS 4u  // one interrupting the other
 
-// A stack and the calls open on it. frames[0] is a sentinel: no function, stack_pointer the upper bound.
+// A stack and the calls open on it. frames[0] is a sentinel: it has no function, and its stack_pointer is the upper
+// bound.
 struct lane {
     uint32_t id;
     uint32_t exact;       // the bounds were told, not guessed
@@ -51,8 +53,8 @@ struct lane {
     size_t mapped;                 // bytes of the frames' own mapping; 0: they live in the thread's first one
     struct signal_stack signal_stacks[SIGNAL_STACKS];  // that the innermost calls run on, outermost first
     uint32_t signal_stack_count;                       // calls on the last of them may have ended
-    // The call that has the coroutine's stack inside its frame: its lane's id + 1, 0 if it is not known; its index there;
-    // itself, for another one may come to have its place.
+    // The call whose frame the coroutine's stack lies in: the id of its lane + 1, or 0 when that is not known; its
+    // index there; and the call itself, because another call may come to take its place.
     uint32_t owner, owner_frame;
     struct frame owner_call;
     const void *link;  // the coroutine's uc_link
@@ -60,35 +62,35 @@ struct lane {
 };
 
 INTERNAL uintptr_t frame_sp(const struct frame *frame) { return frame->stack_pointer & ~FRAME_FLAGS; }
-// Whether the stack pointer of a function that has called another is on a stack. Its lowest address it never is: there
-// a function's frame ends that has the stack inside.
+// Whether the stack pointer of a function that has called another one is on a stack. It is never the stack's lowest
+// address: that is where the frame of a function ends that has the stack inside it.
 INTERNAL int lies_on(uintptr_t sp, uintptr_t low, uintptr_t high) { return sp - low - 1 < high - low; }
 
 struct thread;
 
-// Room for `count` of them, in the place of what the lane has; `slow`: and for their filters. 0 when there is no
-// memory.
+// Makes room for `count` frames, in place of those that the lane has, and with `slow`, for their filters too. 0 when
+// there is no memory.
 int frames_allocate(struct lane *lane, size_t count, uint32_t slow);
 int frames_grow(struct thread *t);                       // 0 when there is no memory
 int frames_filter(struct thread *t, struct lane *lane);  // gives them filters; 0 when there is no memory
 void frames_free(struct lane *lane);
-// Where a frame is now that was found before others were put in the place of the lane's frames.
+// Where a frame is now, when other frames may have taken the place of the lane's since it was found.
 struct frame *frames_find(const struct lane *lane, struct frame *frame);
-// Makes the hooks of MODE_SLOW and MODE_PAUSED fit what the thread knows. Returns what `idle` is to be.
+// Makes the hooks of MODE_SLOW and MODE_PAUSED agree with what the thread knows. Returns what `idle` is to be.
 uint64_t frames_settle(struct thread *t);
 
-// Makes the running lane the one that `stack_pointer` lies on. Returns FRAME_ALTERNATE if that is a signal stack which
-// no open call runs on, else 0.
+// Makes the lane that `stack_pointer` lies on the running one. Returns FRAME_ALTERNATE if that is a signal stack which
+// no open call runs on, and otherwise 0.
 uintptr_t lane_settle(struct thread *t, uintptr_t stack_pointer);
 // 0 when there is no memory.
 int lane_init(const struct thread *t, struct lane *lane, uint32_t id, uintptr_t low, uintptr_t high);
 struct lane *lane_add(struct thread *t, uintptr_t low, uintptr_t high);  // NULL when there is no memory
 void lane_run(struct thread *t, struct lane *lane);
 void lane_finish_change(struct thread *t);  // after a jump left lane_run half-way
-// Ends all calls of a lane whose stack is gone and forgets it. Not the running one, not lane 0.
+// Ends all calls of a lane whose stack is gone, and forgets the lane. It is neither the running one nor lane 0.
 void lane_close(struct thread *t, struct lane *gone);
-// The lane whose calls run on the stack that holds an address, NULL if it is none that is known. May close lanes.
-// *is_signals: it is a signal stack. O(lanes).
+// The lane whose calls run on the stack that holds an address; NULL if no lane is known to. This may close lanes.
+// *is_signals says whether it is a signal stack. O(lanes).
 struct lane *lane_find(struct thread *t, uintptr_t stack_pointer, int *is_signals);
 
 #endif

@@ -1,6 +1,7 @@
-// Stopping and starting, for one thread. A stopped thread's hooks follow its open calls and nothing else, so that what
-// is open is known, and true, when recording starts again. What was open at the stop ends there; what is open at the
-// start begins there, inherited. A thread that makes no call meanwhile has missed nothing and goes on.
+// Stopping and starting, for one thread. A stopped thread's hooks follow its open calls and nothing else, so that the
+// open calls are known, and truly open, when recording starts again. The calls that are open at the stop end there. The
+// calls that are open at the start begin there, as inherited ones. A thread that makes no call in between has missed
+// nothing and simply goes on.
 
 #include "pause.h"
 
@@ -29,8 +30,8 @@ void pause_begin(struct thread *t) {
 }
 
 static void stop(struct thread *t) {
-    // Relaxed: pause_settle has acquired the mode that was set after it. Should recording have been stopped once more
-    // by now, the later time is as good.
+    // Relaxed: pause_settle has acquired the mode, which was set after it. If recording was stopped once more by now,
+    // the later time is as good.
     t->mode->end(t, ENDS_STOPPED, __atomic_load_n(&runtime.stop_ticks, __ATOMIC_RELAXED));
     for (struct lane *lane = t->lanes; lane < t->lanes + t->lane_count; lane++)
         for (struct frame *f = lane->frames + 1; f <= top_of(t, lane); f++) f->stack_pointer |= FRAME_HIDDEN;

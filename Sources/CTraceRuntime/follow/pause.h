@@ -7,7 +7,7 @@
 
 // Finds out whether recording was stopped or started. The thread is busy.
 void pause_settle(struct thread *t);
-// Takes over the options of the process; for a thread without frames.
+// Takes over the options of the process, for a thread that has no frames yet.
 void pause_begin(struct thread *t);
 
 #endif

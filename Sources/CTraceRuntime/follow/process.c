@@ -1,4 +1,4 @@
-// The process's part: starting, forking, ending.
+// What the process does: it starts, forks and ends.
 
 #include "process.h"
 
@@ -18,13 +18,14 @@ FATHOM_WITHOUT_HOOKS
 #define MADV_WIPEONFORK 18
 #endif
 
-// A hook can run before this library is relocated: in an IFUNC resolver of another library. Then this still reads as
-// it stands in the file, where it is 0.
+// A hook can run before this library is relocated, in an IFUNC resolver of another library. Then this still reads as it
+// is in the file, which is 0.
 static const void *const relocated = &runtime;
 
-// Takes the right to open the session and to register the process. Signals stay blocked as long: a handler's hook
-// would wait for it for ever. 0 when the thread has it already, because what it calls in the C library was replaced by
-// the program with hooked functions, or when nobody will ever give it back.
+// Takes the right to open the session and to register the process. Signals stay blocked meanwhile, because a handler's
+// hook would wait for that right for ever. Returns 0 when the thread has the right already, because the program has
+// replaced what this calls in the C library by functions with hooks. Also returns 0 when nobody will ever give the
+// right back.
 static int begin_start(uint64_t *signals) {
     uint64_t process = system_process_id(), self = process << 32 | system_thread_id(), holder = 0;
     // Relaxed: only this thread can have stored its own id.
@@ -33,7 +34,7 @@ static int begin_start(uint64_t *signals) {
     uint32_t tries = 0;
     while (!__atomic_compare_exchange_n(&runtime.starter, &holder, self, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
         if (holder >> 32 != process) {
-            // A thread that was left behind by a fork without handlers holds it, and who knows what else.
+            // The thread that holds it, and perhaps other things, was left behind by a fork without handlers.
             fathom_store32(&runtime.state, STATE_OFF);
             system_restore_signals(*signals);
             return 0;
@@ -45,13 +46,14 @@ static int begin_start(uint64_t *signals) {
 }
 
 static void end_start(uint64_t signals) {
-    // Release, for who takes it next: it acquires what was started.
+    // Release, for the thread that takes it next and so acquires what was started.
     __atomic_store_n(&runtime.starter, 0, __ATOMIC_RELEASE);
     system_restore_signals(signals);
 }
 
-// Maps the buffers. Called as early as can be, because the program may change its root directory or its user later;
-// what it takes to be part of the recording waits for the first hook, so that programs without any stay out of it.
+// Maps the buffers. This is called as early as possible, because the program may change its root directory or its user
+// later. What it takes to be part of the recording waits for the first hook, so that programs without hooks stay out of
+// it.
 void runtime_open(char **environment) {
     uint64_t signals;
     if (!begin_start(&signals)) return;
@@ -83,20 +85,20 @@ static void register_process(uint32_t parent) {
     fathom_store32(&runtime.state, STATE_READY);
 }
 
-// In a fork's child: by pthread_atfork or, when fork was called behind the C library's back, at the first hook.
+// Called in a fork's child: by pthread_atfork or, when fork was called without the C library, at the first hook.
 // `forker` is the process that called fork.
 static void forget_parent(uint32_t forker) {
     runtime.forker = forker;
     if (runtime.state != STATE_READY) return;
     runtime.state = STATE_FORKED;
     control.mode = MODE_UNKNOWN;
-    // A fork's child has its parent's modules. The dynamic linker's lock may be held by a thread that is not here, so
-    // what was just being loaded is not looked at before the child itself has loaded something.
+    // A fork's child has its parent's modules. A thread that is not here may hold the dynamic linker's lock, so what
+    // was just being loaded is looked at only after the child itself has loaded something.
     runtime.modules_stale = 0;
     thread_fork(&current);
 }
 
-// No fork while another thread starts the recording: the child would have half of it, and that thread's locks.
+// Nobody forks while another thread starts the recording: the child would have half of it, and that thread's locks.
 static void before_fork(void) {
     struct thread *t = &current;
     t->forker = system_process_id();
@@ -117,7 +119,7 @@ static void after_fork_in_child(void) {
 int runtime_ready(void) {
     if (!*(const void *const volatile *)&relocated) return 0;
     if (runtime.state == STATE_NEW) runtime_open(NULL);
-    // Its control page was wiped: a child of a fork that ran no handlers.
+    // The control page was wiped, so this is the child of a fork that ran no handlers.
     if (runtime.state == STATE_READY && control.mode == MODE_UNKNOWN) forget_parent(runtime.pid);
     uint64_t signals;
     uint32_t state = fathom_load32(&runtime.state);
@@ -126,15 +128,15 @@ int runtime_ready(void) {
         if (is_image) register_process(FATHOM_NO_PROCESS);
         if (runtime.state == STATE_FORKED) register_process(runtime.process);
         end_start(signals);
-        // Last: who loads a library now holds the dynamic linker's lock, and may be waiting to start in its
-        // constructor.
+        // This comes last, because a thread that loads a library now holds the dynamic linker's lock, and the library's
+        // constructor may be waiting to start.
         if (is_image) modules_scan();
     }
     if (runtime.state == STATE_OFF) control.mode = MODE_OFF;
     return runtime.state == STATE_READY;
 }
 
-// The kernel wipes `control` in a fork's child anyway; this is for kernels before 4.14.
+// In a fork's child the kernel wipes `control` anyway. This is for kernels before 4.14.
 void runtime_watch_forks(void) {
     if (runtime.state != STATE_OFF) pthread_atfork(before_fork, after_fork, after_fork_in_child);
 }

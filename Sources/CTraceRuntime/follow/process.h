@@ -6,7 +6,7 @@
 #include "../host/base.h"
 
 // Maps the buffers, so that the process can record from its first hook on. `environment` is the process's, or NULL when
-// nobody knows it yet.
+// it is not known yet.
 void runtime_open(char **environment);
 void runtime_watch_forks(void);
 int runtime_ready(void);  // makes it so when it can; whether there is something to record into

@@ -1,5 +1,5 @@
-// Events of signal handlers that interrupted a hook. They go to a buffer of their own and are followed when the
-// interrupted hook is through, so what is told never interleaves.
+// Events of signal handlers that interrupted a hook. They go to a buffer of their own, and are followed when the
+// interrupted hook is through, so that what is told is never interleaved.
 
 #include "side.h"
 
@@ -13,8 +13,8 @@
 FATHOM_WITHOUT_HOOKS
 
 void side_follow(struct thread *t, const struct event *event, uint64_t now) {
-    // A handler that interrupted this hook has forked, and no hook has registered the child yet, or one of the
-    // handler's.
+    // A handler that interrupted this hook has forked, and no hook has registered the child yet, or only a hook of the
+    // handler has.
     if (UNLIKELY(t->state == THREAD_INTERRUPTED || t->state == THREAD_UNATTACHED)) {
         if (control.mode == MODE_UNKNOWN && !runtime_ready()) return;
         if (!thread_attach(t, event->stack_pointer)) return;
@@ -28,8 +28,8 @@ void side_follow(struct thread *t, const struct event *event, uint64_t now) {
     thread_expect_valid(t);
 }
 
-// Async-signal-safe, also against handlers that interrupt it: the place is reserved before it is filled. Relaxed, here
-// and in side_drain: only handlers of the thread itself come in between.
+// Async-signal-safe, also against handlers that interrupt it, because the place is reserved before it is filled.
+// Relaxed, here and in side_drain: only handlers of the same thread come in between.
 void side_append(struct thread *t, const struct event *event) {
     uint64_t ticks = now_ticks();
     if (ends_calls(event->hook) && t->side_lost) {
@@ -39,7 +39,8 @@ void side_append(struct thread *t, const struct event *event) {
     uint32_t place = __atomic_fetch_add(&t->side_count, 1, __ATOMIC_RELAXED);
     if (place >= SIDE_LIMIT) {
         __atomic_fetch_sub(&t->side_count, 1, __ATOMIC_RELAXED);
-        // An exit whose enter found room leaves its call open: the next event of the interrupted code ends it.
+        // When the enter of a call found room and its exit does not, the call stays open. The next event of the
+        // interrupted code ends it.
         if (event->hook == HOOK_ENTER) {
             t->side_lost++;
             t->mode->lost(t, HOOK_ENTER);
@@ -60,20 +61,21 @@ void side_drain(struct thread *t) {
                 if (side.event.hook) side_follow(t, &side.event, side.ticks);
                 t->side[done].event.hook = HOOK_NONE;
             }
-            // The swap need only be one instruction, for handlers come between instructions. Less than are done when a
-            // handler has forked meanwhile: the child has forgotten what its parent records.
+            // The swap only has to be one instruction, because handlers come between instructions. The count is less
+            // than what was followed when a handler has forked meanwhile: the child has forgotten the events that its
+            // parent records.
         } while (!fathom_swap32(&t->side_count, count, 0));
         uint64_t idle = frames_settle(t);
         BARRIER();
         t->idle = idle;
         BARRIER();
-        // A handler that came after the swap found the thread busy.
+        // A handler that came after the swap found the thread still busy.
         if (!t->side_count) return;
     }
 }
 
 void side_abandon(struct thread *t) {
-    // The interrupted hook may have told of a change without making it, or the reverse.
+    // The interrupted hook may have told of a change without making it, or made it without telling.
     lane_finish_change(t);
     t->mode->end(t, ENDS_ABANDONED, t->last);
     t->state = THREAD_ATTACHED;

@@ -1,4 +1,4 @@
-// Events of a signal handler that interrupted a hook, kept until that one is through.
+// Events of a signal handler that interrupted a hook. They are kept until that hook is through.
 
 #ifndef FATHOM_SIDE_H
 #define FATHOM_SIDE_H
@@ -12,13 +12,14 @@ struct side_event {
 #define SIDE_LIMIT 1024u
 
 void side_append(struct thread *t, const struct event *event);
-// Makes the thread idle again and follows what handlers left until nothing is left.
+// Makes the thread idle again, and follows the events that handlers left until none are left.
 void side_drain(struct thread *t);
-// Follows one event. The thread is busy, and attached but where a handler that interrupted its hook has forked.
+// Follows one event. The thread is busy, and it is attached, unless a handler that interrupted its hook has forked.
 void side_follow(struct thread *t, const struct event *event, uint64_t now);
-// The handler that interrupted a hook never returns to it (siglongjmp): make the thread usable again.
+// A handler that interrupted a hook has left it for good (siglongjmp). Makes the thread usable again.
 void side_abandon(struct thread *t);
-// What the calling thread has told so far is to be complete, for the process may end; not if it is in a hook.
+// Completes what the calling thread has told so far, because the process may end. Does nothing if the thread is in a
+// hook.
 void side_give_back(struct thread *t);
 
 #endif

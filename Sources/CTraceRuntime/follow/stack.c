@@ -1,5 +1,5 @@
 // Which stack an address is on. A lane's calls run on the lane's own stack and, while signal handlers run, on signal
-// stacks. Addresses on one stack tell which call is older; addresses on two stacks tell nothing.
+// stacks. The addresses of two calls on one stack tell which call is older. Addresses on different stacks do not.
 
 #include "stack.h"
 
@@ -8,7 +8,7 @@
 
 FATHOM_WITHOUT_HOOKS
 
-// The mapping that holds an address, by /proc/self/maps. 0 when it cannot be told.
+// The mapping that holds an address, as /proc/self/maps says. 0 when that cannot be told.
 int stack_mapping(uintptr_t address, uintptr_t *low, uintptr_t *high) {
     long descriptor = system_open("/proc/self/maps", O_RDONLY);
     if (descriptor < 0) return 0;
@@ -45,8 +45,8 @@ int stack_of_signals(uintptr_t sp, uintptr_t *low, uintptr_t *high) {
     return lies_on(sp, *low, *high);
 }
 
-// How many signal stacks the lane's open calls run on. Those whose calls have ended are forgotten here, because the
-// hooks' fast path does not.
+// The number of signal stacks that the lane's open calls run on. Stacks whose calls have ended are forgotten here,
+// because the hooks' fast path does not do it.
 static uint32_t signal_stacks(const struct thread *t, struct lane *lane) {
     uint32_t count = lane->signal_stack_count;
     for (; count > 0; count--) {
@@ -77,7 +77,7 @@ void stack_begin_signals(struct thread *t, uintptr_t low, uintptr_t high) {
     lane->signal_stack_count = count + 1;
 }
 
-// Those of the lane's calls that run on the stack that holds an address. `count` is signal_stacks().
+// The calls of the lane that run on the stack that holds an address. `count` is signal_stacks().
 static struct stretch stretch_at(const struct thread *t, struct lane *lane, uint32_t count, uintptr_t sp) {
     struct frame *last = top_of(t, lane);
     while (count-- > 0) {
@@ -94,7 +94,7 @@ struct stretch stack_stretch(struct thread *t, uintptr_t sp) {
     return stretch_at(t, lane, signal_stacks(t, lane), sp);
 }
 
-// The smallest stack that another one lies inside; its calls, none if there is no such stack.
+// The calls on the smallest stack that another stack lies inside. There are none if there is no such stack.
 static struct stretch around(struct thread *t, const struct lane *inner, struct lane **outer) {
     struct stretch found = {NULL, NULL, 0};
     uintptr_t least = UINTPTR_MAX;
@@ -129,7 +129,8 @@ void stack_begin_coroutine(struct thread *t, struct lane *inner) {
     inner->owner_call = *f;
 }
 
-// Whether a call is the one that was in its place `before`. Of inherited calls the time of the enter has been changed.
+// Whether a call is the one that was in its place `before`. The enter time is not compared for inherited calls, whose
+// time has been changed.
 static int is_same(const struct frame *call, const struct frame *before) {
     if (frame_sp(call) != frame_sp(before) || call->function != before->function) return 0;
     return call->enter == before->enter || call->stack_pointer & FRAME_INHERITED;
@@ -144,7 +145,7 @@ int stack_is_gone(struct thread *t, const struct lane *inner) {
         struct frame *frame = outer->frames + inner->owner_frame;
         return frame > top_of(t, outer) || !is_same(frame, &inner->owner_call);
     }
-    // The function has no hooks: its callers' next calls tell.
+    // The function has no hooks. The next calls of its callers tell.
     struct lane *outer = NULL;
     struct stretch calls = around(t, inner, &outer);
     if (!outer || calls.last < calls.first) return 0;
@@ -154,7 +155,7 @@ int stack_is_gone(struct thread *t, const struct lane *inner) {
     return 0;
 }
 
-// The smallest known one: a stack can lie inside a frame on another one.
+// The smallest of the known stacks, because a stack can lie inside a frame on another one.
 struct lane *stack_find(struct thread *t, uintptr_t sp, int *is_signals) {
     struct lane *best = NULL;
     uintptr_t least = UINTPTR_MAX;

@@ -1,4 +1,4 @@
-// A thread's life: attaching at its first hook, detaching behind its last TLS destructor.
+// A thread's life: it attaches at its first hook and detaches after its last TLS destructor.
 
 #include "thread.h"
 
@@ -20,8 +20,8 @@ __thread struct thread current;
 static pthread_key_t key;
 static int key_made;
 
-// glibc calls TLS destructors in rounds until no key holds a value. Ours asks for another round until the last, so
-// that other destructors' calls are still recorded.
+// glibc calls TLS destructors in rounds until no key holds a value. Ours asks for another round each time until the
+// last one, so that the calls of other destructors are still recorded.
 static void thread_ending(void *value) {
     struct thread *t = &current;
     if (++t->exit_rounds < PTHREAD_DESTRUCTOR_ITERATIONS) {
@@ -33,8 +33,8 @@ static void thread_ending(void *value) {
 
 void thread_key_create(void) { key_made = pthread_key_create(&key, thread_ending) == 0; }
 
-// First guess of the thread's own stack; lane_settle widens it when it proves too small.
-// Returns whether its top is known.
+// First guess of the thread's own stack. lane_settle widens it when it proves too small. Returns whether the stack's
+// top is known.
 static int guess_stack(struct thread *t, uintptr_t sp, uintptr_t *low, uintptr_t *high) {
     uintptr_t tls = (uintptr_t)__builtin_thread_pointer();
     if (t->id == runtime.pid && runtime.stack_top >= sp) {
@@ -86,8 +86,8 @@ static int allocate(struct thread *t, uintptr_t sp) {
 void thread_fork(struct thread *t) {
     t->forked = 1;
     if (t->state == THREAD_ATTACHED && !t->idle) {
-        // A handler that interrupted a hook has forked: the hook will go on here, too, and write where its parent's
-        // does.
+        // A handler that interrupted a hook has forked. The hook will go on in the child, too, and write where its
+        // parent's hook writes.
         t->state = THREAD_INTERRUPTED;
         t->side_count = 0;  // the parent follows those
     } else {
@@ -104,7 +104,7 @@ static int attach(struct thread *t, uintptr_t sp) {
     enum begins how = t->forked ? BEGINS_IN_CHILD : t->serial ? BEGINS_AGAIN : BEGINS_THREAD;
     if (!inherits) pause_begin(t);
     if (inherits) {
-        // The open calls are the parent's; the child's time in them begins now.
+        // The open calls are the parent's. The child's time in them begins now.
         uint64_t now = now_ticks();
         for (struct lane *lane = t->lanes; lane < t->lanes + t->lane_count; lane++) {
             for (struct frame *f = lane->frames + 1; f <= top_of(t, lane); f++) {
@@ -117,7 +117,7 @@ static int attach(struct thread *t, uintptr_t sp) {
         t->retry = RETRY_CALLS;
         return 0;
     }
-    // A number of its own is all that is asked of the sum.
+    // The sum only has to give each thread a number of its own.
     if (how != BEGINS_AGAIN) t->serial = fathom_add32(&runtime.thread_count, 1) + 1;
     t->forked = 0;
     t->retry = t->overflow = 0;
@@ -141,7 +141,7 @@ int thread_attach(struct thread *t, uintptr_t sp) {
     if (t->retry && --t->retry) return 0;  // there was no memory a moment ago
     if (confine_unnoted()) return 0;
     uint64_t signals = system_block_signals();
-    // The hook of a handler may have come first.
+    // The hook of a handler may have attached it first.
     int attached = t->state == THREAD_ATTACHED || attach(t, sp);
     system_restore_signals(signals);
     return attached;

@@ -17,19 +17,19 @@
 //   INTERRUPTED  ATTACHING, when the interrupted hook has ended  -            -                   -
 //   LATE         -            -                -                              -                   UNATTACHED
 //
-// A LATE thread becomes UNATTACHED when its calls have ended, too. A thread that is confining itself passes for
-// ATTACHING meanwhile, so that its hooks do nothing.
+// A LATE thread also becomes UNATTACHED when its calls have ended. A thread that is confining itself is ATTACHING
+// meanwhile, so that its hooks do nothing.
 enum {
     THREAD_UNATTACHED,
     THREAD_ATTACHING,
     THREAD_ATTACHED,
     THREAD_INTERRUPTED,  // a fork's child whose handler interrupted a hook that is still to return
-    // Attached again after its last TLS destructor: it never becomes idle, and detaches when its calls have ended,
-    // because nothing would tell of its end.
+    // It was attached again after its last TLS destructor. It never becomes idle, and detaches when its calls have
+    // ended, because nothing would tell of its end.
     THREAD_LATE,
 };
 
-// thread.paused: what of the process's stops and starts, and of its options, the thread has seen.
+// thread.paused says which of the process's stops and starts, and which of its options, the thread has seen.
 //
 //              recording was   was started  its options changed, and there is
 //              stopped                      no memory for what they take
@@ -42,7 +42,7 @@ enum {
     PAUSED_NO_MEMORY,  // it cannot record by the options there are now: its calls are told as lost
 };
 
-// thread.gap: why its next chunk does not go on where the previous one ended. A chunk's begin takes it back to NONE.
+// thread.gap says why its next chunk does not go on where the previous one ended. A chunk's begin sets it back to NONE.
 //
 //         no chunk is to be had  recording was started, a handler left a hook half done, or a lane was not told of
 //   NONE  LOST                   PATH
@@ -51,17 +51,18 @@ enum {
 enum {
     GAP_NONE,
     GAP_LOST,  // records were dropped
-    GAP_PATH,  // what is open, only its path tells
+    GAP_PATH,  // only its path tells what is open
 };
 
 struct mode;
 struct side_event;
 
 struct thread {
-    // Not 0: the thread is attached and outside the runtime. A hook that finds it not so, or side events waiting, must
-    // not touch the rest: it belongs to a signal handler that interrupted another. Two loads of the width of their
-    // stores: one wider load would have to wait for the narrow store to leave the store buffer. In MODE_SLOW and
-    // MODE_PAUSED it is the control word with which hooks need not ask what has changed, or IDLE: they always have to.
+    // When this is not 0, the thread is attached and outside the runtime. A hook that finds it 0, or finds side events
+    // waiting, must not touch the rest, which belongs to the hook that a signal handler interrupted. These are two
+    // loads of the same width as their stores, because one wider load would have to wait until the narrow store has
+    // left the store buffer. In MODE_SLOW and MODE_PAUSED it is the control word with which hooks need not ask what has
+    // changed, or IDLE, with which they always have to.
     uint64_t idle;
     uint32_t side_count;
     struct frame *top;  // innermost open call
@@ -75,7 +76,7 @@ struct thread {
     struct fathom_chunk *chunk;
     uint64_t calls;  // ENTER records in this chunk
 
-    // Of the hooks in other modes than MODE_TRACE.
+    // These are for the hooks in modes other than MODE_TRACE.
     struct frame *hidden_from;  // calls from here on are followed and leave no record: too deep, or stopped
     struct frame *pending;      // calls from here on have an ENTER that may be taken back, the last things in the chunk
     uint64_t hidden_calls;      // entered from hidden_from on that no filter frame tells of yet
@@ -84,7 +85,7 @@ struct thread {
     intptr_t filters;           // from a frame to its filter, in bytes
     uint64_t min_cost_ticks;    // 0: all calls are long enough
 
-    // Not touched by any fast path.
+    // No fast path touches what follows.
     const struct mode *mode;  // what is told of the calls; NULL before the first attach
     uint32_t state;           // THREAD_*
     uint32_t serial;       // in the process; 0 before the first attach
@@ -96,7 +97,7 @@ struct thread {
     uint64_t finished;  // ticks when the previous chunk was finished
     uint64_t lost;      // calls without record since then
     uint64_t orphans;   // exits without call since then
-    uint64_t retry;     // lost calls left before asking for a slot again
+    uint64_t retry;     // lost calls until a slot is asked for again
     uint32_t gap;       // GAP_*: why the next chunk does not go on where the previous one ended
     struct lane *lanes;
     uint32_t lane;  // index of the running one; lane 0 is the thread's own stack
@@ -104,7 +105,7 @@ struct thread {
     uint32_t lane_change;  // index + 1 of the lane that is being taken up
     struct side_event *side;
     uint64_t side_lost;     // open calls of handlers that the side buffer had no room for
-    char *wanted_limit;     // not NULL: limit was taken away to have modules_scan called at the next hook
+    char *wanted_limit;     // not NULL: limit was taken away, so that the next hook calls modules_scan
     uint32_t look;          // bytes of records until modules_scan is called again; 0: it is not
     uint64_t overflow;      // open calls that found no room on the stack of calls
     uint32_t next_lane;     // id
@@ -113,7 +114,7 @@ struct thread {
     uint64_t fork_signals;  // blocked before that
     uint32_t forker;        // process id of whoever forked last in this thread
     uint32_t paused;        // PAUSED_*
-    // The options it records by, as of `generation`.
+    // The options that the thread records by. They are those of `generation`.
     uint32_t generation;
     uint32_t max_depth;
     uint32_t slow;      // frames have filters
@@ -140,13 +141,13 @@ INTERNAL struct frame *top_of(const struct thread *t, const struct lane *lane) {
 }
 INTERNAL uint32_t open_calls(struct thread *t) { return (uint32_t)(t->top - running_lane(t)->frames); }
 
-// A function's call: no named scope, not the sentinel. Only that can be what ends at an exit hook that does not say
-// whose it is; a scope's stack pointer is its function's own.
+// Whether this is a function's call, and neither a named scope nor the sentinel. Only such a call can end at an exit
+// hook that does not say whose exit it is; a scope's stack pointer is its function's own.
 INTERNAL int is_function(const struct frame *call) { return call->function - 1 < FATHOM_SCOPE_BASE - 1; }
 
-// Whether an exit hook at `stack_pointer` belongs to the call on top of the stack, as far as addresses tell. An exit
-// hook that is called has the function's frame below its callers' and above whatever is dead; one that is jumped to has
-// the caller's.
+// Whether an exit hook at `stack_pointer` belongs to the call on top of the stack, as far as addresses tell. When the
+// hook is called, the function's frame lies below its callers' frames and above everything that is dead. When it is
+// jumped to, that frame is gone, and the same holds for the caller's frame.
 INTERNAL int exit_fits(const struct thread *t, const struct frame *top, uintptr_t stack_pointer, uint64_t hook) {
     const struct frame *bound = hook == HOOK_TAIL ? top - 1 : top;
     return stack_pointer - t->low <= bound->stack_pointer - t->low;
@@ -155,7 +156,7 @@ INTERNAL int exit_fits(const struct thread *t, const struct frame *top, uintptr_
 int thread_attach(struct thread *t, uintptr_t stack_pointer);
 void thread_detach(struct thread *t);
 void thread_key_create(void);
-// This is a fork's child, and the thread the one that forked.
+// This is a fork's child, and the thread is the one that forked.
 void thread_fork(struct thread *t);
 
 #endif

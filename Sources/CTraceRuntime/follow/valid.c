@@ -1,4 +1,4 @@
-// What holds of a thread at every slow path, whatever the program does.
+// What holds for a thread at every slow path, whatever the program does.
 
 #include "valid.h"
 
@@ -17,8 +17,8 @@ static int holds(int condition, const char *name) {
 }
 #define HOLDS(condition) holds(!!(condition), #condition)
 
-// The hooks' fast path goes by it: each call lies, as addresses are counted from the stack's lower bound, below its
-// caller, but the first one on a signal stack.
+// The hooks' fast path relies on this: counted from the stack's lower bound, each call lies below its caller, except
+// for the first one on a signal stack.
 static int frames_are_ordered(const struct lane *lane, const struct frame *top) {
     for (const struct frame *call = lane->frames + 1; call <= top; call++) {
         if (!HOLDS(call->function)) return 0;
@@ -37,7 +37,7 @@ static int lane_is_valid(struct thread *t, const struct lane *lane) {
            frames_are_ordered(lane, top);
 }
 
-// Stacks whose bounds were told lie apart, or one inside the other.
+// Stacks whose bounds were told lie apart, or one lies inside the other.
 static int are_disjoint(const struct lane *a, const struct lane *b) {
     if (!a->exact || !b->exact || a->high <= b->low || b->high <= a->low) return 1;
     return (a->low <= b->low && b->high <= a->high) || (b->low <= a->low && a->high <= b->high);

@@ -8,7 +8,7 @@
 
 #ifdef FATHOM_VALID
 int thread_is_valid(struct thread *t);
-// Ends the program if the thread is not.
+// Ends the program if the thread's state is not valid.
 void thread_expect_valid(struct thread *t);
 #else
 INTERNAL void thread_expect_valid(struct thread *t) { (void)t; }

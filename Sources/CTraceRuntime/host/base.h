@@ -1,4 +1,4 @@
-// What every file of the runtime begins with. The data that its rooms, the folders, share:
+// What every file of the runtime includes first. This is the data that its rooms, which are folders, share:
 //
 //   control   one page, wiped by the kernel in a fork's child; every hook tests it first
 //   runtime   one per process: the session's buffers, as mapped here, and the process's metadata chunk
@@ -22,8 +22,8 @@
 #define EXPORT __attribute__((visibility("default"), no_instrument_function))
 #define SLOW __attribute__((noinline, cold, visibility("hidden")))
 #define UNLIKELY(condition) __builtin_expect(!!(condition), 0)
-// Between a thread and handlers of its signals: the compiler keeps what stands before it in front of what stands
-// behind. The processor shows a thread, handlers included, its own stores in order anyway.
+// Keeps order between a thread and handlers of its signals: the compiler moves nothing across it. The processor shows a
+// thread, with its handlers, its own stores in order anyway.
 #define BARRIER() __atomic_signal_fence(__ATOMIC_SEQ_CST)
 
 // The stack pointer of the caller at its call of this hook. clang's __builtin_dwarf_cfa gives another value on aarch64.

@@ -1,5 +1,6 @@
-// What a new program image needs in its environment to be recorded, too. Programs that make an environment of their own
-// for what they start leave it out, and a library of theirs in LD_PRELOAD takes the place of ours.
+// What a new program image needs in its environment to be recorded, too. A program that makes an environment of its own
+// for the programs it starts leaves that out, and if it preloads a library of its own, that takes our library's place
+// in LD_PRELOAD.
 
 #include "environment.h"
 
@@ -12,7 +13,7 @@ FATHOM_WITHOUT_HOOKS
 #define PRELOAD "LD_PRELOAD="
 #define ROOM_LIMIT (256ul * 1024)  // on the stack of whoever starts a program
 
-// As this image was given them; empty when it was not.
+// What this image was given; empty when it was not given it.
 static char session[sizeof SESSION + PATH_SIZE];  // the variable
 static char library[PATH_SIZE];                   // the part of LD_PRELOAD that is ours
 
@@ -66,8 +67,8 @@ static const char *preloaded(char *const *environment) {
     return "";
 }
 
-// Whether what is started with this environment would not be recorded, though nobody has said so: a FATHOM_SESSION of
-// another recording, or an empty one, is what its program wants.
+// Whether a program that is started with this environment would not be recorded although nobody has said so. A
+// FATHOM_SESSION of another recording, or an empty one, is what the starting program wants.
 static int lacks_ours(char *const *environment) {
     int has_session = 0;
     for (char *const *variable = environment; variable && *variable; variable++) {
@@ -79,7 +80,7 @@ static int lacks_ours(char *const *environment) {
     return !has_session || !lists_library(preloaded(environment));
 }
 
-// A list without our library, at `to`. Returns where it ends.
+// Writes a list without our library to `to`. Returns its end.
 static char *append_others(char *to, const char *list) {
     char *start = to;
     for (const char *end; *list; list = *end ? end + 1 : end) {
@@ -132,7 +133,7 @@ static size_t quoted_size(const char *text) {
     return size;
 }
 
-// In single quotes a shell takes everything but a single quote as it stands.
+// Within single quotes, a shell takes everything but a single quote literally.
 static char *append_quoted(char *to, const char *text) {
     for (; *text; text++) {
         if (*text == '\'') to = append(to, "'\\'");

@@ -1,5 +1,5 @@
-// Programs that a process starts and that cannot be recorded: nothing can be preloaded into them, or they could not
-// open the buffers. They are noted, so that the recorder can tell which of them have hooks.
+// Programs that a process starts and that cannot be recorded, because nothing can be preloaded into them, or because
+// they could not open the buffers. They are noted, so that the recorder can tell which of them have hooks.
 
 #include "runtime.h"
 #include "text.h"
@@ -30,7 +30,7 @@ static int contains(const char *text, const char *end, const char *word) {
     return 0;
 }
 
-// Whether the runtime is linked in: by its note, which lies among the first headers.
+// Whether the runtime is linked in. Its note, which lies among the first headers, says so.
 static int has_runtime(long descriptor, uint64_t offset, uint64_t size) {
     char note[256];
     uint64_t room = size < sizeof note ? size : sizeof note;
@@ -51,7 +51,7 @@ static uint32_t reason_of_elf(long descriptor, const char *head, long size) {
         char path[256];
         uint64_t room = header->p_filesz < sizeof path ? header->p_filesz : sizeof path;
         long read = SYSTEM(pread64, descriptor, path, room, header->p_offset, 0, 0);
-        // glibc's, whatever directory it is in; ld-musl-x86_64.so.1 is not.
+        // This is glibc's interpreter, whatever directory it is in; ld-musl-x86_64.so.1 is not.
         return read > 0 && contains(path, path + read, "/ld-musl-") ? FATHOM_MISSED_FOREIGN : 0;
     }
     return is_ours ? 0 : FATHOM_MISSED_STATIC;
@@ -65,7 +65,7 @@ static int gains_rights(long descriptor) {
             file.st_gid != (gid_t)SYSTEM(getegid, 0, 0, 0, 0, 0, 0));
 }
 
-// The interpreter of a script's first line, in place of its text. 0 when there is none.
+// Puts the interpreter of a script's first line in place of the script's text. 0 when there is none.
 static int take_interpreter(char *head, long size) {
     char *from = head + 2, *end = head + size, *to = head;
     while (from < end && (*from == ' ' || *from == '\t')) from++;
@@ -90,19 +90,19 @@ static uint32_t reason_of(const char *path) {
     return 0;
 }
 
-// Whether a new image of this process could open the buffers. Without a descriptor to spare that is not known.
+// Whether a new image of this process could open the buffers. Without a spare descriptor that is not known.
 static int can_join(void) {
     long descriptor = system_open(runtime.path, O_RDWR);
     if (descriptor < 0) return descriptor == -EMFILE || descriptor == -ENFILE;
     int is_ours = system_inode(descriptor) == runtime.inode;
     system_close(descriptor);
-    // Who has changed its user may have kept rights that exec takes away; access(2) counts without them.
+    // A process that has changed its user may have kept rights that exec takes away. access(2) judges without them.
     int keeps_rights = SYSTEM(geteuid, 0, 0, 0, 0, 0, 0) == 0 ||
                        SYSTEM(faccessat, AT_FDCWD, runtime.path, R_OK | W_OK, 0, 0, 0) == 0;
     return is_ours && keeps_rights;
 }
 
-// Where `file` is found in the program's PATH, as execvp finds it. NULL when it is not.
+// Where `file` is found in the program's PATH, by the rules of execvp. NULL when it is not found.
 static const char *find(const char *file, char *room, size_t size) {
     for (const char *c = file; *c; c++)
         if (*c == '/') return file;
@@ -138,7 +138,7 @@ uint32_t fathom_missed_reason(const char *file, int is_searched) {
     return reason || can_join() ? reason : FATHOM_MISSED_NO_ACCESS;
 }
 
-// Notes lie behind the slots' words.
+// Notes lie after the slots' words.
 static struct fathom_missed *note_at(uint32_t index) {
     uint64_t offset = fathom_missed_offset(runtime.buffers->words_offset) + index * sizeof(struct fathom_missed);
     if (offset + sizeof(struct fathom_missed) > runtime.slots_offset) return NULL;

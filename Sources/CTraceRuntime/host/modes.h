@@ -1,8 +1,8 @@
-// The table of modes: what the hooks go on with. A row is the number that their machine code compares with
-// control.mode, and a name: the mode's hooks are NAME_enter, NAME_exit and NAME_exit_any, what its slow paths tell of
-// calls is the table NAME_mode (follow/mode.h), and all of them stand in modes/NAME.c. The rows stand in the order in
-// which hooks compare. Numbers 0 and 3 are no modes: those of threads that do not know what to do yet, or have nothing
-// to do.
+// The table of modes, which the hooks go on with. A row has the number that the hooks' machine code compares with
+// control.mode, and a name. The mode's hooks are NAME_enter, NAME_exit and NAME_exit_any; what its slow paths tell of
+// calls is the table NAME_mode (follow/mode.h); and all of these are in modes/NAME.c. The rows are in the order in
+// which hooks compare. Numbers 0 and 3 are no modes: they are for threads that do not know yet what to do, or have
+// nothing to do.
 
 #ifndef FATHOM_MODES_H
 #define FATHOM_MODES_H
@@ -13,8 +13,8 @@
     ROW(2, SLOW, slow, extra) /* options leave calls out, or the clock is a system call */
 #define MODE_LIMIT 8  // numbers are below it
 
-// control.mode. From UNKNOWN the first hook leads on; a fork's child starts there again, because the kernel wipes
-// the page.
+// control.mode. The first hook leads on from UNKNOWN. A fork's child starts there again, because the kernel wipes the
+// page.
 //
 //            the session opens  ...and cannot  stop()   start()          the program confines itself   fork
 //   UNKNOWN  TRACE, SLOW or     OFF            -        -                OFF                           -

@@ -8,8 +8,8 @@
 
 // ---- control -----------------------------------------------------------------------------------------------------
 
-// Hooks load the mode plainly: an aligned word is never torn, and what the fast paths go on with belongs to the
-// thread. The slow paths load it by control_mode.
+// Hooks load the mode by an ordinary load: an aligned word is never torn, and what the fast paths go on with belongs to
+// the thread. The slow paths load it by control_mode.
 union control {
     struct {
         uint32_t mode;        // MODE_*; the hooks' machine code compares it
@@ -20,15 +20,15 @@ union control {
 };
 extern union control control __attribute__((visibility("hidden")));
 
-// Acquire: who sees a mode to record in finds all that was written to `runtime` before it was set.
+// Acquire: a thread that sees a mode to record in finds all that was written to `runtime` before the mode was set.
 INTERNAL uint32_t control_mode(void) { return fathom_load32(&control.mode); }
 INTERNAL uint64_t control_word(uint32_t mode, uint32_t generation) { return (uint64_t)generation << 32 | mode; }
 
 // ---- runtime -----------------------------------------------------------------------------------------------------
 
-// runtime.state, of the process. Stored with release and loaded with acquire where another thread may have changed it:
-// the buffers are mapped, and the process registered, before that is said. Only one thread at a time changes it,
-// `runtime.starter`, but for FORKED and OFF.
+// runtime.state, of the process. It is stored with release and loaded with acquire where another thread may have
+// changed it, so that a state is visible only after the buffers are mapped and the process registered. Only one thread
+// at a time changes it, `runtime.starter`, except for the states FORKED and OFF.
 //
 //            session_open  ...fails  first hook    fork, in the child  the program confines itself, or
 //                                                                      a fork left a starter behind
@@ -68,7 +68,7 @@ struct runtime {
     uintptr_t stack_top;  // of the main thread's stack; 0 before the constructor has run
     uint32_t seccomp_mode;  // of the process when it joined the recording, as prctl tells; not 0: it says nothing later
     uint32_t slow;        // MODE_SLOW is the mode to run in; never taken back: threads may have filters
-    // Of start and stop.
+    // For start and stop.
     uint32_t control_lock;
     uint32_t paused;
     uint32_t generation;  // of max_depth, min_cost_ticks and slow
@@ -82,15 +82,16 @@ struct runtime {
     uint64_t metadata_sequence;
     struct fathom_chunk *metadata;
     char *metadata_end;
-    // The program's arguments, and its environment, as they lie in memory one behind the other, as much as a title
-    // takes; NULL before the constructor has run.
+    // The program's arguments and its environment, one after the other as they lie in memory, as far as a title may
+    // reach; NULL before the constructor has run.
     const char *arguments, *arguments_end, *environment_end;
     char path[PATH_SIZE];  // of the buffers
     char *windows[FATHOM_SLOT_LIMIT];
 };
 extern struct runtime runtime __attribute__((visibility("hidden")));
 
-// Makes the hooks take the mode of a process that can record. The caller holds runtime.control_lock, or is alone.
+// Makes the hooks take the mode of a process that can record. The caller holds runtime.control_lock, or no other thread
+// runs.
 void runtime_set_mode(void);
 
 INTERNAL uint64_t now_ticks(void) {
@@ -98,9 +99,9 @@ INTERNAL uint64_t now_ticks(void) {
     return system_monotonic_ns();
 }
 
-// Takes a lock of the process; returns the signals to give it back with. They stay blocked as long: a handler's hook
-// would wait for it for ever. Taking it acquires what whoever gave it back has released, so what a lock guards needs no
-// atomics.
+// Takes a lock of the process. Returns the signals to give it back with: they stay blocked meanwhile, because a
+// handler's hook would wait for the lock for ever. Taking the lock acquires what its previous holder released, so what
+// a lock guards needs no atomics.
 INTERNAL uint64_t lock_take(uint32_t *lock) {
     uint64_t signals = system_block_signals();
     for (uint32_t tries = 0; !fathom_swap32(lock, 0, 1); tries++) system_wait(tries);

@@ -33,7 +33,7 @@ long system_read(long descriptor, void *bytes, size_t size) {
 size_t system_program_path(char *path, size_t room) {
     long size = SYSTEM(readlinkat, AT_FDCWD, "/proc/self/exe", path, room, 0, 0);
     if (size > 0) return (size_t)size;
-    // Without /proc: as it was started.
+    // Without /proc, this is the path as the program was started.
     const char *name = (const char *)getauxval(AT_EXECFN);
     if (!name) return 0;
     size = 0;
@@ -65,7 +65,7 @@ void *system_map_file(long descriptor, uint64_t offset, size_t size) {
 }
 
 void *system_map_following(void *end, size_t size) {
-    // A size of 0 asks mremap for a second mapping of the same part of the file, which may be longer than the first.
+    // With a size of 0, mremap makes a second mapping of the same part of the file, which may be longer than the first.
     char *known = (char *)end - PAGE_SIZE;
     long result = SYSTEM(mremap, known, 0, PAGE_SIZE + size, MREMAP_MAYMOVE, 0, 0);
     if (result < 0 && result > -4096) return NULL;
@@ -85,8 +85,8 @@ void system_free(void *memory, size_t size) { SYSTEM(munmap, memory, size, 0, 0,
 long system_populate(void *start, size_t size) {
     long result = SYSTEM(madvise, start, size, MADV_POPULATE_WRITE, 0, 0, 0);
     if (result != -EINVAL) return result;
-    // Before Linux 5.14: let the kernel write into each page, changing nothing (or-ing 0 to a word); where it cannot,
-    // it says so instead of raising SIGBUS.
+    // Before Linux 5.14: lets the kernel write into each page without changing anything, by or-ing 0 to a word. Where
+    // the kernel cannot, it says so instead of raising SIGBUS.
     for (char *page = start; page < (char *)start + size; page += 4096) {
         result = SYSTEM(futex, page, FUTEX_WAKE_OP, 0, 0, page, FUTEX_OP(FUTEX_OP_OR, 0, FUTEX_OP_CMP_EQ, 0));
         if (result < 0) return result;
@@ -125,8 +125,8 @@ void system_wait(uint32_t tries) {
     else system_sleep(50000);
 }
 
-// The kernel reads the word as a signal set before it finds that it is not told what to do with it (Abseil's
-// AddressIsReadable). process_vm_readv would do, but sandboxes kill for it.
+// The kernel reads the word, as a signal set, before it finds that the call's other argument is invalid (Abseil's
+// AddressIsReadable). process_vm_readv would do as well, but sandboxes kill a program for it.
 int system_is_readable(const void *address) {
     return SYSTEM(rt_sigprocmask, -1, address, 0, sizeof(uint64_t), 0, 0) == -EINVAL;
 }

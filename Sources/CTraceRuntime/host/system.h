@@ -1,5 +1,5 @@
-// System calls, made directly: they leave errno alone, are no cancellation points, and reach the kernel even when the
-// traced program defines functions of the same names. All return the kernel's value, -errno on failure.
+// System calls, made directly. So they leave errno alone, are no cancellation points, and reach the kernel even when
+// the traced program defines functions of the same names. All return the kernel's value, -errno on failure.
 
 #ifndef FATHOM_SYSTEM_H
 #define FATHOM_SYSTEM_H
@@ -41,7 +41,7 @@ INTERNAL long system_call(long number, long a, long b, long c, long d, long e, l
 #define SYSTEM(name, a, b, c, d, e, f)                                                                                 \
     system_call(SYS_##name, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
 
-// The largest page the kernel may use: populated ranges are aligned to it.
+// The largest page that the kernel may use. Populated ranges are aligned to it.
 #if defined(__x86_64__)
 #define PAGE_SIZE 4096ul
 #else
@@ -64,8 +64,8 @@ void *system_allocate(size_t size);
 void system_free(void *memory, size_t size);
 // Replaces a mapping by zeroed private memory. 0 on failure.
 int system_shadow(void *start, size_t size);
-// Makes sure that writing to [start, start + size) cannot fault fatally: allocates file blocks and pages now.
-// 0 on success, -errno when the file system is full.
+// Makes sure that writing to [start, start + size) cannot fault fatally, by allocating file blocks and pages now. 0 on
+// success, -errno when the file system is full.
 long system_populate(void *start, size_t size);
 uint32_t system_process_id(void);
 uint32_t system_thread_id(void);
@@ -75,13 +75,14 @@ uint64_t system_processor_ns(void);  // processor time of the calling thread
 void system_await(uint32_t *futex, uint32_t expected, uint64_t nanoseconds);
 void system_wake(uint32_t *futex);
 void system_sleep(uint64_t nanoseconds);  // under a second; shorter when a signal comes
-// Lets others run who are to change something. Yields at first; then sleeps, because a thread of the program's highest
-// real-time priority would yield to itself for ever.
+// Lets other threads run that are to change something. Yields at first, and later sleeps, because a thread of the
+// program's highest real-time priority would yield to itself for ever.
 void system_wait(uint32_t tries);
 // Whether the word at `address` can be read.
 int system_is_readable(const void *address);
-// Blocks all signals of the thread; returns those that were blocked before. Around whatever a handler must not fork in
-// the middle of, because the child would go on with it in memory that it shares with its parent. Nests.
+// Blocks all signals of the thread, and returns those that were blocked before. It is used around everything in whose
+// middle a handler must not fork, because the child would go on with it in memory that it shares with its parent. Calls
+// may nest.
 uint64_t system_block_signals(void);
 void system_restore_signals(uint64_t blocked);
 

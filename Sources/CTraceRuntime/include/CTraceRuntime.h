@@ -1,5 +1,5 @@
-// The runtime that lives in a traced process: what it offers to the code that links it into libfathom.so and
-// libfathom.a. Programs need none of this; the compiler's hooks find it by their names.
+// The runtime that lives in a traced process, as it shows itself to the code that links it into libfathom.so and
+// libfathom.a. Programs need none of this, because the compiler's hooks find the runtime by their names.
 
 #ifndef CTRACERUNTIME_H
 #define CTRACERUNTIME_H
@@ -7,8 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// Around all that is defined in a file of the runtime: it has no hooks even where everything is built with them. For
-// gcc that is an option, -fno-instrument-functions, which clang has not.
+// Stands around all that is defined in a file of the runtime, so that it has no hooks even where everything is built
+// with them. For gcc an option does that, -fno-instrument-functions, which clang does not have.
 #if defined(__clang__)
 #define FATHOM_WITHOUT_HOOKS                                                                                           \
     _Pragma("clang attribute push(__attribute__((no_instrument_function)), apply_to = function)")
@@ -22,53 +22,57 @@
 void __cyg_profile_func_enter(void *function, void *call_site);
 void __cyg_profile_func_exit(void *function, void *call_site);
 
-// The notes below tell the runtime of control flow that no hook reports. All are async-signal-safe, never fail and
-// do nothing in a thread that has recorded nothing.
+// The notes below tell the runtime about control flow that no hook reports. All are async-signal-safe and never fail.
+// They do nothing in a thread that has recorded nothing.
 
-// Control is about to land in a frame of this thread whose stack pointer is `stack_pointer`: calls in frames below it
-// end without their exit hook.
+// Control is about to land in a frame of this thread whose stack pointer is `stack_pointer`. Calls in frames below it
+// end without their exit hooks.
 void fathom_note_landing(uintptr_t stack_pointer);
 // Control is about to move to `context`, a ucontext_t: another stack, or another frame of this one.
 void fathom_note_context(const void *context);
-// The module list may change from here on: look again at this thread's next hook.
+// The module list may change from here on, so it is to be looked at again at this thread's next hook.
 void fathom_note_loading(void);
-// The module list may have changed, or is about to lose a module: look now.
+// The module list may have changed, or is about to lose a module, so it is looked at now.
 void fathom_note_modules(void);
-// Swift's concurrency library is there: `current` is its swift_task_getCurrent, `run` the function that runs jobs, or
-// NULL when the product does not have the library in itself. Called from the product that uses it.
+// Swift's concurrency library is there. `current` is its swift_task_getCurrent. `run` is the function that runs jobs,
+// or NULL when the product does not contain the library. This is called from the product that uses it.
 void fathom_swift_tasks(void *(*current)(void), void *run);
 // The process image is about to end by _exit; or by exec, if that succeeds; which it did not.
 void fathom_note_exit(void);
 void fathom_note_exec(void);
 void fathom_note_failed_exec(void);
-// The process is about to call prctl, or syscall, with these arguments. Whether that forbids it system calls, or the
-// counter, so that nothing can be recorded without harm: then nothing is until fathom_note_confined has the result.
+// The process is about to call prctl, or syscall, with these arguments. Returns whether that may forbid it system
+// calls, or the counter, so that nothing could be recorded without harm. If so, nothing is recorded until
+// fathom_note_confined has the result.
 int fathom_note_prctl(int option, unsigned long a, unsigned long b);
 int fathom_note_system_call(long number, long a, long b, long c);
 void fathom_note_confined(long result);
-// Why a program that is about to be started cannot be recorded, FATHOM_MISSED_*; 0 when it can, or when that is not
-// known. `is_searched`: in PATH, unless there is a slash in it. Async-signal-safe, like the next two.
+// Why a program that is about to be started cannot be recorded, FATHOM_MISSED_*; 0 when it can be, or when that is not
+// known. With `is_searched`, `file` is looked for in PATH, unless there is a slash in it. Async-signal-safe, like the
+// next two.
 uint32_t fathom_missed_reason(const char *file, int is_searched);
 // Notes that it is started, in process `pid`, 0 for this one; and that it could not be. NULL when there is no room.
 struct fathom_missed;
 struct fathom_missed *fathom_note_missed(const char *file, int is_searched, uint32_t reason, uint32_t pid);
 void fathom_take_back_missed(struct fathom_missed *note);
-// What a program needs in its environment to be recorded. The bytes that an environment takes which has it beside what
-// is in `environment`, NULL for none; 0 when it can be passed as it is. A program made for another C library, for which
-// `reason` is FATHOM_MISSED_FOREIGN, must not have the runtime preloaded: its loader would end it.
+// What a program needs in its environment to be recorded. Returns how many bytes an environment takes that has this
+// beside what is in `environment` (NULL for none); 0 when `environment` can be passed as it is. A program made for
+// another C library, for which `reason` is FATHOM_MISSED_FOREIGN, must not have the runtime preloaded, because its
+// loader would end it.
 size_t fathom_environment_room(char *const *environment, uint32_t reason);
-// Makes that environment in `room`, aligned for pointers; what it points to is in `environment`, too.
+// Makes that environment in `room`, which is aligned for pointers. What it points to is partly in `environment`.
 // Async-signal-safe.
 char *const *fathom_environment(char *const *environment, uint32_t reason, void *room);
-// The same for a shell that is started with `environment`: a command that begins by exporting it, and its size.
+// The same for a shell that is started with `environment`: a command that begins by exporting what is needed, and its
+// size.
 size_t fathom_command_room(char *const *environment, const char *command);
 const char *fathom_command(char *const *environment, const char *command, void *room);
-// A function of C is about to register `buffer`, a __pthread_unwind_buf_t, and to go on at `return_address`; to take it
-// back; or to have the thread's end go on, after it called the cleanup handler.
+// A C function is about to register `buffer`, a __pthread_unwind_buf_t, and to go on at `return_address`; or to take it
+// back; or, after it called the cleanup handler, to let the thread's end go on.
 void fathom_note_cleanup(void *buffer, uintptr_t return_address);
 void fathom_note_cleanup_end(const void *buffer);
 void fathom_note_cleanup_done(const void *buffer);
-// Stack pointer that a setjmp buffer holds; 0 if it cannot be told.
+// The stack pointer that a setjmp buffer holds; 0 if that cannot be told.
 uintptr_t fathom_jump_target(const void *environment);
 
 #endif

@@ -1,5 +1,5 @@
-// What stands before the functions that pthread_cleanup_push and pthread_cleanup_pop of C call. Each is gone before the C
-// library's own runs, which unwinds the stack.
+// What stands before the functions that pthread_cleanup_push and pthread_cleanup_pop call in C. Each of these has left
+// the stack before the C library's own function runs, because that unwinds the stack.
 
 #ifndef CTRACERUNTIMECLEANUP_H
 #define CTRACERUNTIMECLEANUP_H
@@ -8,7 +8,7 @@
 
 typedef void fathom_cleanup_function(void *);
 
-// `symbol` is what to define, `real` an expression for what it stands before, `note` what is told of `buffer`.
+// `symbol` is what to define, `real` an expression for the function behind it, and `note` what is called with `buffer`.
 #define FATHOM_CLEANUP(name, symbol, real, note)                                                                       \
     __attribute__((visibility("default"))) fathom_cleanup_function fathom_##name __asm__(symbol);                      \
     void fathom_##name(void *buffer) {                                                                                 \

@@ -1,4 +1,4 @@
-// What stands before prctl and syscall, by which programs confine themselves. Both are variadic; their arguments are
+// What stands before prctl and syscall, with which programs confine themselves. Both are variadic. Their arguments are
 // passed on as the registers and stack words that they are.
 
 #ifndef CTRACERUNTIMECONFINE_H

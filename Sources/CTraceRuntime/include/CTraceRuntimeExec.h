@@ -1,10 +1,10 @@
-// What stands before the functions that start programs: it passes on what the program needs in its environment to be
-// recorded. Nothing here allocates, and a child of vfork may come here: what is made lies on the caller's stack.
+// What stands before the functions that start programs. It passes on what the program needs in its environment to be
+// recorded. A child of vfork may come here, so nothing allocates, and what is made lies on the caller's stack.
 //
-// Programs that cannot be recorded are noted. Descriptors that are opened for that are closed before anything starts.
+// Programs that cannot be recorded are noted. Descriptors that this opens are closed before anything starts.
 //
-// Who includes this says how the functions are called by FATHOM_NEW(name), the symbol to define, and FATHOM_REAL(name),
-// what stands behind it.
+// A file that includes this says how the functions are called: FATHOM_NEW(name) is the symbol to define, and
+// FATHOM_REAL(name) what is behind it.
 
 #ifndef CTRACERUNTIMEEXEC_H
 #define CTRACERUNTIMEEXEC_H
@@ -20,8 +20,8 @@
 
 #define FATHOM_DEFINE __attribute__((visibility("default"), no_instrument_function))
 
-// The environment to pass, and how `call` does with it, an error number: too much of it for the kernel is none of the
-// program's doing.
+// The environment to pass, and how `call` fares with it, as an error number. When the environment is too large for the
+// kernel, that is not the program's fault.
 #define FATHOM_PASS_ON(environment, error, call)                                                                       \
     size_t room = fathom_environment_room(environment, reason);                                                        \
     char *memory[room / sizeof(char *) + 1], *const *variables = environment;                                          \
@@ -32,7 +32,7 @@
         call;                                                                                                          \
     }
 
-// ---- exec. Those that take the environment of the process go on to the same with an environment.
+// ---- exec. The functions that take the environment of the process call the same functions with an environment.
 
 #define FATHOM_EXEC(file, is_searched, environment, call)                                                              \
     int result;                                                                                                        \
@@ -69,7 +69,7 @@ FATHOM_DEFINE int FATHOM_NEW(execveat)(int directory, const char *path, char *co
     FATHOM_EXEC(NULL, 0, environment, FATHOM_REAL(execveat)(directory, path, arguments, variables, flags))
 }
 
-// Those that are given their arguments one by one, as the C library does it. `arguments` is an array then.
+// The functions that are given their arguments one by one do as the C library does. Then `arguments` is an array.
 #define FATHOM_COLLECT_ARGUMENTS                                                                                       \
     va_list list;                                                                                                      \
     size_t count = 1;                                                                                                  \
@@ -125,8 +125,8 @@ FATHOM_DEFINE int FATHOM_NEW(posix_spawnp)(pid_t *pid, const char *file, const p
                  FATHOM_REAL(posix_spawnp)(pid, file, actions, attributes, arguments, variables))
 }
 
-// ---- A shell's commands. The C library starts the shell with the environment of the process, which is other threads',
-// too: where that lacks ours, the shell is told.
+// ---- A shell's commands. The C library starts the shell with the environment of the process, which other threads use,
+// too. Where that lacks what is needed, the command tells the shell.
 
 FATHOM_DEFINE int FATHOM_NEW(system)(const char *command) {
     size_t room = fathom_command_room(environ, command);

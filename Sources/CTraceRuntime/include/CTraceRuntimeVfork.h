@@ -1,7 +1,7 @@
-// vfork's child runs on the parent's memory until it execs or exits, and leaves its calls open there: for the parent
-// that is a landing in the frame that called vfork. No C function can stand before vfork, because it returns twice into
-// its caller's frame: the return address is kept in a register across the system call, as the C library does, since the
-// child overwrites the stack.
+// vfork's child runs on the parent's memory until it execs or exits, and leaves its calls open there. For the parent
+// that is a landing in the frame that called vfork. No C function can stand before vfork, because vfork returns twice
+// into its caller's frame. The return address is kept in a register across the system call, as the C library does it,
+// because the child overwrites the stack.
 
 #ifndef CTRACERUNTIMEVFORK_H
 #define CTRACERUNTIMEVFORK_H

@@ -1,4 +1,4 @@
-// What the hooks go on with, by mode. Only their machine code names these.
+// What the hooks go on with, by mode. Only the hooks' machine code names these functions.
 
 #ifndef FATHOM_HOOKS_H
 #define FATHOM_HOOKS_H

@@ -1,4 +1,4 @@
-// The table of modes, as the followers see it.
+// The table of modes, for the followers.
 
 #include "../follow/mode.h"
 

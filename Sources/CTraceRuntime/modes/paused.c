@@ -1,5 +1,5 @@
-// Recording is stopped: the calls that are open are followed, so that they are known when it starts again, and nothing
-// is told of them.
+// Recording is stopped. The open calls are followed, so that they are known when recording starts again, and nothing is
+// told of them.
 
 #include "../follow/hidden.h"
 #include "../follow/mode.h"
@@ -11,7 +11,7 @@ FATHOM_WITHOUT_HOOKS
 
 static void settle(struct thread *t) { t->hidden_calls = 0; }
 
-// Whatever records when recording is started again has to know of these.
+// The mode that records when recording is started again has to know of these.
 static void begin(struct thread *t, enum begins how) { recording_mode(t)->begin(t, how); }
 static void fork_in_child(struct thread *t) { recording_mode(t)->fork(t); }
 
@@ -77,7 +77,7 @@ const struct mode paused_mode = {
 
 // ---- hooks
 
-// A thread that is stopped follows its calls whatever the options are.
+// A stopped thread follows its calls, whatever the options are.
 INTERNAL int is_stopped(const struct thread *t) { return (uint32_t)t->idle == MODE_PAUSED; }
 
 void paused_enter(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_t context) {

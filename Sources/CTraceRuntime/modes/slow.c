@@ -69,7 +69,7 @@ static void told_exit(struct thread *t, int answer, uint64_t now) {
     if (answer != LEFT_OUT) chunk_publish(t);
 }
 
-// What the options left out below a call is told before it ends, so one at a time.
+// What the options left out below a call is told before the call ends, so only one call ends at a time.
 static int before_unwind(struct thread *t, uint32_t *count, uint64_t *now) {
     *count = 1;
     if (is_hidden(t->top)) return LEFT_OUT;
@@ -105,10 +105,10 @@ const struct mode slow_mode = {
 
 // ---- hooks
 
-// Calls left out of one call that its exit tells of without the slow path.
+// The number of calls left out of one call that its exit can tell of without the slow path.
 #define DROPPED_LIMIT 65536u
 
-// Jumped to, so that who jumps needs no registers saved for what it seldom does.
+// It is jumped to, so that the hook need not save registers for what it seldom does.
 #define NEXT __attribute__((noinline))
 
 INTERNAL void begin_hook(struct thread *t, uintptr_t sp) {
@@ -136,7 +136,8 @@ static SLOW void exit_slow(void) {
     side_drain(t);
 }
 
-// Appends what moves the time of the last record on by `delta`, as far as a record's own delta does not, which is left.
+// Appends what moves on the time of the last record, where `delta` is more than a record's own delta can hold. Leaves
+// the rest in `delta`.
 INTERNAL char *put_delta(char *cursor, uint64_t *delta) {
     if (*delta < FATHOM_DELTA_LIMIT) return cursor;
     uint64_t word = FATHOM_TIME << 1 | *delta << 16;

@@ -1,4 +1,5 @@
-// Every call is recorded, and times are read from the CPU's counter: the fast path, and what is told by the slow paths.
+// Every call is recorded, and times are read from the CPU's counter. This file has the fast path and what the slow
+// paths tell.
 
 #include "trace.h"
 
@@ -30,7 +31,7 @@ void trace_begins(struct thread *t, enum begins how) {
         t->lost = t->orphans = 0;
         break;
     case BEGINS_RUNNING:
-        // What was entered meanwhile has no record, and there is no chunk to take one out of.
+        // Calls that were entered meanwhile have no record, and there is no chunk to take one from.
         if (!t->gap) t->gap = GAP_PATH;
         if (runtime.modules_stale) modules_scan();
     }
@@ -42,8 +43,8 @@ void trace_ends(struct thread *t, enum ends how, uint64_t now) {
     if (t->chunk && how == ENDS_STOPPED) t->chunk->flags |= FATHOM_FLAG_STOPPED;
     if (t->chunk && how == ENDS_THREAD) t->chunk->flags |= FATHOM_FLAG_LAST;
     if (t->chunk) chunk_finish(t, now);
-    // The last record may tell of what did not happen yet, or what happened may have none. A new chunk starts from the
-    // calls and so settles it.
+    // The last record may tell of something that did not happen, or something that happened may have no record. A new
+    // chunk settles that, because it starts from the calls.
     if (how == ENDS_ABANDONED && !t->gap) t->gap = GAP_PATH;
 }
 
@@ -86,7 +87,7 @@ void trace_before_lane(struct thread *t) {
 
 void trace_lane(struct thread *t) {
     if (running_lane(t)->is_stale) {
-        // What is open there only a chunk's path can tell.
+        // Only a chunk's path can tell what is open there.
         if (t->chunk) chunk_finish(t, t->last);
         if (!t->gap) t->gap = GAP_PATH;
         return;
@@ -170,7 +171,7 @@ void trace_enter(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_
     if (UNLIKELY(t->side_count)) side_drain(t);
 }
 
-// `is_any`, a constant: the hook does not say what its function is, and `function` is ANY_FUNCTION.
+// `is_any` is a constant: the hook does not say what its function is, and `function` is ANY_FUNCTION.
 INTERNAL void exit_hook(uintptr_t function, uintptr_t call_site, uintptr_t sp, enum hook hook, int is_any) {
     struct thread *t = &current;
     if (UNLIKELY(!is_free(t))) return hook_aside(function, call_site, sp, 0, hook);

@@ -1,4 +1,4 @@
-// What modes share that write records.
+// What the modes that write records share.
 
 #ifndef FATHOM_TRACE_H
 #define FATHOM_TRACE_H

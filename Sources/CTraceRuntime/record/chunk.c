@@ -1,4 +1,4 @@
-// One thread's chunks: taking a slot, writing its header and open call path, finishing it.
+// One thread's chunks: how a slot is taken, a header and open call path are written, and a chunk is finished.
 
 #include "chunk.h"
 
@@ -13,12 +13,13 @@
 
 FATHOM_WITHOUT_HOOKS
 
-// A thread's first chunk is a small one, so that threads that record little cost little.
+// A thread's first chunk is small, so that threads that record little cost little.
 #define FIRST_SIZE (16ul * 1024)
-// What a change of chunks takes at most when nothing of it was waiting, in parts of a second: longer ones are looked into.
+// The longest that a change of chunks takes when it waited for nothing, as parts of a second. Longer changes are looked
+// into.
 #define PROMPT 100000u  // 10 microseconds
-// For changes of chunks that are as short as that, the rate at which ticks pass is known well enough; longer stretches are
-// better measured than computed.
+// For stretches up to this long, the rate at which ticks pass is known well enough to compute their length. Longer ones
+// are better measured.
 #define COMPUTED 1000u  // a millisecond
 
 uint32_t recorded_calls(struct thread *t) {
@@ -66,15 +67,15 @@ void chunk_publish(struct thread *t) {
     t->pending = t->top + 1;
 }
 
-// Until a chunk can tell of it, the session's own count does. Relaxed: it is a count, and says nothing of anything
-// else.
+// The session's own count has the call until a chunk can tell of it. Relaxed: it is a count, and says nothing about
+// anything else.
 void chunk_lose_call(struct thread *t) {
     t->lost++;
     __atomic_fetch_add(&runtime.buffers->unplaced_calls, 1, __ATOMIC_RELAXED);
 }
 
-// dlopen tells nobody when it is through, and hooks may come from inside it. So the modules are looked at again and
-// again, each time after twice the records.
+// dlopen does not tell when it is through, and hooks may come from inside it. So the modules are looked at again and
+// again, each time after twice as many records.
 static void look_at_modules(struct thread *t) {
     modules_scan();
     runtime.modules_stale = 1;  // whatever the last of these looks sees, the process's end looks once more
@@ -85,15 +86,15 @@ static void look_at_modules(struct thread *t) {
     t->limit = next;
 }
 
-// The chunk that was finished a moment ago, when the runtime has done nothing else since then.
+// The chunk that was finished a moment ago, if the runtime has done nothing else since.
 struct previous {
     int is_known;
     uint64_t processor_ns;  // the thread's processor time before that
     char name[16];
 };
 
-// What a change of chunks took of the thread until now, in ticks: no more than the processor time that passed. The thread
-// may have waited for a processor meanwhile; that it would have done anyway.
+// What a change of chunks has taken of the thread until now, in ticks. It is at most the processor time that passed:
+// the thread may also have waited for a processor, but it would have waited anyway.
 static uint64_t switch_ticks(const struct thread *t, uint64_t now, uint64_t processor_ns) {
     uint64_t elapsed = now - t->finished;
     if (elapsed < runtime.ticks_per_second / PROMPT) return elapsed;
@@ -146,7 +147,7 @@ static int chunk_begin(struct thread *t, const struct previous *previous) {
     return 1;
 }
 
-// The moment `now` in ns.
+// The moment `now`, in ns.
 static uint64_t nanoseconds(const struct fathom_chunk *chunk, uint64_t now) {
     uint64_t elapsed = now - chunk->begin_ticks, second = runtime.ticks_per_second;
     return elapsed < second / COMPUTED ? chunk->begin_ns + elapsed * 1000000000u / second : system_monotonic_ns();
@@ -168,7 +169,7 @@ static void finish(struct thread *t, uint64_t now) {
 
 void chunk_finish(struct thread *t, uint64_t now) {
     uint64_t signals = system_block_signals();
-    // A handler may have forked since the caller looked: then the chunk is the parent's.
+    // A handler may have forked since the caller looked. Then the chunk is the parent's.
     if (t->chunk && t->state != THREAD_INTERRUPTED) {
         finish(t, now);
         session_give_slot(t->slot);
@@ -201,7 +202,8 @@ static int make_room(struct thread *t) {
 
 void chunk_look_at_modules(struct thread *t, int is_recording) {
     t->look = FIRST_LOOK;
-    // One store each, so that a signal handler's hook in between finds either both limits or one of them.
+    // Each limit is one store, so that a signal handler's hook in between finds both limits or one of them, and nothing
+    // else.
     if (!is_recording || !t->limit) return;
     if (!t->wanted_limit) t->wanted_limit = t->limit;
     BARRIER();
@@ -239,8 +241,8 @@ int chunk_make_room(struct thread *t) {
     if (confine_unnoted()) return 0;
     if (t->chunk && t->sequence > 1 && !t->wanted_limit) await_slot();
     uint64_t signals = system_block_signals();
-    // In a fork's child the hook goes on that the forking handler interrupted, perhaps a moment ago: its chunk is the
-    // parent's. The child's own begins when it attaches.
+    // In a fork's child, the hook goes on that the forking handler interrupted, perhaps a moment ago. Its chunk is the
+    // parent's. The child's own chunk begins when it attaches.
     int made = t->state != THREAD_INTERRUPTED && make_room(t);
     system_restore_signals(signals);
     return made;

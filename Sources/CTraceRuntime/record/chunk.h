@@ -11,10 +11,10 @@
     256u  // calls that a chunk's open call path lists: more would crowd out the records of deep recursion
 #define RECORD_ROOM 128u  // more than the largest run of records written at once
 
-// Those that have a record.
+// The number of open calls that have a record.
 uint32_t recorded_calls(struct thread *t);
 
-// Publishes all that is in the chunk: none of it is taken back from here on.
+// Publishes all that is in the chunk. From here on, none of it is taken back.
 void chunk_publish(struct thread *t);
 // Finishes the chunk, if there is one. `now` is in ticks.
 void chunk_finish(struct thread *t, uint64_t now);
@@ -24,8 +24,8 @@ void chunk_look_at_modules(struct thread *t, int is_recording);  // from the nex
 #ifdef FATHOM_VALID
 int chunk_is_valid(const struct thread *t);  // whether the next record would go where it should
 #endif
-// A fork's child: the chunk is the parent's. For a hook that was writing into it when the handler forked, it becomes a
-// private copy.
+// Called in a fork's child, where the chunk is the parent's. For a hook that was writing into the chunk when the
+// handler forked, it becomes a private copy.
 void chunk_forget(struct thread *t);
 
 #endif

@@ -1,4 +1,5 @@
-// Records as bytes, with everything that the fast path leaves out: long times, far call sites, other function bases.
+// Writes records as bytes, with everything that the fast path leaves out: long times, far call sites, other function
+// bases.
 
 #include "put.h"
 
@@ -17,7 +18,7 @@ void put_special(struct thread *t, uint16_t special, const void *payload, size_t
     put(t, payload, size);
 }
 
-// Moves the time of the last record to `now`.
+// Moves the time of the last record on to `now`.
 static void put_time(struct thread *t, uint64_t now) {
     uint64_t delta = now - t->last, most = (1ull << 48) - 1;
     t->last = now;

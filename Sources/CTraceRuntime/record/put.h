@@ -1,11 +1,11 @@
-// Records, appended to the thread's chunk. Room is there, and readers see them when they are published.
+// Appends records to the thread's chunk. There must be room, and readers see the records when they are published.
 
 #ifndef FATHOM_PUT_H
 #define FATHOM_PUT_H
 
 #include "../follow/thread.h"
 
-// Whether a record can be written; moves *now past the time a change of chunks took.
+// Whether a record can be written. Moves *now past the time that a change of chunks took.
 int put_room(struct thread *t, uint64_t *now);
 void put_special(struct thread *t, uint16_t special, const void *payload, size_t size);
 void put_enter(struct thread *t, uint64_t now);  // of the innermost call

@@ -1,8 +1,10 @@
-// Swift's tasks. What runs of one between two suspensions is an ordinary call of the executor's thread; where such a
-// piece begins, a record says whose it is and which asynchronous calls led there, so that a reader can join them.
+// Swift's tasks. What runs of a task between two suspensions is an ordinary call of the executor's thread. Where such a
+// piece begins, a record says which task it belongs to and which asynchronous calls led there, so that a reader can
+// join the pieces.
 //
-// The compiler passes the asynchronous context in a register of its own. Its first word is the caller's context, its
-// second the function that the caller goes on with (swift/ABI/Task.h, AsyncContext; the layout is part of the ABI).
+// The compiler passes the asynchronous context in a register of its own. The context's first word is the caller's
+// context. Its second word is the function that the caller goes on with (swift/ABI/Task.h, AsyncContext; the layout is
+// part of the ABI).
 
 #include "tasks.h"
 
@@ -13,7 +15,7 @@
 
 FATHOM_WITHOUT_HOOKS
 
-// Of swift/ABI/Task.h, class Job and AsyncTask.
+// Offsets by swift/ABI/Task.h, class Job and AsyncTask.
 #define TASK_ID 36u
 #define TASK_RESUME_FUNCTION 56u  // and its context, the next word
 
@@ -24,8 +26,8 @@ FATHOM_WITHOUT_HOOKS
 struct task_code task_code;
 static void *(*current_task)(void);
 
-// Places where the register was seen to hold a context. Which variable it holds at one place, coming from one place,
-// the compiler decided: once seen, there it always does.
+// Places where the register was seen to hold a context. The compiler decided which variable it holds at a place that is
+// reached from another given place. So once a context was seen there, there always is one.
 static uint64_t known[KNOWN_LIMIT];
 
 static int find_library(struct dl_phdr_info *info, size_t size, void *data) {
@@ -58,16 +60,17 @@ EXPORT void fathom_swift_tasks(void *(*current)(void), void *run) {
     }
 }
 
-// Whether the address is a context: callers' contexts lead from it to a task's first, and each has code to go on with,
-// in a module that the runtime knows. Other memory may well begin like a context; what is taken for one here is
-// followed unseen from then on. What is none is found out each time: by nothing where it is not aligned, by a system
-// call (under a microsecond) where it cannot be read, by one a link and the lock where it can.
+// Whether the address is a context: callers' contexts lead from it to a task's first one, and each has code to go on
+// with, in a module that the runtime knows. Other memory may well begin like a context, but what is taken for one here
+// is from then on followed without being checked. An address that is no context is found out anew each time. That takes
+// nothing where the address is not aligned; one system call (under a microsecond) where it cannot be read; and one
+// system call for each link, and the lock, where it can.
 static int is_context(uintptr_t context) {
     uintptr_t code[FATHOM_TASK_DEPTH_LIMIT];
     uint32_t count = 0;
     while (context && count < FATHOM_TASK_DEPTH_LIMIT) {
         const uintptr_t *words = (const uintptr_t *)context;
-        // Aligned to 16, both words are on one page.
+        // Both words are on one page, because they are aligned to 16.
         if (context & 15 || !system_is_readable((const void *)context)) return 0;
         code[count++] = words[1];
         context = words[0];
@@ -76,10 +79,10 @@ static int is_context(uintptr_t context) {
 }
 
 static int holds_context(uintptr_t function, uintptr_t call_site, uintptr_t context) {
-    // Fibonacci hashing; a wrong hit would have to agree in 52 bits.
+    // Fibonacci hashing. A wrong hit would have to agree in 52 bits.
     uint64_t key = (function ^ call_site << 24 ^ call_site >> 40) * 0x9e3779b97f4a7c15ull | 1;
     uint64_t *slot = &known[key >> 52 & (KNOWN_LIMIT - 1)];
-    // Relaxed, here and below: the word is all there is to know.
+    // Relaxed, here and below: nothing else depends on the word.
     if (__atomic_load_n(slot, __ATOMIC_RELAXED) == key) return 1;
     if (!is_context(context)) return 0;
     __atomic_store_n(slot, key, __ATOMIC_RELAXED);
@@ -88,7 +91,7 @@ static int holds_context(uintptr_t function, uintptr_t call_site, uintptr_t cont
 
 int task_piece_begins(const struct frame *caller, const struct frame *call) {
     if (call->call_site - task_code.low >= task_code.size) return 0;
-    // Code that was inlined into a piece has its call site, too.
+    // Code that was inlined into a piece has the piece's call site, too.
     return !(caller->function && caller->call_site == call->call_site && frame_sp(caller) == frame_sp(call));
 }
 

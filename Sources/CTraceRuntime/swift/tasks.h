@@ -5,14 +5,14 @@
 
 #include "../follow/thread.h"
 
-// Where the library is that runs tasks, or what does in the product.
+// Where the library is that runs tasks, or the function in the product that runs them.
 struct task_code {
     uintptr_t low, size;
 };
 extern struct task_code task_code __attribute__((visibility("hidden")));
-// Whether the call that begins is a piece of a task: called by the library that runs tasks.
+// Whether the call that begins is a piece of a task, which is so when the library that runs tasks called it.
 int task_piece_begins(const struct frame *caller, const struct frame *call);
-// Says whose piece the innermost call is, if a task runs. Room is there.
+// Says whose piece the innermost call is, if a task is running. There must be room.
 void task_put(struct thread *t, uintptr_t context);
 
 #endif
