@@ -1,9 +1,9 @@
 package import CTraceFormat
 internal import Glibc
 
-/// The `buffers` file: shared memory that traced processes write chunks into, mapped whole.
+/// The `buffers` file: shared memory that traced processes write chunks into. It is mapped whole.
 ///
-/// The file is sparse. Processes allocate the slots they use; a slot that was drained is used again.
+/// The file is sparse. Processes allocate the slots they use, and a slot that was drained is used again.
 package final class SharedBuffers: @unchecked Sendable {
     package let header: UnsafeMutablePointer<fathom_buffers>
     package let slotSize: Int
@@ -13,26 +13,26 @@ package final class SharedBuffers: @unchecked Sendable {
     private let wordsOffset: Int
     private let slotsOffset: Int
     private let slotLimit: UInt32
-    /// Slots ever used.
+    /// How many slots were ever used.
     private var high: UInt32 = 0
     /// Room for one chunk's payload.
     private let payload: UnsafeMutableRawBufferPointer
-    /// What the head of the file is to be, up to the first field that programs write.
+    /// What the head of the file must say, up to the first field that programs write.
     private var fixed = fathom_buffers()
     private static let fixedSize = MemoryLayout<fathom_buffers>.offset(of: \.recorder_due)!
     private var control = FATHOM_CONTROL_RECORD
-    /// A program has written over the head.
+    /// Whether a program has written over the head.
     package private(set) var isSpoiled = false
     private let directory: SessionDirectory
     private static let name = SessionFile.buffers.name
-    /// A descriptor of the file, whatever becomes of its path.
+    /// A descriptor of the file, which stays good whatever becomes of its path.
     private let reading: Int32
     /// Keeps a place among the descriptors for the moment in which the file is opened again.
     private var spare: Int32
 
     /// The largest page of any supported machine.
     private static let largestPage = 65536
-    /// What the runtime takes for a page.
+    /// The size of a page, as the runtime takes it.
     #if arch(x86_64)
         private static let headPage = 4096
     #else
@@ -57,12 +57,12 @@ package final class SharedBuffers: @unchecked Sendable {
         reading = directory.reopen(Self.name, O_RDONLY)
         guard reading >= 0 else { throw .cannotCreate(path: path, errno: errno) }
         spare = Self.takeDescriptor()
-        // The first page is written, not left to be allocated when somebody touches it: a full disk shows here. Later ones
-        // the runtime allocates before it touches them.
+        // The first page is written, not left to be allocated when somebody touches it, so that a full disk shows here.
+        // The runtime allocates later pages before it touches them.
         let error = writeAll([UInt8](repeating: 0, count: Self.headPage), to: descriptor)
         guard error == 0 else { throw .cannotCreate(path: path, errno: error) }
         let windowSlots = Int(fathom_window_slots(UInt32(slotSize)))
-        // As many slots as the file system lets the file have.
+        // There are as many slots as the file system lets the file have.
         var slotLimit = Int(FATHOM_SLOT_LIMIT)
         while ftruncate(descriptor, slotsOffset + slotLimit * slotSize) != 0 {
             guard slotLimit > windowSlots else { throw .cannotCreate(path: path, errno: errno) }
@@ -102,12 +102,12 @@ package final class SharedBuffers: @unchecked Sendable {
         if spare >= 0 { close(spare) }
     }
 
-    /// Slots in a state, FATHOM_SLOT_*. Those that were never used are not looked at: they are holes in the file, and no
-    /// room may be left to fill one.
+    /// The slots in a state, FATHOM_SLOT_*. Slots that were never used are not looked at: they are holes in the file,
+    /// and no room may be left to fill one.
     ///
-    /// - Parameter known: slots that are not asked for.
+    /// - Parameter known: slots that are left out.
     package func slots(in state: UInt32, except known: [Int: some Any] = [Int: Never]()) -> [Slot] {
-        // Never less than before, nor more than there are, whatever a program wrote there.
+        // The number never falls, and never exceeds the number of slots, whatever a program wrote there.
         high = max(high, min(fathom_load32(&header.pointee.slot_high), slotLimit))
         var snapshot = [UInt32](repeating: 0, count: Int(high))
         let isRead = snapshot.withUnsafeMutableBytes { read($0, at: wordsOffset) }
@@ -115,7 +115,8 @@ package final class SharedBuffers: @unchecked Sendable {
         var firstData = 0
         return snapshot.indices.compactMap { index in
             guard fathom_slot_state(snapshot[index]) == state, known[index] == nil else { return nil }
-            // Before the chunk, which is whole once the word says so. A word that is not 0 is in no hole.
+            // The word is read before the chunk, which is whole once the word says so. A word that is not 0 is in no
+            // hole.
             let word = snapshot[index] == 0 ? 0 : fathom_load32(words + index)
             guard fathom_slot_state(word) == state else { return nil }
             if state == FATHOM_SLOT_FREE, isHole(at: offset(of: index), &firstData) { return nil }
@@ -125,14 +126,15 @@ package final class SharedBuffers: @unchecked Sendable {
         }
     }
 
-    /// Whether a slot that is told to be free was never written to. A program may say that all have been used, and to read a hole
-    /// takes a page of memory. Not to be asked of others: a network's file system may not know yet what was written.
+    /// Whether a slot that is said to be free was never written to. A program may say that all slots have been used,
+    /// and reading a hole takes a page of memory. Do not ask this about other slots: a network file system may not know
+    /// yet what was written.
     ///
-    /// - Parameter firstData: an offset that no data is before, from the slots on that were asked for earlier.
+    /// - Parameter firstData: an offset that no data lies before, counted from the slots that were asked for earlier.
     private func isHole(at offset: Int, _ firstData: inout Int) -> Bool {
         if offset >= firstData {
             let data = lseek(reading, off_t(offset), Self.seekData)
-            // ENXIO: nothing but holes follows. Where the file system does not know, all is data.
+            // ENXIO means that nothing but holes follows. Where the file system cannot tell, everything counts as data.
             firstData = data >= 0 ? Int(data) : errno == ENXIO ? .max : offset
         }
         return offset + MemoryLayout<fathom_chunk>.size <= firstData
@@ -141,19 +143,19 @@ package final class SharedBuffers: @unchecked Sendable {
     /// SEEK_DATA, which Swift does not see.
     private static let seekData: Int32 = 3
 
-    /// A slot that is not free, and its chunk's header as it was when it was looked at.
+    /// A slot that is not free, with its chunk's header as it was when the slot was looked at.
     package struct Slot {
         package let index: Int
         package let isFull: Bool
-        /// The process's index, of which the word has 30 bits.
+        /// The process's index, of which the word holds 30 bits.
         package let owner: UInt32
         package var header: fathom_chunk
     }
 
-    /// What a slot's word says when a program has written over it.
+    /// What a slot's word says after a program has written over it.
     package static let noState: UInt32 = 3
 
-    /// Lets programs have the slot again; its chunk is none any more.
+    /// Lets programs have the slot again. Its chunk then counts no more.
     package func free(_ slot: Slot) {
         if slot.header.magic != 0 {
             let chunk = (base + offset(of: slot.index)).assumingMemoryBound(to: fathom_chunk.self)
@@ -162,7 +164,8 @@ package final class SharedBuffers: @unchecked Sendable {
         fathom_store32(words + slot.index, FATHOM_SLOT_FREE)
     }
 
-    /// The payload of a slot's chunk, copied: it stays as it is until the next one is read. Nil when it is not there.
+    /// A copy of the payload of a slot's chunk, which stays as it is until the next payload is read. Nil when it is not
+    /// there.
     package func payload(of slot: Slot) -> UnsafeRawPointer? {
         let bytes = UnsafeMutableRawBufferPointer(rebasing: payload[..<Int(slot.header.used)])
         return read(bytes, at: offset(of: slot.index) + MemoryLayout<fathom_chunk>.size)
@@ -171,12 +174,13 @@ package final class SharedBuffers: @unchecked Sendable {
 
     private func offset(of slot: Int) -> Int { slotsOffset + slot * slotSize }
 
-    /// Read from the file, not from the mapping: where that has a hole and the file system no room, a look would be SIGBUS.
+    /// Reads from the file, not from the mapping. If the mapping has a hole there and the file system has no room,
+    /// touching it would raise SIGBUS.
     private func read(_ bytes: UnsafeMutableRawBufferPointer, at offset: Int) -> Bool {
         bytes.isEmpty || pread(reading, bytes.baseAddress, bytes.count, off_t(offset)) == bytes.count
     }
 
-    /// Takes back what a program wrote over what only the recorder writes, so that others find it as it was.
+    /// Undoes what a program wrote over the parts that only the recorder writes, so that others find them as they were.
     package func repair() {
         withUnsafeBytes(of: &fixed) { fixed in
             let now = UnsafeMutableRawPointer(header)
@@ -191,9 +195,10 @@ package final class SharedBuffers: @unchecked Sendable {
         if fathom_load32(&header.pointee.slot_high) > slotLimit { isSpoiled = true }
     }
 
-    /// A count of calls that programs keep in the head; 0 when it cannot be one.
+    /// A count of calls that programs keep in the head; 0 when it cannot be true.
     ///
-    /// - Parameter ticks: since the session began. A call takes more than one, even on many processors at once.
+    /// - Parameter ticks: ticks since the session began. A call takes more than one tick, even on many processors at
+    ///   once.
     package func count(_ field: KeyPath<fathom_buffers, UInt64>, within ticks: UInt64) -> UInt64 {
         let count = header.pointee[keyPath: field]
         if count / 256 <= ticks { return count }
@@ -201,7 +206,7 @@ package final class SharedBuffers: @unchecked Sendable {
         return 0
     }
 
-    /// A program that was started and cannot be recorded, hooks or not.
+    /// A program that was started and cannot be recorded, whether or not it has hooks.
     package struct Missed {
         package var ticks: UInt64
         package var pid: UInt32
@@ -209,7 +214,7 @@ package final class SharedBuffers: @unchecked Sendable {
         package var path: [UInt8]
     }
 
-    /// Notes from the `first` on, in order; nil for what is no note, or none any more.
+    /// Notes from number `first` on, in order; nil in place of a note that is missing or no longer valid.
     package func missed(from first: Int) -> [Missed?] {
         let stride = MemoryLayout<fathom_missed>.size, pathOffset = MemoryLayout<fathom_missed>.offset(of: \.path)!
         let start = Int(fathom_missed_offset(UInt32(wordsOffset)))
@@ -223,12 +228,12 @@ package final class SharedBuffers: @unchecked Sendable {
         }
     }
 
-    /// Says when the recorder means to have looked again, so that a thread may wait for a buffer that could be emptied but for
-    /// a processor.
+    /// Says when the recorder means to have looked again, so that a thread may wait for a buffer that only a lack of
+    /// processor time keeps from being emptied.
     ///
     /// - Parameters:
-    ///   - isStarving: the recorder knows that it gets too little of the processors.
-    ///   - wakesOne: the thread that has waited longest may go on.
+    ///   - isStarving: whether the recorder knows that it gets too little processor time.
+    ///   - wakesOne: whether the thread that has waited longest may go on.
     package func announce(due nanoseconds: UInt64, isStarving: Bool, wakesOne: Bool) {
         let due = UInt32(truncatingIfNeeded: nanoseconds / 1_000_000) << UInt32(FATHOM_DUE_SHIFT)
         fathom_store32(&header.pointee.recorder_due, due | (isStarving ? FATHOM_DUE_STARVING : 0))
@@ -240,11 +245,12 @@ package final class SharedBuffers: @unchecked Sendable {
         fathom_store32(&header.pointee.control, control)
     }
 
-    /// Whether any other process has the file mapped, a forked child that has made no calls yet among them; nil when the
-    /// buffers were lost sight of meanwhile: then they are left to the reader, for what is mapped here holds nothing.
+    /// Whether any other process has the file mapped, including a forked child that has made no calls yet. Nil when the
+    /// buffers could not be mapped again; then they are left to the reader, because what is mapped here holds nothing.
     ///
-    /// A read lease is granted only when nobody has the file open or mapped for writing (fcntl(2), F_SETLEASE), so our own
-    /// mapping goes meanwhile. The kernel may let go of an ended process's mappings a moment after it is waited for.
+    /// A read lease is granted only when nobody has the file open or mapped for writing (fcntl(2), F_SETLEASE), so our
+    /// own mapping is taken away meanwhile. The kernel may drop an ended process's mappings a moment after the process
+    /// is waited for.
     package func areInUse() -> Bool? {
         mmap(base, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0)
         var isInUse = false
@@ -254,7 +260,7 @@ package final class SharedBuffers: @unchecked Sendable {
             usleep(1000)
         }
         if spare >= 0 { close(spare) }
-        // Without its name where it was removed, by its name where there is no /proc.
+        // The file is opened without its name, in case it was removed; and by its name where there is no /proc.
         var descriptor = open("/proc/self/fd/\(reading)", O_RDWR | O_CLOEXEC)
         if descriptor < 0 { descriptor = directory.reopen(Self.name, O_RDWR) }
         guard descriptor >= 0 else { return nil }
@@ -266,15 +272,15 @@ package final class SharedBuffers: @unchecked Sendable {
 
     private static func takeDescriptor() -> Int32 { open("/", O_RDONLY | O_CLOEXEC) }
 
-    /// From now on this process, a fork's child, is the recorder.
+    /// Makes this process, a fork's child, the recorder from now on.
     package func takeOver() { fathom_store32(&header.pointee.recorder_pid, UInt32(getpid())) }
 
-    /// Processes that go on keep their chunks here, for the reader to find.
+    /// Leaves the buffers to processes that go on. They keep their chunks here, where the reader finds them.
     package func leave() {
         fathom_store32(&header.pointee.recorder_due, 0)
         fathom_store32(&header.pointee.recorder_pid, 0)
     }
 
-    /// Everything was drained and nobody writes any more.
+    /// Removes the file, when everything was drained and nobody writes any more.
     package func remove() { directory.remove(Self.name) }
 }

@@ -1,15 +1,15 @@
 internal import CTraceFormat
 
-/// The shared buffers: chunks the recorder had no chance to write to the log.
+/// Copies of the chunks in the shared buffers, which the recorder had no chance to write to the log.
 ///
-/// Processes may still be writing, so every slot is copied.
+/// Every slot is copied, because processes may still be writing.
 final class SlotBuffers {
     static let name = SessionFile.buffers.name
 
     let header: FileHeader?
-    /// Calls lost by processes that never got a slot.
+    /// The number of calls lost by processes that never got a slot.
     let unplacedCalls: UInt64
-    /// The recorder was at work, or killed, when the file was read.
+    /// The id of the recorder that was at work, or was killed, when the file was read.
     let recorderPID: UInt32
     private(set) var chunks: [Chunk] = []
     private var copies: [UnsafeMutableRawPointer] = []
@@ -79,19 +79,20 @@ final class SlotBuffers {
         return raw
     }
 
-    /// Copies one slot: `used` first, then the bytes it counts, then a look whether the slot changed hands meanwhile.
+    /// Copies one slot: first `used`, then the bytes that it counts. Then looks whether the slot has changed hands
+    /// meanwhile.
     private static func copy(
         _ file: PlainFile, at offset: Int, slotSize: Int, damage: DamageLog, isAlive: (_ pid: UInt32) -> Bool
     ) -> (chunk: Chunk, bytes: UnsafeMutableRawPointer)? {
         var header = fathom_chunk()
-        // A chunk that is being begun has no magic yet.
+        // A chunk that is just being begun has no magic yet.
         guard file.read(&header, at: offset), header.magic == FATHOM_CHUNK_MAGIC else { return nil }
         func fail() -> (Chunk, UnsafeMutableRawPointer)? {
             damage.report(
                 Damage(file: name, offset: UInt64(offset), lostBytes: UInt64(slotSize), kind: .chunkHeader))
             return nil
         }
-        // What may yet be taken back counts when nobody is left to do that.
+        // Records that may yet be taken back count when nobody is left to take them back.
         let used = !isAlive(header.pid) ? fathom_chunk_written(&header) : header.used
         fathom_load_fence()
         guard fathom_chunk_is_sound(&header, used, UInt32(slotSize), 0, .max) != 0 else { return fail() }

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// One place of a session that is not as it was written, and what was lost by it.
+/// One place of a session that is not as it was written, and what was lost because of it.
 public struct Damage: Equatable, Sendable {
     /// What is wrong.
     public enum Kind: Equatable, Sendable {
@@ -9,11 +9,11 @@ public struct Damage: Equatable, Sendable {
         case truncated
         /// The log is shorter than it was when the recording ended.
         case cutShort
-        /// What the recorder said at the end, in the file header.
+        /// The loss counts, which the recorder writes into the file header at the end, are damaged.
         case lossCounts
-        /// The program had written over that many chunks before they could be saved.
+        /// The program had written over this many chunks before they could be saved.
         case spoiledChunks(UInt64)
-        /// It had written over the buffers' head.
+        /// The program had written over the head of the buffers.
         case spoiledHead
         case payloadSum
         case malformedRecord

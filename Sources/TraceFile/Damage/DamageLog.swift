@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// Damage found so far, each once. Readers of one session share it, on any number of threads.
+/// The damage found so far, each place once. Readers of one session share it, on any number of threads.
 public final class DamageLog {
     private var found: [Damage] = []
     private let lock: UnsafeMutablePointer<pthread_mutex_t>

@@ -1,13 +1,13 @@
-/// Calls that a recording knows it has not got, beyond the gaps that chunks tell of themselves.
+/// Calls that a recording knows it lacks, beyond the gaps that chunks themselves tell of.
 public struct Losses: Sendable, Equatable {
     /// Calls that found no buffer: the file system was full, or the size cap was reached.
     public var unplacedCalls: UInt64 = 0
     /// Calls in chunks that could not be written to the log.
     public var unwrittenCalls: UInt64 = 0
-    /// Why they could not; 0: the size cap.
+    /// The error that kept them from being written; 0 for the size cap.
     public var writeError: Int32 = 0
 
-    /// Calls that the record options left out, as was asked for.
+    /// Calls that the record options left out, as the user asked.
     public var leftOutCalls: UInt64 = 0
 
     public var calls: UInt64 { unplacedCalls.addingClamped(unwrittenCalls) }
@@ -24,8 +24,8 @@ extension Losses: CustomStringConvertible {
 }
 
 extension UInt64 {
-    /// The sum, or the greatest number there is: what a damaged file or a program that wrote over
-    /// its counts says may be anything.
+    /// The sum, or the greatest possible number: a damaged file, or a program that wrote over its counts, may say any
+    /// number.
     package func addingClamped(_ other: UInt64) -> UInt64 {
         let (sum, overflow) = addingReportingOverflow(other)
         return overflow ? .max : sum

@@ -4,7 +4,7 @@ package struct RecordingLosses {
     package var unwrittenCalls: UInt64
     package var leftOutCalls: UInt64
     package var spoiledChunks: UInt64
-    /// The program had written over what counts them: more may be missing.
+    /// Whether the program had written over these counts. Then more may be missing.
     package var isSpoiled: Bool
 
     package init(

@@ -1,12 +1,12 @@
 internal import Glibc
 
-/// Why a session cannot be read at all. What is only damaged is collected as ``Damage`` instead.
+/// Why a session cannot be read at all. Mere damage is collected as ``Damage`` instead.
 public enum TraceFileError: Error, Equatable {
     /// `path` is neither a session directory nor a program that has one beside it.
     case notASession(path: String)
     /// The system refused to open, inspect or map `path`.
     case unreadable(path: String, errno: Int32)
-    /// `path` is a pipe, a directory, a device: nothing that can be mapped.
+    /// `path` is a pipe, a directory or a device, which cannot be mapped.
     case notAFile(path: String)
     /// The session was written by another version of the format.
     case unsupportedVersion(path: String, found: UInt32, supported: UInt32)
@@ -15,7 +15,7 @@ public enum TraceFileError: Error, Equatable {
 }
 
 extension TraceFileError {
-    /// What is the matter with a file, without its name.
+    /// What is wrong with a file, without its name.
     var reason: String {
         switch self {
         case .unreadable(_, let number): String(cString: strerror(number))

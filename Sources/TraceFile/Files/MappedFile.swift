@@ -2,17 +2,17 @@ internal import Glibc
 
 /// A file mapped read-only into memory.
 ///
-/// The mapping is shared, so what other processes append within the mapped size shows through.
+/// The mapping is shared, so what other processes write within the mapped size shows through.
 public final class MappedFile {
     /// First byte of the mapping; meaningless when ``size`` is 0.
     public let start: UnsafeRawPointer
-    /// Bytes mapped: the file's size when it was opened.
+    /// The number of bytes mapped, which is the file's size when it was opened.
     public let size: Int
     /// Bytes the file takes on disk or in memory; less than `size` when it has holes.
     public let allocatedSize: Int
     private let file: PlainFile
     private static let releaseSize = 4 << 20
-    /// What Linux maps around a fault: 64 KiB (fault_around_bytes).
+    /// The size of what Linux maps around a fault: 64 KiB (fault_around_bytes).
     private static let neighbourhood = 64 << 10
 
     /// Maps all of the file at `path`.
@@ -41,24 +41,24 @@ public final class MappedFile {
     /// - Returns: Whether the file holds that much at `offset`.
     func read<Value: BitwiseCopyable>(_ value: inout Value, at offset: Int) -> Bool { file.read(&value, at: offset) }
 
-    /// What one reader has read and not given back yet: offsets, and how many bytes between them.
+    /// What one reader has read and not given back yet: where it starts and how many bytes it has.
     struct ReadStretch {
         fileprivate var start = 0
         fileprivate var end = 0
         fileprivate var size = 0
     }
 
-    /// Says that the reader of `stretch` has read `bytes` and does not need them for now; reading them again is allowed.
+    /// Says that the reader of `stretch` has read `bytes` and does not need them for now. They may be read again.
     ///
-    /// Pages are given back to the system a few megabytes at a time: a fault maps its neighbours too, so giving back
-    /// each chunk alone would leave most of them mapped again by the next. Pages of other readers in between may go with
-    /// them; that costs those a fault.
+    /// Pages are given back to the system a few megabytes at a time. A fault maps its neighbours too, so if each chunk
+    /// were given back alone, the next one would map most of its pages again. Pages that other readers use in between
+    /// may go as well, which costs those readers a fault.
     ///
-    /// - Parameter isLast: the reader is through: all that is left is given back.
+    /// - Parameter isLast: whether the reader is through, so that all that is left is given back.
     func release(_ bytes: UnsafeRawBufferPointer, of stretch: inout ReadStretch, isLast: Bool) {
         guard let base = bytes.baseAddress, base >= start, base + bytes.count <= start + size else { return }
         let first = base - start
-        // Chunks of a thread stand in the log nearly in order; one far back begins another pass.
+        // Chunks of a thread are nearly in order in the log. One that is far back begins another pass.
         if stretch.size == 0 || first < stretch.start - MappedFile.releaseSize {
             giveBack(stretch)
             stretch = ReadStretch(start: first, end: first)

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// A file that is open to be read.
+/// A file that is open for reading.
 final class PlainFile {
     let descriptor: Int32
     /// In bytes, when it was opened.
@@ -10,7 +10,7 @@ final class PlainFile {
 
     /// - Throws: ``TraceFileError/unreadable(path:errno:)``, ``TraceFileError/notAFile(path:)``.
     init(path: String) throws(TraceFileError) {
-        // A pipe without a writer would wait for one.
+        // Without O_NONBLOCK, opening a pipe that has no writer would wait for one.
         descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else { throw .unreadable(path: path, errno: errno) }
         var status = stat()
@@ -23,8 +23,8 @@ final class PlainFile {
 
     deinit { if descriptor >= 0 { close(descriptor) } }
 
-    /// Reads `buffer` full from `offset`. Holes are zeros, and stay holes: where the file system is full, a look at a mapped
-    /// one would end in SIGBUS.
+    /// Reads `buffer` full from `offset`. Holes read as zeros, and stay holes. Where the file system is full, touching
+    /// a mapped hole would raise SIGBUS.
     ///
     /// - Returns: Whether the file holds that much.
     func read(_ buffer: UnsafeMutableRawBufferPointer, at offset: Int) -> Bool {

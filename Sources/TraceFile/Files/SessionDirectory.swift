@@ -1,22 +1,24 @@
 internal import Glibc
 
-/// The directory that one recording fills. It and its files are for their owner alone: they hold what a program did.
+/// The directory that one recording fills. It and its files are readable by their owner alone, because they hold what a
+/// program did.
 ///
-/// An existing session of the same name moves to NAME.old, replacing only a session there. Files of a session are told by
-/// what they begin with, never by their names; whatever else is there is left alone.
+/// An existing session of the same name moves to NAME.old, and replaces only a session there. Files of a session are
+/// known by what they begin with, never by their names alone. Whatever else is there is left alone.
 package final class SessionDirectory {
-    /// Absolute.
+    /// The absolute path.
     package let path: String
-    /// The same, byte for byte: directories need not be called in UTF-8.
+    /// The same path, byte for byte, because the names of directories need not be UTF-8.
     package let rawPath: [CChar]
-    /// Locked, and never closed, until the recorder ends: nobody sets this session aside meanwhile. Files are made and
-    /// removed through it, so that they are this directory's whatever becomes of its path.
+    /// A descriptor of the directory, locked and never closed until the recorder ends, so that nobody sets this session
+    /// aside meanwhile. Files are made and removed through it, so that they are in this directory whatever becomes of
+    /// its path.
     private let descriptor: Int32
     private let isNew: Bool
     /// The inodes of the files that were made here.
     private var made: [String: ino_t] = [:]
 
-    /// - Throws: ``SessionFileError``: the place is taken by something else, or cannot be written to.
+    /// - Throws: ``SessionFileError`` when something else has the place, or it cannot be written to.
     package init(creating name: String) throws(SessionFileError) {
         var name = name
         while name.hasSuffix("/") && name.count > 1 { name.removeLast() }
@@ -47,7 +49,7 @@ package final class SessionDirectory {
         return file
     }
 
-    /// Opens a file that was made here, if it is still what has its name.
+    /// Opens a file that was made here, if the name still leads to that file.
     ///
     /// - Returns: A descriptor, which is the caller's, or -1.
     package func reopen(_ name: String, _ access: Int32) -> Int32 {
@@ -69,7 +71,8 @@ package final class SessionDirectory {
         }
     }
 
-    /// Puts `text` in the place of a file at once: who reads it meanwhile reads the old or the new.
+    /// Puts `text` in the place of a file at once: a program that reads the file meanwhile reads the old or the new
+    /// text.
     package func replace(_ name: String, by text: String) throws(SessionFileError) {
         let temporary = name + ".new"
         try create(temporary, holding: text)
@@ -81,7 +84,7 @@ package final class SessionDirectory {
         made[name] = made.removeValue(forKey: temporary)
     }
 
-    /// Removes a file that was made here, if it is still what has its name.
+    /// Removes a file that was made here, if the name still leads to that file.
     package func remove(_ name: String) {
         var status = stat()
         guard fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0, status.st_ino == made[name] else { return }
@@ -89,22 +92,22 @@ package final class SessionDirectory {
         made[name] = nil
     }
 
-    /// Leaves nothing behind: there is nothing to record.
+    /// Removes everything, because there is nothing to record.
     package func discard() {
         for name in made.keys { remove(name) }
         if isNew { rmdir(rawPath) }
     }
 
-    /// Sets aside the session that has the name, so that the name is an empty directory's.
+    /// Sets aside the session that has the name, so that the name leads to an empty directory.
     ///
-    /// - Returns: Whether that is a new one.
+    /// - Returns: Whether that directory is new.
     private static func makeRoom(at name: String) throws(SessionFileError) -> Bool {
         let existing = open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard existing >= 0 else { throw .notOurs(path: name) }
         defer { close(existing) }
         let files = SessionFiles.names(in: existing)
         if files.isEmpty { return false }
-        // Renamed, a link would be set aside, and not what it leads to.
+        // If a link were renamed, the link would be set aside, and not the session it leads to.
         guard !isLink(name), SessionFiles.areASession(files, in: existing) else { throw .notOurs(path: name) }
         guard !isBeingRecorded(existing) else { throw .isBeingRecorded(path: name) }
         try setAside(name)
@@ -118,7 +121,7 @@ package final class SessionDirectory {
         guard rename(name, old) == 0 else { throw .cannotCreate(path: name, errno: errno) }
     }
 
-    /// Removes an older session that holds nothing but its own files.
+    /// Removes an older session, if it holds nothing but its own files.
     private static func remove(old: String) throws(SessionFileError) {
         let directory = open(old, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
         guard directory >= 0 else { throw .notOurs(path: old) }

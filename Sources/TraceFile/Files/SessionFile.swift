@@ -1,14 +1,14 @@
 internal import CTraceFormat
 
-/// The files of a session. Their names stand here and nowhere else.
+/// The files of a session. This is the only place that has their names.
 public enum SessionFile {
     /// Chunks, as the recorder took them from the buffers.
     case trace
-    /// Memory that traced processes write; it is gone once everything is in the log.
+    /// The memory that traced processes write. It is gone once everything is in the log.
     case buffers
     /// What was run, where and how.
     case description
-    /// Sums that a reader keeps, so that the next one need not read everything.
+    /// Sums that a reader keeps, so that the next reader need not read everything.
     case aggregate
 
     public var name: String {
@@ -20,7 +20,7 @@ public enum SessionFile {
         }
     }
 
-    /// The file that has this name. One that is to take another's place has a longer one.
+    /// The file that has this name. A file that is to replace another one has a longer name.
     init?(named name: String) {
         switch name {
         case SessionFile.trace.name: self = .trace
@@ -32,13 +32,13 @@ public enum SessionFile {
         }
     }
 
-    /// Whether a file that begins with these bytes is such a one.
+    /// Whether a file that begins with these bytes is this file of a session.
     func isBegun(by bytes: Slice<UnsafeMutableRawBufferPointer>) -> Bool {
         switch self {
         case .trace: bytes.starts(with: Self.bytes(FATHOM_TRACE_MAGIC))
         case .buffers: bytes.starts(with: Self.bytes(FATHOM_BUFFERS_MAGIC))
         case .description: bytes.starts(with: SessionDescription.start.utf8)
-        // What its log was comes first.
+        // The file begins with the identity of its log.
         case .aggregate: bytes.indices.contains { bytes[$0...].starts(with: "FATHAGG".utf8) }
         }
     }

@@ -4,7 +4,7 @@ internal import Glibc
 public enum SessionFileError: Error, Equatable, CustomStringConvertible {
     case cannotCreate(path: String, errno: Int32)
     case notOurs(path: String)
-    /// A session that holds `file`, too, which is not its own.
+    /// The session also holds `file`, which is not one of a session.
     case holdsOthers(path: String, file: String)
     case isBeingRecorded(path: String)
     case noSharedMemory(path: String, errno: Int32)

@@ -1,8 +1,9 @@
 internal import Glibc
 
-/// Which files in a directory are a session's.
+/// Tells which files in a directory are a session's.
 public enum SessionFiles {
-    /// Whether a file of the session at `path` may be put where `file` is: there is none, or one of a session.
+    /// Whether a file of the session at `path` may replace `file`: there is no such file yet, or it is one of a
+    /// session.
     public static func canReplace(_ file: SessionFile, at path: String) -> Bool {
         let directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard directory >= 0 else { return false }
@@ -12,16 +13,16 @@ public enum SessionFiles {
         return isOne(file.name, in: directory)
     }
 
-    /// Whether files make a session: its log, its buffers, or nothing but what it is described by.
+    /// Whether files make a session: they include its log or its buffers, or are nothing but its description.
     static func areASession(_ names: [String], in directory: Int32) -> Bool {
         [SessionFile.trace, .buffers].contains { isOne($0.name, in: directory) }
             || names.allSatisfy { isOne($0, in: directory) }
     }
 
-    /// Whether a file is one of a session: it has one's name, is a plain file, and begins as that does.
+    /// Whether a file is one of a session: it has such a name, is a plain file, and begins as that file does.
     static func isOne(_ name: String, in directory: Int32) -> Bool {
         guard let kind = SessionFile(named: name) else { return false }
-        // A pipe without a writer would wait for one.
+        // Without O_NONBLOCK, opening a pipe that has no writer would wait for one.
         let file = openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard file >= 0 else { return false }
         defer { close(file) }
@@ -33,9 +34,9 @@ public enum SessionFiles {
         }
     }
 
-    /// The names of all files in a directory, its own and its parent's left out.
+    /// The names of all files in a directory, except `.` and `..`.
     static func names(in directory: Int32) -> [String] {
-        // fdopendir takes the descriptor for itself; another one, with a position of its own.
+        // fdopendir takes over its descriptor, so it gets another one, with a position of its own.
         let descriptor = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0, let stream = fdopendir(descriptor) else { return [] }
         defer { closedir(stream) }

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// What a session says of the machine it was made on.
+/// What a session says about the machine it was made on.
 struct HostFacts {
     var name: String
     var kernel: String

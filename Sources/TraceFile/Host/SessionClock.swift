@@ -20,7 +20,7 @@ package struct SessionClock {
         ticksPerSecond = 1_000_000_000
     }
 
-    /// Measures the rate over the time since `start`; the reader refines it with the moments in the chunks.
+    /// Measures the rate over the time since `start`. The reader refines it with the moments in the chunks.
     ///
     /// Two readings a millisecond apart are good to some ten parts in a million.
     package mutating func calibrate() {
@@ -64,8 +64,8 @@ package struct SessionClock {
         return best
     }
 
-    /// The counter is the clock if it is invariant and the kernel does not distrust it: it keeps time by it, or by a
-    /// hypervisor's clock that is derived from it.
+    /// Whether the counter can be the clock. It can if it is invariant and the kernel trusts it, which is so when the
+    /// kernel keeps time by it, or by a hypervisor's clock that is derived from it.
     private static func counterIsTrusted() -> Bool {
         guard fathom_counter_is_invariant() != 0 else { return false }
         #if arch(x86_64)

@@ -21,53 +21,53 @@ public struct Chunk {
     public let endNanoseconds: UInt64
     /// Ticks the runtime took between the previous chunk's end and this one's beginning.
     public let switchTicks: UInt64
-    /// Calls that this chunk is the first to tell of; meaningful once `endTicks` is set.
+    /// Calls that this chunk is the first to tell of. The number means something only once `endTicks` is set.
     public let calls: UInt64
     public let lostCalls: UInt64
     public let orphanExits: UInt64
-    /// Open calls of `lane` at `beginTicks`, and how many of the innermost the payload lists.
+    /// The number of calls of `lane` open at `beginTicks`, and how many of the innermost of them the payload lists.
     public let depth: UInt32
     public let pathCount: UInt32
-    /// The outermost of them that were entered before a fork, or before recording was started.
+    /// How many of the outermost of them were entered before a fork, or before recording was started.
     public let inherited: UInt32
     public let lane: UInt32
     public let functionBase: UInt32
-    /// Enters or exits since the previous chunk left no record.
+    /// Whether enters or exits since the previous chunk left no record.
     public let hasGap: Bool
-    /// Recording was started before it: nothing is missing, but what is open the path tells.
+    /// Whether recording was started before the chunk. Then nothing is missing, but only the path tells what is open.
     public let restatesPath: Bool
-    /// Recording was stopped at its end.
+    /// Whether recording was stopped at the chunk's end.
     public let isStopped: Bool
     public let isLast: Bool
-    /// Pieces of Swift's tasks begin in it.
+    /// Whether pieces of Swift's tasks begin in the chunk.
     public let hasTasks: Bool
-    /// The checksums hold, or held when the chunk was written.
+    /// Whether the checksums hold, or held when the chunk was written.
     public let isSealed: Bool
-    /// The file ended before the payload did.
+    /// Whether the file ends before the payload does.
     public let isTruncated: Bool
-    /// Found in the log, not in a buffer's slot.
+    /// Whether it was found in the log, not in a slot of the buffers.
     let isLogged: Bool
     /// The header's offset in ``file``, in bytes.
     public let offset: UInt64
-    /// The payload that is there.
+    /// The part of the payload that is there.
     public let payload: UnsafeRawBufferPointer
 
     let payloadSum: UInt64
     private let flags: UInt8
-    /// Payload bytes the header speaks of.
+    /// The size of the payload according to the header, in bytes.
     let claimedSize: Int
 
     /// Size of a chunk header, in bytes.
     public static var headerSize: Int { MemoryLayout<fathom_chunk>.size }
 
-    /// Deepest open call path a header may claim; anything above is damage.
+    /// The deepest open call path that a header may claim. Anything deeper is damage.
     static var plausibleDepth: UInt32 { FATHOM_DEPTH_LIMIT }
 
     /// Reads the chunk whose header is at `header`, or returns nil when the header is not plausible.
     ///
     /// - Parameters:
     ///   - available: bytes from `header` to the end of what may be read; the payload is cut there.
-    ///   - used: payload bytes, when known better than from the header.
+    ///   - used: the number of payload bytes, when that is known better than from the header.
     init?(at header: UnsafeRawPointer, available: Int, used: Int? = nil, file: String, offset: UInt64) {
         guard available >= Chunk.headerSize else { return nil }
         self.init(
@@ -75,7 +75,7 @@ public struct Chunk {
             offset: offset)
     }
 
-    /// The same of a header that was read already: what `header` points to is not looked at.
+    /// Does the same for a header that was read already. What `header` points to is not looked at.
     init?(
         _ raw: fathom_chunk, at header: UnsafeRawPointer, available: Int, used: Int? = nil, file: String, offset: UInt64
     ) {
@@ -129,14 +129,15 @@ public struct Chunk {
     /// `trace` or `buffers`.
     public var file: String { isLogged ? TraceLog.name : SlotBuffers.name }
 
-    /// Thread name as it may be shown, or empty. Read from the header when it is asked for: there are many chunks.
+    /// The thread's name as it may be shown, or empty. It is read from the header when it is asked for, because there
+    /// are many chunks.
     public var name: String {
         let header = payload.baseAddress! - Chunk.headerSize
         let name = header.loadUnaligned(as: fathom_chunk.self).name
         return withUnsafeBytes(of: name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self).visible }
     }
 
-    /// Whether the payload is as it was sealed. Chunks without a checksum count as intact.
+    /// Whether the payload is as it was when it was sealed. Chunks without a checksum count as intact.
     ///
     /// - Complexity: O(payload), at memory speed.
     var payloadIsIntact: Bool {

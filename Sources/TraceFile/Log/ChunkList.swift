@@ -1,4 +1,5 @@
-/// The chunks of one thread, in a list that all threads share: a long recording has tens of thousands.
+/// The chunks of one thread, as a part of one list that all threads share. A long recording has tens of thousands of
+/// chunks.
 public struct ChunkList: RandomAccessCollection {
     private let all: [Chunk]
     private let range: Range<Int>
@@ -14,7 +15,7 @@ public struct ChunkList: RandomAccessCollection {
 
     public subscript(index: Int) -> Chunk { all[range.lowerBound + index] }
 
-    /// Some of them, counted from 0 again.
+    /// A part of the chunks, counted from 0 again.
     func part(_ part: Range<Int>) -> ChunkList {
         precondition(part.upperBound <= count)
         return ChunkList(all, range.lowerBound + part.lowerBound..<range.lowerBound + part.upperBound)

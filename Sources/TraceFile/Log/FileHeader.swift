@@ -7,14 +7,15 @@ struct FileHeader {
     var startNanoseconds: UInt64
     var ticksPerSecond: UInt64
     var startRealtimeNanoseconds: UInt64
-    /// Nil while the recorder has not seen the end, and when what it said then is damaged.
+    /// The losses; nil while the recorder has not seen the end, or when what it wrote then is damaged.
     var losses: Losses?
-    /// Size of the log in bytes, when the recorder saw the end.
+    /// The size of the log in bytes, if the recorder saw the end.
     var logSize: UInt64?
 }
 
 extension FileHeader {
-    /// What chunks tell of the clock when no header does: each has its moments in ticks and in ns. Nil without chunks.
+    /// Makes up for a missing header with what chunks tell about the clock, because each has its moments in ticks and
+    /// in ns. Nil without chunks.
     init?(_ chunks: [Chunk]) {
         guard let first = chunks.min(by: { $0.beginTicks < $1.beginTicks }) else { return nil }
         let isCounter = chunks.contains { $0.beginTicks != $0.beginNanoseconds }

@@ -5,51 +5,51 @@ internal import Glibc
 ///
 /// - Complexity: O(1) a record.
 public final class JoinedChunks {
-    /// The finished ones.
+    /// The chunks that are finished.
     public private(set) var chunks: [Chunk] = []
     private let name: String
     private var lane: UInt32 = 0
     private var depths: [UInt32: UInt32] = [:]
     private var begin: (time: UInt64, depth: UInt32, lane: UInt32) = (0, 0, 0)
-    /// What is open where the chunk begins, when it says so: three words a call.
+    /// The calls open where the chunk begins, when it tells them: three words a call.
     private var path: [UInt64] = []
     private var memory: [UnsafeMutableRawPointer] = []
-    /// Apart from the object: every access to that would be checked for others.
+    /// Kept outside the object, because Swift would check every access to the object's own properties for exclusivity.
     private let state: UnsafeMutablePointer<State>
 
-    /// Of the chunk being written.
+    /// The state of the chunk that is being written.
     private struct State {
         var records: UnsafeMutableRawPointer?
         var count = 0
         var capacity = 0
-        /// Of the last record, in ticks.
+        /// The time of the last record, in ticks.
         var time: UInt64 = 0
         var base = UInt64.max
         var depth: UInt32 = 0
-        /// In the chunk, and in all.
+        /// The number of calls in the chunk, and in all chunks.
         var calls: UInt64 = 0
         var total: UInt64 = 0
-        /// Offset of the last of ``joints``.
+        /// The offset of the last of ``joints``.
         var joint = 0
     }
 
-    /// Bytes after which a chunk is finished, or records for others can be divided.
+    /// When a chunk has this many bytes it is finished; records for others get a place where they can be divided.
     private static let chunkSize = 1 << 18
-    /// More than the records of one call take.
+    /// More bytes than the records of one call take.
     private static let room = 64
 
     /// Where a stretch of records begins or ends.
     public struct Position: BitwiseCopyable {
-        /// Bytes, ticks, calls so far, and open calls.
+        /// How many bytes, ticks and calls there were so far, and how many calls were open.
         public var offset = 0
         public var time: UInt64 = 0
         public var calls: UInt64 = 0
         public var depth: UInt32 = 0
-        /// Places before it where records can be divided.
+        /// The number of places before it where the records can be divided.
         public var joints = 0
     }
 
-    /// - Parameter name: of the thread; nil for records that are to be appended to others.
+    /// - Parameter name: the thread's name; nil for records that are to be appended to others.
     public init(name: String?) {
         self.name = name ?? ""
         isForOthers = name == nil
@@ -58,7 +58,7 @@ public final class JoinedChunks {
     }
 
     private let isForOthers: Bool
-    /// Where records for others can be divided: stretches begin there as well.
+    /// Places where records for others can be divided. Stretches begin there as well.
     private var joints: [Position] = []
 
     deinit {
@@ -69,7 +69,8 @@ public final class JoinedChunks {
 
     // MARK: Calls
 
-    /// A call of `function` from `callSite`, whose caller is `caller` or, as 0, not known, called from `callerSite`.
+    /// Writes a call of `function` from `callSite`. Its caller is `caller`, or 0 when that is not known, which was
+    /// called from `callerSite`.
     public func enter(_ function: UInt64, callSite: UInt64, caller: UInt64 = 0, callerSite: UInt64 = 0, at time: UInt64)
     {
         finishIfFull()
@@ -93,13 +94,13 @@ public final class JoinedChunks {
         state.pointee.total &+= 1
     }
 
-    /// The innermost open call ends.
+    /// Ends the innermost open call.
     public func exit(at time: UInt64) {
         append(UInt16(truncatingIfNeeded: advance(to: time) << 1))
         state.pointee.depth &-= 1
     }
 
-    /// The innermost open call ends without its exit.
+    /// Ends the innermost open call without its exit.
     public func unwind(at time: UInt64) {
         moveOn(to: time)
         special(FATHOM_UNWIND)
@@ -107,7 +108,8 @@ public final class JoinedChunks {
         state.pointee.depth &-= 1
     }
 
-    /// A call is open that was entered at `entered`, before recording was started. Only where a chunk begins can that be told.
+    /// Tells that a call is open that was entered at `entered`, before recording was started. That can be told only
+    /// where a chunk begins.
     public func inherit(_ function: UInt64, callSite: UInt64, entered: UInt64, at time: UInt64) {
         guard state.pointee.count == 0, path.count == 3 * state.pointee.depth else {
             enter(function, callSite: callSite, at: time)
@@ -120,7 +122,7 @@ public final class JoinedChunks {
         begin.depth = state.pointee.depth
     }
 
-    /// Recording was stopped: what is open is not known to have gone on.
+    /// Recording was stopped, so what is open is not known to have gone on.
     public func stop(at time: UInt64) {
         guard state.pointee.depth > 0 || depths.values.contains(where: { $0 > 0 }) else { return }
         moveOn(to: time)
@@ -170,14 +172,14 @@ public final class JoinedChunks {
         return position
     }
 
-    /// Behind the last record.
+    /// The place after the last record.
     public var position: Position {
         Position(
             offset: state.pointee.count, time: state.pointee.time, calls: state.pointee.total,
             depth: state.pointee.depth, joints: joints.count)
     }
 
-    /// Records that others wrote: those of `other` from `start`, where a stretch begins, to `end`.
+    /// Appends records that others wrote: those of `other` from `start`, where a stretch begins, to `end`.
     public func append(_ other: JoinedChunks, from start: Position, to end: Position) {
         var from = start
         for joint in other.joints[start.joints..<end.joints] {
@@ -205,7 +207,7 @@ public final class JoinedChunks {
 
     // MARK: Chunks
 
-    /// The last chunk ends at `time`, or when its last record says. `lost` calls are missing.
+    /// Ends the last chunk at `time`, or where its last record ends if that is later. `lost` calls are missing.
     public func finish(at time: UInt64, lost: UInt64 = 0) {
         moveOn(to: time)
         if state.pointee.count > 0 || !path.isEmpty || lost > 0 || chunks.isEmpty {
@@ -264,7 +266,7 @@ public final class JoinedChunks {
 
     // MARK: Records
 
-    /// The delta of an enter or exit, after a record of its own when it is too long.
+    /// The delta of an enter or exit. When the time is too long for that, a record of its own is written first.
     private func advance(to time: UInt64) -> UInt64 {
         guard time > state.pointee.time else { return 0 }
         let delta = time - state.pointee.time

@@ -5,16 +5,18 @@ public import CTraceFormat
 public struct TaskPiece: BitwiseCopyable, Sendable {
     /// Id of the task in its process.
     public let task: UInt32
-    /// Contexts from the one that was passed to the task's first; ``depthLimit``: or more; 0: not known.
+    /// The number of contexts from the one that was passed to the task's first. ``depthLimit`` means that many or more,
+    /// 0 that it is not known.
     public let depth: UInt8
-    /// It is what the task was last suspended to go on with.
+    /// Whether the piece is what the task was last suspended to go on with.
     public let isResumed: Bool
-    /// Stands for what that is: when it differs from the piece before, the task was suspended between them.
+    /// Stands for what the task was last suspended to go on with. When it differs from the piece before, the task was
+    /// suspended between them.
     public let resume: UInt16
-    /// ``depth`` of pieces with so many contexts, or more.
+    /// The ``depth`` of pieces with this many contexts or more.
     public static let depthLimit = UInt8(FATHOM_TASK_DEPTH_LIMIT)
 
-    /// The context that was passed, its caller's, and so on; 0 beyond the task's first.
+    /// The context that was passed, its caller's, and so on; 0 after the task's first one.
     public let contexts: (UInt64, UInt64, UInt64, UInt64)
 
     @usableFromInline

@@ -12,16 +12,17 @@ struct TraceLog {
     /// A header that is damaged is skipped by looking for the next intact one at 8-byte steps; a chunk that the file's
     /// end cuts is kept with the payload that is there.
     ///
-    /// - Parameter isGrowing: the recorder may be in the midst of writing the last chunk, which the buffers still hold.
+    /// - Parameter isGrowing: whether the recorder may be in the middle of writing the last chunk, which the buffers
+    ///   still hold.
     /// - Throws: ``TraceFileError/unsupportedVersion(path:found:supported:)``.
-    /// - Complexity: O(chunks) when nothing is damaged: payloads are not touched.
+    /// - Complexity: O(chunks) when nothing is damaged, because payloads are not touched.
     init(_ file: MappedFile, path: String, isGrowing: Bool, damage: DamageLog) throws(TraceFileError) {
         let (header, headerSize) = try TraceLog.header(file, path: path, damage: damage)
         self.header = header
-        // Behind the end are chunks that were not written whole.
+        // After the log's end there are chunks that were not written whole.
         let size = min(file.size, header?.logSize.map { Int(clamping: $0) } ?? file.size)
         var chunks: [Chunk] = []
-        // No doubling on the way: most chunks are as long as the first.
+        // Reserves room at once, so that the list need not double on the way: most chunks are as long as the first.
         if let first = TraceLog.chunk(file, at: min(headerSize, size), end: size) {
             chunks.reserveCapacity(size / max(first.stride, 1 << 14) + 64)
         }
@@ -58,18 +59,18 @@ struct TraceLog {
         self.chunks = chunks
     }
 
-    /// The chunks, left to the caller alone.
+    /// Hands the chunks to the caller, and keeps none.
     mutating func takeChunks() -> [Chunk] {
         defer { chunks = [] }
         return chunks
     }
 
-    /// What the file header says, nil when it is damaged, and where the chunks begin.
+    /// What the file header says, or nil when it is damaged, and where the chunks begin.
     private static func header(
         _ file: MappedFile, path: String, damage: DamageLog
     ) throws(TraceFileError) -> (FileHeader?, Int) {
         let size = MemoryLayout<fathom_trace_header>.size
-        // Version 1 ends before `log_size`.
+        // The header of version 1 ends before `log_size`.
         let oldSize = MemoryLayout<fathom_trace_header>.offset(of: \.log_size)!
         var raw = fathom_trace_header()
         withUnsafeMutableBytes(of: &raw) { $0.copyBytes(from: file.bytes.prefix(size)) }
@@ -87,7 +88,7 @@ struct TraceLog {
                     && raw.start_sum == fathom_start_sum(raw))
         guard isSound else {
             damage.report(Damage(file: name, offset: 0, lostBytes: UInt64(min(size, file.size)), kind: .fileHeader))
-            // What cannot be a chunk is passed over.
+            // Bytes that cannot be a chunk are passed over.
             return (nil, min(oldSize, file.size))
         }
         var header = FileHeader(
@@ -112,9 +113,10 @@ struct TraceLog {
         return (header, isOld ? oldSize : size)
     }
 
-    /// The chunk at `offset`; the log holds sealed ones only.
+    /// The chunk at `offset`. The log holds only sealed chunks.
     ///
-    /// Its header is read, not looked at in the mapping: a fault there maps much of the chunk, which takes four times as long.
+    /// The header is read, not looked at in the mapping, where a fault would map much of the chunk and take four times
+    /// as long.
     private static func chunk(_ file: MappedFile, at offset: Int, end: Int) -> Chunk? {
         var header = fathom_chunk()
         guard offset + Chunk.headerSize <= end, file.read(&header, at: offset) else { return nil }

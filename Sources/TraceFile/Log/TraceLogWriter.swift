@@ -1,10 +1,10 @@
 package import CTraceFormat
 internal import Glibc
 
-/// Writes the `trace` file: chunks, appended as they are drained.
+/// Writes the `trace` file, to which chunks are appended as they are drained.
 package final class TraceLogWriter {
     package private(set) var bytes: UInt64
-    /// The first write that failed; later ones are tried all the same.
+    /// The error of the first write that failed. Later writes are tried all the same.
     package private(set) var error: Int32?
     private let descriptor: Int32
     private var header = fathom_trace_header()
@@ -29,12 +29,12 @@ package final class TraceLogWriter {
 
     deinit { close(descriptor) }
 
-    /// Bytes that a chunk takes in the log.
+    /// The number of bytes that a chunk takes in the log.
     package static func size(of header: fathom_chunk) -> UInt64 {
         UInt64(MemoryLayout<fathom_chunk>.size) + UInt64(header.used + 7) & ~7
     }
 
-    /// Fills in the end of the file header, in place: a full disk does not matter.
+    /// Fills in the end of the file header. This overwrites bytes in place, so a full disk does not matter.
     package func complete(_ losses: RecordingLosses) {
         header.unplaced_calls = losses.unplacedCalls
         header.unwritten_calls = losses.unwrittenCalls
@@ -49,10 +49,10 @@ package final class TraceLogWriter {
         _ = withUnsafeBytes(of: &header) { pwrite(descriptor, $0.baseAddress! + start, $0.count - start, off_t(start)) }
     }
 
-    /// Appends a chunk: its header sealed, its payload, padding to 8 bytes.
+    /// Appends a chunk: its header, which gets its checksums, its payload, and padding to 8 bytes.
     ///
-    /// What is written of a chunk that does not fit is no part of the log: the next one is written over it. It is not cut
-    /// off, for somebody may be reading the file.
+    /// What is written of a chunk that does not fit is no part of the log: the next chunk is written over it. It is not
+    /// cut off, because somebody may be reading the file.
     ///
     /// - Returns: Whether it was written.
     package func append(_ header: fathom_chunk, payload: UnsafeRawPointer) -> Bool {
@@ -81,7 +81,7 @@ package final class TraceLogWriter {
         return true
     }
 
-    /// Why a write ended at `offset`, before it was through: the next one is told.
+    /// Why a write ended at `offset` before it was complete. The next write there is told the reason.
     private func reason(at offset: UInt64) -> Int32 {
         var byte: UInt8 = 0
         return pwrite(descriptor, &byte, 1, off_t(offset)) < 0 ? errno : ENOSPC
