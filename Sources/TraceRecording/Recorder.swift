@@ -4,7 +4,7 @@ internal import TraceFile
 
 /// Records one run of a program.
 public struct Recorder {
-    /// Of the project.
+    /// The version of the project.
     public static let version = FATHOM_VERSION
 
     private let options: RecordingOptions
@@ -65,7 +65,8 @@ public struct Recorder {
         thread.join()
 
         var summary = RecordingSummary(status: TargetStatus(status), session: options.session)
-        // Asked before the last look at the buffers: whoever ends in between has left its chunks by then.
+        // This is asked before the last look at the buffers, so that a process that ends in between has left its chunks
+        // by then.
         let areInUse = buffers.areInUse()
         summary.isContinued = areInUse != false
         summary.stillRunning = drain.finish(everything: !summary.isContinued)
@@ -109,8 +110,8 @@ public struct Recorder {
         return summary
     }
 
-    /// The program's arguments, byte for byte as they were given to us: they end our own command line. A Swift string would
-    /// repair what is not UTF-8.
+    /// The program's arguments, byte for byte as they were given to us, at the end of our own command line. A Swift
+    /// string would repair what is not UTF-8.
     private func arguments() -> [UnsafeMutablePointer<CChar>?] {
         let given = UnsafeBufferPointer(start: CommandLine.unsafeArgv, count: Int(CommandLine.argc))
         let tail = given.suffix(options.arguments.count)
@@ -139,9 +140,10 @@ public struct Recorder {
         return result
     }
 
-    /// The runtime in front of what is preloaded already, but behind an address sanitizer: that does not run behind others.
+    /// The runtime goes in front of what is preloaded already, but behind an address sanitizer, which does not run
+    /// behind other libraries.
     private static func preloading(_ runtime: String, with others: String) -> String {
-        // As the dynamic linker separates them.
+        // The dynamic linker separates them like this.
         let libraries = others.split { $0 == ":" || $0 == " " }
         let isSanitizer = { (path: Substring) in
             path.split(separator: "/").last.map { $0.hasPrefix("libasan.so") || $0.hasPrefix("libclang_rt.asan") }

@@ -9,11 +9,11 @@ public struct RecordingOptions: Sendable {
     public var session: String
     /// What of it is recorded.
     public var record: RecordOptions
-    /// Run the program again without the runtime, to know what recording cost.
+    /// Whether to run the program again without the runtime, to know what recording cost.
     public var measuresBaseline: Bool
-    /// The program's address sanitizer is told to run behind a preloaded library.
+    /// Whether the program's address sanitizer is told to run behind a preloaded library.
     public var relaxesAddressSanitizer = false
-    /// Whether a program has hooks: of those that were started and not recorded only such count.
+    /// Whether a program has hooks. Of the programs that were started and not recorded, only such programs count.
     public var hasHooks: @Sendable (_ path: String) -> Bool = { _ in true }
 
     public init(

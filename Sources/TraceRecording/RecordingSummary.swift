@@ -10,13 +10,13 @@ public struct RecordingSummary: Sendable {
     public var calls: UInt64 = 0
     /// Programs with hooks that were started and not recorded.
     public var missedProcesses = 0
-    /// Of the trace, in bytes.
+    /// The size of the trace, in bytes.
     public var bytes: UInt64 = 0
-    /// Processes go on recording into the session after the program has ended.
+    /// Whether processes go on recording into the session after the program has ended.
     public var isContinued = false
-    /// Who goes on recording them in the background; nil when nobody does.
+    /// The process that goes on recording them in the background; nil when there is none.
     public var backgroundRecorder: Int32?
-    /// Those of them that have made calls.
+    /// Those of these processes that have made calls.
     public var stillRunning: [Int32] = []
     /// Calls of finished chunks that could not be written, and why.
     public var unwrittenCalls: UInt64 = 0
@@ -26,9 +26,9 @@ public struct RecordingSummary: Sendable {
     public var isCapped = false
     /// Chunks that the program had written over in memory.
     public var spoiledChunks: UInt64 = 0
-    /// It had written over what counts lost calls, too: there may be more.
+    /// Whether the program had also written over the count of lost calls. Then there may be more.
     public var isSpoiled = false
-    /// What the program took without the runtime, if that was asked for; or why it is not known.
+    /// What the program took without the runtime, if that was asked for, or why that is not known.
     public var baseline: Baseline?
     public var baselineProblem: String?
     /// Calls that the options left out.

@@ -15,7 +15,7 @@ final class Drain: @unchecked Sendable {
     private var unwrittenCalls: UInt64 = 0
     private var spoiledChunks: UInt64 = 0
     private var isCapped = false
-    /// Notes of programs that were looked at, and how many of those have hooks.
+    /// How many notes of programs were looked at, and how many of these programs have hooks.
     private var knownMissed = 0
     private var missed = 0
     /// Slots whose chunk is left where it is, because the log has no room for it, and what was counted of each.
@@ -25,16 +25,16 @@ final class Drain: @unchecked Sendable {
     private var due = UInt64.max / 2
     private var seen: Set<UInt32> = []
     /// Of each process: its id, and how many metadata chunks it has written.
-    /// Whether a process's counter is another than ours, by index, as its first chunk showed.
+    /// Whether a process's counter differs from ours, by the process's index, as its first chunk showed.
     private var countsOtherwise: [UInt32: Bool] = [:]
     private var processes: [UInt32: (pid: UInt32, metadataChunks: UInt64)] = [:]
 
-    /// Between two looks while chunks keep coming. Long enough to cost nothing, short enough that a few buffers a
-    /// thread are all that is ever in use.
+    /// The time between two looks while chunks keep coming. It is long enough to cost nothing, and short enough that
+    /// never more than a few buffers a thread are in use.
     private static let pause: UInt64 = 1_000_000  // ns
-    /// Looks without a finished chunk before the drain goes to sleep until a process wakes it.
+    /// After this many looks without a finished chunk, the drain goes to sleep until a process wakes it.
     private static let patience = 4
-    /// Of processor time, at once.
+    /// The processor time to take at once.
     private static let slice: UInt64 = 500_000  // ns
     /// The shortest and the longest sleep.
     private static let naps: ClosedRange<UInt64> = 50_000_000...1_000_000_000  // ns
@@ -46,7 +46,8 @@ final class Drain: @unchecked Sendable {
         self.maxSize = maxSize
     }
 
-    /// Drains until ``stop()``, or until there is nothing to drain and nobody left who could write. For a thread of its own.
+    /// Drains until ``stop()``, or until there is nothing to drain and nobody left who could write. This needs a thread
+    /// of its own.
     ///
     /// - Parameter isNeeded: is asked whenever the drain has slept undisturbed, at most once a second.
     func run(while isNeeded: () -> Bool = { true }) {
@@ -64,7 +65,7 @@ final class Drain: @unchecked Sendable {
                 continue
             }
             fathom_store32(&buffers.header.pointee.recorder_waits, 1)
-            // A chunk finished before the flag was up wakes nobody.
+            // A chunk that was finished before the flag was up wakes nobody.
             var wasWoken = drainFinished(retries: true) != 0 || fathom_load32(&isStopping) != 0
             if !wasWoken {
                 fathom_wait32(&buffers.header.pointee.recorder_waits, 1, nap)
@@ -80,8 +81,8 @@ final class Drain: @unchecked Sendable {
         }
     }
 
-    /// Tells threads that need a buffer whether to wait for one: so that the recorder, when it gets no processor because they
-    /// have them all, gets one.
+    /// Tells threads that need a buffer whether to wait for one. When the recorder gets no processor because they have
+    /// them all, their waiting gives it one.
     ///
     /// - Parameter hasRoom: a buffer was emptied.
     private func announce(hasRoom: Bool = false) {
@@ -111,7 +112,7 @@ final class Drain: @unchecked Sendable {
         _ = drainFinished(retries: true)
         if everything {
             for state in [FATHOM_SLOT_OWNED, SharedBuffers.noState] { buffers.slots(in: state).forEach(drain) }
-            // What was drained has no magic any more: these are slots whose word was written over.
+            // A chunk that was drained has no magic any more. So these are slots whose word was written over.
             for slot in buffers.slots(in: FATHOM_SLOT_FREE) where slot.header.magic == FATHOM_CHUNK_MAGIC {
                 drain(slot)
             }
@@ -129,7 +130,7 @@ final class Drain: @unchecked Sendable {
         return alive.filter { $0.value }.map { Int32(bitPattern: $0.key) }.sorted()
     }
 
-    /// What the log will lack, chunks' own `lost_calls` aside.
+    /// What the log will lack, apart from the chunks' own `lost_calls`.
     var losses: RecordingLosses {
         let ticks = clock.now &- clock.start.ticks
         let unplaced = buffers.count(\.unplaced_calls, within: ticks)
@@ -139,7 +140,7 @@ final class Drain: @unchecked Sendable {
             spoiledChunks: spoiledChunks, isSpoiled: buffers.isSpoiled)
     }
 
-    /// Chunks stay in the buffers for the reader to find.
+    /// Whether chunks stay in the buffers for the reader to find.
     var keepsChunks: Bool { !kept.isEmpty }
 
     func summarize(into summary: inout RecordingSummary) {
@@ -183,7 +184,7 @@ final class Drain: @unchecked Sendable {
         }
     }
 
-    /// Adds to the log when and how the process ended that was waited for: its newest image is meant.
+    /// Adds to the log when and how a process ended that was waited for. This is about its newest image.
     func noteEnd(of pid: Int32, status: Int32, ticks: UInt64) {
         guard let (index, process) = processes.filter({ $0.value.pid == UInt32(pid) }).max(by: { $0.key < $1.key })
         else { return }
@@ -204,9 +205,9 @@ final class Drain: @unchecked Sendable {
         _ = withUnsafeBytes(of: item) { log.append(chunk, payload: $0.baseAddress!) }
     }
 
-    /// Drains finished chunks, oldest first: where the log has to end, it ends at one moment for all.
+    /// Drains finished chunks, the oldest first, so that where the log has to end, it ends at one moment for all.
     ///
-    /// - Parameter retries: chunks that the log had no room for are tried again, as long as there is some.
+    /// - Parameter retries: whether chunks that the log had no room for are tried again, as long as there is some.
     /// - Returns: How many there were, not counting those that the log still has no room for.
     private func drainFinished(retries: Bool = false) -> Int {
         buffers.repair()
@@ -223,18 +224,18 @@ final class Drain: @unchecked Sendable {
         return count
     }
 
-    /// Moves a slot's chunk to the log, and frees the slot. What the log has no room for stays in the slot, where it has its
-    /// room on the disk.
+    /// Moves a slot's chunk to the log, and frees the slot. A chunk that the log has no room for stays in the slot,
+    /// which has its room on the disk already.
     private func drain(_ slot: SharedBuffers.Slot) {
         var slot = slot
         slot.header.used = fathom_chunk_written(&slot.header)
         var header = slot.header
-        // What was counted when the log had no room for it.
+        // This was counted when the log had no room for the chunk.
         let before = kept.removeValue(forKey: slot.index)
         calls -= before?.calls ?? 0
         lostCalls -= before?.lostCalls ?? 0
         guard isSound(slot), let payload = buffers.payload(of: slot) else {
-            // A chunk that was just being begun has no magic yet.
+            // A chunk that is just being begun has no magic yet.
             if header.magic != 0 || slot.isFull { spoiledChunks += 1 }
             unwrittenCalls = unwrittenCalls.addingClamped(before?.calls ?? 0).addingClamped(before?.lostCalls ?? 0)
             buffers.free(slot)
@@ -251,9 +252,9 @@ final class Drain: @unchecked Sendable {
             threads.insert(UInt64(header.process) << 32 | UInt64(header.thread))
         }
         let told = header.calls + UInt64(header.path_calls)
-        // The cap is for records.
+        // The cap is only for records.
         guard isMetadata || !exceedsCap(header) else {
-            // Nobody else will tell of those that were lost before it.
+            // Nobody else will tell of the calls that were lost before it.
             unwrittenCalls = unwrittenCalls.addingClamped(told).addingClamped(header.lost_calls)
             buffers.free(slot)
             return
@@ -266,18 +267,18 @@ final class Drain: @unchecked Sendable {
         if log.append(header, payload: payload) { buffers.free(slot) } else { kept[slot.index] = counted }
     }
 
-    /// Whether the program has left a chunk as the runtime wrote it, as far as that shows.
+    /// Whether the program has left a chunk as the runtime wrote it, as far as that can be seen.
     private func isSound(_ slot: SharedBuffers.Slot) -> Bool {
         var header = slot.header
         let pid = processes[header.process]?.pid
         guard slot.owner == header.process & UInt32.max >> 2, pid == nil || pid == header.pid else { return false }
-        // Processors' counters may differ a little. What is written over at random differs by more.
+        // Processors' counters may differ a little. Random bytes differ by more.
         let (slack, now) = (3600 * clock.ticksPerSecond, clock.now)
         let first = clock.start.ticks > slack ? clock.start.ticks - slack : 0
         func isSound(from first: UInt64, to last: UInt64) -> Bool {
             fathom_chunk_is_sound(&header, header.used, UInt32(buffers.slotSize), first, last) != 0
         }
-        // An emulated processor counts otherwise, in all chunks of its process.
+        // An emulated processor counts differently, in all chunks of its process.
         if isSound(from: first, to: now + slack) {
             countsOtherwise[header.process] = countsOtherwise[header.process] ?? false
             return true

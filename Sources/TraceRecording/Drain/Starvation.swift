@@ -1,14 +1,16 @@
 internal import Glibc
 internal import TraceFile
 
-/// Whether the calling thread gets the processor time that it wants, as the kernel tells how long it waited for a processor.
+/// Whether the calling thread gets the processor time that it wants, by what the kernel tells of its waiting for a
+/// processor.
 struct Starvation {
     private let descriptor: Int32
     private var waited: UInt64 = 0
     private var looked: UInt64
     private var end: UInt64 = 0
 
-    /// Between two looks; what part of that may be waiting; how long it is remembered. Nanoseconds.
+    /// The time between two looks, the part of that which may be waiting, and how long waiting is remembered.
+    /// Nanoseconds.
     private static let interval: UInt64 = 1_000_000, patience: UInt64 = 4, memory: UInt64 = 50_000_000
 
     /// For the thread that calls this. Without /proc it never starves.
@@ -20,7 +22,7 @@ struct Starvation {
 
     func close() { if descriptor >= 0 { _ = Glibc.close(descriptor) } }
 
-    /// Whether the thread waited for more than a quarter of some time of late.
+    /// Whether the thread lately waited for more than a quarter of some time.
     mutating func isFound() -> Bool {
         let now = SessionClock.nanoseconds(CLOCK_MONOTONIC)
         guard now - looked >= Self.interval else { return now < end }

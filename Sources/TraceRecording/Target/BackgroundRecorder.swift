@@ -2,9 +2,9 @@ internal import CTraceFormat
 internal import Glibc
 internal import TraceFile
 
-/// The recorder goes on in a process of its own when the program has ended but others of the session have not.
+/// Goes on recording in a process of its own when the program has ended but other processes of the session have not.
 ///
-/// It is the daemon that they are: of no terminal, with none of our caller's descriptors.
+/// It is a daemon as they are: it has no terminal, and none of our caller's descriptors.
 struct BackgroundRecorder {
     let pid: Int32
 
@@ -34,7 +34,7 @@ struct BackgroundRecorder {
         var none = sigset_t()
         sigemptyset(&none)
         pthread_sigmask(SIG_SETMASK, &none, nil)
-        // What was passed to us has no close-on-exec flag, unlike what we have opened.
+        // Descriptors that were passed to us have no close-on-exec flag, unlike those that we have opened.
         let passed = (0..<Int32(clamping: sysconf(Int32(_SC_OPEN_MAX)))).prefix(1 << 16).filter {
             let flags = fcntl($0, F_GETFD)
             return flags >= 0 && flags & FD_CLOEXEC == 0

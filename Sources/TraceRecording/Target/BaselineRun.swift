@@ -4,13 +4,13 @@ internal import TraceFile
 
 /// Runs the command again without the runtime, so that the two can be compared.
 ///
-/// Short commands run a few times. Their output goes to /dev/null, their input is what the recorded run had: a file from
-/// where that began, /dev/null for a terminal.
+/// Short commands run a few times. Their output goes to /dev/null. Their input is that of the recorded run: a file from
+/// where that run began, or /dev/null in place of a terminal.
 struct BaselineRun {
     private let options: RecordingOptions
     private let input: Input
 
-    /// Enough, in nanoseconds of wall time, and at most so many runs.
+    /// Runs are enough after this many nanoseconds of wall time, and there are at most this many.
     private static let enough: UInt64 = 1_000_000_000
     private static let most = 5
 

@@ -3,7 +3,7 @@ internal import Glibc
 internal import TraceFile
 
 extension Baseline.Usage {
-    /// Of the processes that were waited for until now, and of those they waited for.
+    /// What the processes took that were waited for until now, and those that they waited for.
     static var ofChildren: Self {
         var usage = rusage()
         getrusage(RUSAGE_CHILDREN.rawValue, &usage)

@@ -9,10 +9,10 @@ struct Target {
         SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM, SIGCONT, SIGWINCH, SIGPIPE,
     ]
 
-    /// What the program is to have of signals, as it would without us.
+    /// What the program is to inherit of signals, as it would without us.
     struct InheritedSignals {
         fileprivate var mask = sigset_t()
-        /// Ignored here, but not there.
+        /// Signals that are ignored here, but not there.
         fileprivate var reset = sigset_t()
     }
 
@@ -78,7 +78,7 @@ struct Target {
             if let status = poll() { return status }
             var info = siginfo_t()
             let signal = sigwaitinfo(&waited, &info)
-            // What the terminal sent, the program got too; only what a process sent needs passing on.
+            // The program also got what the terminal sent. Only what a process sent needs to be passed on.
             if signal > 0 && signal != SIGCHLD && info.si_code <= 0 { kill(pid, signal) }
         }
     }
