@@ -1,6 +1,6 @@
 // What only a shared library can do: stand before functions of the C library and the unwinder, tell the runtime what
-// they are about to do, and go on to them. Wherever it matters to the real function who called it or where it returns
-// to, going on is a jump, not a call.
+// they are about to do, and go on to them. Where it matters to the real function who called it or where it returns to,
+// this goes on by a jump, not by a call.
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -23,8 +23,8 @@ FATHOM_WITHOUT_HOOKS
 #define EXPORT __attribute__((visibility("default"), no_instrument_function))
 #define JUMP __attribute__((musttail)) return
 
-// The definition behind ours. Looked up once: the C library's from this library's constructor, the unwinder's at its
-// first call, because many programs have none and a search in vain would show in dlerror.
+// The definition behind ours. It is looked up once: the C library's from this library's constructor, and the unwinder's
+// at its first call, because many programs have no unwinder and a search in vain would show in dlerror.
 #define NEXT(name) ((__typeof__(&(name)))next(&next_##name, #name))
 #define DECLARE_NEXT(name) static void *next_##name
 
@@ -100,7 +100,7 @@ CLEANUP(unwind_next, FATHOM_CLEANUP_DONE)
 // ---- Exceptions: the personality routine of the landing frame sets where it continues. clang calls no exit hooks for
 // the frames that are passed.
 
-// The unwinder may be in nobody's reach but its user's: libstdc++ can be loaded with RTLD_LOCAL.
+// Perhaps only its user can reach the unwinder: libstdc++ can be loaded with RTLD_LOCAL.
 static void *unwinder(void **cache, const char *name) {
     void *found = next(cache, name);
     const char *const libraries[] = {"libgcc_s.so.1", "libunwind.so.1"};
