@@ -1,4 +1,5 @@
-// Apart from what else is wrapped: only programs that use these functions link them, and what they need.
+// This is apart from the other wrapped functions, so that only programs that use these functions link them and what
+// they need.
 
 #include "CTraceRuntimeCleanup.h"
 

@@ -1,6 +1,6 @@
-// What a static link can do in place of interposition: with the linker's --wrap=NAME, calls of NAME come to
-// __wrap_NAME, and __real_NAME is the C library's. Only for libfathom.a; Tools/link-runtime writes the options beside
-// it.
+// What a static link can do in place of interposition. With the linker's --wrap=NAME, calls of NAME come to
+// __wrap_NAME, and __real_NAME is the C library's. This is only for libfathom.a; Tools/link-runtime writes the options
+// beside it.
 
 #define _GNU_SOURCE
 #include <setjmp.h>
