@@ -4,7 +4,7 @@
 // loaded, they do nothing.
 //
 // A hook jumps to the runtime's (Sources/CTraceRuntime/entry/hooks.c), which finds the function's own stack pointer and
-// return address. In assembler, for compilers add frames to C.
+// return address. It is in assembler, because compilers add frames to C.
 
 #if defined(__x86_64__)
 #define JUMP_IF_THERE(target)                                                                                          \
@@ -39,8 +39,8 @@
 HOOK("__cyg_profile_func_enter", "fathom_function_enter");
 HOOK("__cyg_profile_func_exit", "fathom_function_leave");
 
-// A library keeps what its other objects say of guarding jumps and returns: indirect branch tracking and shadow stacks, branch
-// targets and pointer authentication (System V ABI, program property notes).
+// A library keeps what its other objects say about guarding jumps and returns: indirect branch tracking and shadow
+// stacks, or branch targets and pointer authentication (System V ABI, program property notes).
 __asm__(".pushsection .note.gnu.property, \"a\"\n"
         ".balign 8\n"
         ".long 4, 16, 5\n"
