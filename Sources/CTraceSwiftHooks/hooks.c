@@ -15,15 +15,15 @@ extern void *swift_task_getCurrent(void) __attribute__((weak, visibility("defaul
 extern char run_job[] __asm__("_ZN5swift34runJobInEstablishedExecutorContextEPNS_3JobE")
     __attribute__((weak, visibility("hidden")));
 
-// Tells the runtime how to ask which task runs, and where tasks are run. It is called, not jumped to: the runtime knows
-// the product by where it returns to.
+// Tells the runtime how to ask which task runs, and where tasks are run. This is a call and not a jump, because the
+// runtime knows the product by where it returns to.
 __attribute__((constructor, no_instrument_function)) static void find_tasks(void) {
     if (fathom_swift_tasks && swift_task_getCurrent) fathom_swift_tasks(swift_task_getCurrent, run_job);
     __asm__ volatile("");
 }
 
-// Jumps, so that the runtime finds the function's own stack pointer. By a register: on aarch64 no compiler jumps to a
-// function that may be missing by its name.
+// Jumps, so that the runtime finds the function's own stack pointer. It jumps by a register, because on aarch64 no
+// compiler jumps by name to a function that may be missing.
 #if defined(__clang__)
 #define JUMP __attribute__((musttail)) return
 #else
@@ -31,7 +31,7 @@ __attribute__((constructor, no_instrument_function)) static void find_tasks(void
 #endif
 #define BY_REGISTER(function) __asm__("" : "+r"(function))
 
-// Callers pass the call site alone; the second parameter makes it a jump between functions of one signature.
+// Callers pass only the call site. The second parameter makes it a jump between functions of one signature.
 HOOK void __tsan_func_entry(void *site, UNUSED void *nothing) {
     void (*enter)(void *, void *) = fathom_swift_enter;
     BY_REGISTER(enter);
@@ -44,7 +44,7 @@ HOOK void __tsan_func_exit(void) {
     if (leave) JUMP leave();
 }
 
-// What the instrumentation calls besides, whatever is switched off.
+// Other functions that the instrumentation calls, whatever is switched off.
 #define NOTHING(name, ...)                                                                                             \
     HOOK void name(__VA_ARGS__) {}
 NOTHING(__tsan_init, void)
