@@ -8,9 +8,9 @@ public struct DiffReport {
 
     public enum Format: String, CaseIterable, Sendable { case text, json }
 
-    /// What rows are sorted by; numbers by how far they changed, up or down, the furthest first.
+    /// What rows are sorted by. Numbers sort by how far they changed, up or down, the furthest first.
     public enum Order: String, CaseIterable, Sendable {
-        /// What has changed itself and beyond noise, by own time; then what only calls such; then the rest.
+        /// First what has itself changed beyond noise, by own time; then what only calls such functions; then the rest.
         case change
         case calls, total, `self`, name
     }
@@ -22,7 +22,7 @@ public struct DiffReport {
         public var limit = Int.max
         /// Also rows without a change, or without one beyond noise.
         public var showsAll = false
-        /// Rows of less total time on both sides are left out, in ns.
+        /// In ns: rows with less total time than this on both sides are left out.
         public var minCost: UInt64 = 0
 
         public init() {}
@@ -31,7 +31,7 @@ public struct DiffReport {
     let comparison: SessionComparison
     let options: Options
     let rows: [SessionComparison.Row]
-    /// Rows beyond the limit.
+    /// The number of rows beyond the limit.
     let moreRows: Int
     /// Rows without a change that matters.
     let sameRows: Int
@@ -67,7 +67,7 @@ public struct DiffReport {
 
     // MARK: Subjects
 
-    /// Names of the functions of a row's path, the root's first; of a function, its own.
+    /// Names of the functions of a row's path, the root's first. A function's row has only its own name.
     func names(of row: SessionComparison.Row) -> [String] { DiffReport.names(of: row, comparison) }
 
     private static func names(of row: SessionComparison.Row, _ comparison: SessionComparison) -> [String] {
@@ -82,7 +82,7 @@ public struct DiffReport {
 
     // MARK: Order
 
-    /// How much a row tells by itself: 0 the most.
+    /// How much a row tells by itself; 0 is the most.
     private static func rank(_ row: SessionComparison.Row) -> Int {
         switch row.verdict {
         case .slower, .faster, .new, .gone, .calls, .unknown: 0

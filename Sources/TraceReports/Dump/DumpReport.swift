@@ -32,7 +32,7 @@ public struct DumpReport {
         StackReplay.run(thread, clock: session.clock, into: &sink)
     }
 
-    /// What no thread's chunks tell of, as a last line.
+    /// Tells, as a last line, what no thread's chunks tell.
     public func writeLosses() {
         guard session.losses.calls > 0 else { return }
         switch format {

@@ -15,7 +15,7 @@ struct DumpSink: CallSink {
     private let isJSON: Bool
     private let showsChunks: Bool
     private var lane: UInt32 = 0
-    /// What all lines of the current lane begin with.
+    /// The beginning of all lines of the current lane.
     private var prefix: [UInt8] = []
     /// Name and module of each function as they are written, by id.
     private var texts: [[UInt8]] = []

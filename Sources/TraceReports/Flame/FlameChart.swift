@@ -1,7 +1,7 @@
 public import TraceAnalysis
 public import TraceFile
 
-/// Collects the calls of one thread's own stack for a flame chart: the thread's other lanes run at times of their own.
+/// Collects the calls of one thread's own stack for a flame chart. The thread's other lanes run at times of their own.
 public struct FlameChart: TreeVisitor {
     /// How the call tree is to be walked: every call by itself.
     public static var layout: TreeLayout {

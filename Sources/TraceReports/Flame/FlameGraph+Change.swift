@@ -1,8 +1,8 @@
 public import TraceAnalysis
 internal import TraceText
 
-/// Differential flame graphs (B. Gregg, Differential Flame Graphs, 2014): frames as wide as they are after, coloured by how
-/// their own time has changed.
+/// Differential flame graphs (B. Gregg, Differential Flame Graphs, 2014). Frames are as wide as they are after, and
+/// coloured by how their own time has changed.
 extension FlameGraph {
     /// What a frame was before: means over the runs, in ns, rounded.
     struct Before {
@@ -16,7 +16,7 @@ extension FlameGraph {
 
     var isDifferential: Bool { frames.contains { $0.before != nil } }
 
-    /// The flame graph of what is after. What is there only before has no width, and is not shown.
+    /// The flame graph of the side after. Paths that are only before have no width, and are not shown.
     ///
     /// Frames are their means over the runs; a caller is at least as wide as its callees together.
     ///
@@ -38,7 +38,7 @@ extension FlameGraph {
         let greatest = rows.reduce(0) { max($0, $1.map { abs(FlameGraph.ownChange($0, comparison)) } ?? 0) }
 
         var frames: [Frame] = []
-        /// Paths still to be placed, the next one last: where they begin, and their depth.
+        /// Paths still to be placed, the next one last, each with where it begins and its depth.
         var open: [(path: Int, start: UInt64, depth: UInt32)] = []
         func place(_ paths: [Int], from start: UInt64, depth: UInt32) {
             var next = start
@@ -127,7 +127,8 @@ extension FlamePalette {
     /// Steps from no change to the greatest, in either direction.
     static let changeSteps = 8
 
-    /// Red where time was added, blue where it was saved: told apart also without seeing red and green alike.
+    /// Red where time was added, blue where it was saved. These can be told apart also without seeing red and green as
+    /// different.
     static func colour(change step: Int, isDark: Bool) -> String {
         let part = abs(step) * 100 / changeSteps
         let hue = step < 0 ? 212 : 12

@@ -81,7 +81,8 @@ extension FlameGraph {
 }
 
 extension ByteWriter {
-    /// Writes `text` as a JSON string that may stand inside a script element and a CDATA section: it ends neither.
+    /// Writes `text` as a JSON string that may stand inside a script element and a CDATA section, because it ends
+    /// neither.
     func write(embedded text: String) {
         var escaped: [UInt8] = []
         let piece = ByteWriter { bytes in
@@ -99,7 +100,7 @@ extension ByteWriter {
         }
     }
 
-    /// Writes `text` with what means something in HTML and SVG escaped.
+    /// Writes `text`, and escapes what means something in HTML and SVG.
     func write(markup text: String) {
         for byte in text.utf8 {
             switch byte {

@@ -28,12 +28,12 @@ extension FlameGraph {
         let height = (rows + 1) * FlameGraph.rowHeight + 8
         writer.write("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 1200 \(height)\" width=\"1200\"")
         writer.write(" height=\"\(height)\" font-family=\"ui-monospace, DejaVu Sans Mono, monospace\"")
-        // Without a title of the whole, Chromium looks for one among all frames whenever it reads a frame's.
+        // Without a title of the whole picture, Chromium looks for one among all frames whenever it reads a frame's.
         writer.write(" font-size=\"11\" role=\"img\">\n<title>" as StaticString)
         writer.write(markup: options.title)
         writer.write("</title>\n<style>" as StaticString)
         writeStyle(to: writer)
-        // Without a rectangle of its own the picture is see-through where it is not shown by a browser.
+        // Without a rectangle of its own, the picture is transparent where no browser shows it.
         writer.write("</style>\n<rect class=\"b\" width=\"1200\" height=\"\(height)\"/>\n")
         writer.write("<text x=\"4\" y=\"\(FlameGraph.rowHeight - 4)\">")
         writer.write(markup: options.title)
@@ -89,7 +89,7 @@ extension FlameGraph {
         writer.write("</text>\n" as StaticString)
     }
 
-    /// A time and what share of the whole it is.
+    /// A time, and its share of the whole.
     private func write(share time: UInt64, _ writer: ByteWriter) {
         writer.write(time: time)
         let hundredths = Int((10_000 * Double(time) / Double(max(total, 1))).rounded())

@@ -10,7 +10,7 @@ extension FlameGraph {
             if let run { kept.append(run) }
             run = nil
         }
-        /// Depth of a frame that was too narrow: what is below it is, too.
+        /// Depth of a frame that was too narrow. Frames below it are too narrow, too.
         var skipped: UInt32?
         for frame in frames {
             if let limit = skipped, frame.depth > limit {

@@ -1,8 +1,8 @@
 public import TraceAnalysis
 internal import TraceFile
 
-/// A flame graph (B. Gregg, The Flame Graph, CACM 59(6), 2016), whose frames are call paths, as wide as their total time; or
-/// a flame chart, whose frames are calls, each where it was in time.
+/// A flame graph (B. Gregg, The Flame Graph, CACM 59(6), 2016), whose frames are call paths, as wide as their total
+/// time; or a flame chart, whose frames are calls, each where it was in time.
 public struct FlameGraph {
     /// A rectangle of the graph.
     struct Frame {
@@ -29,15 +29,15 @@ public struct FlameGraph {
     public struct Options: Sendable {
         public var title = ""
         public var colouring = Colouring.module
-        /// The root at the bottom, instead of at the top.
+        /// Whether the root is at the bottom, instead of at the top.
         public var isInverted = false
-        /// Paths that took less, in ns, are left out with what is below them.
+        /// In ns: paths that took less are left out, with what is below them.
         public var minTotal: UInt64 = 0
 
         public init() {}
     }
 
-    /// In place of a function: a frame that stands for several, see `summing(narrowerThan:)`.
+    /// Stands in place of a function for a frame that stands for several, see `summing(narrowerThan:)`.
     static let summed = UInt32.max
 
     let names: FunctionTable
@@ -46,11 +46,11 @@ public struct FlameGraph {
     let isTimeOrder: Bool
     /// In pre-order.
     let frames: [Frame]
-    /// By function id: its number in `functions`, or -1 for those not shown.
+    /// By function id: the function's number in `functions`, or -1 for a function that is not shown.
     let numbers: [Int32]
     /// Ids of the functions that are shown.
     let functions: [UInt32]
-    /// By number: what colours the function, as index in `modules` and `kinds`.
+    /// By number: what colours the function, as an index in `modules` and `kinds`.
     let moduleOf: [Int]
     let modules: [String]
     let kindOf: [Int]
@@ -111,7 +111,7 @@ public struct FlameGraph {
         self.total = total
     }
 
-    /// More make a page that is slow to open.
+    /// More frames than this make a page that is slow to open.
     public static let comfortableFrames = 1_000_000
 
     public var frameCount: Int { frames.count }
@@ -136,7 +136,7 @@ public struct FlameGraph {
         return path.split(separator: "/").last.map(String.init) ?? path
     }
 
-    /// The language of a function, from its source file's ending, or what its name tells.
+    /// The language of a function, by its source file's ending, or by what its name tells.
     private static func kind(_ function: ResolvedFunction) -> String {
         let file = function.file?.split(separator: "/").last
         switch file?.split(separator: ".").dropFirst().last {

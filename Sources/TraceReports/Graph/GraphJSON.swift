@@ -1,7 +1,7 @@
 public import TraceAnalysis
 public import TraceText
 
-/// Writes call paths as nested JSON objects, all of them, callees in the order of their first calls.
+/// Writes all call paths as nested JSON objects. Callees are in the order of their first calls.
 public struct GraphJSON {
     private let writer: ByteWriter
 

@@ -1,13 +1,13 @@
 public import TraceAnalysis
 public import TraceText
 
-/// Prints call paths as an indented tree: what part of the time each takes, as a number and as a bar.
+/// Prints call paths as an indented tree. It shows what part of the time each takes, as a number and as a bar.
 public struct GraphText {
     /// What is shown of the paths.
     public struct Options: Sendable {
         /// Paths that take less than this part of the whole are summed up in one line for each caller; 0...1.
         public var threshold = 0.01
-        /// Paths of less total time are summed up too, in ns.
+        /// In ns: paths of less total time are summed up, too.
         public var minCost: UInt64 = 0
         /// Lines to show of each tree.
         public var limit = Int.max
@@ -60,13 +60,13 @@ public struct GraphText {
         if hasMarks { writer.write(TimesText.legend) }
     }
 
-    /// The callees of one path, those to be shown sorted.
+    /// The callees of one path. Those that are to be shown are sorted.
     private struct Level {
         var shown: [Int] = []
         var next = 0
         var foldedPaths = 0
         var folded = CallSum()
-        /// Those that the record options left out.
+        /// Callees that the record options left out.
         var dropped = CallSum()
     }
 

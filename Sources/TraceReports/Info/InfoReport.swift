@@ -2,7 +2,7 @@ internal import TraceAnalysis
 public import TraceFile
 public import TraceText
 
-/// Tells everything about a recording but its calls.
+/// Tells everything about a recording except its calls.
 public struct InfoReport {
     private let writer: ByteWriter
     private let session: Session
@@ -29,7 +29,8 @@ public struct InfoReport {
         return totals
     }
 
-    /// Reads every chunk, so that damage is told. What headers tell is handed out before: to read a long log takes seconds.
+    /// Reads every chunk, so that all damage is told. What headers tell is handed out before, because reading a long
+    /// log takes seconds.
     private func findDamage() -> [Damage] {
         writer.flush()
         PayloadCheck.run(session)
@@ -68,7 +69,8 @@ public struct InfoReport {
 
     private func origin(_ process: TracedProcess) -> String {
         guard process.origin == .fork else { return "started by \(process.parentPID)" }
-        // Between the two may be processes that made no calls. 1 is who an orphan is given to: older recordings say that.
+        // Processes that made no calls may be between the two. Older recordings give 1 as the parent, which is who
+        // adopts orphans.
         guard let parent = process.forkParent?.pid, parent != process.parentPID else {
             return "forked from \(process.parentPID)"
         }
@@ -203,7 +205,7 @@ public struct InfoReport {
         for (index, option) in (description?.options ?? []).enumerated() {
             if index > 0 { writer.write(byte: UInt8(ascii: ",")) }
             writer.write(json: option.name)
-            // Numbers, truth values and null are as they stand in session.json.
+            // Numbers, truth values and null are written as they are in session.json.
             writer.write(byte: UInt8(ascii: ":"))
             if option.isBare { writer.write(option.value) } else { writer.write(json: option.value) }
         }

@@ -9,7 +9,7 @@ struct WaitStatus {
     /// The signal that killed it, by name; nil when it exited.
     var signal: String? { status & 0x7f == 0 ? nil : signalName(status & 0x7f) }
 
-    /// What it exited with, when no signal killed it.
+    /// The exit status, when no signal killed it.
     var exitStatus: Int32 { status >> 8 & 0xff }
 
     /// For people: `exited`, `exited with status 3`, `killed by SIGSEGV, core dumped`.

@@ -14,13 +14,13 @@ public struct Report {
     let kind: Kind
     /// What is shown, in order.
     let rows: Rows
-    /// Rows beyond the limit.
+    /// The number of rows beyond the limit.
     let moreRows: Int
     let functions: FunctionTable
     let times: TimesText
     /// Callees that the record options left out.
     let dropped: CallSum
-    /// Where the rows are paths of, if they are.
+    /// The tree whose paths the rows are, if they are paths.
     private let paths: CallPaths?
 
     /// Rows that are made when they are asked for.
@@ -102,7 +102,7 @@ public struct Report {
 
     // MARK: Subjects
 
-    /// The function a row is of; of a path, the innermost.
+    /// The function that a row is of. For a path, that is the innermost one.
     func function(of row: AggregateRow) -> ResolvedFunction? { names.function(of: row) }
 
     /// A row's name in one piece.

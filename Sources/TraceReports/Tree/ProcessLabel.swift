@@ -2,7 +2,7 @@ internal import TraceFile
 
 /// How reports tell a process from others of its program.
 extension TracedProcess {
-    /// Characters of what a process was called that a heading has room for.
+    /// The number of characters that a heading has room for of what a process was called.
     static let headingWidth = 72
 
     /// `git · git log -5`: the program, and what it was called, or the title that it gave itself; the program alone where that

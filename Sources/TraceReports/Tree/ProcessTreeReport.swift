@@ -6,9 +6,10 @@ public import TraceText
 public struct ProcessTreeReport {
     /// What is shown of the processes.
     public struct Options: Sendable {
-        /// Processes that lasted less, in ns, are summed up in one line for each parent, unless one below them lasted longer.
+        /// In ns: processes that lasted less are summed up in one line for each parent, unless one below them lasted
+        /// longer.
         public var minCost: UInt64 = 0
-        /// Children alike that have no children themselves become one line.
+        /// Whether children that are alike, and have no children themselves, become one line.
         public var folds = true
         /// Lines to show.
         public var limit = Int.max
@@ -43,9 +44,9 @@ public struct ProcessTreeReport {
     /// A line of the tree.
     private struct Line {
         enum Subject {
-            /// Processes that are alike, of which this is the first.
+            /// Processes that are alike. This is the first of them.
             case process(Int)
-            /// What started others and was not recorded.
+            /// A process that started others and was not recorded.
             case starter(pid: UInt32)
             /// Processes that did not last long enough.
             case hidden
@@ -53,7 +54,7 @@ public struct ProcessTreeReport {
 
         var subject: Subject
         var depth: Int
-        /// How many it stands for.
+        /// The number of processes that the line stands for.
         var processes: UInt64 = 1
         var calls: UInt64 = 0
         var duration: UInt64 = 0
@@ -79,7 +80,7 @@ public struct ProcessTreeReport {
         if left > 0 { writer.write("… \(CountText.grouped(left)) more processes\n") }
     }
 
-    /// The roots, those together that one process started which was not recorded.
+    /// The roots. Those that one process started which was not recorded stand together.
     private var roots: [Line] {
         let started = Dictionary(grouping: tree.roots) { tree.nodes[$0].process.parentPID }
         var told: Set<UInt32> = []
@@ -99,7 +100,8 @@ public struct ProcessTreeReport {
         return result + lines(of: alone, depth: 0)
     }
 
-    /// The lines of `processes`, which have the same parent: alike ones in the first one's place, and those that are hidden last.
+    /// The lines of `processes`, which have the same parent. Alike ones stand in the first one's place, and hidden ones
+    /// come last.
     private func lines(of processes: [Int], depth: Int) -> [Line] {
         var lines: [Line] = []
         var alike: [String: Int] = [:]
@@ -128,7 +130,7 @@ public struct ProcessTreeReport {
         return hidden.processes > 0 ? lines + [hidden] : lines
     }
 
-    /// Adds a process and all below it; time below it is its own already.
+    /// Adds a process and all below it. The time of those below is part of its own already.
     private func add(_ index: Int, to line: inout Line) {
         line.duration &+= tree.nodes[index].duration
         var pending = [index]
@@ -181,10 +183,10 @@ public struct ProcessTreeReport {
 
     // MARK: JSON
 
-    /// As one JSON document, every process in it.
+    /// The report as one JSON document, with every process in it.
     public func writeJSON() {
         writer.write("{\"processes\":[" as StaticString)
-        // Objects are closed once the last of their children is.
+        // An object is closed once the last of its children is.
         var pending: [(index: Int, isFirst: Bool, isClosing: Bool)] = []
         func open(_ indices: [Int]) {
             for (position, index) in indices.enumerated().reversed() { pending.append((index, position == 0, false)) }

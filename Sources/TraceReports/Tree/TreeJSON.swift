@@ -10,10 +10,10 @@ public struct TreeJSON: TreeVisitor {
     private var shown = 0
     private var lane: UInt32 = 0
     private var rootsHidden = CallSum()
-    /// An element of the innermost open list was written.
+    /// Whether an element of the innermost open list was written.
     private var needsComma = false
 
-    /// - Parameter limit: calls to write in all.
+    /// - Parameter limit: the number of calls to write in all.
     public init(_ writer: ByteWriter, functions: FunctionTable, limit: Int = .max) {
         self.writer = writer
         self.functions = functions
