@@ -5,7 +5,7 @@ internal import TraceRecording
 @main
 enum Main {
     static func main() {
-        // Called by a compiler's name: one of the stand-ins that `fathom build` puts into PATH.
+        // It was called by a compiler's name, as one of the stand-ins that `fathom build` puts into PATH.
         if let name = CommandLine.arguments.first, StandIns.isStandIn(name) {
             compile(as: name, Array(CommandLine.arguments.dropFirst()))
         }

@@ -66,10 +66,10 @@ struct Diff: ParsableCommand {
         _ = try limits()
     }
 
-    /// Stands for `--`, which would end the options: here they may follow it as well.
+    /// Stands in place of `--`, which would end the options, because here options may follow it as well.
     private static let divider = " -- "
 
-    /// Command-line arguments as the parser is to see them.
+    /// The command-line arguments in the form that the parser is to see.
     static func arguments(_ arguments: [String]) -> [String] {
         arguments.first == configuration.commandName ?? "diff" ? arguments.map { $0 == "--" ? divider : $0 } : arguments
     }
@@ -87,7 +87,7 @@ struct Diff: ParsableCommand {
             exceeded = try compare()
         } catch {
             let end = Diagnostics.ended(by: error)
-            // 1 says that a limit holds, and nothing else.
+            // Status 1 says that a limit is exceeded, and nothing else.
             guard Diff.exitCode(for: end) == .failure else { throw end }
             if !(end is ExitCode) { Diagnostics.say("error: \(Diff.message(for: end))") }
             throw Diagnostics.unreadable

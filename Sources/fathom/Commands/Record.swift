@@ -56,7 +56,7 @@ struct Record: ParsableCommand {
     var command: [String]
 
     func validate() throws {
-        // Passing the rest through takes these two as well.
+        // Because the rest is passed through, these two have to be looked for here.
         if let first = command.first, ["-h", "--help"].contains(first) { throw CleanExit.helpRequest(self) }
         if command.first == "--version" { throw CleanExit.message(Recorder.version) }
         if command.first == "--" ? command.count < 2 : command.isEmpty {
@@ -126,7 +126,7 @@ struct Record: ParsableCommand {
         (program.split(separator: "/").last.map(String.init) ?? "program") + ".fathom"
     }
 
-    /// Ends as the program did: with its status, or by its signal.
+    /// Ends as the program ended: with its status, or by its signal.
     private func end(as status: TargetStatus) -> Never {
         switch status {
         case .exited(let code): Glibc.exit(code)

@@ -3,7 +3,7 @@ internal import TraceAnalysis
 internal import TraceFile
 internal import TraceQuery
 
-/// The session a command reads, and which of its threads.
+/// The session that a command reads, and which of its threads.
 struct SessionOptions: ParsableArguments {
     @Argument(help: "A session directory, or a program recorded into PROGRAM.fathom.")
     var session: String
@@ -14,7 +14,7 @@ struct SessionOptions: ParsableArguments {
     /// Opens the session; see ``openSession(_:)``.
     func open() throws -> Session { try openSession(session) }
 
-    /// The session as it is asked for; bad usage is told before a bad session.
+    /// The session as it is asked for. Bad usage is reported before a bad session.
     ///
     /// - Parameter change: sets what the command asks for besides.
     func query(
@@ -25,7 +25,7 @@ struct SessionOptions: ParsableArguments {
         return SessionQuery(try open(), options, listener: Diagnostics.listener())
     }
 
-    /// What the session's calls add up to, likewise.
+    /// The sums of the session's calls, with the same order of errors.
     func aggregate(
         _ filters: FilterOptions?, times: CorrectionOptions? = nil, usesCache: Bool,
         _ change: (inout QueryOptions) -> Void = { _ in }
@@ -39,7 +39,7 @@ struct SessionOptions: ParsableArguments {
 }
 
 extension QueryOptions {
-    /// What options ask for; bad usage is thrown.
+    /// What the options ask for. Bad usage is thrown.
     init(_ threads: ThreadOptions, _ symbols: SymbolOptions, _ filters: FilterOptions?) throws {
         self.init()
         selection = try threads.selection()
