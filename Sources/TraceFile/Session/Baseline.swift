@@ -13,9 +13,9 @@ public struct Baseline: Sendable, Equatable {
         }
     }
 
-    /// Of the run that was recorded.
+    /// What the run that was recorded took.
     public let traced: Usage
-    /// Of the run without the runtime: the median of `runs`.
+    /// What the run without the runtime took: the median of `runs`.
     public let plain: Usage
     public let runs: UInt64
 
@@ -25,7 +25,7 @@ public struct Baseline: Sendable, Equatable {
         self.runs = runs
     }
 
-    /// From the member of the session's description; nil when it is missing or incomplete.
+    /// Reads the member of the session's description; nil when it is missing or incomplete.
     init?(_ value: JSONValue?) {
         guard case .object(let members)? = value else { return nil }
         func number(_ name: String) -> UInt64? { members.first { $0.name == name }.flatMap { UInt64($0.value.text) } }

@@ -66,7 +66,7 @@ struct MetadataReader {
         case FATHOM_ITEM_END:
             guard item.count >= MemoryLayout<fathom_end_item>.size else { return false }
             let raw = item.loadUnaligned(as: fathom_end_item.self)
-            // What was waited for after exec is not this image.
+            // A process that was waited for after exec is not this image.
             if process.end != .exec { process.endTicks = max(process.endTicks, raw.ticks) }
             switch raw.how {
             case FATHOM_END_EXEC: process.end = .exec
@@ -100,7 +100,7 @@ struct MetadataReader {
         }
     }
 
-    /// Takes what stands where the arguments stood for the title; nothing is one when it is the arguments.
+    /// Takes what stands in place of the arguments as the title. When it is the arguments, there is no title.
     private func applyTitle(_ command: Slice<UnsafeRawBufferPointer>) {
         func trimmed(_ bytes: [UInt8]) -> [UInt8] {
             let last = bytes.lastIndex { $0 != 0 && $0 != UInt8(ascii: " ") }
@@ -150,7 +150,7 @@ struct MetadataReader {
             process.inheritedModules = kept.count
             process.names.merge(origin.names) { own, _ in own }
             if process.path.isEmpty { process.path = origin.path }
-            // Its parent may have given itself a title before.
+            // The parent may have given itself a title before.
             if !origin.arguments.isEmpty {
                 process.arguments = origin.arguments
                 applyTitle(command)

@@ -7,10 +7,10 @@ public struct MissedProgram: Sendable, Equatable {
     public var path: String
     public var pid: UInt32
     public var startTicks: UInt64
-    /// Nil when it is none of those known.
+    /// Nil when the reason is none of the known ones.
     public var reason: Reason?
 
-    /// Those that metadata tells of.
+    /// The missed programs that metadata tells of.
     static func all(in payload: UnsafeRawBufferPointer) -> [MissedProgram] {
         var missed: [MissedProgram] = []
         var rest = payload

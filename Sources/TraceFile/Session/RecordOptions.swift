@@ -1,11 +1,11 @@
 internal import CTraceFormat
 
-/// What of a program is recorded. A new option is a property here, a member below, and a line in `tell` where the
-/// runtime is to know it: session.json, the buffers' head and `fathom info` have it from here.
+/// What of a program is recorded. A new option is a property here, a member below and, where the runtime is to know it,
+/// a line in `tell`. session.json, the buffers' head and `fathom info` have it from here.
 public struct RecordOptions: Sendable {
     /// Deepest depth to record; roots are depth 0. Nil: all.
     public var maxDepth: Int?
-    /// Calls shorter than this that call nothing kept leave no record, in nanoseconds.
+    /// In nanoseconds: calls that are shorter than this, and call nothing that is kept, leave no record.
     public var minCost: UInt64 = 0
     /// Recording stops when the trace reaches this many bytes. Nil: never.
     public var maxSize: UInt64?
@@ -33,7 +33,7 @@ public struct RecordOptions: Sendable {
     /// Tells the runtime, by the head of the buffers.
     func tell(_ head: inout fathom_buffers, _ clock: SessionClock) {
         head.slot_size = UInt32(bufferSize)
-        // The depth of the first call that is left out: one more than the deepest that is kept.
+        // The depth of the first call that is left out, which is one more than the deepest that is kept.
         head.max_depth = maxDepth.map { UInt32(clamping: $0) }.map { $0 == .max ? $0 : $0 + 1 } ?? .max
         head.min_cost_ticks = clock.ticks(nanoseconds: minCost)
         head.paused = startsPaused ? 1 : 0

@@ -20,17 +20,17 @@ public final class Session {
     public let damage: DamageLog
     /// Size of the log in bytes; 0 when it is not there.
     public let logSize: Int
-    /// What the buffers take in bytes, holes left out; 0 when they are not there.
+    /// The bytes that the buffers take, without holes; 0 when they are not there.
     public let buffersSize: Int
     /// Calls known to be missing.
     public let losses: Losses
-    /// All calls known to be missing, those among them that chunks tell of.
+    /// The number of all calls known to be missing, including those that chunks tell of.
     public var lostCalls: UInt64 {
         processes.lazy.flatMap(\.threads).reduce(losses.calls) { $0.addingClamped($1.lostCalls) }
     }
     /// Programs with hooks that were started and not recorded.
     public let missed: [MissedProgram]
-    /// A recorder had not left when the session was opened.
+    /// Whether a recorder was still there when the session was opened.
     public let isRecording: Bool
 
     private let log: MappedFile?
@@ -44,7 +44,7 @@ public final class Session {
         let directory = try Session.directory(at: path)
         let damage = DamageLog()
 
-        // The buffers first: a chunk that moves to the log meanwhile is then found twice, not never.
+        // The buffers are read first: a chunk that moves to the log meanwhile is then found twice, and not missed.
         let (buffersFile, buffersProblem) = Session.file(SlotBuffers.name, in: directory, PlainFile.init)
         var buffers: SlotBuffers?
         if let buffersFile { buffers = try SlotBuffers(buffersFile, path: directory, damage: damage) }
@@ -77,7 +77,7 @@ public final class Session {
         ticksPerSecond = header.ticksPerSecond
         startRealtimeNanoseconds = header.startRealtimeNanoseconds
         clock = Session.clock(header, chunks: chunks)
-        // What is of no process is the session's own.
+        // Chunks that belong to no process are the session's own.
         let own = chunks.partition { $0.process == FATHOM_NO_PROCESS }
         missed = chunks[own...].filter(\.payloadIsIntact).flatMap { MissedProgram.all(in: $0.payload) }
             .sorted { $0.startTicks < $1.startTicks }
@@ -89,7 +89,8 @@ public final class Session {
         description = SessionDescription(path: "\(directory)/\(SessionFile.description.name)", damage: damage)
     }
 
-    /// Whether the recorder is at work. It may have its id in another namespace than ours, but holds the directory's lock.
+    /// Whether the recorder is at work. Its id may be of another namespace than ours, but it holds the directory's
+    /// lock.
     private static func isRecorded(_ directory: String, by pid: UInt32) -> Bool {
         guard pid != 0 else { return false }
         if kill(pid_t(bitPattern: pid), 0) == 0 || errno != ESRCH { return true }
@@ -99,7 +100,8 @@ public final class Session {
         return flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK
     }
 
-    /// A file of the session; nil when there is none, or when it cannot be read, and then why.
+    /// A file of the session. It is nil when there is no such file, or when it cannot be read; in that case the reason
+    /// is given, too.
     private static func file<File>(
         _ name: String, in directory: String, _ open: (String) throws(TraceFileError) -> File
     ) -> (File?, TraceFileError?) {
@@ -131,7 +133,8 @@ public final class Session {
             guard ticks > header.startTicks, nanoseconds > header.startNanoseconds else { return }
             let elapsed = (ticks: ticks - header.startTicks, nanoseconds: nanoseconds - header.startNanoseconds)
             guard elapsed.ticks > longest.ticks else { return }
-            // Believed when it is long enough to beat the recorder's own measurement and not far from it.
+            // The result is believed when the stretch is long enough to beat the recorder's own measurement, and the
+            // result not far from that.
             let expected = Double(measured.nanoseconds(in: elapsed.ticks))
             let isPlausible = abs(expected - Double(elapsed.nanoseconds)) < expected / 100
             let isLong = elapsed.nanoseconds > 10_000_000
@@ -201,8 +204,8 @@ public final class Session {
         return processes
     }
 
-    /// Fills in ends that no item tells of: an image that another one of the same process followed, and processes that are
-    /// being recorded this very moment.
+    /// Fills in ends that no item tells: those of images that another image of the same process followed, and of
+    /// processes that are still being recorded.
     private static func settleEnds(of processes: [TracedProcess], now: UInt64?) {
         var next: [UInt32: TracedProcess] = [:]
         for process in processes.reversed() where !process.metadataIsLost {

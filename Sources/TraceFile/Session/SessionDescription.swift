@@ -53,7 +53,7 @@ public struct SessionDescription {
         func text(_ name: String) -> String? {
             if case .string(let text)? = member(name) { text } else { nil }
         }
-        // Format 1 had no sum.
+        // Format 1 has no sum.
         let format = member("format").flatMap { UInt64($0.text) } ?? 1
         let isSummed = format > 1 || text("sum") != nil
         if let file, isSummed, !Self.endsWithSum(file.bytes) {
@@ -83,9 +83,9 @@ public struct SessionDescription {
 // MARK: Text
 
 extension SessionDescription {
-    /// What the text begins with, whatever it tells.
+    /// The beginning of the text, whatever it tells.
     static let start = "{\n  \"format\": "
-    /// Stands before the sum's 16 digits, and behind them.
+    /// The text before the sum's 16 digits, and the text after them.
     private static let beforeSum = ",\n  \"sum\": \"", afterSum = "\"\n}\n"
 
     /// The text. Its last member is the sum of all that stands before it.

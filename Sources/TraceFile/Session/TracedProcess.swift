@@ -1,6 +1,6 @@
 internal import TraceText
 
-/// One program image of a session: what an exec or a fork began.
+/// One program image of a session, which began by an exec or a fork.
 public final class TracedProcess {
     public enum Origin: Sendable { case image, fork }
     public enum End: Sendable, Equatable {
@@ -10,7 +10,7 @@ public final class TracedProcess {
         case confined
         /// Another image took its place.
         case exec
-        /// Waited for: its status as wait(2) gives it.
+        /// It was waited for; its status is as wait(2) gives it.
         case waited(status: Int32)
         case unknown
     }
@@ -24,27 +24,27 @@ public final class TracedProcess {
     public internal(set) var origin = Origin.image
     public internal(set) var startTicks: UInt64 = 0
     public internal(set) var path = ""
-    /// Those that its image was started with; a fork's child has its parent's.
+    /// The arguments that its image was started with. A fork's child has its parent's.
     public internal(set) var arguments: [String] = []
     /// What it called itself last, in place of its arguments; nil when it never did.
     public internal(set) var title: String?
     /// Modules in order of discovery, a fork parent's as of the fork first.
     public internal(set) var modules: [Module] = []
-    /// Names that the program gave, by id; a fork's parent's too.
+    /// Names that the program gave, by id, including those of a fork's parent.
     public internal(set) var names: [UInt32: GivenName] = [:]
     /// How many of `modules` came from the fork's parent unchanged.
     public internal(set) var inheritedModules = 0
-    /// Nothing changed in the modules and names that were inherited, and none was added.
+    /// Whether nothing changed in the modules and names that were inherited, and none was added.
     public internal(set) var sharesParentModules = false
     public internal(set) var end = End.unknown
     /// When it ended, or, when it is still recorded, when the session was opened; 0 when that is not known. Calls that were
     /// open then had lasted until then.
     public internal(set) var endTicks: UInt64 = 0
-    /// It confined itself so that nothing more could be recorded, however it ended later.
+    /// Whether it confined itself so that nothing more could be recorded, however it ended later.
     public internal(set) var isConfined = false
-    /// Calls are missing, so what was open in the last record may have ended at any time since.
+    /// Whether calls are missing, so that calls open in the last record may have ended at any time since.
     var isCutShort = false
-    /// Nothing is known but the process id.
+    /// Whether nothing is known but the process id.
     public internal(set) var metadataIsLost = true
     public internal(set) var threads: [TracedThread] = []
 

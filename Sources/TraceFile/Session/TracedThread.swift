@@ -3,21 +3,21 @@ public final class TracedThread {
     public unowned let process: TracedProcess
     /// 1, 2, ... in the process.
     public let serial: UInt32
-    /// The kernel's; a task's is its id and ``firstTask``.
+    /// The kernel's thread id. A task has ``firstTask`` plus its own id.
     public let tid: UInt32
     /// Sorted by sequence; numbers may be missing.
     public let chunks: ChunkList
     /// The Swift task whose calls these are, from all threads; nil for a thread.
     public let task: UInt32?
-    /// More than any of the kernel's: /proc/sys/kernel/pid_max is at most 2^22.
+    /// Greater than any of the kernel's ids, because /proc/sys/kernel/pid_max is at most 2^22.
     public static let firstTask: UInt32 = 1 << 30
-    /// Put together in memory.
+    /// Whether the records were put together in memory.
     public let isJoined: Bool
     private let damage: DamageLog
     private let file: MappedFile?
     /// When the tracer took time, over all of the thread.
     private let tracer: TracerTime
-    /// What `chunks` lie in, when that is not the session's.
+    /// The memory that `chunks` lie in, when that is not the session's.
     private let memory: JoinedChunks?
     private var states: [PayloadState]
     private var read = MappedFile.ReadStretch()
@@ -64,7 +64,7 @@ public final class TracedThread {
             process: process, serial: serial, chunks: chunks.part(range), file: file, damage: damage, tracer: tracer)
     }
 
-    /// The same, on the clock that all threads share: what the tracer took is part of calls.
+    /// The same thread on the clock that all threads share, where what the tracer took is part of calls.
     public var onSharedClock: TracedThread {
         TracedThread(
             process: process, serial: serial, chunks: chunks, file: file, damage: damage, tracer: TracerTime.none)
@@ -103,11 +103,11 @@ public final class TracedThread {
 
     /// The name the thread had last, or empty.
     public var name: String { chunks.last { !$0.name.isEmpty }?.name ?? "" }
-    /// The thread was seen to end.
+    /// Whether the thread was seen to end.
     public var hasEnded: Bool { chunks.last?.isLast ?? false }
-    /// Recording was stopped, and not started again before the thread made its last call.
+    /// Whether recording was stopped, and not started again before the thread made its last call.
     public var wasStopped: Bool { chunks.last?.isStopped ?? false }
-    /// Calls that are open in the last record lasted until the process ended.
+    /// Whether calls that are open in the last record lasted until the process ended.
     public var lastsAsLongAsProcess: Bool { !hasEnded && !process.isCutShort }
     /// Calls that left no record, as far as is known.
     public var lostCalls: UInt64 { chunks.reduce(0) { $0 &+ $1.lostCalls } }
@@ -141,7 +141,7 @@ public final class TracedThread {
     /// Adds damage found while decoding chunk `index`, `bytes` before the payload's end.
     public func report(_ kind: Damage.Kind, inChunk index: Int, remaining bytes: Int = 0) {
         let chunk = chunks[index]
-        // The cut of a truncated chunk was named when the file was read.
+        // The cut of a truncated chunk was reported when the file was read.
         if kind == .malformedRecord, chunk.isTruncated { return }
         let payloadEnd = chunk.offset + UInt64(Chunk.headerSize + chunk.payload.count)
         damage.report(

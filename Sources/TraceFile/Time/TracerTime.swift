@@ -1,13 +1,13 @@
-/// The time that the runtime took of a thread between the end of one chunk and the beginning of the next: processor time,
-/// so that waiting for a processor meanwhile is the program's, as it is anywhere else.
+/// The time that the runtime took of a thread between the end of one chunk and the beginning of the next. It is
+/// processor time, because waiting for a processor meanwhile belongs to the program, as it does anywhere else.
 ///
-/// It is known from the headers alone, so that whoever replays a part of a thread takes out what one who replays all of it
-/// does.
+/// It is known from the headers alone, so that replaying a part of a thread takes out the same time as replaying all of
+/// it.
 struct TracerTime {
     /// Switches in the order of time: when each was over, and the sum up to then, in ticks.
     private var switches: [(end: UInt64, sum: UInt64)] = []
 
-    /// Nothing is taken out.
+    /// No time is taken out.
     static let none = TracerTime(ChunkList([], 0..<0))
 
     /// - Parameter chunks: all chunks of a thread, sorted by sequence.
