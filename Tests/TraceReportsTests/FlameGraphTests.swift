@@ -77,6 +77,33 @@ import TraceText
         #expect(graph.frames.allSatisfy { $0.start + $0.total <= graph.total })
     }
 
+    /// Calls may go back in time where a recording is damaged in a way that no checksum shows.
+    @Test func theChartBeginsWithItsEarliestCall() throws {
+        let writer = TraceWriter()
+        var chunk = TraceWriter.ChunkOptions()
+        (chunk.begin, chunk.end, chunk.calls) = (5000, 5050, 1)
+        var records = RecordWriter(time: 5000)
+        records.enter(0x40_1000, at: 5000)
+        records.exit(at: 5050)
+        writer.add(chunk, records: records.bytes)
+        // After a gap, the path tells of a call that is older than all there was.
+        (chunk.sequence, chunk.begin, chunk.end, chunk.calls) = (2, 6000, 6050, 0)
+        records = RecordWriter(time: 6000)
+        records.exit(at: 6050)
+        writer.add(chunk, path: [TraceWriter.PathCall(function: 0x40_2000, enter: 100)], records: records.bytes)
+        let directory = try TemporaryDirectory("back")
+        try writer.write(to: directory.file("back.fathom"))
+        let session = try Session(path: directory.file("back.fathom"))
+        let functions = FunctionTable(resolve: { _, _ in ResolvedFunction(name: "f", module: nil, file: nil, line: 0) })
+        let calls = CallTree(
+            of: session, resolver: FunctionResolver(functions), filter: TreeFilter(), layout: FlameChart.layout)
+        var chart = FlameChart()
+        calls.walk(session.processes[0].threads[0], &chart)
+        let graph = chart.graph(names: functions, options: FlameGraph.Options())
+        #expect(graph.frames.count == 2 && graph.frames[0].start > graph.frames[1].start)
+        #expect(graph.frames.map(\.start).min() == 0)
+    }
+
     @Test func thePageNeedsNothingElse() {
         let page = text { FlameGraph(tree, options: FlameGraph.Options()).writeHTML(to: $0) }
         for reference in ["src=", "href=", "http:", "https:", "@import", "fetch("] {

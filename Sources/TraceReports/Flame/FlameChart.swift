@@ -17,7 +17,8 @@ public struct FlameChart: TreeVisitor {
 
     /// The chart, from the first call's start to the last one's end.
     public func graph(names: FunctionTable, options: FlameGraph.Options) -> FlameGraph {
-        let origin = frames.first?.start ?? 0
+        // Not the first frame's: in a damaged recording, time may go back.
+        let origin = frames.lazy.map(\.start).min() ?? 0
         var moved = frames
         var total: UInt64 = 0
         for index in moved.indices {
