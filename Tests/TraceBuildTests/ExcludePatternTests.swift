@@ -62,8 +62,26 @@ import Testing
         ("/usr/include/c++/12/bits/stl_vector.h", "file: /usr/include/*"),
         ("/usr/local/include/x.h", "file: /usr/local/include/*"),
         ("/usr/lib/gcc/x86_64-linux-gnu/12/include/xmmintrin.h", "file: /usr/lib/gcc/*"),
-        ("/opt/gcc/include/c++/13/vector", "file: /opt/gcc/include/c++/*"), ("/usr/src/app/main.c", nil),
+        ("/opt/gcc/include/c++/13/vector", "file: /opt/gcc/include/c++/*"),
+        ("/usr/lib/gcc/x86_64-linux-gnu/12/../../../../include/c++/12/vector", "file: /usr/include/*"),
+        ("/usr/src/app/main.c", nil),
         ("/home/me/include/a.h", nil),
     ])
-    func systemHeaders(_ file: String, _ line: String?) { #expect(ExcludeGroup.systemHeaders(with: file) == line) }
+    func systemHeaders(_ file: String, _ line: String?) {
+        #expect(ExcludeGroup.systemHeaders(with: file) == line)
+        if let line { #expect(ExcludeGroup.leavesOut(line, "f", in: file)) }
+    }
+
+    /// The C++ library exports some of its headers' functions, and has no debug information for them.
+    @Test(arguments: [
+        ("std::string::append", ["/w/a.cc", "/opt/gcc/include/c++/13/vector"], "file: /opt/gcc/include/c++/*"),
+        ("std::string::append", ["/w/a.cc"], "file: /usr/include/*"),
+        ("__gnu_cxx::__to_xstring<std::string>", [], "file: /usr/include/*"),
+        ("standard::run", ["/usr/include/c++/12/vector"], nil), ("main", [], nil),
+    ])
+    func filesOfExportedFunctions(_ name: String, _ files: [String], _ line: String?) {
+        let file = ExcludeGroup.presumedFile(of: name, among: files)
+        #expect(file.flatMap(ExcludeGroup.systemHeaders) == line)
+        if let line { #expect(ExcludeGroup.leavesOut(line, name, in: file)) }
+    }
 }

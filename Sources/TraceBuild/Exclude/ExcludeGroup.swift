@@ -21,13 +21,15 @@ public enum ExcludeGroup {
         return lines
     }
 
-    /// The line for all system headers of the same kind as a file; nil when that is no system header.
+    /// The line for all system headers of the same kind as a file; nil when that is no system header. clang writes its
+    /// library's paths as it finds them, with `..` in them; lines have none, as the build sees none.
     public static func systemHeaders(with file: String) -> String? {
+        let file = absolutePath(file, in: "/")
         for directory in ["/usr/include/", "/usr/local/include/"] where file.hasPrefix(directory) {
             return ExcludeList.line(ofFiles: directory + "*")
         }
         // These are headers of a compiler that is installed elsewhere: its C++ library's, and its own.
-        for part in ["/include/c++/", "/lib/gcc/", "/lib/clang/"] {
+        for part in [libraryHeaders, "/lib/gcc/", "/lib/clang/"] {
             guard let range = file.firstRange(of: part), file[range.lowerBound...].contains("/include") else {
                 continue
             }
@@ -36,11 +38,27 @@ public enum ExcludeGroup {
         return nil
     }
 
+    /// The file that a function without one is taken to be defined in; nil when nothing is known of it.
+    ///
+    /// Functions that the C++ library exports are inlined from its headers all the same, and their hooks then tell the
+    /// address in the library, which has no debug information. Only the name says that a header defines them.
+    ///
+    /// - Parameters:
+    ///   - name: as Fathom shows it.
+    ///   - files: those of the other functions. They tell where the library's headers are.
+    /// - Complexity: O(number of files).
+    public static func presumedFile(of name: String, among files: some Sequence<String>) -> String? {
+        guard name.hasPrefix("std::") || name.hasPrefix("__gnu_cxx::") else { return nil }
+        return files.filter { $0.contains(libraryHeaders) }.min() ?? "/usr\(libraryHeaders)"
+    }
+
+    private static let libraryHeaders = "/include/c++/"
+
     /// Whether a compiler leaves out a function for a line that ``lines(of:in:)`` or ``systemHeaders(with:)`` made: clang
     /// by the whole path or name, gcc by a part of it.
     public static func leavesOut(_ line: String, _ name: String, in file: String?) -> Bool {
         guard let glob = ExcludeList.file(in: line) else { return ExcludePattern.leavesOut(line, name) }
-        guard let file else { return false }
+        guard let file = file.map({ absolutePath($0, in: "/") }) else { return false }
         return Glob.matches(glob, path: file) || file.contains(ExcludePattern.gccText(glob))
     }
 }

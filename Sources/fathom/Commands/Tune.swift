@@ -43,12 +43,16 @@ struct Tune: ParsableCommand {
     @Flag(help: "Read the recording even if its sums are known, and do not keep them.")
     var noCache = false
 
-    private var groups: HookTuning.Groups {
+    private func groups(_ functions: FunctionTable) -> HookTuning.Groups {
         let keepsSystemHeaders = systemHeaders
+        let files = Set(functions.functions.indices.compactMap { functions[UInt32($0)].file })
+        func file(_ function: ResolvedFunction) -> String? {
+            function.file ?? ExcludeGroup.presumedFile(of: function.name, among: files)
+        }
         return HookTuning.Groups(
             patterns: { $0.isKnown ? ExcludeGroup.lines(of: $0.name, in: $0.file) : [] },
-            leavesOut: { ExcludeGroup.leavesOut($0, $1.name, in: $1.file) },
-            systemHeaders: { keepsSystemHeaders ? nil : $0.file.flatMap(ExcludeGroup.systemHeaders) })
+            leavesOut: { ExcludeGroup.leavesOut($0, $1.name, in: file($1)) },
+            systemHeaders: { keepsSystemHeaders ? nil : file($0).flatMap(ExcludeGroup.systemHeaders) })
     }
 
     func run() throws {
@@ -56,11 +60,12 @@ struct Tune: ParsableCommand {
         var limits = HookTuning.Limits()
         limits.keep = keep.percent
         limits.shorterThan = shorterThan.nanoseconds
+        let tree = try paths.tree()
         let tuning = HookTuning(
-            try paths.tree(), limits: limits,
+            tree, limits: limits,
             language: HookTuning.Language(
                 pattern: { $0.isKnown ? ExcludePattern.of($0.name) : nil }, leavesOut: ExcludePattern.leavesOut,
-                groups: groups))
+                groups: groups(tree.functions)))
         let report = TuneReport(
             tuning, session: input.session, bytes: paths.recorded.reduce(0) { $0 + UInt64($1.bytes) },
             measured: TracingCost(of: paths.session))

@@ -47,6 +47,47 @@ import Testing
         #expect(try calls(try build(compiler, ["--exclude-list", list])) == before.filter { !names.contains($0.key) })
     }
 
+    /// Among a system's headers count those whose functions the C++ library exports, where no file is known.
+    @Test(arguments: ["g++", "clang++"]) func systemHeadersGo(_ compiler: String) throws {
+        let source = try directory.write(
+            """
+            #include <sstream>
+            #include <string>
+            #include <vector>
+            __attribute__((noinline)) static std::string repeat(std::string const &part, int count) {
+                std::string all;
+                while (count-- > 0) { all += part; all.push_back('x'); }
+                return all;
+            }
+            int main() {
+                std::vector<std::string> parts;
+                for (int i = 0; i < 20; i++) { std::ostringstream out; out << repeat("ab", i); parts.push_back(out.str()); }
+                return parts.size() != 20;
+            }
+            """, to: "text.cpp")
+        let program = directory.file("text")
+        func calls(_ options: [String]) throws -> [String: Int] {
+            let built = try Fathom.run(
+                ["build", "--system-headers"] + options + ["--", compiler, "-O2", "-g", source, "-o", program],
+                environment: ["XDG_CACHE_HOME": directory.file("cache")])
+            try #require(built.status == 0, "\(built.stderr)")
+            return try self.calls(program)
+        }
+        let before = try calls([])
+        #expect(before["repeat"] == 20 && before.keys.contains { $0.hasPrefix("std::") })
+        let list = directory.file("list")
+        #expect(try tune(["--keep", "100", "-o", list]).status == 0)
+        let announced = try tune(["--keep", "100", "--format", "json"]).stdout
+        let after = try calls(["--exclude-list", list])
+        #expect(after["repeat"] == 20 && after["main"] == 1)
+        // What tune announces is what comes: all functions of system headers are gone, and the rest is left.
+        #expect(announced.contains("\"before\":{\"calls\":\(count(before)),"))
+        #expect(announced.contains("\"after\":{\"calls\":\(count(after)),"), "\(announced)")
+        #expect(!after.keys.contains { $0.hasPrefix("std::") }, "\(after.keys)")
+    }
+
+    private func count(_ calls: [String: Int]) -> Int { calls.values.reduce(0, +) }
+
     /// What cannot be followed is not proposed: no function of Swift, no time in which a task waited.
     @Test func swiftFunctionsStay() throws {
         let source = try directory.write(
