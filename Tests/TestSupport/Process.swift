@@ -25,7 +25,7 @@ public struct ProcessOutput: Sendable {
 @discardableResult
 public func run(
     _ path: String, _ arguments: [String] = [], environment: [String: String]? = nil, input: String = "",
-    workingDirectory: String? = nil, seconds: Double = 120
+    workingDirectory: String? = nil, seconds: Double = 300
 ) throws(TestSupportError) -> ProcessOutput {
     let directory = try TemporaryDirectory("run")
     var streams: [Int32] = []

@@ -17,12 +17,13 @@ enum Fathom {
     /// The directory of `fathom` and the runtime libraries.
     static let products = String(executable[..<(executable.lastIndex(of: "/") ?? executable.startIndex)])
 
-    /// Runs `fathom` with these arguments.
+    /// Runs `fathom` with these arguments. The build of a whole program takes minutes on a busy machine.
     static func run(
         _ arguments: [String], environment: [String: String] = [:], workingDirectory: String? = nil
     ) throws(TestSupportError) -> ProcessOutput {
         try TestSupport.run(
-            executable, arguments, environment: inherited(adding: environment), workingDirectory: workingDirectory)
+            executable, arguments, environment: inherited(adding: environment), workingDirectory: workingDirectory,
+            seconds: arguments.first == "build" ? 900 : 300)
     }
 
     /// Records `command` into the session directory `session`.
