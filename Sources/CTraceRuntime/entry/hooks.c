@@ -1,61 +1,142 @@
-// The hooks, which the compilers call. Each goes on in the function of its mode, in modes/. Functions for no mode are
-// here.
+// The hooks, which the compilers call. Each finds out the mode and goes on in the function for it: in modes/; here, for
+// calls that leave no record; or in follow/aside.c, where there is no mode yet.
 
-#include "../follow/aside.h"
+#include "../follow/hidden.h"
 #include "../modes/hooks.h"
+#include "../swift/tasks.h"
 
 FATHOM_WITHOUT_HOOKS
 
-// ---- what the compilers call -------------------------------------------------------------------------------------
+// ---- the first instructions ---------------------------------------------------------------------------------------
 //
-// The hooks are in assembly, so that the mode is known before a register is saved: where little is recorded, saving
-// registers would be most of the cost. Each goes on in the function of the mode, with
+// These are in assembly, so that the mode is known before a register is saved: where little is recorded, saving
+// registers would be most of the cost. They pass on
 //
 //   function, call site      as the compiler passes them
 //   stack pointer            of the caller, at its call of the hook
 //   context, return address  the register in which Swift passes the asynchronous context; where the hook returns to
+//
+// The modes that record all calls are jumped to, and so is what MODE_UNKNOWN needs, in which not even the thread's own
+// memory may be there. The others fall through to the C function that the compiler lays behind the assembly, in the same
+// section, because a jump costs a third of what that function does.
 
 #define ENTRY(name) ".globl " name "\n.type " name ", %function\n" name ":\n"
 #define END(name) ".size " name ", . - " name "\n"
+#define SECTION(hook) ".section .text.fathom_" hook ", \"ax\", %progbits\n.p2align 5\n"
 
 #if defined(__x86_64__)
 #define IN_MODE(number, NAME, name, hook) "cmpl $" #number ", %eax\nje " #name "_" hook "\n"
-#define GO_ON(hook) "leaq 8(%rsp), %rdx\nmovl control(%rip), %eax\n" MODES(IN_MODE, hook) "jmp aside_" hook "\n"
+#define GO_ON(hook)                                                                                                    \
+    "leaq 8(%rsp), %rdx\nmovl control(%rip), %eax\n" RECORDING_MODES(IN_MODE, hook)                                    \
+        "testl %eax, %eax\nje aside_" hook "\n"
 #define ENTER "movq %r14, %rcx\n" GO_ON("enter")
 #define EXIT "movq (%rsp), %rcx\n" GO_ON("exit")
-#define EXIT_ANY "movl $1, %edi\nxorl %esi, %esi\n" GO_ON("exit_any")
+#define EXIT_ANY GO_ON("exit_any")
 #else
 #define IN_MODE(number, NAME, name, hook) "cmp w9, #" #number "\nb.ne 1f\nb " #name "_" hook "\n1:\n"
 #define GO_ON(hook)                                                                                                    \
-    "mov x2, sp\nadrp x9, control\nldr w9, [x9, :lo12:control]\n" MODES(IN_MODE, hook) "b aside_" hook "\n"
+    "mov x2, sp\nadrp x9, control\nldr w9, [x9, :lo12:control]\n" RECORDING_MODES(IN_MODE, hook)                       \
+        "cbnz w9, 1f\nb aside_" hook "\n1:\n"
 #define ENTER "mov x3, x22\n" GO_ON("enter")
 #define EXIT "mov x3, x30\n" GO_ON("exit")
-#define EXIT_ANY "mov x0, #1\nmov x1, #0\n" GO_ON("exit_any")
+#define EXIT_ANY GO_ON("exit_any")
 #endif
-_Static_assert(ANY_FUNCTION == 1, "what is written above");
+
+_Static_assert(MODE_UNKNOWN == 0, "what is written above");
 
 // CTraceSharedHooks jumps to `fathom_function_*`, whose names say nothing of profiling or exits. CTraceSwiftHooks jumps
 // to `fathom_swift_*`, the hooks of compilers that do not pass the function and, at its end, pass nothing.
-__asm__(".text\n.p2align 5\n" ENTRY("__cyg_profile_func_enter") ENTRY("fathom_function_enter")                       //
+__asm__(SECTION("enter") ENTRY("__cyg_profile_func_enter") ENTRY("fathom_function_enter")                            //
         ENTRY("fathom_swift_enter") ".cfi_startproc\n" ENTER ".cfi_endproc\n"                                       //
         END("__cyg_profile_func_enter") END("fathom_function_enter") END("fathom_swift_enter")                       //
-        ".p2align 5\n" ENTRY("__cyg_profile_func_exit") ENTRY("fathom_function_leave")                               //
+        SECTION("exit") ENTRY("__cyg_profile_func_exit") ENTRY("fathom_function_leave")                              //
         ".cfi_startproc\n" EXIT ".cfi_endproc\n" END("__cyg_profile_func_exit") END("fathom_function_leave")         //
-        ".p2align 5\n" ENTRY("fathom_swift_exit") ".cfi_startproc\n" EXIT_ANY ".cfi_endproc\n"                      //
-        END("fathom_swift_exit"));
+        SECTION("exit_any") ENTRY("fathom_swift_exit") ".cfi_startproc\n" EXIT_ANY ".cfi_endproc\n"                 //
+        END("fathom_swift_exit") ".text\n");
 
-// ---- no mode yet, or nothing to record into ----------------------------------------------------------------------
+#define BEHIND(hook) __attribute__((used, section(".text.fathom_" hook), visibility("hidden")))
 
-void aside_enter(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_t context) {
-    hook_aside(function, call_site, sp, context, HOOK_ENTER);
+// ---- calls that leave no record -----------------------------------------------------------------------------------
+//
+// What costs here is branches more than anything else. So there is one for all that compares addresses: where one of
+// the differences is negative, by its sign, a second function looks which.
+
+#define NEXT __attribute__((noinline)) static
+
+INTERNAL intptr_t above(const void *address, const void *other) { return (intptr_t)address - (intptr_t)other; }
+// Negative if one of both is. The compiler is kept from computing them side by side, for which it would save registers.
+INTERNAL intptr_t either(intptr_t sign, intptr_t other) {
+    sign |= other;
+    __asm__("" : "+r"(sign));
+    return sign;
 }
 
-void aside_exit(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_t return_address) {
-    hook_aside(function, call_site, sp, 0, return_address == call_site ? HOOK_TAIL : HOOK_EXIT);
+NEXT void enter_other(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_t context) {
+    struct thread *t = &current;
+    struct found found = hidden_begin(t);
+    if (UNLIKELY(!is_ready(t) || !lies_below(t, sp, found.top))) return aside_enter(function, call_site, sp, context);
+    // A piece of a task leaves a record at any depth, unless recording is stopped.
+    if (UNLIKELY(task_runs_from(call_site) && (uint32_t)t->idle != MODE_PAUSED))
+        return aside_enter(function, call_site, sp, context);
+    // hidden_from is not above the end of the frames.
+    if (found.top + 1 < t->hidden_from) return slow_enter(function, call_site, sp, found.settled);
+    if (UNLIKELY(found.top + 1 >= t->end)) return aside_enter(function, call_site, sp, context);
+    hidden_enter(function, call_site, sp, context, found);
 }
 
-void aside_exit_any(uintptr_t function, uintptr_t call_site, uintptr_t sp) {
-    hook_aside(function, call_site, sp, 0, HOOK_EXIT);
+BEHIND("enter") void fathom_enter(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_t context) {
+    struct thread *t = &current;
+    if (UNLIKELY(!is_ready(t))) return aside_enter(function, call_site, sp, context);
+    struct found found = hidden_begin(t);
+    intptr_t sign = (intptr_t)(sp - t->low);
+    sign = either(sign, (intptr_t)(found.top->stack_pointer - sp));
+    sign = either(sign, above(t->end, found.top + 2));
+    sign = either(sign, above(found.top + 1, t->hidden_from));
+    sign = either(sign, task_code.guard);
+    if (sign < 0) return enter_other(function, call_site, sp, context);
+    hidden_enter(function, call_site, sp, context, found);
+}
+
+// `is_any` is a constant: the hook does not say what its function is, and `function` is ANY_FUNCTION.
+INTERNAL int is_call_of(const struct frame *call, uintptr_t function, int is_any) {
+    return is_any ? is_function(call) : call->function == function;
+}
+
+INTERNAL void exit_either(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_t return_address, int is_any) {
+    struct thread *t = &current;
+    struct found found = hidden_begin(t);
+    if (UNLIKELY(!is_ready(t) || !is_call_of(found.top, function, is_any) ||
+                 !exit_fits(t, found.top, sp, return_address == call_site)))
+        return aside_exit(function, call_site, sp, return_address);
+    if (found.top < t->hidden_from) return slow_exit(sp, found.settled);
+    hidden_exit(function, call_site, sp, return_address, found);
+}
+NEXT void exit_other(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_t return_address) {
+    exit_either(function, call_site, sp, return_address, 0);
+}
+NEXT void exit_any_other(uintptr_t sp) { exit_either(ANY_FUNCTION, NO_CALL_SITE, sp, NO_RETURN_ADDRESS, 1); }
+
+INTERNAL void leave(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_t return_address, int is_any) {
+    struct thread *t = &current;
+    if (UNLIKELY(!is_ready(t))) return aside_exit(function, call_site, sp, return_address);
+    struct found found = hidden_begin(t);
+    if (UNLIKELY(!is_call_of(found.top, function, is_any)))
+        return aside_exit(function, call_site, sp, return_address);
+    const struct frame *bound = exit_bound(found.top, return_address == call_site);
+    intptr_t sign = (intptr_t)(sp - t->low);
+    sign = either(sign, (intptr_t)(bound->stack_pointer - sp));
+    sign = either(sign, above(found.top, t->hidden_from));
+    if (sign < 0) return is_any ? exit_any_other(sp) : exit_other(function, call_site, sp, return_address);
+    hidden_exit(function, call_site, sp, return_address, found);
+}
+
+BEHIND("exit") void fathom_exit(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_t return_address) {
+    leave(function, call_site, sp, return_address, 0);
+}
+
+BEHIND("exit_any") void fathom_exit_any(uintptr_t function, uintptr_t call_site, uintptr_t sp) {
+    (void)function, (void)call_site;
+    leave(ANY_FUNCTION, NO_CALL_SITE, sp, NO_RETURN_ADDRESS, 1);
 }
 
 FATHOM_WITHOUT_HOOKS_END

@@ -59,4 +59,19 @@ void hook_slow(uintptr_t function, uintptr_t call_site, uintptr_t sp, uint64_t n
     side_drain(t);
 }
 
+void hook_interrupted(void) { side_drain(&current); }
+
+void aside_enter(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_t context) {
+    hook_aside(function, call_site, sp, context, HOOK_ENTER);
+}
+
+void aside_exit(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_t return_address) {
+    hook_aside(function, call_site, sp, 0, hook_of_exit(call_site, return_address));
+}
+
+void aside_exit_any(uintptr_t function, uintptr_t call_site, uintptr_t sp) {
+    (void)function, (void)call_site;
+    hook_aside(ANY_FUNCTION, NO_CALL_SITE, sp, 0, HOOK_EXIT);
+}
+
 FATHOM_WITHOUT_HOOKS_END

@@ -13,5 +13,14 @@ SLOW void hook_aside(uintptr_t function, uintptr_t call_site, uintptr_t stack_po
                      enum hook hook);
 // The same for a thread that the hook has made busy.
 SLOW void hook_slow(uintptr_t function, uintptr_t call_site, uintptr_t stack_pointer, uint64_t now, enum hook hook);
+// The hook has made the thread idle again, and finds that signal handlers have left events meanwhile.
+SLOW void hook_interrupted(void);
+
+// Where hooks go on that can do nothing by themselves, with what they got (modes/hooks.h).
+SLOW void aside_enter(uintptr_t function, uintptr_t call_site, uintptr_t stack_pointer, uintptr_t context)
+    __attribute__((used));
+SLOW void aside_exit(uintptr_t function, uintptr_t call_site, uintptr_t stack_pointer, uintptr_t return_address)
+    __attribute__((used));
+SLOW void aside_exit_any(uintptr_t function, uintptr_t call_site, uintptr_t stack_pointer) __attribute__((used));
 
 #endif

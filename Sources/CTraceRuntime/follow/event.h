@@ -20,6 +20,14 @@ enum hook {
 
 // Stands in place of the function for an exit hook that does not say which function ends. The stack pointer tells.
 #define ANY_FUNCTION 1ul
+// What such a hook, which is never jumped to, has for a call site and for a return address.
+#define NO_CALL_SITE 0ul
+#define NO_RETURN_ADDRESS 1ul
+
+// For an exit hook: one that was jumped to returns where its function would have.
+INTERNAL enum hook hook_of_exit(uintptr_t call_site, uintptr_t return_address) {
+    return return_address == call_site ? HOOK_TAIL : HOOK_EXIT;
+}
 
 struct event {
     uintptr_t stack_pointer;

@@ -11,7 +11,7 @@ FATHOM_WITHOUT_HOOKS
 static void enter(struct thread *t, const struct event *event, uint64_t now) {
     uintptr_t alternate = 0, sp = event->stack_pointer, context = t->async_context;
     t->async_context = 0;
-    if (sp - t->low > t->top->stack_pointer - t->low) {
+    if (!lies_below(t, sp, t->top)) {
         alternate = lane_settle(t, sp);
         if (!alternate) {
             struct stretch stretch = calls_land(t, sp, now);
@@ -41,7 +41,7 @@ static void leave(struct thread *t, const struct event *event, uint64_t now) {
     uintptr_t function = event->call.function;
     struct frame *call = t->top;
     int is_top = function == ANY_FUNCTION ? is_function(call) : call->function == function;
-    if (!is_top || !exit_fits(t, call, event->stack_pointer, event->hook)) {
+    if (!is_top || !exit_fits(t, call, event->stack_pointer, event->hook == HOOK_TAIL)) {
         lane_settle(t, event->stack_pointer);
         call = calls_find(t, event);
     }

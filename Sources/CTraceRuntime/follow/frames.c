@@ -81,7 +81,8 @@ uint64_t frames_settle(struct thread *t) {
     t->timed = runtime.clock == FATHOM_CLOCK_COUNTER ? t->settled : 0;
     if (!t->lanes) return IDLE;
     struct lane *lane = running_lane(t);
-    uint64_t first = 1 + (uint64_t)lane->pieces + t->max_depth;  // call that is too deep
+    // The first call that is hidden.
+    uint64_t first = t->paused == PAUSED_STOPPED ? 0 : 1 + (uint64_t)lane->pieces + t->max_depth;
     t->hidden_from = first < (uint64_t)(lane->end - lane->frames) ? lane->frames + first : lane->end;
     if (lane->filters) t->filters = (char *)lane->filters - (char *)lane->frames;
     if (t->state != THREAD_ATTACHED || t->overflow) return IDLE;

@@ -4,7 +4,8 @@
 
 FATHOM_WITHOUT_HOOKS
 
-void hidden_mend_enter(uintptr_t function, uintptr_t call_site, uintptr_t sp, struct frame *caller) {
+void hidden_mend_enter(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_t context,
+                       struct frame *caller) {
     struct thread *t = &current;
     struct frame *place = frames_find(running_lane(t), caller), *call = caller + 1;
     if (t->top != call) {  // the frames were moved when it was there already
@@ -14,10 +15,11 @@ void hidden_mend_enter(uintptr_t function, uintptr_t call_site, uintptr_t sp, st
     // The call is there, and somebody who came later has found it open.
     if (place == caller && (call->stack_pointer & ~FRAME_FLAGS) == sp && call->stack_pointer & FRAME_INHERITED) return;
     t->top = place;
-    hook_aside(function, call_site, sp, 0, HOOK_ENTER);
+    aside_enter(function, call_site, sp, context);
 }
 
-void hidden_mend_exit(uintptr_t function, uintptr_t call_site, uintptr_t sp, enum hook hook, struct frame *call) {
+void hidden_mend_exit(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_t return_address,
+                      struct frame *call) {
     struct thread *t = &current;
     struct frame *place = frames_find(running_lane(t), call);
     if (t->top != call - 1) return;
@@ -26,7 +28,7 @@ void hidden_mend_exit(uintptr_t function, uintptr_t call_site, uintptr_t sp, enu
     // beginning.
     if (place->stack_pointer & FRAME_HIDDEN || (function != ANY_FUNCTION && place->function != function)) return;
     t->top = place;
-    hook_aside(function, call_site, sp, 0, hook);
+    aside_exit(function, call_site, sp, return_address);
 }
 
 FATHOM_WITHOUT_HOOKS_END

@@ -12,48 +12,54 @@
 #include "../host/runtime.h"
 #include "aside.h"
 
-// Reads or writes the field where it stands, exactly once, because a handler may come before or after.
+// Reads or writes the field where it stands, exactly once, because a handler may come before or after. A barrier does
+// not keep the compiler from reading later.
 #define ONCE(field) (*(volatile __typeof__(field) *)&(field))
 
 // Does what is needed when a handler came in between. `caller` and `call` are where the hook saw them.
-SLOW void hidden_mend_enter(uintptr_t function, uintptr_t call_site, uintptr_t sp, struct frame *caller);
-SLOW void hidden_mend_exit(uintptr_t function, uintptr_t call_site, uintptr_t sp, enum hook hook, struct frame *call);
+SLOW void hidden_mend_enter(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_t context,
+                            struct frame *caller);
+SLOW void hidden_mend_exit(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_t return_address,
+                           struct frame *call);
 
-INTERNAL void hidden_enter(uintptr_t function, uintptr_t call_site, uintptr_t sp, uint64_t settled, struct frame *top,
-                           int counts) {
-    struct thread *t = &current;
-    struct frame *call = top + 1;
-    call->function = function;
-    call->call_site = call_site;
-    call->stack_pointer = sp | FRAME_HIDDEN;
-    BARRIER();
-    ONCE(t->top) = call;
-    if (UNLIKELY(ONCE(t->settled) != settled || ONCE(call->stack_pointer) != (sp | FRAME_HIDDEN)))
-        return hidden_mend_enter(function, call_site, sp, top);
-    if (counts) t->hidden_calls++;
+// What a hook finds when it begins. `settled` is read first, so that a handler that comes after it is noticed.
+struct found {
+    uint64_t settled;
+    struct frame *top;
+};
+INTERNAL struct found hidden_begin(const struct thread *t) {
+    uint64_t settled = ONCE(t->settled);
+    return (struct found){settled, ONCE(t->top)};
 }
 
-INTERNAL void hidden_exit(uintptr_t function, uintptr_t call_site, uintptr_t sp, enum hook hook, uint64_t settled,
-                          struct frame *top) {
+INTERNAL void hidden_enter(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_t context, struct found found) {
     struct thread *t = &current;
-    ONCE(t->top) = top - 1;
-    if (UNLIKELY(ONCE(t->settled) != settled)) hidden_mend_exit(function, call_site, sp, hook, top);
+    struct frame *call = found.top + 1;
+    uintptr_t place = sp + FRAME_HIDDEN;  // the flag's bit is clear before
+    call->function = function;
+    call->call_site = call_site;
+    call->stack_pointer = place;
+    BARRIER();
+    ONCE(t->top) = call;
+    BARRIER();
+    if (UNLIKELY(t->settled != found.settled || call->stack_pointer != place))
+        return hidden_mend_enter(function, call_site, sp, context, found.top);
+    t->hidden_calls++;
+}
+
+INTERNAL void hidden_exit(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_t return_address,
+                          struct found found) {
+    struct thread *t = &current;
+    ONCE(t->top) = found.top - 1;
+    BARRIER();
+    if (UNLIKELY(t->settled != found.settled))
+        hidden_mend_exit(function, call_site, sp, return_address, found.top);
 }
 
 // Whether the thread knows the mode and the options, and is not busy. Relaxed: the thread took over the options under
 // the lock, when it learnt of this word.
 INTERNAL int is_ready(const struct thread *t) {
     return t->idle == __atomic_load_n(&control.word, __ATOMIC_RELAXED);
-}
-
-INTERNAL int is_on_other_stack(const struct thread *t, const struct frame *top, uintptr_t sp) {
-    return sp - t->low > top->stack_pointer - t->low;
-}
-
-// `is_any` is a constant, as in MODE_TRACE.
-INTERNAL int ends(const struct thread *t, const struct frame *top, uintptr_t function, uintptr_t sp, enum hook hook,
-                  int is_any) {
-    return (is_any ? is_function(top) : top->function == function) && exit_fits(t, top, sp, hook);
 }
 
 #endif

@@ -145,12 +145,21 @@ INTERNAL uint32_t open_calls(struct thread *t) { return (uint32_t)(t->top - runn
 // hook that does not say whose exit it is; a scope's stack pointer is its function's own.
 INTERNAL int is_function(const struct frame *call) { return call->function - 1 < FATHOM_SCOPE_BASE - 1; }
 
+// Whether a stack pointer is on the running lane's stack and not above `frame`. The same holds for a signal stack that
+// `frame` is on and that lies below the lane's. Two comparisons tell as a rule.
+INTERNAL int lies_below(const struct thread *t, uintptr_t stack_pointer, const struct frame *frame) {
+    if (stack_pointer > frame->stack_pointer) return 0;
+    if (LIKELY(stack_pointer >= t->low)) return 1;
+    BARRIER();  // so that the hooks need no registers to keep what was compared
+    return frame->stack_pointer < t->low;
+}
+
 // Whether an exit hook at `stack_pointer` belongs to the call on top of the stack, as far as addresses tell. When the
 // hook is called, the function's frame lies below its callers' frames and above everything that is dead. When it is
 // jumped to, that frame is gone, and the same holds for the caller's frame.
-INTERNAL int exit_fits(const struct thread *t, const struct frame *top, uintptr_t stack_pointer, uint64_t hook) {
-    const struct frame *bound = hook == HOOK_TAIL ? top - 1 : top;
-    return stack_pointer - t->low <= bound->stack_pointer - t->low;
+INTERNAL const struct frame *exit_bound(const struct frame *top, int is_jumped_to) { return is_jumped_to ? top - 1 : top; }
+INTERNAL int exit_fits(const struct thread *t, const struct frame *top, uintptr_t stack_pointer, int is_jumped_to) {
+    return lies_below(t, stack_pointer, exit_bound(top, is_jumped_to));
 }
 
 int thread_attach(struct thread *t, uintptr_t stack_pointer);

@@ -21,6 +21,7 @@
 
 #define EXPORT __attribute__((visibility("default"), no_instrument_function))
 #define SLOW __attribute__((noinline, cold, visibility("hidden")))
+#define LIKELY(condition) __builtin_expect(!!(condition), 1)
 #define UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 // Keeps order between a thread and handlers of its signals: the compiler moves nothing across it. The processor shows a
 // thread, with its handlers, its own stores in order anyway.

@@ -1,16 +1,18 @@
-// The table of modes, which the hooks go on with. A row has the number that the hooks' machine code compares with
-// control.mode, and a name. The mode's hooks are NAME_enter, NAME_exit and NAME_exit_any; what its slow paths tell of
-// calls is the table NAME_mode (follow/mode.h); and all of these are in modes/NAME.c. The rows are in the order in
-// which hooks compare. Numbers 0 and 3 are no modes: they are for threads that do not know yet what to do, or have
-// nothing to do.
+// The table of modes. A row has the number that is in control.mode, and a name. What the mode's slow paths tell of calls
+// is the table NAME_mode (follow/mode.h), in modes/NAME.c.
+//
+// The rows of RECORDING_MODES record all calls. Their hooks are NAME_enter, NAME_exit and NAME_exit_any in modes/NAME.c;
+// the hooks' machine code compares control.mode with their numbers, in the order of the rows, and jumps there. In the
+// other modes there are calls that leave no record, which the hooks themselves follow (entry/hooks.c).
 
 #ifndef FATHOM_MODES_H
 #define FATHOM_MODES_H
 
+#define RECORDING_MODES(ROW, extra) ROW(1, TRACE, trace, extra)  // times are read from the CPU's counter
 #define MODES(ROW, extra)                                                                                              \
-    ROW(1, TRACE, trace, extra) /* every call is recorded, times are read from the CPU's counter */                    \
-    ROW(4, PAUSED, paused, extra) /* recording is stopped: open calls are followed, nothing is told of them */         \
-    ROW(2, SLOW, slow, extra) /* options leave calls out, or the clock is a system call */
+    RECORDING_MODES(ROW, extra)                                                                                        \
+    ROW(2, SLOW, slow, extra)     /* options leave calls out, or the clock is a system call */                         \
+    ROW(4, PAUSED, paused, extra) /* recording is stopped: open calls are followed, nothing is told of them */
 #define MODE_LIMIT 8  // numbers are below it
 
 // control.mode. The first hook leads on from UNKNOWN. A fork's child starts there again, because the kernel wipes the

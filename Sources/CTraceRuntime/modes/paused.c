@@ -1,9 +1,7 @@
 // Recording is stopped. The open calls are followed, so that they are known when recording starts again, and nothing is
 // told of them.
 
-#include "../follow/hidden.h"
 #include "../follow/mode.h"
-#include "hooks.h"
 
 FATHOM_WITHOUT_HOOKS
 
@@ -74,39 +72,5 @@ const struct mode paused_mode = {
     .is_valid = is_valid,
 #endif
 };
-
-// ---- hooks
-
-// A stopped thread follows its calls, whatever the options are.
-INTERNAL int is_stopped(const struct thread *t) { return (uint32_t)t->idle == MODE_PAUSED; }
-
-void paused_enter(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_t context) {
-    (void)context;
-    struct thread *t = &current;
-    if (UNLIKELY(!is_stopped(t))) return hook_aside(function, call_site, sp, 0, HOOK_ENTER);
-    uint64_t settled = ONCE(t->settled);
-    struct frame *top = ONCE(t->top);
-    if (UNLIKELY(is_on_other_stack(t, top, sp))) return hook_aside(function, call_site, sp, 0, HOOK_ENTER);
-    if (UNLIKELY(top + 1 >= t->end)) return hook_aside(function, call_site, sp, 0, HOOK_ENTER);
-    hidden_enter(function, call_site, sp, settled, top, 0);
-}
-
-INTERNAL void exit_paused(uintptr_t function, uintptr_t call_site, uintptr_t sp, enum hook hook, int is_any) {
-    struct thread *t = &current;
-    if (UNLIKELY(!is_stopped(t))) return hook_aside(function, call_site, sp, 0, hook);
-    uint64_t settled = ONCE(t->settled);
-    struct frame *top = ONCE(t->top);
-    if (UNLIKELY(!ends(t, top, function, sp, hook, is_any))) return hook_aside(function, call_site, sp, 0, hook);
-    hidden_exit(function, call_site, sp, hook, settled, top);
-}
-
-void paused_exit(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_t return_address) {
-    exit_paused(function, call_site, sp, return_address == call_site ? HOOK_TAIL : HOOK_EXIT, 0);
-}
-
-void paused_exit_any(uintptr_t function, uintptr_t call_site, uintptr_t sp) {
-    (void)function;
-    exit_paused(ANY_FUNCTION, call_site, sp, HOOK_EXIT, 1);
-}
 
 FATHOM_WITHOUT_HOOKS_END

@@ -2,7 +2,7 @@
 
 #include "../filter/filter.h"
 #include "../follow/calls.h"
-#include "../follow/hidden.h"
+#include "../follow/aside.h"
 #include "../follow/side.h"
 #include "../record/put.h"
 #include "../swift/tasks.h"
@@ -108,9 +108,6 @@ const struct mode slow_mode = {
 // The number of calls left out of one call that its exit can tell of without the slow path.
 #define DROPPED_LIMIT 65536u
 
-// It is jumped to, so that the hook need not save registers for what it seldom does.
-#define NEXT __attribute__((noinline))
-
 INTERNAL void begin_hook(struct thread *t, uintptr_t sp) {
     t->idle = 0;
     t->hook_sp = sp;
@@ -121,7 +118,7 @@ INTERNAL void end_hook(struct thread *t, uint64_t idle) {
     BARRIER();
     t->idle = idle;
     BARRIER();
-    if (UNLIKELY(t->side_count)) side_drain(t);
+    if (UNLIKELY(t->side_count)) hook_interrupted();
 }
 
 // The thread is busy.
@@ -146,7 +143,7 @@ INTERNAL char *put_delta(char *cursor, uint64_t *delta) {
     return cursor + sizeof word;
 }
 
-static NEXT void enter_recorded(uintptr_t function, uintptr_t call_site, uintptr_t sp, uint64_t settled) {
+void slow_enter(uintptr_t function, uintptr_t call_site, uintptr_t sp, uint64_t settled) {
     struct thread *t = &current;
     uint64_t idle = t->idle;
     begin_hook(t, sp);
@@ -175,20 +172,7 @@ static NEXT void enter_recorded(uintptr_t function, uintptr_t call_site, uintptr
     end_hook(t, idle);
 }
 
-void slow_enter(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_t context) {
-    struct thread *t = &current;
-    if (UNLIKELY(!is_ready(t))) return hook_aside(function, call_site, sp, context, HOOK_ENTER);
-    uint64_t settled = ONCE(t->settled);
-    struct frame *top = ONCE(t->top);
-    if (UNLIKELY(is_on_other_stack(t, top, sp))) return hook_aside(function, call_site, sp, context, HOOK_ENTER);
-    if (UNLIKELY(top + 1 >= t->end)) return hook_aside(function, call_site, sp, context, HOOK_ENTER);
-    if (UNLIKELY(call_site - task_code.low < task_code.size))
-        return hook_aside(function, call_site, sp, context, HOOK_ENTER);
-    if (top + 1 < t->hidden_from) return enter_recorded(function, call_site, sp, settled);
-    hidden_enter(function, call_site, sp, settled, top, 1);
-}
-
-static NEXT void exit_recorded(uintptr_t sp, uint64_t settled) {
+void slow_exit(uintptr_t sp, uint64_t settled) {
     struct thread *t = &current;
     uint64_t idle = t->idle;
     begin_hook(t, sp);
@@ -223,25 +207,6 @@ static NEXT void exit_recorded(uintptr_t sp, uint64_t settled) {
     t->last = now;
     filter_publish(t, call - 1);
     end_hook(t, idle);
-}
-
-INTERNAL void exit_filtered(uintptr_t function, uintptr_t call_site, uintptr_t sp, enum hook hook, int is_any) {
-    struct thread *t = &current;
-    if (UNLIKELY(!is_ready(t))) return hook_aside(function, call_site, sp, 0, hook);
-    uint64_t settled = ONCE(t->settled);
-    struct frame *top = ONCE(t->top);
-    if (UNLIKELY(!ends(t, top, function, sp, hook, is_any))) return hook_aside(function, call_site, sp, 0, hook);
-    if (top < t->hidden_from) return exit_recorded(sp, settled);
-    hidden_exit(function, call_site, sp, hook, settled, top);
-}
-
-void slow_exit(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_t return_address) {
-    exit_filtered(function, call_site, sp, return_address == call_site ? HOOK_TAIL : HOOK_EXIT, 0);
-}
-
-void slow_exit_any(uintptr_t function, uintptr_t call_site, uintptr_t sp) {
-    (void)function;
-    exit_filtered(ANY_FUNCTION, call_site, sp, HOOK_EXIT, 1);
 }
 
 FATHOM_WITHOUT_HOOKS_END

@@ -5,7 +5,6 @@
 
 #include "../file/modules.h"
 #include "../follow/aside.h"
-#include "../follow/side.h"
 #include "../host/runtime.h"
 #include "../record/chunk.h"
 #include "../record/put.h"
@@ -138,7 +137,7 @@ const struct mode trace_mode = {
 
 void trace_enter(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_t context) {
     struct thread *t = &current;
-    if (UNLIKELY(!is_free(t))) return hook_aside(function, call_site, sp, context, HOOK_ENTER);
+    if (UNLIKELY(!is_free(t))) return aside_enter(function, call_site, sp, context);
     t->idle = 0;
     t->hook_sp = sp;
     BARRIER();
@@ -151,7 +150,7 @@ void trace_enter(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_
         if (UNLIKELY(site_offset >= FATHOM_SITE_SAME)) goto slow;
     }
     if (UNLIKELY(delta >= FATHOM_DELTA_LIMIT || function >> 32 != t->function_base ||
-                 t->cursor >= t->limit || top + 1 >= t->end || sp - t->low > top->stack_pointer - t->low)) {
+                 t->cursor >= t->limit || top + 1 >= t->end || !lies_below(t, sp, top))) {
     slow:
         t->async_context = context;
         return hook_slow(function, call_site, sp, now, HOOK_ENTER);
@@ -168,13 +167,14 @@ void trace_enter(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_
     BARRIER();
     t->idle = IDLE;
     BARRIER();
-    if (UNLIKELY(t->side_count)) side_drain(t);
+    if (UNLIKELY(t->side_count)) hook_interrupted();
 }
 
 // `is_any` is a constant: the hook does not say what its function is, and `function` is ANY_FUNCTION.
-INTERNAL void exit_hook(uintptr_t function, uintptr_t call_site, uintptr_t sp, enum hook hook, int is_any) {
+INTERNAL void exit_hook(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_t return_address,
+                        int is_any) {
     struct thread *t = &current;
-    if (UNLIKELY(!is_free(t))) return hook_aside(function, call_site, sp, 0, hook);
+    if (UNLIKELY(!is_free(t))) return aside_exit(function, call_site, sp, return_address);
     t->idle = 0;
     t->hook_sp = sp;
     BARRIER();
@@ -182,8 +182,8 @@ INTERNAL void exit_hook(uintptr_t function, uintptr_t call_site, uintptr_t sp, e
     struct frame *top = t->top;
     uint64_t delta = now - t->last;
     if (UNLIKELY(delta >= FATHOM_DELTA_LIMIT || (is_any ? !is_function(top) : top->function != function) ||
-                 t->cursor >= t->limit || !exit_fits(t, top, sp, hook)))
-        return hook_slow(function, call_site, sp, now, hook);
+                 t->cursor >= t->limit || !exit_fits(t, top, sp, return_address == call_site)))
+        return hook_slow(function, call_site, sp, now, hook_of_exit(call_site, return_address));
     uint16_t unit = (uint16_t)(delta << 1);
     char *cursor = t->cursor;
     __builtin_memcpy(cursor, &unit, sizeof unit);
@@ -194,16 +194,16 @@ INTERNAL void exit_hook(uintptr_t function, uintptr_t call_site, uintptr_t sp, e
     BARRIER();
     t->idle = IDLE;
     BARRIER();
-    if (UNLIKELY(t->side_count)) side_drain(t);
+    if (UNLIKELY(t->side_count)) hook_interrupted();
 }
 
 void trace_exit(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_t return_address) {
-    exit_hook(function, call_site, sp, return_address == call_site ? HOOK_TAIL : HOOK_EXIT, 0);
+    exit_hook(function, call_site, sp, return_address, 0);
 }
 
 void trace_exit_any(uintptr_t function, uintptr_t call_site, uintptr_t sp) {
-    (void)function;
-    exit_hook(ANY_FUNCTION, call_site, sp, HOOK_EXIT, 1);
+    (void)function, (void)call_site;
+    exit_hook(ANY_FUNCTION, NO_CALL_SITE, sp, NO_RETURN_ADDRESS, 1);
 }
 
 FATHOM_WITHOUT_HOOKS_END

@@ -58,6 +58,7 @@ EXPORT void fathom_swift_tasks(void *(*current)(void), void *run) {
         task_code.low = (uintptr_t)run;
         task_code.size = RUN_SIZE;
     }
+    task_code.guard = -(intptr_t)(task_code.size != 0);
 }
 
 // Whether the address is a context: callers' contexts lead from it to a task's first one, and each has code to go on
@@ -90,7 +91,7 @@ static int holds_context(uintptr_t function, uintptr_t call_site, uintptr_t cont
 }
 
 int task_piece_begins(const struct frame *caller, const struct frame *call) {
-    if (call->call_site - task_code.low >= task_code.size) return 0;
+    if (!task_runs_from(call->call_site)) return 0;
     // Code that was inlined into a piece has the piece's call site, too.
     return !(caller->function && caller->call_site == call->call_site && frame_sp(caller) == frame_sp(call));
 }
