@@ -2,26 +2,32 @@
 ///
 /// A small histogram is a list of entries of two bytes, in a piece of 16, 32, 64 or 128 bytes, because most paths have
 /// few calls. A histogram that outgrows the lists becomes a chain of blocks of 16 neighbouring buckets each. A block
-/// that was used moves to the front, because the next duration most likely belongs there. Counts in blocks stop at
-/// their limit of 2^32 - 1.
+/// that was used moves to the front, because the next duration most likely belongs there. A path with so many calls that
+/// looking for blocks takes noticeable time has an index of them, of 480 bytes, where each is found at once. Counts in
+/// blocks stop at their limit of 2^32 - 1.
 ///
 /// A histogram is known by a number. Its lowest three bits say what kind of histogram it is, the others where it
 /// begins. The memory is freed by hand.
 struct HistogramArena: HistogramSource {
     private typealias Entry = UInt16
 
-    /// The kinds of histograms: 1...4 is a list of 4 << kind entries, 5 is blocks.
+    /// The kinds of histograms: 1...4 is a list of 4 << kind entries, 5 is a chain of blocks, 6 is an index of blocks.
     private static var largestList: UInt32 { 4 }
     private static var blocksKind: UInt32 { 5 }
+    private static var indexKind: UInt32 { 6 }
     /// An entry is a bucket and a count of 1...31. A bucket with a greater count has several entries. The unused rest
     /// of a list is 0.
     private static var countBits: Entry { 5 }
     private static var largestCount: Entry { 31 }
     /// A path with this many calls has no list any more, because a list is searched for each duration.
     private static var mostListed: UInt32 { 250 }
+    /// A path with this many calls has an index.
+    private static var mostChained: UInt32 { 1000 }
     /// Lists begin at every eighth entry.
     private static var unit: Int { 8 }
     private static var blockSize: Int { 16 }
+    /// The number of blocks that hold all buckets.
+    private static var indexSize: Int { Bucket.count / blockSize }
 
     private struct Block {
         /// The block holds buckets 16 * number up to 16 * number + 15.
@@ -38,6 +44,9 @@ struct HistogramArena: HistogramSource {
     private var counts = GrowingMemory<UInt32>(capacity: 16 * 16)
     /// Block 0 is the end of every chain.
     private var usedBlocks = 1
+    /// The number of each block of a histogram, by the buckets that it holds; 0 where there is none.
+    private var indices = GrowingMemory<UInt32>(capacity: 1)
+    private var usedIndices = 0
 
     init() {
         blocks.start.initialize(to: Block(number: .max, next: 0))
@@ -48,30 +57,34 @@ struct HistogramArena: HistogramSource {
         lists.free()
         blocks.free()
         counts.free()
+        indices.free()
     }
 
     /// Counts a call of `path` that took `duration` ns. The path's sums do not include it yet.
     @inline(__always)
     mutating func count(_ duration: UInt64, of path: UnsafeMutablePointer<PathNode>) {
         let head = path.pointee.histogram
-        if head == 0, path.pointee.lowCalls < 2 { return }
         let bucket = Bucket.index(of: duration)
-        if head & 7 == HistogramArena.blocksKind {
-            if blocks.start[Int(head &>> 3)].number != UInt32(truncatingIfNeeded: bucket &>> 4) {
-                bringToFront(UInt32(truncatingIfNeeded: bucket &>> 4), &path.pointee.histogram)
-            }
-            let block = Int(path.pointee.histogram &>> 3)
-            let count = counts.start + (block &* HistogramArena.blockSize &+ (bucket & 15))
+        // Most calls are of paths with many calls.
+        if head & 7 == HistogramArena.indexKind,
+            case let block = indices.start[HistogramArena.place(of: bucket &>> 4, in: head)], block != 0
+        {
+            let count = counts.start + (Int(block) &* HistogramArena.blockSize &+ (bucket & 15))
             if count.pointee != .max { count.pointee &+= 1 }
-        } else {
-            countInList(bucket, of: path)
+        } else if head != 0 || path.pointee.lowCalls >= 2 {
+            countByLooking(bucket, of: path)
         }
     }
 
     @inline(never)
-    private mutating func countInList(_ bucket: Int, of path: UnsafeMutablePointer<PathNode>) {
+    private mutating func countByLooking(_ bucket: Int, of path: UnsafeMutablePointer<PathNode>) {
         if path.pointee.histogram == 0 { begin(path) }
-        if path.pointee.lowCalls >= HistogramArena.mostListed { moveToBlocks(&path.pointee.histogram) }
+        let calls = path.pointee.lowCalls, kind = path.pointee.histogram & 7
+        if kind <= HistogramArena.largestList, calls >= HistogramArena.mostListed {
+            moveToBlocks(&path.pointee.histogram)
+        } else if kind == HistogramArena.blocksKind, calls >= HistogramArena.mostChained {
+            moveToIndex(&path.pointee.histogram)
+        }
         add(1, to: bucket, &path.pointee.histogram)
     }
 
@@ -101,7 +114,7 @@ struct HistogramArena: HistogramSource {
     @inline(never)
     mutating func add(_ count: UInt64, to bucket: Int, _ head: inout UInt32) {
         var rest = count
-        while rest > 0, head & 7 != HistogramArena.blocksKind {
+        while rest > 0, head & 7 <= HistogramArena.largestList {
             let added = Entry(min(rest, UInt64(HistogramArena.largestCount)))
             if addToList(added, Entry(bucket), head) { rest -= UInt64(added) } else { enlarge(&head) }
         }
@@ -200,10 +213,40 @@ struct HistogramArena: HistogramSource {
     // MARK: Blocks
 
     private mutating func addToBlocks(_ count: UInt64, _ bucket: Int, _ head: inout UInt32) {
-        let number = UInt32(bucket >> 4)
-        if blocks.start[Int(head >> 3)].number != number { bringToFront(number, &head) }
-        let place = counts.start + Int(head >> 3) * HistogramArena.blockSize + (bucket & 15)
+        let block = block(UInt32(bucket >> 4), &head)
+        let place = counts.start + Int(block) * HistogramArena.blockSize + (bucket & 15)
         place.pointee = UInt32(clamping: UInt64(place.pointee) + min(count, UInt64(UInt32.max)))
+    }
+
+    /// Block `number` of the histogram at `head`, which is added when it is not there.
+    private mutating func block(_ number: UInt32, _ head: inout UInt32) -> UInt32 {
+        guard head & 7 == HistogramArena.indexKind else {
+            if blocks.start[Int(head >> 3)].number != number { bringToFront(number, &head) }
+            return head >> 3
+        }
+        let place = HistogramArena.place(of: Int(number), in: head)
+        if indices.start[place] == 0 { indices.start[place] = makeBlock(number) }
+        return indices.start[place]
+    }
+
+    /// Where the index at `head` has the block that holds buckets 16 * `number` and up.
+    @inline(__always)
+    private static func place(of number: Int, in head: UInt32) -> Int { Int(head &>> 3) &* indexSize &+ number }
+
+    /// Gives a chain of blocks an index.
+    private mutating func moveToIndex(_ head: inout UInt32) {
+        precondition(usedIndices < 1 << 29, "more histograms than can be told apart")
+        let index = UInt32(usedIndices) << 3 | HistogramArena.indexKind
+        usedIndices += 1
+        indices.reserve(usedIndices * HistogramArena.indexSize - 1)
+        (indices.start + HistogramArena.place(of: 0, in: index))
+            .initialize(repeating: 0, count: HistogramArena.indexSize)
+        var block = head >> 3
+        while block != 0 {
+            indices.start[HistogramArena.place(of: Int(blocks.start[Int(block)].number), in: index)] = block
+            block = blocks.start[Int(block)].next
+        }
+        head = index
     }
 
     /// Makes block `number` the first of its histogram. Adds the block when it is not there.
@@ -240,22 +283,31 @@ struct HistogramArena: HistogramSource {
     // MARK: Reading
 
     func forEachBucket(_ head: UInt32, _ body: (_ bucket: Int, _ count: UInt64) -> Void) {
-        if head & 7 == HistogramArena.blocksKind {
+        switch head & 7 {
+        case HistogramArena.blocksKind:
             var block = Int(head >> 3)
             while block != 0 {
-                let first = Int(blocks.start[block].number) * HistogramArena.blockSize
-                for bucket in 0..<HistogramArena.blockSize {
-                    let count = counts.start[block * HistogramArena.blockSize + bucket]
-                    if count > 0 { body(first + bucket, UInt64(count)) }
-                }
+                forEachBucket(ofBlock: block, Int(blocks.start[block].number), body)
                 block = Int(blocks.start[block].next)
             }
-        } else {
+        case HistogramArena.indexKind:
+            for number in 0..<HistogramArena.indexSize {
+                let block = Int(indices.start[HistogramArena.place(of: number, in: head)])
+                if block != 0 { forEachBucket(ofBlock: block, number, body) }
+            }
+        default:
             let list = list(head)
             for index in 0..<HistogramArena.capacity(head & 7) where list[index] != 0 {
                 body(
                     Int(list[index] >> HistogramArena.countBits), UInt64(list[index] & HistogramArena.largestCount))
             }
+        }
+    }
+
+    private func forEachBucket(ofBlock block: Int, _ number: Int, _ body: (_ bucket: Int, _ count: UInt64) -> Void) {
+        for bucket in 0..<HistogramArena.blockSize {
+            let count = counts.start[block * HistogramArena.blockSize + bucket]
+            if count > 0 { body(number * HistogramArena.blockSize + bucket, UInt64(count)) }
         }
     }
 }

@@ -79,13 +79,23 @@ struct CallPathSink: CallSink {
     @inline(__always)
     mutating func enter(_ call: UnsafeMutablePointer<OpenCall<Payload>>) {
         let epoch = addressesChange ? space.epoch(at: call.pointee.enterTicks) : 0
-        call.pointee.payload.node = table.callee(
-            of: (call - 1).pointee.payload.node, function: keys.number(call.pointee.function, epoch))
+        let caller = (call - 1).pointee.payload.node
+        // The callee that the caller called last is most likely the next one too. Node 0 is none, and has no key.
+        let recent = table.nodes[Int(caller)].link
+        let key = keys[table.nodes[Int(recent)].function]
+        call.pointee.payload.node =
+            key.pointee.address == call.pointee.function && key.pointee.epoch == epoch
+            ? recent : lookUp(call.pointee.function, epoch, of: caller)
         call.pointee.payload.isCarried = false
         call.pointee.payload.callees = 0
         call.pointee.payload.dropped.calls = 0
         call.pointee.payload.dropped.time = 0
         if toCarryIn > 0 { carryIn(call) }
+    }
+
+    @inline(never)
+    private mutating func lookUp(_ function: UInt64, _ epoch: UInt32, of caller: UInt32) -> UInt32 {
+        table.lookUp(caller, keys.number(function, epoch))
     }
 
     @inline(never)

@@ -33,7 +33,7 @@ struct CallPathTable {
     }
 
     @inline(never)
-    private mutating func lookUp(_ parent: UInt32, _ function: UInt32) -> UInt32 {
+    mutating func lookUp(_ parent: UInt32, _ function: UInt32) -> UInt32 {
         if slots == nil { makeSlots(for: count) }
         let slots = self.slots!
         var slot = CallPathTable.slot(parent, function, of: slots.capacity)
