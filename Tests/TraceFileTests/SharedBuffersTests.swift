@@ -36,10 +36,24 @@ import Testing
         #expect(full.map(\.index) == [0] && owned.map(\.index) == [2])
         #expect(full[0].isFull && !owned[0].isFull && owned[0].owner == 5)
         let read = try #require(buffers.payload(of: full[0]))
-        #expect(Array(UnsafeRawBufferPointer(start: read, count: payload.count)) == payload)
+        #expect(Array(UnsafeRawBufferPointer(start: read.start, count: payload.count)) == payload)
         buffers.free(full[0])
         #expect(buffers.slots(in: FATHOM_SLOT_FULL).isEmpty)
         #expect(recording.word(of: 0).pointee == FATHOM_SLOT_FREE)
+    }
+
+    /// Where a program says that there is more than it has written, and the disk is full, touching what is mapped would end
+    /// the recorder.
+    @Test(.enabled(if: Privilege.mounts)) func payloadWithAHole() throws {
+        let files = try SmallFileSystem("size=96k")
+        let recording = try Recording(in: files.directory.file("session.fathom"))
+        let payload = records(3)
+        recording.put(recording.header(12_000), payload, into: 0, state: FATHOM_SLOT_FULL)
+        _ = try? files.directory.write(String(repeating: "x", count: 96 << 10), to: "filler")
+        let slot = try #require(recording.buffers.slots(in: FATHOM_SLOT_FULL).first)
+        let read = try #require(recording.buffers.payload(of: slot))
+        let bytes = UnsafeRawBufferPointer(start: read.start, count: 12_000)
+        #expect(Array(bytes.prefix(payload.count)) == payload && bytes.dropFirst(payload.count).allSatisfy { $0 == 0 })
     }
 
     @Test func headIsMended() {

@@ -34,6 +34,29 @@ import Testing
         }
     }
 
+    /// Of chunks that are written at once, those that the disk has room for are part of the log.
+    @Test(.enabled(if: Privilege.mounts)) func partialWriteOfSeveral() throws {
+        let files = try SmallFileSystem("size=96k")
+        let recording = try Recording(in: files.directory.file("session.fathom"))
+        let sizes = [40, 44, 200_000, 48]
+        let payload = [UInt8](repeating: 0, count: 200_000)
+        func append(_ sequences: Range<Int>) -> Int {
+            payload.withUnsafeBytes { payload in
+                recording.log.append(
+                    sequences.map { sequence in
+                        var header = recording.header(sizes[sequence])
+                        header.sequence = UInt64(sequence)
+                        return (header, payload.baseAddress!)
+                    })
+            }
+        }
+        #expect(append(0..<4) == 2)
+        #expect(recording.log.error == ENOSPC)
+        #expect(append(3..<4) == 1)
+        let chunks = try recording.logged()
+        #expect(chunks.map(\.sequence) == [0, 1, 3] && chunks.allSatisfy { $0.header_sum == fathom_header_sum($0) })
+    }
+
     @Test func completed() throws {
         let directory = try TemporaryDirectory("log")
         let recording = try Recording(in: directory.file("session.fathom"))

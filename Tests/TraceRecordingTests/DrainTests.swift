@@ -59,6 +59,21 @@ extension Recording {
         #expect(summary(drain).calls == 15 && summary(drain).threads == 1 && summary(drain).processes == 1)
     }
 
+    /// More chunks than one write takes, of which some are large.
+    @Test func manyChunks() throws {
+        let large = records(1600)
+        for sequence in 0..<1000 {
+            let isLarge = sequence % 90 == 0
+            var header = recording.header(isLarge ? large.count : payload.count)
+            (header.sequence, header.calls) = (UInt64(sequence), isLarge ? 1600 : 5)
+            recording.put(header, isLarge ? large : payload, into: sequence, state: FATHOM_SLOT_FULL)
+        }
+        let drain = recording.drain()
+        #expect(drain.finish(everything: false).isEmpty)
+        #expect(try recording.logged().map(\.sequence) == Array(0..<1000))
+        #expect(summary(drain).calls == 12 * 1600 + 988 * 5)
+    }
+
     /// A live process goes on with its chunk; a dead one's is taken, its calls counted by its records.
     @Test func openChunksOfDeadProcesses() throws {
         recording.put(chunk(0, isOpen: true), payload, into: 0, state: FATHOM_SLOT_OWNED)

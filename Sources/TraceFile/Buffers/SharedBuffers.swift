@@ -15,8 +15,10 @@ package final class SharedBuffers: @unchecked Sendable {
     private let slotLimit: UInt32
     /// How many slots were ever used.
     private var high: UInt32 = 0
-    /// Room for one chunk's payload.
-    private let payload: UnsafeMutableRawBufferPointer
+    /// How many bytes of each slot are known to be in memory, so that they can be read where they are mapped.
+    private var readable: [UInt32] = []
+    /// Whether what is mapped is the file.
+    private var isMapped = true
     /// What the head of the file must say, up to the first field that programs write.
     private var fixed = fathom_buffers()
     private static let fixedSize = MemoryLayout<fathom_buffers>.offset(of: \.recorder_due)!
@@ -76,7 +78,6 @@ package final class SharedBuffers: @unchecked Sendable {
         header = memory.assumingMemoryBound(to: fathom_buffers.self)
         words = (memory + wordsOffset).assumingMemoryBound(to: UInt32.self)
         self.slotLimit = UInt32(slotLimit)
-        payload = .allocate(byteCount: slotSize, alignment: 16)
         header.pointee = fathom_buffers()
         header.pointee.version = FATHOM_BUFFERS_VERSION
         header.pointee.header_size = UInt32(wordsOffset)
@@ -97,7 +98,6 @@ package final class SharedBuffers: @unchecked Sendable {
 
     deinit {
         munmap(base, size)
-        payload.deallocate()
         close(reading)
         if spare >= 0 { close(spare) }
     }
@@ -164,18 +164,45 @@ package final class SharedBuffers: @unchecked Sendable {
         fathom_store32(words + slot.index, FATHOM_SLOT_FREE)
     }
 
-    /// A copy of the payload of a slot's chunk, which stays as it is until the next payload is read. Nil when it is not
-    /// there.
-    package func payload(of slot: Slot) -> UnsafeRawPointer? {
-        let bytes = UnsafeMutableRawBufferPointer(rebasing: payload[..<Int(slot.header.used)])
-        return read(bytes, at: offset(of: slot.index) + MemoryLayout<fathom_chunk>.size)
-            ? UnsafeRawPointer(payload.baseAddress!) : nil
+    /// The payload of a slot's chunk. It stays as it is until the slot is freed, unless a program writes over it.
+    package struct Payload {
+        package let start: UnsafeRawPointer
+        fileprivate let copy: PayloadCopy?
     }
+
+    /// The payload of a slot's chunk. Nil when it is not there.
+    package func payload(of slot: Slot) -> Payload? {
+        let start = offset(of: slot.index) + MemoryLayout<fathom_chunk>.size, size = Int(slot.header.used)
+        if isReadable(slot.index, MemoryLayout<fathom_chunk>.size + size) {
+            return Payload(start: UnsafeRawPointer(base + start), copy: nil)
+        }
+        let copy = PayloadCopy(size)
+        return read(UnsafeMutableRawBufferPointer(rebasing: copy.bytes[..<size]), at: start)
+            ? Payload(start: copy.bytes.baseAddress!, copy: copy) : nil
+    }
+
+    /// Whether the first `size` bytes of a slot can be read where they are mapped. What is mapped may be a hole where the file
+    /// system has no room, and touching that would raise SIGBUS; the kernel, asked to do it, says so instead. It is asked
+    /// once: what a slot holds stays in the file.
+    private func isReadable(_ slot: Int, _ size: Int) -> Bool {
+        guard isMapped else { return false }
+        if slot >= readable.count {
+            readable += [UInt32](repeating: 0, count: slot + 1 - readable.count)
+        }
+        if readable[slot] >= size { return true }
+        let start = base + offset(of: slot)
+        let whole = (size + Self.largestPage - 1) & ~(Self.largestPage - 1)
+        guard madvise(start, min(whole, slotSize), Self.populateRead) == 0 else { return false }
+        readable[slot] = UInt32(size)
+        return true
+    }
+
+    /// MADV_POPULATE_READ, which glibc 2.35 and Linux 5.14 know.
+    private static let populateRead: Int32 = 22
 
     private func offset(of slot: Int) -> Int { slotsOffset + slot * slotSize }
 
-    /// Reads from the file, not from the mapping. If the mapping has a hole there and the file system has no room,
-    /// touching it would raise SIGBUS.
+    /// Reads from the file, not from the mapping, which may have a hole there.
     private func read(_ bytes: UnsafeMutableRawBufferPointer, at offset: Int) -> Bool {
         bytes.isEmpty || pread(reading, bytes.baseAddress, bytes.count, off_t(offset)) == bytes.count
     }
@@ -263,11 +290,13 @@ package final class SharedBuffers: @unchecked Sendable {
         // The file is opened without its name, in case it was removed; and by its name where there is no /proc.
         var descriptor = open("/proc/self/fd/\(reading)", O_RDWR | O_CLOEXEC)
         if descriptor < 0 { descriptor = directory.reopen(Self.name, O_RDWR) }
+        isMapped = false
         guard descriptor >= 0 else { return nil }
         let memory = mmap(base, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, descriptor, 0)
         close(descriptor)
         spare = Self.takeDescriptor()
-        return memory == MAP_FAILED ? nil : isInUse
+        isMapped = memory != MAP_FAILED
+        return isMapped ? isInUse : nil
     }
 
     private static func takeDescriptor() -> Int32 { open("/", O_RDONLY | O_CLOEXEC) }
@@ -283,4 +312,13 @@ package final class SharedBuffers: @unchecked Sendable {
 
     /// Removes the file, when everything was drained and nobody writes any more.
     package func remove() { directory.remove(Self.name) }
+}
+
+/// Memory of its own for a payload that cannot be read where it is.
+private final class PayloadCopy {
+    let bytes: UnsafeMutableRawBufferPointer
+
+    init(_ size: Int) { bytes = .allocate(byteCount: max(size, 1), alignment: 16) }
+
+    deinit { bytes.deallocate() }
 }

@@ -34,6 +34,9 @@ package final class TraceLogWriter {
         UInt64(MemoryLayout<fathom_chunk>.size) + UInt64(header.used + 7) & ~7
     }
 
+    /// The most chunks that one write takes. The kernel takes 1024 pieces at once (UIO_MAXIOV), and a chunk is three.
+    package static let mostChunks = 1024 / 3
+
     /// Fills in the end of the file header. This overwrites bytes in place, so a full disk does not matter.
     package func complete(_ losses: RecordingLosses) {
         header.unplaced_calls = losses.unplacedCalls
@@ -49,36 +52,53 @@ package final class TraceLogWriter {
         _ = withUnsafeBytes(of: &header) { pwrite(descriptor, $0.baseAddress! + start, $0.count - start, off_t(start)) }
     }
 
-    /// Appends a chunk: its header, which gets its checksums, its payload, and padding to 8 bytes.
+    /// Appends a chunk.
+    ///
+    /// - Returns: Whether it was written.
+    package func append(_ header: fathom_chunk, payload: UnsafeRawPointer) -> Bool { append([(header, payload)]) == 1 }
+
+    /// Appends chunks, in one write: of each its header, which gets its checksums, its payload, and padding to 8 bytes.
     ///
     /// What is written of a chunk that does not fit is no part of the log: the next chunk is written over it. It is not
     /// cut off, because somebody may be reading the file.
     ///
-    /// - Returns: Whether it was written.
-    package func append(_ header: fathom_chunk, payload: UnsafeRawPointer) -> Bool {
-        var header = header
-        let used = Int(header.used)
-        header.flags |= UInt8(FATHOM_FLAG_SEALED | FATHOM_FLAG_HASHED)
-        header.payload_sum = fathom_payload_sum(header.flags, payload, used)
-        header.header_sum = fathom_header_sum(header)
+    /// - Parameter chunks: at most ``mostChunks``.
+    /// - Returns: How many of them were written, from the first one on.
+    package func append(_ chunks: [(header: fathom_chunk, payload: UnsafeRawPointer)]) -> Int {
+        var headers = chunks.map { Self.sealed($0.header, $0.payload) }
         var padding: UInt64 = 0
-        let size = Int(Self.size(of: header))
-        let written = withUnsafeMutableBytes(of: &header) { head in
-            withUnsafeMutableBytes(of: &padding) { tail in
-                let parts = [
-                    iovec(iov_base: head.baseAddress, iov_len: head.count),
-                    iovec(iov_base: UnsafeMutableRawPointer(mutating: payload), iov_len: used),
-                    iovec(iov_base: tail.baseAddress, iov_len: (used + 7) & ~7 - used),
-                ]
-                return pwritev(descriptor, parts, 3, off_t(bytes))
+        let (written, failure) = headers.withUnsafeMutableBytes { heads in
+            withUnsafeMutableBytes(of: &padding) { padding in
+                var parts: [iovec] = []
+                parts.reserveCapacity(3 * chunks.count)
+                for (index, chunk) in chunks.enumerated() {
+                    let head = heads.baseAddress! + index * MemoryLayout<fathom_chunk>.stride,
+                        used = Int(chunk.header.used)
+                    parts.append(iovec(iov_base: head, iov_len: MemoryLayout<fathom_chunk>.size))
+                    parts.append(iovec(iov_base: UnsafeMutableRawPointer(mutating: chunk.payload), iov_len: used))
+                    if used % 8 != 0 { parts.append(iovec(iov_base: padding.baseAddress, iov_len: 8 - used % 8)) }
+                }
+                let written = pwritev(descriptor, parts, Int32(parts.count), off_t(bytes))
+                return (UInt64(max(written, 0)), written < 0 ? errno : 0)
             }
         }
-        guard written == size else {
-            if error == nil { error = written < 0 ? errno : reason(at: bytes + UInt64(written)) }
-            return false
+        var count = 0, size: UInt64 = 0
+        while count < chunks.count, size + Self.size(of: chunks[count].header) <= written {
+            size += Self.size(of: chunks[count].header)
+            count += 1
         }
-        bytes += UInt64(size)
-        return true
+        if count < chunks.count, error == nil { error = failure != 0 ? failure : reason(at: bytes + written) }
+        bytes += size
+        return count
+    }
+
+    /// The header with its checksums.
+    private static func sealed(_ header: fathom_chunk, _ payload: UnsafeRawPointer) -> fathom_chunk {
+        var header = header
+        header.flags |= UInt8(FATHOM_FLAG_SEALED | FATHOM_FLAG_HASHED)
+        header.payload_sum = fathom_payload_sum(header.flags, payload, Int(header.used))
+        header.header_sum = fathom_header_sum(header)
+        return header
     }
 
     /// Why a write ended at `offset` before it was complete. The next write there is told the reason.
