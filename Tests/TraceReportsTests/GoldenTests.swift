@@ -143,10 +143,11 @@ import TraceText
                 separator: directory.path, omittingEmptySubsequences: false)
             return Array(pieces.joined(separator: "DIRECTORY").utf8)
         }
-        try expect(
-            blank(report { InfoReport($0, session: session, showsModules: true).writeText() }), "info.txt")
-        try expect(
-            blank(report { InfoReport($0, session: session, showsModules: true).writeJSON() }), "info.json")
+        func info(_ write: (InfoReport) -> Void) -> [UInt8] {
+            blank(report { write(InfoReport($0, session: session, showsModules: true, checksPayloads: true)) })
+        }
+        try expect(info { $0.writeText() }, "info.txt")
+        try expect(info { $0.writeJSON() }, "info.json")
     }
 
     func expect(_ bytes: [UInt8], _ name: String) throws {

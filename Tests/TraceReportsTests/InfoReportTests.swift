@@ -27,7 +27,7 @@ import TraceText
             pieces.append((String(decoding: bytes, as: UTF8.self), session.damage.entries.count))
             return true
         }
-        let report = InfoReport(output, session: session, showsModules: false)
+        let report = InfoReport(output, session: session, showsModules: false, checksPayloads: true)
         if isJSON { report.writeJSON() } else { report.writeText() }
         output.flush()
         #expect(pieces.count == 2)
@@ -35,6 +35,42 @@ import TraceText
             pieces.first?.damage == 0
                 && pieces.first?.text.contains(isJSON ? "\"tid\":1000" : "thread     1000") == true)
         #expect(pieces.last?.damage == 1 && pieces.last?.text.contains("checksum mismatch") == true)
+    }
+
+    /// Without the check, the report says that payloads were not looked at. It looks at those that it has numbers from: at
+    /// the records of a chunk that its thread never finished.
+    @Test(arguments: [UInt64(20), 0])
+    func whatWasNotLookedAt(_ end: UInt64) throws {
+        let directory = try TemporaryDirectory("info")
+        let path = directory.file("x.fathom")
+        let writer = TraceWriter()
+        var options = TraceWriter.ChunkOptions()
+        (options.calls, options.end) = (4, end)
+        writer.add(options, records: records(4))
+        var log = writer.log
+        log[log.count - 1] ^= 1
+        try writer.write(to: path)
+        try writeFile(log, to: path + "/trace")
+        func tell(checks: Bool, _ write: (InfoReport) -> Void) throws -> String {
+            var text = ""
+            let output = ByteWriter { bytes in
+                text += String(decoding: bytes, as: UTF8.self)
+                return true
+            }
+            let session = try Session(path: path)
+            write(InfoReport(output, session: session, showsModules: false, checksPayloads: checks))
+            output.flush()
+            return text
+        }
+        let told = try tell(checks: false) { $0.writeText() }
+        let isRead = end == 0
+        #expect(told.contains("damage       \(isRead ? "1" : "none") in headers and metadata; --check"), "\(told)")
+        #expect(told.contains("checksum mismatch") == isRead)
+        #expect(told.contains("\ncalls        \(isRead ? 0 : 4)\n"))
+        #expect(try tell(checks: false) { $0.writeJSON() }.hasSuffix("],\"checked\":\"headers\"}\n"))
+        let checked = try tell(checks: true) { $0.writeText() }
+        #expect(checked.contains("\ndamage       1\n") && checked.contains("checksum mismatch"))
+        #expect(try tell(checks: true) { $0.writeJSON() }.hasSuffix("],\"checked\":\"all\"}\n"))
     }
 
     /// Whatever number of threads look, the same damage is told of in the same order.

@@ -11,7 +11,7 @@ static const char *const names[FILES] = {"trace", "session.json", "buffers"};
 static struct bytes whole[FILES];
 
 static const char *const commands[] = {
-    "info",  "info --format json", "tree", "tree --sort time --limit 30", "tree --format json --lines", "report",
+    "info",  "info --check --format json", "info --check", "tree", "tree --sort time --limit 30", "tree --format json --lines", "report",
     "report --by path --format json", "report --by thread --format csv", "report --by module --no-cache", "graph",
     "graph main --format json", "flame -o -", "dump", "dump --format jsonl", "tune", "diff WHOLE", "diff WHOLE --by path",
     "export -o - --format perfetto", "export -o - --format chrome", "export -o - --format speedscope",

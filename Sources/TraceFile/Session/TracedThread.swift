@@ -153,12 +153,12 @@ public final class TracedThread {
     /// The last moment known of the thread, in ticks: of its records, or its process's end if it was there then and nothing
     /// is missing.
     ///
-    /// - Complexity: O(records) of an unfinished last chunk.
+    /// - Complexity: O(records) of an unfinished last chunk. Damage there is reported.
     public func lastTicks() -> UInt64 {
         guard let last = chunks.last else { return 0 }
         var cursor = last.records
         cursor.ticks = last.beginTicks
-        if last.endTicks == 0 {
+        if last.endTicks == 0, payloadIsIntact(ofChunk: chunks.count - 1) {
             reading: while true {
                 switch cursor.next() {
                 case .end, .malformed: break reading
@@ -169,16 +169,17 @@ public final class TracedThread {
         return max(cursor.ticks, last.endTicks, lastsAsLongAsProcess && !last.isStopped ? process.endTicks : 0)
     }
 
-    /// Enter records in all chunks; those of chunks never finished are counted in their records.
+    /// Enter records in all chunks; those of chunks never finished are counted in their records, if these are intact.
     ///
-    /// - Complexity: O(chunks), and O(records) of unfinished chunks.
+    /// - Complexity: O(chunks), and O(records) of unfinished chunks. Damage there is reported.
     public func countCalls() -> UInt64 {
         var total: UInt64 = 0
-        for chunk in chunks {
+        for (index, chunk) in chunks.enumerated() {
             guard chunk.endTicks == 0 || chunk.isTruncated else {
                 total &+= chunk.calls
                 continue
             }
+            guard payloadIsIntact(ofChunk: index) else { continue }
             var cursor = chunk.records
             reading: while true {
                 switch cursor.next() {

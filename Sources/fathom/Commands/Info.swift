@@ -19,6 +19,9 @@ struct Info: ParsableCommand {
     @Flag(help: "List the modules of each process.")
     var modules = false
 
+    @Flag(help: "Look for damage in all of the recording. Without it, only headers and metadata are looked at.")
+    var check = false
+
     @Flag(help: "Show which process came from which, what each was called, when it began, and how long it lasted.")
     var tree = false
 
@@ -45,6 +48,7 @@ struct Info: ParsableCommand {
             throw ValidationError("--min-cost, --limit and --no-fold are for --tree")
         }
         if tree, modules { throw ValidationError("--tree and --modules exclude each other") }
+        if tree, check { throw ValidationError("--tree and --check exclude each other") }
     }
 
     func run() throws {
@@ -52,7 +56,7 @@ struct Info: ParsableCommand {
         let opened = try openSession(session)
         if tree { return try tellProcesses(of: opened) }
         let writer = StandardOutput.writer()
-        let report = InfoReport(writer, session: opened, showsModules: modules)
+        let report = InfoReport(writer, session: opened, showsModules: modules, checksPayloads: check)
         switch format {
         case .text: report.writeText()
         case .json: report.writeJSON()

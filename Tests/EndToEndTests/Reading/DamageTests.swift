@@ -67,6 +67,22 @@ import Testing
         try expectReadable(bytes, "seed \(seed)")
     }
 
+    /// What is shown of a recording is checked: who reads the calls tells of damage in them, and who does not says so.
+    @Test func damagedCalls() throws {
+        let calls = try #require(parts().last { $0.calls > 0 })
+        var bytes = trace
+        bytes[calls.bytes.upperBound - 9] ^= 4
+        try writeFile(bytes, to: "\(session)/trace")
+        for command in [["tree"], ["report"], ["dump"], ["export", "--format", "folded", "-o", "-"]] {
+            let output = try TestSupport.run(Fathom.executable, [command[0], session] + command[1...])
+            #expect(output.stderr.contains("checksum mismatch"), "\(command)")
+        }
+        let info = try Fathom.run(["info", session])
+        #expect(info.stdout.contains("damage       none in headers and metadata; --check looks at the calls, too"))
+        let checked = try Fathom.run(["info", "--check", session])
+        #expect(checked.stdout.contains("checksum mismatch") && checked.stderr.contains("checksum mismatch"))
+    }
+
     /// A pipe that nobody writes to keeps nobody waiting; neither does one that a module's file has become.
     @Test(arguments: ["trace", "buffers", "session.json", "aggregate"])
     func pipes(_ file: String) throws {

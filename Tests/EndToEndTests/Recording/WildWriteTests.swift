@@ -13,11 +13,11 @@ import Testing
             Fathom.executable, ["record", "-o", session, "--", binary, place, "\(seed)"], seconds: 60)
         #expect(recorded.status == 7, "\(recorded.stderr)")
         let truth = try #require(Int(recorded.stdout.dropLast()))
-        for command in [["report"], ["dump"], ["tree", "--limit", "9"], ["info", "--format", "json"]] {
+        for command in [["report"], ["dump"], ["tree", "--limit", "9"], ["info", "--check", "--format", "json"]] {
             let output = try run(Fathom.executable, [command[0], session] + command[1...], seconds: 60)
             #expect(output.signal == nil && 0...2 ~= output.status, "\(command): \(output.stderr)")
         }
-        let info = try Fathom.run(["info", session]).stdout
+        let info = try Fathom.run(["info", "--check", session]).stdout
         func number(_ row: String) -> Int {
             info.split(separator: "\n").first { $0.hasPrefix(row) }.flatMap { line in
                 line.split(separator: " ").dropFirst().first.flatMap { Int($0) }
