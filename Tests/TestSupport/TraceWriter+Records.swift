@@ -12,99 +12,82 @@ public struct RecordWriter {
 
     /// A call of `function` from `callSite`, written out in full, at `time`.
     public mutating func enter(_ function: UInt64, at time: UInt64, callSite: UInt64 = 0, sameSite: Bool = false) {
-        let delta = advance(to: time)
-        if function >> 32 != base {
-            base = function >> 32
-            special(FATHOM_BASE)
-            bytes.append(half: UInt32(base))
-        }
-        if callSite != 0 {
-            special(FATHOM_SITE)
-            bytes.append(word: callSite)
-        }
-        let site: UInt64 = sameSite ? UInt64(FATHOM_SITE_SAME) : 0
-        bytes.append(word: 1 | delta << 1 | site << 16 | function << 32)
-        calls += 1
+        enter(function, at: time, callSite, callSite != 0 ? FATHOM_SITE_FAR : sameSite ? FATHOM_SITE_SAME : 0)
     }
 
     /// A call whose site lies `offset` bytes into its caller.
     public mutating func enter(_ function: UInt64, at time: UInt64, siteOffset offset: UInt16) {
-        enter(function, at: time)
-        bytes[bytes.count - 6] = UInt8(truncatingIfNeeded: offset)
-        bytes[bytes.count - 5] = UInt8(truncatingIfNeeded: offset >> 8)
+        enter(function, at: time, 0, UInt32(offset))
+    }
+
+    private mutating func enter(_ function: UInt64, at time: UInt64, _ callSite: UInt64, _ site: UInt32) {
+        let delta = advance(to: time)
+        var base = base
+        write { fathom_put_call($0, function, callSite, site, delta, &base) }
+        self.base = base
+        calls += 1
     }
 
     public mutating func exit(at time: UInt64) {
-        bytes.append(unit: UInt32(advance(to: time)) << 1)
+        var delta = advance(to: time)
+        write { fathom_put_exit(fathom_put_delta($0, &delta), delta) }
     }
 
     public mutating func unwind(_ count: UInt32, at time: UInt64) {
         moveOn(to: time)
-        special(FATHOM_UNWIND)
-        bytes.append(half: count)
+        write { fathom_put_unwind($0, count) }
     }
 
     public mutating func lane(_ lane: UInt32, depth: UInt32, at time: UInt64) {
         moveOn(to: time)
-        special(FATHOM_LANE)
-        bytes.append(half: lane)
-        bytes.append(half: depth)
+        write { fathom_put_lane($0, lane, depth) }
     }
 
-    public mutating func dropped(_ count: UInt32, ticks: UInt64) {
-        special(FATHOM_DROPPED)
-        bytes.append(half: count)
-        bytes.append(word: ticks)
-    }
+    public mutating func dropped(_ count: UInt32, ticks: UInt64) { write { fathom_put_dropped($0, count, ticks) } }
 
     public mutating func mark(_ name: UInt32, at time: UInt64) {
         moveOn(to: time)
-        special(FATHOM_MARK)
-        bytes.append(half: name)
+        write { fathom_put_mark($0, name) }
     }
 
     public mutating func counter(_ name: UInt32, _ value: Double, at time: UInt64) {
         moveOn(to: time)
-        special(FATHOM_COUNTER)
-        bytes.append(half: name)
-        bytes.append(word: value.bitPattern)
+        write { fathom_put_counter($0, name, value.bitPattern) }
     }
 
     /// The next call is a piece of a Swift task; `contexts` from the one that was passed outwards, four of which are told.
     public mutating func task(
         _ task: UInt32, isResumed: Bool = false, resume: UInt16 = 0, contexts: [UInt64] = []
     ) {
-        special(FATHOM_TASK)
-        bytes.append(half: task)
-        bytes.append(contentsOf: [UInt8(min(contexts.count, 64)), isResumed ? UInt8(FATHOM_TASK_RESUMED) : 0])
-        bytes.append(unit: UInt32(resume))
-        for index in 0..<4 { bytes.append(word: index < contexts.count ? contexts[index] : 0) }
+        let told = contexts + [0, 0, 0, 0]
+        var record = fathom_task(
+            task: task, depth: UInt8(min(contexts.count, Int(FATHOM_TASK_DEPTH_LIMIT))),
+            flags: isResumed ? UInt8(FATHOM_TASK_RESUMED) : 0, resume: resume,
+            contexts: (told[0], told[1], told[2], told[3]))
+        write { fathom_put_task($0, &record) }
     }
 
     /// Raw bytes, for what no runtime writes.
     public mutating func raw(_ raw: [UInt8]) { bytes.append(contentsOf: raw) }
 
-    private mutating func special(_ value: UInt32) { bytes.append(unit: value << 1) }
-
     /// Moves the time on by a record of its own.
     private mutating func moveOn(to time: UInt64) {
-        guard time > self.time else { return }
-        let delta = time - self.time
-        special(FATHOM_TIME)
-        bytes.append(half: UInt32(truncatingIfNeeded: delta))
-        bytes.append(unit: UInt32(truncatingIfNeeded: delta >> 32))
-        self.time = time
+        let delta = advance(to: time)
+        if delta > 0 { write { fathom_put_time($0, delta) } }
     }
 
-    /// The delta an enter or exit carries, after a time record when it is too long.
+    /// Moves the time on; the ticks since the last record.
     private mutating func advance(to time: UInt64) -> UInt64 {
         guard time > self.time else { return 0 }
-        if time - self.time >= UInt64(FATHOM_DELTA_LIMIT) {
-            moveOn(to: time)
-            return 0
+        defer { self.time = time }
+        return time - self.time
+    }
+
+    /// Appends what `encode` lays at the place it is given; it answers with the place behind.
+    private mutating func write(_ encode: (UnsafeMutableRawPointer) -> UnsafeMutableRawPointer) {
+        withUnsafeTemporaryAllocation(byteCount: Int(FATHOM_RECORD_LIMIT), alignment: 1) { room in
+            let start = room.baseAddress!
+            bytes.append(contentsOf: UnsafeRawBufferPointer(start: start, count: encode(start) - start))
         }
-        let delta = time - self.time
-        self.time = time
-        return delta
     }
 }

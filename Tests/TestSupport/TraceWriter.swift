@@ -1,7 +1,7 @@
 internal import CTraceFormat
 internal import Glibc
 
-/// Writes sessions as the format header defines them, for tests: a second, independent statement of the format.
+/// Writes sessions as the format header defines them, for tests.
 public final class TraceWriter {
     /// Fields of a chunk header that a test sets; the rest is filled in.
     public struct ChunkOptions {

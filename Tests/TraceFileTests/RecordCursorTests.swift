@@ -67,6 +67,12 @@ import TraceFile
             0x80, 0xff, 0x40, 0x42, 0x0f, 0x00, 0x00, 0x00,
             0x86, 0xff, 0x01, 0x00, 0x00, 0x00,
         ]
+        var records = RecordWriter(time: 100)
+        records.enter(0x5555_0000_1040, at: 110, callSite: 0x5555_0000_2222)
+        records.enter(0x5555_0000_1080, at: 120, siteOffset: 0x20)
+        records.exit(at: 150)
+        records.unwind(1, at: 1_000_150)
+        #expect(records.bytes == bytes)
         // The second call's site is 0x20 into its caller, which this reader takes to be at 0x1000.
         #expect(
             read(bytes, time: 100) == [

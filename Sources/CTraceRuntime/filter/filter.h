@@ -3,6 +3,8 @@
 #ifndef FATHOM_FILTER_H
 #define FATHOM_FILTER_H
 
+#include "CTraceRecords.h"
+
 #include "../host/runtime.h"
 #include "../record/chunk.h"
 
@@ -73,17 +75,11 @@ INTERNAL void filter_take_back(struct thread *t, struct frame *call, uint64_t no
 
 // Writes as many as one record can tell, and takes them out of `filter`.
 INTERNAL char *filter_put_dropped(char *cursor, struct filter_frame *filter) {
-    struct {
-        uint16_t unit;
-        uint32_t calls;
-        uint64_t ticks;
-    } __attribute__((packed)) record = {
-        FATHOM_DROPPED << 1, filter->dropped < UINT32_MAX ? (uint32_t)filter->dropped : UINT32_MAX,
-        filter->dropped_ticks};
-    __builtin_memcpy(cursor, &record, sizeof record);
-    filter->dropped -= record.calls;
+    uint32_t calls = filter->dropped < UINT32_MAX ? (uint32_t)filter->dropped : UINT32_MAX;
+    cursor = fathom_put_dropped(cursor, calls, filter->dropped_ticks);
+    filter->dropped -= calls;
     filter->dropped_ticks = 0;
-    return cursor + sizeof record;
+    return cursor;
 }
 
 #endif

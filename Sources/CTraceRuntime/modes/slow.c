@@ -1,5 +1,7 @@
 // Options leave calls out, or the clock is a system call.
 
+#include "CTraceRecords.h"
+
 #include "../filter/filter.h"
 #include "../follow/calls.h"
 #include "../follow/aside.h"
@@ -133,16 +135,6 @@ static SLOW void exit_slow(void) {
     side_drain(t);
 }
 
-// Appends what moves on the time of the last record, where `delta` is more than a record's own delta can hold. Leaves
-// the rest in `delta`.
-INTERNAL char *put_delta(char *cursor, uint64_t *delta) {
-    if (*delta < FATHOM_DELTA_LIMIT) return cursor;
-    uint64_t word = FATHOM_TIME << 1 | *delta << 16;
-    __builtin_memcpy(cursor, &word, sizeof word);
-    *delta = 0;
-    return cursor + sizeof word;
-}
-
 void slow_enter(uintptr_t function, uintptr_t call_site, uintptr_t sp, uint64_t settled) {
     struct thread *t = &current;
     uint64_t idle = t->idle;
@@ -150,18 +142,12 @@ void slow_enter(uintptr_t function, uintptr_t call_site, uintptr_t sp, uint64_t 
     if (UNLIKELY(t->timed != settled || t->side_count)) return enter_slow(function, call_site);
     uint64_t now = fathom_counter(), last = t->last, delta = now - last;
     struct frame *top = t->top;
-    uint64_t site_offset = FATHOM_SITE_SAME;
-    if (call_site != top->call_site) {
-        site_offset = call_site - top->function;
-        if (UNLIKELY(site_offset >= FATHOM_SITE_SAME)) return enter_slow(function, call_site);
-    }
+    uint32_t site = fathom_site_field(call_site, top->function, top->call_site);
     char *record = t->cursor;
-    if (UNLIKELY(function >> 32 != t->function_base || record >= t->limit || delta >> 48))
+    if (UNLIKELY(site == FATHOM_SITE_FAR || function >> 32 != t->function_base || record >= t->limit ||
+                 delta > FATHOM_TIME_LIMIT))
         return enter_slow(function, call_site);
-    char *cursor = put_delta(record, &delta);
-    uint64_t word = 1 | delta << 1 | site_offset << 16 | (uint64_t)function << 32;
-    __builtin_memcpy(cursor, &word, sizeof word);
-    cursor += FATHOM_ENTER_SIZE;
+    char *cursor = fathom_put_enter(fathom_put_delta(record, &delta), function, delta, site);
     top[1] = (struct frame){function, call_site, t->hook_sp, now};
     t->top = top + 1;
     t->last = now;
@@ -190,7 +176,7 @@ void slow_exit(uintptr_t sp, uint64_t settled) {
         return end_hook(t, idle);
     }
     uint64_t delta = now - t->last;
-    if (UNLIKELY(filter->taken == FILTER_PIECE || t->cursor >= t->limit || delta >> 48 ||
+    if (UNLIKELY(filter->taken == FILTER_PIECE || t->cursor >= t->limit || delta > FATHOM_TIME_LIMIT ||
                  filter->dropped >= DROPPED_LIMIT))
         return exit_slow();
     char *cursor = t->cursor;
@@ -200,10 +186,8 @@ void slow_exit(uintptr_t sp, uint64_t settled) {
         filter_count(filter->dropped);
         cursor = filter_put_dropped(cursor, filter);
     }
-    cursor = put_delta(cursor, &delta);
-    uint16_t unit = (uint16_t)(delta << 1);
-    __builtin_memcpy(cursor, &unit, sizeof unit);
-    t->cursor = cursor + FATHOM_EXIT_SIZE;
+    cursor = fathom_put_delta(cursor, &delta);
+    t->cursor = fathom_put_exit(cursor, delta);
     t->last = now;
     filter_publish(t, call - 1);
     end_hook(t, idle);

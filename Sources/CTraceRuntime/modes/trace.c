@@ -3,6 +3,8 @@
 
 #include "trace.h"
 
+#include "CTraceRecords.h"
+
 #include "../file/modules.h"
 #include "../follow/aside.h"
 #include "../host/runtime.h"
@@ -144,26 +146,19 @@ void trace_enter(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_
     uint64_t now = fathom_counter();
     struct frame *top = t->top;
     uint64_t delta = now - t->last;
-    uint64_t site_offset = FATHOM_SITE_SAME;
-    if (call_site != top->call_site) {
-        site_offset = call_site - top->function;
-        if (UNLIKELY(site_offset >= FATHOM_SITE_SAME)) goto slow;
-    }
-    if (UNLIKELY(delta >= FATHOM_DELTA_LIMIT || function >> 32 != t->function_base ||
+    uint32_t site = fathom_site_field(call_site, top->function, top->call_site);
+    if (UNLIKELY(site == FATHOM_SITE_FAR || delta >= FATHOM_DELTA_LIMIT || function >> 32 != t->function_base ||
                  t->cursor >= t->limit || top + 1 >= t->end || !lies_below(t, sp, top))) {
-    slow:
         t->async_context = context;
         return hook_slow(function, call_site, sp, now, HOOK_ENTER);
     }
-    uint64_t word = 1 | delta << 1 | site_offset << 16 | (uint64_t)function << 32;
-    char *cursor = t->cursor;
-    __builtin_memcpy(cursor, &word, sizeof word);
+    char *cursor = fathom_put_enter(t->cursor, function, delta, site);
     top[1] = (struct frame){function, call_site, sp, now};
     t->top = top + 1;
     t->last = now;
     t->calls++;
-    t->cursor = cursor + FATHOM_ENTER_SIZE;
-    fathom_store32(&t->chunk->used, (uint32_t)(cursor + FATHOM_ENTER_SIZE - (char *)(t->chunk + 1)));
+    t->cursor = cursor;
+    fathom_store32(&t->chunk->used, (uint32_t)(cursor - (char *)(t->chunk + 1)));
     BARRIER();
     t->idle = IDLE;
     BARRIER();
@@ -184,13 +179,11 @@ INTERNAL void exit_hook(uintptr_t function, uintptr_t call_site, uintptr_t sp, u
     if (UNLIKELY(delta >= FATHOM_DELTA_LIMIT || (is_any ? !is_function(top) : top->function != function) ||
                  t->cursor >= t->limit || !exit_fits(t, top, sp, return_address == call_site)))
         return hook_slow(function, call_site, sp, now, hook_of_exit(call_site, return_address));
-    uint16_t unit = (uint16_t)(delta << 1);
-    char *cursor = t->cursor;
-    __builtin_memcpy(cursor, &unit, sizeof unit);
+    char *cursor = fathom_put_exit(t->cursor, delta);
     t->top = top - 1;
     t->last = now;
-    t->cursor = cursor + FATHOM_EXIT_SIZE;
-    fathom_store32(&t->chunk->used, (uint32_t)(cursor + FATHOM_EXIT_SIZE - (char *)(t->chunk + 1)));
+    t->cursor = cursor;
+    fathom_store32(&t->chunk->used, (uint32_t)(cursor - (char *)(t->chunk + 1)));
     BARRIER();
     t->idle = IDLE;
     BARRIER();

@@ -9,7 +9,7 @@
 #define LAST_LOOK (1u << 20)
 #define PATH_LIMIT                                                                                                     \
     256u  // calls that a chunk's open call path lists: more would crowd out the records of deep recursion
-#define RECORD_ROOM 128u  // more than the largest run of records written at once
+#define RECORD_ROOM 128u  // more than the largest run of records written at once: two of FATHOM_RECORD_LIMIT bytes
 
 // The number of open calls that have a record.
 uint32_t recorded_calls(struct thread *t);

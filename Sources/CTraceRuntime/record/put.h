@@ -7,12 +7,12 @@
 
 // Whether a record can be written. Moves *now past the time that a change of chunks took.
 int put_room(struct thread *t, uint64_t *now);
-void put_special(struct thread *t, uint16_t special, const void *payload, size_t size);
 void put_enter(struct thread *t, uint64_t now);  // of the innermost call
 void put_exit(struct thread *t, uint64_t now);   // of the call that was the innermost one
 void put_unwind(struct thread *t, uint32_t count, uint64_t now);
 void put_lane(struct thread *t);  // the running one
 void put_mark(struct thread *t, uint32_t name, uint64_t now);
 void put_counter(struct thread *t, uint32_t name, uint64_t bits, uint64_t now);
+void put_task(struct thread *t, const struct fathom_task *task);  // whose piece the next call is
 
 #endif

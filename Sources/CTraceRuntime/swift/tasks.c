@@ -113,8 +113,7 @@ void task_put(struct thread *t, uintptr_t context) {
             record.depth++;
         }
     }
-    t->chunk->flags |= FATHOM_FLAG_TASKS;
-    put_special(t, FATHOM_TASK, &record, sizeof record);
+    put_task(t, &record);
 }
 
 FATHOM_WITHOUT_HOOKS_END

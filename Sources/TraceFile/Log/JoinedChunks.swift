@@ -36,7 +36,7 @@ public final class JoinedChunks {
     /// When a chunk has this many bytes it is finished; records for others get a place where they can be divided.
     private static let chunkSize = 1 << 18
     /// More bytes than the records of one call take.
-    private static let room = 64
+    private static let room = Int(FATHOM_RECORD_LIMIT)
 
     /// Where a stretch of records begins or ends.
     public struct Position: BitwiseCopyable {
@@ -74,21 +74,8 @@ public final class JoinedChunks {
     public func enter(_ function: UInt64, callSite: UInt64, caller: UInt64 = 0, callerSite: UInt64 = 0, at time: UInt64)
     {
         finishIfFull()
-        let delta = advance(to: time)
-        if function >> 32 != state.pointee.base {
-            state.pointee.base = function >> 32
-            special(FATHOM_BASE)
-            append(UInt32(truncatingIfNeeded: function >> 32))
-        }
-        var offset = callSite &- caller
-        if caller != 0, callSite == callerSite {
-            offset = UInt64(FATHOM_SITE_SAME)
-        } else if caller == 0 || offset >= UInt64(FATHOM_SITE_SAME) {
-            offset = 0
-            special(FATHOM_SITE)
-            append(callSite)
-        }
-        append(1 | delta << 1 | offset << 16 | function << 32)
+        let site = caller == 0 ? FATHOM_SITE_FAR : fathom_site_field(callSite, caller, callerSite)
+        write { fathom_put_call($0, function, callSite, site, advance(to: time), &state.pointee.base) }
         state.pointee.depth &+= 1
         state.pointee.calls &+= 1
         state.pointee.total &+= 1
@@ -96,15 +83,15 @@ public final class JoinedChunks {
 
     /// Ends the innermost open call.
     public func exit(at time: UInt64) {
-        append(UInt16(truncatingIfNeeded: advance(to: time) << 1))
+        var delta = advance(to: time)
+        write { fathom_put_exit(fathom_put_delta($0, &delta), delta) }
         state.pointee.depth &-= 1
     }
 
     /// Ends the innermost open call without its exit.
     public func unwind(at time: UInt64) {
         moveOn(to: time)
-        special(FATHOM_UNWIND)
-        append(UInt32(1))
+        write { fathom_put_unwind($0, 1) }
         state.pointee.depth &-= 1
     }
 
@@ -134,17 +121,15 @@ public final class JoinedChunks {
 
     /// Callees of the innermost open call, `duration` ticks long, were left out.
     public func drop(calls: UInt32, duration: UInt64) {
-        special(FATHOM_DROPPED)
-        append(calls)
-        append(duration)
+        write { fathom_put_dropped($0, calls, duration) }
     }
 
     /// Something happened within the innermost open call: a mark named `name`, or a counter has `value`.
     public func event(_ name: UInt32, value: Double?, at time: UInt64) {
         moveOn(to: time)
-        special(value == nil ? FATHOM_MARK : FATHOM_COUNTER)
-        append(name)
-        if let value { append(value.bitPattern) }
+        write {
+            if let value { fathom_put_counter($0, name, value.bitPattern) } else { fathom_put_mark($0, name) }
+        }
     }
 
     /// The calls that follow are of `lane`.
@@ -158,9 +143,7 @@ public final class JoinedChunks {
             return
         }
         moveOn(to: time)
-        special(FATHOM_LANE)
-        append(lane)
-        append(state.pointee.depth)
+        write { fathom_put_lane($0, lane, state.pointee.depth) }
     }
 
     // MARK: Stretches
@@ -266,33 +249,24 @@ public final class JoinedChunks {
 
     // MARK: Records
 
-    /// The delta of an enter or exit. When the time is too long for that, a record of its own is written first.
+    /// Moves the time on; the ticks since the last record.
     private func advance(to time: UInt64) -> UInt64 {
         guard time > state.pointee.time else { return 0 }
-        let delta = time - state.pointee.time
-        guard delta < UInt64(FATHOM_DELTA_LIMIT) else {
-            moveOn(to: time)
-            return 0
-        }
-        state.pointee.time = time
-        return delta
+        defer { state.pointee.time = time }
+        return time - state.pointee.time
     }
 
+    /// Moves the time on by a record of its own.
     private func moveOn(to time: UInt64) {
-        guard time > state.pointee.time else { return }
-        let delta = time - state.pointee.time
-        special(FATHOM_TIME)
-        append(UInt32(truncatingIfNeeded: delta))
-        append(UInt16(truncatingIfNeeded: delta >> 32))
-        state.pointee.time = time
+        let delta = advance(to: time)
+        if delta > 0 { write { fathom_put_time($0, delta) } }
     }
 
-    private func special(_ value: UInt32) { append(UInt16(value << 1)) }
-
-    private func append<Number: FixedWidthInteger & BitwiseCopyable>(_ value: Number) {
+    /// Appends what `encode` lays at the place it is given; it answers with the place behind.
+    private func write(_ encode: (UnsafeMutableRawPointer) -> UnsafeMutableRawPointer) {
         if state.pointee.count + JoinedChunks.room > state.pointee.capacity { reserve(JoinedChunks.room) }
-        (state.pointee.records! + state.pointee.count).storeBytes(of: value.littleEndian, as: Number.self)
-        state.pointee.count += MemoryLayout<Number>.size
+        let place = state.pointee.records! + state.pointee.count
+        state.pointee.count += encode(place) - place
     }
 
     private func reserve(_ size: Int) {
