@@ -51,11 +51,11 @@ static void start_with(uint32_t max_depth, uint64_t min_cost) {
     if (control.mode != MODE_UNKNOWN && control.mode != MODE_OFF) {
         uint64_t min_cost_ticks = ticks_of(min_cost);
         uint32_t levels = max_depth == UINT32_MAX ? UINT32_MAX : max_depth + 1;
-        if (runtime.max_depth != levels || runtime.min_cost_ticks != min_cost_ticks) {
-            runtime.max_depth = levels;
-            runtime.min_cost_ticks = min_cost_ticks;
-            runtime.slow = 1;
-            fathom_add32(&runtime.generation, 1);
+        if (runtime.options.max_depth != levels || runtime.options.min_cost_ticks != min_cost_ticks) {
+            runtime.options.max_depth = levels;
+            runtime.options.min_cost_ticks = min_cost_ticks;
+            runtime.options.slow = 1;
+            fathom_add32(&runtime.options.generation, 1);
         }
         set_running(1);
     }

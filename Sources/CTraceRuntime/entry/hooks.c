@@ -25,7 +25,7 @@ FATHOM_WITHOUT_HOOKS
 #define SECTION(hook) ".section .text.fathom_" hook ", \"ax\", %progbits\n.p2align 5\n"
 
 #if defined(__x86_64__)
-#define IN_MODE(number, NAME, name, hook) "cmpl $" #number ", %eax\nje " #name "_" hook "\n"
+#define IN_MODE(number, NAME, name, condition, hook) "cmpl $" #number ", %eax\nje " #name "_" hook "\n"
 #define GO_ON(hook)                                                                                                    \
     "leaq 8(%rsp), %rdx\nmovl control(%rip), %eax\n" RECORDING_MODES(IN_MODE, hook)                                    \
         "testl %eax, %eax\nje aside_" hook "\n"
@@ -33,7 +33,7 @@ FATHOM_WITHOUT_HOOKS
 #define EXIT "movq (%rsp), %rcx\n" GO_ON("exit")
 #define EXIT_ANY GO_ON("exit_any")
 #else
-#define IN_MODE(number, NAME, name, hook) "cmp w9, #" #number "\nb.ne 1f\nb " #name "_" hook "\n1:\n"
+#define IN_MODE(number, NAME, name, condition, hook) "cmp w9, #" #number "\nb.ne 1f\nb " #name "_" hook "\n1:\n"
 #define GO_ON(hook)                                                                                                    \
     "mov x2, sp\nadrp x9, control\nldr w9, [x9, :lo12:control]\n" RECORDING_MODES(IN_MODE, hook)                       \
         "cbnz w9, 1f\nb aside_" hook "\n1:\n"

@@ -116,10 +116,10 @@ int session_open(char **environment) {
         runtime.clock = head.clock;
         runtime.ticks_per_second = head.ticks_per_second;
         runtime.paused = head.paused;
-        runtime.max_depth = head.max_depth;
-        runtime.min_cost_ticks = head.min_cost_ticks;
-        runtime.slow =
-            runtime.clock != FATHOM_CLOCK_COUNTER || runtime.max_depth != UINT32_MAX || runtime.min_cost_ticks != 0;
+        runtime.options.max_depth = head.max_depth;
+        runtime.options.min_cost_ticks = head.min_cost_ticks;
+        runtime.options.slow =
+            runtime.clock != FATHOM_CLOCK_COUNTER || runtime.options.max_depth != UINT32_MAX || runtime.options.min_cost_ticks != 0;
         mapped = runtime.buffers && (runtime.windows[0] = map_window_of(descriptor, 0));
     }
     system_close(descriptor);

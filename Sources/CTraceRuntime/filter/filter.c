@@ -8,11 +8,11 @@
 
 FATHOM_WITHOUT_HOOKS
 
-int filter_hides_next(struct thread *t) { return open_calls(t) - running_lane(t)->pieces >= t->max_depth; }
+int filter_hides_next(struct thread *t) { return open_calls(t) - running_lane(t)->pieces >= t->options.max_depth; }
 
 void filter_own_hidden(struct thread *t) {
     struct frame *owner = t->top < t->hidden_from ? t->top : t->hidden_from - 1;
-    if (t->slow && !t->paused) filter_of(t, owner)->dropped += t->hidden_calls;
+    if (t->options.slow && !t->paused) filter_of(t, owner)->dropped += t->hidden_calls;
     t->hidden_calls = 0;
 }
 
@@ -70,12 +70,12 @@ void filter_stop(struct thread *t) {
 void filter_start(struct thread *t) {
     for (struct lane *lane = t->lanes; lane < t->lanes + t->lane_count; lane++)
         for (struct frame *f = lane->frames + 1; f <= top_of(t, lane); f++)
-            if (f - lane->frames > t->max_depth) f->stack_pointer |= FRAME_HIDDEN;
+            if (f - lane->frames > t->options.max_depth) f->stack_pointer |= FRAME_HIDDEN;
 }
 
 void filter_fork(struct thread *t) {
     t->hidden_calls = 0;
-    for (struct lane *lane = t->lanes; t->slow && lane < t->lanes + t->lane_count; lane++) {
+    for (struct lane *lane = t->lanes; t->options.slow && lane < t->lanes + t->lane_count; lane++) {
         for (struct filter_frame *f = lane->filters; f <= lane->filters + (top_of(t, lane) - lane->frames); f++)
             f->dropped = f->dropped_ticks = 0;
     }

@@ -55,7 +55,7 @@ INTERNAL void filter_publish(struct thread *t, struct frame *top) {
 }
 
 INTERNAL int filter_is_too_short(const struct thread *t, const struct frame *call, uint64_t now) {
-    return call >= t->pending && now - call->enter < t->min_cost_ticks && call[-1].function;
+    return call >= t->pending && now - call->enter < t->options.min_cost_ticks && call[-1].function;
 }
 
 // The innermost call is too short. Its record, the last one in the chunk, is taken back.
@@ -70,7 +70,7 @@ INTERNAL void filter_take_back(struct thread *t, struct frame *call, uint64_t no
     t->calls--;
     filter_store_written(t);
     // A caller that is already long enough stays, and so do its callers.
-    if (--call >= t->pending && now - call->enter >= t->min_cost_ticks) filter_publish(t, call);
+    if (--call >= t->pending && now - call->enter >= t->options.min_cost_ticks) filter_publish(t, call);
 }
 
 // Writes as many as one record can tell, and takes them out of `filter`.

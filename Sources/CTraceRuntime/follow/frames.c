@@ -47,7 +47,7 @@ struct frame *frames_find(const struct lane *lane, struct frame *frame) {
 int frames_grow(struct thread *t) {
     struct lane *lane = running_lane(t), old = *lane;
     size_t used = (size_t)(t->top - old.frames) + 1, room = (size_t)(old.end - old.frames);
-    if (room >= FATHOM_DEPTH_LIMIT || !frames_allocate(lane, room * 2, t->slow)) return 0;
+    if (room >= FATHOM_DEPTH_LIMIT || !frames_allocate(lane, room * 2, t->options.slow)) return 0;
     __builtin_memcpy(lane->frames, old.frames, used * sizeof(struct frame));
     if (old.filters) __builtin_memcpy(lane->filters, old.filters, used * sizeof(struct filter_frame));
     t->top = lane->frames + used - 1;
@@ -82,12 +82,12 @@ uint64_t frames_settle(struct thread *t) {
     if (!t->lanes) return IDLE;
     struct lane *lane = running_lane(t);
     // The first call that is hidden.
-    uint64_t first = t->paused == PAUSED_STOPPED ? 0 : 1 + (uint64_t)lane->pieces + t->max_depth;
+    uint64_t first = t->paused == PAUSED_STOPPED ? 0 : 1 + (uint64_t)lane->pieces + t->options.max_depth;
     t->hidden_from = first < (uint64_t)(lane->end - lane->frames) ? lane->frames + first : lane->end;
     if (lane->filters) t->filters = (char *)lane->filters - (char *)lane->frames;
     if (t->state != THREAD_ATTACHED || t->overflow) return IDLE;
-    if (t->paused == PAUSED_STOPPED) return control_word(MODE_PAUSED, t->generation);
-    return !t->paused && t->slow ? control_word(MODE_SLOW, t->generation) : IDLE;
+    if (t->paused == PAUSED_NO_MEMORY) return IDLE;
+    return control_word(mode_of(&t->options, t->paused == PAUSED_STOPPED), t->options.generation);
 }
 
 FATHOM_WITHOUT_HOOKS_END

@@ -14,7 +14,7 @@ FATHOM_WITHOUT_HOOKS
 
 int lane_init(const struct thread *t, struct lane *lane, uint32_t id, uintptr_t low, uintptr_t high) {
     *lane = (struct lane){.id = id, .low = low, .high = high};
-    if (!frames_allocate(lane, LANE_FRAMES, t->slow)) return 0;
+    if (!frames_allocate(lane, LANE_FRAMES, t->options.slow)) return 0;
     lane->frames[0].stack_pointer = high;
     return 1;
 }

@@ -67,8 +67,8 @@ struct mode {
 // knows.
 extern const struct mode *const modes[MODE_LIMIT] __attribute__((visibility("hidden")));
 
-// The mode of the options that a thread records by, or will record by when recording is started.
-INTERNAL const struct mode *recording_mode(const struct thread *t) { return modes[t->slow ? MODE_SLOW : MODE_TRACE]; }
+// The mode in which a thread records, or will record when recording is started.
+INTERNAL const struct mode *recording_mode(const struct thread *t) { return modes[mode_of(&t->options, 0)]; }
 // The thread's mode, even when it has none yet.
 INTERNAL const struct mode *any_mode(const struct thread *t) { return t->mode ? t->mode : recording_mode(t); }
 

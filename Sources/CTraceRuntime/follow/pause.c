@@ -12,16 +12,13 @@ FATHOM_WITHOUT_HOOKS
 
 static void take_options(struct thread *t) {
     uint64_t signals = lock_take(&runtime.control_lock);
-    t->generation = runtime.generation;
-    t->max_depth = runtime.max_depth;
-    t->min_cost_ticks = runtime.min_cost_ticks;
-    t->slow = runtime.slow;
+    t->options = runtime.options;
     lock_give(&runtime.control_lock, signals);
 }
 
 static void set(struct thread *t, uint32_t paused) {
     t->paused = paused;
-    t->mode = paused == PAUSED_STOPPED ? modes[MODE_PAUSED] : recording_mode(t);
+    t->mode = modes[mode_of(&t->options, paused == PAUSED_STOPPED)];
 }
 
 void pause_begin(struct thread *t) {
@@ -51,13 +48,13 @@ static void start(struct thread *t) {
 }
 
 static int change_options(struct thread *t) {
-    uint32_t slow = t->slow;
+    uint32_t slow = t->options.slow;
     take_options(t);
-    if (!t->slow || slow) return 1;
+    if (!t->options.slow || slow) return 1;
     for (struct lane *lane = t->lanes; lane < t->lanes + t->lane_count; lane++) {
         if (frames_filter(t, lane)) continue;
-        t->slow = 0;
-        t->generation--;  // try again
+        t->options.slow = 0;
+        t->options.generation--;  // try again
         return 0;
     }
     return 1;
@@ -66,7 +63,7 @@ static int change_options(struct thread *t) {
 void pause_settle(struct thread *t) {
     t->mode->settle(t);
     uint32_t stopped = control_mode() == MODE_PAUSED ? PAUSED_STOPPED : PAUSED_NOT;
-    int changed = t->generation != fathom_load32(&runtime.generation);
+    int changed = t->options.generation != fathom_load32(&runtime.options.generation);
     if (t->paused == stopped && !changed) return;
     uint64_t signals = system_block_signals();
     if (!t->paused) stop(t);

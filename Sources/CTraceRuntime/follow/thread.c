@@ -68,7 +68,7 @@ static int allocate(struct thread *t, uintptr_t sp) {
     struct frame *frames = (struct frame *)(t->side + SIDE_LIMIT);
     uintptr_t low, high;
     int has_top = guess_stack(t, sp, &low, &high);
-    if (t->slow) {
+    if (t->options.slow) {
         if (!lane_init(t, &t->lanes[0], 0, low, high)) {
             system_free(memory, MEMORY_SIZE);
             t->memory = NULL;

@@ -6,6 +6,8 @@
 #include "event.h"
 #include "lane.h"
 
+#include "../host/runtime.h"
+
 // thread.state.
 //
 //                first hook   attach           a handler that interrupted     last round of TLS   fork, in the child,
@@ -61,8 +63,8 @@ struct thread {
     // When this is not 0, the thread is attached and outside the runtime. A hook that finds it 0, or finds side events
     // waiting, must not touch the rest, which belongs to the hook that a signal handler interrupted. These are two
     // loads of the same width as their stores, because one wider load would have to wait until the narrow store has
-    // left the store buffer. In MODE_SLOW and MODE_PAUSED it is the control word with which hooks need not ask what has
-    // changed, or IDLE, with which they always have to.
+    // left the store buffer. It is the control word with which hooks need not ask what has changed, or IDLE, with which
+    // they always have to; the hooks of RECORDING_MODES do not care.
     uint64_t idle;
     uint32_t side_count;
     struct frame *top;  // innermost open call
@@ -83,7 +85,7 @@ struct thread {
     uint64_t settled;           // how often the slow paths have been through
     uint64_t timed;             // the same where times are read from the CPU's counter; 0: a system call tells them
     intptr_t filters;           // from a frame to its filter, in bytes
-    uint64_t min_cost_ticks;    // 0: all calls are long enough
+    struct options options;     // that the thread records by
 
     // No fast path touches what follows.
     const struct mode *mode;  // what is told of the calls; NULL before the first attach
@@ -114,10 +116,6 @@ struct thread {
     uint64_t fork_signals;  // blocked before that
     uint32_t forker;        // process id of whoever forked last in this thread
     uint32_t paused;        // PAUSED_*
-    // The options that the thread records by. They are those of `generation`.
-    uint32_t generation;
-    uint32_t max_depth;
-    uint32_t slow;      // frames have filters
     char name[16];            // given by the program; empty: the kernel's
     struct {
         uint32_t begun;

@@ -1,5 +1,6 @@
-// The table of modes. A row has the number that is in control.mode, and a name. What the mode's slow paths tell of calls
-// is the table NAME_mode (follow/mode.h), in modes/NAME.c.
+// The table of modes. A row has the number that is in control.mode, a name, and the condition on which calls are recorded
+// in that mode, given `options` and `is_stopped` (runtime.h). The first row whose condition holds is taken. What the
+// mode's slow paths tell of calls is the table NAME_mode (follow/mode.h), in modes/NAME.c.
 //
 // The rows of RECORDING_MODES record all calls. Their hooks are NAME_enter, NAME_exit and NAME_exit_any in modes/NAME.c;
 // the hooks' machine code compares control.mode with their numbers, in the order of the rows, and jumps there. In the
@@ -8,11 +9,11 @@
 #ifndef FATHOM_MODES_H
 #define FATHOM_MODES_H
 
-#define RECORDING_MODES(ROW, extra) ROW(1, TRACE, trace, extra)  // times are read from the CPU's counter
+#define RECORDING_MODES(ROW, extra) ROW(1, TRACE, trace, 1, extra) /* times are read from the CPU's counter */
 #define MODES(ROW, extra)                                                                                              \
-    RECORDING_MODES(ROW, extra)                                                                                        \
-    ROW(2, SLOW, slow, extra)     /* options leave calls out, or the clock is a system call */                         \
-    ROW(4, PAUSED, paused, extra) /* recording is stopped: open calls are followed, nothing is told of them */
+    ROW(4, PAUSED, paused, is_stopped, extra)  /* open calls are followed, nothing is told of them */                  \
+    ROW(2, SLOW, slow, options->slow, extra)   /* options leave calls out, or the clock is a system call */            \
+    RECORDING_MODES(ROW, extra)
 #define MODE_LIMIT 8  // numbers are below it
 
 // control.mode. The first hook leads on from UNKNOWN. A fork's child starts there again, because the kernel wipes the
@@ -30,7 +31,7 @@
 //                                                                        to confine fails
 //
 // SLOW never leads back to TRACE: threads may have filters by then.
-#define MODE_NUMBER(number, NAME, name, extra) MODE_##NAME = number,
+#define MODE_NUMBER(number, NAME, name, condition, extra) MODE_##NAME = number,
 enum { MODE_UNKNOWN = 0, MODE_OFF = 3, MODES(MODE_NUMBER, ) };
 #undef MODE_NUMBER
 

@@ -8,9 +8,9 @@ _Alignas(PAGE_SIZE) union control control;
 struct runtime runtime;
 
 void runtime_set_mode(void) {
-    uint32_t mode = runtime.paused ? MODE_PAUSED : runtime.slow ? MODE_SLOW : MODE_TRACE;
+    uint32_t mode = mode_of(&runtime.options, runtime.paused != 0);
     // Release: a thread that reads the generation here finds the options that it stands for.
-    __atomic_store_n(&control.word, control_word(mode, runtime.generation), __ATOMIC_RELEASE);
+    __atomic_store_n(&control.word, control_word(mode, runtime.options.generation), __ATOMIC_RELEASE);
 }
 
 FATHOM_WITHOUT_HOOKS_END

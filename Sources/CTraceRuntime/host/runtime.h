@@ -47,6 +47,23 @@ enum {
 
 #define PATH_SIZE 4096u
 
+// What is recorded of calls. Each thread has a copy of what the process has.
+struct options {
+    uint64_t min_cost_ticks;  // 0: all calls are long enough
+    uint32_t max_depth;
+    uint32_t slow;        // calls are left out, or the clock is a system call; never taken back: threads may have filters
+    uint32_t generation;  // of these
+};
+
+// The mode in which calls are recorded by these options.
+INTERNAL uint32_t mode_of(const struct options *options, int is_stopped) {
+#define TAKE(number, NAME, name, condition, extra)                                                                     \
+    if (condition) return MODE_##NAME;
+    MODES(TAKE, )
+#undef TAKE
+    return MODE_OFF;
+}
+
 struct runtime {
     uint64_t starter;  // who changes `state` for another than STATE_FORKED: process id << 32 | thread id; 0: nobody
     uint32_t state;    // STATE_*
@@ -62,16 +79,13 @@ struct runtime {
     uint32_t slot_limit;
     uint32_t window_slots;  // slots mapped at once
     uint64_t inode;         // of the buffers file
-    uint64_t min_cost_ticks;
-    uint32_t max_depth;
+    struct options options;
     uint32_t clock;
     uintptr_t stack_top;  // of the main thread's stack; 0 before the constructor has run
     uint32_t seccomp_mode;  // of the process when it joined the recording, as prctl tells; not 0: it says nothing later
-    uint32_t slow;        // MODE_SLOW is the mode to run in; never taken back: threads may have filters
     // For start and stop.
     uint32_t control_lock;
     uint32_t paused;
-    uint32_t generation;  // of max_depth, min_cost_ticks and slow
     uint64_t stop_ticks;  // when recording was last stopped
     uint64_t ticks_per_second;
     // Metadata chunk.

@@ -9,7 +9,7 @@
 #define HOOK __attribute__((used, visibility("hidden")))
 
 // A mode that records all calls. Only the hooks' machine code names these functions.
-#define DECLARE_HOOKS(number, NAME, name, extra)                                                                       \
+#define DECLARE_HOOKS(number, NAME, name, condition, extra)                                                            \
     HOOK void name##_enter(uintptr_t function, uintptr_t call_site, uintptr_t stack_pointer, uintptr_t context);       \
     HOOK void name##_exit(uintptr_t function, uintptr_t call_site, uintptr_t stack_pointer, uintptr_t return_address); \
     HOOK void name##_exit_any(uintptr_t function, uintptr_t call_site, uintptr_t stack_pointer);

@@ -2,7 +2,7 @@
 
 #include "../follow/mode.h"
 
-#define DECLARE(number, NAME, name, extra) extern const struct mode name##_mode;
-#define ENTRY(number, NAME, name, extra) [number] = &name##_mode,
+#define DECLARE(number, NAME, name, condition, extra) extern const struct mode name##_mode;
+#define ENTRY(number, NAME, name, condition, extra) [number] = &name##_mode,
 MODES(DECLARE, )
 const struct mode *const modes[MODE_LIMIT] = {MODES(ENTRY, )};

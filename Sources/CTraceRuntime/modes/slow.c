@@ -52,7 +52,7 @@ static void told_enter(struct thread *t, int has_room, uintptr_t context, uint64
         if (is_piece) task_put(t, context);
         put_enter(t, now);
     }
-    if (has_room && t->min_cost_ticks && !is_piece) filter_announce(t, last, base, (uint32_t)(t->cursor - record));
+    if (has_room && t->options.min_cost_ticks && !is_piece) filter_announce(t, last, base, (uint32_t)(t->cursor - record));
     else chunk_publish(t);
     if (is_piece) filter_begin_piece(t);
 }
@@ -153,7 +153,7 @@ void slow_enter(uintptr_t function, uintptr_t call_site, uintptr_t sp, uint64_t 
     t->last = now;
     t->calls++;
     t->cursor = cursor;
-    if (t->min_cost_ticks) filter_announce(t, last, t->function_base, (uint32_t)(cursor - record));
+    if (t->options.min_cost_ticks) filter_announce(t, last, t->function_base, (uint32_t)(cursor - record));
     else filter_publish(t, top + 1);
     end_hook(t, idle);
 }

@@ -24,7 +24,7 @@ FATHOM_WITHOUT_HOOKS
 
 uint32_t recorded_calls(struct thread *t) {
     uint32_t open = open_calls(t), hidden = 0;
-    if (t->slow)
+    if (t->options.slow)
         for (struct frame *f = t->top; f->function; f--) hidden += (f->stack_pointer & FRAME_HIDDEN) != 0;
     return open - hidden;
 }
@@ -156,7 +156,7 @@ static uint64_t nanoseconds(const struct fathom_chunk *chunk, uint64_t now) {
 // Signals are blocked.
 static void finish(struct thread *t, uint64_t now) {
     struct fathom_chunk *chunk = t->chunk;
-    if (t->slow) chunk_publish(t);
+    if (t->options.slow) chunk_publish(t);
     t->chunk = NULL;
     t->cursor = t->limit = t->wanted_limit = NULL;
     if (now < t->last) now = t->last;
