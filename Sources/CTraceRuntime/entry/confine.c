@@ -17,20 +17,27 @@ FATHOM_WITHOUT_HOOKS
 // Nobody knows which threads are in the middle of a chunk switch, but no switch takes as long as this.
 #define CHUNK_SWITCH_TIME 2000000u  // ns
 
+// While the program asks to be confined.
+static __thread struct {
+    uint32_t begun;
+    uint32_t state, mode;  // of the thread, and control's, before it
+    uint64_t idle, ticks;
+} confinement __attribute__((tls_model("initial-exec")));
+
 // Prepares for the end, while system calls are still allowed. 0 when there is nothing to end.
 static int begin(int all_threads) {
     struct thread *t = &current;
-    if (runtime.state == STATE_OFF || t->confinement.begun) return 0;
+    if (runtime.state == STATE_OFF || confinement.begun) return 0;
     if (runtime.state == STATE_READY && control.mode != MODE_UNKNOWN) {
         if (!runtime_records()) return 0;  // vfork's child: its parent goes on
         if (runtime.modules_stale) modules_scan();
         side_give_back(t);
         metadata_reserve_end();
     }
-    t->confinement.begun = 1;
-    t->confinement.state = t->state;
-    t->confinement.idle = t->idle;
-    t->confinement.mode = control.mode;
+    confinement.begun = 1;
+    confinement.state = t->state;
+    confinement.idle = t->idle;
+    confinement.mode = control.mode;
     // From here on the hooks of signal handlers do nothing.
     t->state = THREAD_ATTACHING;
     t->idle = 0;
@@ -38,22 +45,22 @@ static int begin(int all_threads) {
         control.mode = MODE_OFF;
         system_sleep(CHUNK_SWITCH_TIME);
     }
-    t->confinement.ticks = now_ticks();
+    confinement.ticks = now_ticks();
     return 1;
 }
 
 void fathom_note_confined(long result) {
     struct thread *t = &current;
-    if (result >= 0) return confine_end(t->confinement.ticks);
+    if (result >= 0) return confine_end(confinement.ticks);
     if (runtime.state == STATE_OFF) return;
     if (control.mode == MODE_OFF) {
-        if (t->confinement.mode == MODE_UNKNOWN) control.mode = MODE_UNKNOWN;
+        if (confinement.mode == MODE_UNKNOWN) control.mode = MODE_UNKNOWN;
         else runtime_set_mode();
     }
-    t->state = t->confinement.state;
-    t->confinement.begun = 0;
+    t->state = confinement.state;
+    confinement.begun = 0;
     BARRIER();
-    t->idle = t->confinement.idle;
+    t->idle = confinement.idle;
 }
 
 // A missing filter sets nothing: libraries pass one to ask what the kernel knows.

@@ -8,6 +8,7 @@
 #include "../follow/aside.h"
 #include "../follow/process.h"
 #include "../host/runtime.h"
+#include "../record/chunk.h"
 
 FATHOM_WITHOUT_HOOKS
 
@@ -19,7 +20,7 @@ FATHOM_WITHOUT_HOOKS
 
 static void tell(enum hook hook, uintptr_t sp, uint64_t name, uint64_t value) {
     struct event event = {.stack_pointer = sp, .moment = {name, value}, .hook = hook};
-    event_aside(&event, 0);
+    event_aside(&event);
 }
 
 // Whether the process can record, now or later. Makes it able to if it can.
@@ -108,15 +109,14 @@ static void end(void) {
 }
 
 static void name_thread(const char *name) {
-    struct thread *t = &current;
+    char kept[16] = {0};
     uint64_t signals = system_block_signals();
-    size_t size = 0, room = sizeof t->name - 1;
+    size_t size = 0, room = sizeof kept - 1;
     while (size < room && name[size]) size++;
     if (name[size])
         while (size > 0 && ((unsigned char)name[size] & 0xc0) == 0x80) size--;
-    __builtin_memset(t->name, 0, sizeof t->name);
-    __builtin_memcpy(t->name, name, size);
-    if (t->chunk) __builtin_memcpy(t->chunk->name, t->name, sizeof t->name);
+    __builtin_memcpy(kept, name, size);
+    chunk_name(&current, kept);
     system_restore_signals(signals);
 }
 

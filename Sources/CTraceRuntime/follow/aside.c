@@ -10,7 +10,7 @@
 
 FATHOM_WITHOUT_HOOKS
 
-void event_aside(const struct event *event, uintptr_t context) {
+void event_aside(const struct event *event) {
     struct thread *t = &current;
     enum hook hook = event->hook;
     if (control_mode() == MODE_UNKNOWN && !runtime_ready()) return;
@@ -40,20 +40,20 @@ void event_aside(const struct event *event, uintptr_t context) {
     t->idle = 0;
     t->hook_sp = event->stack_pointer;
     BARRIER();
-    t->async_context = context;
     side_follow(t, event, now_ticks());
     BARRIER();
     side_drain(t);
 }
 
 void hook_aside(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_t context, enum hook hook) {
-    struct event event = {sp, {{function, call_site}}, hook};
-    event_aside(&event, context);
+    struct event event = {sp, {{function, call_site, context}}, hook};
+    event_aside(&event);
 }
 
-void hook_slow(uintptr_t function, uintptr_t call_site, uintptr_t sp, uint64_t now, enum hook hook) {
+void hook_slow(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_t context, uint64_t now,
+               enum hook hook) {
     struct thread *t = &current;
-    struct event event = {sp, {{function, call_site}}, hook};
+    struct event event = {sp, {{function, call_site, context}}, hook};
     side_follow(t, &event, now);
     BARRIER();
     side_drain(t);

@@ -34,6 +34,7 @@ struct event {
     union {
         struct {
             uintptr_t function, call_site;
+            uintptr_t context;  // ENTER: the register in which Swift passes the asynchronous context
         } call;  // ENTER, EXIT, TAIL
         struct {
             uint64_t name, value;

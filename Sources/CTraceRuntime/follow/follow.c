@@ -9,8 +9,7 @@
 FATHOM_WITHOUT_HOOKS
 
 static void enter(struct thread *t, const struct event *event, uint64_t now) {
-    uintptr_t alternate = 0, sp = event->stack_pointer, context = t->async_context;
-    t->async_context = 0;
+    uintptr_t alternate = 0, sp = event->stack_pointer;
     if (!lies_below(t, sp, t->top)) {
         alternate = lane_settle(t, sp);
         if (!alternate) {
@@ -30,7 +29,7 @@ static void enter(struct thread *t, const struct event *event, uint64_t now) {
     call.enter = now;
     *++t->top = call;
     BARRIER();
-    t->mode->enter(t, answer, context, now);
+    t->mode->enter(t, answer, event->call.context, now);
 }
 
 static void leave(struct thread *t, const struct event *event, uint64_t now) {
@@ -59,7 +58,7 @@ static void end_scope(struct thread *t, uintptr_t sp, uint64_t now) {
     while (is_function(scope)) scope--;
     if (!scope->function && !t->overflow) return;
     // The place of its frame says nothing, because the end may be called from another function than the beginning.
-    struct event exit = {frame_sp(scope), {{scope->function, scope->call_site}}, HOOK_EXIT};
+    struct event exit = {frame_sp(scope), {{scope->function, scope->call_site, 0}}, HOOK_EXIT};
     leave(t, &exit, now);
 }
 

@@ -8,13 +8,13 @@
 FATHOM_WITHOUT_HOOKS
 
 int frames_allocate(struct lane *lane, size_t count, uint32_t slow) {
-    size_t each = sizeof(struct frame) + (slow ? sizeof(struct filter_frame) : 0);
+    size_t each = sizeof(struct frame) + (slow ? BESIDE_SIZE : 0);
     size_t size = (count * each + PAGE_SIZE - 1) & ~(PAGE_SIZE - 1);
     struct frame *frames = system_allocate(size);
     if (!frames) return 0;
     lane->frames = lane->top = frames;
     lane->end = frames + count;
-    lane->filters = slow ? (struct filter_frame *)(frames + count) : NULL;
+    lane->beside = slow ? (char *)(frames + count) : NULL;
     lane->mapped = size;
     return 1;
 }
@@ -49,27 +49,25 @@ int frames_grow(struct thread *t) {
     size_t used = (size_t)(t->top - old.frames) + 1, room = (size_t)(old.end - old.frames);
     if (room >= FATHOM_DEPTH_LIMIT || !frames_allocate(lane, room * 2, t->options.slow)) return 0;
     __builtin_memcpy(lane->frames, old.frames, used * sizeof(struct frame));
-    if (old.filters) __builtin_memcpy(lane->filters, old.filters, used * sizeof(struct filter_frame));
+    if (old.beside) __builtin_memcpy(lane->beside, old.beside, used * BESIDE_SIZE);
     t->top = lane->frames + used - 1;
     t->end = lane->end;
-    t->pending = lane->frames + (t->pending - old.frames);
     frames_settle(t);
     outgrow(lane, &old);
     return 1;
 }
 
-int frames_filter(struct thread *t, struct lane *lane) {
+int frames_widen(struct thread *t, struct lane *lane) {
     struct lane old = *lane;
     struct frame *top = lane == running_lane(t) ? t->top : lane->top;
     size_t used = (size_t)(top - old.frames) + 1;
-    if (old.filters) return 1;
+    if (old.beside) return 1;
     if (!frames_allocate(lane, (size_t)(old.end - old.frames), 1)) return 0;
     __builtin_memcpy(lane->frames, old.frames, used * sizeof(struct frame));
     lane->top = lane->frames + used - 1;
     if (lane == running_lane(t)) {
         t->top = lane->top;
         t->end = lane->end;
-        t->pending = t->top + 1;  // none: the thread had no filters
         frames_settle(t);
     }
     outgrow(lane, &old);
@@ -84,7 +82,7 @@ uint64_t frames_settle(struct thread *t) {
     // The first call that is hidden.
     uint64_t first = t->paused == PAUSED_STOPPED ? 0 : 1 + (uint64_t)lane->pieces + t->options.max_depth;
     t->hidden_from = first < (uint64_t)(lane->end - lane->frames) ? lane->frames + first : lane->end;
-    if (lane->filters) t->filters = (char *)lane->filters - (char *)lane->frames;
+    if (lane->beside) t->beside = lane->beside - (char *)lane->frames;
     if (t->state != THREAD_ATTACHED || t->overflow) return IDLE;
     if (t->paused == PAUSED_NO_MEMORY) return IDLE;
     return control_word(mode_of(&t->options, t->paused == PAUSED_STOPPED), t->options.generation);

@@ -25,7 +25,6 @@ static void take_up(struct thread *t, uint32_t index) {
     t->top = lane->top;
     t->end = lane->end;
     t->low = lane->low;
-    t->pending = t->top + 1;
     frames_settle(t);
 }
 

@@ -17,18 +17,9 @@ struct frame {
 #define FRAME_INHERITED 4ul  // entered by the parent process, before a fork, or before recording was started
 #define FRAME_FLAGS 7ul
 
-// What MODE_SLOW keeps beside each frame: what was left out below the call, and what is needed to take the call's
-// record back. Beside frames that are not in use, `dropped` and `dropped_ticks` are 0. The other fields hold only while
-// the record may be taken back.
-struct filter_frame {
-    uint64_t dropped;        // callees left out
-    uint64_t dropped_ticks;  // of those that were too short; the time of those too deep is not known
-    uint64_t last;           // thread.last before its ENTER; of a piece of a task: what `pieces` was before it
-    // The size of its ENTER in bytes, specials included, and below these bits thread.function_base before it; or
-    // FILTER_PIECE.
-    uint64_t taken;
-};
-#define FILTER_PIECE UINT64_MAX
+// Beside each frame there is as much room again for what the room filter keeps of the call, where the options need it. It
+// is 0 until something is stored there.
+#define BESIDE_SIZE sizeof(struct frame)
 
 // A signal stack that some of a lane's calls run on while a signal handler runs.
 struct signal_stack {
@@ -48,7 +39,7 @@ struct lane {
     struct frame *frames;
     struct frame *top;             // valid while the lane is not running
     struct frame *end;             // one past the last frame there is room for
-    struct filter_frame *filters;  // parallel to frames; MODE_SLOW only
+    char *beside;                  // what is beside the frames, in their order; NULL: nothing
     uint32_t pieces;               // calls open where the innermost piece of a task began: max_depth counts from there
     size_t mapped;                 // bytes of the frames' own mapping; 0: they live in the thread's first one
     struct signal_stack signal_stacks[SIGNAL_STACKS];  // that the innermost calls run on, outermost first
@@ -68,11 +59,11 @@ INTERNAL int lies_on(uintptr_t sp, uintptr_t low, uintptr_t high) { return sp - 
 
 struct thread;
 
-// Makes room for `count` frames, in place of those that the lane has, and with `slow`, for their filters too. 0 when
-// there is no memory.
+// Makes room for `count` frames, in place of those that the lane has, and with `slow`, beside them too. 0 when there is
+// no memory.
 int frames_allocate(struct lane *lane, size_t count, uint32_t slow);
 int frames_grow(struct thread *t);                       // 0 when there is no memory
-int frames_filter(struct thread *t, struct lane *lane);  // gives them filters; 0 when there is no memory
+int frames_widen(struct thread *t, struct lane *lane);  // makes room beside them; 0 when there is no memory
 void frames_free(struct lane *lane);
 // Where a frame is now, when other frames may have taken the place of the lane's since it was found.
 struct frame *frames_find(const struct lane *lane, struct frame *frame);

@@ -52,7 +52,7 @@ static int change_options(struct thread *t) {
     take_options(t);
     if (!t->options.slow || slow) return 1;
     for (struct lane *lane = t->lanes; lane < t->lanes + t->lane_count; lane++) {
-        if (frames_filter(t, lane)) continue;
+        if (frames_widen(t, lane)) continue;
         t->options.slow = 0;
         t->options.generation--;  // try again
         return 0;

@@ -98,22 +98,27 @@ static void forget_parent(uint32_t forker) {
     thread_fork(&current);
 }
 
+// The fork that this thread is in.
+static __thread struct {
+    uint64_t signals;  // blocked before it; only if `starts`
+    uint32_t starts;   // the thread is `runtime.starter` meanwhile
+    uint32_t forker;   // process id of whoever forks
+} forking __attribute__((tls_model("initial-exec")));
+
 // Nobody forks while another thread starts the recording: the child would have half of it, and that thread's locks.
 static void before_fork(void) {
-    struct thread *t = &current;
-    t->forker = system_process_id();
-    t->fork_starts = runtime.state != STATE_READY && runtime.state != STATE_OFF && begin_start(&t->fork_signals);
+    forking.forker = system_process_id();
+    forking.starts = runtime.state != STATE_READY && runtime.state != STATE_OFF && begin_start(&forking.signals);
 }
 
 static void after_fork(void) {
-    struct thread *t = &current;
-    if (t->fork_starts) end_start(t->fork_signals);
-    t->fork_starts = 0;
+    if (forking.starts) end_start(forking.signals);
+    forking.starts = 0;
 }
 
 static void after_fork_in_child(void) {
     after_fork();
-    forget_parent(current.forker);
+    forget_parent(forking.forker);
 }
 
 int runtime_ready(void) {

@@ -1,4 +1,4 @@
-// What a thread knows: its lanes, the innermost open call, the chunk being written.
+// What a thread knows: its lanes, the calls open there, and which of them is the innermost.
 
 #ifndef FATHOM_THREAD_H
 #define FATHOM_THREAD_H
@@ -44,20 +44,10 @@ enum {
     PAUSED_NO_MEMORY,  // it cannot record by the options there are now: its calls are told as lost
 };
 
-// thread.gap says why its next chunk does not go on where the previous one ended. A chunk's begin sets it back to NONE.
-//
-//         no chunk is to be had  recording was started, a handler left a hook half done, or a lane was not told of
-//   NONE  LOST                   PATH
-//   PATH  LOST                   -
-//   LOST  -                      -
-enum {
-    GAP_NONE,
-    GAP_LOST,  // records were dropped
-    GAP_PATH,  // only its path tells what is open
-};
-
 struct mode;
 struct side_event;
+
+#define WRITER_SIZE 144u
 
 struct thread {
     // When this is not 0, the thread is attached and outside the runtime. A hook that finds it 0, or finds side events
@@ -69,23 +59,20 @@ struct thread {
     uint32_t side_count;
     struct frame *top;  // innermost open call
     struct frame *end;  // of the running lane's frames
-    char *cursor;       // where the next record goes
-    char *limit;        // records may start below this; RECORD_ROOM bytes are left behind it
-    uint64_t last;      // ticks of the last record
+    uint64_t last;      // ticks of what was told last; nothing is told of before
     uintptr_t low;      // of the running lane's stack
-    uint64_t function_base;
     uintptr_t hook_sp;  // stack pointer at the hook that made the thread busy
-    struct fathom_chunk *chunk;
-    uint64_t calls;  // ENTER records in this chunk
 
     // These are for the hooks in modes other than MODE_TRACE.
     struct frame *hidden_from;  // calls from here on are followed and leave no record: too deep, or stopped
-    struct frame *pending;      // calls from here on have an ENTER that may be taken back, the last things in the chunk
-    uint64_t hidden_calls;      // entered from hidden_from on that no filter frame tells of yet
+    uint64_t hidden_calls;      // entered from hidden_from on that nothing tells of yet
     uint64_t settled;           // how often the slow paths have been through
     uint64_t timed;             // the same where times are read from the CPU's counter; 0: a system call tells them
-    intptr_t filters;           // from a frame to its filter, in bytes
+    intptr_t beside;            // from a frame to what is beside it, in bytes
     struct options options;     // that the thread records by
+
+    // What the room record keeps of the thread: its struct writer.
+    uint64_t writer[WRITER_SIZE / sizeof(uint64_t)];
 
     // No fast path touches what follows.
     const struct mode *mode;  // what is told of the calls; NULL before the first attach
@@ -94,35 +81,17 @@ struct thread {
     uint32_t id;           // kernel's
     uint32_t exit_rounds;  // how often the TLS destructor ran
     uint32_t forked;       // it came through a fork and has not hooked since; its lanes are still the parent's
-    uint32_t slot;
-    uint64_t sequence;  // of the next chunk
-    uint64_t finished;  // ticks when the previous chunk was finished
-    uint64_t lost;      // calls without record since then
-    uint64_t orphans;   // exits without call since then
-    uint64_t retry;     // lost calls until a slot is asked for again
-    uint32_t gap;       // GAP_*: why the next chunk does not go on where the previous one ended
+    uint64_t retry;        // lost calls until attaching is tried again
     struct lane *lanes;
     uint32_t lane;  // index of the running one; lane 0 is the thread's own stack
     uint32_t lane_count, lane_capacity;
     uint32_t lane_change;  // index + 1 of the lane that is being taken up
     struct side_event *side;
     uint64_t side_lost;     // open calls of handlers that the side buffer had no room for
-    char *wanted_limit;     // not NULL: limit was taken away, so that the next hook calls modules_scan
-    uint32_t look;          // bytes of records until modules_scan is called again; 0: it is not
     uint64_t overflow;      // open calls that found no room on the stack of calls
     uint32_t next_lane;     // id
     void *memory;           // the thread's first mapping, MEMORY_SIZE bytes: lanes, side events, first frames
-    uint32_t fork_starts;   // it is `runtime.starter` while it forks
-    uint64_t fork_signals;  // blocked before that
-    uint32_t forker;        // process id of whoever forked last in this thread
     uint32_t paused;        // PAUSED_*
-    char name[16];            // given by the program; empty: the kernel's
-    struct {
-        uint32_t begun;
-        uint32_t state, mode;  // of the thread, and control's, before it
-        uint64_t idle, ticks;
-    } confinement;  // while the program asks for one
-    uintptr_t async_context;  // the register that Swift passes it in, at the enter hook that made the thread busy
 };
 #define IDLE 0xffu  // no MODE_*
 #define MEMORY_SIZE (128ul * 1024)

@@ -32,7 +32,7 @@ static int lane_is_valid(struct thread *t, const struct lane *lane) {
     const struct frame *top = top_of(t, lane);
     return HOLDS(lane->low < lane->high) && HOLDS(lane->frames) && HOLDS(lane->frames <= top) &&
            HOLDS(top < lane->end) && HOLDS(!lane->frames->function) && HOLDS(lane->frames->stack_pointer == lane->high) &&
-           HOLDS(!t->options.slow || lane->filters) && HOLDS(lane->signal_stack_count <= SIGNAL_STACKS) &&
+           HOLDS(!t->options.slow || lane->beside) && HOLDS(lane->signal_stack_count <= SIGNAL_STACKS) &&
            HOLDS(lane->pieces <= (uint32_t)(top - lane->frames)) && HOLDS(lane->id < t->next_lane) &&
            frames_are_ordered(lane, top);
 }

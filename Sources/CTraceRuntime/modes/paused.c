@@ -2,6 +2,7 @@
 // told of them.
 
 #include "../follow/mode.h"
+#include "../record/chunk.h"
 
 FATHOM_WITHOUT_HOOKS
 
@@ -50,7 +51,7 @@ static void moment(struct thread *t, enum hook hook, uint32_t name, uint64_t val
 static void lost(struct thread *t, enum hook hook) { (void)t, (void)hook; }
 
 #ifdef FATHOM_VALID
-static int is_valid(const struct thread *t) { return !t->chunk; }
+static int is_valid(const struct thread *t) { return !writer_of(t)->chunk; }
 #endif
 
 const struct mode paused_mode = {

@@ -1,14 +1,12 @@
 // Options leave calls out, or the clock is a system call.
 
-#include "CTraceRecords.h"
-
-#include "../filter/filter.h"
 #include "../follow/calls.h"
 #include "../follow/aside.h"
 #include "../follow/side.h"
 #include "../record/put.h"
 #include "../swift/tasks.h"
 #include "hooks.h"
+#include "provisional.h"
 #include "trace.h"
 
 FATHOM_WITHOUT_HOOKS
@@ -27,16 +25,38 @@ static void begin(struct thread *t, enum begins how) {
     trace_begins(t, how);
 }
 
+// Writes into the chunk what was left out of the innermost call, which has a record.
+static void tell_dropped(struct thread *t) {
+    struct writer *w = writer_of(t);
+    struct filter_frame *filter = filter_of(t, t->top);
+    filter_count(filter->dropped);
+    while (filter->dropped && (w->cursor < w->limit || chunk_make_room(t)))
+        w->cursor = provisional_put_dropped(w->cursor, filter);
+    filter->dropped = filter->dropped_ticks = 0;
+}
+
+// Tells what was left out as far as that is possible, and counts the rest: the open calls may never end.
+static void tell_all(struct thread *t) {
+    if (t->top->function && !is_hidden(t->top)) tell_dropped(t);
+    filter_count_all(t);
+}
+
 static void end(struct thread *t, enum ends how, uint64_t now) {
-    if (how == ENDS_STOPPED) filter_stop(t);
-    if (how == ENDS_PROCESS && t->chunk) {
+    if (how == ENDS_STOPPED) {
+        tell_all(t);
+        filter_stop(t);
+    }
+    if (how == ENDS_PROCESS && writer_of(t)->chunk) {
         filter_own_hidden(t);
-        filter_tell_all(t);
+        tell_all(t);
     }
     trace_ends(t, how, now);
 }
 
 static int before_enter(struct thread *t, struct frame *call, uint64_t *now) {
+    // The frames may have been moved, to make room for the call.
+    struct writer *w = writer_of(t);
+    w->pending = frames_find(running_lane(t), w->pending - 1) + 1;
     if (task_piece_begins(t->top, call) || !filter_hides_next(t)) return trace_before_enter(t, call, now);
     call->stack_pointer |= FRAME_HIDDEN;
     t->hidden_calls++;
@@ -44,15 +64,16 @@ static int before_enter(struct thread *t, struct frame *call, uint64_t *now) {
 }
 
 static void told_enter(struct thread *t, int has_room, uintptr_t context, uint64_t now) {
+    struct writer *w = writer_of(t);
     if (is_hidden(t->top)) return;
     int is_piece = task_piece_begins(t->top - 1, t->top);
-    uint64_t last = t->last, base = t->function_base;
-    char *record = t->cursor;
+    uint64_t last = t->last, base = w->function_base;
+    char *record = w->cursor;
     if (has_room) {
         if (is_piece) task_put(t, context);
         put_enter(t, now);
     }
-    if (has_room && t->options.min_cost_ticks && !is_piece) filter_announce(t, last, base, (uint32_t)(t->cursor - record));
+    if (has_room && t->options.min_cost_ticks && !is_piece) provisional_begin(t, last, base, (uint32_t)(w->cursor - record));
     else chunk_publish(t);
     if (is_piece) filter_begin_piece(t);
 }
@@ -60,8 +81,8 @@ static void told_enter(struct thread *t, int has_room, uintptr_t context, uint64
 enum { LEFT_OUT, NO_ROOM, ROOM };
 
 static int before_exit(struct thread *t, uint64_t *now) {
-    if (is_hidden(t->top) || filter_leaves_out(t, *now)) return LEFT_OUT;
-    filter_tell_dropped(t);
+    if (is_hidden(t->top) || provisional_leave_out(t, t->top, *now)) return LEFT_OUT;
+    tell_dropped(t);
     return put_room(t, now) ? ROOM : NO_ROOM;
 }
 
@@ -75,7 +96,7 @@ static void told_exit(struct thread *t, int answer, uint64_t now) {
 static int before_unwind(struct thread *t, uint32_t *count, uint64_t *now) {
     *count = 1;
     if (is_hidden(t->top)) return LEFT_OUT;
-    filter_tell_dropped(t);
+    tell_dropped(t);
     return put_room(t, now) ? ROOM : NO_ROOM;
 }
 
@@ -125,7 +146,7 @@ INTERNAL void end_hook(struct thread *t, uint64_t idle) {
 
 // The thread is busy.
 static SLOW void enter_slow(uintptr_t function, uintptr_t call_site) {
-    hook_slow(function, call_site, current.hook_sp, now_ticks(), HOOK_ENTER);
+    hook_slow(function, call_site, current.hook_sp, 0, now_ticks(), HOOK_ENTER);
 }
 static SLOW void exit_slow(void) {
     struct thread *t = &current;
@@ -137,29 +158,31 @@ static SLOW void exit_slow(void) {
 
 void slow_enter(uintptr_t function, uintptr_t call_site, uintptr_t sp, uint64_t settled) {
     struct thread *t = &current;
+    struct writer *w = writer_of(t);
     uint64_t idle = t->idle;
     begin_hook(t, sp);
     if (UNLIKELY(t->timed != settled || t->side_count)) return enter_slow(function, call_site);
     uint64_t now = fathom_counter(), last = t->last, delta = now - last;
     struct frame *top = t->top;
     uint32_t site = fathom_site_field(call_site, top->function, top->call_site);
-    char *record = t->cursor;
-    if (UNLIKELY(site == FATHOM_SITE_FAR || function >> 32 != t->function_base || record >= t->limit ||
+    char *record = w->cursor;
+    if (UNLIKELY(site == FATHOM_SITE_FAR || function >> 32 != w->function_base || record >= w->limit ||
                  delta > FATHOM_TIME_LIMIT))
         return enter_slow(function, call_site);
     char *cursor = fathom_put_enter(fathom_put_delta(record, &delta), function, delta, site);
     top[1] = (struct frame){function, call_site, t->hook_sp, now};
     t->top = top + 1;
     t->last = now;
-    t->calls++;
-    t->cursor = cursor;
-    if (t->options.min_cost_ticks) filter_announce(t, last, t->function_base, (uint32_t)(cursor - record));
-    else filter_publish(t, top + 1);
+    w->calls++;
+    w->cursor = cursor;
+    if (t->options.min_cost_ticks) provisional_begin(t, last, w->function_base, (uint32_t)(cursor - record));
+    else provisional_publish(w, top + 1);
     end_hook(t, idle);
 }
 
 void slow_exit(uintptr_t sp, uint64_t settled) {
     struct thread *t = &current;
+    struct writer *w = writer_of(t);
     uint64_t idle = t->idle;
     begin_hook(t, sp);
     if (UNLIKELY(t->timed != settled || t->side_count)) return exit_slow();
@@ -170,26 +193,25 @@ void slow_exit(uintptr_t sp, uint64_t settled) {
         filter->dropped += t->hidden_calls;
         t->hidden_calls = 0;
     }
-    if (filter_is_too_short(t, call, now)) {
-        filter_take_back(t, call, now);
+    if (provisional_leave_out(t, call, now)) {
         t->top = call - 1;
         return end_hook(t, idle);
     }
     uint64_t delta = now - t->last;
-    if (UNLIKELY(filter->taken == FILTER_PIECE || t->cursor >= t->limit || delta > FATHOM_TIME_LIMIT ||
+    if (UNLIKELY(filter->taken == FILTER_PIECE || w->cursor >= w->limit || delta > FATHOM_TIME_LIMIT ||
                  filter->dropped >= DROPPED_LIMIT))
         return exit_slow();
-    char *cursor = t->cursor;
+    char *cursor = w->cursor;
     t->top = call - 1;
     BARRIER();
     if (filter->dropped) {
         filter_count(filter->dropped);
-        cursor = filter_put_dropped(cursor, filter);
+        cursor = provisional_put_dropped(cursor, filter);
     }
     cursor = fathom_put_delta(cursor, &delta);
-    t->cursor = fathom_put_exit(cursor, delta);
+    w->cursor = fathom_put_exit(cursor, delta);
     t->last = now;
-    filter_publish(t, call - 1);
+    provisional_publish(w, call - 1);
     end_hook(t, idle);
 }
 

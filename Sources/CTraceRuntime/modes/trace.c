@@ -20,33 +20,37 @@ FATHOM_WITHOUT_HOOKS
 static void settle(struct thread *t) { t->hidden_calls = 0; }
 
 void trace_begins(struct thread *t, enum begins how) {
+    struct writer *w = writer_of(t);
     switch (how) {
     case BEGINS_THREAD:
     case BEGINS_IN_CHILD:
-        t->sequence = 0;
-        t->finished = 0;
+        w->sequence = 0;
+        w->finished = 0;
         // fall through
     case BEGINS_AGAIN:
-        t->chunk = NULL;
-        t->cursor = t->limit = t->wanted_limit = NULL;
-        t->lost = t->orphans = 0;
+        w->chunk = NULL;
+        w->cursor = w->limit = w->wanted_limit = NULL;
+        w->lost = w->orphans = 0;
         break;
     case BEGINS_RUNNING:
         // Calls that were entered meanwhile have no record, and there is no chunk to take one from.
-        if (!t->gap) t->gap = GAP_PATH;
+        if (!w->gap) w->gap = GAP_PATH;
         if (runtime.modules_stale) modules_scan();
     }
-    t->retry = t->hidden_calls = 0;
-    t->pending = t->top + 1;
+    w->retry = t->hidden_calls = 0;
+    w->pending = t->top + 1;
 }
 
 void trace_ends(struct thread *t, enum ends how, uint64_t now) {
-    if (t->chunk && how == ENDS_STOPPED) t->chunk->flags |= FATHOM_FLAG_STOPPED;
-    if (t->chunk && how == ENDS_THREAD) t->chunk->flags |= FATHOM_FLAG_LAST;
-    if (t->chunk) chunk_finish(t, now);
+    struct writer *w = writer_of(t);
+    if (w->chunk && how == ENDS_STOPPED) w->chunk->flags |= FATHOM_FLAG_STOPPED;
+    if (w->chunk && how == ENDS_THREAD) w->chunk->flags |= FATHOM_FLAG_LAST;
+    if (w->chunk) chunk_finish(t, now);
     // The last record may tell of something that did not happen, or something that happened may have no record. A new
     // chunk settles that, because it starts from the calls.
-    if (how == ENDS_ABANDONED && !t->gap) t->gap = GAP_PATH;
+    if (how != ENDS_ABANDONED) return;
+    w->pending = t->top + 1;
+    if (!w->gap) w->gap = GAP_PATH;
 }
 
 int trace_before_enter(struct thread *t, struct frame *call, uint64_t *now) {
@@ -87,10 +91,12 @@ void trace_before_lane(struct thread *t) {
 }
 
 void trace_lane(struct thread *t) {
+    struct writer *w = writer_of(t);
+    w->pending = t->top + 1;
     if (running_lane(t)->is_stale) {
         // Only a chunk's path can tell what is open there.
-        if (t->chunk) chunk_finish(t, t->last);
-        if (!t->gap) t->gap = GAP_PATH;
+        if (w->chunk) chunk_finish(t, t->last);
+        if (!w->gap) w->gap = GAP_PATH;
         return;
     }
     uint64_t now = t->last;
@@ -107,11 +113,12 @@ void trace_moment(struct thread *t, enum hook hook, uint32_t name, uint64_t valu
 }
 
 void trace_lost(struct thread *t, enum hook hook) {
+    struct writer *w = writer_of(t);
     if (hook == HOOK_ENTER) {
         chunk_lose_call(t);
     } else if (!t->paused) {
-        t->orphans++;
-        if (t->chunk) t->chunk->orphan_exits++;
+        w->orphans++;
+        if (w->chunk) w->chunk->orphan_exits++;
     }
 }
 
@@ -139,6 +146,7 @@ const struct mode trace_mode = {
 
 void trace_enter(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_t context) {
     struct thread *t = &current;
+    struct writer *w = writer_of(t);
     if (UNLIKELY(!is_free(t))) return aside_enter(function, call_site, sp, context);
     t->idle = 0;
     t->hook_sp = sp;
@@ -147,18 +155,16 @@ void trace_enter(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_
     struct frame *top = t->top;
     uint64_t delta = now - t->last;
     uint32_t site = fathom_site_field(call_site, top->function, top->call_site);
-    if (UNLIKELY(site == FATHOM_SITE_FAR || delta >= FATHOM_DELTA_LIMIT || function >> 32 != t->function_base ||
-                 t->cursor >= t->limit || top + 1 >= t->end || !lies_below(t, sp, top))) {
-        t->async_context = context;
-        return hook_slow(function, call_site, sp, now, HOOK_ENTER);
-    }
-    char *cursor = fathom_put_enter(t->cursor, function, delta, site);
+    if (UNLIKELY(site == FATHOM_SITE_FAR || delta >= FATHOM_DELTA_LIMIT || function >> 32 != w->function_base ||
+                 w->cursor >= w->limit || top + 1 >= t->end || !lies_below(t, sp, top))) 
+        return hook_slow(function, call_site, sp, context, now, HOOK_ENTER);
+    char *cursor = fathom_put_enter(w->cursor, function, delta, site);
     top[1] = (struct frame){function, call_site, sp, now};
     t->top = top + 1;
     t->last = now;
-    t->calls++;
-    t->cursor = cursor;
-    fathom_store32(&t->chunk->used, (uint32_t)(cursor - (char *)(t->chunk + 1)));
+    w->calls++;
+    w->cursor = cursor;
+    fathom_store32(&w->chunk->used, (uint32_t)(cursor - (char *)(w->chunk + 1)));
     BARRIER();
     t->idle = IDLE;
     BARRIER();
@@ -169,6 +175,7 @@ void trace_enter(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_
 INTERNAL void exit_hook(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_t return_address,
                         int is_any) {
     struct thread *t = &current;
+    struct writer *w = writer_of(t);
     if (UNLIKELY(!is_free(t))) return aside_exit(function, call_site, sp, return_address);
     t->idle = 0;
     t->hook_sp = sp;
@@ -177,13 +184,13 @@ INTERNAL void exit_hook(uintptr_t function, uintptr_t call_site, uintptr_t sp, u
     struct frame *top = t->top;
     uint64_t delta = now - t->last;
     if (UNLIKELY(delta >= FATHOM_DELTA_LIMIT || (is_any ? !is_function(top) : top->function != function) ||
-                 t->cursor >= t->limit || !exit_fits(t, top, sp, return_address == call_site)))
-        return hook_slow(function, call_site, sp, now, hook_of_exit(call_site, return_address));
-    char *cursor = fathom_put_exit(t->cursor, delta);
+                 w->cursor >= w->limit || !exit_fits(t, top, sp, return_address == call_site)))
+        return hook_slow(function, call_site, sp, 0, now, hook_of_exit(call_site, return_address));
+    char *cursor = fathom_put_exit(w->cursor, delta);
     t->top = top - 1;
     t->last = now;
-    t->cursor = cursor;
-    fathom_store32(&t->chunk->used, (uint32_t)(cursor - (char *)(t->chunk + 1)));
+    w->cursor = cursor;
+    fathom_store32(&w->chunk->used, (uint32_t)(cursor - (char *)(w->chunk + 1)));
     BARRIER();
     t->idle = IDLE;
     BARRIER();

@@ -35,6 +35,7 @@ static size_t first_size(void) {
 }
 
 static void write_path(struct thread *t, struct fathom_chunk *chunk) {
+    struct writer *w = writer_of(t);
     struct frame *first = running_lane(t)->frames + 1;
     uint32_t depth = recorded_calls(t), count = depth < PATH_LIMIT ? depth : PATH_LIMIT, inherited = 0;
     for (struct frame *f = first; f <= t->top && f->stack_pointer & FRAME_INHERITED; f++)
@@ -44,8 +45,8 @@ static void write_path(struct thread *t, struct fathom_chunk *chunk) {
     for (struct frame *f = t->top; left > 0; f--) {
         if (f->stack_pointer & FRAME_HIDDEN) continue;
         left--;
-        if (t->lost && f->enter > t->finished && !(f->stack_pointer & FRAME_INHERITED)) {
-            t->lost--;
+        if (w->lost && f->enter > w->finished && !(f->stack_pointer & FRAME_INHERITED)) {
+            w->lost--;
             chunk->path_calls++;
         }
         *--entry = (struct fathom_path_entry){f->function, f->call_site, f->enter};
@@ -57,33 +58,43 @@ static void write_path(struct thread *t, struct fathom_chunk *chunk) {
 }
 
 static void name_thread(const struct thread *t, struct fathom_chunk *chunk) {
-    if (t->name[0]) __builtin_memcpy(chunk->name, t->name, sizeof chunk->name);
+    struct writer *w = writer_of(t);
+    if (w->name[0]) __builtin_memcpy(chunk->name, w->name, sizeof chunk->name);
     else SYSTEM(prctl, PR_GET_NAME, chunk->name, 0, 0, 0, 0);
 }
 
+void chunk_name(struct thread *t, const char name[16]) {
+    struct writer *w = writer_of(t);
+    __builtin_memcpy(w->name, name, sizeof w->name);
+    if (w->chunk) __builtin_memcpy(w->chunk->name, name, sizeof w->name);
+}
+
 void chunk_publish(struct thread *t) {
+    struct writer *w = writer_of(t);
     // Release, here and in the hooks: live readers find the records below it.
-    if (t->chunk) fathom_store32(&t->chunk->used, (uint32_t)(t->cursor - (char *)(t->chunk + 1)));
-    t->pending = t->top + 1;
+    if (w->chunk) fathom_store32(&w->chunk->used, (uint32_t)(w->cursor - (char *)(w->chunk + 1)));
+    w->pending = t->top + 1;
 }
 
 // The session's own count has the call until a chunk can tell of it. Relaxed: it is a count, and says nothing about
 // anything else.
 void chunk_lose_call(struct thread *t) {
-    t->lost++;
+    struct writer *w = writer_of(t);
+    w->lost++;
     __atomic_fetch_add(&runtime.buffers->unplaced_calls, 1, __ATOMIC_RELAXED);
 }
 
 // dlopen does not tell when it is through, and hooks may come from inside it. So the modules are looked at again and
 // again, each time after twice as many records.
 static void look_at_modules(struct thread *t) {
+    struct writer *w = writer_of(t);
     modules_scan();
     runtime.modules_stale = 1;  // whatever the last of these looks sees, the process's end looks once more
-    char *next = t->cursor + t->look;
-    t->look = t->look < LAST_LOOK ? t->look * 2 : 0;
-    if (!t->look || next >= t->limit) return;
-    t->wanted_limit = t->limit;
-    t->limit = next;
+    char *next = w->cursor + w->look;
+    w->look = w->look < LAST_LOOK ? w->look * 2 : 0;
+    if (!w->look || next >= w->limit) return;
+    w->wanted_limit = w->limit;
+    w->limit = next;
 }
 
 // The chunk that was finished a moment ago, if the runtime has done nothing else since.
@@ -96,7 +107,8 @@ struct previous {
 // What a change of chunks has taken of the thread until now, in ticks. It is at most the processor time that passed:
 // the thread may also have waited for a processor, but it would have waited anyway.
 static uint64_t switch_ticks(const struct thread *t, uint64_t now, uint64_t processor_ns) {
-    uint64_t elapsed = now - t->finished;
+    struct writer *w = writer_of(t);
+    uint64_t elapsed = now - w->finished;
     if (elapsed < runtime.ticks_per_second / PROMPT) return elapsed;
     unsigned __int128 ticks = (unsigned __int128)(system_processor_ns() - processor_ns) * runtime.ticks_per_second;
     ticks /= 1000000000u;
@@ -104,29 +116,30 @@ static uint64_t switch_ticks(const struct thread *t, uint64_t now, uint64_t proc
 }
 
 static int chunk_begin(struct thread *t, const struct previous *previous) {
+    struct writer *w = writer_of(t);
     uint32_t slot;
     size_t size;
-    struct fathom_chunk *chunk = session_take_slot(first_size(), t->sequence > 0, &slot, &size);
+    struct fathom_chunk *chunk = session_take_slot(first_size(), w->sequence > 0, &slot, &size);
     if (!chunk) return 0;
     chunk_hide(chunk);
     *chunk = (struct fathom_chunk){
         .kind = FATHOM_CHUNK_RECORDS,
-        .flags = t->gap == GAP_LOST ? FATHOM_FLAG_GAP
-                 : t->gap           ? FATHOM_FLAG_PATH
+        .flags = w->gap == GAP_LOST ? FATHOM_FLAG_GAP
+                 : w->gap           ? FATHOM_FLAG_PATH
                                     : 0,
         .process = runtime.process,
         .thread = t->serial,
         .pid = runtime.pid,
         .tid = t->id,
-        .sequence = t->sequence++,
-        .orphan_exits = t->orphans,
+        .sequence = w->sequence++,
+        .orphan_exits = w->orphans,
         .lane = running_lane(t)->id,
-        .function_base = (uint32_t)t->function_base,
+        .function_base = (uint32_t)w->function_base,
         .capacity = runtime.slot_size - (uint32_t)sizeof *chunk,
     };
-    if (t->lost) __atomic_fetch_sub(&runtime.buffers->unplaced_calls, t->lost, __ATOMIC_RELAXED);
+    if (w->lost) __atomic_fetch_sub(&runtime.buffers->unplaced_calls, w->lost, __ATOMIC_RELAXED);
     write_path(t, chunk);
-    chunk->lost_calls = t->lost;
+    chunk->lost_calls = w->lost;
     if (previous->is_known) __builtin_memcpy(chunk->name, previous->name, sizeof chunk->name);
     else name_thread(t, chunk);
     uint64_t before = now_ticks();
@@ -134,16 +147,16 @@ static int chunk_begin(struct thread *t, const struct previous *previous) {
     uint64_t after = now_ticks();
     chunk->begin_ticks = before + (after - before) / 2;
     chunk->switch_ticks = previous->is_known ? switch_ticks(t, chunk->begin_ticks, previous->processor_ns) : 0;
-    t->slot = slot;
-    t->chunk = chunk;
-    t->cursor = (char *)(chunk + 1) + chunk->used;
-    t->limit = (char *)chunk + size - RECORD_ROOM;
+    w->slot = slot;
+    w->chunk = chunk;
+    w->cursor = (char *)(chunk + 1) + chunk->used;
+    w->limit = (char *)chunk + size - RECORD_ROOM;
     t->last = chunk->begin_ticks;
-    t->calls = t->lost = t->orphans = t->retry = t->gap = 0;
-    t->pending = t->top + 1;
+    w->calls = w->lost = w->orphans = w->retry = w->gap = 0;
+    w->pending = t->top + 1;
     running_lane(t)->is_stale = 0;
     fathom_store32(&chunk->magic, FATHOM_CHUNK_MAGIC);  // release: live readers find the header behind it
-    if (t->look) look_at_modules(t);
+    if (w->look) look_at_modules(t);
     return 1;
 }
 
@@ -155,91 +168,98 @@ static uint64_t nanoseconds(const struct fathom_chunk *chunk, uint64_t now) {
 
 // Signals are blocked.
 static void finish(struct thread *t, uint64_t now) {
-    struct fathom_chunk *chunk = t->chunk;
+    struct writer *w = writer_of(t);
+    struct fathom_chunk *chunk = w->chunk;
     if (t->options.slow) chunk_publish(t);
-    t->chunk = NULL;
-    t->cursor = t->limit = t->wanted_limit = NULL;
+    w->chunk = NULL;
+    w->cursor = w->limit = w->wanted_limit = NULL;
     if (now < t->last) now = t->last;
-    t->finished = now;
-    chunk->calls = t->calls;
+    w->finished = now;
+    chunk->calls = w->calls;
     chunk->end_ns = nanoseconds(chunk, now);
     chunk->end_ticks = now;
     name_thread(t, chunk);
 }
 
 void chunk_finish(struct thread *t, uint64_t now) {
+    struct writer *w = writer_of(t);
     uint64_t signals = system_block_signals();
     // A handler may have forked since the caller looked. Then the chunk is the parent's.
-    if (t->chunk && t->state != THREAD_INTERRUPTED) {
+    if (w->chunk && t->state != THREAD_INTERRUPTED) {
         finish(t, now);
-        session_give_slot(t->slot);
+        session_give_slot(w->slot);
     }
     system_restore_signals(signals);
 }
 
 static int make_room(struct thread *t) {
+    struct writer *w = writer_of(t);
     struct previous previous = {.is_known = 0};
-    if (t->wanted_limit) {
-        t->limit = t->wanted_limit;
-        t->wanted_limit = NULL;
+    if (w->wanted_limit) {
+        w->limit = w->wanted_limit;
+        w->wanted_limit = NULL;
         look_at_modules(t);
-        if (t->cursor < t->limit) return 1;
+        if (w->cursor < w->limit) return 1;
     }
-    if (t->chunk) {
-        struct fathom_chunk *chunk = t->chunk;
+    if (w->chunk) {
+        struct fathom_chunk *chunk = w->chunk;
         previous.is_known = 1;
         previous.processor_ns = system_processor_ns();
         finish(t, now_ticks());
         __builtin_memcpy(previous.name, chunk->name, sizeof previous.name);
-        session_give_slot(t->slot);
-        metadata_look_at_title(t->finished);
+        session_give_slot(w->slot);
+        metadata_look_at_title(w->finished);
     }
     if (chunk_begin(t, &previous)) return 1;
-    t->gap = GAP_LOST;
-    t->retry = RETRY_CALLS;
+    w->gap = GAP_LOST;
+    w->retry = RETRY_CALLS;
     return 0;
 }
 
 void chunk_look_at_modules(struct thread *t, int is_recording) {
-    t->look = FIRST_LOOK;
+    struct writer *w = writer_of(t);
+    w->look = FIRST_LOOK;
     // Each limit is one store, so that a signal handler's hook in between finds both limits or one of them, and nothing
     // else.
-    if (!is_recording || !t->limit) return;
-    if (!t->wanted_limit) t->wanted_limit = t->limit;
+    if (!is_recording || !w->limit) return;
+    if (!w->wanted_limit) w->wanted_limit = w->limit;
     BARRIER();
-    t->limit = NULL;
+    w->limit = NULL;
 }
 
 #ifdef FATHOM_VALID
 int chunk_is_valid(const struct thread *t) {
-    const struct fathom_chunk *chunk = t->chunk;
-    if (!chunk) return !t->cursor && !t->limit && !t->wanted_limit;
+    struct writer *w = writer_of(t);
+    const struct fathom_chunk *chunk = w->chunk;
+    if (!chunk) return !w->cursor && !w->limit && !w->wanted_limit;
     const char *start = (const char *)(chunk + 1), *end = (const char *)chunk + runtime.slot_size;
     return chunk->magic == FATHOM_CHUNK_MAGIC && chunk->thread == t->serial && chunk->process == runtime.process &&
-           start <= t->cursor && t->cursor <= end && chunk->used <= (uint32_t)(t->cursor - start) &&
-           (!t->limit || (start <= t->limit && t->limit <= end - RECORD_ROOM)) && t->last >= chunk->begin_ticks;
+           start <= w->cursor && w->cursor <= end && chunk->used <= (uint32_t)(w->cursor - start) &&
+           (!w->limit || (start <= w->limit && w->limit <= end - RECORD_ROOM)) && t->last >= chunk->begin_ticks;
 }
 #endif
 
 void chunk_forget(struct thread *t) {
-    t->look = 0;
+    struct writer *w = writer_of(t);
+    w->look = 0;
     if (t->state == THREAD_INTERRUPTED) {
-        if (t->chunk) session_shadow_slot(t->slot);
-        t->limit = NULL;
+        if (w->chunk) session_shadow_slot(w->slot);
+        w->limit = NULL;
     } else {
-        t->chunk = NULL;
-        t->cursor = t->limit = NULL;
+        w->chunk = NULL;
+        w->cursor = w->limit = NULL;
     }
 }
 
 int chunk_make_room(struct thread *t) {
+    struct writer *w = writer_of(t);
     if (t->paused) return 0;
-    if (t->retry > 1) {
-        t->retry--;
+    if (w->retry > 1) {
+        w->retry--;
         return 0;
     }
     if (confine_unnoted()) return 0;
-    if (t->chunk && t->sequence > 1 && !t->wanted_limit) await_slot();
+    if (w->chunk && w->sequence > 1 && !w->wanted_limit) await_slot();
     uint64_t signals = system_block_signals();
     // In a fork's child, the hook goes on that the forking handler interrupted, perhaps a moment ago. Its chunk is the
     // parent's. The child's own chunk begins when it attaches.

@@ -11,6 +11,42 @@
     256u  // calls that a chunk's open call path lists: more would crowd out the records of deep recursion
 #define RECORD_ROOM 128u  // more than the largest run of records written at once: two of FATHOM_RECORD_LIMIT bytes
 
+// writer.gap says why its next chunk does not go on where the previous one ended. A chunk's begin sets it back to NONE.
+//
+//         no chunk is to be had  recording was started, a handler left a hook half done, or a lane was not told of
+//   NONE  LOST                   PATH
+//   PATH  LOST                   -
+//   LOST  -                      -
+enum {
+    GAP_NONE,
+    GAP_LOST,  // records were dropped
+    GAP_PATH,  // only its path tells what is open
+};
+
+// What a thread keeps of the records it writes.
+struct writer {
+    char *cursor;  // where the next record goes
+    char *limit;   // records may start below this; RECORD_ROOM bytes are left behind it
+    struct fathom_chunk *chunk;
+    uint64_t function_base;
+    uint64_t calls;         // ENTER records in this chunk
+    struct frame *pending;  // calls from here on have an ENTER that may be taken back, the last things in the chunk
+
+    // No fast path touches what follows.
+    uint32_t slot;
+    uint32_t gap;        // GAP_*
+    uint64_t sequence;   // of the next chunk
+    uint64_t finished;   // ticks when the previous chunk was finished
+    uint64_t lost;       // calls without record since then
+    uint64_t orphans;    // exits without call since then
+    uint64_t retry;      // lost calls until a slot is asked for again
+    char *wanted_limit;  // not NULL: limit was taken away, so that the next hook calls modules_scan
+    uint32_t look;       // bytes of records until modules_scan is called again; 0: it is not
+    char name[16];       // given by the program; empty: the kernel's
+};
+_Static_assert(sizeof(struct writer) <= WRITER_SIZE, "the thread has room for it");
+INTERNAL struct writer *writer_of(const struct thread *t) { return (struct writer *)t->writer; }
+
 // The number of open calls that have a record.
 uint32_t recorded_calls(struct thread *t);
 
@@ -24,6 +60,8 @@ void chunk_look_at_modules(struct thread *t, int is_recording);  // from the nex
 #ifdef FATHOM_VALID
 int chunk_is_valid(const struct thread *t);  // whether the next record would go where it should
 #endif
+// The thread's name, from here on. There is none where `name` is empty: then the kernel's counts.
+void chunk_name(struct thread *t, const char name[16]);
 // Called in a fork's child, where the chunk is the parent's. For a hook that was writing into the chunk when the
 // handler forked, it becomes a private copy.
 void chunk_forget(struct thread *t);

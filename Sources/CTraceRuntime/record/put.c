@@ -8,7 +8,8 @@
 FATHOM_WITHOUT_HOOKS
 
 int put_room(struct thread *t, uint64_t *now) {
-    if (t->cursor >= t->limit && !chunk_make_room(t)) return 0;
+    struct writer *w = writer_of(t);
+    if (w->cursor >= w->limit && !chunk_make_room(t)) return 0;
     if (*now < t->last) *now = t->last;
     return 1;
 }
@@ -20,43 +21,53 @@ static uint64_t take_delta(struct thread *t, uint64_t now) {
 }
 
 static void move_on(struct thread *t, uint64_t now) {
-    if (now != t->last) t->cursor = fathom_put_time(t->cursor, take_delta(t, now));
+    struct writer *w = writer_of(t);
+    if (now != t->last) w->cursor = fathom_put_time(w->cursor, take_delta(t, now));
 }
 
 void put_enter(struct thread *t, uint64_t now) {
+    struct writer *w = writer_of(t);
     const struct frame *call = t->top, *caller = call - 1;
     uint32_t site = fathom_site_field(call->call_site, caller->function, caller->call_site);
-    t->cursor = fathom_put_call(t->cursor, call->function, call->call_site, site, take_delta(t, now),
-                                &t->function_base);
-    t->calls++;
+    w->cursor = fathom_put_call(w->cursor, call->function, call->call_site, site, take_delta(t, now),
+                                &w->function_base);
+    w->calls++;
 }
 
 void put_exit(struct thread *t, uint64_t now) {
+    struct writer *w = writer_of(t);
     uint64_t delta = take_delta(t, now);
-    t->cursor = fathom_put_delta(t->cursor, &delta);
-    t->cursor = fathom_put_exit(t->cursor, delta);
+    w->cursor = fathom_put_delta(w->cursor, &delta);
+    w->cursor = fathom_put_exit(w->cursor, delta);
 }
 
 void put_unwind(struct thread *t, uint32_t count, uint64_t now) {
+    struct writer *w = writer_of(t);
     move_on(t, now);
-    t->cursor = fathom_put_unwind(t->cursor, count);
+    w->cursor = fathom_put_unwind(w->cursor, count);
 }
 
-void put_lane(struct thread *t) { t->cursor = fathom_put_lane(t->cursor, running_lane(t)->id, recorded_calls(t)); }
+void put_lane(struct thread *t) {
+    struct writer *w = writer_of(t);
+    w->cursor = fathom_put_lane(w->cursor, running_lane(t)->id, recorded_calls(t));
+}
 
 void put_mark(struct thread *t, uint32_t name, uint64_t now) {
+    struct writer *w = writer_of(t);
     move_on(t, now);
-    t->cursor = fathom_put_mark(t->cursor, name);
+    w->cursor = fathom_put_mark(w->cursor, name);
 }
 
 void put_counter(struct thread *t, uint32_t name, uint64_t bits, uint64_t now) {
+    struct writer *w = writer_of(t);
     move_on(t, now);
-    t->cursor = fathom_put_counter(t->cursor, name, bits);
+    w->cursor = fathom_put_counter(w->cursor, name, bits);
 }
 
 void put_task(struct thread *t, const struct fathom_task *task) {
-    t->chunk->flags |= FATHOM_FLAG_TASKS;
-    t->cursor = fathom_put_task(t->cursor, task);
+    struct writer *w = writer_of(t);
+    w->chunk->flags |= FATHOM_FLAG_TASKS;
+    w->cursor = fathom_put_task(w->cursor, task);
 }
 
 FATHOM_WITHOUT_HOOKS_END
