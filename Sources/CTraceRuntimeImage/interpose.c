@@ -104,8 +104,9 @@ CLEANUP(unwind_next, FATHOM_CLEANUP_DONE)
 static void *unwinder(void **cache, const char *name) {
     void *found = next(cache, name);
     const char *const libraries[] = {"libgcc_s.so.1", "libunwind.so.1"};
-    for (int i = 0; !found && i < 2; i++) {
-        void *library = ((__typeof__(&dlopen))next(&next_dlopen, "dlopen"))(libraries[i], RTLD_LAZY | RTLD_NOLOAD);
+    __typeof__(&dlopen) real_dlopen = NEXT(dlopen);
+    for (int i = 0; !found && real_dlopen && i < 2; i++) {
+        void *library = real_dlopen(libraries[i], RTLD_LAZY | RTLD_NOLOAD);
         if (library) found = dlsym(library, name);
         __atomic_store_n(cache, found, __ATOMIC_RELAXED);
     }
@@ -131,19 +132,23 @@ EXPORT int swapcontext(ucontext_t *from, const ucontext_t *to) {
     JUMP NEXT(swapcontext)(from, to);
 }
 
-// ---- Modules. dlopen searches on behalf of its caller, so it must see the real one: hence the jump.
+// ---- Modules. dlopen searches on behalf of its caller, so it must see the real one: hence the jump. Before glibc 2.34
+// there is none in a program without libdl, which may ask for it weakly and find ours: then nothing can be loaded.
 
 EXPORT void *dlopen(const char *path, int mode) {
+    if (!NEXT(dlopen)) return NULL;
     fathom_note_loading();
     JUMP NEXT(dlopen)(path, mode);
 }
 
 EXPORT void *dlmopen(Lmid_t space, const char *path, int mode) {
+    if (!NEXT(dlmopen)) return NULL;
     fathom_note_loading();
     JUMP NEXT(dlmopen)(space, path, mode);
 }
 
 EXPORT int dlclose(void *handle) {
+    if (!NEXT(dlclose)) return -1;
     fathom_note_modules();
     int result = NEXT(dlclose)(handle);
     fathom_note_modules();
