@@ -14,7 +14,7 @@ import Testing
         directory = try TemporaryDirectory()
         tools = SwiftBuild.Tools(
             program: "/opt/f/fathom", hooks: "/opt/f/libfathom-swift.o",
-            staticRuntime: try directory.write("\"/opt/f/libfathom.a\"\n-Wl,--wrap=longjmp\n", to: "libfathom.static"))
+            staticRuntime: try directory.write("-l:libfathom.a\n-Wl,--wrap=longjmp\n", to: "libfathom.static"))
         swift = try #require(Compiler.find("swift"))
         swiftc = try #require(Compiler.find("swiftc"))
     }
@@ -52,7 +52,9 @@ import Testing
             [swiftc, "-static-executable", "a.swift"], [swift, "build", "-Xswiftc", "-static-executable"],
         ] {
             let words = try words(command)
-            let linked = ["-Xlinker", "/opt/f/libfathom.a", "-Xlinker", "--wrap=longjmp"]
+            let linked = [
+                "-Xlinker", "-L\(directory.path)/", "-Xlinker", "-l:libfathom.a", "-Xlinker", "--wrap=longjmp",
+            ]
             #expect(words.firstRange(of: linked) != nil, "\(words)")
         }
     }

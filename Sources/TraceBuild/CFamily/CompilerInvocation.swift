@@ -39,7 +39,9 @@ struct CompilerInvocation {
     /// of its own.
     var isSharedLibrary: Bool {
         stage == .link && arguments.contains("-shared")
-            && !arguments.contains { $0.hasPrefix("-finstrument-functions") || $0 == "-lfathom" }
+            && !arguments.contains {
+                $0.hasPrefix("-finstrument-functions") || ["-lfathom", "-l:libfathom.a"].contains($0)
+            }
             && !objects.contains { lastComponent($0) == "libfathom.a" }
     }
 

@@ -12,7 +12,8 @@ public struct SwiftBuild {
         public var program: String
         /// `libfathom-swift.o`.
         public var hooks: String
-        /// `libfathom.static`: options for gcc that link the runtime into a program that loads nothing.
+        /// `libfathom.static`: options for gcc that link the runtime, which lies beside it, into a program that
+        /// loads nothing.
         public var staticRuntime: String
 
         public init(program: String, hooks: String, staticRuntime: String) {
@@ -86,9 +87,9 @@ public struct SwiftBuild {
 
     /// The runtime for a program that loads no library, as the linker takes it.
     private func staticRuntime() throws(BuildError) -> [String] {
-        ResponseFile.words(try TextFile.read(tools.staticRuntime)).flatMap { word in
-            ["-Xlinker", word.hasPrefix("-Wl,") ? String(word.dropFirst(4)) : word]
-        }
+        let directory = tools.staticRuntime.dropLast(lastComponent(tools.staticRuntime).utf8.count)
+        let words = ["-L\(directory)"] + ResponseFile.words(try TextFile.read(tools.staticRuntime))
+        return words.flatMap { ["-Xlinker", $0.hasPrefix("-Wl,") ? String($0.dropFirst(4)) : $0] }
     }
 
     /// Where `swift build` looks for its package.

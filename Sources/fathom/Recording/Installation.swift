@@ -13,26 +13,32 @@ enum Installation {
         return String(cString: path)
     }
 
-    /// libfathom.so, beside it.
-    static var runtimeLibrary: String { beside("libfathom.so") }
+    /// libfathom.so.
+    static var runtimeLibrary: String { part("libfathom.so") }
 
     /// What goes into builds of Swift code.
     static var swiftTools: SwiftBuild.Tools {
         SwiftBuild.Tools(
-            program: executable, hooks: beside("libfathom-swift.o"),
-            staticRuntime: beside("libfathom.static"))
+            program: executable, hooks: part("libfathom-swift.o"),
+            staticRuntime: part("libfathom.static"))
     }
 
     /// What goes into shared libraries of C and C++.
-    static var sharedLibraryHooks: String { beside("libfathom-shared.o") }
+    static var sharedLibraryHooks: String { part("libfathom-shared.o") }
 
-    private static func beside(_ name: String) -> String {
-        guard let slash = executable.lastIndex(of: "/") else { return name }
-        return executable[...slash] + name
-    }
-}
-
-extension Installation {
     /// What a static link needs beside the program's own objects.
-    static var staticLinkArguments: String { "@" + beside("libfathom.static") }
+    static var staticLinkArguments: String { "-L\(directory) @" + part("libfathom.static") }
+
+    private static func part(_ name: String) -> String { "\(directory)/\(name)" }
+
+    /// The directory of all parts but the executable: where that lies when it was built there, and otherwise lib/fathom
+    /// next to the directory bin that it was installed into.
+    private static var directory: String {
+        let beside = parent(executable)
+        return access("\(beside)/libfathom.so", F_OK) == 0 ? beside : "\(parent(beside))/lib/fathom"
+    }
+
+    private static func parent(_ path: String) -> String {
+        path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
+    }
 }

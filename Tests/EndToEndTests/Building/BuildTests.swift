@@ -154,10 +154,7 @@ import Testing
         let program = directory.file("fib")
         let source = "\(Binaries.sources)/fib.c"
         let built = try Fathom.run(
-            [
-                "build", "--", "gcc", "-static", "-pthread", source, "-o", program,
-                "@\(Fathom.products)/libfathom.static",
-            ],
+            ["build", "--", "gcc", "-static", "-pthread", source, "-o", program] + Fathom.staticRuntime,
             environment: ["XDG_CACHE_HOME": directory.file("cache")])
         #expect(built.status == 0, "\(built.stderr)")
         let session = directory.file("session.fathom")

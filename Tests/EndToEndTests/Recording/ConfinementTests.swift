@@ -9,7 +9,7 @@ import Testing
     private func binary(_ build: Build, isStatic: Bool) throws -> String {
         isStatic
             ? try Binaries.instrumented(
-                "confined.c", build, flags: ["-static"], libraries: ["@\(Fathom.products)/libfathom.static"],
+                "confined.c", build, flags: ["-static"], libraries: Fathom.staticRuntime,
                 variant: "-static")
             : try Binaries.instrumented("confined.c", build)
     }

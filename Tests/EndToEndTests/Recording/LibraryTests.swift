@@ -83,7 +83,7 @@ import Testing
         ], Build.two)
     func linkedStatically(_ program: TracedProgram, _ build: Build) throws {
         let binary = try Binaries.instrumented(
-            program.source, build, flags: ["-static"], libraries: ["@\(Fathom.products)/libfathom.static"],
+            program.source, build, flags: ["-static"], libraries: Fathom.staticRuntime,
             variant: "-with-runtime")
         try check(binary, program.arguments, counted: try Binaries.instrumented(program.source, build))
     }

@@ -13,7 +13,7 @@ import Testing
         let isStatic = !flags.isEmpty
         let binary = try Binaries.instrumented(
             "environments.c", .gccO2, flags: flags,
-            libraries: isStatic ? ["@\(Fathom.products)/libfathom.static"] : [], variant: isStatic ? "-static" : "")
+            libraries: isStatic ? Fathom.staticRuntime : [], variant: isStatic ? "-static" : "")
         let directory = try TemporaryDirectory("environments")
         let session = directory.file("session.fathom")
         let plain = try run(binary, [])

@@ -17,6 +17,9 @@ enum Fathom {
     /// The directory of `fathom` and the runtime libraries.
     static let products = String(executable[..<(executable.lastIndex(of: "/") ?? executable.startIndex)])
 
+    /// What links the runtime into a static program.
+    static let staticRuntime = ["-L\(products)", "@\(products)/libfathom.static"]
+
     /// Runs `fathom` with these arguments. The build of a whole program takes minutes on a busy machine.
     static func run(
         _ arguments: [String], environment: [String: String] = [:], workingDirectory: String? = nil
