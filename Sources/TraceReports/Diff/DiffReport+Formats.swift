@@ -24,6 +24,11 @@ extension DiffReport {
             }
             writer.write(byte: UInt8(ascii: "\n"))
         }
+        writeRest(to: writer)
+    }
+
+    /// What is not in the rows.
+    func writeRest(to writer: ByteWriter) {
         if moreRows > 0 { writer.write("… \(moreRows) more\n") }
         if sameRows > 0 {
             let what = options.subject == .function ? "function" : "path"
@@ -38,7 +43,7 @@ extension DiffReport {
         }
     }
 
-    private func writeWhole(to writer: ByteWriter) {
+    func writeWhole(to writer: ByteWriter) {
         let (before, after) = (comparison.runsBefore, comparison.runsAfter)
         writer.write("whole: " as StaticString)
         let total = comparison.whole.total
@@ -65,9 +70,7 @@ extension DiffReport {
     private func write(_ row: SessionComparison.Row, to writer: ByteWriter) {
         let width = DiffReport.columnWidth
         writer.write(DiffReport.padded(DiffReport.number(row.calls.sample.before), 17))
-        let calls = row.calls.sample.change
-        writer.write(
-            DiffReport.padded(calls == 0 ? "=" : (calls > 0 ? "+" : "-") + DiffReport.number(abs(calls)), width))
+        writer.write(DiffReport.padded(DiffReport.change(row.calls.sample), width))
         write(row.selfTime.sample, to: writer)
         if comparison.isRepeated {
             writer.write(DiffReport.padded(DiffReport.interval(row.selfTime.sample), DiffReport.intervalWidth))
@@ -88,6 +91,11 @@ extension DiffReport {
 
     /// A mean number of calls: whole if it is, else to a tenth.
     static func number(_ number: Double) -> String { decimal(number, digits: number == number.rounded() ? 0 : 1) }
+
+    /// How many calls more or less there are, `+3`; `=` when it is none.
+    static func change(_ calls: SampleComparison) -> String {
+        calls.change == 0 ? "=" : (calls.change > 0 ? "+" : "-") + number(abs(calls.change))
+    }
 
     /// A change as a part, `+5.0 %`; nothing where nothing was before.
     static func percent(_ part: Double) -> String {

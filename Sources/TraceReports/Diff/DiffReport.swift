@@ -6,7 +6,7 @@ public import TraceText
 public struct DiffReport {
     public enum Subject: String, CaseIterable, Sendable { case function, path }
 
-    public enum Format: String, CaseIterable, Sendable { case text, json }
+    public enum Format: String, CaseIterable, Sendable { case text, json, markdown }
 
     /// What rows are sorted by. Numbers sort by how far they changed, up or down, the furthest first.
     public enum Order: String, CaseIterable, Sendable {
@@ -54,6 +54,7 @@ public struct DiffReport {
         switch format {
         case .text: writeText(to: writer)
         case .json: writeJSON(to: writer)
+        case .markdown: writeMarkdown(to: writer)
         }
     }
 
