@@ -98,6 +98,15 @@ public struct AggregateQuery {
         return known
     }
 
+    /// The names of all functions that were called; nil when they are not known yet, and the recording is larger than `size`,
+    /// in bytes.
+    public func functionNames(readingAtMost size: Int) -> [String]? {
+        guard cache?.load() != nil || session.logSize + session.buffersSize <= size else { return nil }
+        return (try? functionRows())?.rows.compactMap { row in
+            if case .function(let id) = row.subject { functions[id].name } else { nil }
+        }
+    }
+
     /// What the calls of each thread add up to, those that have none left out; throws when there is nothing to show.
     public func threadSums() throws(QueryError) -> [ThreadSums] {
         let known =

@@ -42,6 +42,11 @@ public struct Pattern {
         }
     }
 
+    /// A glob that matches `name`: all of it up to its argument list.
+    public static func glob(of name: String) -> String {
+        String(decoding: withoutArguments(Array(name.utf8)), as: UTF8.self)
+    }
+
     /// `name` up to its argument list: the parenthesis that the last `)` closes.
     static func withoutArguments(_ name: [UInt8]) -> ArraySlice<UInt8> {
         guard let close = name.lastIndex(of: UInt8(ascii: ")")) else { return name[...] }

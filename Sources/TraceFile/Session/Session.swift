@@ -110,14 +110,14 @@ public final class Session {
         do throws(TraceFileError) { return (try open(path), nil) } catch { return (nil, error) }
     }
 
+    /// Whether the directory at `path` holds what is recorded in one.
+    public static func exists(at path: String) -> Bool {
+        [TraceLog.name, SlotBuffers.name].contains { access("\(path)/\($0)", F_OK) == 0 }
+    }
+
     private static func directory(at path: String) throws(TraceFileError) -> String {
         let trimmed = path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
-        for candidate in [trimmed, trimmed + ".fathom"]
-        where access(candidate + "/" + TraceLog.name, F_OK) == 0
-            || access(candidate + "/" + SlotBuffers.name, F_OK) == 0
-        {
-            return candidate
-        }
+        for candidate in [trimmed, trimmed + ".fathom"] where exists(at: candidate) { return candidate }
         if access(trimmed, F_OK) != 0 { throw .unreadable(path: path, errno: errno) }
         throw .notASession(path: path)
     }

@@ -11,7 +11,14 @@ struct Build: ParsableCommand {
             found in PATH by their usual names are called through Fathom. A tree that was configured or compiled without \
             Fathom is to be configured anew, or cleaned, first. For Swift, of the options that choose functions there is \
             --every-function.
-            """)
+            """,
+        examples: [
+            ("fathom build -- make", "Builds as make does, with hooks in every function."),
+            (
+                "fathom build --exclude-function 'leaf*' -- make -B",
+                "Builds everything anew, without hooks in functions of these names."
+            ),
+        ])
 
     @Flag(help: "Hook only what is left after inlining: cheaper, less to see (clang).")
     var afterInlining = false
@@ -26,10 +33,11 @@ struct Build: ParsableCommand {
     @Option(
         help: ArgumentHelp(
             "Leave out what a file lists: a line a function, NAMESPACE::* or file: GLOB; # begins a comment.",
-            valueName: "file"))
+            valueName: "file"), completion: .file())
     var excludeList: [String] = []
 
-    @Option(help: ArgumentHelp("Hook only functions of this file or directory.", valueName: "path"))
+    @Option(
+        help: ArgumentHelp("Hook only functions of this file or directory.", valueName: "path"), completion: .file())
     var only: [String] = []
 
     @Flag(help: "Hook functions of system headers, too: the C++ library's templates are most calls of many programs.")

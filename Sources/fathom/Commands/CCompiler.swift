@@ -10,9 +10,13 @@ struct CCompiler: ParsableCommand {
         discussion: """
             All arguments are cc's. Another compiler may be named first: fathom cc clang -O2 -c file.c. What \
             fathom build sets for the build it runs (FATHOM_BUILD) holds here too.
-            """)
+            """,
+        examples: [
+            ("fathom cc -O2 -o prog prog.c", "Compiles and links as cc does, with hooks."),
+            ("fathom cc clang -O2 -c prog.c", "Compiles with clang instead."),
+        ])
 
-    @Argument(parsing: .captureForPassthrough, help: "The compiler's arguments.")
+    @Argument(parsing: .captureForPassthrough, help: "The compiler's arguments.", completion: .file())
     var arguments: [String] = []
 
     func run() throws { compile(as: "cc", arguments) }

@@ -10,11 +10,22 @@ struct Diff: ParsableCommand {
         discussion: """
             Exit status: 0, or 1 when what --fail-on says holds; 2 when the comparison could not be made or written; 64 for \
             wrong usage. With one run on a side --fail-on takes every change for one, noise or not.
-            """)
+            """,
+        examples: [
+            (
+                "fathom diff before.fathom after.fathom",
+                "Shows which functions took longer or less, or were called more or less often."
+            ),
+            (
+                "fathom diff --fail-on 'calls>1000%' before.fathom after.fathom",
+                "Ends with status 1 when eleven times as many calls are made."
+            ),
+        ])
 
     @Argument(
         help: ArgumentHelp(
-            "Two sessions, before and after; or several before, --, and several after.", valueName: "session"))
+            "Two sessions, before and after; or several before, --, and several after.", valueName: "session"),
+        completion: .session)
     var sessions: [String]
 
     @OptionGroup var threads: ThreadOptions
@@ -46,7 +57,7 @@ struct Diff: ParsableCommand {
         name: [.customShort("o", allowingJoined: true), .long],
         help: ArgumentHelp(
             "Draw a flame graph of what is after, coloured by change: a page, or a picture if it ends in .svg.",
-            valueName: "file"))
+            valueName: "file"), completion: .file())
     var output: String?
 
     @Option(help: "How to write it.")

@@ -7,7 +7,17 @@ internal import TraceText
 
 struct Dump: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Print every record of a session, thread by thread, in order of time.")
+        abstract: "Print every record of a session, thread by thread, in order of time.",
+        examples: [
+            (
+                "fathom dump prog.fathom --thread main",
+                "Prints when the main thread entered and left which function."
+            ),
+            (
+                "fathom dump prog.fathom --format jsonl",
+                "Prints a JSON object for each record, for other programs."
+            ),
+        ])
 
     enum Format: String, ExpressibleByArgument, CaseIterable { case text, jsonl }
 

@@ -5,7 +5,18 @@ internal import TraceFile
 internal import TraceQuery
 
 struct Export: ParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Write a session for another tool.")
+    static let configuration = CommandConfiguration(
+        abstract: "Write a session for another tool.",
+        examples: [
+            (
+                "fathom export prog.fathom --format perfetto -o prog.perfetto-trace",
+                "Writes the timeline for ui.perfetto.dev."
+            ),
+            (
+                "fathom export prog.fathom --format pprof -o prog.pb.gz",
+                "Writes the call paths for go tool pprof."
+            ),
+        ])
 
     @OptionGroup var input: SessionOptions
     @OptionGroup(title: "Filters") var filters: FilterOptions
@@ -19,7 +30,7 @@ struct Export: ParsableCommand {
 
     @Option(
         name: [.customShort("o", allowingJoined: true), .long],
-        help: ArgumentHelp("The file to write; - for standard output.", valueName: "file"))
+        help: ArgumentHelp("The file to write; - for standard output.", valueName: "file"), completion: .file())
     var output: String
 
     @Flag(

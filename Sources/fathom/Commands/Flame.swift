@@ -6,14 +6,22 @@ internal import TraceReports
 
 struct Flame: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Draw a flame graph: a page to search and zoom, or a picture.")
+        abstract: "Draw a flame graph: a page to search and zoom, or a picture.",
+        examples: [
+            ("fathom flame prog.fathom -o prog.html", "Draws a page for a web browser."),
+            (
+                "fathom flame prog.fathom --thread main --time-order -o prog.svg",
+                "Draws every call of the main thread where it was in time."
+            ),
+        ])
 
     @OptionGroup var input: SessionOptions
     @OptionGroup(title: "Filters") var filters: FilterOptions
 
     @Option(
         name: [.customShort("o", allowingJoined: true), .long],
-        help: ArgumentHelp("The file to write: a page, or a picture if it ends in .svg.", valueName: "file"))
+        help: ArgumentHelp("The file to write: a page, or a picture if it ends in .svg.", valueName: "file"),
+        completion: .file())
     var output: String
 
     @Option(help: "Colour frames by module, or by kind: the language they are written in.")
@@ -22,7 +30,7 @@ struct Flame: ParsableCommand {
     @Option(
         help: ArgumentHelp(
             "Colour frames by how their own time has changed since this session: red is longer, blue shorter.",
-            valueName: "session"))
+            valueName: "session"), completion: .session)
     var diff: String?
 
     @Flag(help: "The root at the bottom, instead of at the top.")

@@ -6,13 +6,22 @@ internal import TraceText
 
 struct Graph: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Show the call tree with equal paths merged, or what leads to a function and what it leads to.")
+        abstract: "Show the call tree with equal paths merged, or what leads to a function and what it leads to.",
+        examples: [
+            (
+                "fathom graph prog.fathom --threshold 5",
+                "Shows the call paths that take at least 5 % of the time."
+            ),
+            ("fathom graph prog.fathom work", "Shows what leads to work, and what work leads to."),
+        ])
 
     enum Format: String, ExpressibleByArgument, CaseIterable { case text, json }
 
     @OptionGroup var input: SessionOptions
 
-    @Argument(help: ArgumentHelp("What leads to this function, and what it leads to.", valueName: "function"))
+    @Argument(
+        help: ArgumentHelp("What leads to this function, and what it leads to.", valueName: "function"),
+        completion: .function)
     var function: String?
 
     @OptionGroup(title: "Filters") var filters: FilterOptions

@@ -9,11 +9,18 @@ internal import TraceSymbols
 struct Info: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Tell what a session holds: the command, processes, threads, modules, sizes, damage.",
-        discussion: "Of a program or library: which of its functions have hooks.")
+        discussion: "Of a program or library: which of its functions have hooks.",
+        examples: [
+            (
+                "fathom info prog.fathom",
+                "Tells what was recorded, of which processes and threads, and what is missing."
+            ),
+            ("fathom info ./prog", "Lists the program's functions, and which have hooks."),
+        ])
 
     enum Format: String, ExpressibleByArgument, CaseIterable { case text, json }
 
-    @Argument(help: "A session directory, or a program.")
+    @Argument(help: "A session directory, or a program.", completion: .file())
     var session: String
 
     @Flag(help: "List the modules of each process.")

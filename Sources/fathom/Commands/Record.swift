@@ -13,11 +13,18 @@ struct Record: ParsableCommand {
         discussion: """
             The program must be built with hooks, as fathom build does. It runs with this terminal, its own \
             arguments, and its own exit status. The recording is a directory that `fathom tree` reads.
-            """)
+            """,
+        examples: [
+            ("fathom record -- ./prog 10", "Runs ./prog 10 and records it into prog.fathom."),
+            (
+                "fathom record --baseline -o once.fathom -- ./prog",
+                "Runs it without recording, too: reports then take out the cost of recording."
+            ),
+        ])
 
     @Option(
         name: [.customShort("o", allowingJoined: true), .customLong("output")],
-        help: "Session directory (default: <program>.fathom).")
+        help: "Session directory (default: <program>.fathom).", completion: .directory)
     var output: String?
 
     @Option(
@@ -52,7 +59,7 @@ struct Record: ParsableCommand {
     @Flag(help: "Run a program that is not instrumented itself, for the instrumented ones that it starts.")
     var force = false
 
-    @Argument(parsing: .captureForPassthrough, help: "The program and its arguments.")
+    @Argument(parsing: .captureForPassthrough, help: "The program and its arguments.", completion: .file())
     var command: [String]
 
     func validate() throws {

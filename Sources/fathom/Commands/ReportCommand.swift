@@ -5,7 +5,17 @@ internal import TraceReports
 
 struct ReportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "report", abstract: "Show what the calls of each function add up to.")
+        commandName: "report", abstract: "Show what the calls of each function add up to.",
+        examples: [
+            (
+                "fathom report prog.fathom --sort self --limit 10",
+                "Shows the ten functions that took the most time themselves."
+            ),
+            (
+                "fathom report prog.fathom --callers work",
+                "Shows who calls work, how often, and for how long."
+            ),
+        ])
 
     @OptionGroup var input: SessionOptions
     @OptionGroup(title: "Filters") var filters: FilterOptions
@@ -17,10 +27,14 @@ struct ReportCommand: ParsableCommand {
     @Option(help: ArgumentHelp("What a row is of.", valueName: "what"))
     var by = Grouping.function
 
-    @Option(help: ArgumentHelp("Show this function's calls by direct caller.", valueName: "glob|/regex/"))
+    @Option(
+        help: ArgumentHelp("Show this function's calls by direct caller.", valueName: "glob|/regex/"),
+        completion: .function)
     var callers: String?
 
-    @Option(help: ArgumentHelp("Show the calls that this function makes directly.", valueName: "glob|/regex/"))
+    @Option(
+        help: ArgumentHelp("Show the calls that this function makes directly.", valueName: "glob|/regex/"),
+        completion: .function)
     var callees: String?
 
     @Option(help: ArgumentHelp("Show this many rows.", valueName: "rows"))

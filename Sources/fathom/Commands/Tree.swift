@@ -7,7 +7,14 @@ internal import TraceText
 
 struct Tree: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Show every thread's calls as an indented tree, with total and self time.")
+        abstract: "Show every thread's calls as an indented tree, with total and self time.",
+        examples: [
+            (
+                "fathom tree prog.fathom -D 3 -t 10us",
+                "Shows the calls down to depth 3 that took at least 10 us."
+            ),
+            ("fathom tree prog.fathom --sort time --limit 10", "Shows the ten longest calls."),
+        ])
 
     enum Format: String, ExpressibleByArgument, CaseIterable { case text, json }
     enum Sort: String, ExpressibleByArgument, CaseIterable { case time }

@@ -13,14 +13,25 @@ struct Tune: ParsableCommand {
             Leaves out short functions that are called much and have little time in them, as long as enough of the total time \
             of all call paths stays: by name, or by file and namespace where that leaves out more for less. The list is for \
             fathom build --exclude-list.
-            """)
+            """,
+        examples: [
+            (
+                "fathom tune prog.fathom -o prog.list",
+                "Writes a list for fathom build --exclude-list, and says what it saves."
+            ),
+            (
+                "fathom tune prog.fathom --keep 99% --shorter-than 1us",
+                "Leaves out less: what keeps 99 % of the time."
+            ),
+        ])
 
     @OptionGroup var input: SessionOptions
     @OptionGroup var correction: CorrectionOptions
 
     @Option(
         name: [.customShort("o", allowingJoined: true), .long],
-        help: ArgumentHelp("Write the list to this file instead of standard output.", valueName: "file"))
+        help: ArgumentHelp("Write the list to this file instead of standard output.", valueName: "file"),
+        completion: .file())
     var output: String?
 
     @Option(help: ArgumentHelp("Keep this part of the total time of all call paths.", valueName: "percent"))

@@ -5,7 +5,7 @@ internal import TraceQuery
 
 /// The session that a command reads, and which of its threads.
 struct SessionOptions: ParsableArguments {
-    @Argument(help: "A session directory, or a program recorded into PROGRAM.fathom.")
+    @Argument(help: "A session directory, or a program recorded into PROGRAM.fathom.", completion: .session)
     var session: String
 
     @OptionGroup var threads: ThreadOptions

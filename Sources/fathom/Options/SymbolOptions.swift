@@ -8,7 +8,7 @@ struct SymbolOptions: ParsableArguments {
             """
             Look here for the symbols of stripped programs: an unstripped program, a file of debug information, or a \
             directory that holds some, by name or by build-id.
-            """, valueName: "file|dir"))
+            """, valueName: "file|dir"), completion: .file())
     var symbols: [String] = []
 
     func validate() throws {

@@ -6,13 +6,14 @@ internal import TraceQuery
 struct ThreadOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Only threads of this id or name, or main; 'task 12' or 'task *' for Swift's tasks.", valueName: "tid|glob")
-    )
+            "Only threads of this id or name, or main; 'task 12' or 'task *' for Swift's tasks.", valueName: "tid|glob"),
+        completion: .thread)
     var thread: [String] = []
 
     @Option(
         help: ArgumentHelp(
-            "Only processes of this id, program, or command or title as headings tell it.", valueName: "pid|glob"))
+            "Only processes of this id, program, or command or title as headings tell it.", valueName: "pid|glob"),
+        completion: .process)
     var process: [String] = []
 
     /// The threads that are asked for; a bad pattern is bad usage.

@@ -1,0 +1,130 @@
+internal import ArgumentParser
+internal import Glibc
+internal import TraceAnalysis
+internal import TraceFile
+internal import TraceQuery
+internal import TraceSymbols
+
+/// What the shells' completion offers where only Fathom knows it. Nothing is said of what cannot be read: it offers nothing.
+extension CompletionKind {
+    /// Sessions in the directory that the word names so far, and directories that may hold some.
+    static var session: CompletionKind { .custom { _, _, prefix in sessions(prefix) } }
+
+    /// Functions that the session on the command line has calls of, without their argument lists.
+    static var function: CompletionKind {
+        .custom { words, _, prefix in
+            offered(prefix) { session(in: words).map(FunctionNames.init)?.names ?? [] }
+        }
+    }
+
+    /// Names of the session's threads.
+    static var thread: CompletionKind {
+        .custom { words, _, prefix in
+            offered(prefix) {
+                ["main"] + (session(in: words)?.processes.flatMap(\.threads).map(\.name) ?? [])
+            }
+        }
+    }
+
+    /// The session's programs, and the ids of its processes.
+    static var process: CompletionKind {
+        .custom { words, _, prefix in
+            offered(prefix) { session(in: words)?.processes.flatMap { [$0.programName, String($0.pid)] } ?? [] }
+        }
+    }
+
+    /// The session that one of the words names, wherever the command takes it.
+    private static func session(in words: [String]) -> Session? {
+        // The first two are fathom and its command.
+        let path = words.dropFirst(2).lazy.map(unquoted).first { !$0.hasPrefix("-") && Session.exists(at: $0) }
+        return path.flatMap { try? Session.opened($0) }
+    }
+
+    private static func sessions(_ prefix: String) -> [String] {
+        let prefix = unquoted(prefix)
+        let parent = prefix.lastIndex(of: "/").map { prefix[...$0] } ?? ""
+        return offered(prefix) {
+            entries(of: parent.isEmpty ? "." : String(parent)).compactMap { name -> String? in
+                // Hidden ones only when asked for, as in the shells.
+                guard !name.hasPrefix(".") || prefix.dropFirst(parent.count).hasPrefix(".") else { return nil }
+                let path = String(parent + name)
+                if Session.exists(at: path) { return path }
+                return isDirectory(path) ? path + "/" : nil
+            }
+        }
+    }
+
+    /// Those that begin with what was typed, sorted, each once.
+    private static func offered(_ prefix: String, _ candidates: () -> [String]) -> [String] {
+        let prefix = unquoted(prefix)
+        return Set(candidates().filter { !$0.isEmpty && !$0.contains("\n") && $0.hasPrefix(prefix) }).sorted()
+    }
+
+    private static func entries(of directory: String) -> [String] {
+        guard let stream = opendir(directory) else { return [] }
+        defer { closedir(stream) }
+        var names: [String] = []
+        while let entry = readdir(stream) {
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+                String(validating: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if let name, name != ".", name != ".." { names.append(name) }
+        }
+        return names
+    }
+
+    private static func isDirectory(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+    }
+
+    /// A word as the shell passes it, without the quotes and backslashes in it.
+    private static func unquoted(_ word: String) -> String {
+        var result = ""
+        var isEscaped = false
+        var quote: Character?
+        for character in word {
+            if isEscaped {
+                isEscaped = false
+            } else if character == "\\", quote != "'" {
+                isEscaped = true
+                continue
+            } else if quote == nil, character == "'" || character == "\"" {
+                quote = character
+                continue
+            } else if character == quote {
+                quote = nil
+                continue
+            }
+            result.append(character)
+        }
+        return result
+    }
+}
+
+/// The names of a session's functions, as quickly as a person waits for a completion.
+private struct FunctionNames {
+    let names: [String]
+
+    /// Recordings larger than this, in bytes, are not read for it.
+    private static let readableSize = 64 << 20
+
+    /// - Complexity: as long as it takes to read a recording of 64 MB. Of a larger one, what it adds up to is taken if that is
+    ///   known, and otherwise the functions of its programs that have hooks.
+    init(_ session: Session) {
+        var options = QueryOptions()
+        options.usesCache = true
+        options.lines = false
+        let query = try? AggregateQuery(session, options)
+        let found = query?.functionNames(readingAtMost: Self.readableSize) ?? Self.hooked(in: session)
+        names = found.map(Pattern.glob)
+    }
+
+    private static func hooked(in session: Session) -> [String] {
+        Set(session.processes.compactMap(\.modules.first?.path)).flatMap { program in
+            ((try? hookedModules(of: program)) ?? []).flatMap { module in
+                module.functions.functions.filter(\.isHooked).map { $0.name(raw: false) }
+            }
+        }
+    }
+}
