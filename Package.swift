@@ -81,6 +81,9 @@ let package = Package(
         // Building: stands before compilers and adds the hooks.
         .target(name: "TraceBuild", dependencies: ["TraceSymbols"], swiftSettings: strict),
 
+        // What a machine allows: facts, and what they mean.
+        .target(name: "TraceDoctor", dependencies: ["TraceText"], swiftSettings: strict),
+
         // Recording: starts the target, owns the session directory.
         .target(name: "TraceRecording", dependencies: ["CTraceFormat", "TraceFile"], swiftSettings: strict),
 
@@ -100,7 +103,7 @@ let package = Package(
                 "CArguments",
                 "TraceFile", "TraceAnalysis", "TraceSymbols", "TraceText", "TraceQuery", "TraceReports",
                 "TraceExport",
-                "TraceRecording", "TraceBuild",
+                "TraceRecording", "TraceBuild", "TraceDoctor",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict,
@@ -128,6 +131,8 @@ let package = Package(
             name: "TraceRecordingTests",
             dependencies: ["CTraceFormat", "TraceFile", "TraceRecording", "TestSupport"],
             swiftSettings: strict),
+        .testTarget(
+            name: "TraceDoctorTests", dependencies: ["TraceDoctor", "TraceText", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "EndToEndTests", dependencies: ["CTraceFormat", "TestSupport"], swiftSettings: strict),
     ]
 )

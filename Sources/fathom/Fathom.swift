@@ -27,5 +27,11 @@ struct Fathom: ParsableCommand {
         subcommands: [
             Build.self, CCompiler.self, CXXCompiler.self, Record.self, Tree.self, ReportCommand.self, Graph.self,
             Flame.self, Diff.self, Export.self, Tune.self, Info.self, Dump.self,
+            Doctor.self,
+        ],
+        examples: [
+            ("fathom build -- make", "Builds a C or C++ program with hooks."),
+            ("fathom record -- ./prog", "Records what it calls."),
+            ("fathom tree prog.fathom", "Shows every call."),
         ])
 }

@@ -66,7 +66,7 @@ package struct SessionClock {
 
     /// Whether the counter can be the clock. It can if it is invariant and the kernel trusts it, which is so when the
     /// kernel keeps time by it, or by a hypervisor's clock that is derived from it.
-    private static func counterIsTrusted() -> Bool {
+    package static func counterIsTrusted() -> Bool {
         guard fathom_counter_is_invariant() != 0 else { return false }
         #if arch(x86_64)
             let source = SystemFile.firstLine(of: "/sys/devices/system/clocksource/clocksource0/current_clocksource")

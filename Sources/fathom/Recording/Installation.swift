@@ -29,6 +29,12 @@ enum Installation {
     /// What a static link needs beside the program's own objects.
     static var staticLinkArguments: String { "-L\(directory) @" + part("libfathom.static") }
 
+    /// Paths of those parts that are not there.
+    static var missingParts: [String] {
+        ["libfathom.so", "libfathom.a", "libfathom.static", "libfathom-swift.o", "libfathom-shared.o"].map(part)
+            .filter { access($0, R_OK) != 0 }
+    }
+
     private static func part(_ name: String) -> String { "\(directory)/\(name)" }
 
     /// The directory of all parts but the executable: where that lies when it was built there, and otherwise lib/fathom

@@ -1,0 +1,27 @@
+internal import Glibc
+
+/// A compiler that is found by its usual name, and whether it can give functions hooks.
+public struct CompilerSurvey: Sendable {
+    public let name: String
+    public let path: String
+    /// Whether it takes the options that ``BuildRun`` gives it.
+    public let hasHooks: Bool
+
+    /// Those of gcc, g++, clang, clang++ and swiftc that are in PATH. Each is run once.
+    public static func all() -> [CompilerSurvey] {
+        ["gcc", "g++", "clang", "clang++", "swiftc"].compactMap { name in
+            guard let path = Compiler.find(name) else { return nil }
+            return CompilerSurvey(name: name, path: path, hasHooks: takesHooks(path))
+        }
+    }
+
+    private static func takesHooks(_ path: String) -> Bool {
+        // All Swift compilers have the hooks, but not all that are called so can run.
+        if CompilerName.isSwift(lastComponent(path)) {
+            return (try? Subprocess.output([path, "--version"]))?.contains("Swift version") ?? false
+        }
+        let language = lastComponent(path).hasSuffix("++") ? "c++" : "c"
+        let check = [path, SwiftBuild.hooksOfC, "-fsyntax-only", "-x", language, "/dev/null"]
+        return (try? Subprocess.output(check, of: STDERR_FILENO))?.isEmpty ?? false
+    }
+}

@@ -1,0 +1,63 @@
+internal import ArgumentParser
+internal import Glibc
+internal import TraceBuild
+internal import TraceDoctor
+internal import TraceFile
+internal import TraceSymbols
+
+struct Doctor: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Tell what this machine allows, and how to change what it does not.",
+        discussion: "Exit status: 0, or 1 when something keeps Fathom or the program from recording.",
+        examples: [
+            ("fathom doctor", "Looks at the clock, the disk, the kernel's settings and the compilers."),
+            ("fathom doctor ./prog", "Looks at a program, too: can it be recorded, and has it names and lines?"),
+        ])
+
+    enum Format: String, ExpressibleByArgument, CaseIterable { case text, json }
+
+    @Argument(help: "A program that is to be recorded.", completion: .file())
+    var program: String?
+
+    @Option(help: "text or json.")
+    var format = Format.text
+
+    func run() throws {
+        var facts = MachineFacts(root: "")
+        facts.missingParts = Installation.missingParts
+        facts.counterIsTrusted = SessionClock.counterIsTrusted()
+        facts.debuginfod = getenv("DEBUGINFOD_URLS").map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
+        facts.compilers = CompilerSurvey.all().map { .init(name: $0.name, path: $0.path, hasHooks: $0.hasHooks) }
+        if let program {
+            try FileName.check(program)
+            facts.program = try inspect(program)
+        }
+        let diagnosis = Diagnosis(facts)
+        let report = DoctorReport(diagnosis)
+        let writer = StandardOutput.writer()
+        switch format {
+        case .text: report.writeText(to: writer)
+        case .json: report.writeJSON(to: writer)
+        }
+        try StandardOutput.finish(writer)
+        if !diagnosis.isWell { throw ExitCode.failure }
+    }
+
+    private func inspect(_ path: String) throws -> MachineFacts.Program {
+        do throws(SymbolProblem) {
+            let inspection = try ExecutableInspection.inspect(
+                path: path, libraryPath: getenv("LD_LIBRARY_PATH").map { String(cString: $0) })
+            // A stripped program has no functions to look at.
+            let modules = (try? hookedModules(of: path)) ?? []
+            let symbols = ModuleSymbols(path: path, buildID: [])
+            let functions = symbols.functions() ?? []
+            return MachineFacts.Program(
+                path: path, refusal: Refusal(of: inspection, at: path, force: false)?.description,
+                functionCount: modules.reduce(0) { $0 + $1.functions.functions.count },
+                hookedCount: modules.reduce(0) { $0 + $1.functions.hookedCount },
+                hasLines: functions.contains { $0.file != nil })
+        } catch {
+            throw Diagnostics.fail("error: \(error.description)", status: Diagnostics.unreadable.rawValue)
+        }
+    }
+}

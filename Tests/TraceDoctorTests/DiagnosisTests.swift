@@ -1,0 +1,153 @@
+import Glibc
+import TestSupport
+import Testing
+import TraceDoctor
+import TraceText
+
+@Suite struct DiagnosisTests {
+    /// A machine on which nothing is amiss.
+    private static let well: MachineFacts = {
+        var facts = MachineFacts()
+        facts.counterIsTrusted = true
+        facts.clockSource = "tsc"
+        facts.perfEventParanoid = 1
+        facts.ptraceScope = 0
+        facts.sharedMemory = .init(size: 1 << 33, free: 1 << 33)
+        facts.disk = .init(size: 1 << 40, free: 1 << 39)
+        facts.compilers = [.init(name: "gcc", path: "/usr/bin/gcc", hasHooks: true)]
+        return facts
+    }()
+
+    /// A machine that differs in one thing, and what is found of that.
+    struct Fake: Sendable, CustomTestStringConvertible {
+        var subject: String
+        var state: Finding.State
+        /// In the finding or its remedy.
+        var words: [String]
+        var change: @Sendable (inout MachineFacts) -> Void
+
+        init(
+            _ subject: String, _ state: Finding.State, _ words: [String],
+            _ change: @escaping @Sendable (inout MachineFacts) -> Void
+        ) {
+            (self.subject, self.state, self.words, self.change) = (subject, state, words, change)
+        }
+
+        var testDescription: String { "\(subject) \(state) \(words)" }
+    }
+
+    private static func program(_ change: (inout MachineFacts.Program) -> Void) -> MachineFacts.Program {
+        var program = MachineFacts.Program(
+            path: "./prog", refusal: nil, functionCount: 1200, hookedCount: 1100, hasLines: true)
+        change(&program)
+        return program
+    }
+
+    static let fakes = [
+        Fake("runtime", .no, ["/opt/lib/fathom/libfathom.so", "install"]) {
+            $0.missingParts = ["/opt/lib/fathom/libfathom.so"]
+        },
+        Fake("clock", .limited, ["hpet", "tsc=reliable"]) { ($0.counterIsTrusted, $0.clockSource) = (false, "hpet") },
+        Fake("clock", .ok, ["the kernel trusts"]) { $0.clockSource = nil },
+        Fake("disk", .limited, ["500.0 MB free", "--max-size"]) { $0.disk?.free = 500_000_000 },
+        Fake("disk", .limited, ["unknown"]) { $0.disk = nil },
+        Fake("/dev/shm", .limited, ["64.0 MB", "--shm-size"]) {
+            $0.sharedMemory = .init(size: 64_000_000, free: 64_000_000)
+        },
+        Fake("/dev/shm", .limited, ["not there", "mount"]) { $0.sharedMemory = nil },
+        Fake("perf", .ok, ["is -1"]) { $0.perfEventParanoid = -1 },
+        Fake("perf", .ok, ["the kernel not", "is 2"]) { $0.perfEventParanoid = 2 },
+        Fake("perf", .limited, ["only root", "sysctl kernel.perf_event_paranoid=2"]) { $0.perfEventParanoid = 4 },
+        Fake("perf", .limited, ["no perf events"]) { $0.perfEventParanoid = nil },
+        Fake("ptrace", .ok, ["running programs"]) { $0.ptraceScope = nil },
+        Fake("ptrace", .ok, ["what they started", "sysctl kernel.yama.ptrace_scope=0"]) { $0.ptraceScope = 1 },
+        Fake("ptrace", .limited, ["only root"]) { $0.ptraceScope = 2 },
+        Fake("ptrace", .limited, ["nobody", "boot"]) { $0.ptraceScope = 3 },
+        Fake("compilers", .limited, ["none in PATH", "install"]) { $0.compilers = [] },
+        Fake("clang", .limited, ["cannot give", "clang 7"]) {
+            $0.compilers.append(.init(name: "clang", path: "/opt/clang", hasHooks: false))
+        },
+        Fake("swiftc", .limited, ["cannot give", "swift.org"]) {
+            $0.compilers.append(.init(name: "swiftc", path: "/opt/swiftc", hasHooks: false))
+        },
+        Fake("debuginfod", .limited, ["--symbols"]) { $0.debuginfod = "https://debuginfod.example" },
+        Fake("program", .ok, ["1,100 of 1,200 functions"]) { $0.program = program { _ in } },
+        Fake("program", .no, ["not instrumented"]) {
+            $0.program = program { $0.refusal = "./prog: not instrumented" }
+        },
+        Fake("symbols", .ok, ["files and lines"]) { $0.program = program { _ in } },
+        Fake("symbols", .limited, ["no files", "-g"]) { $0.program = program { $0.hasLines = false } },
+        Fake("symbols", .limited, ["stripped", "--symbols"]) {
+            $0.program = program { ($0.functionCount, $0.hookedCount, $0.hasLines) = (0, 0, false) }
+        },
+    ]
+
+    @Test(arguments: fakes) func finds(_ fake: Fake) throws {
+        var facts = Self.well
+        fake.change(&facts)
+        let diagnosis = Diagnosis(facts)
+        let finding = try #require(diagnosis.findings.first { $0.subject == fake.subject })
+        #expect(finding.state == fake.state)
+        for word in fake.words { #expect("\(finding.text) \(finding.remedy ?? "")".contains(word), "\(finding)") }
+        // Whatever is not as it could be has a remedy, if there is one.
+        if finding.state != .ok, !["disk", "perf", "program"].contains(fake.subject) {
+            #expect(finding.remedy != nil)
+        }
+        #expect(diagnosis.isWell == (fake.state != .no))
+        // Nothing else is found to be different.
+        let others = Diagnosis(Self.well).findings.filter { $0.subject != fake.subject }
+        for other in others where other.subject != "gcc" || !facts.compilers.isEmpty {
+            #expect(diagnosis.findings.contains(other), "\(other)")
+        }
+    }
+
+    @Test func aMachineOnWhichNothingIsAmiss() {
+        let diagnosis = Diagnosis(Self.well)
+        #expect(diagnosis.isWell && diagnosis.findings.allSatisfy { $0.state == .ok && $0.remedy == nil })
+        #expect(Set(diagnosis.findings.map(\.subject)).count == diagnosis.findings.count)
+    }
+
+    @Test func factsOfAKernel() throws {
+        let directory = try TemporaryDirectory("doctor")
+        let made = try run(
+            "mkdir",
+            ["-p"]
+                + ["sys/devices/system/clocksource/clocksource0", "proc/sys/kernel/yama", "dev/shm"].map(directory.file)
+        )
+        #expect(made.status == 0)
+        _ = try directory.write("hpet\n", to: "sys/devices/system/clocksource/clocksource0/current_clocksource")
+        _ = try directory.write("-1\n", to: "proc/sys/kernel/perf_event_paranoid")
+        _ = try directory.write("2\n", to: "proc/sys/kernel/yama/ptrace_scope")
+        let facts = MachineFacts(root: directory.path, workingDirectory: directory.path)
+        #expect(facts.clockSource == "hpet" && facts.perfEventParanoid == -1 && facts.ptraceScope == 2)
+        #expect(facts.sharedMemory?.size == facts.disk?.size && (facts.disk?.size ?? 0) > 0)
+        let nothing = MachineFacts(root: directory.file("nothing"), workingDirectory: directory.file("nothing"))
+        #expect(nothing.clockSource == nil && nothing.perfEventParanoid == nil && nothing.ptraceScope == nil)
+        #expect(nothing.sharedMemory == nil && nothing.disk == nil)
+    }
+
+    @Test func textAndJSON() {
+        var facts = Self.well
+        facts.missingParts = ["/a\"b/libfathom.so"]
+        var bytes: [UInt8] = []
+        let writer = ByteWriter { piece in
+            bytes.append(contentsOf: piece)
+            return true
+        }
+        let report = DoctorReport(Diagnosis(facts))
+        report.writeText(to: writer)
+        report.writeJSON(to: writer)
+        writer.flush()
+        let text = String(decoding: bytes, as: UTF8.self)
+        #expect(
+            text.hasPrefix(
+                "no       runtime     missing: /a\"b/libfathom.so\n                     → install Fathom anew"))
+        #expect(
+            text.contains(
+                "\nok       clock       the processor's counter, which the kernel trusts (clock source tsc)\n"))
+        #expect(text.contains(#"{"ok":false,"findings":["#))
+        #expect(
+            text.contains(#"{"subject":"runtime","state":"no","text":"missing: /a\"b/libfathom.so","remedy":"install"#))
+        #expect(text.contains(#""subject":"clock","state":"ok""#) && text.hasSuffix(#""remedy":null}]}"# + "\n"))
+    }
+}
