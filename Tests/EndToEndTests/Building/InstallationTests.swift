@@ -1,0 +1,108 @@
+import TestSupport
+import Testing
+
+/// What Tools/install and Tools/package make of the products.
+@Suite struct InstallationTests {
+    private let directory: TemporaryDirectory
+
+    init() throws { directory = try TemporaryDirectory("installation") }
+
+    private func install(_ arguments: [String]) throws -> ProcessOutput {
+        try run("\(Binaries.repository)/Tools/install", arguments, seconds: 600)
+    }
+
+    private func files(_ path: String) throws -> [String] {
+        try run("find", [path, "-mindepth", "1", "-printf", "%P\n"]).stdout.split(separator: "\n").map(String.init)
+    }
+
+    /// It works where it is moved to, and goes without a trace.
+    @Test func movedAndRemoved() throws {
+        let prefix = directory.file("prefix")
+        let installed = try install(["--prefix", prefix, "--products", Fathom.products])
+        try #require(installed.status == 0, "\(installed.stderr)")
+        let names = try files(prefix)
+        for name in ["include/fathom.h", "share/man/man1/fathom-tree.1", "share/zsh/site-functions/_fathom"] {
+            #expect(names.contains(name), "\(names)")
+        }
+
+        let place = directory.file("another place")
+        #expect(try run("mv", [prefix, place]).status == 0)
+        for compiler in ["gcc", "clang"] {
+            let program = directory.file("fib-\(compiler)")
+            let built = try run(
+                compiler,
+                [
+                    "-static", "-pthread", "-finstrument-functions", "\(Binaries.sources)/fib.c", "-o", program,
+                    "-L\(place)/lib/fathom", "@\(place)/lib/fathom/libfathom.static",
+                ])
+            #expect(built.status == 0, "\(built.stderr)")
+            let session = directory.file("\(compiler).fathom")
+            let recorded = try run("\(place)/bin/fathom", ["record", "--quiet", "-o", session, "--", program, "10"])
+            #expect(recorded.status == 0 && recorded.stdout == "55\n", "\(recorded)")
+            #expect(try Dump(session).counts()["fib"] == 177)
+        }
+        // What is preloaded is found, too.
+        let session = directory.file("preloaded.fathom")
+        let program = try Binaries.instrumented("fib.c", .gccO2)
+        let recorded = try run("\(place)/bin/fathom", ["record", "--quiet", "-o", session, "--", program, "10"])
+        #expect(recorded.stdout == "55\n" && recorded.stderr.isEmpty)
+        #expect(try Dump(session).counts()["fib"] == 177)
+
+        #expect(try install(["--prefix", place, "--uninstall"]).status == 0)
+        #expect(try files(place).isEmpty)
+        let again = try install(["--prefix", place, "--uninstall"])
+        #expect(again.status == 1 && again.stderr.contains("nothing of Fathom's is installed in \(place)"))
+    }
+
+    /// What others have put beside it stays.
+    @Test func whatIsOfOthersStays() throws {
+        let prefix = directory.file("prefix")
+        #expect(try run("mkdir", ["-p", "\(prefix)/bin", "\(prefix)/lib"]).status == 0)
+        _ = try directory.write("other", to: "prefix/bin/other")
+        // A second installation replaces the first.
+        for _ in 1...2 {
+            #expect(try install(["--prefix", prefix, "--products", Fathom.products]).status == 0)
+        }
+        _ = try directory.write("theirs", to: "prefix/share/man/man1/other.1")
+        #expect(try install(["--prefix", prefix, "--uninstall"]).status == 0)
+        #expect(
+            try Set(files(prefix)) == [
+                "bin", "bin/other", "lib", "share", "share/man", "share/man/man1", "share/man/man1/other.1",
+            ])
+    }
+
+    @Test func wrongUse() throws {
+        let none = try install([])
+        #expect(none.status == 64 && none.stderr.contains("Tools/install --prefix DIR"))
+        let unknown = try install(["--prefix", directory.path, "--frob"])
+        #expect(unknown.status == 64 && unknown.stderr.contains("--frob"))
+        let empty = try install(["--prefix", directory.file("prefix"), "--products", directory.path])
+        #expect(empty.status == 1 && empty.stderr.contains("holds no fathom"))
+    }
+
+    /// The Debian package needs what every Debian has, and libdw, libelf and zlib: no Swift.
+    @Test(.enabled(if: ["dpkg-deb", "dpkg-shlibdeps"].allSatisfy(Toolchain.isInstalled)))
+    func packages() throws {
+        let made = try run(
+            "\(Binaries.repository)/Tools/package", ["--products", Fathom.products, directory.file("packages")],
+            seconds: 600)
+        try #require(made.status == 0, "\(made.stderr)")
+        let paths = made.stdout.split(separator: "\n").map(String.init)
+        try #require(paths.count == 2)
+        let depends = try run("dpkg-deb", ["--field", paths[1], "Depends"]).stdout
+        let needed = depends.split { ",\n".contains($0) }.map { String($0.split(separator: " ")[0]) }
+        #expect(Set(needed) == ["libc6", "libdw1", "libelf1", "libgcc-s1", "libstdc++6", "zlib1g"], "\(depends)")
+        let listing = try run("dpkg-deb", ["--contents", paths[1]]).stdout
+        for name in [
+            "/usr/bin/fathom", "/usr/lib/fathom/libfathom.so", "/usr/lib/fathom/libfathom.a", "/usr/include/fathom.h",
+            "/usr/share/man/man1/fathom-record.1.gz", "/usr/share/doc/fathom/copyright",
+            "/usr/share/bash-completion/completions/fathom", "/usr/share/zsh/vendor-completions/_fathom",
+            "/usr/share/fish/vendor_completions.d/fathom.fish",
+        ] { #expect(listing.contains(" .\(name)\n"), "\(name)") }
+        // The tarball runs where it is unpacked.
+        #expect(try run("tar", ["-C", directory.path, "-xJf", paths[0]]).status == 0)
+        let unpacked = paths[0].split(separator: "/").last!.dropLast(".tar.xz".count)
+        let doctor = try run("\(directory.path)/\(unpacked)/bin/fathom", ["doctor", "--format", "json"])
+        #expect(doctor.status == 0 && doctor.stdout.hasPrefix(#"{"ok":true,"#), "\(doctor)")
+    }
+}

@@ -1,0 +1,145 @@
+import TestSupport
+import Testing
+
+/// What helps people before they have read anything: help, the manual, completion, and the recipe for continuous
+/// integration.
+@Suite struct HelpTests {
+    private let directory: TemporaryDirectory
+
+    private static let program = """
+        #include <stdio.h>
+        #include <stdlib.h>
+        static int sum;
+        void leaf(int n) { sum += n; }
+        void work(int n) { for (int i = 0; i < n; i++) leaf(i); }
+        int main(int count, char **words) {
+            for (int i = 0; i < 20; i++) work(count > 1 ? atoi(words[1]) : 10);
+            printf("%d\\n", sum);
+        }
+
+        """
+
+    init() throws { directory = try TemporaryDirectory("help") }
+
+    /// Runs a line of a shell in the directory, with the `fathom` under test in PATH.
+    private func shell(_ line: String, seconds: Double = 120) throws -> ProcessOutput {
+        let path = "\(Fathom.products):\(Fathom.inherited(adding: [:])["PATH"] ?? "/usr/bin:/bin")"
+        var environment = Fathom.inherited(adding: ["PATH": path, "XDG_CACHE_HOME": directory.file("cache")])
+        environment["GITHUB_STEP_SUMMARY"] = nil
+        return try run(
+            "sh", ["-c", line], environment: environment, workingDirectory: directory.path, seconds: seconds)
+    }
+
+    private func writeProgram(into folder: String = "", _ text: String = HelpTests.program) throws {
+        _ = try directory.write(text, to: "\(folder)prog.c")
+        _ = try directory.write("prog: prog.c\n\t$(CC) -O1 -g -o prog prog.c\n", to: "\(folder)Makefile")
+    }
+
+    private func commands() throws -> [String] {
+        let help = try Fathom.run(["--help"]).stdout
+        let list = try #require(help.split(separator: "SUBCOMMANDS:\n").last)
+        let names = list.split(separator: "\n").compactMap { line -> String? in
+            guard line.hasPrefix("  "), !line.hasPrefix("   ") else { return nil }
+            return line.split(separator: " ").first.map(String.init)
+        }
+        #expect(names.count > 12 && names.contains("tree"))
+        return names
+    }
+
+    /// Every command has two examples, which fit a terminal and run as they are.
+    @Test func examples() throws {
+        try writeProgram()
+        _ = try directory.write(Self.program, to: "prog.cpp")
+        let made = try shell(
+            "fathom build -- make && for name in prog before after; do fathom record -q -o $name.fathom -- ./prog 10; done"
+        )
+        try #require(made.status == 0, "\(made.stderr)")
+        for command in try [""] + commands() {
+            let help = try shell("fathom help \(command)").stdout
+            let examples = help.split(separator: "\n").filter { $0.hasPrefix("  fathom ") && !$0.contains("[") }
+            #expect(examples.count >= 2, "\(help)")
+            for example in examples {
+                #expect(example.count <= 80 && example.hasPrefix("  fathom \(command)"))
+                let result = try shell(String(example))
+                #expect(result.status == 0, "\(example): \(result.stderr)")
+            }
+        }
+    }
+
+    /// A page for each command, with all that its help has.
+    @Test func manual() throws {
+        let made = try run(
+            "\(Binaries.repository)/Tools/make-manual", [Fathom.executable, directory.path, "2026-01-31"])
+        try #require(made.status == 0, "\(made.stderr)")
+        for name in try ["fathom"] + commands().map({ "fathom-\($0)" }) {
+            let page = try run("cat", [directory.file("\(name).1")]).stdout
+            #expect(page.hasPrefix(".TH \(name.uppercased().replacing("-", with: "\\-")) 1 2026-01-31"), "\(name)")
+            for heading in ["NAME", "SYNOPSIS", "OPTIONS", "EXIT STATUS", "EXAMPLES", "SEE ALSO"] {
+                #expect(page.contains("\n.SH \(heading)\n"), "\(name) has no \(heading)")
+            }
+        }
+        let tree = try run("cat", [directory.file("fathom-tree.1")]).stdout
+        for words in ["\\fB\\-F\\fR, \\fB\\-\\-filter\\fR", ".SH FILTERS", "\\fBfathom\\-report\\fR(1)"] {
+            #expect(tree.contains(words))
+        }
+    }
+
+    /// Bash offers sessions where they are wanted, and of the session named its functions and threads.
+    @Test func completion() throws {
+        try writeProgram()
+        let made = try shell(
+            "fathom build -- make && fathom record -q -- ./prog 10 && mkdir 'two words' && cp -r prog.fathom 'two words/a.fathom'"
+        )
+        try #require(made.status == 0, "\(made.stderr)")
+        #expect(
+            try run("\(Binaries.repository)/Tools/make-completion", [Fathom.executable, directory.path]).status == 0)
+        _ = try directory.write(
+            """
+            # As in a shell with the package bash-completion.
+            shopt -s extglob
+            . ./fathom.bash
+            COMP_LINE="$*"; COMP_POINT=${#COMP_LINE}; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMPREPLY=()
+            _fathom fathom "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD-1]}"
+            printf '%s\\n' "${COMPREPLY[@]}" | sort
+            """, to: "complete")
+        func complete(_ words: String) throws -> [String] {
+            let result = try shell("bash ./complete fathom \(words)")
+            #expect(result.stderr.isEmpty, "\(result.stderr)")
+            return result.stdout.split(separator: "\n").map(String.init)
+        }
+        #expect(try complete("exp") == ["export"])
+        #expect(try complete("c++ -") == complete("cc -"))
+        #expect(try complete("tree p") == ["prog.fathom"])
+        #expect(try complete("tree prog.fathom -F ''") == ["leaf", "main", "work"])
+        #expect(try complete("report prog.fathom --callers l") == ["leaf"])
+        #expect(try complete("tree prog.fathom --thread m") == ["main"])
+        #expect(try complete("tree prog.fathom --process p") == ["prog"])
+        // Where there is no session there are no functions, and nothing is said of it.
+        #expect(try complete("tree missing.fathom -F ''") == [])
+        for script in ["_fathom", "fathom.fish"] {
+            #expect(try run("grep", ["-qe", "---completion", directory.file(script)]).status == 0, "\(script)")
+        }
+    }
+
+    /// The recipe for continuous integration, as the page has it: quiet while calls stay, and a failure when they grow.
+    @Test func continuousIntegration() throws {
+        let page = try run("cat", ["\(Binaries.repository)/Documentation/continuous-integration.md"]).stdout
+        let recipe = try #require(page.split(separator: "```sh\n").dropFirst().first?.split(separator: "```").first)
+        _ = try directory.write(String(recipe), to: "recipe")
+        #expect(try shell("mkdir before after").status == 0)
+        try writeProgram(into: "before/")
+        try writeProgram(into: "after/")
+        let same = try shell("sh ./recipe", seconds: 300)
+        #expect(same.status == 0, "\(same.stderr)")
+        #expect(same.stdout.contains("\nwhole: "))
+
+        try writeProgram(into: "after/", Self.program.replacing("leaf(i)", with: "leaf(i), leaf(1)"))
+        let grown = try shell("touch -d '1 hour' after/prog.c && sh ./recipe", seconds: 300)
+        #expect(grown.status == 1)
+        #expect(grown.stderr.contains("'calls>10%' holds"), "\(grown.stderr)")
+        #expect(grown.stdout.contains("\n| function | verdict | calls | change | self |"))
+        let row = try #require(grown.stdout.split(separator: "\n").first { $0.contains("<code>leaf</code>") })
+        let cells = row.split(separator: "|").map { $0.filter { $0 != " " } }
+        #expect(cells.count == 10 && Int(cells[2]).map { "+\($0)" } == cells[3])
+    }
+}
