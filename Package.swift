@@ -18,6 +18,14 @@ let runtimeFlags = [
     "-frecord-gcc-switches", "-Xclang", "-mframe-pointer=none",
 ]
 
+// What a flame graph's page is made of; Sources/TraceReports/Flame/FlamePage.swift joins the script's modules.
+let flamePage =
+    ["flame.html", "flame.css", "picture.js"]
+    + [
+        "data", "words", "graph", "sums", "search", "colours", "labels", "painter", "bands", "view", "ruler", "tip",
+        "address", "table", "sandwich", "panel", "pointer", "keys", "page",
+    ].map { "\($0).js" }
+
 let package = Package(
     name: "fathom",
     products: [
@@ -69,12 +77,7 @@ let package = Package(
             linkerSettings: [.linkedLibrary("stdc++")]),
         .target(
             name: "TraceReports", dependencies: ["TraceAnalysis", "TraceText"],
-            resources: [
-                .embedInCode("Flame/FlamePage/flame.html"), .embedInCode("Flame/FlamePage/flame.css"),
-                .embedInCode("Flame/FlamePage/model.js"), .embedInCode("Flame/FlamePage/colours.js"),
-                .embedInCode("Flame/FlamePage/canvas.js"), .embedInCode("Flame/FlamePage/page.js"),
-                .embedInCode("Flame/FlamePage/picture.js"),
-            ], swiftSettings: strict),
+            resources: flamePage.map { .embedInCode("Flame/FlamePage/\($0)") }, swiftSettings: strict),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .target(name: "TraceExport", dependencies: ["CZlib", "TraceAnalysis", "TraceText"], swiftSettings: strict),
 

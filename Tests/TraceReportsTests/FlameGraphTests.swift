@@ -72,7 +72,8 @@ import TraceText
         let thread = session.processes[0].threads[0]
         calls.walk(thread, &chart)
         let graph = chart.graph(names: functions, options: FlameGraph.Options())
-        #expect(graph.frames.map(\.calls).reduce(0, +) == 8)
+        // Eight on its own stack, one on another.
+        #expect(graph.frames.map(\.calls).reduce(0, +) == 9)
         #expect(graph.frames[0].start == 0)
         #expect(graph.frames.allSatisfy { $0.start + $0.total <= graph.total })
     }
@@ -109,6 +110,7 @@ import TraceText
         for reference in ["src=", "href=", "http:", "https:", "@import", "fetch("] {
             #expect(!page.contains(reference))
         }
+        #expect(page.contains("content=\"default-src 'none'; script-src 'sha256-"))
     }
 
     @Test func namesAndTitlesCannotEndTheirElement() {
@@ -131,8 +133,8 @@ import TraceText
 
     @Test func kindsAreLanguages() {
         let graph = FlameGraph(tree, options: FlameGraph.Options())
-        #expect(Set(graph.kinds) == ["C", "C++"])
-        #expect(graph.modules.contains("program"))
+        #expect(graph.groups[.kind].map { Set($0.names) } == ["C", "C++"])
+        #expect(graph.groups[.module]?.names.contains("program") == true)
     }
 
     @Test func summingLosesNeitherTimeNorFrames() {
@@ -150,6 +152,46 @@ import TraceText
             #expect(roots(summed) == roots(graph))
             #expect(summed.frames.allSatisfy { Double($0.total) >= least || $0.function == FlameGraph.summed })
         }
+    }
+
+    /// A chart of all threads: a band for each, which holds its calls, and none is summed away.
+    @Test func everyThreadIsABand() {
+        let resolver = FunctionResolver(tree.functions)
+        let calls = CallTree(of: session, resolver: resolver, filter: TreeFilter(), layout: FlameChart.layout)
+        var chart = FlameChart()
+        let threads = session.processes.flatMap(\.threads)
+        for thread in threads { calls.walk(thread, &chart) }
+        let graph = chart.graph(names: tree.functions, options: FlameGraph.Options())
+        let bands = graph.frames.filter { graph.band(of: $0) != nil }
+        #expect(threads.count > 1 && bands.count == graph.timeline?.bands.count && bands.count >= threads.count)
+        #expect(bands.compactMap { graph.band(of: $0) } == Array(bands.indices))
+        #expect(bands.allSatisfy { $0.depth == 0 })
+        #expect(Set(graph.timeline?.bands.map(\.name) ?? []).count == bands.count)
+        var band = bands[0]
+        for frame in graph.frames {
+            if graph.band(of: frame) != nil { band = frame }
+            #expect(frame.start >= band.start && frame.start + frame.total <= band.start + band.total)
+        }
+        let summed = graph.summing(narrowerThan: 1_000_000_000_000)
+        #expect(summed.frames.filter { summed.band(of: $0) != nil }.count == bands.count)
+        let picture = text { graph.writeSVG(to: $0) }
+        for band in graph.timeline?.bands ?? [] { #expect(picture.contains(">\(band.name)</text>")) }
+    }
+
+    /// The step of own time's colours grows with it, and the longest has the last.
+    @Test func ownTimeHasSteps() {
+        let graph = FlameGraph(tree, options: FlameGraph.Options())
+        let steps = graph.frames.sorted { $0.selfTime < $1.selfTime }.map(graph.ownTimeStep)
+        #expect(steps == steps.sorted() && steps.last == FlamePalette.stepCount)
+    }
+
+    @Test(arguments: FlameGraph.Colouring.allCases) func picturesHaveEveryColouring(_ colouring: FlameGraph.Colouring) {
+        var options = FlameGraph.Options()
+        options.colouring = colouring
+        let picture = text { FlameGraph(tree, options: options).writeSVG(to: $0) }
+        let classes = Set(picture.split(separator: "<rect class=\"").dropFirst().map { $0.prefix { $0 != "\"" } })
+        #expect(classes.count > 1)
+        for each in classes { #expect(picture.contains(".\(each){fill:#")) }
     }
 
     @Test func thePictureSumsWhatIsTooNarrow() {

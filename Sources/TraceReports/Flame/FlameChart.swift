@@ -1,7 +1,8 @@
 public import TraceAnalysis
 public import TraceFile
 
-/// Collects the calls of one thread's own stack for a flame chart. The thread's other lanes run at times of their own.
+/// Collects the calls, marks and counters of threads for a flame chart. Every thread, each of its other stacks and every task
+/// is a band of rows.
 public struct FlameChart: TreeVisitor {
     /// How the call tree is to be walked: every call by itself.
     public static var layout: TreeLayout {
@@ -10,35 +11,139 @@ public struct FlameChart: TreeVisitor {
         return layout
     }
 
-    private var frames: [FlameGraph.Frame] = []
-    private var isOwnStack = true
+    private struct Stack {
+        var thread: ThreadLabel
+        var lane: UInt32
+        var frames: [FlameGraph.Frame] = []
+        var events: [TreeEvent] = []
+    }
+
+    private var stacks: [Stack] = []
+    private var thread: TracedThread?
+    private var lane: UInt32 = 0
+    private var hasStack = false
 
     public init() {}
 
-    /// The chart, from the first call's start to the last one's end.
+    /// The chart, from what came first to the last call's end.
+    ///
+    /// - Complexity: O(calls), and O(n log n) for marks and values of counters.
     public func graph(names: FunctionTable, options: FlameGraph.Options) -> FlameGraph {
         // Not the first frame's: in a damaged recording, time may go back.
-        let origin = frames.lazy.map(\.start).min() ?? 0
-        var moved = frames
+        let origin =
+            stacks.lazy.flatMap { [$0.frames.lazy.map(\.start).min(), $0.events.lazy.map(\.moment).min()] }
+            .compactMap(\.self).min() ?? 0
+        let hasBands = stacks.count > 1 || stacks.contains { !$0.events.isEmpty }
+        var frames: [FlameGraph.Frame] = []
+        frames.reserveCapacity(stacks.reduce(0) { $0 + $1.frames.count + 1 })
         var total: UInt64 = 0
-        for index in moved.indices {
-            moved[index].start -= origin
-            total = max(total, moved[index].start &+ moved[index].total)
+        for (index, stack) in stacks.enumerated() {
+            let header = frames.count
+            if hasBands {
+                frames.append(
+                    FlameGraph.Frame(
+                        function: FlameGraph.band(index), depth: 0, calls: 0, start: .max, total: 0, selfTime: 0))
+            }
+            var (first, last) = (UInt64.max, UInt64(0))
+            for moment in stack.events.lazy.map({ $0.moment - origin }) {
+                first = min(first, moment)
+                last = max(last, moment)
+            }
+            for frame in stack.frames {
+                var frame = frame
+                frame.start -= origin
+                if hasBands { frame.depth += 1 }
+                first = min(first, frame.start)
+                last = max(last, frame.start &+ frame.total)
+                frames.append(frame)
+            }
+            total = max(total, last)
+            if hasBands {
+                frames[header].start = first
+                frames[header].total = last - first
+            }
         }
-        return FlameGraph(moved, total: total, isTimeOrder: true, names: names, options: options)
+        let timeline = FlameTimeline(origin: origin, bands: hasBands ? bands(origin) : [])
+        return FlameGraph(frames, total: total, timeline: timeline, names: names, options: options)
+    }
+
+    /// The stacks by name, with marks where they were made, and every counter in the first band of its process.
+    private func bands(_ origin: UInt64) -> [FlameTimeline.Band] {
+        let hasProcesses = stacks.contains { $0.thread.process !== stacks[0].thread.process }
+        var bands: [FlameTimeline.Band] = []
+        /// By process: its first band, and the places of its counters there.
+        var counters: [UInt32: (band: Int, places: [String: Int])] = [:]
+        for stack in stacks {
+            var band = FlameTimeline.Band(name: FlameChart.name(of: stack, withProcess: hasProcesses))
+            for event in stack.events where event.value == nil {
+                band.marks.append((event.name, event.moment - origin))
+            }
+            let process = stack.thread.process.index
+            if counters[process] == nil { counters[process] = (bands.count, [:]) }
+            bands.append(band)
+            for event in stack.events {
+                guard let value = event.value, let (home, places) = counters[process] else { continue }
+                let place = places[event.name] ?? bands[home].counters.count
+                if places[event.name] == nil {
+                    counters[process]!.places[event.name] = place
+                    bands[home].counters.append(FlameTimeline.Counter(name: event.name))
+                }
+                bands[home].counters[place].points.append((event.moment - origin, value))
+            }
+        }
+        for band in bands.indices {
+            bands[band].marks.sort { $0.moment < $1.moment }
+            for place in bands[band].counters.indices {
+                bands[band].counters[place].points.sort { $0.moment < $1.moment }
+            }
+        }
+        return bands
+    }
+
+    /// `worker 4242`, `task 12`, `zstd 4240 · main 4240`.
+    private static func name(of stack: Stack, withProcess: Bool) -> String {
+        let thread = stack.thread
+        var name = ""
+        if withProcess { name = "\(thread.process.programName) \(thread.process.pid) · " }
+        if let task = thread.task {
+            name += "task \(task)"
+        } else {
+            let own = thread.tid == thread.process.pid ? "main" : thread.name.isEmpty ? "thread" : thread.name
+            name += "\(own) \(thread.tid)"
+        }
+        return stack.lane == 0 ? name : "\(name) · stack \(stack.lane)"
     }
 
     public var wantsMore: Bool { true }
     public mutating func begin(_ process: TracedProcess) {}
-    public mutating func begin(_ thread: TracedThread, in space: AddressSpace) {}
-    public mutating func begin(lane: UInt32) { isOwnStack = lane == 0 }
+
+    public mutating func begin(_ thread: TracedThread, in space: AddressSpace) {
+        self.thread = thread
+        begin(lane: 0)
+    }
+
+    public mutating func begin(lane: UInt32) {
+        self.lane = lane
+        hasStack = false
+    }
 
     public mutating func enter(_ call: TreeCall) {
-        guard isOwnStack else { return }
-        frames.append(
+        beginStack()
+        stacks[stacks.count - 1].frames.append(
             FlameGraph.Frame(
                 function: call.function, depth: call.depth, calls: call.calls, start: call.start, total: call.total,
                 selfTime: call.selfTime))
+    }
+
+    public mutating func show(_ event: TreeEvent) {
+        beginStack()
+        stacks[stacks.count - 1].events.append(event)
+    }
+
+    private mutating func beginStack() {
+        guard !hasStack, let thread else { return }
+        stacks.append(Stack(thread: ThreadLabel(thread), lane: lane))
+        hasStack = true
     }
 
     public mutating func leave(_ call: TreeCall) {}

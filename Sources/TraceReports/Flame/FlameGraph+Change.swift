@@ -9,8 +9,8 @@ extension FlameGraph {
         var calls: UInt64
         var total: UInt64
         var selfTime: UInt64
-        /// How much its own time has changed, as part of the greatest change: -``FlamePalette/changeSteps`` is it,
-        /// shorter; 0 is nothing, or nothing beyond noise.
+        /// How much its own time has changed: ±``FlamePalette/stepCount`` for the greatest change, but fewer where even that
+        /// is small beside the whole; 0 for no change, or none beyond noise.
         var step: Int
     }
 
@@ -35,7 +35,13 @@ extension FlameGraph {
             let own = rows[index].map { DiffReport.nanoseconds($0.total.sample.after) } ?? 0
             widths[index] = max(own, callees[index].reduce(0) { $0 &+ widths[$1] })
         }
-        let greatest = rows.reduce(0) { max($0, $1.map { abs(FlameGraph.ownChange($0, comparison)) } ?? 0) }
+        let totals = (
+            before: DiffReport.nanoseconds(comparison.whole.total.sample.before),
+            after: DiffReport.nanoseconds(comparison.whole.total.sample.after)
+        )
+        // A change of less than a twentieth of the whole never has the strongest colour, even if it is the greatest.
+        let least = Double(max(totals.before, totals.after)) / 20
+        let greatest = rows.reduce(least) { max($0, $1.map { abs(FlameGraph.ownChange($0, comparison)) } ?? 0) }
 
         var frames: [Frame] = []
         /// Paths still to be placed, the next one last, each with where it begins and its depth.
@@ -57,7 +63,7 @@ extension FlameGraph {
                 total: widths[path], selfTime: DiffReport.nanoseconds(row.selfTime.sample.after))
             let change = FlameGraph.ownChange(row, comparison)
             let part = greatest > 0 ? change / greatest : 0
-            let step = (abs(part) * Double(FlamePalette.changeSteps)).rounded(.up)
+            let step = (abs(part) * Double(FlamePalette.stepCount)).rounded(.up)
             frame.before = Before(
                 calls: UInt64(row.calls.sample.before.rounded()),
                 total: DiffReport.nanoseconds(row.total.sample.before),
@@ -66,7 +72,8 @@ extension FlameGraph {
             place(callees[path], from: start, depth: depth + 1)
         }
         let total = frames.reduce(0 as UInt64) { $1.depth == 0 ? $0 &+ $1.total : $0 }
-        self.init(frames, total: total, isTimeOrder: false, names: comparison.functions, options: options)
+        self.init(frames, total: total, timeline: nil, names: comparison.functions, options: options)
+        self.totals = totals
     }
 
     /// By how much a path's own time has changed, in ns; 0 for what may be noise.
@@ -81,13 +88,7 @@ extension FlameGraph {
     // MARK: Page
 
     func writeChanges(to writer: ByteWriter) {
-        writer.write(",\n\"changes\":{\"steps\":\(FlamePalette.changeSteps),\"palette\":{")
-        let steps = Array(-FlamePalette.changeSteps...FlamePalette.changeSteps)
-        for isDark in [false, true] {
-            writer.write(isDark ? ",\"dark\":" : "\"light\":" as StaticString)
-            list(steps, writer) { writer.write(embedded: FlamePalette.colour(change: $0, isDark: isDark)) }
-        }
-        writer.write("},\n\"frames\":" as StaticString)
+        writer.write(",\n\"changes\":{\"totals\":[\(totals?.before ?? 0),\(totals?.after ?? 0)],\"frames\":")
         list(frames, writer) { frame in
             let before = frame.before ?? Before(calls: 0, total: 0, selfTime: 0, step: 0)
             for number in [before.calls, before.total, before.selfTime] {
@@ -105,14 +106,6 @@ extension FlameGraph {
         frame.before.map { $0.step < 0 ? "d\(-$0.step)" : "u\($0.step)" }
     }
 
-    func writeChangeStyle(isDark: Bool, to writer: ByteWriter) {
-        guard isDifferential else { return }
-        for step in -FlamePalette.changeSteps...FlamePalette.changeSteps {
-            let name = step < 0 ? "d\(-step)" : "u\(step)"
-            writer.write(".\(name){fill:\(FlamePalette.colour(change: step, isDark: isDark))}")
-        }
-    }
-
     func writeChange(of frame: Frame, to writer: ByteWriter) {
         guard let before = frame.before else { return }
         guard before.calls + before.total > 0 else { return writer.write("\nbefore: not there" as StaticString) }
@@ -120,21 +113,5 @@ extension FlameGraph {
         writer.write(time: before.total)
         writer.write(", self " as StaticString)
         writer.write(time: before.selfTime)
-    }
-}
-
-extension FlamePalette {
-    /// Steps from no change to the greatest, in either direction.
-    static let changeSteps = 8
-
-    /// Red where time was added, blue where it was saved. These can be told apart also without seeing red and green as
-    /// different.
-    static func colour(change step: Int, isDark: Bool) -> String {
-        let part = abs(step) * 100 / changeSteps
-        let hue = step < 0 ? 212 : 12
-        let saturation = step == 0 ? 0 : 45 + part * 45 / 100
-        return isDark
-            ? "hsl(\(hue) \(saturation)% \(26 + part * 14 / 100)%)"
-            : "hsl(\(hue) \(saturation)% \(90 - part * 24 / 100)%)"
     }
 }

@@ -2,55 +2,69 @@ internal import TraceAnalysis
 public import TraceText
 
 extension FlameGraph {
-    /// Writes a page that needs nothing but itself: styles, script and data are inside.
+    /// Writes a page that needs nothing but itself: styles, script and data are inside. Its content security policy
+    /// (https://www.w3.org/TR/CSP3) lets it load nothing, and run no script but its own.
     public func writeHTML(to writer: ByteWriter) {
         writer.write("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n" as StaticString)
+        let policy = "default-src 'none'; script-src '\(FlamePage.scriptSum)'; style-src '\(FlamePage.styleSum)'"
+        writer.write("<meta http-equiv=\"Content-Security-Policy\" content=\"\(policy); base-uri 'none'\">\n")
         writer.write("<meta name=\"viewport\" content=\"width=device-width\">\n<title>" as StaticString)
         writer.write(markup: options.title)
-        writer.write("</title>\n<style>\n" as StaticString)
-        writer.write(PackageResources.flame_css)
+        writer.write("</title>\n<style>" as StaticString)
+        writer.write(FlamePage.style)
         writer.write("</style>\n</head>\n<body>\n" as StaticString)
         writer.write(PackageResources.flame_html)
         writer.write("<script type=\"application/json\" id=\"data\">\n" as StaticString)
         writeData(to: writer)
-        writer.write("\n</script>\n<script>\n" as StaticString)
-        writer.write(PackageResources.model_js)
-        writer.write(PackageResources.colours_js)
-        writer.write(PackageResources.canvas_js)
-        writer.write(PackageResources.page_js)
+        writer.write("\n</script>\n<script>" as StaticString)
+        writer.write(FlamePage.script)
         writer.write("</script>\n</body>\n</html>\n" as StaticString)
     }
 
-    /// The data that `model.js` and `colours.js` read.
+    /// Writes the data that `data.js` reads.
     private func writeData(to writer: ByteWriter) {
-        writer.write(
-            "{\"inverted\":\(options.isInverted),\"colour\":\"\(isDifferential ? "change" : options.colouring.rawValue)\",\n"
-        )
-        writer.write("\"order\":\"\(isTimeOrder ? "time" : "paths")\",\n")
+        let colouring = isDifferential ? "change" : options.colouring.rawValue
+        writer.write("{\"inverted\":\(options.isInverted),\"colour\":\"\(colouring)\",\"total\":\(total),\n")
         writer.write("\"names\":" as StaticString)
         list(functions, writer) { writer.write(embedded: names[$0].name) }
-        writer.write(",\n\"modules\":" as StaticString)
-        list(modules, writer) { writer.write(embedded: $0) }
-        writer.write(",\n\"kinds\":" as StaticString)
-        list(kinds, writer) { writer.write(embedded: $0) }
-        writer.write(",\n\"module\":" as StaticString)
-        list(moduleOf, writer) { writer.write(decimal: UInt64($0)) }
-        writer.write(",\n\"kind\":" as StaticString)
-        list(kindOf, writer) { writer.write(decimal: UInt64($0)) }
+        writer.write(",\n\"labels\":" as StaticString)
+        list(functions, writer) { function in
+            let name = names[function].name
+            let label = FlameLabel.folded(name)
+            if label == name { writer.write("0" as StaticString) } else { writer.write(embedded: label) }
+        }
+        writer.write(",\n\"lines\":" as StaticString)
+        list(functions, writer) { function in
+            let place = names[function]
+            writer.write(decimal: UInt64(place.file == nil ? 0 : max(place.line, 0)))
+        }
         writer.write(",\n\"shades\":" as StaticString)
         list(shades, writer) { writer.write(decimal: UInt64($0)) }
-        writer.write(",\n\"palette\":{" as StaticString)
+        writer.write(",\n\"noFile\":" as StaticString)
+        writer.write(embedded: FlameGroups.noFile)
+        writer.write(",\n\"groups\":{" as StaticString)
+        for (index, grouping) in Colouring.groupings.enumerated() {
+            guard let groups = groups[grouping] else { continue }
+            writer.write("\(index > 0 ? ",\n" : "")\"\(grouping.rawValue)\":{\"names\":")
+            list(groups.names, writer) { writer.write(embedded: $0) }
+            writer.write(",\"of\":" as StaticString)
+            list(groups.of, writer) { writer.write(decimal: UInt64($0)) }
+            writer.write("}" as StaticString)
+        }
+        writer.write("},\n\"ownTimeSteps\":" as StaticString)
+        list(ownTimeSteps, writer) { writer.write(decimal: $0) }
+        writer.write(",\n\"palette\":{\"light\":" as StaticString)
         writePalette(isDark: false, to: writer)
-        writer.write(",\n" as StaticString)
+        writer.write(",\n\"dark\":" as StaticString)
         writePalette(isDark: true, to: writer)
-        writer.write("},\n\"total\":" as StaticString)
-        writer.write(decimal: total)
+        writer.write("}" as StaticString)
+        if let timeline { write(timeline, to: writer) }
         writer.write(",\n\"frames\":" as StaticString)
         list(frames, writer) { frame in
-            if frame.function == FlameGraph.summed {
-                writer.write("-1" as StaticString)
-            } else {
+            if frame.function < numbers.count {
                 writer.write(decimal: UInt64(numbers[Int(frame.function)]))
+            } else {
+                writer.write("-\(band(of: frame).map { 3 + $0 } ?? 1)")
             }
             for number in [UInt64(frame.depth), frame.calls, frame.start, frame.total, frame.selfTime] {
                 writer.write(byte: UInt8(ascii: ","))
@@ -61,13 +75,51 @@ extension FlameGraph {
         writer.write("}" as StaticString)
     }
 
+    /// Every colour with that of its border.
     private func writePalette(isDark: Bool, to writer: ByteWriter) {
-        writer.write(isDark ? "\"dark\":" : "\"light\":" as StaticString)
-        list(Array(0..<max(modules.count, kinds.count)), writer) { group in
-            list(Array(0..<FlamePalette.shadeCount), writer) { shade in
-                writer.write(embedded: FlamePalette.colour(group: group, shade: shade, isDark: isDark))
-            }
+        func write(_ colours: [FlameColour]) {
+            list(colours, writer) { writer.write("[\"\($0.css)\",\"\($0.edge.css)\"]") }
         }
+        let groupCount = min(groups.values.map(\.names.count).max() ?? 0, FlamePalette.groupCount)
+        writer.write("{\"groups\":" as StaticString)
+        list(Array(0..<groupCount), writer) { group in
+            write((0..<FlamePalette.shadeCount).map { FlamePalette.colour(group: group, shade: $0, isDark: isDark) })
+        }
+        let steps = FlamePalette.stepCount
+        writer.write(",\"self\":" as StaticString)
+        write((0...steps).map { FlamePalette.colour(ownTime: $0, isDark: isDark) })
+        writer.write(",\"change\":" as StaticString)
+        write((-steps...steps).map { FlamePalette.colour(change: $0, isDark: isDark) })
+        let (plain, matched) = (FlamePalette.plain(isDark: isDark), FlamePalette.matched(isDark: isDark))
+        writer.write(",\"plain\":[\"\(plain.css)\",\"\(plain.edge.css)\"]")
+        writer.write(",\"matched\":[\"\(matched.css)\",\"\(matched.edge.css)\"]")
+        writer.write(",\"ink\":\"\(FlamePalette.ink(isDark: isDark).css)\"}")
+    }
+
+    private func write(_ timeline: FlameTimeline, to writer: ByteWriter) {
+        let began = options.began &+ timeline.origin
+        writer.write(",\n\"time\":{\"origin\":\(timeline.origin)")
+        writer.write(",\"began\":[\(began / 1_000_000_000),\(began % 1_000_000_000)],\"bands\":")
+        list(timeline.bands, writer) { band in
+            writer.write("{\"name\":" as StaticString)
+            writer.write(embedded: band.name)
+            writer.write(",\"marks\":" as StaticString)
+            list(band.marks, writer) { mark in
+                writer.write("[\(mark.moment),")
+                writer.write(embedded: mark.name)
+                writer.write("]" as StaticString)
+            }
+            writer.write(",\"counters\":" as StaticString)
+            list(band.counters, writer) { counter in
+                writer.write("{\"name\":" as StaticString)
+                writer.write(embedded: counter.name)
+                writer.write(",\"points\":" as StaticString)
+                list(counter.points, writer) { writer.write("\($0.moment),\($0.value.json)") }
+                writer.write("}" as StaticString)
+            }
+            writer.write("}" as StaticString)
+        }
+        writer.write("}" as StaticString)
     }
 
     func list<Element>(_ elements: [Element], _ writer: ByteWriter, _ write: (Element) -> Void) {

@@ -24,7 +24,8 @@ extension FlameGraph {
 
     /// Writes everything but the end of the document.
     private func writePicture(to writer: ByteWriter) {
-        let rows = Int((frames.map(\.depth).max() ?? 0) + 1)
+        let places = rowsOfFrames()
+        let rows = (places.max() ?? 0) + 1
         let height = (rows + 1) * FlameGraph.rowHeight + 8
         writer.write("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 1200 \(height)\" width=\"1200\"")
         writer.write(" height=\"\(height)\" font-family=\"ui-monospace, DejaVu Sans Mono, monospace\"")
@@ -36,56 +37,95 @@ extension FlameGraph {
         // Without a rectangle of its own, the picture is transparent where no browser shows it.
         writer.write("</style>\n<rect class=\"b\" width=\"1200\" height=\"\(height)\"/>\n")
         writer.write("<text x=\"4\" y=\"\(FlameGraph.rowHeight - 4)\">")
-        writer.write(markup: options.title)
+        // Both totals of a differential graph have room behind the title.
+        let letters = Int((FlameGraph.width - 8) / FlameGraph.letter) - (totals == nil ? 0 : 32)
+        writer.write(markup: FlameLabel.fitted(options.title, letters: letters))
+        if let totals {
+            writer.write(" · total " as StaticString)
+            writer.write(time: totals.before)
+            writer.write(" → " as StaticString)
+            writer.write(time: totals.after)
+        }
         writer.write("</text>\n" as StaticString)
         let scale = FlameGraph.width / Double(max(total, 1))
-        for frame in frames { write(frame, scale, rows, writer) }
+        for (frame, place) in zip(frames, places) {
+            // The first row is the title's.
+            write(frame, scale, row: 1 + (options.isInverted ? rows - 1 - place : place), writer)
+        }
+    }
+
+    /// By frame, its row from the root on: bands of a chart lie one below the other.
+    private func rowsOfFrames() -> [Int] {
+        var (base, used) = (0, 0)
+        return frames.map { frame in
+            if band(of: frame) != nil { base = used }
+            let row = base + Int(frame.depth)
+            used = max(used, row + 1)
+            return row
+        }
     }
 
     private func writeStyle(to writer: ByteWriter) {
-        let used = Set(functions.indices.map { [groupOf($0), shades[$0]] }).sorted { $0.lexicographicallyPrecedes($1) }
+        var used: [String: Frame] = [:]
+        for frame in frames { used[style(of: frame)] = frame }
         for isDark in [false, true] {
+            let (paper, ink) = (FlamePalette.paper(isDark: isDark), FlamePalette.ink(isDark: isDark))
             writer.write(isDark ? "\n@media(prefers-color-scheme:dark){" : "text{pointer-events:none}" as StaticString)
-            writer.write(isDark ? ".b{fill:#16171a}text{fill:#f4f4f6}" : ".b{fill:#fff}text{fill:#17171a}")
-            writer.write(isDark ? ".n{fill:#3a3c43}" : ".n{fill:#dcdce2}" as StaticString)
-            for style in used {
-                let colour = FlamePalette.colour(group: style[0], shade: style[1], isDark: isDark)
-                writer.write(".g\(style[0])-\(style[1]){fill:\(colour)}")
+            writer.write(".b{fill:\(paper.css)}text{fill:\(ink.css)}")
+            for (style, frame) in used.sorted(by: { $0.key < $1.key }) {
+                writer.write(".\(style){fill:\(colour(of: frame, isDark: isDark).css)}")
             }
-            writeChangeStyle(isDark: isDark, to: writer)
         }
         writer.write("}" as StaticString)
     }
 
-    private func write(_ frame: Frame, _ scale: Double, _ rows: Int, _ writer: ByteWriter) {
-        let isSummed = frame.function == FlameGraph.summed
-        let number = isSummed ? 0 : Int(numbers[Int(frame.function)])
-        let style = isSummed ? "n" : changeStyle(of: frame) ?? "g\(groupOf(number))-\(shades[number])"
+    /// The name of a frame's colour.
+    private func style(of frame: Frame) -> String {
+        guard frame.function < numbers.count else { return "n" }
+        if let change = changeStyle(of: frame) { return change }
+        let number = Int(numbers[Int(frame.function)])
+        return groups[options.colouring].map { "g\($0.of[number])-\(shades[number])" } ?? "o\(ownTimeStep(frame))"
+    }
+
+    private func colour(of frame: Frame, isDark: Bool) -> FlameColour {
+        guard frame.function < numbers.count else { return FlamePalette.plain(isDark: isDark) }
+        if let before = frame.before { return FlamePalette.colour(change: before.step, isDark: isDark) }
+        let number = Int(numbers[Int(frame.function)])
+        return groups[options.colouring].map {
+            FlamePalette.colour(group: $0.of[number], shade: shades[number], isDark: isDark)
+        } ?? FlamePalette.colour(ownTime: ownTimeStep(frame), isDark: isDark)
+    }
+
+    private func write(_ frame: Frame, _ scale: Double, row: Int, _ writer: ByteWriter) {
         let x = Double(frame.start) * scale
         let width = max(Double(frame.total) * scale, FlameGraph.narrowest)
         let seen = width > 2 ? width - 0.5 : width
-        // The first row is the title's.
-        let row = 1 + (options.isInverted ? rows - 1 - Int(frame.depth) : Int(frame.depth))
         let top = row * FlameGraph.rowHeight + 4
-        writer.write("<rect class=\"\(style)\" x=\"\(FlameGraph.rounded(x))\" y=\"\(top)\"")
+        writer.write("<rect class=\"\(style(of: frame))\" x=\"\(FlameGraph.rounded(x))\" y=\"\(top)\"")
         writer.write(" width=\"\(FlameGraph.rounded(seen))\" height=\"\(FlameGraph.rowHeight - 1)\"><title>")
-        guard !isSummed else {
+        if frame.function == FlameGraph.summed {
             writer.write("\(frame.calls) \(frame.calls == 1 ? "frame" : "frames") too narrow to show: total ")
             write(share: frame.selfTime, writer)
             return writer.write("</title></rect>\n" as StaticString)
         }
-        let name = names[frame.function].name
+        let band = band(of: frame)
+        let name = band.flatMap { timeline?.bands[$0].name } ?? names[frame.function].name
         writer.write(markup: name)
-        writer.write("\n\(frame.calls) \(frame.calls == 1 ? "call" : "calls"), total ")
-        write(share: frame.total, writer)
-        writer.write(", self " as StaticString)
-        write(share: frame.selfTime, writer)
-        writeChange(of: frame, to: writer)
+        if band == nil {
+            writer.write("\n\(frame.calls) \(frame.calls == 1 ? "call" : "calls"), total ")
+            write(share: frame.total, writer)
+            writer.write(", self " as StaticString)
+            write(share: frame.selfTime, writer)
+            writeChange(of: frame, to: writer)
+        }
         writer.write("</title></rect>\n" as StaticString)
-        let letters = Int((width - 6) / FlameGraph.letter)
+        // The name of a thread stands at the left, however short the thread was there.
+        let room = band == nil ? width : FlameGraph.width
+        let letters = Int((room - 6) / FlameGraph.letter)
         guard letters > 2 else { return }
-        writer.write("<text x=\"\(FlameGraph.rounded(x + 3))\" y=\"\(top + FlameGraph.rowHeight - 5)\">")
-        writer.write(markup: name.count > letters ? name.prefix(letters - 1) + "…" : name)
+        let left = band == nil ? FlameGraph.rounded(x + 3) : 3
+        writer.write("<text x=\"\(left)\" y=\"\(top + FlameGraph.rowHeight - 5)\">")
+        writer.write(markup: FlameLabel.fitted(FlameLabel.folded(name), letters: letters))
         writer.write("</text>\n" as StaticString)
     }
 
@@ -95,8 +135,6 @@ extension FlameGraph {
         let hundredths = Int((10_000 * Double(time) / Double(max(total, 1))).rounded())
         writer.write(" (\(hundredths / 100).\(hundredths % 100 / 10)\(hundredths % 10) %)")
     }
-
-    private func groupOf(_ number: Int) -> Int { options.colouring == .module ? moduleOf[number] : kindOf[number] }
 
     private static func rounded(_ number: Double) -> Double { (number * 100).rounded() / 100 }
 }

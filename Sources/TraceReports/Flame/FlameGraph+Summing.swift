@@ -18,7 +18,7 @@ extension FlameGraph {
                 continue
             }
             skipped = nil
-            guard Double(frame.total) < least else {
+            guard Double(frame.total) < least, band(of: frame) == nil else {
                 close()
                 kept.append(frame)
                 continue
@@ -39,6 +39,8 @@ extension FlameGraph {
             }
         }
         close()
-        return FlameGraph(kept, total: total, isTimeOrder: isTimeOrder, names: names, options: options)
+        var graph = FlameGraph(kept, total: total, timeline: timeline, names: names, options: options)
+        graph.totals = totals
+        return graph
     }
 }

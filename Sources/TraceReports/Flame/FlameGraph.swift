@@ -6,7 +6,7 @@ internal import TraceFile
 public struct FlameGraph {
     /// A rectangle of the graph.
     struct Frame {
-        /// Id in the ``FunctionTable``, or `summed`.
+        /// Id in the ``FunctionTable``, `summed`, or a `band(_:)`.
         var function: UInt32
         /// Roots are depth 0.
         var depth: UInt32
@@ -23,7 +23,12 @@ public struct FlameGraph {
 
     /// What frames are coloured by.
     public enum Colouring: String, CaseIterable, Sendable {
-        case module, kind
+        case module, kind, file, namespace
+        /// By own time: the more, the stronger.
+        case `self`
+
+        /// Those that colour functions by the group that they are in.
+        static let groupings: [Colouring] = [.module, .kind, .file, .namespace]
     }
 
     public struct Options: Sendable {
@@ -33,30 +38,37 @@ public struct FlameGraph {
         public var isInverted = false
         /// In ns: paths that took less are left out, with what is below them.
         public var minTotal: UInt64 = 0
+        /// When the session began, in ns since 1970: what a chart tells the time of day by.
+        public var began: UInt64 = 0
 
         public init() {}
     }
 
     /// Stands in place of a function for a frame that stands for several, see `summing(narrowerThan:)`.
     static let summed = UInt32.max
+    /// Stands in place of a function for the row that begins band `index` of a chart, which lasts as long as its calls.
+    static func band(_ index: Int) -> UInt32 { summed - 1 - UInt32(index) }
 
     let names: FunctionTable
     let options: Options
+    /// What a flame chart shows besides calls; nil of a flame graph.
+    let timeline: FlameTimeline?
     /// Whether frames are calls, each where it was in time.
-    let isTimeOrder: Bool
+    var isTimeOrder: Bool { timeline != nil }
     /// In pre-order.
     let frames: [Frame]
     /// By function id: the function's number in `functions`, or -1 for a function that is not shown.
     let numbers: [Int32]
     /// Ids of the functions that are shown.
     let functions: [UInt32]
-    /// By number: what colours the function, as an index in `modules` and `kinds`.
-    let moduleOf: [Int]
-    let modules: [String]
-    let kindOf: [Int]
-    let kinds: [String]
+    /// The groups that colour functions.
+    let groups: [Colouring: FlameGroups]
     /// By number: the function's shade of its group's colour.
     let shades: [Int]
+    /// The own time in ns, in increasing order, from which on a frame has steps 1, 2, ... of own time's colours.
+    let ownTimeSteps: [UInt64]
+    /// The totals before and after, in ns, in a differential flame graph.
+    var totals: (before: UInt64, after: UInt64)?
     /// Width of the whole, in ns.
     let total: UInt64
 
@@ -84,26 +96,40 @@ public struct FlameGraph {
             next[depth] &+= path.sums.total
             index += 1
         }
-        self.init(frames, total: next[0], isTimeOrder: false, names: tree.functions, options: options)
+        self.init(frames, total: next[0], timeline: nil, names: tree.functions, options: options)
     }
 
-    /// - Parameter total: width of the whole, in ns.
-    init(_ frames: [Frame], total: UInt64, isTimeOrder: Bool, names: FunctionTable, options: Options) {
+    /// - Parameters:
+    ///   - total: width of the whole, in ns.
+    ///   - timeline: nil of a flame graph.
+    init(_ frames: [Frame], total: UInt64, timeline: FlameTimeline?, names: FunctionTable, options: Options) {
         var numbers = [Int32](repeating: -1, count: names.functions.count)
         var functions: [UInt32] = []
-        for frame in frames where frame.function != FlameGraph.summed && numbers[Int(frame.function)] < 0 {
-            numbers[Int(frame.function)] = Int32(functions.count)
-            functions.append(frame.function)
+        var weights: [UInt64] = []
+        var longest: UInt64 = 0
+        for frame in frames where frame.function < names.functions.count {
+            if numbers[Int(frame.function)] < 0 {
+                numbers[Int(frame.function)] = Int32(functions.count)
+                functions.append(frame.function)
+                weights.append(0)
+            }
+            weights[Int(numbers[Int(frame.function)])] &+= frame.selfTime
+            longest = max(longest, frame.selfTime)
         }
-        var moduleGroups = Groups()
-        var kindGroups = Groups()
-        moduleOf = functions.map { moduleGroups.number(of: FlameGraph.moduleName(names[$0])) }
-        kindOf = functions.map { kindGroups.number(of: FlameGraph.kind(names[$0])) }
-        modules = moduleGroups.names
-        kinds = kindGroups.names
-        shades = functions.map { FlamePalette.shade(of: names[$0].name) }
+        let resolved = functions.map { names[$0] }
+        func grouped(_ keys: [String]) -> FlameGroups { FlameGroups(keys, weights: weights) }
+        groups = [
+            .module: grouped(resolved.map(FlameGroups.module)), .kind: grouped(resolved.map(FlameGroups.kind)),
+            .file: grouped(FlameGroups.files(resolved)), .namespace: grouped(resolved.map(FlameGroups.namespace)),
+        ]
+        shades = resolved.map { FlamePalette.shade(of: $0.name) }
+        // By the square root, or one long frame would leave all others pale.
+        ownTimeSteps = (1...FlamePalette.stepCount).map { step in
+            let part = Double(step - 1) / Double(FlamePalette.stepCount)
+            return max(UInt64(part * part * Double(longest)), 1)
+        }
         self.names = names
-        self.isTimeOrder = isTimeOrder
+        self.timeline = timeline
         self.options = options
         self.frames = frames
         self.numbers = numbers
@@ -119,32 +145,13 @@ public struct FlameGraph {
     /// Whether there is anything to show.
     public var isEmpty: Bool { frames.isEmpty }
 
-    private struct Groups {
-        var names: [String] = []
-        private var known: [String: Int] = [:]
-
-        mutating func number(of name: String) -> Int {
-            if let number = known[name] { return number }
-            known[name] = names.count
-            names.append(name)
-            return names.count - 1
-        }
+    /// The band that a frame begins; nil of a frame that stands for calls.
+    func band(of frame: Frame) -> Int? {
+        guard let timeline, frame.function != FlameGraph.summed else { return nil }
+        let index = Int(FlameGraph.summed - 1 - frame.function)
+        return index < timeline.bands.count ? index : nil
     }
 
-    private static func moduleName(_ function: ResolvedFunction) -> String {
-        guard let path = function.module else { return "no module" }
-        return path.split(separator: "/").last.map(String.init) ?? path
-    }
-
-    /// The language of a function, by its source file's ending, or by what its name tells.
-    private static func kind(_ function: ResolvedFunction) -> String {
-        let file = function.file?.split(separator: "/").last
-        switch file?.split(separator: ".").dropFirst().last {
-        case "c": return "C"
-        case "cc", "cpp", "cxx", "C", "hpp", "hh", "tcc", "ipp": return "C++"
-        case "swift": return "Swift"
-        case "rs": return "Rust"
-        default: return function.name.contains("::") ? "C++" : function.file == nil ? "no source" : "C"
-        }
-    }
+    /// The step of own time's colours that a frame has.
+    func ownTimeStep(_ frame: Frame) -> Int { ownTimeSteps.count { $0 <= frame.selfTime } }
 }

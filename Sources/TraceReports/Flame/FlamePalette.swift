@@ -1,21 +1,58 @@
-/// The colours of flame graphs: a hue for each group, shades of it for the functions in the group, dark text readable on
-/// the light theme's and light text on the dark one's.
+/// The colours of flame graphs. All of a theme are about equally light, so that none shouts; text on them has a contrast of at
+/// least 4.5, and their borders one of at least 3.
 enum FlamePalette {
+    /// Shades of a group's colour, which tell its functions apart.
     static let shadeCount = 5
+    /// Groups after so many have the colours of the first ones again.
+    static let groupCount = 24
+    /// Steps from no own time, or no change, to the most; changes have as many in either direction.
+    static let stepCount = 8
 
-    /// As hue, of groups that come first, then by the golden angle: neighbours differ.
-    private static let firstHues: [Double] = [30, 205, 140, 275, 345, 175, 55, 305]
+    /// Hues of the groups that come first; those of others follow by the golden angle, so that neighbours differ.
+    private static let firstHues: [Double] = [62, 245, 150, 310, 15, 195, 100, 280]
 
-    /// A colour in CSS.
-    ///
     /// - Parameter shade: 0..<`shadeCount`.
-    static func colour(group: Int, shade: Int, isDark: Bool) -> String {
+    static func colour(group: Int, shade: Int, isDark: Bool) -> FlameColour {
+        let group = group % groupCount
         let base =
             group < firstHues.count
-            ? firstHues[group] : (32 + Double(group) * 137.508).truncatingRemainder(dividingBy: 360)
-        let hue = Int((base + Double(shade - shadeCount / 2) * 6 + 360).truncatingRemainder(dividingBy: 360))
-        return isDark ? "hsl(\(hue) 50% \(26 + 2 * shade)%)" : "hsl(\(hue) 82% \(82 - 3 * shade)%)"
+            ? firstHues[group] : (40 + Double(group) * 137.508).truncatingRemainder(dividingBy: 360)
+        let hue = base + Double(shade - shadeCount / 2) * 5
+        return isDark
+            ? FlameColour(0.5 + 0.01 * Double(shade), 0.085, hue)
+            : FlameColour(0.915 - 0.016 * Double(shade), 0.078, hue)
     }
+
+    /// From pale to glowing.
+    ///
+    /// - Parameter step: 0...`stepCount`.
+    static func colour(ownTime step: Int, isDark: Bool) -> FlameColour {
+        let part = Double(step) / Double(stepCount)
+        return isDark
+            ? FlameColour(0.505 + 0.05 * part, 0.01 + 0.13 * part, 95 - 60 * part)
+            : FlameColour(0.95 - 0.2 * part, 0.012 + 0.15 * part, 95 - 55 * part)
+    }
+
+    /// Red where time was added, blue where it was saved, pale where it was little. These can be told apart also without
+    /// seeing red and green as different.
+    ///
+    /// - Parameter step: -`stepCount`...`stepCount`.
+    static func colour(change step: Int, isDark: Bool) -> FlameColour {
+        let part = Double(abs(step)) / Double(stepCount)
+        let hue = step < 0 ? 250.0 : 27
+        return isDark
+            ? FlameColour(0.505 + 0.035 * part, 0.005 + 0.155 * part, hue)
+            : FlameColour(0.935 - 0.225 * part, 0.004 + 0.156 * part, hue)
+    }
+
+    /// Of what stands for no function.
+    static func plain(isDark: Bool) -> FlameColour { FlameColour(isDark ? 0.5 : 0.92, 0.006, 270) }
+    /// Of what a search finds.
+    static func matched(isDark: Bool) -> FlameColour { FlameColour(isDark ? 0.555 : 0.76, 0.19, 335) }
+    /// Of text.
+    static func ink(isDark: Bool) -> FlameColour { FlameColour(isDark ? 0.985 : 0.2, 0.005, 270) }
+    /// Of the page.
+    static func paper(isDark: Bool) -> FlameColour { FlameColour(isDark ? 0.17 : 1, isDark ? 0.006 : 0, 270) }
 
     /// A function's shade: the same in every graph.
     static func shade(of name: String) -> Int {

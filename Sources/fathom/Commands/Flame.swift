@@ -24,7 +24,8 @@ struct Flame: ParsableCommand {
         completion: .file())
     var output: String
 
-    @Option(help: "Colour frames by module, or by kind: the language they are written in.")
+    @Option(
+        help: "Colour frames by module, kind (the language they are written in), file, namespace, or self (own time).")
     var colour = FlameGraph.Colouring.module
 
     @Option(
@@ -36,7 +37,7 @@ struct Flame: ParsableCommand {
     @Flag(help: "The root at the bottom, instead of at the top.")
     var inverted = false
 
-    @Flag(help: "A flame chart: every call of one thread, where it was in time.")
+    @Flag(help: "A flame chart: every call of every thread, where it was in time.")
     var timeOrder = false
 
     @Option(help: "Instead of the command that was recorded.")
@@ -66,6 +67,7 @@ struct Flame: ParsableCommand {
         options.colouring = colour
         options.isInverted = inverted
         options.minTotal = aggregate.filter.minCost
+        options.began = session.startRealtimeNanoseconds
         return options
     }
 
@@ -76,23 +78,19 @@ struct Flame: ParsableCommand {
             before: [openSession(before)], after: [input.open()], query, SessionComparison.Options(),
             listener: Diagnostics.listener())
         var options = FlameGraph.Options()
-        options.title = title ?? "\(input.session) compared with \(before)"
+        options.title = title ?? "\(before) → \(input.session)"
         options.isInverted = inverted
         options.minTotal = query.filter.minCost
         try file.draw(change.comparison, options: options)
         Diagnostics.warn(change.warnings)
     }
 
-    private func chart(of aggregate: AggregateQuery) throws -> FlameGraph {
-        let threads = aggregate.threads
-        guard threads.count == 1 else {
-            throw ValidationError("--time-order draws one thread, not \(threads.count): choose one with --thread.")
-        }
-        let resolver = FunctionResolver(aggregate.functions)
+    private func chart(of aggregate: AggregateQuery) -> FlameGraph {
         let calls = CallTree(
-            of: aggregate.session, resolver: resolver, filter: aggregate.filter, layout: FlameChart.layout)
+            of: aggregate.session, resolver: FunctionResolver(aggregate.functions), filter: aggregate.filter,
+            layout: FlameChart.layout)
         var chart = FlameChart()
-        calls.walk(threads[0], &chart)
+        for thread in aggregate.threads { calls.walk(thread, &chart) }
         return chart.graph(names: aggregate.functions, options: options(aggregate))
     }
 }

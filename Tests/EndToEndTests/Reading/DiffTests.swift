@@ -153,8 +153,9 @@ import Testing
         #expect(try Fathom.run(["flame", session("b1"), "--diff", session("a1"), "-o", two]).status == 0)
         for path in [one, two] {
             let text = String(decoding: try readFile(path), as: UTF8.self)
-            #expect(text.contains("\"colour\":\"change\"") && text.contains("\"changes\":{\"steps\":8"))
+            #expect(text.contains("\"colour\":\"change\"") && text.contains("\"changes\":{\"totals\":["))
             #expect(text.contains("added") && !text.contains("removed"))
+            #expect(text.contains("<title>\(session("a1")) → \(session("b1"))</title>"))
             #expect(ending == "html" || text.contains("before: not there"))
         }
         #expect(

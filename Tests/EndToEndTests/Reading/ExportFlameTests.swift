@@ -48,16 +48,16 @@ import Testing
         let found = try Browser.run(
             file,
             [
-                "document.title", "[name(0), name(1), name(callee(1))]",
-                "move \(Browser.place("callee(1)"))", "wait !element('tip').hidden",
+                "document.title", "[name(0), name(1), name(graph.callee(1))]",
+                "move \(Browser.place("graph.callee(1)"))", "wait !element('tip').hidden",
                 "element('tip').querySelector('b').textContent",
                 "[...element('tip').querySelectorAll('dd')].map(each => each.textContent.replaceAll(',', '')).join('|')",
-                "click \(Browser.place("callee(1)"))", "wait zoomed === callee(1) && moving === 0",
-                "Math.abs(placeOf(zoomed).width - width) < 0.01 && shown.span === total[zoomed]",
+                "click \(Browser.place("graph.callee(1)"))", "wait zoomed === graph.callee(1) && moving === 0",
+                "Math.abs(main.placeOf(zoomed).width - main.width) < 0.01 && main.shown.span === total[zoomed]",
                 "[...element('crumbs').querySelectorAll('button')].map(each => each.textContent)",
                 "click element('crumbs').querySelectorAll('button')[1]", "wait zoomed === 1 && moving === 0",
                 "click element('crumbs').querySelector('button')", "wait zoomed === 0 && moving === 0",
-                "shown.span === total[0]",
+                "main.shown.span === total[0]",
             ])
         let facts = [
             words[0], "\(words[1]) (\(percent(total, of: whole)))", "\(words[2]) (",
@@ -66,7 +66,7 @@ import Testing
         #expect(found[1] == #"["all", "main", "value"]"#)
         #expect(found[2] == #""value""#)
         let told = found[3].dropFirst().split(separator: "|")
-        #expect(told.count == 4 && told[0] == facts[0] && told[1] == facts[1] && told[2].hasPrefix(facts[2]), "\(told)")
+        #expect(told.count == 3 && told[0] == facts[0] && told[1] == facts[1] && told[2].hasPrefix(facts[2]), "\(told)")
         #expect(Array(found[4...]) == ["true", #"["all", "main", "value"]"#, "true"])
     }
 
@@ -78,7 +78,8 @@ import Testing
                 "key /", "wait document.activeElement === element('search')", "type VALUE", "wait matches !== null",
                 "element('matched').textContent", "key Enter", "wait selected > 0", "name(selected)",
                 "key Escape", "wait matches === null", "[element('matched').textContent, element('search').value]",
-                "key /", "type /^ma.n$/", "wait order.length === 1", "element('matched').textContent", "key Escape",
+                "key /", "type /^ma.n$/", "wait main.marked?.items.length === 1", "element('matched').textContent",
+                "key Escape",
                 "key /", "type no such", "wait element('search').classList.contains('none')",
                 "element('matched').textContent", "key Escape",
                 "key /", "type /(/", "wait element('search').value === '/(/'", "element('matched').textContent",
@@ -104,9 +105,11 @@ import Testing
             try draw(arguments[0], Array(arguments.dropFirst())),
             [
                 "still", "key ArrowDown", "key ArrowDown", "[name(selected), parent[selected]]", "key ArrowRight",
-                "parent[selected]", "key ArrowLeft", "key Enter", "wait zoomed > 1 && shown.span === total[zoomed]",
-                "key Backspace", "zoomed", "key i", "inverted", "key ArrowDown", "selected", "key Escape", "zoomed",
-                "key ?", "help.open", "key Escape", "wait !help.open", "element('ruler').childElementCount > 1",
+                "parent[selected]", "key ArrowLeft", "key Enter",
+                "wait zoomed > 1 && main.shown.span === total[zoomed]",
+                "key Backspace", "zoomed", "key i", "main.isTurned", "key ArrowDown", "selected", "key Escape",
+                "zoomed",
+                "key ?", "help.open", "key Escape", "wait !help.open", "element('marks').childElementCount > 1",
             ])
         let isChart = arguments.count > 1
         #expect(found == [#"["value", 1]"#, "1", "1", "true", "0", "0", "true", "\(isChart)"])
@@ -116,11 +119,11 @@ import Testing
         let found = try Browser.run(
             try draw("flame.html", ["--colour", "kind", "--inverted"]),
             [
-                "[element('colour').value, inverted, element('legend').textContent]",
-                "void (window.before = fillOf(1))",
-                "scheme dark", "wait theme === 'dark'", "fillOf(1) !== window.before", "scheme light",
+                "[element('colour').value, main.isTurned, element('legend').textContent]",
+                "void (window.before = pairOf(graph, 1)[0])",
+                "scheme dark", "wait theme === 'dark'", "pairOf(graph, 1)[0] !== window.before", "scheme light",
                 "element('colour').value = 'module', element('colour').dispatchEvent(new Event('change'))",
-                "element('legend').textContent", "size 400x500", "wait width <= 400 && canvas.width <= 400",
+                "element('legend').textContent", "size 400x500", "wait main.width <= 400 && canvas.width <= 400",
                 "document.documentElement.scrollWidth <= 400",
                 "move \(Browser.place("1"))", "wait !element('tip').hidden",
                 "(box => box.left >= 0 && box.top >= 0 && box.right <= 400 && box.bottom <= 500)"
@@ -141,19 +144,8 @@ import Testing
         let page = directory.file("page.html")
         let text = String(decoding: try readFile(picture), as: UTF8.self)
         try writeFile(
-            Array("<!doctype html><body>\(text)<script>var count = 0, width = 1</script></body>".utf8), to: page)
+            Array("<!doctype html><body>\(text)<script>var main = { width: 1 }</script></body>".utf8), to: page)
         let found = try Browser.run(page, ["document.querySelectorAll('svg > rect').length > 10", "document.title"])
         #expect(found.first == "true")
-    }
-
-    @Test func theChartIsOfOneThread() throws {
-        let chart = directory.file("chart.svg")
-        let threads = directory.file("threads.fathom")
-        _ = try Fathom.record([try Binaries.instrumented("threads.c", .gccO0)], into: threads)
-        let all = try Fathom.run(["flame", threads, "--time-order", "-o", chart])
-        #expect(all.status == 64)
-        #expect(all.stderr.contains("--thread"))
-        let text = String(decoding: try readFile(try draw("one.svg", ["--time-order"])), as: UTF8.self)
-        #expect(text.contains("<title>main\n1 call, total "))
     }
 }

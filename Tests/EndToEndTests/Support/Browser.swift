@@ -9,16 +9,25 @@ enum Browser {
     ///
     /// - Throws: ``TestSupportError`` with the browser's words when a step fails or the page reports an error.
     static func run(_ page: String, _ steps: [String]) throws -> [String] {
-        let result = try TestSupport.run(tool, [page, "wait typeof count !== 'undefined' && width > 0"] + steps)
+        let result = try TestSupport.run(tool, [page, "wait typeof main !== 'undefined' && main.width > 0"] + steps)
         guard result.status == 0 else { throw BrowserFailure(page: page, errors: result.stderr) }
         return result.stdout.split(separator: "\n").map(String.init)
     }
 
     /// JavaScript for where a frame is in the window; `frame` is JavaScript too.
-    static func place(_ frame: String) -> String {
+    static func place(_ frame: String, in view: String = "main") -> String {
+        inWindow("\(view).placeOf(\(frame))", view)
+    }
+
+    /// JavaScript for a point of the drawing, as a place in the window.
+    static func point(_ x: String, _ y: String, in view: String = "main") -> String {
+        inWindow("{ x: \(x), y: \(y), width: 0, height: 0 }", view)
+    }
+
+    private static func inWindow(_ place: String, _ view: String) -> String {
         """
-        (place => { const box = canvas.getBoundingClientRect(); return { ...place, x: place.x + box.x, y: place.y + box.y } \
-        })(placeOf(\(frame)))
+        (place => { const box = \(view).canvas.getBoundingClientRect(); \
+        return { ...place, x: place.x + box.x, y: place.y + box.y } })(\(place))
         """
     }
 }

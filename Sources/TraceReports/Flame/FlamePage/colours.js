@@ -1,29 +1,47 @@
-// Colours. Each colouring gives the fill of a frame and its legend, pairs of a colour and what it means; the first
-// group has `data.palette`'s first row, and a function's shade tells it from its neighbours.
+// Colours are pairs of a fill and its border. Each colouring gives the pair of a frame and its legend: colours and what they
+// mean. A function's shade tells it from others of its group.
 const dark = matchMedia('(prefers-color-scheme: dark)');
 let theme = 'light'; // as of the last drawing: asking costs too much for every frame
-const plain = { light: '#dcdce2', dark: '#3a3c43' }; // of the root and of what is too narrow
-const matched = { light: '#e05bd0', dark: '#a8328f' };
-const ink = { light: '#17171a', dark: '#f4f4f6' };
+let isPrinting = false; // on paper, which is light
+const palette = () => data.palette[theme];
+const themeNow = () => dark.matches && !isPrinting ? 'dark' : 'light';
 
-function grouping(groups, groupOf) {
+function grouping({ names: groups, of }) {
+    const known = {}; // by theme: pairs by function
+    const pairs = () => known[theme] ??= of.map(
+        (group, f) => palette().groups[group % palette().groups.length][data.shades[f]]);
     return {
-        fill: i => data.palette[theme][groupOf[fn[i]]][data.shades[fn[i]]],
-        legend: () => groups.map((text, group) => [data.palette[theme][group][2], text]),
+        pair: (graph, i) => pairs()[graph.fn[i]],
+        legend: () => groups.map((text, group) => [palette().groups[group % palette().groups.length][2], text]),
     };
 }
 
-const colourings = {
-    module: grouping(modules, data.module),
-    kind: grouping(data.kinds, data.kind),
+const colourings = {};
+for (const [each, groups] of Object.entries(data.groups)) colourings[each] = grouping(groups);
+colourings.self = {
+    pair(graph, i) {
+        const steps = data.ownTimeSteps, own = graph.self[i];
+        let step = 0;
+        while (step < steps.length && own >= steps[step]) step++;
+        return palette().self[step];
+    },
+    legend: () => [[palette().self[0], 'little own time'], [palette().self.at(-1), 'most own time']],
 };
 if (data.changes) {
     colourings.change = {
-        fill: i => data.changes.palette[theme][change(i).step + data.changes.steps],
-        legend: () => ['much faster', 'no change', 'much slower or new'].map(
-            (text, at) => [data.changes.palette[theme][at * data.changes.steps], text]),
+        // What is merged has no verdict of its own.
+        pair: (each, i) => each === graph ? palette().change[data.changes.frames[4 * i - 1] + (palette().change.length >> 1)]
+            : colourings.module.pair(each, i),
+        legend: () => ['faster', 'no change', 'slower or new'].map(
+            (text, at) => [palette().change[at * (palette().change.length >> 1)], text]),
     };
 }
-let colouring = colourings[data.colour];
+const colouringNames = {
+    module: 'module', kind: 'language', file: 'file', namespace: 'namespace', self: 'own time', change: 'change',
+};
+let colouring = data.colour; // a key of `colourings`
 
-const fillOf = i => fn[i] < 0 ? plain[theme] : colouring.fill(i);
+const pairOf = (graph, i) => graph.fn[i] < 0 ? palette().plain : colourings[colouring].pair(graph, i);
+
+/// A pair's fill as a picture has it: the bytes red, green, blue and opaque, the first one lowest.
+const bytes = pair => pair[2] ??= [5, 3, 1].reduce((sum, at) => sum << 8 | parseInt(pair[0].slice(at, at + 2), 16), 0xff) >>> 0;

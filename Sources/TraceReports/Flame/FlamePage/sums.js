@@ -1,0 +1,109 @@
+// What frames add up to.
+
+/// Calls, total and self time of every function, by its number, over the frames first ..< limit. In a chart, of calls only what
+/// is within from ..< to. A call within one of the same function adds nothing to its total.
+function sums({ first, limit, from = -Infinity, to = Infinity }) {
+    const { fn, end, calls, left, total, self, parent } = graph, size = names.length;
+    const found = {
+        calls: new Float64Array(size), total: new Float64Array(size), self: new Float64Array(size),
+        before: new Float64Array(size), narrow: 0,
+    };
+    const inside = new Int32Array(size), open = []; // by function, how many calls are open; and which those are
+    const isCut = from > -Infinity;
+    for (let i = first; i < limit;) {
+        while (open.length && end[open[open.length - 1]] <= i) inside[fn[open.pop()]]--;
+        const f = fn[i], length = isCut ? Math.min(left[i] + total[i], to) - Math.max(left[i], from) : total[i];
+        if (isCut && (length < 0 || length === 0 && total[i] > 0)) { i = end[i]; continue; }
+        if (f === summed) found.narrow += calls[i];
+        if (f >= 0) {
+            found.calls[f] += calls[i];
+            if (inside[f] === 0) found.total[f] += length;
+            found.self[f] += isCut ? length : self[i];
+            if (data.changes) found.before[f] += change(i).self;
+            inside[f]++;
+            open.push(i);
+        }
+        const caller = parent[i];
+        if (isCut && i > first && caller >= first && fn[caller] >= 0) found.self[fn[caller]] -= length;
+        i++;
+    }
+    return found;
+}
+
+/// What frame i was before, in a differential flame graph.
+function change(i) {
+    const [calls, total, self, step] = data.changes.frames.slice(4 * (i - 1), 4 * i);
+    return { calls, total, self, step };
+}
+
+/// Paths from one function on, merged.
+class Paths {
+    constructor(f) {
+        for (const column of ['fn', 'calls', 'total', 'self', 'callees']) this[column] = [];
+        this.known = new Map();
+        this.add(f);
+    }
+
+    add(f) {
+        this.callees.push([]);
+        this.calls.push(0);
+        this.total.push(0);
+        this.self.push(0);
+        return this.fn.push(f) - 1;
+    }
+
+    /// The path that goes on from another by a function, with these sums added.
+    step(path, f, calls, total, self) {
+        const key = path * (names.length - firstBand + bands.length) + f - firstBand + bands.length;
+        let next = this.known.get(key);
+        if (next === undefined) {
+            this.known.set(key, next = this.add(f));
+            this.callees[path].push(next);
+        }
+        this.sum(next, calls, total, self);
+        return next;
+    }
+
+    sum(path, calls, total, self) {
+        this.calls[path] += calls;
+        this.total[path] += total;
+        this.self[path] += self;
+    }
+
+    /// The paths as frames, the longest first.
+    graph() {
+        const result = new Graph(this.fn.length), open = [[0, 0, 0]];
+        for (let i = 0; open.length; i++) {
+            const [path, depth, start] = open.pop();
+            for (const column of ['fn', 'calls', 'total', 'self']) result[column][i] = this[column][path];
+            result.row[i] = depth;
+            result.left[i] = start;
+            result.rows = Math.max(result.rows, depth + 1);
+            const below = this.callees[path].sort((a, b) => this.total[b] - this.total[a]);
+            let at = start + below.reduce((sum, each) => sum + this.total[each], 0);
+            for (const each of below.reverse()) open.push([each, depth + 1, at -= this.total[each]]);
+        }
+        return result.link(result.row);
+    }
+}
+
+/// All calls of a function: what led to them, and what they led to. A call within another of the function is below that one;
+/// the function itself has the calls and own time of both.
+function sandwich(f) {
+    const { count, fn, row, parent, end, calls, total, self } = graph;
+    const callers = new Paths(f), callees = new Paths(f), path = [];
+    for (let i = 1; i < count;) {
+        if (fn[i] !== f) { i++; continue; }
+        callers.sum(0, calls[i], total[i], self[i]);
+        for (let at = 0, j = parent[i]; j > 0; j = parent[j]) at = callers.step(at, fn[j], calls[i], total[i], 0);
+        callees.sum(0, calls[i], total[i], self[i]);
+        path[0] = 0;
+        for (let j = i + 1; j < end[i]; j++) {
+            const depth = row[j] - row[i];
+            path[depth] = callees.step(path[depth - 1], fn[j], calls[j], total[j], self[j]);
+            if (fn[j] === f) for (const paths of [callers, callees]) paths.sum(0, calls[j], 0, self[j]);
+        }
+        i = end[i];
+    }
+    return { callers: callers.graph(), callees: callees.graph() };
+}

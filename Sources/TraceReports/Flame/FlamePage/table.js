@@ -1,0 +1,132 @@
+// The functions as a table to sort and filter. Only the lines in view are there.
+const lineHeight = 24; // px
+const columnsOfTable = [
+    { key: 'name', title: 'Function' }, { key: 'calls', title: 'Calls' }, { key: 'total', title: 'Total' },
+    { key: 'self', title: 'Self' },
+];
+if (data.changes) columnsOfTable.push({ key: 'change', title: 'Change', hint: 'of self time' });
+let sortKey = 'self', isRising = false;
+let functions = []; // those of the table, in its order
+let found = null; // their sums
+
+/// What of the graph the table adds up.
+function scope() {
+    if (range) return { first: 1, limit: count, from: range.start, to: range.end };
+    if (isChart && isFree()) {
+        return { first: 1, limit: count, from: main.shown.start, to: main.shown.start + main.shown.span };
+    }
+    return { first: Math.max(zoomed, 1), limit: end[zoomed] };
+}
+
+function fillTable() {
+    found = sums(scope());
+    found.change = found.self.map((own, f) => own - found.before[f]);
+    const caption = range ? `in ${time(range.end - range.start)} from ${time(range.start)}`
+        : isChart && isFree() ? 'in what is shown' : `in ${middle(graph.label(zoomed), 60)}`;
+    const narrow = found.narrow > 0 ? `, without ${tooNarrow(found.narrow)}` : '';
+    const test = matcher(element('filter').value);
+    element('filter').classList.toggle('none', !test);
+    functions = [];
+    names.forEach((text, f) => { if (found.calls[f] > 0 && (!test || test(text))) functions.push(f); });
+    sortFunctions();
+    element('scope').textContent =
+        test ? `${counted(functions.length, 'function')} ${caption}${narrow}` : 'no regular expression';
+    showLines();
+}
+
+function sortFunctions() {
+    const sign = isRising ? 1 : -1;
+    if (sortKey === 'name') functions.sort((a, b) => sign * (names[a] < names[b] ? -1 : names[a] > names[b] ? 1 : a - b));
+    else functions.sort((a, b) => sign * (found[sortKey][a] - found[sortKey][b]) || a - b);
+    for (const node of element('heads').children) {
+        if (node.dataset.key !== sortKey) node.removeAttribute('aria-sort');
+        else node.setAttribute('aria-sort', isRising ? 'ascending' : 'descending');
+    }
+}
+
+/// Sorts by a column: names from A, numbers from the greatest; or the other way round.
+function sortBy(key, isReversed) {
+    if (!columnsOfTable.some(column => column.key === key)) return;
+    isRising = isReversed !== (key === 'name');
+    sortKey = key;
+    if (panel === 'table') { sortFunctions(); showLines(); }
+    remember();
+}
+
+const isSortReversed = () => isRising !== (sortKey === 'name');
+
+/// Puts the lines in view into the table, and room in place of the others.
+function showLines() {
+    const box = element('lines'), body = element('functions');
+    const first = Math.max(Math.floor(box.scrollTop / lineHeight) - 10, 0);
+    const last = Math.min(first + Math.ceil(box.clientHeight / lineHeight) + 20, functions.length);
+    const room = lines => {
+        const line = make('tr');
+        line.setAttribute('aria-hidden', true);
+        line.style.height = `${lines * lineHeight}px`;
+        return line;
+    };
+    element('table').setAttribute('aria-rowcount', functions.length + 1);
+    const most = found.total.reduce((most, each) => Math.max(most, each), 1);
+    const focus = body.contains(document.activeElement) ? document.activeElement.dataset.f : null;
+    const lines = functions.slice(first, last).map((f, at) => {
+        const line = make('tr');
+        line.tabIndex = 0;
+        line.dataset.f = f;
+        line.setAttribute('aria-rowindex', first + at + 2);
+        line.setAttribute('aria-selected', f === fn[selected]);
+        const label = make('th', data.labels[f] || names[f]);
+        label.scope = 'row';
+        label.title = [middle(names[f], 300), placeIn(f)].filter(part => part).join('\n');
+        line.append(label, make('td', number(found.calls[f])));
+        for (const key of ['total', 'self']) {
+            const cell = make('td', time(found[key][f]));
+            cell.title = percent(found[key][f], everything());
+            cell.style.backgroundSize = `${Math.min(100 * found[key][f] / most, 100)}% 100%`;
+            line.append(cell);
+        }
+        if (data.changes) line.append(make('td', signed(found.change[f])));
+        return line;
+    });
+    body.replaceChildren(room(first), ...lines, room(functions.length - last));
+    if (focus !== null) body.querySelector(`[data-f="${focus}"]`)?.focus({ preventScroll: true });
+}
+
+/// Selects the widest frame of a function, of what is zoomed to if there is one.
+function selectFunction(f) {
+    let best = -1;
+    for (const [first, limit] of [[zoomed, end[zoomed]], [1, count]]) {
+        for (let i = first; i < limit; i++) {
+            if (fn[i] === f && (best < 0 || total[i] > total[best])) best = i;
+        }
+        if (best >= 0) break;
+    }
+    if (best < 0) return;
+    if (!graph.isInside(best, zoomed)) zoom(0);
+    select(best);
+}
+
+for (const { key, title, hint } of columnsOfTable) {
+    const head = make('th'), button = make('button', title);
+    head.dataset.key = key;
+    head.scope = 'col';
+    if (hint) head.title = hint;
+    button.onclick = () => sortBy(key, key === sortKey && !isSortReversed());
+    head.append(button);
+    element('heads').append(head);
+}
+element('lines').addEventListener('scroll', showLines);
+element('filter').addEventListener('input', () => { element('lines').scrollTop = 0; fillTable(); remember(); });
+element('functions').addEventListener('click', event => {
+    const line = event.target.closest('tr[data-f]');
+    if (line) selectFunction(Number(line.dataset.f));
+});
+element('functions').addEventListener('keydown', event => {
+    const line = event.target.closest('tr[data-f]'), go = { ArrowDown: 'nextElementSibling', ArrowUp: 'previousElementSibling' };
+    if (!line) return;
+    if (event.key === 'Enter') selectFunction(Number(line.dataset.f));
+    else if (go[event.key]) line[go[event.key]]?.focus();
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+});

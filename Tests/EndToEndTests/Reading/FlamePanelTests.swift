@@ -1,0 +1,180 @@
+import TestSupport
+import Testing
+
+/// What is beside a flame graph, and what leads back to a place in it.
+@Suite struct FlamePanelTests {
+    private let directory: TemporaryDirectory
+    private let session: String
+    private let page: String
+
+    init() throws {
+        directory = try TemporaryDirectory("panel")
+        session = directory.file("session.fathom")
+        page = directory.file("flame.html")
+        _ = try Fathom.record([try Binaries.instrumented("json.c", .gccO0), "300"], into: session)
+        let drawn = try Fathom.run(["flame", session, "-o", page])
+        try #require(drawn.status == 0, "\(drawn.stderr)")
+    }
+
+    /// The report's lines, as cells: function, calls, total, self.
+    private func reported(_ options: [String] = []) throws -> [String] {
+        let text = try Fathom.run(["report", session] + options).stdout
+        return text.split(separator: "\n").compactMap { line in
+            let fields = line.split(separator: " ")
+            guard line.contains("json-gcc-O0"), fields.count > 12 else { return nil }
+            // A name's mark says that its times are mostly those of hooks.
+            let name = fields[fields.firstIndex(of: "json-gcc-O0")! - 1].trimmingPrefix("~")
+            return "\(name) \(fields[0]) \(fields[1]) \(fields[2]) \(fields[3]) \(fields[4])"
+        }
+    }
+
+    private static let lines = """
+        [...element('functions').querySelectorAll('[data-f]')].map(line => \
+        [...line.children].map(cell => cell.textContent.replaceAll(',', '')).join(' '))
+        """
+
+    /// Strings of a JSON list.
+    private func strings(_ list: String) -> [String] {
+        list.dropFirst(2).dropLast(2).split(separator: "\", \"").map(String.init)
+    }
+
+    @Test func theTableIsTheReport() throws {
+        let heads = "element('heads').querySelectorAll('button')"
+        let found = try Browser.run(
+            page,
+            [
+                "key t", "wait functions.length > 0", Self.lines, "click \(heads)[1]", Self.lines, "click \(heads)[1]",
+                "[...element('heads').children].map(each => each.getAttribute('aria-sort'))", Self.lines,
+                "click \(heads)[0]", Self.lines, "click element('filter')", "type /^VAL/i",
+                "wait functions.length === 1", Self.lines, "element('scope').textContent", "key Escape",
+                "wait functions.length > 1", "click element('functions').querySelector('[data-f]')",
+                "fn[selected] === functions[0]", "element('table').getAttribute('aria-rowcount') > 1",
+            ])
+        let rows = try reported()
+        func own(_ row: String) -> String { row.split(separator: " ").suffix(2).joined(separator: " ") }
+        #expect(rows.count > 3)
+        let tables = [found[0], found[1], found[3], found[4]].map(strings)
+        for table in tables { #expect(table.sorted() == rows.sorted(), "\(table)") }
+        func calls(_ table: [String]) -> [Int] { table.compactMap { Int($0.split(separator: " ")[1]) } }
+        #expect(calls(tables[1]) == calls(tables[1]).sorted(by: >) && calls(tables[2]) == calls(tables[2]).sorted())
+        #expect(found[2] == #"[null, "ascending", null, null]"#)
+        #expect(tables[3] == tables[3].sorted())
+        #expect(strings(found[5]).count == 1 && found[5].contains("value"))
+        #expect(found[6].hasPrefix("\"1 function in all") && Array(found[7...]) == ["true", "true"])
+    }
+
+    /// Zoomed, the table is of what is zoomed to.
+    @Test func theTableFollowsTheGraph() throws {
+        let found = try Browser.run(
+            page,
+            [
+                "still", "key t", "wait functions.length > 0", "do selectFunction(names.indexOf('value'))",
+                "click canvas", "key Home", "do zoom(Array.from(fn).findIndex(f => names[f] === 'value'))",
+                "wait element('scope').textContent.endsWith('in value')", "functions.some(f => names[f] === 'main')",
+                "found.total[names.indexOf('value')] === total[zoomed]",
+            ])
+        #expect(found == ["false", "true"])
+    }
+
+    @Test func theSandwichIsTheReport() throws {
+        let whole = try reported().first { $0.hasPrefix("value ") }
+        let words = try #require(whole).split(separator: " ")
+        let found = try Browser.run(
+            page,
+            [
+                "still", "do selectFunction(names.indexOf('value'))", "key s", "wait focus !== null",
+                "[...element('focus').firstChild.textContent.replaceAll(',', '').matchAll(/(calls|total|self) ([^(·]*[^(· ])/g)]"
+                    + ".map(match => match[2]).join(' ')",
+                "callersView.graph.total[0] === calleesView.graph.total[0]",
+                // What leads to it, and only that, is above it.
+                "callersView.graph.name(callersView.graph.count - 1) === 'main' || "
+                    + "Array.from(callersView.graph.fn).map(f => names[f]).includes('main')",
+                "Array.from(calleesView.graph.fn).map(f => names[f]).includes('main')",
+                "callersView.isTurned && !calleesView.isTurned", "element('focus').textContent.includes('value')",
+                // A click on a caller looks at that one.
+                "click \(Browser.place("Array.from(callersView.graph.fn).findIndex(f => names[f] === 'main')", in: "callersView"))",
+                "wait names[focus] === 'main'", "name(selected)",
+                // Every call's self time is in the graph of the outermost function.
+                "Math.abs(Array.from(calleesView.graph.self).reduce((a, b) => a + b) - total[1]) <= count",
+                "key s", "panel",
+            ])
+        #expect(found[0] == "\"\(words.dropFirst().joined(separator: " "))\"")
+        #expect(Array(found[1...]) == ["true", "true", "false", "true", "true", #""main""#, "true", "null"])
+    }
+
+    @Test func theAddressLeadsBack() throws {
+        let state = """
+            [name(zoomed), name(selected), element('search').value, panel, sortKey, colouring, main.isTurned, \
+            element('filter').value]
+            """
+        let found = try Browser.run(
+            page,
+            [
+                "still", "click \(Browser.place("graph.callee(1)"))", "wait zoomed > 1", "key ArrowDown",
+                "wait location.hash.includes('select')", "key t", "wait panel === 'table'",
+                "click element('heads').querySelectorAll('button')[2]", "click element('filter')", "type a",
+                "do element('colour').value = 'file', element('colour').dispatchEvent(new Event('change'))",
+                "key Escape",
+                "click element('filter')", "type e", "click element('search')", "type value",
+                "wait location.hash.includes('search=value') && location.hash.includes('filter=e')",
+                "click element('turn')", "wait location.hash.includes('turned')", state, "location.hash",
+                "back", "wait zoomed === 0", "main.shown.span === total[0]", "do history.forward()", "wait zoomed > 1",
+                state,
+            ])
+        #expect(
+            found[0].hasPrefix(#"["value", "#) && found[0].hasSuffix(#""value", "table", "total", "file", true, "e"]"#))
+        #expect(found.last == found[0] && found.contains("true"))
+        let hash = found[1].dropFirst().dropLast()
+        let shared = try Browser.run("\(page)\(hash)", [state])
+        #expect(shared == [found[0]])
+        // No address is a mistake.
+        let wrong = try Browser.run(
+            "\(page)#zoom=99999999&select=-1&search=%2F(%2F&panel=x&sort=y&colour=toString&span=0&range=9-1",
+            ["zoomed", "selected", "panel", "colouring"])
+        #expect(wrong == ["0", "0", "null", #""module""#])
+    }
+
+    /// `n` goes from the widest match to the next.
+    @Test func matchesComeByWidth() throws {
+        let found = try Browser.run(
+            page,
+            ["key /", "type /VALUE/i", "wait matches !== null", "key Enter"]
+                + Array(repeating: ["total[selected]", "key Enter"], count: 4).flatMap(\.self)
+                + [
+                    "click element('keys')", "click element('close')", "do canvas.focus()", "key N",
+                    "total[selected]",
+                ]
+                + ["element('matched').textContent"])
+        let widths = found.prefix(4).compactMap { Double($0) }
+        #expect(widths.count == 4 && widths == widths.sorted(by: >))
+        #expect(Double(found[4]) == widths[3])
+        #expect(found[5].hasPrefix("\"4 of "))
+    }
+
+    @Test func whatIsToldIsCopied() throws {
+        let found = try Browser.run(
+            page,
+            [
+                "still", "do select(graph.callee(1))", "do canvas.focus()", "key c",
+                "wait element('status').textContent.startsWith('copied: ')", "click element('search')", "paste",
+                "wait element('search').value !== ''", "element('search').value", "key Escape",
+                "move \(Browser.place("1"))", "wait pointed !== null", "key c", "click element('search')", "paste",
+                "wait element('search').value.includes('main')",
+            ])
+        #expect(found[0].contains("calls ") && found[0].contains("value") && found[0].contains("json.c:"), "\(found)")
+    }
+
+    /// Who cannot see the drawing finds its numbers in it.
+    @Test func theDrawingHoldsATable() throws {
+        let found = try Browser.run(
+            page,
+            [
+                "canvas.querySelector('caption').textContent",
+                "[...canvas.querySelectorAll('tr')].slice(1).map(line => line.firstChild.textContent)",
+                "canvas.getAttribute('aria-label').startsWith('Flame graph')", "key ArrowDown", "key Enter",
+                "wait zoomed > 0", "canvas.querySelector('caption').textContent.startsWith('main, ')",
+            ])
+        #expect(
+            found == [#""all, its caller and its callees, the longest first""#, #"["all", "main"]"#, "true", "true"])
+    }
+}
