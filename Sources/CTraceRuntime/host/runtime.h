@@ -56,13 +56,9 @@ struct options {
 };
 
 // The mode in which calls are recorded by these options.
-INTERNAL uint32_t mode_of(const struct options *options, int is_stopped) {
-#define TAKE(number, NAME, name, condition, extra)                                                                     \
-    if (condition) return MODE_##NAME;
-    MODES(TAKE, )
-#undef TAKE
-    return MODE_OFF;
-}
+#define IF_TAKEN(number, NAME, name, condition, extra) (condition) ? MODE_##NAME:
+INTERNAL uint32_t mode_of(const struct options *options, int is_stopped) { return MODES(IF_TAKEN, ) MODE_OFF; }
+#undef IF_TAKEN
 
 struct runtime {
     uint64_t starter;  // who changes `state` for another than STATE_FORKED: process id << 32 | thread id; 0: nobody

@@ -39,6 +39,21 @@ import Testing
         #expect(counts["a_leaf"] == 201)
     }
 
+    /// A fork's child loads a library before its first hook, and is killed after its calls.
+    @Test(arguments: Build.two)
+    func loadedByAChildBeforeItsFirstHook(_ build: Build) throws {
+        let library = try Binaries.instrumented(
+            "plugin.c", build, flags: ["-shared", "-fPIC", "-DLETTER=a", "-DSILENT"], variant: "-silent")
+        let directory = try TemporaryDirectory("child")
+        let session = directory.file("session.fathom")
+        let command = [try Binaries.instrumented("child_loading.c", build), library]
+        #expect(try Fathom.record(command, into: session).status == 0)
+        let counts = try Dump(session).counts()
+        #expect(counts["in_parent"] == 1)
+        #expect(counts["plugin_run"] == 100)
+        #expect(counts["a_leaf"] == 200)
+    }
+
     /// A library is gone between the moment it was found and the moment it is told.
     @Test func unloadedUnseen() throws {
         let directory = try TemporaryDirectory("unloading")
