@@ -1,14 +1,92 @@
-// Records as bytes, for everybody who writes them: the runtime, who joins the pieces of tasks, and tests. Each function
-// lays one record at `p` and returns the place behind it. What is written relates to what was written before, so the
-// writer keeps three things: the time of the last record, the function base, and which call is the innermost.
-//
-// A record is at most FATHOM_RECORD_LIMIT bytes, with the TIME, BASE and SITE records that it may need before it.
+// Records: what each is in bytes, its size, and how it is written. The runtime, who joins the pieces of tasks, and tests
+// write them by the functions below; RecordCursor reads them.
 
 #ifndef CTRACERECORDS_H
 #define CTRACERECORDS_H
 
-#include "CTraceFormat.h"
+#include <stddef.h>
+#include <stdint.h>
 
+#define FATHOM_PUBLIC_INLINE static inline __attribute__((always_inline, no_instrument_function, unused))
+#define FATHOM_OFFSET(type, field, offset) _Static_assert(offsetof(struct type, field) == (offset), #type "." #field)
+#define FATHOM_SIZE(type, size) _Static_assert(sizeof(struct type) == (size), #type)
+
+// A stream of 16-bit little-endian units, not aligned.
+//
+//   unit bit 0 = 1   ENTER, 4 units = one 64-bit word:
+//                      bits  1-15  ticks since the previous record
+//                      bits 16-31  call site minus the caller's function address; 0xffff: same call site as the
+//                                  caller's own (code inlined into one frame)
+//                      bits 32-63  low half of the function's address; the high half is the function base
+//   unit bit 0 = 0   value v = unit >> 1
+//                      v <  FATHOM_SPECIAL   EXIT of the innermost open call, v ticks since the previous record
+//                      v >= FATHOM_SPECIAL   one of the special records below, its payload in the units that follow
+//
+// The caller of a call at depth 0 is function address 0, call site 0. Special records take no time of their own:
+// they happen at the time of the previous record, moved on by FATHOM_TIME.
+
+#define FATHOM_DELTA_LIMIT 0x7fc0u  // deltas below this fit an ENTER or EXIT
+#define FATHOM_SITE_SAME 0xffffu
+#define FATHOM_SPECIAL 0x7fc0u
+#define FATHOM_TIME (FATHOM_SPECIAL + 0)    // 6 bytes: ticks to add
+#define FATHOM_BASE (FATHOM_SPECIAL + 1)    // 4 bytes: new function base
+#define FATHOM_SITE (FATHOM_SPECIAL + 2)    // 8 bytes: call site of the next ENTER, whose site field is 0
+#define FATHOM_UNWIND (FATHOM_SPECIAL + 3)  // 4 bytes: that many innermost calls ended without their exit
+#define FATHOM_LANE (FATHOM_SPECIAL + 4)    // 4 bytes: lane now running; 4 bytes: its open calls
+#define FATHOM_DROPPED                                                                                                 \
+    (FATHOM_SPECIAL + 5)                     // 4 bytes: calls, 8 bytes: ticks, of short or deep callees of the
+                                             // innermost open call that the record options left out
+#define FATHOM_MARK (FATHOM_SPECIAL + 6)     // 4 bytes: id of the name of a moment
+#define FATHOM_COUNTER (FATHOM_SPECIAL + 7)  // 4 bytes: id of a counter's name, 8 bytes: its value, an IEEE 754 double
+#define FATHOM_TASK (FATHOM_SPECIAL + 8)     // struct fathom_task: the next ENTER begins a piece of a Swift task
+#define FATHOM_SPECIAL_SIZE_TIME 8u
+#define FATHOM_SPECIAL_SIZE_BASE 6u
+#define FATHOM_SPECIAL_SIZE_SITE 10u
+#define FATHOM_SPECIAL_SIZE_UNWIND 6u
+#define FATHOM_SPECIAL_SIZE_LANE 10u
+#define FATHOM_SPECIAL_SIZE_DROPPED 14u
+#define FATHOM_SPECIAL_SIZE_MARK 6u
+#define FATHOM_SPECIAL_SIZE_COUNTER 14u
+#define FATHOM_SPECIAL_SIZE_TASK 42u
+#define FATHOM_ENTER_SIZE 8u
+#define FATHOM_EXIT_SIZE 2u
+
+#define FATHOM_TASK_CONTEXTS 4u
+#define FATHOM_TASK_DEPTH_LIMIT 64u
+#define FATHOM_TASK_RESUMED 1u  // the piece is the one that the task, when last suspended, was to go on with
+
+// A piece is a part of a task that is one call on the thread's stack: it runs between two suspensions, or, within one
+// function of the task, until that calls the next one or returns to it. Contexts are addresses that stand for
+// asynchronous calls while these last.
+struct fathom_task {
+    uint32_t task;    // id in the process
+    uint8_t depth;    // contexts from the piece's to the task's first; the limit: that many or more; 0: not known
+    uint8_t flags;    // FATHOM_TASK_*
+    uint16_t resume;  // hash of what the task was last suspended to go on with; a new one: it was suspended
+    uint64_t contexts[FATHOM_TASK_CONTEXTS];  // the innermost: the piece's, its caller's, and so on
+};
+FATHOM_SIZE(fathom_task, 40);
+
+// Bytes of the record that begins with `unit`, its payload included.
+FATHOM_PUBLIC_INLINE uint32_t fathom_record_size(uint16_t unit) {
+    static const uint8_t sizes[] = {
+        FATHOM_SPECIAL_SIZE_TIME,   FATHOM_SPECIAL_SIZE_BASE,    FATHOM_SPECIAL_SIZE_SITE,
+        FATHOM_SPECIAL_SIZE_UNWIND, FATHOM_SPECIAL_SIZE_LANE,    FATHOM_SPECIAL_SIZE_DROPPED,
+        FATHOM_SPECIAL_SIZE_MARK,   FATHOM_SPECIAL_SIZE_COUNTER, FATHOM_SPECIAL_SIZE_TASK,
+    };
+    uint32_t value = unit >> 1;
+    if (unit & 1) return FATHOM_ENTER_SIZE;
+    if (value < FATHOM_SPECIAL) return FATHOM_EXIT_SIZE;
+    return value - FATHOM_SPECIAL < sizeof sizes ? sizes[value - FATHOM_SPECIAL] : 2;
+}
+
+// ---- How they are written ---------------------------------------------------------------------------------------
+//
+// Each function lays one record at `p` and returns the place behind it. What is written relates to what was written
+// before, so the writer keeps three things: the time of the last record, the function base, and which call is the
+// innermost.
+
+// Bytes that a record takes at most, with the TIME, BASE and SITE records that it may need before it.
 #define FATHOM_RECORD_LIMIT 64u
 
 // Ticks that one TIME record can tell.

@@ -6,8 +6,6 @@
 #ifndef FATHOM_PROVISIONAL_H
 #define FATHOM_PROVISIONAL_H
 
-#include "CTraceRecords.h"
-
 #include "../filter/filter.h"
 #include "../record/chunk.h"
 

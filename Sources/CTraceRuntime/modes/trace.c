@@ -3,8 +3,6 @@
 
 #include "trace.h"
 
-#include "CTraceRecords.h"
-
 #include "../file/modules.h"
 #include "../follow/aside.h"
 #include "../host/runtime.h"

@@ -2,7 +2,6 @@
 
 #include "put.h"
 
-#include "CTraceRecords.h"
 #include "chunk.h"
 
 FATHOM_WITHOUT_HOOKS
