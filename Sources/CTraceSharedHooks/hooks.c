@@ -1,7 +1,7 @@
-// Linked into every shared library of C and C++ that `fathom build` instruments: what gcc's and clang's hooks come to. They
-// are hidden in the library, so checks of the symbols that it exports or needs find none of the compiler's hooks
-// (PostgreSQL's libpq must need nothing with "exit" in its name), and the library runs anywhere: where the runtime is not
-// loaded, they do nothing.
+// Linked into every shared library of C and C++ that `fathom build` instruments: what gcc's and clang's hooks come to.
+// They are hidden in the library, so checks of the symbols that it exports or needs find none of the compiler's hooks
+// (PostgreSQL's libpq must need nothing with "exit" in its name), and the library runs anywhere: where the runtime is
+// not loaded, they do nothing.
 //
 // A hook jumps to the runtime's (Sources/CTraceRuntime/entry/hooks.c), which finds the function's own stack pointer and
 // return address. It is in assembler, because compilers add frames to C.

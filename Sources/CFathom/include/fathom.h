@@ -1,8 +1,8 @@
 // Control of a recording from inside the program: C and C++, gcc and clang, on any system.
 //
-// The header is all that is needed: nothing is linked. Under `fathom record` the calls reach its runtime. Otherwise,
-// and on systems that Fathom does not know, each is one branch that is not taken. All functions may be called by any
-// thread and by signal handlers, leave errno alone and never fail.
+// The header is all that is needed: nothing is linked. Under `fathom record` the functions reach its runtime. Without
+// it, and on systems that Fathom does not know, each of them is one branch that is not taken. Any thread and any signal
+// handler may call them. They leave errno alone and never fail.
 //
 //     FATHOM_SCOPE("parse");              // until the block ends, a call named parse
 //     fathom_mark("first frame");
@@ -59,19 +59,19 @@ FATHOM_INLINE const struct fathom_api *fathom_find_api(void) {
 
 #define FATHOM_ANY_DEPTH UINT32_MAX
 
-// Records the calls of this process from here on, by the options of the last start or of `fathom record`. Calls that
-// are open already show as inherited: their time begins here.
+// Records the calls of this process from here on, by the options of the last start; at first, by those of `fathom
+// record`. Calls that are open already are shown as inherited: their time begins here.
 FATHOM_INLINE void fathom_start(void) { FATHOM_CALL(start); }
 
-// Records from here on, but no calls deeper than `max_depth` (roots are depth 0) and no calls that take less than
-// `min_cost` nanoseconds, unless they call longer ones; both are as `fathom record` has them. Calls that are left out
-// are counted.
+// Records from here on, but no calls deeper than `max_depth` (roots are depth 0), and no calls that take less than
+// `min_cost` nanoseconds and call none that take longer. This is what the options -D and -t of `fathom record` do.
+// Calls that are left out are counted.
 FATHOM_INLINE void fathom_start_with(uint32_t max_depth, uint64_t min_cost) {
     FATHOM_CALL(start_with, max_depth, min_cost);
 }
 
-// Records no more until the next start. Calls that are open end here, marked open. Another thread stops at its next
-// call; if it makes none until the next start, it goes on as if there had been no stop.
+// Stops recording until the next start. Calls that are open end here and are marked open. Other threads stop at their
+// next call. A thread that makes no call before the next start goes on as if there had been no stop.
 FATHOM_INLINE void fathom_stop(void) { FATHOM_CALL(stop); }
 
 // Finishes what this thread has been writing, so that the recorder moves it to the session's log. What all threads have

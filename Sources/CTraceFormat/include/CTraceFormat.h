@@ -262,7 +262,8 @@ struct fathom_buffers {
     uint8_t reserved[2];
     // ----
     uint32_t recorder_due;    // ms of CLOCK_MONOTONIC by which the recorder means to have looked again, shifted left by
-                              // FATHOM_DUE_SHIFT and cut off to 32 bits; bit 0 is FATHOM_DUE_STARVING; 0: it does not say
+                              // FATHOM_DUE_SHIFT and cut off to 32 bits; bit 0 is FATHOM_DUE_STARVING; 0: it does not
+                              // say
     uint32_t control;         // FATHOM_CONTROL_*
     uint32_t process_count;   // next process index
     uint32_t slot_high;       // slots ever used

@@ -1,4 +1,5 @@
-// What recording needs of the machine and Swift cannot reach: the futex, fork, leases, the counter, CPUID.
+// What the recorder needs of the machine, in C because Swift cannot call it: futexes, fork, scheduling attributes,
+// leases and CPUID.
 
 #ifndef CTRACEHOST_H
 #define CTRACEHOST_H
@@ -16,7 +17,7 @@
 #include <cpuid.h>
 #endif
 
-// Sleeps while *word is `expected`, at most `nanoseconds`. Returns early on a wake or a signal.
+// Sleeps for `nanoseconds` if *word is `expected`. A wake or a signal ends the sleep earlier.
 FATHOM_PUBLIC_INLINE void fathom_wait32(uint32_t *word, uint32_t expected, uint64_t nanoseconds) {
     struct timespec timeout = {(time_t)(nanoseconds / 1000000000u), (long)(nanoseconds % 1000000000u)};
     syscall(SYS_futex, word, FUTEX_WAIT, expected, &timeout, NULL, 0);
@@ -24,8 +25,8 @@ FATHOM_PUBLIC_INLINE void fathom_wait32(uint32_t *word, uint32_t expected, uint6
 
 FATHOM_PUBLIC_INLINE void fathom_wake32(uint32_t *word) { syscall(SYS_futex, word, FUTEX_WAKE, 1, NULL, NULL, 0); }
 
-// Calls fork, which Swift hides because the child has no other thread than the caller. Only for a process with one
-// thread.
+// Calls fork, which Swift hides, because of all threads only the one that calls it is there in the child. Call it only
+// in a process that has one thread.
 FATHOM_PUBLIC_INLINE int fathom_fork(void) { return fork(); }
 
 // Makes the calling thread a batch thread (SCHED_BATCH) with short time slices. When it wakes, it interrupts no other
@@ -54,8 +55,8 @@ FATHOM_PUBLIC_INLINE int fathom_try_lease(int descriptor) {
     return fcntl(descriptor, FATHOM_SETLEASE, F_UNLCK);
 }
 
-// Whether the counter runs at one rate in all power states (Intel SDM vol. 3, "Invariant TSC"). Only the kernel knows
-// whether it agrees between CPUs.
+// Whether the counter runs at one rate in all power states (Intel SDM vol. 3, "Invariant TSC"). Whether the counters of
+// all CPUs agree is another question, which only the kernel can answer.
 FATHOM_PUBLIC_INLINE int fathom_counter_is_invariant(void) {
 #if defined(__x86_64__)
     unsigned a, b, c, d;

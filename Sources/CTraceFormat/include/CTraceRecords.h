@@ -1,5 +1,5 @@
-// Records: what each is in bytes, its size, and how it is written. The runtime, who joins the pieces of tasks, and tests
-// write them by the functions below; RecordCursor reads them.
+// Records: what each is in bytes, its size, and how it is written. The runtime, who joins the pieces of tasks, and
+// tests write them by the functions below; RecordCursor reads them.
 
 #ifndef CTRACERECORDS_H
 #define CTRACERECORDS_H
@@ -103,8 +103,8 @@ FATHOM_PUBLIC_INLINE void *fathom_put_special(void *p, uint32_t special, const v
     return fathom_put(fathom_put(p, &unit, sizeof unit), payload, size);
 }
 
-// Moves the time on by `ticks`. After more than a day (48 bits hold at least 78 hours of a 1 GHz counter) that takes two
-// records.
+// Moves the time on by `ticks`. After more than a day (48 bits hold at least 78 hours of a 1 GHz counter) that takes
+// two records.
 FATHOM_PUBLIC_INLINE void *fathom_put_time(void *p, uint64_t ticks) {
     while (1) {
         uint64_t some = ticks < FATHOM_TIME_LIMIT ? ticks : FATHOM_TIME_LIMIT;

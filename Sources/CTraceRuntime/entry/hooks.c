@@ -17,8 +17,8 @@ FATHOM_WITHOUT_HOOKS
 //   context, return address  the register in which Swift passes the asynchronous context; where the hook returns to
 //
 // The modes that record all calls are jumped to, and so is what MODE_UNKNOWN needs, in which not even the thread's own
-// memory may be there. The others fall through to the C function that the compiler lays behind the assembly, in the same
-// section, because a jump costs a third of what that function does.
+// memory may be there. The others fall through to the C function that the compiler lays behind the assembly, in the
+// same section, because a jump costs a third of what that function does.
 
 #define ENTRY(name) ".globl " name "\n.type " name ", %function\n" name ":\n"
 #define END(name) ".size " name ", . - " name "\n"

@@ -118,8 +118,8 @@ int session_open(char **environment) {
         runtime.paused = head.paused;
         runtime.options.max_depth = head.max_depth;
         runtime.options.min_cost_ticks = head.min_cost_ticks;
-        runtime.options.slow =
-            runtime.clock != FATHOM_CLOCK_COUNTER || runtime.options.max_depth != UINT32_MAX || runtime.options.min_cost_ticks != 0;
+        runtime.options.slow = runtime.clock != FATHOM_CLOCK_COUNTER || head.max_depth != UINT32_MAX ||
+                               head.min_cost_ticks != 0;
         mapped = runtime.buffers && (runtime.windows[0] = map_window_of(descriptor, 0));
     }
     system_close(descriptor);

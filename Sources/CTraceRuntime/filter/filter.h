@@ -1,5 +1,5 @@
-// What the options leave out: which calls, and what is known of them. It knows nothing of records. These functions need a
-// thread that has room beside its frames, except where they say otherwise.
+// What the options leave out: which calls, and what is known of them. It knows nothing of records. These functions need
+// a thread that has room beside its frames, except where they say otherwise.
 
 #ifndef FATHOM_FILTER_H
 #define FATHOM_FILTER_H
@@ -28,15 +28,16 @@ int filter_hides_next(struct thread *t);
 void filter_own_hidden(struct thread *t);
 void filter_begin_piece(struct thread *t);                   // the innermost call is a piece of a task
 void filter_end_call(struct thread *t, struct frame *call);  // any, of the running lane
-void filter_count_all(struct thread *t);  // counts what was left out of all open calls, which may never end
-void filter_stop(struct thread *t);       // recording is stopped
-void filter_start(struct thread *t);      // recording is started
-void filter_fork(struct thread *t);  // a fork's child: what was left out so far is the parent's to tell. Any thread may call it.
+void filter_count_all(struct thread *t);                     // counts what was left out of all open calls
+void filter_stop(struct thread *t);                          // recording is stopped
+void filter_start(struct thread *t);                         // recording is started
+// This is a fork's child: what was left out so far is the parent's to tell. Any thread may call it.
+void filter_fork(struct thread *t);
 
 // ---- for hooks too
 
-// The process's count is kept up at once, because a thread that is still there when the process ends has no later moment
-// for it. Relaxed: it is a count, and says nothing about anything else.
+// The process's count is kept up at once, because a thread that is still there when the process ends has no later
+// moment for it. Relaxed: it is a count, and says nothing about anything else.
 INTERNAL void filter_count(uint64_t calls) {
     if (calls) __atomic_fetch_add(&runtime.buffers->left_out_calls, calls, __ATOMIC_RELAXED);
 }

@@ -1,5 +1,5 @@
-// Calls that leave no record and only have to be known: those that are entered while recording is stopped, and those
-// that are too deep. This is for hooks.
+// How hooks follow calls that leave no record: those that are entered while recording is stopped, and those that are
+// too deep.
 //
 // A frame is pushed or popped by one store, that of `top`, and so the thread need not be made busy: a handler's hooks
 // before the store do not find the call, and those after it find the whole call. But a handler may meanwhile have used
@@ -16,7 +16,7 @@
 // not keep the compiler from reading later.
 #define ONCE(field) (*(volatile __typeof__(field) *)&(field))
 
-// Does what is needed when a handler came in between. `caller` and `call` are where the hook saw them.
+// Mend what a signal handler that came in between has changed. `caller` and `call` are where the hook found them.
 SLOW void hidden_mend_enter(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_t context,
                             struct frame *caller);
 SLOW void hidden_mend_exit(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_t return_address,
@@ -32,7 +32,8 @@ INTERNAL struct found hidden_begin(const struct thread *t) {
     return (struct found){settled, ONCE(t->top)};
 }
 
-INTERNAL void hidden_enter(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_t context, struct found found) {
+INTERNAL void hidden_enter(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_t context,
+                           struct found found) {
     struct thread *t = &current;
     struct frame *call = found.top + 1;
     uintptr_t place = sp + FRAME_HIDDEN;  // the flag's bit is clear before

@@ -17,8 +17,8 @@ struct frame {
 #define FRAME_INHERITED 4ul  // entered by the parent process, before a fork, or before recording was started
 #define FRAME_FLAGS 7ul
 
-// Beside each frame there is as much room again for what the room filter keeps of the call, where the options need it. It
-// is 0 until something is stored there.
+// Beside each frame there is as much room again for what the room filter keeps of the call, where the options need it.
+// It is 0 until something is stored there.
 #define BESIDE_SIZE sizeof(struct frame)
 
 // A signal stack that some of a lane's calls run on while a signal handler runs.

@@ -13,8 +13,7 @@
 FATHOM_WITHOUT_HOOKS
 
 void side_follow(struct thread *t, const struct event *event, uint64_t now) {
-    // A handler that interrupted this hook has forked, and no hook has registered the child yet, or only a hook of the
-    // handler has.
+    // A handler has interrupted this hook and forked, and this is the child. The thread is not attached there yet.
     if (UNLIKELY(t->state == THREAD_INTERRUPTED || t->state == THREAD_UNATTACHED)) {
         if (control.mode == MODE_UNKNOWN && !runtime_ready()) return;
         if (!thread_attach(t, event->stack_pointer)) return;
@@ -28,8 +27,8 @@ void side_follow(struct thread *t, const struct event *event, uint64_t now) {
     thread_expect_valid(t);
 }
 
-// Async-signal-safe, also against handlers that interrupt it, because the place is reserved before it is filled.
-// Relaxed, here and in side_drain: only handlers of the same thread come in between.
+// Handlers may interrupt this and append events themselves, because a place is reserved before it is filled. Relaxed,
+// here and in side_drain: only handlers of the same thread come in between.
 void side_append(struct thread *t, const struct event *event) {
     uint64_t ticks = now_ticks();
     if (ends_calls(event->hook) && t->side_lost) {
@@ -39,8 +38,8 @@ void side_append(struct thread *t, const struct event *event) {
     uint32_t place = __atomic_fetch_add(&t->side_count, 1, __ATOMIC_RELAXED);
     if (place >= SIDE_LIMIT) {
         __atomic_fetch_sub(&t->side_count, 1, __ATOMIC_RELAXED);
-        // When the enter of a call found room and its exit does not, the call stays open. The next event of the
-        // interrupted code ends it.
+        // An exit that finds no room, although its enter did, leaves the call open. The next event of the code that was
+        // interrupted ends it.
         if (event->hook == HOOK_ENTER) {
             t->side_lost++;
             t->mode->lost(t, HOOK_ENTER);
@@ -75,7 +74,8 @@ void side_drain(struct thread *t) {
 }
 
 void side_abandon(struct thread *t) {
-    // The interrupted hook may have told of a change without making it, or made it without telling.
+    // The hook that was interrupted may have told of a change that it has not made, or made one that it has not told
+    // of.
     lane_finish_change(t);
     t->mode->end(t, ENDS_ABANDONED, t->last);
     t->state = THREAD_ATTACHED;

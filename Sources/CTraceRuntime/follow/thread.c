@@ -86,7 +86,7 @@ static int allocate(struct thread *t, uintptr_t sp) {
 void thread_fork(struct thread *t) {
     t->forked = 1;
     if (t->state == THREAD_ATTACHED && !t->idle) {
-        // A handler that interrupted a hook has forked. The hook will go on in the child, too, and write where its
+        // A handler has interrupted a hook and forked. The hook goes on in the child, too, and writes where the
         // parent's hook writes.
         t->state = THREAD_INTERRUPTED;
         t->side_count = 0;  // the parent follows those
@@ -138,7 +138,7 @@ static int attach(struct thread *t, uintptr_t sp) {
 }
 
 int thread_attach(struct thread *t, uintptr_t sp) {
-    if (t->retry && --t->retry) return 0;  // there was no memory a moment ago
+    if (t->retry && --t->retry) return 0;  // there was no memory at the last attempt
     if (confine_unnoted()) return 0;
     uint64_t signals = system_block_signals();
     // The hook of a handler may have attached it first.

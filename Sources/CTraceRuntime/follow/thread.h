@@ -124,7 +124,9 @@ INTERNAL int lies_below(const struct thread *t, uintptr_t stack_pointer, const s
 // Whether an exit hook at `stack_pointer` belongs to the call on top of the stack, as far as addresses tell. When the
 // hook is called, the function's frame lies below its callers' frames and above everything that is dead. When it is
 // jumped to, that frame is gone, and the same holds for the caller's frame.
-INTERNAL const struct frame *exit_bound(const struct frame *top, int is_jumped_to) { return is_jumped_to ? top - 1 : top; }
+INTERNAL const struct frame *exit_bound(const struct frame *top, int is_jumped_to) {
+    return is_jumped_to ? top - 1 : top;
+}
 INTERNAL int exit_fits(const struct thread *t, const struct frame *top, uintptr_t stack_pointer, int is_jumped_to) {
     return lies_below(t, stack_pointer, exit_bound(top, is_jumped_to));
 }

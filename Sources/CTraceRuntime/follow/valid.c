@@ -17,8 +17,8 @@ static int holds(int condition, const char *name) {
 }
 #define HOLDS(condition) holds(!!(condition), #condition)
 
-// The hooks' fast path relies on this: counted from the stack's lower bound, each call lies below its caller, except
-// for the first one on a signal stack.
+// The hooks' fast paths rely on this: each call lies below its caller, or where it does, except for the first one on a
+// signal stack. Distances from the stack's lower bound are compared, because a signal stack may lie below that.
 static int frames_are_ordered(const struct lane *lane, const struct frame *top) {
     for (const struct frame *call = lane->frames + 1; call <= top; call++) {
         if (!HOLDS(call->function)) return 0;

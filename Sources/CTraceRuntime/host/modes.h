@@ -1,10 +1,10 @@
-// The table of modes. A row has the number that is in control.mode, a name, and the condition on which calls are recorded
-// in that mode, given `options` and `is_stopped` (runtime.h). The first row whose condition holds is taken. What the
-// mode's slow paths tell of calls is the table NAME_mode (follow/mode.h), in modes/NAME.c.
+// The table of modes. A row has the number that is in control.mode, a name, and the condition on which calls are
+// recorded in that mode, given `options` and `is_stopped` (runtime.h). The first row whose condition holds is taken.
+// What the mode's slow paths tell of calls is the table NAME_mode (follow/mode.h), in modes/NAME.c.
 //
-// The rows of RECORDING_MODES record all calls. Their hooks are NAME_enter, NAME_exit and NAME_exit_any in modes/NAME.c;
-// the hooks' machine code compares control.mode with their numbers, in the order of the rows, and jumps there. In the
-// other modes there are calls that leave no record, which the hooks themselves follow (entry/hooks.c).
+// The rows of RECORDING_MODES record all calls. Their hooks are NAME_enter, NAME_exit and NAME_exit_any in
+// modes/NAME.c; the hooks' machine code compares control.mode with their numbers, in the order of the rows, and jumps
+// there. In the other modes there are calls that leave no record, which the hooks themselves follow (entry/hooks.c).
 
 #ifndef FATHOM_MODES_H
 #define FATHOM_MODES_H

@@ -51,7 +51,7 @@ enum {
 struct options {
     uint64_t min_cost_ticks;  // 0: all calls are long enough
     uint32_t max_depth;
-    uint32_t slow;        // calls are left out, or the clock is a system call; never taken back: threads may have filters
+    uint32_t slow;        // calls are left out, or the clock is a system call; never taken back
     uint32_t generation;  // of these
 };
 

@@ -73,7 +73,8 @@ static void told_enter(struct thread *t, int has_room, uintptr_t context, uint64
         if (is_piece) task_put(t, context);
         put_enter(t, now);
     }
-    if (has_room && t->options.min_cost_ticks && !is_piece) provisional_begin(t, last, base, (uint32_t)(w->cursor - record));
+    if (has_room && t->options.min_cost_ticks && !is_piece)
+        provisional_begin(t, last, base, (uint32_t)(w->cursor - record));
     else chunk_publish(t);
     if (is_piece) filter_begin_piece(t);
 }
