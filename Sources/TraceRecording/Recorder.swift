@@ -7,15 +7,15 @@ public struct Recorder {
     /// The version of the project.
     public static let version = FATHOM_VERSION
 
-    private let options: RecordingOptions
+    private let request: RecordingRequest
     private let runtime: String
     private let strings = CStrings()
 
     /// - Parameters:
-    ///   - options: What to run and what to keep.
+    ///   - request: What to run and what to keep.
     ///   - runtime: Path of libfathom.so.
-    public init(options: RecordingOptions, runtime: String) {
-        self.options = options
+    public init(_ request: RecordingRequest, runtime: String) {
+        self.request = request
         self.runtime = runtime
     }
 
@@ -27,14 +27,14 @@ public struct Recorder {
     /// - Throws: ``RecordingError`` when nothing could be started; then the program has not run.
     public func run(leaveBackground: () -> Never) throws(RecordingError) -> RecordingSummary {
         guard access(runtime, R_OK) == 0 else { throw .runtimeMissing(path: runtime) }
-        let baseline = options.measuresBaseline ? try BaselineRun(options) : nil
+        let baseline = request.measuresBaseline ? try BaselineRun(request) : nil
         let signals = Target.prepareSignals()
         var clock = SessionClock()
         let startRealtime = SessionClock.nanoseconds(CLOCK_REALTIME)
         let directory: SessionDirectory
-        do { directory = try SessionDirectory(creating: options.session) } catch { throw .files(error) }
+        do { directory = try SessionDirectory(creating: request.session) } catch { throw .files(error) }
         var description = SessionDescription(
-            command: options.arguments, executable: options.executable, options: options.record,
+            command: request.arguments, executable: request.executable, options: request.record,
             startRealtime: startRealtime)
         let buffers: SharedBuffers, log: TraceLogWriter, preload: PreloadPath, target: Target
         let before: Baseline.Usage
@@ -42,7 +42,7 @@ public struct Recorder {
             do throws(SessionFileError) {
                 try directory.create(SessionFile.description.name, holding: description.json)
                 clock.calibrate()
-                buffers = try SharedBuffers(in: directory, options: options.record, clock: clock)
+                buffers = try SharedBuffers(in: directory, options: request.record, clock: clock)
                 log = try TraceLogWriter(in: directory, clock: clock, startRealtime: startRealtime)
             } catch {
                 throw .files(error)
@@ -50,13 +50,13 @@ public struct Recorder {
             preload = try PreloadPath(of: runtime)
             before = Baseline.Usage.ofChildren
             target = try Target(
-                starting: options.executable, arguments: arguments(),
+                starting: request.executable, arguments: arguments(),
                 environment: environment(session: directory.rawPath, preload: preload.path), signals: signals)
         } catch {
             directory.discard()
             throw error
         }
-        let drain = Drain(buffers: buffers, log: log, clock: clock, maxSize: options.record.maxSize)
+        let drain = Drain(buffers: buffers, log: log, clock: clock, maxSize: request.record.maxSize)
         let thread = DrainThread(drain)
         let status = target.wait()
         let end = clock.now
@@ -64,14 +64,14 @@ public struct Recorder {
         drain.stop()
         thread.join()
 
-        var summary = RecordingSummary(status: TargetStatus(status), session: options.session)
+        var summary = RecordingSummary(status: TargetStatus(status), session: request.session)
         // This is asked before the last look at the buffers, so that a process that ends in between has left its chunks
         // by then.
         let areInUse = buffers.areInUse()
         summary.isContinued = areInUse != false
         summary.stillRunning = drain.finish(everything: !summary.isContinued)
         drain.noteEnd(of: target.pid, status: status, ticks: end)
-        drain.noteMissed(hasHooks: options.hasHooks)
+        drain.noteMissed(hasHooks: request.hasHooks)
         drain.summarize(into: &summary)
         func finish() {
             log.complete(drain.losses)
@@ -81,7 +81,7 @@ public struct Recorder {
         if areInUse == true {
             let background = BackgroundRecorder(drain, buffers, leave: leaveBackground) {
                 _ = drain.finish(everything: true)
-                drain.noteMissed(hasHooks: options.hasHooks)
+                drain.noteMissed(hasHooks: request.hasHooks)
                 finish()
             }
             summary.backgroundRecorder = background?.pid
@@ -114,10 +114,10 @@ public struct Recorder {
     /// string would repair what is not UTF-8.
     private func arguments() -> [UnsafeMutablePointer<CChar>?] {
         let given = UnsafeBufferPointer(start: CommandLine.unsafeArgv, count: Int(CommandLine.argc))
-        let tail = given.suffix(options.arguments.count)
-        let isOurs = zip(tail, options.arguments).allSatisfy { String(cString: $0!) == $1 }
-        return isOurs && tail.count == options.arguments.count
-            ? Array(tail) : options.arguments.map { strings.copy($0) }
+        let tail = given.suffix(request.arguments.count)
+        let isOurs = zip(tail, request.arguments).allSatisfy { String(cString: $0!) == $1 }
+        return isOurs && tail.count == request.arguments.count
+            ? Array(tail) : request.arguments.map { strings.copy($0) }
     }
 
     /// The program's environment: ours, byte for byte, and the runtime preloaded.
@@ -126,14 +126,14 @@ public struct Recorder {
         for variable in plainEnvironment() {
             if strncmp(variable!, "LD_PRELOAD=", 11) == 0 {
                 preloaded = String(cString: variable! + 11)
-            } else if options.relaxesAddressSanitizer, strncmp(variable!, "ASAN_OPTIONS=", 13) == 0 {
+            } else if request.relaxesAddressSanitizer, strncmp(variable!, "ASAN_OPTIONS=", 13) == 0 {
                 sanitizer = String(cString: variable! + 13) + ":"
             } else {
                 result.append(variable)
             }
         }
         result.append(strings.copy("FATHOM_SESSION=".utf8.map { CChar(bitPattern: $0) } + session))
-        if options.relaxesAddressSanitizer {
+        if request.relaxesAddressSanitizer {
             result.append(strings.copy("ASAN_OPTIONS=\(sanitizer)verify_asan_link_order=0"))
         }
         result.append(strings.copy("LD_PRELOAD=\(Self.preloading(preload, with: preloaded))"))

@@ -13,7 +13,7 @@ import Testing
     private func read(_ text: String) throws -> (SessionDescription?, DamageLog) {
         let damage = DamageLog()
         let path = try directory.write(text, to: "session.json")
-        return (SessionDescription(path: path, damage: damage), damage)
+        return (try SessionDescription(path: path, damage: damage), damage)
     }
 
     private func description() -> SessionDescription {
@@ -49,6 +49,16 @@ import Testing
         let (read, damage) = try read(
             description().json.replacing("\"min_cost_ns\": 250", with: "\"min_cost_ns\": 251"))
         #expect(read != nil && damage.entries.count == 1)
+    }
+
+    /// What a later Fathom means by its members is not guessed.
+    @Test(arguments: [("3", 3), ("4294967296", .max)] as [(String, UInt32)])
+    func aNewerFormatIsRefused(_ number: String, _ found: UInt32) throws {
+        let text = description().json.replacing("\"format\": 2", with: "\"format\": \(number)")
+        let path = directory.file("session.json")
+        #expect(throws: TraceFileError.unsupportedVersion(path: path, found: found, supported: 2)) {
+            try self.read(text)
+        }
     }
 
     /// The deepest depth there can be is no limit that wraps around.

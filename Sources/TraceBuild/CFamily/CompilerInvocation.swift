@@ -40,7 +40,7 @@ struct CompilerInvocation {
     var isSharedLibrary: Bool {
         stage == .link && arguments.contains("-shared")
             && !arguments.contains {
-                $0.hasPrefix("-finstrument-functions") || ["-lfathom", "-l:libfathom.a"].contains($0)
+                $0.hasPrefix(HookFlags.everyFunction) || ["-lfathom", "-l:libfathom.a"].contains($0)
             }
             && !objects.contains { lastComponent($0) == "libfathom.a" }
     }

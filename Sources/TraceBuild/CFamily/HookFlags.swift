@@ -1,19 +1,22 @@
 /// The options that give functions hooks.
 enum HookFlags {
+    /// Gives every function hooks, inlined ones too.
+    static let everyFunction = "-finstrument-functions"
+
     /// These options come before the command's own, so that a project's `-fno-instrument-functions` for a file still
     /// holds.
     ///
     /// - Parameter systemHeaders: for gcc, texts that mark the files of system headers.
     static func all(_ family: Compiler.Family, _ options: BuildOptions, systemHeaders: [String] = []) -> [String] {
-        var flags = options.afterInlining ? ["-finstrument-functions-after-inlining"] : ["-finstrument-functions"]
+        var flags = options.afterInlining ? ["\(everyFunction)-after-inlining"] : [everyFunction]
         flags += ["-g", tag]
         if options.framePointers { flags.append("-fno-omit-frame-pointer") }
         if family == .gcc {
             // gcc looks for these texts anywhere in a function's name or its file's.
             let files = options.excludedFiles.map(ExcludePattern.gccText) + systemHeaders
             flags += list(
-                "-finstrument-functions-exclude-function-list", options.excludedFunctions.map(ExcludePattern.gccText))
-            flags += list("-finstrument-functions-exclude-file-list", files)
+                "\(everyFunction)-exclude-function-list", options.excludedFunctions.map(ExcludePattern.gccText))
+            flags += list("\(everyFunction)-exclude-file-list", files)
         }
         return flags
     }

@@ -72,7 +72,7 @@ public struct SwiftBuild {
         let compiler = hooks + (usesFrontend ? ["-driver-use-frontend-path", frontend] : [])
         if isCompiler { return [command[0]] + compiler + linked + arguments }
         // SwiftPM builds C targets too, and passes what is meant for those to the Swift compiler as well.
-        let flags = compiler.flatMap { ["-Xswiftc", $0] } + ["-Xcc", Self.hooksOfC] + linked
+        let flags = compiler.flatMap { ["-Xswiftc", $0] } + ["-Xcc", HookFlags.everyFunction] + linked
         let subcommand = lastComponent(command[0]) == "swift" ? arguments.prefix(1) : []
         return [command[0]] + subcommand + flags + arguments.dropFirst(subcommand.count)
     }
@@ -102,7 +102,6 @@ public struct SwiftBuild {
     }
 
     static let sanitizerHooks = "-sanitize=thread"
-    static let hooksOfC = "-finstrument-functions"
     private static let staticExecutable = "-static-executable"
 
     /// Keeps the optimiser from merging several functions into one, which would be recorded under the name of one of

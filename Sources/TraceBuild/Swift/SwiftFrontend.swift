@@ -23,7 +23,7 @@ public struct SwiftFrontend {
     private static func withoutHooksOfC(_ arguments: [String]) -> [String] {
         var result: [String] = []
         for argument in arguments {
-            if argument == SwiftBuild.hooksOfC, result.last == "-Xcc" {
+            if argument == HookFlags.everyFunction, result.last == "-Xcc" {
                 result.removeLast()
             } else {
                 result.append(argument)

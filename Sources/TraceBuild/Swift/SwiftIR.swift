@@ -60,7 +60,7 @@ enum SwiftIR {
                 next = max(next, node.number + 1)
             }
         }
-        return "\n!llvm.commandline = !{!\(next)}\n!\(next) = !{!\"\(SwiftBuild.hooksOfC)\"}\n"
+        return "\n!llvm.commandline = !{!\(next)}\n!\(next) = !{!\"\(HookFlags.everyFunction)\"}\n"
     }
 
     private struct Function {

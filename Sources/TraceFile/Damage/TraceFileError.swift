@@ -8,7 +8,7 @@ public enum TraceFileError: Error, Equatable {
     case unreadable(path: String, errno: Int32)
     /// `path` is a pipe, a directory or a device, which cannot be mapped.
     case notAFile(path: String)
-    /// The session was written by another version of the format.
+    /// The session was written in a format that is not known here, most likely a newer one.
     case unsupportedVersion(path: String, found: UInt32, supported: UInt32)
     /// Neither the log nor the buffers have an intact file header.
     case noHeader(path: String)
@@ -32,7 +32,9 @@ extension TraceFileError: CustomStringConvertible {
         case .unreadable(let path, _): "\(path): \(reason)"
         case .notAFile(let path): "\(path): \(reason)"
         case .unsupportedVersion(let path, let found, let supported):
-            "\(path): format version \(found); this program reads version \(supported)"
+            found > supported
+                ? "\(path): recorded by a newer Fathom, in format \(found); this one reads formats up to \(supported)"
+                : "\(path): format \(found), which there is not; this Fathom reads formats up to \(supported)"
         case .noHeader(let path): "\(path): nothing readable: no intact file header in its trace or buffers"
         }
     }

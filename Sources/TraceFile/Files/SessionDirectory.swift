@@ -103,9 +103,9 @@ package final class SessionDirectory {
     /// - Returns: Whether that directory is new.
     private static func makeRoom(at name: String) throws(SessionFileError) -> Bool {
         let existing = open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard existing >= 0 else { throw .notOurs(path: name) }
+        guard existing >= 0 else { throw Self.unopened(name, for: name) }
         defer { close(existing) }
-        let files = SessionFiles.names(in: existing)
+        let files = try names(in: existing, for: name)
         if files.isEmpty { return false }
         // If a link were renamed, the link would be set aside, and not the session it leads to.
         guard !isLink(name), SessionFiles.areASession(files, in: existing) else { throw .notOurs(path: name) }
@@ -117,22 +117,35 @@ package final class SessionDirectory {
 
     private static func setAside(_ name: String) throws(SessionFileError) {
         let old = name + ".old"
-        if access(old, F_OK) == 0 || isLink(old) { try remove(old: old) }
+        if access(old, F_OK) == 0 || isLink(old) { try remove(old: old, for: name) }
         guard rename(name, old) == 0 else { throw .cannotCreate(path: name, errno: errno) }
     }
 
-    /// Removes an older session, if it holds nothing but its own files.
-    private static func remove(old: String) throws(SessionFileError) {
+    /// Removes an older session, if it holds nothing but its own files, to make room for the session `name`.
+    private static func remove(old: String, for name: String) throws(SessionFileError) {
         let directory = open(old, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-        guard directory >= 0 else { throw .notOurs(path: old) }
+        guard directory >= 0 else { throw Self.unopened(old, for: name) }
         defer { close(directory) }
-        let files = SessionFiles.names(in: directory)
+        let files = try names(in: directory, for: name)
         if let foreign = files.first(where: { !SessionFiles.isOne($0, in: directory) }) {
             throw .holdsOthers(path: old, file: foreign)
         }
         guard !isBeingRecorded(directory) else { throw .isBeingRecorded(path: old) }
         for file in files { unlinkat(directory, file, 0) }
         guard rmdir(old) == 0 else { throw .notOurs(path: old) }
+    }
+
+    /// Why `path` could not be opened as a directory: it is none, or the system refused, which says nothing about `path`.
+    private static func unopened(_ path: String, for name: String) -> SessionFileError {
+        switch errno {
+        case ENOTDIR, ELOOP, EACCES: .notOurs(path: path)
+        case let reason: .cannotCreate(path: name, errno: reason)
+        }
+    }
+
+    private static func names(in directory: Int32, for name: String) throws(SessionFileError) -> [String] {
+        guard let names = SessionFiles.names(in: directory) else { throw .cannotCreate(path: name, errno: errno) }
+        return names
     }
 
     private static func isLink(_ path: String) -> Bool {

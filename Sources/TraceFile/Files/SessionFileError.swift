@@ -13,6 +13,8 @@ public enum SessionFileError: Error, Equatable, CustomStringConvertible {
         switch self {
         case .cannotCreate(let path, EFBIG):
             "\(path): cannot create the session: the limit on the size of files (ulimit -f) is too low; raise it"
+        case .cannotCreate(let path, EMFILE):
+            "\(path): cannot create the session: the limit on open files (ulimit -n) is too low; raise it"
         case .cannotCreate(let path, let error):
             "\(path): cannot create the session: \(describe(error)); choose another place with -o"
         case .notOurs(let path):

@@ -34,11 +34,11 @@ public enum SessionFiles {
         }
     }
 
-    /// The names of all files in a directory, except `.` and `..`.
-    static func names(in directory: Int32) -> [String] {
+    /// The names of all files in a directory, except `.` and `..`; nil when the system refuses, and errno says why.
+    static func names(in directory: Int32) -> [String]? {
         // fdopendir takes over its descriptor, so it gets another one, with a position of its own.
         let descriptor = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard descriptor >= 0, let stream = fdopendir(descriptor) else { return [] }
+        guard descriptor >= 0, let stream = fdopendir(descriptor) else { return nil }
         defer { closedir(stream) }
         var names: [String] = []
         while let entry = readdir(stream) {

@@ -86,7 +86,7 @@ public final class Session {
         processes = Session.assemble(chunks, file: logFile, damage: damage)
         if losses.calls > 0 { for process in processes { process.isCutShort = true } }
         Session.settleEnds(of: processes, now: isRecording && clockIsCounter ? fathom_counter() : nil)
-        description = SessionDescription(path: "\(directory)/\(SessionFile.description.name)", damage: damage)
+        description = try SessionDescription(path: "\(directory)/\(SessionFile.description.name)", damage: damage)
     }
 
     /// Whether the recorder is at work. Its id may be of another namespace than ours, but it holds the directory's

@@ -34,7 +34,9 @@ public struct SessionDescription {
     }
 
     /// Reads `path`; nil when it is missing or no JSON object, which is reported.
-    init?(path: String, damage: DamageLog) {
+    ///
+    /// - Throws: ``TraceFileError/unsupportedVersion(path:found:supported:)``.
+    init?(path: String, damage: DamageLog) throws(TraceFileError) {
         let name = SessionFile.description.name
         let value: JSONValue?
         let file = try? MappedFile(path: path)
@@ -55,6 +57,10 @@ public struct SessionDescription {
         }
         // Format 1 has no sum.
         let format = member("format").flatMap { UInt64($0.text) } ?? 1
+        guard format <= FATHOM_FORMAT_VERSION else {
+            throw .unsupportedVersion(
+                path: path, found: UInt32(clamping: format), supported: FATHOM_FORMAT_VERSION)
+        }
         let isSummed = format > 1 || text("sum") != nil
         if let file, isSummed, !Self.endsWithSum(file.bytes) {
             damage.report(Damage(file: name, offset: 0, lostBytes: 0, kind: .descriptionSum))

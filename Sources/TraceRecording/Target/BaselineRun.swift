@@ -7,7 +7,7 @@ internal import TraceFile
 /// Short commands run a few times. Their output goes to /dev/null. Their input is that of the recorded run: a file from
 /// where that run began, or /dev/null in place of a terminal.
 struct BaselineRun {
-    private let options: RecordingOptions
+    private let request: RecordingRequest
     private let input: Input
 
     /// Runs are enough after this many nanoseconds of wall time, and there are at most this many.
@@ -23,8 +23,8 @@ struct BaselineRun {
     /// Looks at the standard input before anything runs.
     ///
     /// - Throws: ``RecordingError/inputNotRepeatable``.
-    init(_ options: RecordingOptions) throws(RecordingError) {
-        self.options = options
+    init(_ request: RecordingRequest) throws(RecordingError) {
+        self.request = request
         var status = stat()
         if fstat(STDIN_FILENO, &status) != 0 {
             input = .same
@@ -63,7 +63,7 @@ struct BaselineRun {
             let target: Target
             do throws(RecordingError) {
                 target = try Target(
-                    starting: options.executable, arguments: arguments, environment: environment, signals: signals,
+                    starting: request.executable, arguments: arguments, environment: environment, signals: signals,
                     streams: hasInput ? .silent : .none)
             } catch {
                 return .failed(error.description)

@@ -92,18 +92,18 @@ struct Record: ParsableCommand {
             if let refusal = Refusal(of: program, at: executable, force: force) {
                 throw Diagnostics.fail(refusal.description, status: 126)
             }
-            var options = RecordingOptions(
+            var request = RecordingRequest(
                 executable: executable, arguments: arguments, session: output ?? defaultSession(arguments[0]),
                 record: recordOptions, measuresBaseline: baseline)
-            options.relaxesAddressSanitizer = program.needsAddressSanitizer
-            options.hasHooks = { path in
+            request.relaxesAddressSanitizer = program.needsAddressSanitizer
+            request.hasHooks = { path in
                 guard let program = try? ExecutableInspection.inspect(path: path) else { return false }
                 if case .script(let interpreter) = program.kind {
                     return (try? ExecutableInspection.inspect(path: interpreter))?.isInstrumented ?? false
                 }
                 return program.isInstrumented
             }
-            summary = try Recorder(options: options, runtime: Installation.runtimeLibrary).run { _exit(0) }
+            summary = try Recorder(request, runtime: Installation.runtimeLibrary).run { _exit(0) }
         } catch let error as SymbolProblem {
             throw Diagnostics.fail(error.description, status: 126)
         } catch let error as RecordingError {

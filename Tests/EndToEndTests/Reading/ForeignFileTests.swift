@@ -140,6 +140,21 @@ import Testing
         #expect(access(directory.file("d"), F_OK) != 0)
     }
 
+    /// Where the system refuses to open what is there, that says nothing about whose it is.
+    @Test func tooFewOpenFiles() throws {
+        let directory = try TemporaryDirectory("foreign")
+        let binary = try Binaries.instrumented("fib.c", .gccO2)
+        let script = """
+            for i in 1 2; do "$0" record -q -o d -- "$1" 5; done
+            for limit in 4 5; do (ulimit -n $limit; "$0" record -q -o d -- "$1" 5); done
+            "$0" record -q -o d -- "$1" 5
+            """
+        let output = try run("bash", ["-c", script, Fathom.executable, binary], workingDirectory: directory.path)
+        #expect(output.status == 0 && output.stdout == "5\n5\n5\n")
+        let said = output.stderr.split(separator: "\n")
+        #expect(said.count == 2 && said.allSatisfy { $0.contains("d: cannot create") && $0.contains("ulimit -n") })
+    }
+
     /// Whoever may not read what a program does may not read what it did.
     @Test func isForItsOwner() throws {
         let directory = try TemporaryDirectory("owner")

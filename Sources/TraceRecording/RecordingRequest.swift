@@ -1,7 +1,7 @@
 public import TraceFile
 
 /// What to run and what to keep of it.
-public struct RecordingOptions: Sendable {
+public struct RecordingRequest: Sendable {
     /// The program's path and its arguments as given, the program's name first.
     public var executable: String
     public var arguments: [String]
