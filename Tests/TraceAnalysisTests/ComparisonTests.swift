@@ -195,6 +195,65 @@ import TraceFile
         #expect(comparison.hasChanges)
     }
 
+    /// What each run took, by turns or one side after the other, and why the change is no change.
+    struct Noise: Sendable, CustomTestStringConvertible {
+        var testDescription: String { doubt.rawValue }
+        var before: [UInt64]
+        var after: [UInt64]
+        var isByTurns = true
+        var doubt: SessionComparison.Doubt
+        /// Whether more runs would tell.
+        var isOpen: Bool
+    }
+
+    static let noises = [
+        Noise(before: [100, 120, 110], after: [115, 105, 125], doubt: .spread, isOpen: true),
+        Noise(
+            before: [1000, 1010, 1020, 1030, 1040], after: [1030, 1040, 1050, 1060, 1070], doubt: .fewRuns,
+            isOpen: true),
+        Noise(before: [97, 95, 98, 96, 103], after: [100, 107, 101, 104, 102], doubt: .order, isOpen: false),
+        Noise(
+            before: [1000, 1012, 1019, 1031, 1040, 1052], after: [1059, 1071, 1080, 1092, 1099, 1110], isByTurns: false,
+            doubt: .drift, isOpen: false),
+        Noise(before: [10000, 10001, 10002], after: [10050, 10051, 10052], doubt: .small, isOpen: false),
+    ]
+
+    @Test(arguments: noises) func whyAChangeIsNoise(_ noise: Noise) throws {
+        let builder = ComparisonBuilder()
+        for (side, times) in [(ComparisonBuilder.Side.before, noise.before), (.after, noise.after)] {
+            for (index, time) in times.enumerated() {
+                let turn = noise.isByTurns ? 2 * index : index
+                let first = side == .before ? 1 : noise.isByTurns ? 2 : 1 + noise.before.count
+                builder.add(try tree([(2, time)]), to: side, program: nil, moment: UInt64(first + turn))
+            }
+        }
+        let row = try row("f2", builder.comparison())
+        #expect(row.verdict == .same && row.selfTime.doubt == noise.doubt && row.total.doubt == noise.doubt)
+        #expect(row.calls.doubt == nil, "what has not changed is in no doubt")
+        if noise.isOpen {
+            #expect(try #require(row.selfTime.runsNeeded) > noise.before.count)
+        } else {
+            #expect(row.selfTime.runsNeeded == nil)
+        }
+    }
+
+    /// As many runs as are said to be needed do tell, and half of them do not.
+    @Test func runsNeeded() throws {
+        func row(_ repetitions: Int) throws -> SessionComparison.Row {
+            let builder = ComparisonBuilder()
+            for _ in 0..<repetitions {
+                for (before, after) in [(100, 115), (120, 105), (110, 125)] as [(UInt64, UInt64)] {
+                    builder.add(try tree([(2, before)]), to: .before, program: nil, moment: 0)
+                    builder.add(try tree([(2, after)]), to: .after, program: nil, moment: 0)
+                }
+            }
+            return try self.row("f2", builder.comparison())
+        }
+        let runs = try #require(try row(1).selfTime.runsNeeded)
+        #expect(try row(runs / 3 + 1).verdict == .slower)
+        #expect(try row(runs / 6).selfTime.doubt == .fewRuns)
+    }
+
     // MARK: Limits
 
     @Test(arguments: [

@@ -5,10 +5,28 @@ public struct SampleComparison: Sendable {
     /// Means over the runs.
     public let before: Double
     public let after: Double
-    /// The range in which the change lies with 95 % confidence; nil unless both sides have at least two runs.
+    /// The range in which the change lies with ``confidence``; nil unless both sides have at least two runs.
     public let interval: ClosedRange<Double>?
     /// The chance to find a change this large when there is none, for this number alone; nil without an interval.
     public let chance: Double?
+    /// What speaks against a change that the means alone would show.
+    let objection: Objection?
+    /// How many standard errors the change is away from none; 0 where nothing is owed to chance.
+    private let distance: Double
+    /// The mean number of runs a side.
+    private let runs: Double
+
+    enum Objection: Sendable {
+        /// The order of the values contradicts it.
+        case order
+        /// A drift of the machine explains it.
+        case drift
+    }
+
+    /// How sure an interval is.
+    public static let confidence = 1 - doubt
+    /// The chance below which a number by itself would be taken to have changed.
+    private static let doubt = 0.05
 
     public var change: Double { after - before }
 
@@ -26,22 +44,48 @@ public struct SampleComparison: Sendable {
         let (mean, other) = (before.mean, after.mean)
         self.before = mean
         self.after = other
+        runs = Double(before.count + after.count) / 2
         guard before.count >= 2, after.count >= 2 else {
-            (interval, chance) = (nil, nil)
+            (interval, chance, objection, distance) = (nil, nil, nil, 0)
             return
         }
         // A number that is the same in all runs of a side owes nothing to chance. That holds above all for calls.
         if before.isConstant, after.isConstant {
             interval = (other - mean)...(other - mean)
-            chance = mean == other ? 1 : 0
+            (chance, objection, distance) = (mean == other ? 1 : 0, nil, 0)
             return
         }
-        let test = SampleComparison.trend(before, after, moments) ?? SampleComparison.welch(before, after)
-        let margin = StudentT.quantile(twoSided: 0.05, degrees: test.degrees) * test.error
+        let (plain, trend) = (
+            SampleComparison.welch(before, after), SampleComparison.trend(before, after, moments)
+        )
+        let test = trend ?? plain
+        let margin = StudentT.quantile(twoSided: SampleComparison.doubt, degrees: test.degrees) * test.error
         interval = (test.change - margin)...(test.change + margin)
-        let chance = StudentT.twoSided(test.change / test.error, degrees: test.degrees)
-        self.chance =
-            chance < SampleComparison.contradiction && !SampleComparison.ranksAgree(before, after) ? 1 : chance
+        distance = abs(test.change) / test.error
+        // The order of the values is asked only where the means speak of a change.
+        let isContradicted = test.chance < SampleComparison.doubt && !SampleComparison.ranksAgree(before, after)
+        chance = isContradicted ? 1 : test.chance
+        let isDrift = trend != nil && plain.chance < SampleComparison.doubt && test.chance >= SampleComparison.doubt
+        objection = isContradicted ? .order : isDrift ? .drift : nil
+    }
+
+    /// Whether the number by itself, were it the only one, would show a change.
+    var isSureByItself: Bool { chance.map { $0 < SampleComparison.doubt } ?? false }
+
+    /// About how many runs a side would show this change, if it is one, to be no chance greater than `chance`; nil where
+    /// more runs would not help.
+    ///
+    /// The standard error falls with the square root of the number of runs.
+    ///
+    /// - Complexity: a few hundred evaluations of Student's distribution.
+    func runsNeeded(for chance: Double) -> Int? {
+        guard distance > 0, objection == nil, chance > 0 else { return nil }
+        var needed = runs
+        for _ in 0..<4 {
+            let ratio = StudentT.quantile(twoSided: chance, degrees: max(2 * needed - 2, 2)) / distance
+            needed = max(runs * ratio * ratio, runs + 1)
+        }
+        return needed < 10_000 ? Int(needed.rounded(.up)) : nil
     }
 
     /// An estimate of a change and its standard error.
@@ -49,6 +93,9 @@ public struct SampleComparison: Sendable {
         var change: Double
         var error: Double
         var degrees: Double
+
+        /// The chance to find a change this large when there is none.
+        var chance: Double { StudentT.twoSided(change / error, degrees: degrees) }
     }
 
     // MARK: Welch
@@ -126,13 +173,10 @@ public struct SampleComparison: Sendable {
 
     // MARK: Ranks
 
-    /// When the chance of a change is below this, the order of the values is asked whether it agrees.
-    private static let contradiction = 0.05
-
     /// Whether the order of the values alone speaks of a change, too, as far as so few values can. A mean may have
     /// moved only because a few values lie far off, and such a change is not believed.
     private static func ranksAgree(_ before: [Double], _ after: [Double]) -> Bool {
-        RankTest.twoSided(before, after) <= max(0.05, RankTest.least(before.count, after.count) * 1.000001)
+        RankTest.twoSided(before, after) <= max(doubt, RankTest.least(before.count, after.count) * 1.000001)
     }
 }
 

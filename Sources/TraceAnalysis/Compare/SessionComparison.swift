@@ -26,6 +26,31 @@ public struct SessionComparison {
         public let sample: SampleComparison
         /// Whether the change is neither chance nor too small to matter.
         public fileprivate(set) var isBeyondNoise = false
+        /// Why a change of repeated runs is not beyond noise; nil when it is, or there is none.
+        public fileprivate(set) var doubt: Doubt?
+        /// The chance that the change must not exceed, as one of many.
+        fileprivate var chanceAllowed = 0.0
+
+        /// About how many runs a side would settle the doubt; nil when more runs would not.
+        ///
+        /// - Complexity: a few hundred evaluations of Student's distribution.
+        public var runsNeeded: Int? {
+            doubt == .spread || doubt == .fewRuns ? sample.runsNeeded(for: chanceAllowed) : nil
+        }
+    }
+
+    /// Why a change is not taken for one.
+    public enum Doubt: String, CaseIterable, Sendable {
+        /// The runs of a side differ as much as the sides do.
+        case spread
+        /// By itself the change would be sure, but so many are compared that one such is to be expected by chance.
+        case fewRuns = "few runs"
+        /// Only a few runs, which lie far off the others, speak for it.
+        case order
+        /// The numbers drift with time, which explains it.
+        case drift
+        /// It is sure, but less than ``Options/threshold``.
+        case small
     }
 
     public struct Row {
@@ -146,14 +171,27 @@ public struct SessionComparison {
     private static func judge(
         _ rows: inout [Row], _ metric: WritableKeyPath<Row, Value>, _ weights: [Double], _ options: Options
     ) {
+        let risk = options.risk / Double(Metric.allCases.count)
         let found = Significance.holm(
-            rows.map { $0[keyPath: metric].sample.chance }, weights: weights,
-            risk: options.risk / Double(Metric.allCases.count))
-        for index in rows.indices where found[index] {
+            rows.map { $0[keyPath: metric].sample.chance }, weights: weights, risk: risk)
+        let weight = weights.reduce(0, +)
+        for index in rows.indices {
             let sample = rows[index][keyPath: metric].sample
             // When it is certain that the number of calls has changed, the change matters however small it is.
             let matters = sample.chance == 0 && metric == \.calls || abs(sample.relativeChange) >= options.threshold
-            rows[index][keyPath: metric].isBeyondNoise = matters
+            rows[index][keyPath: metric].isBeyondNoise = found[index] && matters
+            guard sample.change != 0, !(found[index] && matters) else { continue }
+            rows[index][keyPath: metric].doubt = doubt(of: sample, isSure: found[index])
+            rows[index][keyPath: metric].chanceAllowed = risk * weights[index] / weight
+        }
+    }
+
+    private static func doubt(of sample: SampleComparison, isSure: Bool) -> Doubt {
+        switch sample.objection {
+        case _ where isSure: .small
+        case .order: .order
+        case .drift: .drift
+        case nil: sample.isSureByItself ? .fewRuns : .spread
         }
     }
 

@@ -30,6 +30,12 @@ extension DiffReport {
     /// What is not in the rows.
     func writeRest(to writer: ByteWriter) {
         if moreRows > 0 { writer.write("… \(moreRows) more\n") }
+        if hiddenCallChanges > 0 {
+            let (what, verb) = hiddenCallChanges == 1 ? ("row has", "shows it") : ("rows have", "shows them")
+            writer.write(
+                "… \(hiddenCallChanges) hidden \(what) another number of calls; --sort calls without --min-cost \(verb) first\n"
+            )
+        }
         if sameRows > 0 {
             let what = options.subject == .function ? "function" : "path"
             let change = comparison.isRepeated ? "no change beyond noise" : "no change"
@@ -37,6 +43,7 @@ extension DiffReport {
         } else if rows.isEmpty {
             writer.write(comparison.isRepeated ? "no change beyond noise\n" : "no change\n" as StaticString)
         }
+        for line in noise.lines { writer.write("\(line)\n") }
         if !comparison.isRepeated {
             writer.write("With one run on a side, noise cannot be told from change: " as StaticString)
             writer.write("compare several, recorded by turns (A1 A2 A3 -- B1 B2 B3).\n" as StaticString)
@@ -54,6 +61,14 @@ extension DiffReport {
         if comparison.isRepeated {
             writer.write(" (\(DiffReport.interval(total.sample))), ")
             writer.write(total.isBeyondNoise ? "beyond noise" : "within noise" as StaticString)
+            if let doubt = total.doubt {
+                writer.write(": \(doubt.reason)")
+                if let runs = total.runsNeeded { writer.write(" (about \(runs) a side would tell)") }
+            }
+        }
+        let calls = comparison.whole.calls.sample
+        if calls.change != 0 {
+            writer.write("; \(DiffReport.number(calls.before)) → \(DiffReport.number(calls.after)) calls")
         }
         writer.write("; mean of \(before) \(before == 1 ? "run" : "runs") → \(after) \(after == 1 ? "run" : "runs")\n")
     }
@@ -61,7 +76,11 @@ extension DiffReport {
     private func writeHeadings(to writer: ByteWriter) {
         writer.write("            calls" as StaticString)
         for heading in ["change", "self", "after", "change"] { Report.writeHeading(heading, to: writer) }
-        if comparison.isRepeated { writer.write(DiffReport.padded("95 % interval", DiffReport.intervalWidth)) }
+        if comparison.isRepeated {
+            writer.write(
+                DiffReport.padded(
+                    "\(DiffReport.number(SampleComparison.confidence * 100)) % interval", DiffReport.intervalWidth))
+        }
         for heading in ["total", "after", "change"] { Report.writeHeading(heading, to: writer) }
         writer.write("  " + DiffReport.filled("", DiffReport.verdictWidth))
         writer.write(options.subject == .function ? "function\n" : "path\n" as StaticString)
@@ -76,8 +95,16 @@ extension DiffReport {
             writer.write(DiffReport.padded(DiffReport.interval(row.selfTime.sample), DiffReport.intervalWidth))
         }
         write(row.total.sample, to: writer)
-        let verdict = row.verdict == .unknown ? "" : row.verdict.rawValue
-        writer.write("  " + DiffReport.filled(verdict, DiffReport.verdictWidth))
+        writer.write("  " + DiffReport.filled(verdict(of: row), DiffReport.verdictWidth))
+    }
+
+    /// What the row says in a word: of a change that is noise, why.
+    private func verdict(of row: SessionComparison.Row) -> String {
+        switch row.verdict {
+        case .unknown: ""
+        case .same: row.doubted.doubt?.rawValue ?? row.verdict.rawValue
+        default: row.verdict.rawValue
+        }
     }
 
     private func write(_ sample: SampleComparison, to writer: ByteWriter) {
@@ -173,9 +200,10 @@ extension DiffReport {
             writer.write("\"relative_change\":\(sample.relativeChange.isFinite ? "\(sample.relativeChange)" : "null"),")
             if let interval = sample.interval, let chance = sample.chance {
                 writer.write("\"interval\":[\(interval.lowerBound),\(interval.upperBound)],\"p\":\(chance),")
-                writer.write("\"beyond_noise\":\(value.isBeyondNoise)}")
+                writer.write("\"beyond_noise\":\(value.isBeyondNoise),\"doubt\":")
+                writer.write(value.doubt.map { "\"\($0.rawValue)\"}" } ?? "null}")
             } else {
-                writer.write("\"interval\":null,\"p\":null,\"beyond_noise\":null}" as StaticString)
+                writer.write("\"interval\":null,\"p\":null,\"beyond_noise\":null,\"doubt\":null}" as StaticString)
             }
         }
     }

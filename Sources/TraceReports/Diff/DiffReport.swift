@@ -35,6 +35,10 @@ public struct DiffReport {
     let moreRows: Int
     /// Rows without a change that matters.
     let sameRows: Int
+    /// Rows that are not shown although their number of calls has changed.
+    let hiddenCallChanges: Int
+    /// Why what is no change beyond noise is none.
+    let noise: NoiseLegend
 
     public init(_ comparison: SessionComparison, options: Options) {
         self.comparison = comparison
@@ -48,6 +52,14 @@ public struct DiffReport {
         rows = Array(sorted.prefix(options.limit))
         moreRows = sorted.count - rows.count
         sameRows = long.count - changed.count
+        let otherCalls = all.count { DiffReport.hasOtherCalls($0, comparison) }
+        hiddenCallChanges = otherCalls - rows.count { DiffReport.hasOtherCalls($0, comparison) }
+        noise = NoiseLegend(long, comparison)
+    }
+
+    /// Whether the number of calls has changed, and not by chance as far as is known.
+    private static func hasOtherCalls(_ row: SessionComparison.Row, _ comparison: SessionComparison) -> Bool {
+        comparison.isRepeated ? row.calls.isBeyondNoise : row.calls.sample.change != 0
     }
 
     public func write(_ format: Format, to writer: ByteWriter) {
