@@ -1,5 +1,6 @@
 public import TraceAnalysis
 public import TraceFile
+internal import TraceText
 
 /// What the calls of a session add up to.
 public struct AggregateQuery {
@@ -150,11 +151,13 @@ public struct AggregateQuery {
     /// Says why nothing is shown, when that is so; what the recording lacks is told before.
     ///
     /// - Parameter pattern: what a function was to match.
-    public func check(isEmpty: Bool, matching pattern: String? = nil) throws(QueryError) {
+    public func check(isEmpty: Bool, matching pattern: Pattern? = nil) throws(QueryError) {
         guard isEmpty else { return }
         warnings.forEach(listener.warn)
-        if session.hasCalls, let pattern { throw .noFunction(pattern) }
-        throw session.emptiness
+        if session.hasCalls, let pattern {
+            throw .noFunction(pattern.text, near: NearNames(to: pattern, in: functions))
+        }
+        throw query.emptiness
     }
 
     /// What the recording lacks.

@@ -1,15 +1,16 @@
 public import TraceFile
+public import TraceText
 
 /// Why a question about a session has no answer.
 public enum QueryError: Error, Equatable, CustomStringConvertible {
     /// The session cannot be read.
     case unreadable(TraceFileError)
     /// No thread or process is one of those that were asked for.
-    case noThread([String])
+    case noThread([String], near: NearNames)
     /// No function has the name that was asked for.
-    case noFunction(String)
-    /// The filters leave no call.
-    case nothingLeft
+    case noFunction(String, near: NearNames)
+    /// The filters leave no call. There are near names if one of theirs matches no function that was looked at.
+    case nothingLeft(near: NearNames)
     /// There are no calls; damage may be why.
     case noCalls(isDamaged: Bool)
     /// The session has no baseline to correct its times by.
@@ -22,9 +23,10 @@ public enum QueryError: Error, Equatable, CustomStringConvertible {
     public var description: String {
         switch self {
         case .unreadable(let error): "\(error)"
-        case .noThread(let names): "no thread is selected by \(names.joined(separator: ", "))"
-        case .noFunction(let pattern): "no function matches '\(pattern)'"
-        case .nothingLeft: "no calls are left by the filters"
+        case .noThread(let names, let near):
+            "no thread is selected by \(names.joined(separator: ", "))\(near.question)"
+        case .noFunction(let pattern, let near): "no function matches '\(pattern)'\(near.question)"
+        case .nothingLeft(let near): "no calls are left by the filters\(near.question)"
         case .noCalls: "the recording has no calls"
         case .noBaseline(let session): "\(session): has no baseline to correct by: fathom record --baseline"
         case .partIsUncorrected: "only the times of a whole recording can be corrected"

@@ -15,10 +15,5 @@ extension Session {
         damage.entries.map(\.description) + (losses.calls > 0 ? [losses.description] : [])
     }
 
-    /// Why no call of it is shown.
-    public var emptiness: QueryError {
-        hasCalls ? .nothingLeft : .noCalls(isDamaged: !damage.entries.isEmpty)
-    }
-
     var hasCalls: Bool { processes.contains { $0.threads.contains { $0.countCalls() > 0 } } }
 }

@@ -1,5 +1,6 @@
 public import TraceAnalysis
 public import TraceFile
+internal import TraceText
 
 /// A session as somebody wants to see it: which of its threads, under which names, with what hidden.
 public struct SessionQuery {
@@ -28,6 +29,24 @@ public struct SessionQuery {
     /// - Complexity: where tasks are joined, as long as it takes to read the recording.
     public func selected() throws(QueryError) -> [ThreadSelection.Selected] {
         try options.selection.selected(of: session, joiningTasks: options.joinsTasks ? resolver : nil)
+    }
+
+    /// Why no call is shown, once all that was asked for has been read.
+    public var emptiness: QueryError {
+        guard session.hasCalls else { return .noCalls(isDamaged: !session.damage.entries.isEmpty) }
+        let missing = (filter.only + filter.leadingTo).first { pattern in
+            !functions.functions.indices.contains { pattern.matches(functions[UInt32($0)].name) }
+        }
+        guard let missing else { return .nothingLeft(near: .none) }
+        let near = NearNames(to: missing, in: functions)
+        // Of a part of the recording, it cannot be said that the function is not there at all.
+        return looksAtEverything ? .noFunction(missing.text, near: near) : .nothingLeft(near: near)
+    }
+
+    /// Whether every function that was recorded is among ``functions``, once the recording has been read.
+    private var looksAtEverything: Bool {
+        options.selection.isAll && filter.from == 0 && filter.to == .max && filter.maxDepth == .max
+            && filter.without.isEmpty
     }
 
     /// What the recording lacks; what was lost of `threads` is in it, too.

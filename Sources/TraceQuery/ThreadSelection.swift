@@ -1,5 +1,6 @@
 public import TraceAnalysis
 public import TraceFile
+internal import TraceText
 
 /// Which threads of a session are asked for.
 public struct ThreadSelection {
@@ -43,8 +44,23 @@ public struct ThreadSelection {
             let kept = (candidate.threads + joined.filter { $0.task != nil }).filter(contains)
             return kept.isEmpty ? nil : (candidate, kept)
         }
-        if selection.isEmpty, !isAll { throw .noThread(processNames + threadNames) }
+        if selection.isEmpty, !isAll { throw .noThread(processNames + threadNames, near: nearNames(of: session)) }
         return selection
+    }
+
+    /// What may have been meant by the first name that is of no process, or else of no thread.
+    private func nearNames(of session: Session) -> NearNames {
+        let names = session.processes.flatMap { [$0.programName] + ($0.calledName.map { [$0] } ?? []) }
+        if let missing = zip(processNames, processes).first(where: { name, pattern in
+            !session.processes.contains { $0.pid.description == name } && !names.contains(where: pattern.matches)
+        }) {
+            return NearNames(to: missing.0, among: names)
+        }
+        let threads = session.processes.filter(contains).flatMap(\.threads)
+        let missing = zip(threadNames, self.threads).first { name, pattern in
+            !threads.contains { String($0.tid) == name || pattern.matches($0.name) }
+        }
+        return missing.map { NearNames(to: $0.0, among: ["main"] + threads.map(\.name)) } ?? .none
     }
 
     /// Whether Swift's tasks are shown joined, and not as pieces on the threads that ran them: those are what a thread that is

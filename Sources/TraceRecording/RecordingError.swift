@@ -32,12 +32,15 @@ public enum RecordingError: Error, Equatable, CustomStringConvertible {
         }
     }
 
+    /// The exit status when a program cannot be recorded for a reason of ours, as env(1) and timeout(1) have it.
+    public static let ownStatus: Int32 = 125
+
     /// The exit status that a shell or env(1) would give for the same failure.
     public var exitStatus: Int32 {
         switch self {
         case .notFound: 127
         case .notExecutable, .isDirectory, .cannotStart: 126
-        case .files, .runtimeMissing, .inputNotRepeatable: 1
+        case .files, .runtimeMissing, .inputNotRepeatable: RecordingError.ownStatus
         }
     }
 }

@@ -1,6 +1,8 @@
 internal import ArgumentParser
+internal import Glibc
 internal import TraceBuild
 internal import TraceRecording
+internal import TraceText
 
 @main
 enum Main {
@@ -10,11 +12,13 @@ enum Main {
             compile(as: name, Array(CommandLine.arguments.dropFirst()))
         }
         if StandInFrontend.isCalled { StandInFrontend.run() }
+        let arguments = Array(CommandLine.arguments.dropFirst())
         do {
-            var command = try Fathom.parseAsRoot(Diff.arguments(Array(CommandLine.arguments.dropFirst())))
+            try Fathom.refuseUnknownCommand(arguments)
+            var command = try Fathom.parseAsRoot(Diff.arguments(arguments))
             try command.run()
         } catch {
-            Fathom.exit(withError: Diagnostics.ended(by: error))
+            Ending.end(Fathom.command(of: arguments), by: error, arguments)
         }
     }
 }
@@ -34,4 +38,39 @@ struct Fathom: ParsableCommand {
             ("fathom record -- ./prog", "Records what it calls."),
             ("fathom tree prog.fathom", "Shows every call."),
         ])
+}
+
+extension Fathom {
+    /// The command that arguments are for, or this one.
+    static func command(of arguments: [String]) -> any ParsableCommand.Type {
+        let name = commandName(in: arguments)
+        return configuration.subcommands.first { $0._commandName == name } ?? self
+    }
+
+    /// What a command is called on the command line.
+    static func name(of command: any ParsableCommand.Type) -> String {
+        command == self ? _commandName : "\(_commandName) \(command._commandName)"
+    }
+
+    private static func commandName(in arguments: [String]) -> String? {
+        arguments.first == "help" ? arguments.dropFirst().first : arguments.first
+    }
+
+    /// Refuses what is none of the commands, and asks what was meant.
+    static func refuseUnknownCommand(_ arguments: [String]) throws {
+        guard let name = commandName(in: arguments), !name.hasPrefix("-"), name != "help",
+            command(of: arguments) == self
+        else { return }
+        let near = NearNames(to: name, among: configuration.subcommands.map { $0._commandName })
+        throw ValidationError("there is no command '\(name)'\(near.names.isEmpty ? advice(on: name) : near.question)")
+    }
+
+    /// What may be done with a file that stands where a command is to be.
+    private static func advice(on path: String) -> String {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return "" }
+        let word = CommandText.line([path])
+        return status.st_mode & S_IFMT == S_IFDIR
+            ? "; a session is read by fathom tree \(word)" : "; a program is recorded by fathom record -- \(word)"
+    }
 }

@@ -237,21 +237,17 @@ import TraceFile
         }
     }
 
-    /// As many runs as are said to be needed do tell, and half of them do not.
+    /// As many runs as are said to be needed do tell.
     @Test func runsNeeded() throws {
-        func row(_ repetitions: Int) throws -> SessionComparison.Row {
-            let builder = ComparisonBuilder()
-            for _ in 0..<repetitions {
-                for (before, after) in [(100, 115), (120, 105), (110, 125)] as [(UInt64, UInt64)] {
-                    builder.add(try tree([(2, before)]), to: .before, program: nil, moment: 0)
-                    builder.add(try tree([(2, after)]), to: .after, program: nil, moment: 0)
-                }
-            }
-            return try self.row("f2", builder.comparison())
+        func sample(_ repetitions: Int) -> SampleComparison {
+            let five: [Double] = [1000, 1010, 1020, 1030, 1040]
+            let runs = (0..<repetitions).flatMap { _ in five }
+            return SampleComparison(before: runs, after: runs.map { $0 + 30 })
         }
-        let runs = try #require(try row(1).selfTime.runsNeeded)
-        #expect(try row(runs / 3 + 1).verdict == .slower)
-        #expect(try row(runs / 6).selfTime.doubt == .fewRuns)
+        let (five, ten) = (sample(1), sample(2))
+        #expect(try #require(five.chance) > 0.001 && #require(ten.chance) <= 0.001)
+        #expect((6...10).contains(try #require(five.runsNeeded(for: 0.001))))
+        #expect(five.runsNeeded(for: 0) == nil)
     }
 
     // MARK: Limits

@@ -22,10 +22,24 @@ import TraceAnalysis
 
 @Suite struct TimeSpanTests {
     @Test(arguments: [
-        ("10", 10), ("10ns", 10), ("10us", 10_000), ("1.5ms", 1_500_000), ("2s", 2_000_000_000), ("1m", 60_000_000_000),
+        ("0", 0), ("0.0", 0), ("10ns", 10), ("10us", 10_000), ("1.5ms", 1_500_000), ("2s", 2_000_000_000),
+        ("1m", 60_000_000_000), ("1min", 60_000_000_000),
     ])
-    func reads(_ text: String, _ nanoseconds: UInt64) { #expect(TimeSpan(text)?.nanoseconds == nanoseconds) }
+    func reads(_ text: String, _ nanoseconds: UInt64) throws { #expect(try TimeSpan(text).nanoseconds == nanoseconds) }
 
-    @Test(arguments: ["", "ms", "1.2.3s", "10 ms", "-1s", "10h", "1e3", "99999999999s"])
-    func refuses(_ text: String) { #expect(TimeSpan(text) == nil) }
+    @Test(arguments: [
+        ("10", "10 of what? write 10us or 10ms"), ("1.5", "1.5 of what? write 1.5us or 1.5ms"),
+        ("-1s", "a time cannot be negative"), ("-1", "a time cannot be negative"),
+        ("10h", "'h' is no unit of time: ns, us, ms, s and min are"),
+        ("10 ms", "' ms' is no unit of time: ns, us, ms, s and min are"),
+        ("1e3", "'e3' is no unit of time: ns, us, ms, s and min are"),
+        ("", "a time is a number and a unit, as 10us or 1.5ms"),
+        ("ms", "a time is a number and a unit, as 10us or 1.5ms"),
+        ("1.2.3s", "a time is a number and a unit, as 10us or 1.5ms"),
+        ("99999999999s", "a time cannot be longer than 285 years"),
+    ])
+    func refuses(_ text: String, _ reason: String) {
+        let error = #expect(throws: TimeSpan.InvalidText.self) { try TimeSpan(text) }
+        #expect(error?.description == reason)
+    }
 }

@@ -3,6 +3,7 @@ import Testing
 import TraceAnalysis
 import TraceFile
 import TraceQuery
+import TraceText
 
 @Suite struct AggregateQueryTests {
     /// Keeps what a query says.
@@ -80,10 +81,19 @@ import TraceQuery
     @Test func whyNothingIsShownIsTold() throws {
         let (fixture, ear) = (try QueryFixture(lost: 7), Ear())
         let none = try query(fixture, ear) { $0.filter.only = [try Pattern("nothing")] }
-        #expect(throws: QueryError.nothingLeft) { try none.tree() }
+        #expect(throws: QueryError.noFunction("nothing", near: .none)) { try none.tree() }
         #expect(ear.lines.last?.hasPrefix("7 calls left no record") == true)
-        #expect(throws: QueryError.noFunction("nothing")) { try none.check(isEmpty: true, matching: "nothing") }
-        try none.check(isEmpty: false, matching: "nothing")
+        let nothing = try Pattern("nothing")
+        #expect(throws: QueryError.noFunction("nothing", near: .none)) {
+            try none.check(isEmpty: true, matching: nothing)
+        }
+        try none.check(isEmpty: false, matching: nothing)
+        // What was not looked at may have the function.
+        let part = try query(fixture) {
+            $0.filter.only = [nothing]
+            $0.filter.from = 1
+        }
+        #expect(throws: QueryError.nothingLeft(near: .none)) { try part.tree() }
 
         let empty = try QueryFixture(hasCalls: false)
         for ask in [{ _ = try $0.tree() }, { _ = try $0.functionRows() }, { _ = try $0.threadSums() }]
@@ -92,7 +102,7 @@ import TraceQuery
             #expect(throws: QueryError.noCalls(isDamaged: false)) { try ask(query(empty)) }
         }
         #expect(throws: QueryError.noCalls(isDamaged: false)) {
-            try query(empty).check(isEmpty: true, matching: "nothing")
+            try query(empty).check(isEmpty: true, matching: nothing)
         }
     }
 

@@ -2,6 +2,7 @@ import Testing
 import TraceAnalysis
 import TraceFile
 import TraceQuery
+import TraceText
 
 @Suite struct ComparisonQueryTests {
     private func compare(
@@ -31,6 +32,6 @@ import TraceQuery
         #expect(throws: QueryError.noCalls(isDamaged: false)) { try compare([empty], [empty]) }
         var options = QueryOptions()
         options.filter.only = [try Pattern("nothing")]
-        #expect(throws: QueryError.nothingLeft) { try compare([full], [full], options) }
+        #expect(throws: QueryError.noFunction("nothing", near: .none)) { try compare([full], [full], options) }
     }
 }

@@ -2,6 +2,7 @@ import Testing
 import TraceAnalysis
 import TraceFile
 import TraceQuery
+import TraceText
 
 @Suite struct ThreadSelectionTests {
     private let fixture: QueryFixture
@@ -37,9 +38,22 @@ import TraceQuery
     }
 
     @Test func selectingNothingIsAnError() throws {
-        let error = QueryError.noThread(["writer", "worker"])
+        let error = QueryError.noThread(["writer", "worker"], near: .none)
         #expect(throws: error) { try selected(threads: ["worker"], processes: ["writer"]) }
         #expect(error.description == "no thread is selected by writer, worker")
+    }
+
+    @Test(
+        arguments: [
+            (["wroker"], [], "no thread is selected by wroker; did you mean worker?"),
+            (["mian"], [], "no thread is selected by mian; did you mean main?"),
+            ([], ["sever"], "no thread is selected by sever; did you mean server?"),
+            (["worker"], ["wrtier"], "no thread is selected by wrtier, worker; did you mean writer?"),
+            (["7"], [], "no thread is selected by 7"),
+        ] as [([String], [String], String)])
+    func nearNamesAreTold(_ threads: [String], _ processes: [String], _ message: String) {
+        let error = #expect(throws: QueryError.self) { try selected(threads: threads, processes: processes) }
+        #expect(error?.description == message)
     }
 
     @Test func badPatternsAreRefused() {

@@ -76,10 +76,13 @@ public struct ChangeLimit {
             return .part(percent / 100)
         }
         if metric == .calls { return UInt64(text).map { .absolute(Double($0)) } }
-        // Somebody who forgets the % of 'total>5' does not mean 5 ns.
+        // 0 may be a part or a time.
         guard text.last?.isLetter == true else { return nil }
-        return TimeSpan(text).map { .absolute(Double($0.nanoseconds)) }
+        return (try? TimeSpan(text)).map { .absolute(Double($0.nanoseconds)) }
     }
+
+    /// What names the functions; nil when the limit is for the whole.
+    public var pattern: Pattern? { functions }
 
     /// Whether the limit is for the whole, not for functions.
     public var isOfWhole: Bool { functions == nil }

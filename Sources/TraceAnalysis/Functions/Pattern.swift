@@ -9,6 +9,8 @@ public struct Pattern {
     }
 
     private let matcher: Matcher
+    /// The pattern as it was written.
+    public let text: String
 
     /// Why a pattern is refused.
     public struct InvalidPattern: Error, CustomStringConvertible {
@@ -20,6 +22,7 @@ public struct Pattern {
     ///
     /// - Throws: ``InvalidPattern`` when what stands between the slashes is no regular expression.
     public init(_ text: String) throws(InvalidPattern) {
+        self.text = text
         if text.count >= 2, text.hasPrefix("/"), text.hasSuffix("/") {
             do {
                 matcher = .expression(try Regex(String(text.dropFirst().dropLast())))
@@ -48,7 +51,7 @@ public struct Pattern {
     }
 
     /// `name` up to its argument list: the parenthesis that the last `)` closes.
-    static func withoutArguments(_ name: [UInt8]) -> ArraySlice<UInt8> {
+    package static func withoutArguments(_ name: [UInt8]) -> ArraySlice<UInt8> {
         guard let close = name.lastIndex(of: UInt8(ascii: ")")) else { return name[...] }
         var level = 0
         for index in (0...close).reversed() {

@@ -6,6 +6,7 @@ internal import TraceBuild
 struct Build: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Run a build with hooks added to every function.",
+        usage: "fathom build [<options>] -- <command> ...",
         discussion: """
             Works with make, CMake, Meson, autoconf, swift build, swift run, swift test and plain compiler calls: compilers \
             found in PATH by their usual names are called through Fathom. A tree that was configured or compiled without \
@@ -53,7 +54,7 @@ struct Build: ParsableCommand {
     var everyFunction = false
 
     @Argument(parsing: .captureForPassthrough, help: "The build command and its arguments.")
-    var command: [String]
+    var command: [String] = []
 
     func validate() throws {
         if let first = command.first, ["-h", "--help"].contains(first) { throw CleanExit.helpRequest(self) }
@@ -61,7 +62,8 @@ struct Build: ParsableCommand {
             throw ValidationError("name the build command: fathom build -- make")
         }
         if let first = command.first, first != "--", first.hasPrefix("-") {
-            throw ValidationError("unknown option '\(first)'; the build command comes after --")
+            throw ValidationError(
+                UsageMessage.unknownOption(first, of: Build.self, advice: "; the build command comes after --"))
         }
         if (excludeFunction + excludeFile + only).contains(where: { $0.isEmpty || $0.contains("\n") }) {
             throw ValidationError("a name or path is empty or holds a new line")
@@ -94,7 +96,7 @@ struct Build: ParsableCommand {
             for path in only { options.only.append(try BuildOptions.existing(path)) }
             result = try BuildRun(command: words, options: options, program: Installation.executable).run()
         } catch {
-            throw Diagnostics.fail(error.description, status: 1)
+            throw Diagnostics.fail(error.description, .nothing)
         }
         for line in result.lines { Diagnostics.say(line) }
         Glibc.exit(result.status)

@@ -39,7 +39,6 @@ func compile(as name: String, _ arguments: [String]) -> Never {
         let objects = CompilerDriver.Objects(swift: tools.hooks, shared: Installation.sharedLibraryHooks)
         Glibc.exit(try driver.run(linking: objects))
     } catch {
-        Diagnostics.say(error.description)
-        Glibc.exit(1)
+        Glibc.exit(Diagnostics.fail(error.description, status: 1).rawValue)
     }
 }

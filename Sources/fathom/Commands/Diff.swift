@@ -2,15 +2,13 @@ internal import ArgumentParser
 internal import TraceAnalysis
 internal import TraceQuery
 internal import TraceReports
+internal import TraceText
 
 struct Diff: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Show what has changed between two recordings, or between repeated ones of two kinds.",
-        usage: "fathom diff [options] A B\nfathom diff [options] A1 A2 ... -- B1 B2 ...",
-        discussion: """
-            Exit status: 0, or 1 when what --fail-on says holds; 2 when the comparison could not be made or written; 64 for \
-            wrong usage. With one run on a side --fail-on takes every change for one, noise or not.
-            """,
+        usage: "fathom diff [<options>] <A> <B>\nfathom diff [<options>] <A1> <A2> ... -- <B1> <B2> ...",
+        discussion: "With one run on a side --fail-on takes every change for one, noise or not.",
         examples: [
             (
                 "fathom diff before.fathom after.fathom",
@@ -44,7 +42,9 @@ struct Diff: ParsableCommand {
     @Flag(help: "Show also what has not changed, or not beyond noise.")
     var all = false
 
-    @Option(help: ArgumentHelp("Changes of a smaller part do not matter.", valueName: "percent"))
+    @Option(
+        help: ArgumentHelp("Changes of a smaller part do not matter.", valueName: "percent"),
+        transform: Percentage.init(argument:))
     var threshold = Percentage(percent: 1)
 
     @Option(
@@ -99,9 +99,7 @@ struct Diff: ParsableCommand {
         } catch {
             let end = Diagnostics.ended(by: error)
             // Status 1 says that a limit is exceeded, and nothing else.
-            guard Diff.exitCode(for: end) == .failure else { throw end }
-            if !(end is ExitCode) { Diagnostics.say("error: \(Diff.message(for: end))") }
-            throw Diagnostics.unreadable
+            throw end as? ExitCode == ExitStatus.nothing.code ? ExitStatus.failed.code : end
         }
         for line in exceeded { Diagnostics.say(line) }
         if !exceeded.isEmpty { throw ExitCode.failure }
@@ -124,9 +122,9 @@ struct Diff: ParsableCommand {
         let comparison = query.comparison
         if let moot = limits.first(where: { $0.isMoot(in: comparison) }) {
             Diagnostics.warn(query.warnings)
+            let near = moot.pattern.map { NearNames(to: $0, in: comparison.functions) } ?? .none
             throw Diagnostics.fail(
-                "error: --fail-on '\(moot.expression)': no function on either side matches",
-                status: Diagnostics.unreadable.rawValue)
+                "--fail-on '\(moot.expression)': no function on either side matches\(near.question)", .failed)
         }
         let writer = StandardOutput.writer()
         DiffReport(comparison, options: reportOptions(asked.filter)).write(format, to: writer)

@@ -8,7 +8,6 @@ internal import TraceSymbols
 struct Doctor: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Tell what this machine allows, and how to change what it does not.",
-        discussion: "Exit status: 0, or 1 when something keeps Fathom or the program from recording.",
         examples: [
             ("fathom doctor", "Looks at the clock, the disk, the kernel's settings and the compilers."),
             ("fathom doctor ./prog", "Looks at a program, too: can it be recorded, and has it names and lines?"),
@@ -40,7 +39,7 @@ struct Doctor: ParsableCommand {
         case .json: report.writeJSON(to: writer)
         }
         try StandardOutput.finish(writer)
-        if !diagnosis.isWell { throw ExitCode.failure }
+        if !diagnosis.isWell { throw ExitStatus.nothing.code }
     }
 
     private func inspect(_ path: String) throws -> MachineFacts.Program {
@@ -57,7 +56,7 @@ struct Doctor: ParsableCommand {
                 hookedCount: modules.reduce(0) { $0 + $1.functions.hookedCount },
                 hasLines: functions.contains { $0.file != nil })
         } catch {
-            throw Diagnostics.fail("error: \(error.description)", status: Diagnostics.unreadable.rawValue)
+            throw Diagnostics.fail(error.description, .failed)
         }
     }
 }

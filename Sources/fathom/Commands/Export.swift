@@ -59,7 +59,7 @@ struct Export: ParsableCommand {
             query.session, resolver: query.resolver, selection: try query.selected(), filter: query.filter)
         let parts = split ? source.split(calls: splitCalls ?? format.callLimit ?? .max) : [source]
         if let reason = format.exporter.refusal(source) {
-            throw Diagnostics.fail("error: \(format): \(reason)", status: 1)
+            throw Diagnostics.fail("\(format): \(reason)", .nothing)
         }
         var written: UInt64 = 0
         for (index, part) in parts.enumerated() {
@@ -77,7 +77,7 @@ struct Export: ParsableCommand {
                 parts.count == 1 ? "wrote 1 file: \(first)" : "wrote \(parts.count) files: \(first) … \(last)")
         }
         Diagnostics.warn(query.session.warnings)
-        guard written > 0 else { throw query.session.emptiness }
+        guard written > 0 else { throw query.emptiness }
     }
 
     /// The output's name with a number before its extension: trace-1.json, of speedscope's trace-1.speedscope.json.

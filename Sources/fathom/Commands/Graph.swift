@@ -27,7 +27,9 @@ struct Graph: ParsableCommand {
     @OptionGroup(title: "Filters") var filters: FilterOptions
     @OptionGroup var correction: CorrectionOptions
 
-    @Option(help: ArgumentHelp("Sum up paths that take less than this part of the time.", valueName: "percent"))
+    @Option(
+        help: ArgumentHelp("Sum up paths that take less than this part of the time.", valueName: "percent"),
+        transform: Percentage.init(argument:))
     var threshold = Percentage(percent: 1)
 
     @Option(help: ArgumentHelp("Show this many lines of each tree.", valueName: "lines"))
@@ -64,7 +66,7 @@ struct Graph: ParsableCommand {
         var below = TreeFilter()
         below.only = [pattern]
         let callees = tree.filtered(below)
-        try query.check(isEmpty: callees.paths.isEmpty, matching: function)
+        try query.check(isEmpty: callees.paths.isEmpty, matching: pattern)
         return [("callers", tree.inverted(at: [pattern])), ("callees", callees)]
     }
 

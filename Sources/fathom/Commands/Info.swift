@@ -9,6 +9,7 @@ internal import TraceSymbols
 struct Info: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Tell what a session holds: the command, processes, threads, modules, sizes, damage.",
+        usage: "fathom info [<options>] <session>\nfathom info [<options>] <program>",
         discussion: "Of a program or library: which of its functions have hooks.",
         examples: [
             (
@@ -34,7 +35,8 @@ struct Info: ParsableCommand {
 
     @Option(
         name: [.customShort("t", allowingJoined: true), .long],
-        help: ArgumentHelp("Of the tree: sum up processes that lasted less: 10us, 1.5ms, 2s.", valueName: "time"))
+        help: ArgumentHelp("Of the tree: sum up processes that lasted less: 10us, 1.5ms, 2s.", valueName: "time"),
+        transform: TimeSpan.init(argument:))
     var minCost: TimeSpan?
 
     @Option(help: ArgumentHelp("Of the tree: show this many lines.", valueName: "lines"))
@@ -109,7 +111,7 @@ struct Info: ParsableCommand {
                         functions: module.functions.functions.map { ($0.name(raw: rawNames), $0.isHooked) })
                 })
         } catch {
-            throw Diagnostics.fail("\(program): which functions have hooks cannot be told: \(error)", status: 2)
+            throw Diagnostics.fail("\(program): which functions have hooks cannot be told: \(error)", .failed)
         }
         switch format {
         case .text: report.writeText()

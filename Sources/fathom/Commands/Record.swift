@@ -10,6 +10,7 @@ internal import TraceSymbols
 struct Record: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Run a program and record its calls.",
+        usage: "fathom record [<options>] -- <program> [<arguments> ...]",
         discussion: """
             The program must be built with hooks, as fathom build does. It runs with this terminal, its own \
             arguments, and its own exit status. The recording is a directory that `fathom tree` reads.
@@ -34,13 +35,15 @@ struct Record: ParsableCommand {
 
     @Option(
         name: [.customShort("t", allowingJoined: true), .customLong("min-cost")],
-        help: "Leave out shorter calls, as 10us or 1.5ms.")
+        help: "Leave out shorter calls, as 10us or 1.5ms.", transform: TimeSpan.init(argument:))
     var minCost: TimeSpan?
 
-    @Option(help: "Stop recording at this size of the trace, as 500M or 2G.")
+    @Option(
+        help: "Stop recording at this size of the trace, as 500M or 2G.", transform: ByteCount.init(argument:))
     var maxSize: ByteCount?
 
-    @Option(help: "Size of one buffer, a power of two from 16K to 4M.")
+    @Option(
+        help: "Size of one buffer, a power of two from 16K to 4M.", transform: ByteCount.init(argument:))
     var bufferSize: ByteCount = ByteCount(bytes: UInt64(RecordOptions.defaultBufferSize))
 
     @Flag(
@@ -60,7 +63,7 @@ struct Record: ParsableCommand {
     var force = false
 
     @Argument(parsing: .captureForPassthrough, help: "The program and its arguments.", completion: .file())
-    var command: [String]
+    var command: [String] = []
 
     func validate() throws {
         // Because the rest is passed through, these two have to be looked for here.
@@ -70,7 +73,9 @@ struct Record: ParsableCommand {
             throw ValidationError("name the program to record: fathom record -- CMD ARGS...")
         }
         if let first = command.first, first != "--", first.hasPrefix("-") {
-            throw ValidationError("unknown option '\(first)'; the program to record comes after --")
+            throw ValidationError(
+                UsageMessage.unknownOption(
+                    first, of: Record.self, advice: "; the program to record comes after --"))
         }
         if output?.isEmpty == true { throw ValidationError("--output names the session directory") }
         if let maxDepth, maxDepth < 0 { throw ValidationError("--max-depth is a number from 0") }

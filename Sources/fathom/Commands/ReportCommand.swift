@@ -73,7 +73,7 @@ struct ReportCommand: ParsableCommand {
             let pattern = try namePattern(function)
             let tree = try query.tree()
             let matches = tree.matching([pattern])
-            try query.check(isEmpty: !tree.paths.contains { matches($0.function) }, matching: function)
+            try query.check(isEmpty: !tree.paths.contains { matches($0.function) }, matching: pattern)
             return callers != nil
                 ? report(.callers, tree.rows(callersOf: [pattern]), dropped: tree.dropped)
                 : report(.callees, tree.rows(calleesOf: [pattern]), dropped: tree.dropped)

@@ -1,3 +1,4 @@
+internal import ArgumentParser
 internal import Glibc
 internal import TraceBuild
 
@@ -13,8 +14,7 @@ enum StandInFrontend {
             let arguments = Array(CommandLine.arguments.dropFirst())
             exit(try SwiftFrontend(name: CommandLine.arguments[0], arguments: arguments).run())
         } catch {
-            Diagnostics.say(error.description)
-            exit(2)
+            exit(Diagnostics.fail(error.description, .failed).rawValue)
         }
     }
 }

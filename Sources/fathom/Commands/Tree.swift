@@ -75,7 +75,7 @@ struct Tree: ParsableCommand {
         }
         try StandardOutput.finish(writer)
         Diagnostics.warn(query.warnings(of: selection.flatMap(\.threads)))
-        if isEmpty { throw query.session.emptiness }
+        if isEmpty { throw query.emptiness }
     }
 
     /// The processes by their longest threads, and those by their longest calls; `tree` is to show the longest calls alone.

@@ -9,6 +9,7 @@ internal import TraceText
 struct Tune: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Propose what the next build is to leave without hooks, and say what that saves.",
+        usage: "fathom tune [<options>] <session>",
         discussion: """
             Leaves out short functions that are called much and have little time in them, as long as enough of the total time \
             of all call paths stays: by name, or by file and namespace where that leaves out more for less. The list is for \
@@ -34,12 +35,15 @@ struct Tune: ParsableCommand {
         completion: .file())
     var output: String?
 
-    @Option(help: ArgumentHelp("Keep this part of the total time of all call paths.", valueName: "percent"))
+    @Option(
+        help: ArgumentHelp("Keep this part of the total time of all call paths.", valueName: "percent"),
+        transform: Percentage.init(argument:))
     var keep = Percentage(percent: HookTuning.Limits().keep)
 
     @Option(
         help: ArgumentHelp(
-            "Leave out only functions whose calls are shorter on average.", valueName: "time"))
+            "Leave out only functions whose calls are shorter on average.", valueName: "time"),
+        transform: TimeSpan.init(argument:))
     var shorterThan = TimeSpan(nanoseconds: HookTuning.Limits().shorterThan)
 
     @Flag(

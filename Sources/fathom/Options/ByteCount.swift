@@ -1,25 +1,36 @@
-internal import ArgumentParser
-
-/// A size as people write it: 512, 64K, 500M, 2G (powers of 1,024).
-struct ByteCount: ExpressibleByArgument {
+/// A size as people write it: 64K, 500M, 2G (powers of 1,024), or 4096B.
+struct ByteCount: CustomStringConvertible {
     var bytes: UInt64
 
     init(bytes: UInt64) { self.bytes = bytes }
 
-    init?(argument: String) {
-        let units: [Character: UInt64] = ["K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40]
-        var text = Substring(argument.uppercased())
-        if text.hasSuffix("B") { text.removeLast() }
-        var unit: UInt64 = 1
-        if let last = text.last, let known = units[last] {
-            unit = known
-            text.removeLast()
+    /// Why a text is no size.
+    private struct InvalidText: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    /// Reads a value of an option.
+    init(argument: String) throws {
+        if argument.hasPrefix("-") { throw InvalidText(description: "a size cannot be negative") }
+        let digits = argument.prefix { $0.isASCII && $0.isNumber }
+        guard let number = UInt64(digits), number > 0 else {
+            throw InvalidText(description: "a size is a whole number and a unit, as 64K, 500M or 2G")
         }
-        guard let number = UInt64(text), number > 0 else { return nil }
-        let (bytes, overflow) = number.multipliedReportingOverflow(by: unit)
-        guard !overflow else { return nil }
+        let scale: UInt64
+        switch argument.dropFirst(digits.count).uppercased() {
+        case "B": scale = 1
+        case "K", "KB": scale = 1 << 10
+        case "M", "MB": scale = 1 << 20
+        case "G", "GB": scale = 1 << 30
+        case "T", "TB": scale = 1 << 40
+        case "": throw InvalidText(description: "\(digits) of what? write \(digits)K, \(digits)M or \(digits)G")
+        case let unit: throw InvalidText(description: "'\(unit)' is no unit of size: B, K, M, G and T are")
+        }
+        let (bytes, overflow) = number.multipliedReportingOverflow(by: scale)
+        guard !overflow else { throw InvalidText(description: "a size is less than 16777216T") }
         self.bytes = bytes
     }
 
-    var defaultValueDescription: String { bytes % 1024 == 0 ? "\(bytes / 1024)K" : "\(bytes)" }
+    /// As help tells a default.
+    var description: String { bytes % 1024 == 0 ? "\(bytes / 1024)K" : "\(bytes)B" }
 }

@@ -10,7 +10,8 @@ struct FilterOptions: ParsableArguments {
 
     @Option(
         name: [.customShort("t", allowingJoined: true), .long],
-        help: ArgumentHelp("Hide calls shorter than this: 10us, 1.5ms, 2s.", valueName: "time"))
+        help: ArgumentHelp("Hide calls shorter than this: 10us, 1.5ms, 2s.", valueName: "time"),
+        transform: TimeSpan.init(argument:))
     var minCost: TimeSpan?
 
     @Option(
@@ -37,10 +38,14 @@ struct FilterOptions: ParsableArguments {
         completion: .function)
     var hide: [String] = []
 
-    @Option(help: ArgumentHelp("Only calls that end after this time since the start.", valueName: "time"))
+    @Option(
+        help: ArgumentHelp("Only calls that end after this time since the start.", valueName: "time"),
+        transform: TimeSpan.init(argument:))
     var from: TimeSpan?
 
-    @Option(help: ArgumentHelp("Only calls that begin before this time since the start.", valueName: "time"))
+    @Option(
+        help: ArgumentHelp("Only calls that begin before this time since the start.", valueName: "time"),
+        transform: TimeSpan.init(argument:))
     var to: TimeSpan?
 
     @Flag(

@@ -1,8 +1,6 @@
-public import ArgumentParser
-public import TraceAnalysis
+internal import TraceAnalysis
 
-extension TimeSpan: ExpressibleByArgument {
-    public init?(argument: String) { self.init(argument) }
-
-    public var defaultValueDescription: String { "\(nanoseconds)ns" }
+extension TimeSpan {
+    /// Reads a value of an option.
+    init(argument: String) throws { try self.init(argument) }
 }

@@ -3,7 +3,8 @@ internal import Glibc
 internal import TraceQuery
 internal import TraceText
 
-/// What is said on standard error.
+/// What is said on standard error: `fathom: error: …` when that is why the command ends, `fathom: warning: …` when what
+/// is shown may not be all, and `fathom: …` of how it went and what comes next.
 enum Diagnostics {
     /// Says one line.
     static func say(_ text: String) { put("fathom: \(text.visible)\n") }
@@ -18,33 +19,28 @@ enum Diagnostics {
         return QueryListener(warn: { warn($0) }, progress: { progress.show($0) })
     }
 
-    /// Exit status when nothing could be read.
-    static let unreadable = ExitCode(2)
+    /// Says why the command ends, and returns what ends it.
+    static func fail(_ text: String, _ status: ExitStatus) -> ExitCode { fail(text, status: status.rawValue) }
+
+    /// The same with a status of another table: that of shells, or of compilers.
+    static func fail(_ text: String, status: Int32) -> ExitCode {
+        say("error: \(text)")
+        return ExitCode(status)
+    }
 
     /// What ends the command when `error` is thrown: of a question without an answer the reason is said.
     static func ended(by error: any Error) -> any Error {
         guard let error = error as? QueryError else { return error }
-        let status: ExitCode
-        switch error {
-        case .partIsUncorrected:
+        if error == .partIsUncorrected {
             return ValidationError("--corrected is for the whole recording, without --from and --to")
-        case .unreadable:
-            say("error: \(error)")
-            return unreadable
-        case .givenTwice:
-            say("error: \(error)")
-            return ExitCode.validationFailure
-        case .noCalls(isDamaged: true): status = unreadable
-        case .noThread, .noFunction, .nothingLeft, .noCalls, .noBaseline: status = .failure
         }
-        say(error.description)
-        return status
-    }
-
-    /// A refusal that is to end the command with `status`.
-    static func fail(_ text: String, status: Int32) -> ExitCode {
-        say(text)
-        return ExitCode(status)
+        let status: ExitStatus =
+            switch error {
+            case .partIsUncorrected, .givenTwice: .wrongUsage
+            case .unreadable, .noCalls(isDamaged: true): .failed
+            case .noThread, .noFunction, .nothingLeft, .noCalls, .noBaseline: .nothing
+            }
+        return fail(error.description, status)
     }
 
     /// Writes `text` as it is.

@@ -14,6 +14,6 @@ enum FileName {
         guard isRepaired else { return }
         throw Diagnostics.fail(
             "\(name): the names of sessions, programs and output files are to be UTF-8; rename it, or give a link to it",
-            status: 64)
+            .wrongUsage)
     }
 }

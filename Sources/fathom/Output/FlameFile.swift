@@ -20,22 +20,22 @@ struct FlameFile {
         let ending = name.contains(".") ? name.split(separator: ".").last?.lowercased() ?? "" : ""
         if FlameFile.others.contains(ending) {
             throw Diagnostics.fail(
-                "error: -o \(path): flame graphs are pages or SVG pictures: end the name in .html or .svg, not .\(ending)",
-                status: 64)
+                "-o \(path): flame graphs are pages or SVG pictures: end the name in .html or .svg, not .\(ending)",
+                .wrongUsage)
         }
         isPicture = ending == "svg"
     }
 
     /// Draws the differential flame graph.
     ///
-    /// - Throws: exit status 1, the reason said, when there is nothing to draw, or it cannot be done.
+    /// - Throws: an exit status, the reason said, when there is nothing to draw, or it cannot be written.
     func draw(_ comparison: SessionComparison, options: FlameGraph.Options) throws {
         let graph = FlameGraph(comparison, options: options)
-        guard !graph.isEmpty else { throw Diagnostics.fail("nothing of what is after is left to draw", status: 1) }
+        guard !graph.isEmpty else { throw Diagnostics.fail("nothing of what is after is left to draw", .nothing) }
         try draw(graph)
     }
 
-    /// - Throws: exit status 1, the reason said, when that cannot be done.
+    /// - Throws: exit status 2, the reason said, when it cannot be written.
     func draw(_ graph: FlameGraph) throws {
         let file = try OutputFile(path)
         if isPicture { graph.writeSVG(to: file.writer) } else { graph.writeHTML(to: file.writer) }

@@ -15,7 +15,7 @@ struct OutputFile {
 
     /// Creates or replaces the file; `-` is standard output.
     ///
-    /// - Throws: exit status 1, the reason said, when that cannot be done.
+    /// - Throws: exit status 2, the reason said, when that cannot be done.
     init(_ path: String) throws {
         self.path = path
         let problem = Problem()
@@ -44,7 +44,7 @@ struct OutputFile {
 
     /// Writes out what is left.
     ///
-    /// - Throws: exit status 1, the reason said, when not everything could be written.
+    /// - Throws: exit status 2, the reason said, when not everything could be written.
     func finish() throws {
         guard path != "-" else { return try StandardOutput.finish(writer) }
         writer.flush()
@@ -52,6 +52,6 @@ struct OutputFile {
     }
 
     private static func fail(_ path: String, _ code: Int32) -> ExitCode {
-        Diagnostics.fail("error: \(path): \(String(cString: strerror(code)))", status: 1)
+        Diagnostics.fail("\(path): \(String(cString: strerror(code)))", .failed)
     }
 }

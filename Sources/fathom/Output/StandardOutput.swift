@@ -28,7 +28,7 @@ enum StandardOutput {
     static func finish(_ writer: ByteWriter) throws {
         writer.flush()
         guard failure != 0, failure != EPIPE else { return }
-        throw Diagnostics.fail("standard output: \(String(cString: strerror(failure)))", status: 1)
+        throw Diagnostics.fail("standard output: \(String(cString: strerror(failure)))", .failed)
     }
 
     /// Whether marks may be coloured (https://no-color.org).

@@ -183,7 +183,7 @@ import Testing
         #expect(try project.build(["sh", "-c", "kill -INT $$; exit 0"]).status == 128 + 2)
         let none = try project.build(["no-such-command"])
         #expect(none.status == 1)
-        #expect(none.stderr == "fathom: cannot run no-such-command: No such file or directory\n")
+        #expect(none.stderr == "fathom: error: cannot run no-such-command: No such file or directory\n")
         #expect(try project.build([]).status == 64)
         let gcc = try project.build(["gcc", "-c", "words.cpp"], options: ["--after-inlining"])
         #expect(gcc.stderr.contains("--after-inlining is an option of clang's"))

@@ -113,7 +113,7 @@ import Testing
     @Test func otherLanguages() throws {
         let refused = try project.build(["rustc", "main.rs"])
         #expect(refused.status == 1)
-        #expect(refused.stderr == "fathom: rustc compiles Rust, which gets no hooks: only C, C++ and Swift do\n")
+        #expect(refused.stderr == "fathom: error: rustc compiles Rust, which gets no hooks: only C, C++ and Swift do\n")
         let tools = try project.directory.makeDirectory("tools")
         try run("sh", ["-c", "printf '#!/bin/sh\\n' >'\(tools)/cargo' && chmod +x '\(tools)/cargo'"])
         let built = try project.build(["\(tools)/cargo", "build"])

@@ -100,7 +100,7 @@ import Testing
         #expect(try Fathom.run(["diff"] + sides).status == 1)
         let full = try TestSupport.run(
             "/bin/sh", ["-c", #""$@" > /dev/full"#, "sh", Fathom.executable, "diff"] + sides)
-        #expect(full.status == 2 && full.stderr == "fathom: standard output: No space left on device\n")
+        #expect(full.status == 2 && full.stderr == "fathom: error: standard output: No space left on device\n")
         for path in [directory.file("none/x.html"), "/dev/full"] {
             let output = try Fathom.run(["diff", "-o", path] + sides)
             #expect(output.status == 2 && output.stderr.hasPrefix("fathom: error: \(path): "))
@@ -139,7 +139,7 @@ import Testing
         #expect(try Fathom.run(["diff", "--fail-on", "calls(steady)>15%"] + several).status == 1)
         for wrong in ["calls", "size>5%", "calls>1ms", "total>5"] {
             let output = try Fathom.run(["diff"] + sides + ["--fail-on", wrong])
-            #expect(output.status == 64 && output.stderr.hasPrefix("Error: --fail-on '\(wrong)': "))
+            #expect(output.status == 64 && output.stderr.hasPrefix("fathom: error: --fail-on '\(wrong)': "))
         }
         let plain = try Fathom.run(["diff"] + sides + ["--fail-on", "total>5"]).stderr
         #expect(plain.contains("a part like 5% or a time like 10ms"))

@@ -128,7 +128,7 @@ import Testing
         #expect(none.stdout.split(separator: "\n").allSatisfy { $0.hasPrefix("# ") })
         #expect(try tune(["--keep", "101"]).status == 64)
         let nowhere = try tune(["-o", directory.file("no/list")])
-        #expect(nowhere.status == 1)
+        #expect(nowhere.status == 2)
         #expect(nowhere.stderr.contains("no/list: No such file or directory"))
         #expect(try tune(["--corrected"]).stderr.contains("has no baseline"))
     }

@@ -1,0 +1,77 @@
+internal import ArgumentParser
+internal import TraceRecording
+
+/// How `fathom` ends. This is the table that each command's `--help` ends with.
+enum ExitStatus: Int32 {
+    case done = 0
+    /// There is no answer to what was asked.
+    case nothing = 1
+    /// Something cannot be read or written.
+    case failed = 2
+    case wrongUsage = 64
+
+    var code: ExitCode { ExitCode(rawValue) }
+
+    /// The statuses of a command, each with what it says.
+    private static func meanings(of command: any ParsableCommand.Type) -> [(status: String, meaning: String)] {
+        let usage = ("64", "Wrong usage.")
+        switch command {
+        case is Record.Type:
+            return [
+                ("*", "The program's own status; if a signal ended it, the same signal ends fathom."), usage,
+                ("\(RecordingError.ownStatus)", "Nothing was recorded: the session cannot be made."),
+                ("126", "The program cannot be recorded, or not be run."), ("127", "The program is not there."),
+            ]
+        case is Build.Type:
+            return [
+                ("*", "The build's own status."),
+                ("1", "Also: the command cannot be run, or the build cannot be given hooks."), usage,
+            ]
+        case is CCompiler.Type, is CXXCompiler.Type:
+            return [("*", "The compiler's own status."), ("1", "Also: the file cannot be given hooks.")]
+        case is Diff.Type:
+            return [
+                ("0", "The recordings were compared, and no --fail-on holds."), ("1", "A --fail-on holds."),
+                ("2", "Something cannot be read, compared or written."), usage,
+            ]
+        case is Doctor.Type:
+            return [
+                ("0", "Recording is possible."), ("1", "Something keeps Fathom or the program from recording."),
+                ("2", "The program cannot be read."), usage,
+            ]
+        case is Fathom.Type:
+            return reading + [("*", "record, build, cc and c++ end as what they run.")]
+        default: return reading
+        }
+    }
+
+    /// Of the commands that read a session.
+    private static let reading = [
+        ("0", "Everything was shown or written."),
+        ("1", "There is nothing to show: no call, function or thread is what was asked for."),
+        ("2", "Something cannot be read or written."), ("64", "Wrong usage."),
+    ]
+
+    /// The end of a command's help.
+    static func help(of command: any ParsableCommand.Type) -> String {
+        let lines = meanings(of: command).map { status, meaning in
+            "  \(status)".padded(to: 26) + meaning.wrapped(to: 54).joined(separator: "\n" + "".padded(to: 26))
+        }
+        return "EXIT STATUS:\n" + lines.joined(separator: "\n")
+    }
+}
+
+extension String {
+    fileprivate func padded(to width: Int) -> String { self + String(repeating: " ", count: max(width - count, 0)) }
+
+    /// The lines of the text, broken between words.
+    fileprivate func wrapped(to width: Int) -> [String] {
+        split(separator: " ").reduce(into: []) { lines, word in
+            if let last = lines.last, last.count + 1 + word.count <= width {
+                lines[lines.count - 1] = "\(last) \(word)"
+            } else {
+                lines.append(String(word))
+            }
+        }
+    }
+}
