@@ -38,7 +38,9 @@ import Testing
     private func commands() throws -> [String] {
         let help = try Fathom.run(["--help"]).stdout
         let list = try #require(help.split(separator: "SUBCOMMANDS:\n").last)
-        let names = list.split(separator: "\n").compactMap { line -> String? in
+        // Behind an empty line it says where to find more.
+        let lines = list.split(separator: "\n", omittingEmptySubsequences: false).prefix { !$0.isEmpty }
+        let names = lines.compactMap { line -> String? in
             guard line.hasPrefix("  "), !line.hasPrefix("   ") else { return nil }
             return line.split(separator: " ").first.map(String.init)
         }
