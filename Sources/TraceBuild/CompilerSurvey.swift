@@ -21,7 +21,7 @@ public struct CompilerSurvey: Sendable {
             return (try? Subprocess.output([path, "--version"]))?.contains("Swift version") ?? false
         }
         let language = lastComponent(path).hasSuffix("++") ? "c++" : "c"
-        let check = [path, SwiftBuild.hooksOfC, "-fsyntax-only", "-x", language, "/dev/null"]
+        let check = [path, HookFlags.everyFunction, "-fsyntax-only", "-x", language, "/dev/null"]
         return (try? Subprocess.output(check, of: STDERR_FILENO))?.isEmpty ?? false
     }
 }
