@@ -49,6 +49,43 @@ import Testing
             "_ZZNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEE12_M_constructIPcEEvT_S7_St20forward_iterator_tagEN6_GuardD1Ev",
             "std::string::_M_construct<char*>::_Guard::~_Guard"
         ),
+        // Lambdas are functions; only the last one of a name shows its parameters.
+        (
+            "_ZZ17getLifetimeTokensIZN9ValueFlow16hasLifetimeTokenEPK5TokenS3_EUlS3_E_ESt6vectorINS0_13LifetimeTokenESaIS6_EES3_bNSt7__cxx114listISt4pairIS3_NS9_12basic_stringIcSt11char_traitsIcESaIcEEEESaISH_EEET_iENKUlRK9ValueTypeE_clESN_",
+            "getLifetimeTokens<ValueFlow::hasLifetimeToken::{lambda#1}>::{lambda(ValueType const&)#1}"
+        ),
+        (
+            "_ZZ11findAstNodeIZZL20valueFlowAfterAssignP9TokenListP14SymbolDatabaseP11ErrorLoggerPK8SettingsENKUlPK5TokenE2_clESB_EUlSB_E_ESB_SB_RKT_ENKUlSB_E_clESB_",
+            "findAstNode<valueFlowAfterAssign::{lambda#4}::{lambda#1}>::{lambda(Token const*)#1}"
+        ),
+        (
+            "_ZZ13productParamsIiZL24valueFlowLibraryFunctionP5TokenRKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEEPK8SettingsEUlRKSt13unordered_mapIiN9ValueFlow5ValueESt4hashIiESt8equal_toIiESaISt4pairIKiSF_EEEE_EbRKSD_IT_NS2_4listISF_SaISF_EEESG_ISS_ESI_ISS_ESaISK_IKSS_SV_EEET0_ENKUlRKSK_IiSF_EE0_clES17_",
+            "productParams<int, valueFlowLibraryFunction::{lambda#1}>::{lambda(pair<int, Value> const&)#2}"
+        ),
+        (
+            "_ZZL17valueFlowLifetimeP9TokenListP14SymbolDatabaseP11ErrorLoggerPK8SettingsENKUlPK5Token15LifetimeCaptureRKSt8functionIFbSA_EEE0_clESA_SB_SG_",
+            "valueFlowLifetime::{lambda(Token const*, LifetimeCapture, function<bool (Token const*)> const&)#2}"
+        ),
+        (
+            "_ZZNK16ConditionHandler14afterConditionEP9TokenListP14SymbolDatabaseP11ErrorLoggerPK8SettingsENKUlRKNS_9ConditionEP5TokenPK5ScopeE_clESB_SD_SG_",
+            "ConditionHandler::afterCondition::{lambda(Condition const&, Token*, Scope const*)#1}"
+        ),
+        (
+            "_ZSt7forwardIRKMN9ValueFlow5ValueEKFbvEEOT_RNSt16remove_referenceIS6_E4typeE",
+            "std::forward<bool (ValueFlow::Value::* const&)() const>"
+        ),
+        ("_ZZ4mainENUliE_4_FUNEi", "main::{lambda(int)#1}::_FUN"),
+        ("_ZZ4mainENKUlT_E_clIiEEDaS_", "main::{lambda(auto:1)#1}<int>"),
+        ("_GLOBAL__sub_I__ZN2ns3BoxD2Ev", "global constructors keyed to ns::Box::~Box"),
+        (
+            "_Z13visitAstNodesIK5TokenZN18ExpressionAnalyzer15setupExprVarIdsEPS1_iEUlS3_E_vEvPT_RKT0_",
+            "visitAstNodes<Token const, ExpressionAnalyzer::setupExprVarIds::{lambda#1}>"
+        ),
+        ("_Z4callIivEvv", "call<int, void>"),
+        (
+            "_Z17MakeIteratorRangeISt16reverse_iteratorIN9__gnu_cxx17__normal_iteratorIPKPK5ScopeSt6vectorIS5_SaIS5_EEEEEE13IteratorRangeIT_ESE_SE_",
+            "MakeIteratorRange<std::vector<Scope const*>::const_reverse_iterator>"
+        ),
         // What a function object holds is not a default.
         (
             "_ZNSt17_Function_handlerIFbcENSt8__detail11_AnyMatcherINSt7__cxx1112regex_traitsIcEELb0ELb0ELb0EEEE9_M_invokeERKSt9_Any_dataOc",
@@ -57,7 +94,7 @@ import Testing
         // Nor is what a program's own template is given.
         ("_Z1hIiSaIiEEvRSt6vectorIT_T0_E", "h<int, std::allocator<int>>"),
         ("_ZN5shellILi3EE7__cxx113runEv", "shell<3>::__cxx11::run"),
-        ("_ZZ4scanRKSt6vectorIiSaIiEEENKUlS3_E_clES3_", "scan::{lambda(std::vector<int> const&)#1}::operator()"),
+        ("_ZZ4scanRKSt6vectorIiSaIiEEENKUlS3_E_clES3_", "scan::{lambda(vector<int> const&)#1}"),
     ])
     func spoken(_ linkageName: String, _ name: String) { #expect(demangle(linkageName) == name) }
 
@@ -73,7 +110,9 @@ import Testing
     @Test(arguments: [
         "std::vector<", "std::vector<>", "std::vector<int", "std::basic_string<char", "(", "a(", "a(b", "a<b(>",
         "f()::",
-        "operator", "operator<", "std::operator<< <", "[abi:", "x[abi:y", "{lambda", "std::vector<,>::x",
+        "operator", "operator<", "std::operator<< <", "[abi:", "x[abi:y", "{lambda",
+        "f::{lambda(a::b<c>)#1}::operator()(int)::{lambda}", "(a::*", "(a<b>::* const&c(d))",
+        "std::vector<,>::x",
         "basic_string",
         "::basic_string", "std::__cxx11::", "decltype(", "std::less<>", "a<b>>c", "", ">",
         "std::a<b, std::allocator<c>",

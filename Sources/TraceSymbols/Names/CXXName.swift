@@ -1,7 +1,7 @@
 /// Shortens what `__cxa_demangle` prints to the function's own name.
 ///
 /// `int ns::f<int>(char (*)(int)) const` becomes `ns::f<int>`; scopes that are functions keep their parameters:
-/// `f(int)::{lambda(int)#1}::operator()`.
+/// `f(int)::Local::run`.
 struct CXXName {
     private var scanner: CXXScanner
     /// Where the name begins: behind the return type, which only templates have.
@@ -32,11 +32,10 @@ struct CXXName {
                 scanner.position += 1
                 start = scanner.position
             case UInt8(ascii: "("):
-                if start == scanner.position, scanner.matches("(*") || scanner.matches("(&") {
+                if start == scanner.position, let inner = scanner.endOfPointer {
                     // This may be a function that returns a function pointer: `void (*f(int))(char)`.
-                    let open = scanner.position
                     scanner.skipGroup()
-                    return CXXName.withoutParameters(decode(open + 2, max(open + 2, scanner.position - 1)))
+                    return CXXName.withoutParameters(decode(inner, max(inner, scanner.position - 1)))
                 } else if start == scanner.position || scanner.matches("(anonymous namespace)")
                     || scanner.isBehind("decltype")
                 {

@@ -68,6 +68,22 @@ struct CXXScanner {
         }
     }
 
+    /// Where what is behind the pointer begins in a group at `position` that begins with `(*`, `(&` or `(Class::*`, which may be
+    /// const and a reference itself; nil when it begins otherwise.
+    var endOfPointer: Int? {
+        var ahead = self
+        ahead.position += 1
+        while !ahead.isAtEnd, CXXScanner.isIdentifier(text[ahead.position]) || ahead.matches("::") {
+            ahead.position += ahead.matches("::") ? 2 : 1
+            if ahead.matches("<") { ahead.skipGroup() }
+        }
+        guard ahead.matches("*") || ahead.position == position + 1 && ahead.matches("&") else { return nil }
+        ahead.position += 1
+        ahead.skipQualifiers()
+        while ahead.matches("&") || ahead.matches(" ") { ahead.position += 1 }
+        return ahead.position
+    }
+
     func matches(_ word: String) -> Bool { text[min(position, text.count)...].starts(with: word.utf8) }
 
     func isBehind(_ word: String) -> Bool { text[..<position].reversed().starts(with: word.utf8.reversed()) }

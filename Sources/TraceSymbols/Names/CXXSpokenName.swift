@@ -2,21 +2,29 @@
 ///
 /// - Types of the standard library have their everyday names: `std::string`, not
 ///   `std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >`.
-/// - Template arguments that are the default are left out: `std::map<int, X>`, `std::unique_ptr<X>`.
+/// - Template arguments that are the default are left out: `std::map<int, X>`, `std::unique_ptr<X>`. Of a function that
+///   gets a lambda, that is a `void` behind it, which constraints such as `std::enable_if_t` leave.
 /// - Namespaces that only tell versions of the library apart, and ABI tags, are left out.
-/// - Functions that are scopes lose their parameters: `f::{lambda(int)#1}::operator()`.
+/// - Functions that are scopes lose their parameters.
+/// - A lambda stands for its `operator()`: `f::{lambda(int)#1}`. Only the last lambda of a name keeps its parameters, which
+///   tell it from others of its number, and only without their scopes. Those around it and those in template arguments are
+///   `{lambda#1}`.
 ///
 /// Which arguments are defaults follows the C++20 standard (containers, strings, streams, smart pointers) and, for its
 /// internal classes, libstdc++.
 struct CXXSpokenName {
     private var scanner: CXXScanner
     private var output: [UInt8] = []
+    /// Whether this is a part of a name, such as a template argument.
+    private let isPart: Bool
 
     /// - Complexity: O(length × depth of template arguments).
-    static func of(_ demangled: String) -> String { String(decoding: rewrite(demangled.utf8), as: UTF8.self) }
+    static func of(_ demangled: String) -> String {
+        String(decoding: rewrite(demangled.utf8, isPart: false), as: UTF8.self)
+    }
 
-    private static func rewrite(_ text: some Sequence<UInt8>) -> [UInt8] {
-        var name = CXXSpokenName(scanner: CXXScanner(text))
+    private static func rewrite(_ text: some Sequence<UInt8>, isPart: Bool = true) -> [UInt8] {
+        var name = CXXSpokenName(scanner: CXXScanner(text), isPart: isPart)
         name.rewrite()
         return name.output
     }
@@ -28,6 +36,7 @@ struct CXXSpokenName {
             case UInt8(ascii: "<") where isBehindName: rewriteArguments()
             case UInt8(ascii: "(") where isBehindName: rewriteParameters()
             case UInt8(ascii: "[") where scanner.matches("[abi:"): scanner.skipGroup()
+            case UInt8(ascii: "{") where scanner.matches("{lambda"): rewriteLambda()
             case _ where scanner.isAtOperator: rewriteOperator()
             case _ where CXXScanner.isIdentifier(byte): rewriteIdentifier()
             default: copy(to: scanner.position + 1)
@@ -99,6 +108,58 @@ struct CXXSpokenName {
         output += [UInt8(ascii: "(")] + Self.rewrite(scanner.text[start + 1..<end])
     }
 
+    // MARK: Lambdas
+
+    /// Rewrites `{lambda(int)#1}::operator()`.
+    private mutating func rewriteLambda() {
+        let start = scanner.position
+        scanner.skipGroup()
+        let lambda = scanner.text[start..<scanner.position]
+        if scanner.matches("::operator()") { scanner.position += "::operator()".utf8.count }
+        guard let open = lambda.firstIndex(where: { $0 == UInt8(ascii: "(") || $0 == UInt8(ascii: "<") }),
+            let number = lambda.lastIndex(of: UInt8(ascii: "#")), open < number
+        else {
+            output += lambda
+            return
+        }
+        output += lambda[..<open]
+        if !isPart, !isLambdaAhead { output += Self.withoutScopes(Self.rewrite(lambda[open..<number])) }
+        output += lambda[number...]
+    }
+
+    /// `std::pair<int, app::Node> const&` becomes `pair<int, Node> const&`.
+    private static func withoutScopes(_ text: [UInt8]) -> [UInt8] {
+        var scanner = CXXScanner(text)
+        var kept: [UInt8] = []
+        while !scanner.isAtEnd {
+            let start = scanner.position
+            scanner.skipIdentifier()
+            if scanner.position > start, scanner.matches("::") {
+                scanner.position += 2
+            } else {
+                scanner.position = max(scanner.position, start + 1)
+                kept += text[start..<scanner.position]
+            }
+        }
+        return kept
+    }
+
+    /// Whether another lambda follows in the name itself.
+    private var isLambdaAhead: Bool {
+        var scanner = scanner
+        while !scanner.isAtEnd {
+            switch scanner.text[scanner.position] {
+            case UInt8(ascii: "{"):
+                if scanner.matches("{lambda") { return true }
+                scanner.skipGroup()
+            case UInt8(ascii: "("), UInt8(ascii: "<"), UInt8(ascii: "["): scanner.skipGroup()
+            case UInt8(ascii: "o") where scanner.isAtOperator: scanner.skipOperator()
+            default: scanner.position += 1
+            }
+        }
+        return false
+    }
+
     // MARK: Template arguments
 
     private mutating func rewriteArguments() {
@@ -125,6 +186,8 @@ struct CXXSpokenName {
                 output.removeLast()
                 return
             }
+        } else if arguments.last == "void", arguments.dropLast().last?.hasSuffix("}") == true, scanner.matches("(") {
+            arguments.removeLast()
         }
         output += "<\(arguments.joined(separator: ", "))>".utf8
     }
@@ -175,6 +238,14 @@ struct CXXSpokenName {
     private static func everydayName(of template: String, _ arguments: [String]) -> String? {
         if template == "__gnu_cxx::__normal_iterator", arguments.count == 2, arguments[0].hasSuffix("*") {
             return arguments[1] + (arguments[0].hasSuffix(" const*") ? "::const_iterator" : "::iterator")
+        }
+        if template == "std::reverse_iterator", let iterator = arguments.first, iterator.hasPrefix("std::") {
+            for (end, reverse) in [
+                ("::const_iterator", "::const_reverse_iterator"), ("::iterator", "::reverse_iterator"),
+            ]
+            where iterator.hasSuffix(end) {
+                return iterator.dropLast(end.count) + reverse
+            }
         }
         return everydayNames["\(template)<\(arguments.joined(separator: ", "))>"]
     }

@@ -9,6 +9,12 @@ internal import Glibc
 public func demangle(_ linkageName: String, spoken: Bool = true) -> String {
     // ELF symbols may end with a version: memcpy@@GLIBC_2.14.
     let name = linkageName.utf8.firstIndex(of: UInt8(ascii: "@")).map { linkageName[..<$0] } ?? linkageName[...]
+    if spoken {
+        // The functions that initialise a file's variables have the name of some function in it.
+        for (mark, words) in keyedNames where name.hasPrefix(mark + "_Z") {
+            return words + demangle(String(name.dropFirst(mark.count)))
+        }
+    }
     guard let prefix = prefixes.first(where: { name.hasPrefix($0) }) else { return String(name) }
     if let rust = RustLegacyName.demangle(name) ?? RustV0Name.demangle(name) { return rust }
     let suffix = name.utf8.firstIndex(of: UInt8(ascii: ".")) ?? name.endIndex
@@ -22,6 +28,11 @@ public func demangle(_ linkageName: String, spoken: Bool = true) -> String {
 
 /// The prefixes of mangled names: of C++ and Rust, Rust, Swift 5, Swift 4.
 private let prefixes = ["_Z", "_R", "$s", "_$s", "$S", "_T0"]
+
+/// gcc's marks, and c++filt's words for them.
+private let keyedNames = [
+    ("_GLOBAL__sub_I_", "global constructors keyed to "), ("_GLOBAL__sub_D_", "global destructors keyed to "),
+]
 
 /// `__cxa_demangle` of libstdc++.
 private func demangleCXX(_ name: String) -> String? {
