@@ -179,6 +179,19 @@ import TraceFile
         #expect(tuning.cost == TracingCost(perCall: 10))
     }
 
+    /// What goes with a lower limit is told, and goes with it.
+    @Test func whatALowerLimitLeavesOut() throws {
+        try writeProgram()
+        let tree = try tree { names[$0]! }
+        let tuning = HookTuning(tree, limits: limits(keep: 90), language: exact)
+        #expect(tuning.exclusions.map(\.pattern) == ["other"])
+        #expect(tuning.further == HookTuning.Further(keep: 79, patterns: [("leaf", 52)]))
+        let lower = HookTuning(tree, limits: limits(keep: 79), language: exact)
+        #expect(lower.exclusions.map(\.pattern) == ["leaf", "other"] && lower.further == nil)
+        // Nothing is told of functions that are too long.
+        #expect(HookTuning(tree, limits: limits(keep: 90, shorterThan: 10), language: exact).further == nil)
+    }
+
     @Test func nothingRecorded() throws {
         try write([1])
         let tuning = HookTuning(try tree { names[$0]! }, limits: limits(keep: 95), language: parts)

@@ -107,11 +107,25 @@ public struct HookTuning {
         public let name: String
     }
 
+    /// What a lower limit would leave out besides.
+    public struct Further: Sendable, Equatable {
+        /// The percentage to keep, rounded down.
+        public let keep: Int
+        /// Patterns that each leave out 5 % of all calls at least, and the calls of each.
+        public let patterns: [(pattern: String, calls: UInt64)]
+
+        public static func == (left: Further, right: Further) -> Bool {
+            left.keep == right.keep && left.patterns.elementsEqual(right.patterns, by: ==)
+        }
+    }
+
     /// The number of Swift functions that are short and often called. No pattern leaves those out.
     public let swiftFunctions: Int
     /// The exclusions in the order in which they were chosen: the most calls for the least time first.
     public let exclusions: [Exclusion]
     public let obstacles: [Obstacle]
+    /// What would go if less had to stay; nil when that is little, or when half of the time would go with it.
+    public let further: Further?
     /// The sums of all functions, of those left out, and of those left out that are from system headers.
     public let all: Sums
     public let excluded: Sums
@@ -184,12 +198,17 @@ public struct HookTuning {
         var chosen: [Candidate] = []
         var room = UInt64((Double(rest.total) * (100 - limits.keep) / 100).rounded(.down))
         var isChosen = isExcluded
+        var tooLong: [Candidate] = []
         for candidate in candidates {
             let fresh = candidate.hits.filter { !isChosen[$0] }
             let sums = functions.sums(of: fresh)
-            guard sums.calls >= max(leastCalls, 1), sums.isCheap(in: rest), sums.total <= room,
+            guard sums.calls >= max(leastCalls, 1), sums.isCheap(in: rest),
                 !candidate.isGroup || sums.total / sums.calls < limits.shorterThan
             else { continue }
+            guard sums.total <= room else {
+                tooLong.append(candidate)
+                continue
+            }
             room -= sums.total
             for hit in fresh { isChosen[hit] = true }
             if candidate.isGroup {
@@ -198,6 +217,7 @@ public struct HookTuning {
             }
             chosen.append(candidate)
         }
+        further = Further(tooLong, functions, rest: rest, isChosen: isChosen)
         let exclusions = system + chosen.map { exclude($0) }
         self.systemHeaders = systemHeaders
         self.swiftFunctions = swiftFunctions
@@ -211,6 +231,35 @@ public struct HookTuning {
 
     private static func percent(_ part: UInt64, of whole: UInt64) -> Double {
         whole == 0 ? 100 : (Double(part) / Double(whole) * 10_000).rounded(.down) / 100
+    }
+}
+
+extension HookTuning.Further {
+    /// - Parameters:
+    ///   - candidates: those for which there was no room, in the order in which they would be chosen.
+    ///   - rest: the sums of all functions but those of system headers.
+    ///   - isChosen: of each function, whether it is left out already.
+    fileprivate init?(
+        _ candidates: [Candidate], _ functions: NamedFunctions, rest: HookTuning.Sums, isChosen: [Bool]
+    ) {
+        let chosen = functions.sums(of: isChosen.indices.filter { isChosen[$0] })
+        let all = functions.sums(of: Array(isChosen.indices))
+        var left = all.total &- chosen.total
+        var isChosen = isChosen
+        var found: (keep: Int, patterns: [(pattern: String, calls: UInt64)]) = (100, [])
+        for candidate in candidates {
+            let fresh = candidate.hits.filter { !isChosen[$0] }
+            let sums = functions.sums(of: fresh)
+            for hit in fresh { isChosen[hit] = true }
+            left -= sums.total
+            let keep = Int(Double(left) / Double(rest.total) * 100)
+            guard keep >= 50 else { break }
+            if sums.calls > 0, sums.calls >= rest.calls / 20 {
+                found = (keep, found.patterns + [(candidate.pattern, sums.calls)])
+            }
+        }
+        guard !found.patterns.isEmpty else { return nil }
+        (keep, patterns) = found
     }
 }
 

@@ -55,6 +55,10 @@ public struct TuneReport {
                 "Swift functions that are short and called much: \(tuning.swiftFunctions), which stay: --exclude-list is for C "
                     + "and C++"
             ]
+        let further = tuning.further.map { further in
+            let patterns = further.patterns.map { "\($0.pattern) (\(percent($0.calls, of: before)))" }
+            return "calls that stay: \(patterns.joined(separator: ", ")); --keep \(further.keep) leaves them out, too"
+        }
         return [
             "calls: \(CountText.grouped(before)), then \(CountText.grouped(after)) (\(percent(after, of: before)))",
             "cost of tracing: \(time(cost(before))), then \(time(cost(after))), at \(CountText.fixed(costPerCall, 1)) ns a call "
@@ -63,7 +67,7 @@ public struct TuneReport {
             "call paths: \(hundredths(tuning.keptPercent)) % of their total time stays"
                 + (tuning.systemHeaders.calls > 0 ? ", but for those of system headers" : ""),
             "self time: \(hundredths(100 - tuning.keptSelfPercent)) % moves to callers of functions left out",
-        ] + swift
+        ] + [further].compactMap { $0 } + swift
     }
 
     private func hundredths(_ percent: Double) -> String { CountText.fixed(percent, 2) }
@@ -139,7 +143,19 @@ public struct TuneReport {
             writer.write(",\"system_headers\":\(exclusion.isOfSystemHeaders)")
             writer.write(",\"calls\":\(sums.calls),\"total_ns\":\(sums.total),\"self_ns\":\(sums.selfTime)}")
         }
-        writer.write("],\"swift_functions\":\(tuning.swiftFunctions),\"kept\":[")
+        writer.write("],\"further\":" as StaticString)
+        if let further = tuning.further {
+            writer.write("{\"keep_percent\":\(further.keep),\"exclude\":[")
+            for (index, (pattern, calls)) in further.patterns.enumerated() where !writer.isClosed {
+                writer.write(index == 0 ? "{\"pattern\":" : ",{\"pattern\":" as StaticString)
+                writer.write(json: pattern)
+                writer.write(",\"calls\":\(calls)}")
+            }
+            writer.write("]}" as StaticString)
+        } else {
+            writer.write("null" as StaticString)
+        }
+        writer.write(",\"swift_functions\":\(tuning.swiftFunctions),\"kept\":[")
         for (index, obstacle) in tuning.obstacles.enumerated() where !writer.isClosed {
             writer.write(index == 0 ? "\n{\"pattern\":" : ",\n{\"pattern\":" as StaticString)
             writer.write(json: obstacle.pattern)
