@@ -53,7 +53,8 @@ import TraceSymbols
             #expect(function.line == Programs.line(of: text, in: Programs.cxx), "\(name)")
             #expect(function.file?.hasSuffix("/program.cc") == true)
         }
-        let lambda = try #require(functions.first { $0.name == "main::{lambda(int)#1}" })
+        let lambda = try #require(
+            functions.first { ["main::{lambda(int)#1}", "main::$_0::operator()"].contains($0.name) })
         #expect(lambda.line == Programs.line(of: "auto lambda", in: Programs.cxx))
         #expect(functions.contains { $0.name.hasPrefix("text") })
         try expectAgreement(symbols, path)
