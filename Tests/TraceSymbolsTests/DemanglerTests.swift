@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import TraceSymbols
@@ -35,6 +36,41 @@ import Testing
     ])
     func cxx(_ linkageName: String, _ name: String) {
         #expect(demangle(linkageName) == name)
+    }
+
+    /// What clang says for C++20's constraints, which libstdc++ reads since GCC 13 only.
+    @Test(arguments: [
+        ("_Z3addITkSt8integraliET_S0_S0_", "add<int>"),
+        ("_Z3genITkSt8integraliTkSt14floating_pointdEDaT_T0_", "gen<int, double>"),
+        ("_Z3mulIiET_S0_QgtstS0_Li2E", "mul<int>"),
+        ("_Z3subIiQsr3stdE8integralIT_EES0_S0_", "sub<int>"),
+        ("_Z3sumITpTkSt8integralJilEEiDpT_", "sum<int, long>"),
+        ("_ZN3BoxIiE2asITkSt14convertible_toIT_EdEES3_v", "Box<int>::as<double>"),
+        ("_ZN3BoxIiE3getEvQsr3stdE8integralIT_E", "Box<int>::get"),
+        ("_ZZ3addITkSt8integraliET_S0_ENKUliE_clEi", "add<int>::{lambda(int)#1}::operator()"),
+        ("_Z1fITkSt8integraliTkSt8", "_Z1fITkSt8integraliTkSt8"),
+    ])
+    func constrained(_ linkageName: String, _ name: String) {
+        #expect(demangle(linkageName) == name)
+    }
+
+    /// Names that the C++ library has are what they were when the constraints that they do not have are taken out.
+    @Test func namesWithoutConstraints() throws {
+        let library = try run("g++", ["-print-file-name=libstdc++.so.6"]).stdout.split(separator: "\n").first
+        let symbols = try run("nm", ["-D", "--defined-only", "-j", String(try #require(library))]).stdout
+        var read = 0
+        var unread = 0
+        for symbol in symbols.split(separator: "\n") {
+            let name = symbol.prefix { $0 != "@" }
+            guard name.hasPrefix("_Z"), !name.hasPrefix("_ZT"), !name.hasPrefix("_ZG") else { continue }
+            guard let simplified = ConstrainedCXXName.simplified(String(name)) else {
+                unread += name.utf8.contains { "kQF".utf8.contains($0) } ? 1 : 0
+                continue
+            }
+            read += 1
+            #expect(demangle(simplified) == demangle(String(name)), "\(name) became \(simplified)")
+        }
+        #expect(read > 100 && unread == 0, "\(read) read, \(unread) not")
     }
 
     @Test(arguments: [

@@ -21,7 +21,9 @@ public func demangle(_ linkageName: String, spoken: Bool = true) -> String {
     let mangled = String(name[..<suffix])
     let demangled =
         prefix == "_Z"
-        ? demangleCXX(mangled).map { CXXName.withoutParameters(spoken ? CXXSpokenName.of($0) : $0) }
+        ? (demangleCXX(mangled) ?? ConstrainedCXXName.simplified(mangled).flatMap(demangleCXX)).map {
+            CXXName.withoutParameters(spoken ? CXXSpokenName.of($0) : $0)
+        }
         : demangleSwift(mangled)
     return demangled.map { $0 + name[suffix...] } ?? String(name)
 }
