@@ -21,8 +21,25 @@ public enum ExportFormat: String, CaseIterable, Sendable {
     /// Call paths with all their sums, a table for data tools.
     case parquet
 
-    /// The number of calls that its viewers take in a file; nil for a format without such a limit.
-    public var callLimit: UInt64? { type(of: exporter).limit?.calls }
+    /// Whether its viewers take files of a limited size.
+    public var hasLimit: Bool { type(of: exporter).limit != nil }
+
+    /// Whether its files are compressed by themselves, so that readers take no other compression.
+    public var isCompressed: Bool { self == .pprof || self == .parquet }
+
+    /// Why speedscope would not read a file of this name, and what helps; nil when it does, or is not meant to.
+    public func misleadingName(_ path: String) -> String? {
+        guard self == .speedscope || self == .chrome else { return nil }
+        var name = path[...]
+        for ending in [".gz", ".zst"] where name.hasSuffix(ending) { name = name.dropLast(ending.count) }
+        let taken = [".chrome.json", ".cpuprofile", ".stackprof.json", ".v8log.json", ".heapprofile"]
+        guard let ending = taken.first(where: { name.hasSuffix($0) }) else { return nil }
+        let better = self == .speedscope ? ".speedscope.json" : ".trace.json"
+        return "speedscope takes a file named \(ending) for another kind, and fails: end the name in \(better)"
+    }
+
+    /// What writes the format with a row for each call; nil for a format in which it is not for the user to choose.
+    public var exporterOfCalls: (any Exporter)? { self == .parquet ? ParquetCallsExporter() : nil }
 
     /// What writes the format.
     public var exporter: any Exporter {

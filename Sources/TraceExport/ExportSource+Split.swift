@@ -12,13 +12,7 @@ extension ExportSource {
         _ = write(to: &starts)
         let cuts = starts.cuts(every: max(calls, 1))
         guard !cuts.isEmpty else { return [self] }
-        return zip([0] + cuts, cuts + [UInt64.max]).map { from, to in
-            var filter = filter
-            filter.from = max(filter.from, from)
-            filter.to = min(filter.to, to)
-            return ExportSource(
-                session, resolver: resolver, selection: selection, filter: filter, window: from..<to)
-        }
+        return zip([0] + cuts, cuts + [UInt64.max]).map { part($0..<$1) }
     }
 }
 

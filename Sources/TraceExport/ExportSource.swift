@@ -10,23 +10,36 @@ public struct ExportSource {
     /// The time to show, in ns since the session's start. What lies outside is not shown, and calls that reach outside
     /// are cut.
     let window: Range<UInt64>?
+    private let onProgress: (Double) -> Void
     private let known = Known()
 
     /// What has been read, so that it is read only once.
     private final class Known {
         var callPaths: CallPathTree?
+        var groups: [CallPathTree]?
     }
 
+    /// - Parameter onProgress: told what part of a reading is done, 0...1, and 1 at its end. An export may take several.
     public init(
         _ session: Session, resolver: FunctionResolver,
         selection: [(process: TracedProcess, threads: [TracedThread])], filter: TreeFilter = TreeFilter(),
-        window: Range<UInt64>? = nil
+        window: Range<UInt64>? = nil, onProgress: @escaping (Double) -> Void = { _ in }
     ) {
         self.session = session
         self.resolver = resolver
         self.selection = selection
         self.filter = filter
         self.window = window
+        self.onProgress = onProgress
+    }
+
+    /// The calls of this source in `window` alone.
+    func part(_ window: Range<UInt64>) -> ExportSource {
+        var filter = filter
+        filter.from = max(filter.from, window.lowerBound)
+        filter.to = min(filter.to, window.upperBound)
+        return ExportSource(
+            session, resolver: resolver, selection: selection, filter: filter, window: window, onProgress: onProgress)
     }
 
     var functions: FunctionTable { resolver.functions }
@@ -37,15 +50,21 @@ public struct ExportSource {
     func write<Writer: TrackWriter>(to writer: inout Writer, limit: ViewerLimit? = nil) -> ExportSummary {
         var layout = TreeLayout()
         layout.folds = false
-        let tree = CallTree(of: session, resolver: resolver, filter: filter, layout: layout)
+        let progress = ReadingProgress(of: selection.flatMap(\.threads), report: onProgress)
+        let tree = CallTree(of: session, resolver: resolver, filter: filter, layout: layout, progress: progress)
         var visitor = TrackVisitor(writer, limit: limit, window: window)
         for (process, threads) in selection where visitor.wantsMore {
             visitor.begin(process)
             for thread in threads where visitor.wantsMore { tree.walk(thread, &visitor) }
             visitor.endProcess()
         }
+        progress.end()
         writer = visitor.writer
         return visitor.summary
+    }
+
+    private var aggregation: Aggregation {
+        Aggregation(of: session, resolver: resolver, filter: filter, onProgress: onProgress)
     }
 
     /// The call paths of all calls together, kept for the next time.
@@ -53,8 +72,32 @@ public struct ExportSource {
     /// - Complexity: O(records), shared out over all cores; memory is O(call paths).
     func callPaths() -> CallPathTree {
         if let paths = known.callPaths { return paths }
-        let paths = Aggregation(of: session, resolver: resolver, filter: filter).tree(of: selection.flatMap(\.threads))
+        let paths = aggregation.tree(of: selection.flatMap(\.threads))
         known.callPaths = paths
         return paths
     }
+
+    /// Passes the call paths of each group of threads that has some.
+    ///
+    /// - Complexity: O(records), shared out over all cores. They are kept for the next time unless there are very many;
+    ///   memory is O(call paths) of a group then.
+    func forEachGroup(_ body: (ThreadGroup, CallPathTree) -> Void) {
+        let groups = ThreadGroup.groups(of: selection)
+        if let trees = known.groups {
+            for (group, tree) in zip(groups, trees) where !tree.paths.isEmpty { body(group, tree) }
+            return
+        }
+        var kept: [CallPathTree] = []
+        var room = ExportSource.keptPaths
+        for group in groups {
+            let tree = aggregation.tree(of: group.threads)
+            if !tree.paths.isEmpty { body(group, tree) }
+            room -= tree.paths.count
+            if room >= 0 { kept.append(tree) } else { kept = [] }
+        }
+        if room >= 0 { known.groups = kept }
+    }
+
+    /// The number of call paths of groups that are kept at most, which take some 100 bytes each.
+    private static let keptPaths = 2_000_000
 }

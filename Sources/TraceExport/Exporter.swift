@@ -4,7 +4,7 @@ public import TraceText
 public protocol Exporter {
     /// Writes all that `source` holds to `writer`, which is not flushed.
     ///
-    /// - Returns: what was written, and what of it the format's viewers cannot take.
+    /// - Returns: what was written.
     func export(_ source: ExportSource, to writer: ByteWriter) -> ExportSummary
 
     /// Tells why the file is not written, and what helps, when it would be far too large; nil when it would not.

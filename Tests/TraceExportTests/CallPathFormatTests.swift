@@ -77,6 +77,45 @@ import TraceAnalysis
         #expect(lines.count { $0.hasPrefix("fl=") } == 4)
     }
 
+    @Test func callgrindHasAPartForAThread() throws {
+        let lines = try recursive().lines(.callgrind)
+        let head = try #require(lines.firstIndex { $0.hasPrefix("pid: ") })
+        #expect(
+            lines[head...].prefix(7) == [
+                "pid: 1000", "part: 1", "thread: 1000", "desc: Trigger: program", "positions: line", "events: ns",
+                "summary: 1250",
+            ])
+    }
+
+    /// pprof takes a system name that is the name for mangled.
+    @Test func pprofHasNoSystemNamesButMappingsAndLabels() throws {
+        let directory = try TemporaryDirectory("pprof")
+        try writeFile(try recursive().export(.pprof).bytes, to: directory.file("profile.gz"))
+        #expect(try run("gzip", ["-d", directory.file("profile.gz")]).status == 0)
+        let profile = try readFile(directory.file("profile"))
+        let strings = ProtobufReader.messages(6, of: profile).map { String(decoding: $0, as: UTF8.self) }
+        for function in ProtobufReader.messages(5, of: profile) {
+            #expect(ProtobufReader.numbers(3, of: function).isEmpty)
+        }
+        let mappings = ProtobufReader.messages(3, of: profile)
+        #expect(mappings.count == 1)
+        #expect(ProtobufReader.numbers(5, of: mappings[0]).map { strings[Int($0)] } == ["/opt/program"])
+        #expect(ProtobufReader.numbers(6, of: mappings[0]).map { strings[Int($0)] } == ["01"])
+        for location in ProtobufReader.messages(4, of: profile) {
+            #expect(ProtobufReader.numbers(2, of: location) == [1])
+            let address = ProtobufReader.numbers(3, of: location)[0]
+            #expect((0..<4).contains { ExportFixture.address($0) == address })
+        }
+        for sample in ProtobufReader.messages(2, of: profile) {
+            let labels = ProtobufReader.messages(3, of: sample).map { label in
+                let key = strings[Int(ProtobufReader.numbers(1, of: label)[0])]
+                let text = ProtobufReader.numbers(2, of: label).first.map { strings[Int($0)] }
+                return "\(key)=\(text ?? "\(ProtobufReader.numbers(3, of: label)[0])")"
+            }
+            #expect(labels == ["process=program 1000", "thread=program", "tid=1000"])
+        }
+    }
+
     @Test func pprofSamplesAreLeafFirst() throws {
         let directory = try TemporaryDirectory("pprof")
         try writeFile(try recursive().export(.pprof).bytes, to: directory.file("profile.gz"))

@@ -15,8 +15,9 @@ struct ExportFixture {
 
     /// - Parameters:
     ///   - names: of the functions, by the number they have in `record`.
+    ///   - marks: names of marks and counters, by their number there.
     ///   - record: writes the records; ``address(_:)`` gives a function's address.
-    init(_ names: [String], _ record: (inout RecordWriter) -> Void) throws {
+    init(_ names: [String], marks: [String] = [], _ record: (inout RecordWriter) -> Void) throws {
         self.names = names
         directory = try TemporaryDirectory("export")
         var records = RecordWriter(time: 1000)
@@ -25,6 +26,7 @@ struct ExportFixture {
         metadata.process(pid: 1000, path: "/opt/program", arguments: ["./program"])
         let bias = ExportFixture.bias
         metadata.module("/opt/program", buildID: [1], low: bias, high: bias + 0x10000, bias: bias)
+        for (number, name) in marks.enumerated() { metadata.mark(UInt32(number), name) }
         let writer = TraceWriter()
         var options = TraceWriter.ChunkOptions()
         options.isMetadata = true

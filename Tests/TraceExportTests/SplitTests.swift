@@ -52,12 +52,4 @@ import TraceText
             #expect((Int(part[0][8]) ?? 0) + (Int(part[0][9]) ?? 0) == Int(next[0][8]))
         }
     }
-
-    @Test func limitsAreTold() {
-        var summary = ExportSummary(limit: ViewerLimit(viewer: "a viewer", depth: 10, calls: 2))
-        for total in [5, 15, 25] as [UInt64] { summary.count(total: total) }
-        #expect(summary.warnings == ["3 calls: a viewer takes about 2; --min-cost 10ns leaves 2"])
-        summary.canSplit = true
-        #expect(summary.warnings.first?.hasSuffix("--split writes several files") == true)
-    }
 }

@@ -77,6 +77,29 @@ import Testing
         #expect(text.contains(#""stringArray":["main","step",""#))
     }
 
+    @Test func firefoxHasLibrariesFilesCountersAndCategories() throws {
+        let fixture = try ExportFixture(["main", "step"], marks: ["", "here", "memory"]) { records in
+            records.enter(ExportFixture.address(0), at: 2000)
+            records.counter(2, 5, at: 2100)
+            records.enter(ExportFixture.address(1), at: 2200)
+            records.mark(1, at: 2300)
+            records.counter(2, 12.5, at: 2400)
+            records.exit(at: 2500)
+            records.exit(at: 3000)
+        }
+        let text = String(decoding: fixture.export(.firefox).bytes, as: UTF8.self)
+        #expect(text.contains(#""libs":["#) && text.contains(#""name":"program","path":"/opt/program""#))
+        #expect(text.contains(#""breakpadId":"000000010000000000000000000000000","codeId":"01""#))
+        #expect(text.contains(#""resource":[0,0],"source":[0,0],"lineNumber":[1,2]"#))
+        #expect(text.contains(#""sources":{"length":1,"filename":[5],"id":[null]"#))
+        #expect(text.contains(#""stringArray":["memory","here","main","step","program","program.c"]"#))
+        #expect(text.contains(#""name":"memory","category":"counter""#))
+        #expect(text.contains(#""samples":{"length":2,"time":[0.002100,0.002400],"count":[5.0,7.5]}"#))
+        #expect(text.contains(#""markers":{"length":3,"name":[0,1,0],"startTime":[0.002100,0.002300,0.002400]"#))
+        #expect(text.contains(#""data":[{"type":"counter","value":5.0},null,{"type":"counter","value":12.5}]"#))
+        #expect(text.contains(#""category":[0,0]"#) && text.contains(#"{"name":"Program","color":"yellow""#))
+    }
+
     @Test func perfettoPacketsAreOfOneSequenceAndTheDefaultClock() throws {
         let packets = ProtobufReader.messages(1, of: try calls().export(.perfetto).bytes)
         var named: Set<UInt64> = []
@@ -101,20 +124,13 @@ import Testing
 
     @Test(arguments: [(ExportFormat.perfetto, 512), (.chrome, 512), (.speedscope, 4000), (.firefox, 4000)])
     func deepCallsAreLeftOutAndSaidToBe(_ format: ExportFormat, _ limit: Int) throws {
-        let fits = try nested(limit).export(format).1
-        #expect(fits.written == UInt64(limit))
-        #expect(fits.warnings.isEmpty)
-        let tooDeep = try nested(limit + 3).export(format).1
-        #expect(tooDeep.written == UInt64(limit))
-        #expect(tooDeep.warnings.count == 1)
-        #expect(tooDeep.warnings.first?.contains("3 deeper calls were left out") == true)
-    }
-
-    @Test func tooManyCallsNameTheFilterThatFits() throws {
-        var summary = ExportSummary(limit: ViewerLimit(viewer: "a viewer", depth: 10, calls: 4))
-        for total: UInt64 in [0, 9, 10, 19, 20, 21, 700, 1_999_999] {
-            summary.count(total: total)
-        }
-        #expect(summary.warnings == ["8 calls: a viewer takes about 4; --min-cost 20ns leaves 4"])
+        let fits = try nested(limit)
+        #expect(fits.export(format).1.written == UInt64(limit))
+        #expect(ExportForecast(format, of: fits.source())?.warnings(canSplit: true) == [])
+        let tooDeep = try nested(limit + 3)
+        #expect(tooDeep.export(format).1.written == UInt64(limit))
+        let warnings = ExportForecast(format, of: tooDeep.source())?.warnings(canSplit: true) ?? []
+        #expect(warnings.count == 1)
+        #expect(warnings.first?.contains("3 deeper calls are left out") == true)
     }
 }

@@ -132,7 +132,7 @@ import TraceText
                 report { writer in
                     let report = DumpReport(
                         writer, session: session, resolver: resolver, format: format, showsChunks: true)
-                    for process in session.processes { process.threads.forEach(report.write) }
+                    for process in session.processes { process.threads.forEach { report.write($0) } }
                 }, name)
         }
     }

@@ -29,15 +29,18 @@ public struct StackReplay<Sink: CallSink> {
     /// this, and damaged data must not fill the memory.
     @usableFromInline var inventable = 1 << 18
 
-    /// - Parameter chunks: a stretch of the thread, which begins with the calls that its first chunk lists; nil for
-    ///   all. Calls that no record ends are ended only after the thread's last chunk.
+    /// - Parameters:
+    ///   - chunks: a stretch of the thread, which begins with the calls that its first chunk lists; nil for all. Calls
+    ///     that no record ends are ended only after the thread's last chunk.
+    ///   - onChunk: told of every chunk that was read.
     @inlinable
     public static func run(
-        _ thread: TracedThread, clock: Clock, chunks: Range<Int>? = nil, into sink: inout Sink
+        _ thread: TracedThread, clock: Clock, chunks: Range<Int>? = nil, onChunk: ((Int) -> Void)? = nil,
+        into sink: inout Sink
     ) {
         let chunks = chunks ?? 0..<thread.chunks.count
         var replay = StackReplay(thread, clock: clock, from: chunks.lowerBound, sink: &sink)
-        replay.run(chunks, &sink)
+        replay.run(chunks, onChunk, &sink)
         replay.free()
     }
 
@@ -63,7 +66,7 @@ public struct StackReplay<Sink: CallSink> {
     }
 
     @inlinable
-    mutating func run(_ chunks: Range<Int>, _ sink: inout Sink) {
+    mutating func run(_ chunks: Range<Int>, _ onChunk: ((Int) -> Void)?, _ sink: inout Sink) {
         for index in chunks {
             guard thread.payloadIsIntact(ofChunk: index) else {
                 isContiguous = false
@@ -72,6 +75,7 @@ public struct StackReplay<Sink: CallSink> {
             begin(chunk: index, &sink)
             decode(chunk: index, &sink)
             thread.release(chunk: index)
+            onChunk?(index)
             let main = stack.lane == 0 ? stack : parked[0]!
             if !sink.end(chunk: index, main: main) { return }
         }

@@ -14,17 +14,22 @@ public struct CallTree {
     private let layout: TreeLayout
     private let classifier: NameClassifier?
     private let budget: Int
+    private let progress: ReadingProgress?
     private var longest: LongestCalls?
 
-    /// - Parameter budget: nodes to collect before going over to two passes.
+    /// - Parameters:
+    ///   - budget: nodes to collect before going over to two passes.
+    ///   - progress: told how far reading is; its end is the caller's to tell.
     public init(
-        of session: Session, resolver: FunctionResolver, filter: TreeFilter, layout: TreeLayout, budget: Int = 1 << 17
+        of session: Session, resolver: FunctionResolver, filter: TreeFilter, layout: TreeLayout, budget: Int = 1 << 17,
+        progress: ReadingProgress? = nil
     ) {
         self.session = session
         self.resolver = resolver
         self.filter = filter
         self.layout = layout
         self.budget = budget
+        self.progress = progress
         classifier = filter.usesNames ? NameClassifier(filter, resolver.functions) : nil
     }
 
@@ -39,13 +44,22 @@ public struct CallTree {
         let times = threads.map { thread in
             longest.begin(CallTree.number(of: thread))
             var builder = builder(.rank(longest), resolver.space(of: thread.process), of: thread)
-            StackReplay.run(thread, clock: session.clock, into: &builder)
+            progress?.begin(thread)
+            replay(thread, into: &builder)
             builder.free()
             return longest.longestOfThread
         }
         longest.finish()
         self.longest = longest
         return times
+    }
+
+    private func replay(_ thread: TracedThread, chunks: Range<Int>? = nil, into builder: inout TreeBuilder) {
+        let progress = progress
+        StackReplay.run(
+            thread, clock: session.clock, chunks: chunks,
+            onChunk: progress.map { progress in { progress.read(chunk: $0) } },
+            into: &builder)
     }
 
     private static func number(of thread: TracedThread) -> UInt64 {
@@ -63,7 +77,8 @@ public struct CallTree {
         longest?.begin(CallTree.number(of: thread))
         var builder = builder(.collect(budget: layout.order == .cost ? .max : budget), space, of: thread)
         let window = window(of: thread)
-        if window == nil { StackReplay.run(thread, clock: session.clock, into: &builder) }
+        progress?.begin(thread)
+        if window == nil { replay(thread, into: &builder) }
         if window != nil || builder.isOverBudget {
             builder.free()
             builder = stream(thread, space, window ?? Window(spans: spans(of: thread)), &emitter)
@@ -129,7 +144,8 @@ public struct CallTree {
             var measure = builder(.measure, space, of: thread)
             defer { measure.free() }
             measure.carriedIn = window.carriedIn
-            StackReplay.run(thread, clock: session.clock, chunks: chunks, into: &measure)
+            progress?.begin(thread, again: true)
+            replay(thread, chunks: chunks, into: &measure)
             return measure.outcomes
         }
         show.spans = window.spans
@@ -138,7 +154,7 @@ public struct CallTree {
         emitter.begin(lane: 0)
         withUnsafeMutablePointer(to: &emitter) { emitter in
             show.flush = { emitter.pointee.add($0) }
-            StackReplay.run(thread, clock: session.clock, chunks: chunks, into: &show)
+            replay(thread, chunks: chunks, into: &show)
             show.flush = nil
             show.settle()
             // Shows what began after the last chunk's end. That is nothing, unless that chunk could not be read.

@@ -2,29 +2,42 @@ internal import CZlib
 internal import TraceText
 
 /// Compresses what is written to it into one gzip member (RFC 1952), and passes that on.
-final class GzipWriter {
+final class GzipWriter: Compressor {
     private var stream = z_stream()
     private let output: ByteWriter
     private var piece = [UInt8](repeating: 0, count: 1 << 16)
 
-    /// Takes the bytes to compress. It has to be flushed before ``finish()``.
     private(set) lazy var writer = ByteWriter { [unowned self] bytes in
         compress(bytes, Z_NO_FLUSH)
         return !output.isClosed
     }
 
-    init(_ output: ByteWriter) {
+    /// - Parameter level: 1 is quick, 9 makes small files.
+    init(_ output: ByteWriter, level: Int32 = Z_DEFAULT_COMPRESSION) {
         self.output = output
         // 15 stands for a window of 32 KiB, and adding 16 asks for a gzip header. Only want of memory makes this fail.
         let status = deflateInit2_(
-            &stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY, ZLIB_VERSION,
+            &stream, level, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY, ZLIB_VERSION,
             Int32(MemoryLayout<z_stream>.size))
         precondition(status == Z_OK, "out of memory")
     }
 
+    /// `bytes` as a member by themselves, made quickly.
+    static func member(of bytes: [UInt8]) -> [UInt8] {
+        var result: [UInt8] = []
+        let output = ByteWriter { piece in
+            result.append(contentsOf: piece)
+            return true
+        }
+        let gzip = GzipWriter(output, level: 1)
+        gzip.writer.write(bytes)
+        gzip.finish()
+        output.flush()
+        return result
+    }
+
     deinit { deflateEnd(&stream) }
 
-    /// Ends the member.
     func finish() {
         writer.flush()
         compress(UnsafeRawBufferPointer(start: nil, count: 0), Z_FINISH)

@@ -1,76 +1,116 @@
 internal import TraceText
 
-/// Writes a Parquet file (https://parquet.apache.org/docs/file-format/). All columns are required, in plain encoding
-/// and not compressed.
+/// Writes a Parquet file (https://parquet.apache.org/docs/file-format/). All columns are required. Pages are compressed by
+/// gzip, words stand in dictionaries, and each group of rows tells the least and greatest value of its columns, so that readers
+/// may pass it over.
 struct ParquetFile {
-    enum Kind {
-        case integer
-        case text
-
-        /// Physical type.
-        fileprivate var type: Int32 { self == .integer ? 2 : 6 }
-    }
-
-    /// Values of one column, encoded.
-    struct Column {
-        fileprivate var bytes: [UInt8] = []
-
-        mutating func add(_ value: Int64) {
-            withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }
-        }
-
-        mutating func add(_ text: some Collection<UInt8>) {
-            withUnsafeBytes(of: UInt32(text.count).littleEndian) { bytes.append(contentsOf: $0) }
-            bytes.append(contentsOf: text)
-        }
-    }
-
     private let writer: ByteWriter
-    private let columns: [(name: String, kind: Kind)]
+    private let columns: [ParquetColumn]
+    /// The words of all columns.
+    var words = ParquetWords()
+    private var values: [ParquetValues]
     private var offset = 0
-    private var rows = 0
+    private(set) var rows = 0
     private var groups: [ThriftStruct] = []
 
-    init(_ writer: ByteWriter, columns: [(name: String, kind: Kind)]) {
+    /// A group of rows is written when it has this many rows, or its texts this many bytes, because pages must be under
+    /// 2 GiB.
+    private static let groupRows = 1 << 16
+    private static let groupBytes = 1 << 26
+
+    /// Numbers of the format.
+    private enum Encoding { static let (plain, runLength, dictionary) = (Int32(0), Int32(3), Int32(8)) }
+    private enum Page { static let (data, dictionary) = (Int32(0), Int32(2)) }
+    private static let gzip: Int32 = 2
+
+    init(_ writer: ByteWriter, columns: [ParquetColumn]) {
         self.writer = writer
         self.columns = columns
+        values = Array(repeating: ParquetValues(), count: columns.count)
         write(ParquetFile.magic)
     }
 
     private static let magic = Array("PAR1".utf8)
 
-    /// Writes `count` rows, given as columns in the order of the file's.
-    mutating func write(group values: [Column], rows count: Int) {
+    mutating func add(_ column: Int, _ value: UInt64) { values[column].add(Int64(clamping: value)) }
+    mutating func add(_ column: Int, signed value: Int) { values[column].add(Int64(value)) }
+    mutating func add(_ column: Int, text: [UInt8]) { values[column].add(text: text) }
+    mutating func add(_ column: Int, word: UInt32) { values[column].add(word: word) }
+
+    /// Ends the row, of which every column has its value now.
+    mutating func endRow() {
+        rows += 1
+        let count = values[0].count
+        let isLong = values.indices.contains {
+            columns[$0].kind == .text && values[$0].plain.count > ParquetFile.groupBytes
+        }
+        if count == ParquetFile.groupRows || isLong { writeGroup() }
+    }
+
+    private mutating func writeGroup() {
+        let count = values[0].count
+        guard count > 0 else { return }
         var chunks: [ThriftStruct] = []
         let groupStart = offset
-        for (column, values) in zip(columns, values) {
-            let start = offset
-            write(page(of: values, count).bytes)
-            write(values.bytes)
+        var groupSize = 0
+        for index in columns.indices {
+            let chunkStart = offset
+            var size = 0
+            var encodings = [Encoding.plain, Encoding.runLength]
+            var dictionaryStart: Int?
+            var data = values[index].plain
+            if columns[index].kind == .word {
+                let (dictionary, words, rows) = values[index].encodeWords(self.words)
+                dictionaryStart = offset
+                var header = ThriftStruct()
+                header.add(1, int32: Int32(words))
+                header.add(2, int32: Encoding.plain)
+                size += write(page: dictionary, Page.dictionary, header: (7, header))
+                data = rows
+                encodings.append(Encoding.dictionary)
+            }
+            let dataStart = offset
+            var header = ThriftStruct()
+            header.add(1, int32: Int32(count))
+            header.add(2, int32: dictionaryStart == nil ? Encoding.plain : Encoding.dictionary)
+            header.add(3, int32: Encoding.runLength)  // of levels, of which there are none
+            header.add(4, int32: Encoding.runLength)
+            size += write(page: data, Page.data, header: (5, header))
             var metadata = ThriftStruct()
-            metadata.add(1, int32: column.kind.type)
-            metadata.add(2, list: [Int32(0)])  // encodings: plain
-            metadata.add(3, list: [column.name])
-            metadata.add(4, int32: 0)  // codec: none
+            metadata.add(1, int32: columns[index].kind.type)
+            metadata.add(2, list: encodings)
+            metadata.add(3, list: [columns[index].name])
+            metadata.add(4, int32: ParquetFile.gzip)
             metadata.add(5, int64: count)
-            metadata.add(6, int64: offset - start)
-            metadata.add(7, int64: offset - start)
-            metadata.add(9, int64: start)
+            metadata.add(6, int64: size)
+            metadata.add(7, int64: offset - chunkStart)
+            metadata.add(9, int64: dataStart)
+            if let dictionaryStart { metadata.add(11, int64: dictionaryStart) }
+            if let bounds = values[index].bounds {
+                var statistics = ThriftStruct()
+                statistics.add(3, int64: 0)  // nulls
+                statistics.add(5, bytes: bounds.greatest)
+                statistics.add(6, bytes: bounds.least)
+                metadata.add(12, statistics)
+            }
             var chunk = ThriftStruct()
-            chunk.add(2, int64: start)
+            chunk.add(2, int64: chunkStart)
             chunk.add(3, metadata)
             chunks.append(chunk)
+            groupSize += size
+            values[index].removeAll()
         }
         var group = ThriftStruct()
         group.add(1, list: chunks)
-        group.add(2, int64: offset - groupStart)
+        group.add(2, int64: groupSize)
         group.add(3, int64: count)
+        group.add(6, int64: offset - groupStart)
         groups.append(group)
-        rows += count
     }
 
     /// Writes the end of the file, which readers begin with.
     mutating func finish() {
+        writeGroup()
         var root = ThriftStruct()
         root.add(4, "schema")
         root.add(5, int32: Int32(columns.count))
@@ -80,33 +120,37 @@ struct ParquetFile {
         metadata.add(3, int64: rows)
         metadata.add(4, list: groups)
         metadata.add(6, "fathom")
+        // Values are ordered as their types are: without this, readers use no bounds.
+        var order = ThriftStruct()
+        order.add(1, ThriftStruct())
+        metadata.add(7, list: columns.map { _ in order })
         let bytes = metadata.bytes
         write(bytes)
         withUnsafeBytes(of: UInt32(bytes.count).littleEndian) { writer.write($0) }
         write(ParquetFile.magic)
     }
 
-    private func schema(_ column: (name: String, kind: Kind)) -> ThriftStruct {
+    private func schema(_ column: ParquetColumn) -> ThriftStruct {
         var element = ThriftStruct()
         element.add(1, int32: column.kind.type)
         element.add(3, int32: 0)  // required
         element.add(4, column.name)
-        if column.kind == .text { element.add(6, int32: 0) }  // UTF-8
+        if column.kind != .integer { element.add(6, int32: 0) }  // UTF-8
         return element
     }
 
-    private func page(of values: Column, _ count: Int) -> ThriftStruct {
-        var data = ThriftStruct()
-        data.add(1, int32: Int32(count))
-        data.add(2, int32: 0)  // plain
-        data.add(3, int32: 3)  // run lengths, for levels, of which there are none
-        data.add(4, int32: 3)
+    /// Writes a page; returns its size, header included, as if it was not compressed.
+    private mutating func write(page bytes: [UInt8], _ type: Int32, header own: (id: UInt8, ThriftStruct)) -> Int {
+        let compressed = GzipWriter.member(of: bytes)
         var header = ThriftStruct()
-        header.add(1, int32: 0)  // a data page
-        header.add(2, int32: Int32(values.bytes.count))
-        header.add(3, int32: Int32(values.bytes.count))
-        header.add(5, data)
-        return header
+        header.add(1, int32: type)
+        header.add(2, int32: Int32(bytes.count))
+        header.add(3, int32: Int32(compressed.count))
+        header.add(own.id, own.1)
+        let headerBytes = header.bytes
+        write(headerBytes)
+        write(compressed)
+        return headerBytes.count + bytes.count
     }
 
     private mutating func write(_ bytes: [UInt8]) {

@@ -27,6 +27,12 @@ struct ThriftStruct {
         ThriftStruct.append(text, to: &content)
     }
 
+    mutating func add(_ id: UInt8, bytes: [UInt8]) {
+        begin(id, Kind.binary)
+        ThriftStruct.append(UInt64(bytes.count), to: &content)
+        content += bytes
+    }
+
     mutating func add(_ id: UInt8, _ value: ThriftStruct) {
         begin(id, Kind.structure)
         content += value.bytes

@@ -1,7 +1,9 @@
 internal import TraceAnalysis
+internal import TraceFile
 internal import TraceText
 
-/// Callgrind's profile (https://valgrind.org/docs/manual/cl-format.html): self time of functions, calls and time of edges.
+/// Callgrind's profile (https://valgrind.org/docs/manual/cl-format.html): self time of functions, calls and time of edges, in
+/// a part for each thread.
 ///
 /// The format knows only edges, and readers add up a function's inclusive time from the edges that lead to it.
 /// ``CallGraph`` makes the edges such that this sum is the function's total, with recursion or without. A function with
@@ -9,12 +11,41 @@ internal import TraceText
 /// become functions named as ``PathRemainder`` says.
 struct CallgrindExporter: Exporter {
     func export(_ source: ExportSource, to writer: ByteWriter) -> ExportSummary {
-        let tree = source.callPaths()
-        let graph = CallGraph(tree, minTotal: source.filter.minCost)
-        writer.write(
-            "# callgrind format\nversion: 1\ncreator: fathom\npositions: line\nevents: ns\nsummary: " as StaticString)
-        writer.write(decimal: graph.total)
+        var written = 0
+        var total: UInt64 = 0
+        source.forEachGroup { total &+= CallGraph($1, minTotal: source.filter.minCost).total }
+        writer.write("# callgrind format\nversion: 1\ncreator: fathom\n" as StaticString)
+        if let command = source.session.description?.command, !command.isEmpty {
+            writer.write("cmd: ")
+            CallgrindExporter.write(name: CommandText.line(command), writer)
+        }
+        var part = 0
+        source.forEachGroup { group, tree in
+            part += 1
+            begin(part, group, total, writer)
+            write(CallGraph(tree, minTotal: source.filter.minCost), writer)
+            written += tree.paths.count
+        }
+        if part == 0 { writer.write("events: ns\nsummary: 0\n" as StaticString) }
+        return ExportSummary(written: written)
+    }
+
+    /// KCachegrind begins a part at any of these lines and wants to know its events again. callgrind_annotate takes all parts
+    /// for one, and the last `summary:` for that of all, so there is only one.
+    private func begin(_ part: Int, _ group: ThreadGroup, _ total: UInt64, _ writer: ByteWriter) {
+        writer.write(part == 1 ? "" : "\n")
+        writer.write("pid: \(group.process.pid)\npart: \(part)\n")
+        if let tid = group.tid { writer.write("thread: \(tid)\n") }
+        writer.write("desc: Trigger: ")
+        CallgrindExporter.write(name: group.name, writer)
+        writer.write("positions: line\nevents: ns\n" as StaticString)
+        guard part == 1 else { return }
+        writer.write("summary: " as StaticString)
+        writer.write(decimal: total)
         writer.write(byte: UInt8(ascii: "\n"))
+    }
+
+    private func write(_ graph: CallGraph, _ writer: ByteWriter) {
         var names = CallgrindNames(writer)
         var edges = graph.edges[...]
         for (index, node) in graph.nodes.enumerated() where node.isUsed {
@@ -31,18 +62,16 @@ struct CallgrindExporter: Exporter {
             }
         }
         let roots = graph.nodes.indices.filter { graph.nodes[$0].isCalled && graph.nodes[$0].roots.time > 0 }
-        if !roots.isEmpty {
-            writer.write(byte: UInt8(ascii: "\n"))
-            names.write("", CallgrindExporter.noCaller)
-            CallgrindExporter.write(line: 0, 0, writer)
-            for index in roots {
-                let callee = graph.function(index)
-                names.write("c", callee)
-                CallgrindExporter.write(calls: graph.nodes[index].roots.calls, of: callee.line, writer)
-                CallgrindExporter.write(line: 0, graph.nodes[index].roots.time, writer)
-            }
+        guard !roots.isEmpty else { return }
+        writer.write(byte: UInt8(ascii: "\n"))
+        names.write("", CallgrindExporter.noCaller)
+        CallgrindExporter.write(line: 0, 0, writer)
+        for index in roots {
+            let callee = graph.function(index)
+            names.write("c", callee)
+            CallgrindExporter.write(calls: graph.nodes[index].roots.calls, of: callee.line, writer)
+            CallgrindExporter.write(line: 0, graph.nodes[index].roots.time, writer)
         }
-        return ExportSummary(written: tree.paths.count)
     }
 
     private static let noCaller = ResolvedFunction(name: "(no caller)", module: nil, file: nil, line: 0)
@@ -61,9 +90,15 @@ struct CallgrindExporter: Exporter {
         writer.write(decimal: UInt64(max(line, 0)))
         writer.write(byte: UInt8(ascii: "\n"))
     }
+
+    /// Writes a name to the end of the line.
+    fileprivate static func write(name: String, _ writer: ByteWriter) {
+        for byte in name.utf8 { writer.write(byte: byte == UInt8(ascii: "\n") ? UInt8(ascii: " ") : byte) }
+        writer.write(byte: UInt8(ascii: "\n"))
+    }
 }
 
-/// Writes names in full the first time and by number after that.
+/// Writes names in full the first time in a part and by number after that.
 private struct CallgrindNames {
     private let writer: ByteWriter
     private var numbers: [String: [String: UInt64]] = [:]
@@ -86,8 +121,9 @@ private struct CallgrindNames {
         if known == nil {
             numbers[space, default: [:]][name] = number
             writer.write(byte: UInt8(ascii: " "))
-            for byte in name.utf8 { writer.write(byte: byte == UInt8(ascii: "\n") ? UInt8(ascii: " ") : byte) }
+            CallgrindExporter.write(name: name, writer)
+        } else {
+            writer.write(byte: UInt8(ascii: "\n"))
         }
-        writer.write(byte: UInt8(ascii: "\n"))
     }
 }

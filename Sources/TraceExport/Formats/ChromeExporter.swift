@@ -7,8 +7,10 @@ internal import TraceText
 /// Calls are pairs, because complete events without length at one moment lose their order. The file is in the array
 /// form, because a truncated one still loads. Ends have names, too, because some importers match them.
 struct ChromeExporter: Exporter {
-    /// Perfetto's interface reads these files as well; chrome://tracing gives up earlier.
-    static let limit: ViewerLimit? = ViewerLimit(viewer: "a Chrome trace viewer", depth: 512, calls: 1_000_000)
+    /// Perfetto's interface reads these files as well; chrome://tracing gives up at 256 MB.
+    static let limit: ViewerLimit? = ViewerLimit(
+        viewer: "a Chrome trace viewer", depth: 512, calls: 1_000_000, bytes: 250_000_000, callBytes: 130,
+        namesPerCall: 2)
 
     func export(_ source: ExportSource, to writer: ByteWriter) -> ExportSummary {
         var tracks = ChromeTracks(writer, functions: source.functions)

@@ -9,8 +9,10 @@ internal import TraceText
 /// that ran, when it began to run and, as its weight, for how long. So the profiler's call tree and timeline hold every
 /// nanosecond. The samples of a track are kept in memory until its end, because the format has them by column.
 struct FirefoxExporter: Exporter {
-    /// Browsers give up on files of some 500 MB, and a call takes about 60 bytes.
-    static let limit: ViewerLimit? = ViewerLimit(viewer: "the Firefox Profiler", depth: 4000, calls: 2_000_000)
+    /// Browsers give up on files of some 500 MB, and a call takes about 45 bytes.
+    static let limit: ViewerLimit? = ViewerLimit(
+        viewer: "the Firefox Profiler", depth: 4000, calls: 2_000_000, bytes: 400_000_000, callBytes: 44,
+        namesPerCall: 0)
     private static let version = 62
 
     func export(_ source: ExportSource, to writer: ByteWriter) -> ExportSummary {
@@ -20,16 +22,21 @@ struct FirefoxExporter: Exporter {
         writer.write(json: source.session.description?.command.joined(separator: " ") ?? "fathom")
         writer.write(",\"stackwalk\":0,\"debug\":false,\"version\":24,\"preprocessedProfileVersion\":")
         writer.write(decimal: UInt64(FirefoxExporter.version))
-        writer.write(",\"symbolicated\":true,\"markerSchema\":[],\"usesOnlyOneStackType\":true," as StaticString)
+        writer.write(",\"symbolicated\":true,\"usesOnlyOneStackType\":true," as StaticString)
+        writer.write("\"markerSchema\":[{\"name\":\"counter\",\"display\":[\"marker-chart\",\"marker-table\"],")
+        writer.write("\"fields\":[{\"key\":\"value\",\"label\":\"Value\",\"format\":\"decimal\"}]," as StaticString)
+        writer.write("\"graphs\":[{\"key\":\"value\",\"type\":\"line\",\"color\":\"blue\"}]}]," as StaticString)
         writer.write("\"sourceCodeIsNotOnSearchfox\":true,\"extensions\":{\"id\":[],\"name\":[]," as StaticString)
-        writer.write("\"baseURL\":[],\"length\":0},\"categories\":[{\"name\":\"Other\"," as StaticString)
-        writer.write("\"color\":\"grey\",\"subcategories\":[\"Other\"]}]},\n" as StaticString)
-        writer.write("\"libs\":[],\"pages\":[],\"counters\":[],\"profilerOverhead\":[],\"threads\":[" as StaticString)
+        writer.write("\"baseURL\":[],\"length\":0},\"categories\":" as StaticString)
+        writer.write(column: FirefoxCategory.allCases) { writer.write($0.description) }
+        writer.write("},\n\"pages\":[],\"profilerOverhead\":[],\"threads\":[" as StaticString)
         var tracks = FirefoxTracks(writer, functions: source.functions)
         let summary = source.write(to: &tracks, limit: FirefoxExporter.limit)
-        writer.write("],\n\"shared\":{" as StaticString)
-        tracks.writeTables(names: tracks.frames.functions.map { source.functions[$0] })
-        writer.write("}}\n" as StaticString)
+        writer.write("],\n" as StaticString)
+        tracks.counters.write(to: writer)
+        var tables = FirefoxTables(writer, source, tracks.frames)
+        tables.write(stacks: tracks.stacks, names: tracks.names)
+        writer.write("}\n" as StaticString)
         return summary
     }
 }
@@ -47,12 +54,16 @@ private struct FirefoxTracks: TrackWriter {
     private(set) var frames = FrameNumbers()
     /// Stacks by number, each as its innermost frame and the number of the stack below it, or -1; and the numbers by
     /// stack.
-    private var stacks: [(frame: Int32, prefix: Int32)] = []
+    private(set) var stacks: [(frame: Int32, prefix: Int32)] = []
     private var numbers: [UInt64: Int32] = [:]
     private var open: [Int32] = []
     private var samples: [Sample] = []
-    /// The track's marks, each as the number of its name and the ns since the session's start.
-    private var marks: [(name: Int32, moment: UInt64)] = []
+    /// The track's marks and values of counters, each with the number of its name and the ns since the session's start.
+    private var marks: [(name: Int, moment: UInt64, value: Double?)] = []
+    /// The names of marks and counters.
+    private(set) var names: [String] = []
+    private var nameNumbers: [String: Int] = [:]
+    private(set) var counters = FirefoxCounters()
     /// The time up to which the track is in samples.
     private var sampled: UInt64 = 0
     private var track: Track?
@@ -88,11 +99,15 @@ private struct FirefoxTracks: TrackWriter {
         open.removeLast()
     }
 
-    /// Counters are left out, because the format wants their times to grow over all threads together.
     mutating func show(_ event: TreeEvent) {
-        guard event.value == nil else { return }
-        let name = functions.intern(functions.scope(event.name))
-        marks.append((Int32(truncatingIfNeeded: frames.frame(of: name)), event.moment))
+        let number = nameNumbers[event.name] ?? names.count
+        if number == names.count {
+            nameNumbers[event.name] = number
+            names.append(event.name)
+        }
+        marks.append((number, event.moment, event.value))
+        guard let value = event.value, let process = track?.process else { return }
+        counters.add(event.name, value, at: event.moment, of: process, thread: threads)
     }
 
     /// Adds a sample: the innermost open call ran until `time`.
@@ -117,75 +132,55 @@ private struct FirefoxTracks: TrackWriter {
         writer.write("\"processShutdownTime\":null,\"registerTime\":0,\"unregisterTime\":null," as StaticString)
         writer.write("\"pausedRanges\":[],\"showMarkersInTimeline\":false," as StaticString)
         writer.write("\"markers\":{\"length\":\(marks.count),\"name\":")
-        column(marks) { writer.write(decimal: UInt64($0.name)) }
+        writer.write(column: marks) { writer.write(decimal: UInt64($0.name)) }
         writer.write(",\"startTime\":" as StaticString)
-        column(marks) { writer.write(milliseconds: $0.moment) }
+        writer.write(column: marks) { writer.write(milliseconds: $0.moment) }
+        writer.write(",\"data\":" as StaticString)
+        writer.write(column: marks) {
+            writer.write($0.value.map { "{\"type\":\"counter\",\"value\":\($0.json)}" } ?? "null")
+        }
         // Phase 0 stands for an instant.
-        constants(["data": "null", "endTime": "null", "phase": "0", "category": "0"], marks.count)
+        writer.write(constants: ["endTime": "null", "phase": "0", "category": "0"], marks.count)
         writer.write("}," as StaticString)
         writer.write("\"samples\":{\"weightType\":\"tracing-ms\",\"length\":\(samples.count),\"stack\":")
-        column(samples) { writer.write(decimal: UInt64($0.stack)) }
+        writer.write(column: samples) { writer.write(decimal: UInt64($0.stack)) }
         writer.write(",\"weight\":" as StaticString)
-        column(samples) { writer.write(milliseconds: $0.length) }
+        writer.write(column: samples) { writer.write(milliseconds: $0.length) }
         writer.write(",\"time\":" as StaticString)
-        column(samples) { writer.write(milliseconds: $0.start) }
+        writer.write(column: samples) { writer.write(milliseconds: $0.start) }
         writer.write("}}" as StaticString)
-    }
-
-    /// Writes the tables that all threads share. A function, its one frame and its name have the same number.
-    func writeTables(names: [ResolvedFunction]) {
-        let count = names.count
-        writer.write("\"stringArray\":" as StaticString)
-        column(names) { writer.write(json: $0.name) }
-        writer.write(",\n\"funcTable\":{\"length\":\(count),\"name\":")
-        column(0..<count) { writer.write(decimal: UInt64($0)) }
-        constants(["isJS": "false", "relevantForJS": "false", "resource": "-1", "source": "null"], count)
-        writer.write(",\"lineNumber\":" as StaticString)
-        column(names) { writer.write($0.line > 0 ? "\($0.line)" : "null") }
-        constants(["columnNumber": "null"], count)
-        writer.write("},\n\"frameTable\":{\"length\":\(count),\"func\":")
-        column(0..<count) { writer.write(decimal: UInt64($0)) }
-        constants(["address": "-1", "inlineDepth": "0", "category": "0", "subcategory": "0"], count)
-        constants(["nativeSymbol": "null", "innerWindowID": "0", "line": "null", "column": "null"], count)
-        writer.write("},\n\"stackTable\":{\"length\":\(stacks.count),\"frame\":")
-        column(stacks) { writer.write(decimal: UInt64($0.frame)) }
-        writer.write(",\"prefix\":" as StaticString)
-        column(stacks) { writer.write($0.prefix < 0 ? "null" : "\($0.prefix)") }
-        writer.write("},\n\"nativeSymbols\":{\"libIndex\":[],\"address\":[],\"name\":[],\"functionSize\":[],")
-        writer.write("\"length\":0},\"resourceTable\":{\"lib\":[],\"name\":[],\"host\":[],\"type\":[]," as StaticString)
-        writer.write("\"length\":0},\"sources\":{\"id\":[],\"filename\":[],\"startLine\":[]," as StaticString)
-        writer.write("\"startColumn\":[],\"sourceMapURL\":[],\"length\":0}" as StaticString)
-    }
-
-    private func column<Values: Collection>(_ values: Values, _ write: (Values.Element) -> Void) {
-        writer.write(byte: UInt8(ascii: "["))
-        var needsComma = false
-        for value in values {
-            if needsComma { writer.write(byte: UInt8(ascii: ",")) }
-            needsComma = true
-            write(value)
-        }
-        writer.write(byte: UInt8(ascii: "]"))
-    }
-
-    /// Writes columns in which all rows are alike.
-    private func constants(_ columns: KeyValuePairs<String, String>, _ count: Int) {
-        for (name, value) in columns {
-            writer.write(",\"\(name)\":")
-            column(0..<count) { _ in writer.write(value) }
-        }
     }
 }
 
 extension ByteWriter {
     /// Writes a time in ms, with ns as decimals.
-    fileprivate func write(milliseconds nanoseconds: UInt64) {
+    func write(milliseconds nanoseconds: UInt64) {
         write(decimal: nanoseconds / 1_000_000)
         write(byte: UInt8(ascii: "."))
         var scale: UInt64 = 100_000
         while scale > 0 {
             write(byte: UInt8(ascii: "0") + UInt8(nanoseconds / scale % 10))
             scale /= 10
+        }
+    }
+
+    /// Writes a JSON array.
+    func write<Values: Collection>(column values: Values, _ writeOne: (Values.Element) -> Void) {
+        write(byte: UInt8(ascii: "["))
+        var needsComma = false
+        for value in values {
+            if needsComma { write(byte: UInt8(ascii: ",")) }
+            needsComma = true
+            writeOne(value)
+        }
+        write(byte: UInt8(ascii: "]"))
+    }
+
+    /// Writes columns in which all rows are alike, as further members of an object.
+    func write(constants columns: KeyValuePairs<String, String>, _ count: Int) {
+        for (name, value) in columns {
+            write(",\"\(name)\":")
+            write(column: 0..<count) { _ in write(value) }
         }
     }
 }

@@ -7,10 +7,11 @@ internal import TraceText
 /// time have no line. Time in callees that are not shown is a callee named as ``PathRemainder`` says.
 struct FoldedExporter: Exporter {
     func refusal(_ source: ExportSource) -> String? {
-        PathFileSize(source.callPaths(), minTotal: source.filter.minCost, remainder: FoldedExporter.countBytes) {
-            path in
+        var size = PathFileSize()
+        size.add(source.callPaths(), minTotal: source.filter.minCost, remainder: FoldedExporter.countBytes) { path in
             path.sums.selfTime > 0 ? FoldedExporter.countBytes : nil
-        }.refusal()
+        }
+        return size.refusal()
     }
 
     /// A space, a time of up to 10 s in ns, and a newline.

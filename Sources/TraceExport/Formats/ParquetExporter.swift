@@ -1,73 +1,85 @@
 internal import TraceAnalysis
+internal import TraceFile
 internal import TraceText
 
-/// A table of call paths: one row each, times in ns.
+/// A table of the call paths of each thread: one row each, times in ns.
 ///
-/// `path` is the functions from the root joined by `;`; `caller` is the `id` of the caller's path, -1 for roots.
-/// `min_ns` is 0 for a path without calls, which has only calls that were entered before a fork. Callees that are not
-/// shown are rows named as ``PathRemainder`` says, with ids behind those of the paths. Their shortest, longest, first
-/// and last are not known: the first two are 0, the others those of the caller. So the self times of all rows add up to
-/// the totals of the roots.
+/// `process` and `thread` are names; `tid` is 0 where several threads are one row, as Swift's tasks are (`tasks`). `path` is the
+/// functions from the root joined by `;`; `caller` is the `id` of the caller's path, -1 for roots. `min_ns` is 0 for a path
+/// without calls, which has only calls that were entered before a fork. Callees that are not shown are rows named as
+/// ``PathRemainder`` says. Their shortest, longest, first and last are not known: the first two are 0, the others those
+/// of the caller. So the self times of all rows add up to the totals of the roots.
 struct ParquetExporter: Exporter {
-    private static let columns: [(name: String, kind: ParquetFile.Kind)] = [
-        ("id", .integer), ("caller", .integer), ("depth", .integer), ("path", .text), ("name", .text),
-        ("module", .text), ("file", .text), ("line", .integer), ("calls", .integer), ("total_ns", .integer),
-        ("self_ns", .integer), ("min_ns", .integer), ("max_ns", .integer), ("first_start_ns", .integer),
-        ("last_end_ns", .integer),
+    private static let columns = [
+        ParquetColumn(name: "id", kind: .integer), ParquetColumn(name: "caller", kind: .integer),
+        ParquetColumn(name: "pid", kind: .integer), ParquetColumn(name: "process", kind: .word),
+        ParquetColumn(name: "tid", kind: .integer), ParquetColumn(name: "thread", kind: .word),
+        ParquetColumn(name: "depth", kind: .integer), ParquetColumn(name: "path", kind: .text),
+        ParquetColumn(name: "name", kind: .word), ParquetColumn(name: "module", kind: .word),
+        ParquetColumn(name: "file", kind: .word), ParquetColumn(name: "line", kind: .integer),
+        ParquetColumn(name: "calls", kind: .integer), ParquetColumn(name: "total_ns", kind: .integer),
+        ParquetColumn(name: "self_ns", kind: .integer), ParquetColumn(name: "min_ns", kind: .integer),
+        ParquetColumn(name: "max_ns", kind: .integer), ParquetColumn(name: "first_start_ns", kind: .integer),
+        ParquetColumn(name: "last_end_ns", kind: .integer),
     ]
-    /// A group of rows is written when it has this many rows, or its paths this many bytes, because pages must be under
-    /// 2 GiB.
-    private static let groupRows = 1 << 16
-    private static let groupBytes = 1 << 26
 
     func refusal(_ source: ExportSource) -> String? {
-        let tree = source.callPaths()
-        // A row has eleven integers and the lengths of four texts.
-        let fixed: UInt64 = 11 * 8 + 4 * 4
-        let rest = fixed + UInt64(PathRemainder.notRecorded.name.utf8.count)
-        return PathFileSize(tree, minTotal: source.filter.minCost, remainder: rest) { path in
-            let function = tree.functions[path.function]
-            let texts = [function.name, function.module ?? "", function.file ?? ""]
-            return texts.reduce(fixed) { $0 + UInt64($1.utf8.count) }
-        }.refusal()
+        // A row has thirteen integers, the length of its path, and the numbers of its words.
+        let fixed: UInt64 = 13 * 8 + 4 + 5 * 2
+        var size = PathFileSize()
+        source.forEachGroup { _, tree in
+            size.add(tree, minTotal: source.filter.minCost, remainder: fixed) { _ in fixed }
+        }
+        return size.refusal()
     }
 
     func export(_ source: ExportSource, to writer: ByteWriter) -> ExportSummary {
-        let tree = source.callPaths()
-        let empty = [ParquetFile.Column](repeating: ParquetFile.Column(), count: ParquetExporter.columns.count)
-        var file = ParquetFile(writer, columns: ParquetExporter.columns)
-        var group = empty
-        var rows = 0
-        var pathBytes = 0
-        var written = 0
+        var table = PathTable(ParquetFile(writer, columns: ParquetExporter.columns))
+        source.forEachGroup { group, tree in
+            table.write(tree, of: group, minTotal: source.filter.minCost)
+        }
+        table.file.finish()
+        return ExportSummary(written: table.file.rows)
+    }
+}
+
+private struct PathTable {
+    var file: ParquetFile
+    private var functions = FunctionWords()
+    private var id = 0
+
+    init(_ file: ParquetFile) { self.file = file }
+
+    mutating func write(_ tree: CallPathTree, of group: ThreadGroup, minTotal: UInt64) {
+        let process = file.words.number(of: group.process.programName.utf8)
+        let thread = file.words.number(of: group.name.utf8)
+        let first = id
         var prefix: [UInt8] = []
         var ends: [Int] = []
         func add(
-            _ id: Int, caller: Int32, depth: UInt32, path: [UInt8], _ function: ResolvedFunction, _ sums: CallPathSums
+            _ id: Int, caller: Int, depth: UInt32, path: [UInt8], _ words: FunctionWords.Words, _ sums: CallPathSums
         ) {
-            group[0].add(Int64(id))
-            group[1].add(Int64(caller))
-            group[2].add(Int64(depth))
-            group[3].add(path)
-            group[4].add(function.name.utf8)
-            group[5].add((function.module ?? "").utf8)
-            group[6].add((function.file ?? "").utf8)
-            group[7].add(Int64(function.line))
+            file.add(0, signed: id)
+            file.add(1, signed: caller)
+            file.add(2, UInt64(group.process.pid))
+            file.add(3, word: process)
+            file.add(4, UInt64(group.tid ?? 0))
+            file.add(5, word: thread)
+            file.add(6, UInt64(depth))
+            file.add(7, text: path)
+            file.add(8, word: words.name)
+            file.add(9, word: words.module)
+            file.add(10, word: words.file)
+            file.add(11, words.line)
             let numbers = [
                 sums.calls, sums.total, sums.selfTime, sums.minimum == .max ? 0 : sums.minimum, sums.maximum,
                 sums.firstStart, sums.lastEnd,
             ]
-            for (column, number) in zip(8..., numbers) { group[column].add(Int64(clamping: number)) }
-            rows += 1
-            pathBytes += path.count
-            written += 1
-            if rows == ParquetExporter.groupRows || pathBytes > ParquetExporter.groupBytes {
-                file.write(group: group, rows: rows)
-                (group, rows, pathBytes) = (empty, 0, 0)
-            }
+            for (column, number) in zip(12..., numbers) { file.add(column, number) }
+            file.endRow()
         }
-        var nextID = tree.paths.count
-        tree.forEachPath(minTotal: source.filter.minCost) { exported in
+        id += tree.paths.count
+        tree.forEachPath(minTotal: minTotal) { exported in
             let path = exported.path
             let function = tree.functions[path.function]
             ends.removeLast(ends.count - Int(path.depth))
@@ -75,20 +87,50 @@ struct ParquetExporter: Exporter {
             if !prefix.isEmpty { prefix.append(UInt8(ascii: ";")) }
             prefix += function.name.utf8
             ends.append(prefix.count)
-            add(exported.index, caller: path.parent, depth: path.depth, path: prefix, function, path.sums)
+            let caller = path.parent < 0 ? -1 : first + Int(path.parent)
+            let words = functions.words(path.function, function, &file.words)
+            add(first + exported.index, caller: caller, depth: path.depth, path: prefix, words, path.sums)
             for (kind, sum) in exported.remainders {
                 var sums = CallPathSums()
                 (sums.calls, sums.total, sums.selfTime) = (sum.calls, sum.time, sum.time)
                 (sums.firstStart, sums.lastEnd) = (path.sums.firstStart, path.sums.lastEnd)
+                let unknown = ResolvedFunction(name: kind.name, module: nil, file: nil, line: 0)
                 add(
-                    nextID, caller: Int32(exported.index), depth: path.depth + 1,
-                    path: prefix + Array(";\(kind.name)".utf8),
-                    ResolvedFunction(name: kind.name, module: nil, file: nil, line: 0), sums)
-                nextID += 1
+                    id, caller: first + exported.index, depth: path.depth + 1,
+                    path: prefix + Array(";\(kind.name)".utf8), FunctionWords.Words(unknown, &file.words), sums)
+                id += 1
             }
         }
-        if rows > 0 { file.write(group: group, rows: rows) }
-        file.finish()
-        return ExportSummary(written: written)
+    }
+}
+
+/// The words of functions in a Parquet file, by function id.
+struct FunctionWords {
+    struct Words {
+        var name: UInt32
+        var module: UInt32
+        var file: UInt32
+        var line: UInt64
+
+        init(_ function: ResolvedFunction, _ words: inout ParquetWords) {
+            name = words.number(of: function.name.utf8)
+            module = words.number(of: (function.module ?? "").utf8)
+            file = words.number(of: (function.file ?? "").utf8)
+            line = UInt64(max(function.line, 0))
+        }
+    }
+
+    private var known: [Words?] = []
+
+    /// - Complexity: O(1) for a function seen before.
+    mutating func words(_ id: UInt32, _ function: @autoclosure () -> ResolvedFunction, _ words: inout ParquetWords)
+        -> Words
+    {
+        let index = Int(id)
+        if index >= known.count { known += Array(repeating: nil, count: index + 1 - known.count) }
+        if let known = known[index] { return known }
+        let new = Words(function(), &words)
+        known[index] = new
+        return new
     }
 }

@@ -9,7 +9,8 @@ internal import TraceText
 /// names start anew, the others that they need the names before them; otherwise names would be empty.
 struct PerfettoExporter: Exporter {
     /// `trace_processor` nests 512 slices in a track; deeper ones spoil the times of their callers.
-    static let limit: ViewerLimit? = ViewerLimit(viewer: "Perfetto", depth: 512, calls: 4_000_000)
+    static let limit: ViewerLimit? = ViewerLimit(
+        viewer: "Perfetto", depth: 512, calls: 4_000_000, bytes: 1_000_000_000, callBytes: 39, namesPerCall: 0)
 
     func export(_ source: ExportSource, to writer: ByteWriter) -> ExportSummary {
         var tracks = PerfettoTracks(writer, functions: source.functions)
@@ -183,7 +184,14 @@ private struct PerfettoTracks: TrackWriter {
         return uuid
     }
 
+    /// A task is a track of its process by its name, because no thread has its id.
     private mutating func describe(threadOf track: Track) -> UInt64 {
+        if track.isTask, let parent = processUUIDs[track.process.index] {
+            return describe {
+                $0.add(Field.Descriptor.parent, parent)
+                $0.add(Field.Descriptor.name, track.thread.name)
+            }
+        }
         var thread = ProtobufMessage()
         thread.add(Field.Thread.pid, UInt64(track.process.pid))
         thread.add(Field.Thread.tid, UInt64(track.thread.tid))

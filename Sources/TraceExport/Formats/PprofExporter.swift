@@ -2,19 +2,26 @@ internal import TraceAnalysis
 internal import TraceFile
 internal import TraceText
 
-/// pprof's profile: one sample a call path, with its calls and its self time.
+/// pprof's profile: one sample for each call path of each thread, with its calls and its self time.
 ///
 /// `profile.proto` (https://github.com/google/pprof/blob/main/proto/profile.proto), compressed by gzip, as it has to be.
+/// Samples have the labels `process` and `thread`, and `tid` where one thread is meant.
+///
+/// Functions have no system name. pprof takes one that is the name for mangled, and shortens the name by its template
+/// arguments, so that `Box<int>::get` and `Box<double>::get` would be one.
 struct PprofExporter: Exporter {
     /// Bytes that a sample takes besides the numbers of its functions, at most.
-    private static let sampleBytes: UInt64 = 32
+    private static let sampleBytes: UInt64 = 56
 
     func refusal(_ source: ExportSource) -> String? {
         let sample = PprofExporter.sampleBytes
-        return PathFileSize(
-            source.callPaths(), minTotal: source.filter.minCost, remainder: sample, row: { _ in sample },
-            nameBytes: { PprofExporter.bytes(ofNumber: UInt64($0) + 1) }
-        ).refusal()
+        var size = PathFileSize()
+        source.forEachGroup { _, tree in
+            size.add(
+                tree, minTotal: source.filter.minCost, remainder: sample, row: { _ in sample },
+                nameBytes: { PprofExporter.bytes(ofNumber: UInt64($0) + 1) })
+        }
+        return size.refusal()
     }
 
     /// The size of a protobuf varint in bytes: one for each seven bits.
@@ -23,46 +30,71 @@ struct PprofExporter: Exporter {
     }
 
     func export(_ source: ExportSource, to writer: ByteWriter) -> ExportSummary {
-        let tree = source.callPaths()
         let gzip = GzipWriter(writer)
-        var profile = PprofProfile(gzip.writer, functions: tree.functions)
+        var profile = PprofProfile(gzip.writer, source)
+        var (written, first, last) = (0, UInt64.max, UInt64(0))
         profile.writeTypes()
-        tree.forEachPath(minTotal: source.filter.minCost) { exported in
-            let (index, sums) = (exported.index, exported.path.sums)
-            profile.write(path: index, of: tree.paths, calls: sums.calls, time: sums.selfTime)
-            for (kind, sum) in exported.remainders {
-                profile.write(path: index, of: tree.paths, remainder: kind, calls: sum.calls, time: sum.time)
+        source.forEachGroup { group, tree in
+            profile.begin(group)
+            tree.forEachPath(minTotal: source.filter.minCost) { exported in
+                let (index, sums) = (exported.index, exported.path.sums)
+                profile.write(path: index, of: tree.paths, calls: sums.calls, time: sums.selfTime)
+                for (kind, sum) in exported.remainders {
+                    profile.write(path: index, of: tree.paths, remainder: kind, calls: sum.calls, time: sum.time)
+                }
             }
+            for root in tree.roots {
+                first = min(first, tree.paths[root].sums.firstStart)
+                last = max(last, tree.paths[root].sums.lastEnd)
+            }
+            written += tree.paths.count
         }
-        let first = tree.roots.map { tree.paths[$0].sums.firstStart }.min() ?? 0
-        let last = tree.roots.map { tree.paths[$0].sums.lastEnd }.max() ?? 0
         profile.finish(
-            start: source.session.startRealtimeNanoseconds &+ first, duration: last > first ? last - first : 0)
+            start: source.session.startRealtimeNanoseconds &+ (first == .max ? 0 : first),
+            duration: last > first ? last - first : 0)
         gzip.finish()
-        return ExportSummary(written: tree.paths.count)
+        return ExportSummary(written: written)
     }
 }
 
 private struct PprofProfile {
     private enum Field {
-        static let (sampleType, sample, location, function) = (UInt64(1), UInt64(2), UInt64(4), UInt64(5))
-        static let (string, timeNanos, durationNanos) = (UInt64(6), UInt64(9), UInt64(10))
+        static let (sampleType, sample, mapping) = (UInt64(1), UInt64(2), UInt64(3))
+        static let (location, function, string) = (UInt64(4), UInt64(5), UInt64(6))
+        static let (timeNanos, durationNanos) = (UInt64(9), UInt64(10))
         static let (periodType, period, defaultSampleType) = (UInt64(11), UInt64(12), UInt64(14))
     }
 
     private let writer: ByteWriter
     private let functions: FunctionTable
-    /// Numbers of strings: a string's number is its place among the strings written, the first of which is empty.
-    private var strings: [String: UInt64] = [:]
+    /// Numbers of strings: a string's number is its place among the strings written, the first of which is empty. Strings
+    /// are told apart by their bytes, because a String counts as equal to one of other bytes.
+    private var strings: [[UInt8]: UInt64] = [:]
     /// Whether a location was written, by function and, behind the functions, by remainder. Locations and functions
-    /// have the same numbers, from 1.
-    private var isWritten: [Bool]
+    /// have the same numbers, from 1, remainders before functions: those may still be found.
+    private var isWritten: [Bool] = []
+    /// Where each module lay in the first process that had it.
+    private var mapped: [ModuleIdentity: Module] = [:]
+    /// Numbers of the mappings written, by index of the module, and the program's before all others.
+    private var mappings: [Int32: UInt64] = [:]
+    private var labels: [ProtobufMessage] = []
 
-    init(_ writer: ByteWriter, functions: FunctionTable) {
+    init(_ writer: ByteWriter, _ source: ExportSource) {
         self.writer = writer
-        self.functions = functions
-        isWritten = Array(repeating: false, count: functions.functions.count + PathRemainder.allCases.count)
+        functions = source.functions
+        for (process, _) in source.selection {
+            for module in process.modules {
+                let identity = ModuleIdentity(path: module.path, buildID: module.buildID)
+                if mapped[identity] == nil { mapped[identity] = module }
+            }
+        }
         _ = string("")
+        // Readers take the first mapping for the program.
+        let program = source.selection.first?.process.modules.first { $0.path == source.selection.first?.process.path }
+        if let program {
+            let identity = ModuleIdentity(path: program.path, buildID: program.buildID)
+            _ = mapping(of: functions.intern(identity), identity)
+        }
     }
 
     mutating func writeTypes() {
@@ -73,34 +105,62 @@ private struct PprofProfile {
         write(Field.defaultSampleType, string("time"))
     }
 
+    /// The samples that follow are of `group`.
+    mutating func begin(_ group: ThreadGroup) {
+        labels = [
+            label("process", string: "\(group.process.programName) \(group.process.pid)"),
+            label("thread", string: group.name),
+        ]
+        guard let tid = group.tid else { return }
+        var number = ProtobufMessage()
+        number.add(1, string("tid"))
+        number.add(3, UInt64(tid))
+        labels.append(number)
+    }
+
+    private mutating func label(_ key: String, string value: String) -> ProtobufMessage {
+        var message = ProtobufMessage()
+        message.add(1, string(key))
+        message.add(2, string(value))
+        return message
+    }
+
     mutating func write(
         path index: Int, of paths: CallPaths, remainder: PathRemainder? = nil, calls: UInt64, time: UInt64
     ) {
         var locations: [UInt64] = []
         if let remainder {
-            let id = remainder.id(beside: functions)
+            let id = remainder.rawValue
             locations.append(UInt64(id) + 1)
-            if !isWritten[id] { write(function: UInt64(id) + 1, name: remainder.name, file: "", line: 0) }
-            isWritten[id] = true
+            if isUnwritten(id) {
+                write(
+                    function: UInt64(id) + 1,
+                    ResolvedFunction(name: remainder.name, module: nil, file: nil, line: 0), at: nil)
+            }
         }
         // The sample's locations begin with the innermost call.
         var next = index
         while next >= 0 {
             let function = paths[next].function
-            locations.append(UInt64(function) + 1)
-            if !isWritten[Int(function)] {
-                let known = functions[function]
-                write(
-                    function: UInt64(function) + 1, name: known.name, file: known.file ?? "",
-                    line: UInt64(max(known.line, 0)))
-                isWritten[Int(function)] = true
+            let id = Int(function) + PathRemainder.allCases.count
+            locations.append(UInt64(id) + 1)
+            if isUnwritten(id) {
+                write(function: UInt64(id) + 1, functions[function], at: functions.functions[Int(function)])
             }
             next = Int(paths[next].parent)
         }
         var sample = ProtobufMessage()
         sample.add(1, packed: locations)
         sample.add(2, packed: [calls, time])
+        for label in labels { sample.add(3, label) }
         write(Field.sample, sample)
+    }
+
+    /// Whether location `id` is still to be written; from now on it is not.
+    private mutating func isUnwritten(_ id: Int) -> Bool {
+        if id >= isWritten.count { isWritten += Array(repeating: false, count: id + 1 - isWritten.count) }
+        defer { isWritten[id] = true }
+        return !isWritten[id]
     }
 
     mutating func finish(start: UInt64, duration: UInt64) {
@@ -108,12 +168,12 @@ private struct PprofProfile {
         write(Field.durationNanos, duration)
     }
 
-    private mutating func write(function id: UInt64, name: String, file: String, line: UInt64) {
+    private mutating func write(function id: UInt64, _ known: ResolvedFunction, at place: FunctionTable.Function?) {
+        let line = UInt64(max(known.line, 0))
         var function = ProtobufMessage()
         function.add(1, id)
-        function.add(2, string(name))
-        function.add(3, string(name))
-        function.add(4, string(file))
+        function.add(2, string(known.name))
+        function.add(4, string(known.file ?? ""))
         function.add(5, line)
         write(Field.function, function)
         var lineEntry = ProtobufMessage()
@@ -121,8 +181,33 @@ private struct PprofProfile {
         lineEntry.add(2, line)
         var location = ProtobufMessage()
         location.add(1, id)
+        if let place, place.module >= 0, known.module != nil {
+            let identity = functions.modules[Int(place.module)]
+            if let mapping = mapping(of: place.module, identity) {
+                location.add(2, mapping)
+                location.add(3, place.address &+ (mapped[identity]?.bias ?? 0))
+            }
+        }
         location.add(4, lineEntry)
         write(Field.location, location)
+    }
+
+    /// The number of the module's mapping, which is written when it is new; nil when nobody had it mapped.
+    private mutating func mapping(of module: Int32, _ identity: ModuleIdentity) -> UInt64? {
+        if let known = mappings[module] { return known }
+        guard let place = mapped[identity] else { return nil }
+        let number = UInt64(mappings.count) + 1
+        mappings[module] = number
+        var message = ProtobufMessage()
+        message.add(1, number)
+        message.add(2, place.low)
+        message.add(3, place.high)
+        message.add(5, string(place.path))
+        message.add(6, string(place.buildID.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()))
+        // It has functions, files and lines: readers need not look for them.
+        for field: UInt64 in 7...9 { message.add(field, 1) }
+        write(Field.mapping, message)
+        return number
     }
 
     private mutating func valueType(_ type: String, _ unit: String) -> ProtobufMessage {
@@ -134,9 +219,10 @@ private struct PprofProfile {
 
     /// The number of `text` in the string table, to which it is added when it is new.
     private mutating func string(_ text: String) -> UInt64 {
-        if let known = strings[text] { return known }
+        let bytes = Array(text.utf8)
+        if let known = strings[bytes] { return known }
         let number = UInt64(strings.count)
-        strings[text] = number
+        strings[bytes] = number
         var message = ProtobufMessage()
         message.add(Field.string, text)
         writer.write(message.bytes)

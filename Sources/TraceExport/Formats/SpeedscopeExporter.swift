@@ -7,7 +7,8 @@ internal import TraceText
 /// Every call that opens also closes, and times never go back, because speedscope refuses other files.
 struct SpeedscopeExporter: Exporter {
     /// Its importer recurses: 7,000 nested calls exhaust a browser's stack.
-    static let limit: ViewerLimit? = ViewerLimit(viewer: "speedscope", depth: 4000, calls: 1_000_000)
+    static let limit: ViewerLimit? = ViewerLimit(
+        viewer: "speedscope", depth: 4000, calls: 1_000_000, bytes: 400_000_000, callBytes: 82, namesPerCall: 0)
 
     func export(_ source: ExportSource, to writer: ByteWriter) -> ExportSummary {
         var tracks = SpeedscopeTracks(writer)

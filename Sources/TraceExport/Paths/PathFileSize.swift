@@ -12,13 +12,17 @@ struct PathFileSize {
     /// out.
     private var cutByDepth: [UInt64] = []
 
+    init() {}
+
+    /// Adds the rows of `tree`.
+    ///
     /// - Parameters:
     ///   - row: the bytes of a path's row besides the names along it; nil when the path has no row.
     ///   - remainder: the bytes of a remainder's row besides the names.
     ///   - nameBytes: the bytes that a function of the path takes in a row, with its separator; nil for those of its
     ///     name and one more.
     /// - Complexity: O(paths).
-    init(
+    mutating func add(
         _ tree: CallPathTree, minTotal: UInt64, remainder: UInt64, row: (CallPath) -> UInt64?,
         nameBytes: ((UInt32) -> UInt64)? = nil
     ) {

@@ -8,6 +8,9 @@ struct Track {
     /// 0 is the thread's own stack; others are coroutines and alternate stacks.
     let lane: UInt32
 
+    /// Whether these are the calls of a Swift task, which no thread of the system stands for.
+    var isTask: Bool { thread.task != nil }
+
     /// `worker`, or `thread 12` for one without a name; `worker lane 1`.
     var name: String {
         let name = thread.name.isEmpty ? "thread \(thread.tid)" : thread.name

@@ -14,7 +14,7 @@ struct TrackVisitor<Writer: TrackWriter>: TreeVisitor {
 
     init(_ writer: Writer, limit: ViewerLimit?, window: Range<UInt64>?) {
         self.writer = writer
-        summary = ExportSummary(limit: limit)
+        summary = ExportSummary()
         maxDepth = limit?.depth ?? .max
         self.window = window ?? 0..<UInt64.max
     }
@@ -36,7 +36,7 @@ struct TrackVisitor<Writer: TrackWriter>: TreeVisitor {
             summary.tooDeep &+= 1
             return
         }
-        summary.count(total: call.total)
+        summary.count()
         beginTrack()
         writer.enter(call)
     }

@@ -24,12 +24,16 @@ public struct DumpReport {
 
     /// Dumps `thread`.
     ///
+    /// - Parameter progress: told how far reading is.
     /// - Complexity: O(records); nothing is kept but the stack.
-    public func write(_ thread: TracedThread) {
+    public func write(_ thread: TracedThread, _ progress: ReadingProgress? = nil) {
         var sink = DumpSink(
             writer, thread, resolver.space(of: thread.process), isJSON: format == .jsonLines, showsChunks: showsChunks)
         sink.header()
-        StackReplay.run(thread, clock: session.clock, into: &sink)
+        progress?.begin(thread)
+        StackReplay.run(
+            thread, clock: session.clock, onChunk: progress.map { progress in { progress.read(chunk: $0) } },
+            into: &sink)
     }
 
     /// Tells, as a last line, what no thread's chunks tell.

@@ -41,9 +41,11 @@ struct Dump: ParsableCommand {
         let report = DumpReport(
             writer, session: query.session, resolver: query.resolver, format: format == .jsonl ? .jsonLines : .text,
             showsChunks: chunks)
+        let progress = ReadingProgress(of: selection.flatMap(\.threads), report: Diagnostics.progress())
         for (_, threads) in selection {
-            for thread in threads where !writer.isClosed { report.write(thread) }
+            for thread in threads where !writer.isClosed { report.write(thread, progress) }
         }
+        progress.end()
         report.writeLosses()
         try StandardOutput.finish(writer)
         Diagnostics.warn(query.session.warnings)

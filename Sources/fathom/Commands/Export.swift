@@ -24,13 +24,18 @@ struct Export: ParsableCommand {
     @Option(
         help: """
             What to write. Rows of folded, pprof and parquet name all callers of a path: where that makes more than 1 GB, of deep \
-            recursion, nothing is written, and the --max-depth that fits is told.
+            recursion, nothing is written, and the --max-depth that fits is told. What is more than a format's viewers take is \
+            told before it is written.
             """)
     var format: ExportFormat
 
     @Option(
         name: [.customShort("o", allowingJoined: true), .long],
-        help: ArgumentHelp("The file to write; - for standard output.", valueName: "file"), completion: .file())
+        help: ArgumentHelp(
+            """
+            The file to write; - for standard output. A name that ends in .gz or .zst is that of a compressed file. The file is \
+            there when it is whole; until then an old one stays.
+            """, valueName: "file"), completion: .file())
     var output: String
 
     @Flag(
@@ -43,41 +48,78 @@ struct Export: ParsableCommand {
     @Option(help: ArgumentHelp("Calls a file, for --split.", valueName: "calls"))
     var splitCalls: UInt64?
 
+    @Flag(help: "One row for each call, instead of one for each call path; for parquet.")
+    var calls = false
+
+    private var compression: Compression { Compression(ofFile: output) }
+
     func validate() throws {
+        if calls, format.exporterOfCalls == nil {
+            throw ValidationError("--calls is for parquet: the other formats have calls or call paths, and no choice")
+        }
+        if format.isCompressed, compression != .none, !(format == .pprof && compression == .gzip) {
+            throw ValidationError(
+                "\(format) is compressed by itself, and its readers take it as it is: end the name otherwise")
+        }
         guard split || splitCalls != nil else { return }
         if !split { throw ValidationError("--split-calls needs --split") }
         if splitCalls == 0 { throw ValidationError("--split-calls: a file holds one call at least") }
         if output == "-" { throw ValidationError("--split needs a file name to number, not standard output") }
-        guard format.callLimit != nil else {
+        guard format.hasLimit else {
             throw ValidationError("--split: files of format \(format) do not grow with the calls, or are for no viewer")
         }
     }
 
     func run() throws {
         let query = try input.query(filters)
+        let first = split ? nil : try file(output)  // what cannot be written is told before a long reading
         let source = ExportSource(
-            query.session, resolver: query.resolver, selection: try query.selected(), filter: query.filter)
-        let parts = split ? source.split(calls: splitCalls ?? format.callLimit ?? .max) : [source]
-        if let reason = format.exporter.refusal(source) {
+            query.session, resolver: query.resolver, selection: try query.selected(), filter: query.filter,
+            onProgress: Diagnostics.progress())
+        let exporter = (calls ? format.exporterOfCalls : nil) ?? format.exporter
+        if let reason = exporter.refusal(source) {
             throw Diagnostics.fail("\(format): \(reason)", .nothing)
         }
-        var written: UInt64 = 0
-        for (index, part) in parts.enumerated() {
-            let name = split ? numbered(index + 1) : output
-            let file = try OutputFile(name)
-            var summary = format.exporter.export(part, to: file.writer)
-            try file.finish()
-            summary.canSplit = !split && output != "-"
-            for warning in summary.warnings { Diagnostics.warn(split ? "\(name): \(warning)" : warning) }
-            written += summary.written
-        }
-        if split {
-            let (first, last) = (numbered(1), numbered(parts.count))
-            Diagnostics.say(
-                parts.count == 1 ? "wrote 1 file: \(first)" : "wrote \(parts.count) files: \(first) … \(last)")
+        if let warning = format.misleadingName(output) { Diagnostics.warn(warning) }
+        let written: UInt64
+        if let first {
+            let forecast = ExportForecast(format, of: source)
+            Diagnostics.warn(forecast?.warnings(canSplit: output != "-") ?? [])
+            written = try write(source, by: exporter, to: first)
+        } else {
+            written = try writeParts(of: source, by: exporter)
         }
         Diagnostics.warn(query.session.warnings)
         guard written > 0 else { throw query.emptiness }
+    }
+
+    private func file(_ name: String) throws -> OutputFile {
+        try OutputFile(name, compression: format.isCompressed ? .none : compression)
+    }
+
+    /// Writes one file, unless there is nothing to write: then an old one stays.
+    private func write(_ source: ExportSource, by exporter: any Exporter, to file: OutputFile) throws -> UInt64 {
+        let summary = exporter.export(source, to: file.writer)
+        if summary.written > 0 || output == "-" { try file.finish() }
+        Diagnostics.warn(summary.remarks)
+        return summary.written
+    }
+
+    private func writeParts(of source: ExportSource, by exporter: any Exporter) throws -> UInt64 {
+        let fitting = splitCalls ?? ExportForecast(format, of: source)?.callsThatFit ?? .max
+        let parts = source.split(calls: fitting)
+        var written: UInt64 = 0
+        for (index, part) in parts.enumerated() {
+            let name = numbered(index + 1)
+            let file = try file(name)
+            for warning in ExportForecast(format, of: part)?.warnings(canSplit: false) ?? [] {
+                Diagnostics.warn("\(name): \(warning)")
+            }
+            written += try write(part, by: exporter, to: file)
+        }
+        let (first, last) = (numbered(1), numbered(parts.count))
+        Diagnostics.say(parts.count == 1 ? "wrote 1 file: \(first)" : "wrote \(parts.count) files: \(first) … \(last)")
+        return written
     }
 
     /// The output's name with a number before its extension: trace-1.json, of speedscope's trace-1.speedscope.json.

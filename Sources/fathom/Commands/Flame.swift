@@ -86,11 +86,14 @@ struct Flame: ParsableCommand {
     }
 
     private func chart(of aggregate: AggregateQuery) -> FlameGraph {
+        let threads = aggregate.threads
+        let progress = ReadingProgress(of: threads, report: Diagnostics.progress())
         let calls = CallTree(
             of: aggregate.session, resolver: FunctionResolver(aggregate.functions), filter: aggregate.filter,
-            layout: FlameChart.layout)
+            layout: FlameChart.layout, progress: progress)
         var chart = FlameChart()
-        for thread in aggregate.threads { calls.walk(thread, &chart) }
+        for thread in threads { calls.walk(thread, &chart) }
+        progress.end()
         return chart.graph(names: aggregate.functions, options: options(aggregate))
     }
 }

@@ -58,7 +58,10 @@ struct Tree: ParsableCommand {
         var layout = TreeLayout()
         layout.folds = !noFold
         layout.order = sort == .time ? .cost : .time
-        var tree = CallTree(of: query.session, resolver: query.resolver, filter: query.filter, layout: layout)
+        let progress = ReadingProgress(
+            of: selection.flatMap(\.threads), passes: sort == .time ? 2 : 1, report: Diagnostics.progress())
+        var tree = CallTree(
+            of: query.session, resolver: query.resolver, filter: query.filter, layout: layout, progress: progress)
         if sort == .time { selection = longestFirst(selection, of: &tree) }
         let writer = StandardOutput.writer()
         var isEmpty = false
@@ -73,6 +76,7 @@ struct Tree: ParsableCommand {
             walk(tree, selection, &report)
             report.finish()
         }
+        progress.end()
         try StandardOutput.finish(writer)
         Diagnostics.warn(query.warnings(of: selection.flatMap(\.threads)))
         if isEmpty { throw query.emptiness }

@@ -15,8 +15,13 @@ enum Diagnostics {
 
     /// Says on a terminal how far reading is, and at once what is wrong.
     static func listener() -> QueryListener {
-        var progress = ProgressLine("reading")
-        return QueryListener(warn: { warn($0) }, progress: { progress.show($0) })
+        QueryListener(warn: { warn($0) }, progress: progress())
+    }
+
+    /// Says on a terminal how far reading is.
+    static func progress() -> (Double) -> Void {
+        var line = ProgressLine("reading")
+        return { line.show($0) }
     }
 
     /// Says why the command ends, and returns what ends it.

@@ -1,54 +1,55 @@
 internal import ArgumentParser
 internal import Glibc
-internal import TraceReports
+internal import TraceExport
 internal import TraceText
 
-/// The file, or standard output, that `-o` names.
+/// The file, or standard output, that `-o` names. A file is there only once ``finish()`` returns, and until then the old one
+/// is, if there was one.
 struct OutputFile {
     let writer: ByteWriter
     private let path: String
-    private let problem: Problem
+    private let file: NewFile?
+    private let raw: ByteWriter
+    private let compressor: (any Compressor)?
 
-    private final class Problem {
-        var code: Int32 = 0
-    }
-
-    /// Creates or replaces the file; `-` is standard output.
+    /// Begins the file that is to be at `path`; `-` is standard output.
     ///
     /// - Throws: exit status 2, the reason said, when that cannot be done.
-    init(_ path: String) throws {
+    init(_ path: String, compression: Compression = .none) throws {
         self.path = path
-        let problem = Problem()
-        self.problem = problem
         guard path != "-" else {
-            writer = StandardOutput.writer()
+            (file, compressor, raw) = (nil, nil, StandardOutput.writer())
+            writer = raw
             return
         }
         try FileName.check(path)
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
-        guard descriptor >= 0 else { throw OutputFile.fail(path, errno) }
-        writer = ByteWriter { bytes in
-            var rest = bytes
-            while let start = rest.baseAddress, !rest.isEmpty {
-                let written = write(descriptor, start, rest.count)
-                if written < 0, errno == EINTR { continue }
-                guard written > 0 else {
-                    problem.code = errno
-                    return false
-                }
-                rest = UnsafeRawBufferPointer(rebasing: rest[written...])
-            }
-            return true
+        do throws(NewFile.Failure) {
+            let file = try NewFile(replacing: path)
+            self.file = file
+            raw = ByteWriter { file.write($0) }
+        } catch {
+            throw OutputFile.fail(path, error.code)
         }
+        do throws(CompressionError) {
+            compressor = try compression.compressor(onto: raw)
+        } catch {
+            throw Diagnostics.fail("\(path): \(error)", .failed)
+        }
+        writer = compressor?.writer ?? raw
     }
 
-    /// Writes out what is left.
+    /// Writes out what is left, and puts the file in its place.
     ///
     /// - Throws: exit status 2, the reason said, when not everything could be written.
     func finish() throws {
-        guard path != "-" else { return try StandardOutput.finish(writer) }
-        writer.flush()
-        guard problem.code == 0 else { throw OutputFile.fail(path, problem.code) }
+        compressor?.finish()
+        guard let file else { return try StandardOutput.finish(raw) }
+        raw.flush()
+        do throws(NewFile.Failure) {
+            try file.commit()
+        } catch {
+            throw OutputFile.fail(path, error.code)
+        }
     }
 
     private static func fail(_ path: String, _ code: Int32) -> ExitCode {

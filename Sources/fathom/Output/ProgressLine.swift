@@ -6,20 +6,35 @@ struct ProgressLine {
     private var start = ProgressLine.now()
     private let isTerminal = isatty(STDERR_FILENO) == 1
     private var shown: UInt64 = 0
+    /// Whether there is a line now.
+    nonisolated(unsafe) private static var isShown = false
+    /// Whether the result is being written to a terminal, whose lines it would come between.
+    nonisolated(unsafe) private static var isOver = false
+
+    /// The result begins to be written to a terminal: no line is shown from now on.
+    static func giveWay() {
+        isOver = true
+        clear()
+    }
+
+    private static func clear() {
+        if isShown { Diagnostics.put("\r\u{1b}[K") }
+        isShown = false
+    }
 
     init(_ task: String) { self.task = task }
 
     /// - Parameter part: what is done of the task, 0...1.
     mutating func show(_ part: Double) {
-        guard isTerminal else { return }
+        guard isTerminal, !ProgressLine.isOver else { return }
         let now = ProgressLine.now()
         if part >= 1 {
-            if shown > 0 { Diagnostics.put("\r\u{1b}[K") }
-            shown = 0
+            ProgressLine.clear()
             // What comes next is another task.
             start = now
         } else if now &- start > 1_000_000_000, now &- shown > 100_000_000 {
             shown = now
+            ProgressLine.isShown = true
             Diagnostics.put("\r\u{1b}[Kfathom: \(task), \(Int(part * 100)) %")
         }
     }

@@ -9,7 +9,9 @@ enum StandardOutput {
     /// A writer onto standard output. It closes when a write fails; ``finish(_:)`` tells why.
     static func writer() -> ByteWriter {
         signal(SIGPIPE, SIG_IGN)
+        let isTerminal = isatty(STDOUT_FILENO) == 1
         return ByteWriter { bytes in
+            if isTerminal { ProgressLine.giveWay() }
             var rest = bytes
             while let start = rest.baseAddress, !rest.isEmpty {
                 let written = write(STDOUT_FILENO, start, rest.count)

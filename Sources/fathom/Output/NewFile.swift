@@ -1,0 +1,156 @@
+internal import Glibc
+
+/// A file that takes the place of the one at its path when it is whole, and not before: whatever ends the program, that path
+/// holds the old file or the new one.
+///
+/// Until then the file has no name (`O_TMPFILE`), so nothing stays behind of it even after SIGKILL. Where the file system knows
+/// no such files, it has a name beside its place, which signals that end the program remove. A pipe or a device is
+/// written to as it is. The new file has the old one's permissions; other hard links keep the old file.
+final class NewFile {
+    /// Why the file cannot be written, as an errno.
+    struct Failure: Error {
+        var code: Int32
+    }
+
+    private let descriptor: Int32
+    /// The path that it is to have; nil for what is no file.
+    private let destination: String?
+    /// The name that it has for now.
+    private var temporary: String?
+    /// Why the last write failed; 0 when none did.
+    private(set) var failure: Int32 = 0
+    private var isOpen = true
+
+    init(replacing path: String) throws(Failure) {
+        // Beyond the limit on the size of files, write fails then and does not end the program.
+        signal(SIGXFSZ, SIG_IGN)
+        var old = stat()
+        let exists = stat(path, &old) == 0
+        if exists, old.st_mode & S_IFMT == S_IFDIR { throw Failure(code: EISDIR) }
+        if exists, old.st_mode & S_IFMT != S_IFREG {
+            destination = nil
+            descriptor = open(path, O_WRONLY | O_CLOEXEC)
+            if descriptor < 0 { throw Failure(code: errno) }
+            return
+        }
+        // What is not to be written to is not to be replaced.
+        if exists, access(path, W_OK) != 0 { throw Failure(code: errno) }
+        // A symbolic link stays, and what it leads to is replaced.
+        let resolved = realpath(path, nil).map { pointer in
+            defer { free(pointer) }
+            return String(cString: pointer)
+        }
+        let place = resolved ?? path
+        let directory = place.lastIndex(of: "/").map { String(place[...$0]) } ?? "./"
+        (descriptor, temporary) = try NewFile.create(in: directory)
+        destination = place
+        if exists {
+            _ = fchown(descriptor, old.st_uid, old.st_gid)
+            fchmod(descriptor, old.st_mode & 0o7777)
+        }
+    }
+
+    deinit {
+        if isOpen { close(descriptor) }
+        forget()
+    }
+
+    /// An open file in `directory`, and its name if it has one.
+    private static func create(in directory: String) throws(Failure) -> (Int32, String?) {
+        // Without /proc, a file without a name could not be given one.
+        let unnamed = access("/proc/self/fd", X_OK) == 0 ? open(directory, NewFile.unnamed | flags, 0o666) : -1
+        if unnamed >= 0 { return (unnamed, nil) }
+        for number in 0..<100 {
+            let name = NewFile.name(in: directory, number)
+            let named = open(name, O_CREAT | O_EXCL | flags, 0o666)
+            if named >= 0 {
+                Leftover.watch(name)
+                return (named, name)
+            }
+            if errno != EEXIST { break }
+        }
+        throw Failure(code: errno)
+    }
+
+    private static let flags = O_WRONLY | O_CLOEXEC
+    /// `O_TMPFILE`, which is not imported.
+    private static let unnamed = 0o20_000_000 | O_DIRECTORY
+
+    private static func name(in directory: String, _ number: Int) -> String {
+        "\(directory).fathom-\(getpid())-\(number)"
+    }
+
+    /// Writes `bytes`; returns false when that fails, which ``failure`` tells.
+    func write(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        var rest = bytes
+        while let start = rest.baseAddress, !rest.isEmpty {
+            let written = Glibc.write(descriptor, start, rest.count)
+            if written < 0, errno == EINTR { continue }
+            guard written > 0 else {
+                failure = written < 0 ? errno : ENOSPC
+                return false
+            }
+            rest = UnsafeRawBufferPointer(rebasing: rest[written...])
+        }
+        return true
+    }
+
+    /// Puts the file in its place. Without this, all is as it was before.
+    func commit() throws(Failure) {
+        guard failure == 0 else { throw Failure(code: failure) }
+        // A signal in between would leave a name behind.
+        var all = sigset_t()
+        var before = sigset_t()
+        sigfillset(&all)
+        pthread_sigmask(SIG_BLOCK, &all, &before)
+        defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
+        if let destination, temporary == nil { temporary = try link(beside: destination) }
+        isOpen = false
+        // Some file systems tell only now that there is no room.
+        guard close(descriptor) == 0 else { throw Failure(code: errno) }
+        guard let destination, let name = temporary else { return }
+        guard rename(name, destination) == 0 else { throw Failure(code: errno) }
+        temporary = nil
+        Leftover.forget()
+    }
+
+    /// Gives the file a name in the directory of `destination`, and returns that.
+    private func link(beside destination: String) throws(Failure) -> String {
+        let directory = destination.lastIndex(of: "/").map { String(destination[...$0]) } ?? "./"
+        for number in 0..<100 {
+            let name = NewFile.name(in: directory, number)
+            if linkat(AT_FDCWD, "/proc/self/fd/\(descriptor)", AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0 { return name }
+            if errno != EEXIST { break }
+        }
+        throw Failure(code: errno)
+    }
+
+    private func forget() {
+        guard let temporary else { return }
+        unlink(temporary)
+        Leftover.forget()
+    }
+}
+
+/// The name of a file that is to go when a signal ends the program.
+private enum Leftover {
+    nonisolated(unsafe) private static var path: UnsafeMutablePointer<CChar>?
+
+    static func watch(_ name: String) {
+        path = strdup(name)
+        for number in [SIGHUP, SIGINT, SIGTERM, SIGQUIT, SIGPIPE] {
+            let before = signal(number) { number in
+                if let path = Leftover.path { unlink(path) }
+                signal(number, SIG_DFL)
+                raise(number)
+            }
+            // A signal that was ignored is still to be.
+            if unsafeBitCast(before, to: Int.self) == 1 { signal(number, SIG_IGN) }
+        }
+    }
+
+    static func forget() {
+        // The memory stays, because a handler may be reading it.
+        path = nil
+    }
+}

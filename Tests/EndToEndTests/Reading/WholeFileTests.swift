@@ -1,0 +1,156 @@
+import Glibc
+import TestSupport
+import Testing
+
+/// A file that a command writes is there whole, or the old one is: whatever ends the command, at whatever moment.
+@Suite struct WholeFileTests {
+    /// The commands that write a file, without the session and `-o`.
+    private static let commands =
+        ["perfetto", "speedscope", "chrome", "folded", "pprof", "callgrind", "dot", "firefox", "csv", "parquet"].map {
+            ["export", "--format", $0]
+        } + [["export", "--format", "parquet", "--calls"], ["flame"], ["flame", "--time-order"], ["tune"]]
+
+    private static let old: [UInt8] = Array("what was there before".utf8)
+
+    /// A recording that takes long enough to export for signals to come in between.
+    private func session(_ directory: TemporaryDirectory, _ depth: String) throws -> String {
+        let session = directory.file("session.fathom")
+        let recorded = try Fathom.record([try Binaries.instrumented("fib.c", .gccO2), depth], into: session)
+        try #require(recorded.status == 0, "\(recorded.stderr)")
+        return session
+    }
+
+    private func words(_ command: [String], _ session: String, _ file: String) -> [String] {
+        [command[0], session] + command.dropFirst() + ["-o", file]
+    }
+
+    /// Fails unless the file is the old one or the new one, and nothing lies beside it.
+    private func expectWhole(_ file: String, _ new: [UInt8], in folder: String, _ moment: String) throws {
+        let bytes = try readFile(file)
+        #expect(bytes == WholeFileTests.old || bytes == new, "\(moment): \(bytes.count) bytes, \(new.count) when whole")
+        let beside = try run("ls", ["-A", folder]).stdout
+        #expect(beside == "file\n", "\(moment): \(beside)")
+    }
+
+    /// A signal comes at five moments of the time that the command takes.
+    @Test(arguments: commands, [SIGINT, SIGTERM, SIGKILL]) func signals(_ command: [String], _ signal: Int32) throws {
+        let directory = try TemporaryDirectory("whole")
+        let session = try session(directory, "21")
+        let folder = try directory.makeDirectory("folder")
+        let file = "\(folder)/file"
+        var before = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &before)
+        try #require(try Fathom.run(words(command, session, file)).status == 0)
+        var after = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &after)
+        let duration = (after.tv_sec - before.tv_sec) * 1_000_000 + (after.tv_nsec - before.tv_nsec) / 1000
+        let new = try readFile(file)
+        for moment in 0..<5 {
+            try writeFile(WholeFileTests.old, to: file)
+            let process = try BackgroundProcess([Fathom.executable] + words(command, session, file))
+            usleep(UInt32(duration * (2 * moment + 1) / 10))
+            process.signal(signal)
+            process.wait()
+            try expectWhole(file, new, in: folder, "moment \(moment)")
+        }
+    }
+
+    /// The disk is full after five amounts of bytes: a limit on the size of files says so as a full disk does.
+    @Test(arguments: commands) func noRoom(_ command: [String]) throws {
+        let directory = try TemporaryDirectory("whole")
+        let session = try session(directory, "21")
+        let folder = try directory.makeDirectory("folder")
+        let file = "\(folder)/file"
+        // What is kept beside a recording is made now, so that it is not what the limit hits.
+        _ = try Fathom.run(["report", session])
+        try #require(try Fathom.run(words(command, session, file)).status == 0)
+        let new = try readFile(file)
+        for moment in 0..<5 {
+            try writeFile(WholeFileTests.old, to: file)
+            let limit = new.count * moment / 5
+            let output = try run("prlimit", ["--fsize=\(limit)", Fathom.executable] + words(command, session, file))
+            #expect(output.status == 2)
+            #expect(output.stderr.hasPrefix("fathom: error: \(file): File too large\n"), "\(output.stderr)")
+            #expect(try readFile(file) == WholeFileTests.old)
+            try expectWhole(file, new, in: folder, "\(limit) bytes")
+        }
+    }
+
+    @Test(.enabled(if: Privilege.mounts), arguments: commands) func fullDisk(_ command: [String]) throws {
+        let directory = try TemporaryDirectory("whole")
+        let session = try session(directory, "21")
+        let disk = try SmallFileSystem("size=8k")
+        let (file, folder) = (disk.directory.file("file"), disk.directory.path)
+        try writeFile(WholeFileTests.old, to: file)
+        let output = try Fathom.run(words(command, session, file))
+        let bytes = try readFile(file)
+        // Some formats are that small.
+        if bytes == WholeFileTests.old {
+            #expect(output.status == 2)
+            #expect(output.stderr.hasPrefix("fathom: error: \(file): No space left on device\n"), "\(output.stderr)")
+        } else {
+            #expect(output.status == 0 && bytes.count < 8192)
+        }
+        try expectWhole(file, bytes, in: folder, "full disk")
+    }
+
+    /// What is wrong with the recording or the options leaves the old file alone.
+    @Test func errorsLeaveTheOldFile() throws {
+        let directory = try TemporaryDirectory("whole")
+        let session = try session(directory, "5")
+        let file = directory.file("x.csv")
+        try writeFile(WholeFileTests.old, to: file)
+        for options in [["--filter", "none_such"], ["--thread", "none such"], ["--max-depth", "x"]] {
+            let output = try Fathom.run(["export", session, "--format", "csv", "-o", file] + options)
+            #expect(output.status != 0)
+            #expect(try readFile(file) == WholeFileTests.old)
+        }
+    }
+
+    /// A link stays one, a file keeps its permissions, and a device is no file.
+    @Test func linksPermissionsAndDevices() throws {
+        let directory = try TemporaryDirectory("whole")
+        let session = try session(directory, "5")
+        let (file, link) = (directory.file("there/x.csv"), directory.file("link"))
+        try directory.makeDirectory("there")
+        try writeFile(WholeFileTests.old, to: file)
+        chmod(file, 0o604)
+        #expect(symlink("there/x.csv", link) == 0)
+        let export = ["export", session, "--format", "csv", "-o"]
+        #expect(try Fathom.run(export + [link]).status == 0)
+        var status = stat()
+        #expect(lstat(link, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK)
+        #expect(stat(file, &status) == 0 && status.st_mode & 0o7777 == 0o604)
+        #expect(try readFile(file).starts(with: Array("call,caller,".utf8)))
+        let piped = try run("sh", ["-c", "\"$@\" | head -c 12", "sh", Fathom.executable] + export + ["/dev/stdout"])
+        #expect(piped.stdout == "call,caller,")
+        #expect(try Fathom.run(export + [directory.path]).stderr.contains("Is a directory"))
+    }
+
+    /// A file system without files that have no name: what lies beside the place goes when a signal comes.
+    @Test(.enabled(if: Privilege.mounts)) func namedFiles() throws {
+        let directory = try TemporaryDirectory("whole")
+        let session = try session(directory, "21")
+        let folder = try directory.makeDirectory("folder")
+        let file = "\(folder)/file"
+        try writeFile(WholeFileTests.old, to: file)
+        // Without /proc, a file without a name cannot be given one, so it has one from the beginning.
+        let script = """
+            umount -l /proc
+            "$@" & command=$!
+            sleep 0.01
+            kill -TERM $command
+            wait $command
+            """
+        let arguments = [Fathom.executable] + words(["export", "--format", "csv"], session, file)
+        for _ in 0..<5 {
+            try run("unshare", ["-m", "sh", "-c", script, "sh"] + arguments)
+            let beside = try run("ls", ["-A", folder]).stdout
+            #expect(beside == "file\n", "\(beside)")
+        }
+        let whole = try run("unshare", ["-m", "sh", "-c", "umount -l /proc; exec \"$@\"", "sh"] + arguments)
+        #expect(whole.status == 0, "\(whole.stderr)")
+        #expect(try readFile(file).starts(with: Array("call,caller,".utf8)))
+        #expect(try run("ls", ["-A", folder]).stdout == "file\n")
+    }
+}
