@@ -106,24 +106,25 @@ package final class SharedBuffers: @unchecked Sendable {
     /// and no room may be left to fill one.
     ///
     /// - Parameter known: slots that are left out.
-    package func slots(in state: UInt32, except known: [Int: some Any] = [Int: Never]()) -> [Slot] {
+    package func slots(in state: UInt32, except known: Set<Int> = []) -> [Slot] {
         // The number never falls, and never exceeds the number of slots, whatever a program wrote there.
         high = max(high, min(fathom_load32(&header.pointee.slot_high), slotLimit))
         var snapshot = [UInt32](repeating: 0, count: Int(high))
         let isRead = snapshot.withUnsafeMutableBytes { read($0, at: wordsOffset) }
         guard isRead else { return [] }
         var firstData = 0
-        return snapshot.indices.compactMap { index in
-            guard fathom_slot_state(snapshot[index]) == state, known[index] == nil else { return nil }
+        var slots: [Slot] = []
+        for index in snapshot.indices where fathom_slot_state(snapshot[index]) == state && !known.contains(index) {
             // The word is read before the chunk, which is whole once the word says so. A word that is not 0 is in no
             // hole.
             let word = snapshot[index] == 0 ? 0 : fathom_load32(words + index)
-            guard fathom_slot_state(word) == state else { return nil }
-            if state == FATHOM_SLOT_FREE, isHole(at: offset(of: index), &firstData) { return nil }
+            guard fathom_slot_state(word) == state else { continue }
+            if state == FATHOM_SLOT_FREE, isHole(at: offset(of: index), &firstData) { continue }
             var header = fathom_chunk()
-            guard withUnsafeMutableBytes(of: &header, { read($0, at: offset(of: index)) }) else { return nil }
-            return Slot(index: index, isFull: state == FATHOM_SLOT_FULL, owner: word >> 2, header: header)
+            guard withUnsafeMutableBytes(of: &header, { read($0, at: offset(of: index)) }) else { continue }
+            slots.append(Slot(index: index, isFull: state == FATHOM_SLOT_FULL, owner: word >> 2, header: header))
         }
+        return slots
     }
 
     /// Whether a slot that is said to be free was never written to. A program may say that all slots have been used,

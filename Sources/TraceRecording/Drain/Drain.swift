@@ -232,10 +232,12 @@ final class Drain: @unchecked Sendable {
     /// - Returns: How many there were, not counting those that the log still has no room for.
     private func drainFinished(retries: Bool = false) -> Int {
         buffers.repair()
-        let finished = buffers.slots(in: FATHOM_SLOT_FULL, except: retries ? [:] : kept)
         let before = Set(kept.keys)
+        var finished = buffers.slots(in: FATHOM_SLOT_FULL, except: retries ? [] : before)
+        if finished.isEmpty { return 0 }
+        finished.sort { $0.header.begin_ticks < $1.header.begin_ticks }
         var isFull = false
-        for slot in finished.sorted(by: { $0.header.begin_ticks < $1.header.begin_ticks })
+        for slot in finished
         where !(isFull && before.contains(slot.index)) {
             take(slot)
             if pendingBytes >= Self.writeSize || pending.count == TraceLogWriter.mostChunks, !write() { isFull = true }

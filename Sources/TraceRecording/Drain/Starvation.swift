@@ -37,10 +37,16 @@ struct Starvation {
     /// The second number of Linux's Documentation/scheduler/sched-stats.rst, /proc/<pid>/schedstat.
     private func timeWaited() -> UInt64? {
         guard descriptor >= 0 else { return nil }
-        var bytes = [UInt8](repeating: 0, count: 64)
-        let size = pread(descriptor, &bytes, bytes.count, 0)
-        guard size > 0 else { return nil }
-        let words = bytes[..<size].split(separator: UInt8(ascii: " "))
-        return words.count > 1 ? UInt64(String(decoding: words[1], as: UTF8.self)) : nil
+        var bytes: (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0, 0, 0, 0, 0)
+        return withUnsafeMutableBytes(of: &bytes) { bytes in
+            let size = pread(descriptor, bytes.baseAddress, bytes.count, 0)
+            guard size > 0, var index = bytes[..<size].firstIndex(of: UInt8(ascii: " ")) else { return nil }
+            var number: UInt64 = 0
+            while index + 1 < size, case let digit = bytes[index + 1] &- UInt8(ascii: "0"), digit < 10 {
+                number = number &* 10 &+ UInt64(digit)
+                index += 1
+            }
+            return number
+        }
     }
 }
