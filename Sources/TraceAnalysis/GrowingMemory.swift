@@ -28,6 +28,14 @@ struct GrowingMemory<Element: BitwiseCopyable> {
         if index >= capacity { resize(to: max(index + 1, capacity * 2)) }
     }
 
+    /// Gives the memory of the elements below `index` back to the system. What they hold is lost.
+    func giveBack(below index: Int) {
+        let page = UInt(sysconf(Int32(_SC_PAGESIZE)))
+        let first = (UInt(bitPattern: start) + page - 1) & ~(page - 1),
+            end = UInt(bitPattern: start + index) & ~(page - 1)
+        if first < end { madvise(UnsafeMutableRawPointer(bitPattern: first), Int(end - first), MADV_DONTNEED) }
+    }
+
     private static func bound(_ address: UnsafeMutableRawPointer?) -> UnsafeMutablePointer<Element> {
         guard let address else { fatalError("out of memory") }
         return address.bindMemory(to: Element.self, capacity: 1)

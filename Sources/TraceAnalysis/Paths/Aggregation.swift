@@ -90,8 +90,10 @@ public struct Aggregation {
             sum = sink.table
             sum.translate(functions)
         } else {
-            add(sink.table, sink.keys, space, to: &sum)
-            sink.table.free()
+            var table = sink.table
+            table.close()
+            add(table, sink.keys, space, to: &sum, isLastUse: true)
+            table.free()
         }
         sink.keys.free()
     }
@@ -113,13 +115,19 @@ public struct Aggregation {
         return functions
     }
 
+    /// Nodes that are added before the memory of those that have been added is given back. So a part's paths and their sum
+    /// are not in memory together.
+    private static let stretch = 1 << 16
+
     private func add(
-        _ table: CallPathTable, _ keys: FunctionKeys, _ space: AddressSpace, to sum: inout CallPathTable
+        _ table: CallPathTable, _ keys: FunctionKeys, _ space: AddressSpace, to sum: inout CallPathTable,
+        isLastUse: Bool = false
     ) {
         var functions = [UInt32](repeating: .max, count: keys.count)
         let places = GrowingMemory<UInt32>(capacity: table.count)
         defer { places.free() }
         for index in 1..<max(table.count, 1) {
+            if isLastUse, index % Aggregation.stretch == 0 { table.forgetNodes(below: index) }
             let node = table.nodes[index]
             // No call of the path is in the stretch of time asked for, so none below it is.
             if node.firstStart == .max { continue }
