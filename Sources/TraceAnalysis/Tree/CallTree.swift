@@ -153,7 +153,10 @@ public struct CallTree {
         show.limit = window.limit
         emitter.begin(lane: 0)
         withUnsafeMutablePointer(to: &emitter) { emitter in
-            show.flush = { emitter.pointee.add($0) }
+            show.flush = { arena in
+                defer { emitter.pointee.pause() }
+                return emitter.pointee.add(arena)
+            }
             replay(thread, chunks: chunks, into: &show)
             show.flush = nil
             show.settle()
@@ -169,7 +172,7 @@ public struct CallTree {
             _ = emitter.add(arena)
         case .cost:
             var arena = arena
-            for index in arena.sortedByTime(folding: layout.folds) where !emitter.add(arena.nodes[index]) { return }
+            arena.forEachByTime(folding: layout.folds) { arena, index in emitter.add(arena, index) }
         }
     }
 }

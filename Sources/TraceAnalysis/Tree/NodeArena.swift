@@ -1,17 +1,31 @@
-/// Tree nodes in pre-order.
+/// Tree nodes in pre-order. The memory is freed by hand.
 struct NodeArena {
-    private(set) var nodes: UnsafeMutablePointer<TreeNode>
+    private var memory = GrowingMemory<TreeNode>(capacity: 64)
     private(set) var count = 0
-    private var capacity = 64
+    private var rares = GrowingMemory<RareTimes>(capacity: 1)
+    /// Number 0 is none.
+    private var usedRares: UInt32 = 1
 
-    init() { nodes = .allocate(capacity: capacity) }
+    init() { rares.start.initialize(to: RareTimes()) }
 
-    func free() { nodes.deallocate() }
+    func free() {
+        memory.free()
+        rares.free()
+    }
+
+    @inline(__always)
+    var nodes: UnsafeMutablePointer<TreeNode> { memory.start }
+
+    /// What node `index`, which has ended, has besides its times.
+    func rareTimes(_ index: Int) -> RareTimes {
+        let number = nodes[index].rare
+        return number < usedRares ? rares.start[Int(number)] : RareTimes()
+    }
 
     /// Takes a place for `call`. Its times follow when it ends.
     @inline(__always)
     mutating func append<Payload>(_ call: UnsafeMutablePointer<OpenCall<Payload>>, depth: UInt32) -> Int32 {
-        if count == capacity { grow() }
+        memory.reserve(count)
         let node = nodes + count
         node.pointee.address = call.pointee.function
         node.pointee.callSite = call.pointee.callSite
@@ -19,6 +33,7 @@ struct NodeArena {
         node.pointee.start = call.pointee.start
         node.pointee.calls = call.pointee.isInherited ? 0 : 1
         node.pointee.depth = depth
+        node.pointee.rare = usedRares
         node.pointee.isInherited = call.pointee.isInherited
         node.pointee.isSkipped = false
         node.pointee.isEvent = false
@@ -28,71 +43,110 @@ struct NodeArena {
 
     @inline(never)
     mutating func append(_ event: ThreadEvent, depth: UInt32) {
-        if count == capacity { grow() }
+        memory.reserve(count)
+        let rare = event.value.map { add(RareTimes(value: $0)) } ?? 0
         (nodes + count).initialize(
             to: TreeNode(
                 address: UInt64(event.name), callSite: 0, enterTicks: event.ticks, start: event.moment, total: 0,
-                selfTime: 0, suspended: 0, hidden: CallSum(), dropped: CallSum(), calls: 0, depth: depth,
-                state: .complete,
-                isInherited: false, isEvent: true, value: event.value, isSkipped: false))
+                selfTime: 0, depth: depth, calls: 0, rare: rare, state: .complete, isInherited: false, isEvent: true,
+                isSkipped: false))
         count += 1
     }
 
-    /// Forgets node `index` and all after it.
+    /// Gives node `index` what became of its call.
     @inline(__always)
-    mutating func truncate(to index: Int32) { count = Int(index) }
-
-    @inline(never)
-    private mutating func grow() {
-        let larger = UnsafeMutablePointer<TreeNode>.allocate(capacity: capacity * 2)
-        larger.moveInitialize(from: nodes, count: count)
-        nodes.deallocate()
-        nodes = larger
-        capacity *= 2
+    mutating func end(_ index: Int, _ outcome: TreeBuilder.Outcome) {
+        let node = nodes + index
+        node.pointee.total = outcome.total
+        node.pointee.selfTime = outcome.selfTime
+        node.pointee.state = outcome.state
+        node.pointee.isSkipped = !outcome.isShown
+        let some =
+            outcome.suspended | outcome.hidden.calls | outcome.hidden.time | outcome.dropped.calls
+            | outcome.dropped.time
+        node.pointee.rare = some == 0 ? 0 : addRare(outcome)
     }
 
-    /// Node indices in pre-order, with siblings ordered by time, the longest first, and equal leaf siblings folded into
-    /// the first of them.
+    @inline(never)
+    private mutating func addRare(_ outcome: TreeBuilder.Outcome) -> UInt32 {
+        add(RareTimes(suspended: outcome.suspended, hidden: outcome.hidden, dropped: outcome.dropped))
+    }
+
+    private mutating func add(_ rare: RareTimes) -> UInt32 {
+        precondition(usedRares < .max, "more calls with rare times than can be told apart")
+        rares.reserve(Int(usedRares))
+        (rares.start + Int(usedRares)).initialize(to: rare)
+        usedRares += 1
+        return usedRares - 1
+    }
+
+    /// Forgets node `index`, which has not ended or is the first one, and all after it.
+    @inline(__always)
+    mutating func truncate(to index: Int32) {
+        usedRares = index == 0 ? 1 : nodes[Int(index)].rare
+        count = Int(index)
+    }
+
+    // MARK: Sorting
+
+    /// Passes node indices in pre-order, with siblings ordered by time, the longest first, and equal leaf siblings folded into
+    /// the first of them, until `body` returns false.
     ///
     /// - Complexity: O(n log n).
-    mutating func sortedByTime(folding: Bool) -> [Int] {
-        // subtree[i]: index after the last node below i.
-        var subtree = [Int](repeating: count, count: count)
+    mutating func forEachByTime(folding: Bool, _ body: (NodeArena, Int) -> Bool) {
+        // By node: the index after the last node below it.
+        let ends = GrowingMemory<UInt32>(capacity: max(count, 1))
+        defer { ends.free() }
         var ancestors: [Int] = []
         for index in 0..<count {
             while let last = ancestors.last, nodes[last].depth >= nodes[index].depth {
-                subtree[last] = index
+                ends.start[last] = UInt32(index)
                 ancestors.removeLast()
             }
             ancestors.append(index)
         }
-        var order: [Int] = []
-        var pending = siblings(from: 0, to: count, subtree, folding: folding)
+        for index in ancestors { ends.start[index] = UInt32(count) }
+        // Siblings that are still to be passed, the shortest first.
+        var pending: [UInt32] = []
+        addSiblings(0..<count, ends.start, folding, to: &pending)
         while let next = pending.popLast() {
-            order.append(next)
-            pending.append(contentsOf: siblings(from: next + 1, to: subtree[next], subtree, folding: folding))
+            if !body(self, Int(next)) { return }
+            addSiblings(Int(next) + 1..<Int(ends.start[Int(next)]), ends.start, folding, to: &pending)
         }
-        return order
     }
 
-    /// The siblings in `start..<end`, shortest first.
-    private func siblings(from start: Int, to end: Int, _ subtree: [Int], folding: Bool) -> [Int] {
-        var found: [Int] = []
+    /// Adds the outermost calls of `range`, shortest first.
+    private mutating func addSiblings(
+        _ range: Range<Int>, _ ends: UnsafeMutablePointer<UInt32>, _ folds: Bool, to pending: inout [UInt32]
+    ) {
+        let before = pending.count
         var leaves: [UInt64: Int] = [:]
-        var index = start
-        while index < end {
-            defer { index = subtree[index] }
+        var index = range.lowerBound
+        while index < range.upperBound {
+            defer { index = Int(ends[index]) }
             let node = nodes[index]
             let isFoldable =
-                folding && subtree[index] == index + 1 && node.state == .complete && !node.isInherited
+                folds && Int(ends[index]) == index + 1 && node.state == .complete && !node.isInherited
                 && !node.isEvent
             if isFoldable, let first = leaves[node.address] {
-                nodes[first].fold(node)
+                fold(index, into: first)
                 continue
             }
             if isFoldable { leaves[node.address] = index }
-            found.append(index)
+            pending.append(UInt32(index))
         }
-        return found.sorted { (nodes[$0].total, $1) < (nodes[$1].total, $0) }
+        pending[before...].sort { (nodes[Int($0)].total, $1) < (nodes[Int($1)].total, $0) }
+    }
+
+    private mutating func fold(_ index: Int, into first: Int) {
+        let node = nodes[index]
+        nodes[first].calls &+= node.calls
+        nodes[first].total &+= node.total
+        nodes[first].selfTime &+= node.selfTime
+        guard node.rare != 0 else { return }
+        if nodes[first].rare == 0 { nodes[first].rare = add(RareTimes()) }
+        let sum = rares.start + Int(nodes[first].rare)
+        sum.pointee.hidden.add(rareTimes(index).hidden)
+        sum.pointee.dropped.add(rareTimes(index).dropped)
     }
 }

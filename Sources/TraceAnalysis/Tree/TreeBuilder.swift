@@ -243,7 +243,7 @@ struct TreeBuilder: CallSink {
         let node = call.pointee.payload.node
         if node >= 0 {
             if isShown {
-                arena.nodes[Int(node)].end(Outcome(call, total: total, state: state, isShown: true))
+                arena.end(Int(node), Outcome(call, total: total, state: state, isShown: true))
             } else {
                 arena.truncate(to: node)
             }
@@ -372,8 +372,8 @@ struct TreeBuilder: CallSink {
         let index = Int(call.pointee.payload.node)
         guard index >= 0 else { return }
         call.pointee.payload.node = Payload.goneNode
-        lanes[0].arena.nodes[index].end(
-            spannedOutcome(call, depth: depth, chunk: chunk) ?? outcomes[Int(nextOutcome)])
+        lanes[0].arena.end(
+            index, spannedOutcome(call, depth: depth, chunk: chunk) ?? outcomes[Int(nextOutcome)])
     }
 
     /// The outcome of a call that is open where `chunk` ends, if parts of the recording tell it. If they do not, this

@@ -20,37 +20,39 @@ struct TreeEmitter<Visitor: TreeVisitor> {
 
     /// Adds the nodes of `arena`; false when the visitor wants no more.
     mutating func add(_ arena: NodeArena) -> Bool {
-        for index in 0..<arena.count where !add(arena.nodes[index]) { return false }
+        for index in 0..<arena.count where !add(arena, index) { return false }
         return true
     }
 
-    /// Adds the next node; false when the visitor wants no more.
-    mutating func add(_ node: TreeNode) -> Bool {
+    /// Adds a node of `arena`; false when the visitor wants no more.
+    @inline(__always)
+    mutating func add(_ arena: NodeArena, _ index: Int) -> Bool {
         guard visitor.wantsMore else { return false }
+        let node = arena.nodes[index]
         if node.isSkipped { return true }
+        let rare = arena.rareTimes(index)
         if node.isEvent {
-            show(node)
+            show(node, value: rare.value)
             return true
         }
         let call = TreeCall(
             function: space.function(at: node.address, ticks: node.enterTicks), callSite: node.callSite,
             enterTicks: node.enterTicks, start: node.start, total: node.total, selfTime: node.selfTime,
-            suspended: node.suspended,
-            calls: node.calls, depth: node.depth, state: node.state,
-            isInherited: node.isInherited, hidden: node.hidden, dropped: node.dropped)
+            suspended: rare.suspended, calls: UInt64(node.calls), depth: node.depth, state: node.state,
+            isInherited: node.isInherited, hidden: rare.hidden, dropped: rare.dropped)
         moveOn(to: call.depth)
         latest = call
         return true
     }
 
-    private mutating func show(_ event: TreeNode) {
+    private mutating func show(_ event: TreeNode, value: Double?) {
         moveOn(to: event.depth)
         latest = nil
         showGroup()
         guard visitor.wantsMore else { return }
         visitor.show(
             TreeEvent(
-                name: space.name(UInt32(truncatingIfNeeded: event.address)), value: event.value, moment: event.start,
+                name: space.name(UInt32(truncatingIfNeeded: event.address)), value: value, moment: event.start,
                 depth: event.depth))
     }
 
@@ -74,6 +76,7 @@ struct TreeEmitter<Visitor: TreeVisitor> {
         showGroup()
     }
 
+    mutating func pause() { visitor.pause() }
     mutating func beginThread(_ thread: TracedThread) { visitor.begin(thread, in: space) }
     mutating func begin(lane: UInt32) { visitor.begin(lane: lane) }
     mutating func endLane(hidden: CallSum) { visitor.endLane(hidden: hidden) }

@@ -1,4 +1,5 @@
-/// A call of the tree while its place in the output is not yet settled.
+/// A call of the tree while its place in the output is not yet settled. It takes only 64 bytes, because a tree that is sorted
+/// by time has all its calls in memory. What few calls have is kept elsewhere, in ``RareTimes``.
 struct TreeNode: BitwiseCopyable {
     var address: UInt64
     var callSite: UInt64
@@ -6,39 +7,24 @@ struct TreeNode: BitwiseCopyable {
     var start: UInt64
     var total: UInt64
     var selfTime: UInt64
-    var suspended: UInt64
-    var hidden: CallSum
-    var dropped: CallSum
-    var calls: UInt64
     var depth: UInt32
+    var calls: UInt32
+    /// Number of its rare times in the owner's list; 0 when all of them are 0. Until the call has ended, it is the number of
+    /// rare times that there were when it was entered.
+    var rare: UInt32
     var state: CallState
     var isInherited: Bool
     /// Whether this is not a call, but something that happened at `start` and that `address` names.
     var isEvent: Bool
-    /// The value of a counter, if this is one.
-    var value: Double?
     /// Whether the filter hides it, which became known only after its place was taken.
     var isSkipped: Bool
-
-    /// Takes over what became of the call.
-    @inline(__always)
-    mutating func end(_ outcome: TreeBuilder.Outcome) {
-        total = outcome.total
-        selfTime = outcome.selfTime
-        suspended = outcome.suspended
-        hidden = outcome.hidden
-        dropped = outcome.dropped
-        state = outcome.state
-        isSkipped = !outcome.isShown
-    }
 }
 
-extension TreeNode {
-    mutating func fold(_ other: TreeNode) {
-        calls &+= other.calls
-        total &+= other.total
-        selfTime &+= other.selfTime
-        hidden.add(other.hidden)
-        dropped.add(other.dropped)
-    }
+/// What few calls of a tree have.
+struct RareTimes: BitwiseCopyable {
+    var suspended: UInt64 = 0
+    var hidden = CallSum()
+    var dropped = CallSum()
+    /// The value of a counter, if this is one.
+    var value: Double?
 }

@@ -13,6 +13,8 @@ public protocol TreeVisitor {
     mutating func show(_ event: TreeEvent)
     /// All callees of `call` were shown.
     mutating func leave(_ call: TreeCall)
+    /// What was shown is final, and what follows may take a while, because more of the recording is to be read for it.
+    mutating func pause()
     /// All roots of the lane were shown. `hidden` are those that the filter left out.
     mutating func endLane(hidden: CallSum)
     mutating func endThread()
@@ -21,4 +23,5 @@ public protocol TreeVisitor {
 
 extension TreeVisitor {
     public mutating func show(_ event: TreeEvent) {}
+    public mutating func pause() {}
 }

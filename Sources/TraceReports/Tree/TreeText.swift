@@ -137,6 +137,8 @@ public struct TreeText: TreeVisitor {
         shown += 1
     }
 
+    public mutating func pause() { writer.flush() }
+
     public mutating func leave(_ call: TreeCall) {
         sums(hidden: call.hidden, dropped: call.dropped, depth: call.depth + 1)
     }
