@@ -58,6 +58,74 @@ import TraceFile
         #expect(try tree() == ["0 a 130/30", "1 b 90/50", "2 b 10/10", "2 c 30/30 x3", "1 d 10/10"])
     }
 
+    /// Leaf calls, each a letter, and the lines they become: how often, the letter, and `~` where lines come by turns. In
+    /// brackets is a call with callees.
+    @Test(arguments: [
+        ("", ""),
+        ("aaa", "3a"),
+        ("aabbb", "2a 3b"),
+        ("aba", "1a 1b 1a"),
+        ("abab", "2a~ 2b~"),
+        ("ababababa", "5a~ 4b~"),
+        ("ababc", "2a~ 2b~ 1c"),
+        ("cabab", "1c 2a~ 2b~"),
+        ("aabbbaabab", "5a~ 5b~"),
+        ("abcabc", "2a~ 2b~ 2c~"),
+        ("abcabcabd", "3a~ 3b~ 2c~ 1d"),
+        ("abcdabcdabcd", "3a~ 3b~ 3c~ 3d~"),
+        ("abacabac", "2a~ 2b~ 2a~ 2c~"),
+        ("abcdeabcde", "1a 1b 1c 1d 1e 1a 1b 1c 1d 1e"),
+        ("uvwabab", "1u 1v 1w 2a~ 2b~"),
+        ("ababcdcd", "2a~ 2b~ 2c~ 2d~"),
+        ("ab[c]ab", "1a 1b [1c] 1a 1b"),
+        ("abab[abab]ab", "2a~ 2b~ [2a~ 2b~] 1a 1b"),
+    ])
+    func repeatedLeaves(_ leaves: String, _ expected: String) throws {
+        try write("m" + leaves.map { $0 == "[" ? "f" : $0 == "]" ? "." : "\($0)." }.joined() + ".")
+        var shown = ""
+        var depth = 1
+        for line in try tree().dropFirst() {
+            let words = line.split(separator: " ")
+            let level = Int(words[0])!
+            if level < depth { shown += "]" }
+            if words[1] == "f" {
+                shown += " ["
+            } else {
+                let count = words.first { $0.hasPrefix("x") }?.dropFirst() ?? "1"
+                shown += (shown.hasSuffix("[") ? "" : " ") + count + words[1] + (line.hasSuffix("by turns") ? "~" : "")
+            }
+            depth = level
+        }
+        if depth > 1 { shown += "]" }
+        #expect(shown.dropFirst() == expected)
+    }
+
+    /// However calls repeat, each is counted, with its time, where its function's first one stands.
+    @Test(arguments: 1...20)
+    func foldingLosesNothing(_ seed: Int) throws {
+        var random = SeededGenerator(seed: UInt64(seed))
+        var leaves = ""
+        while leaves.utf8.count < 200 {
+            let turn = (0..<Int.random(in: 1...5, using: &random)).map { _ in "abcd".randomElement(using: &random)! }
+            leaves += String(repeating: String(turn), count: Int.random(in: 1...4, using: &random))
+        }
+        try write("m" + leaves.map { "\($0)." }.joined() + ".")
+        var unfolded = TreeLayout()
+        unfolded.folds = false
+        func sums(_ lines: [String]) -> [Substring: (calls: Int, time: Int)] {
+            lines.reduce(into: [:]) { sums, line in
+                let words = line.split(separator: " ")
+                let calls = words.first { $0.hasPrefix("x") }.flatMap { Int($0.dropFirst()) } ?? 1
+                sums[words[1], default: (0, 0)].calls += calls
+                sums[words[1], default: (0, 0)].time += Int(words[2].split(separator: "/")[0])!
+            }
+        }
+        let (all, folded) = (try tree(TreeFilter(), unfolded), try tree())
+        let (expected, found) = (sums(all), sums(folded))
+        #expect(folded.count < all.count)
+        #expect(found.keys == expected.keys && found.allSatisfy { expected[$0.key]! == $0.value })
+    }
+
     @Test func openAndUnwound() throws {
         try write("abc", unwind: true)
         #expect(try tree() == ["0 a 30/10 open", "1 b 20/10 open", "2 c 10/10 unwound"])
@@ -313,7 +381,7 @@ private struct TextVisitor: TreeVisitor {
     mutating func begin(lane: UInt32) { if lane != 0 { lines.append("lane \(lane)") } }
 
     mutating func enter(_ call: TreeCall) {
-        let fold = call.calls > 1 ? " x\(call.calls)" : ""
+        let fold = (call.calls > 1 ? " x\(call.calls)" : "") + (call.isByTurns ? " by turns" : "")
         let state = call.state == .complete ? "" : " \(call.state)"
         lines.append("\(call.depth) \(functions[call.function].name) \(call.total)/\(call.selfTime)\(fold)\(state)")
     }

@@ -72,7 +72,7 @@ public struct CallTree {
     ///   which callees of its calls end.
     public func walk<Visitor: TreeVisitor>(_ thread: TracedThread, _ visitor: inout Visitor) {
         let space = resolver.space(of: thread.process)
-        var emitter = TreeEmitter(visitor, folds: layout.folds, space: space)
+        var emitter = TreeEmitter(visitor, layout: layout, space: space)
         emitter.beginThread(thread)
         longest?.begin(CallTree.number(of: thread))
         var builder = builder(.collect(budget: layout.order == .cost ? .max : budget), space, of: thread)

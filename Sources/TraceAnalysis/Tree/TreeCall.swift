@@ -1,4 +1,4 @@
-/// One line of a call tree: a call, or equal neighbouring leaf calls folded into one.
+/// One line of a call tree: a call, or leaf calls of one function that repeat beside each other.
 public struct TreeCall {
     /// Id in the ``FunctionTable``.
     public var function: UInt32
@@ -21,6 +21,8 @@ public struct TreeCall {
     public var depth: UInt32
     public var state: CallState
     public var isInherited: Bool
+    /// Whether the line's calls were made by turns with those of the lines beside it.
+    public var isByTurns: Bool
     /// The calls below this one that the filter's depth or cost hides: their number, and the time of the outermost of
     /// them.
     public var hidden: CallSum

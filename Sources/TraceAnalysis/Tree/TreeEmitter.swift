@@ -1,21 +1,22 @@
 internal import TraceFile
 
-/// Turns tree nodes in pre-order into a visitor's enters and leaves, and folds equal neighbouring leaf calls.
+/// Turns tree nodes in pre-order into a visitor's enters and leaves, and folds neighbouring leaf calls that repeat.
 struct TreeEmitter<Visitor: TreeVisitor> {
     private(set) var visitor: Visitor
     private let folds: Bool
     private let space: AddressSpace
     /// Calls that were entered and not left.
     private var ancestors: [TreeCall] = []
-    /// Leaf calls that become one line.
-    private var group: TreeCall?
+    /// The latest leaf calls, which may still become one line with the next.
+    private var leaves: LeafFold
     /// The call that was added last. Only the next one shows whether it is a leaf.
     private var latest: TreeCall?
 
-    init(_ visitor: Visitor, folds: Bool, space: AddressSpace) {
+    init(_ visitor: Visitor, layout: TreeLayout, space: AddressSpace) {
         self.visitor = visitor
-        self.folds = folds
+        self.folds = layout.folds
         self.space = space
+        leaves = LeafFold(findsTurns: layout.order == .time)
     }
 
     /// Adds the nodes of `arena`; false when the visitor wants no more.
@@ -39,7 +40,7 @@ struct TreeEmitter<Visitor: TreeVisitor> {
             function: space.function(at: node.address, ticks: node.enterTicks), callSite: node.callSite,
             enterTicks: node.enterTicks, start: node.start, total: node.total, selfTime: node.selfTime,
             suspended: rare.suspended, calls: UInt64(node.calls), depth: node.depth, state: node.state,
-            isInherited: node.isInherited, hidden: rare.hidden, dropped: rare.dropped)
+            isInherited: node.isInherited, isByTurns: false, hidden: rare.hidden, dropped: rare.dropped)
         moveOn(to: call.depth)
         latest = call
         return true
@@ -48,7 +49,7 @@ struct TreeEmitter<Visitor: TreeVisitor> {
     private mutating func show(_ event: TreeNode, value: Double?) {
         moveOn(to: event.depth)
         latest = nil
-        showGroup()
+        showLeaves()
         guard visitor.wantsMore else { return }
         visitor.show(
             TreeEvent(
@@ -64,7 +65,7 @@ struct TreeEmitter<Visitor: TreeVisitor> {
             leave(downTo: depth)
             return
         }
-        showGroup()
+        showLeaves()
         visitor.enter(latest)
         ancestors.append(latest)
     }
@@ -73,7 +74,7 @@ struct TreeEmitter<Visitor: TreeVisitor> {
         if let latest { settle(latest) }
         latest = nil
         leave(downTo: 0)
-        showGroup()
+        showLeaves()
     }
 
     mutating func pause() { visitor.pause() }
@@ -83,34 +84,20 @@ struct TreeEmitter<Visitor: TreeVisitor> {
     mutating func endThread() { visitor.endThread() }
 
     private mutating func settle(_ leaf: TreeCall) {
-        if folds, leaf.calls == 1, leaf.state == .complete, let group, group.calls > 0, group.depth == leaf.depth,
-            group.function == leaf.function, group.state == .complete
-        {
-            self.group!.calls &+= 1
-            self.group!.total &+= leaf.total
-            self.group!.selfTime &+= leaf.selfTime
-            self.group!.hidden.add(leaf.hidden)
-            self.group!.dropped.add(leaf.dropped)
-            if group.callSite != leaf.callSite { self.group!.callSite = 0 }
-        } else {
-            showGroup()
-            group = leaf
-        }
+        if folds, leaf.calls == 1, leaf.state == .complete { return leaves.add(leaf, showingTo: &visitor) }
+        showLeaves()
+        guard visitor.wantsMore else { return }
+        visitor.enter(leaf)
+        visitor.leave(leaf)
     }
 
     private mutating func leave(downTo depth: UInt32) {
         while let last = ancestors.last, last.depth >= depth {
-            showGroup()
+            showLeaves()
             visitor.leave(last)
             ancestors.removeLast()
         }
     }
 
-    private mutating func showGroup() {
-        guard let call = group else { return }
-        group = nil
-        guard visitor.wantsMore else { return }
-        visitor.enter(call)
-        visitor.leave(call)
-    }
+    private mutating func showLeaves() { leaves.finish(showingTo: &visitor) }
 }

@@ -8,7 +8,7 @@ public struct TreeLayout: Sendable {
     }
 
     public var order = Order.time
-    /// Whether equal neighbouring leaf calls become one line.
+    /// Whether neighbouring leaf calls that repeat, alone or by turns, become one line for each function.
     public var folds = true
 
     public init() {}

@@ -79,6 +79,7 @@ public struct TreeJSON: TreeVisitor {
         number(",\"self_ns\":", call.selfTime)
         if call.suspended > 0 { number(",\"suspended_ns\":", call.suspended) }
         number(",\"calls\":", call.calls)
+        if call.isByTurns { writer.write(",\"by_turns\":true" as StaticString) }
         switch call.state {
         case .complete: writer.write(",\"state\":\"complete\"" as StaticString)
         case .open: writer.write(",\"state\":\"open\"" as StaticString)
