@@ -102,9 +102,13 @@ public struct CompilerDriver {
     }
 
     private func note(covered: Set<String>) throws(BuildError) {
-        let output = invocation.output.map { String($0.dropLast(lastComponent($0).utf8.count)) } ?? "."
-        try options.note(
-            invocation.sources.map { .file(absolutePath($0, in: directory), isHooked: covered.contains($0)) }
-                + [.directory(directory), .directory(absolutePath(output, in: directory))])
+        let place = invocation.output.map { String($0.dropLast(lastComponent($0).utf8.count)) } ?? "."
+        let output = absolutePath(place, in: directory)
+        let sources = invocation.sources.map { name -> BuildLog.Entry in
+            let source = absolutePath(name, in: directory)
+            return ConfigureProbe.isOne(source: source, in: directory, output: output)
+                ? .probe(source) : .file(source, isHooked: covered.contains(name))
+        }
+        try options.note(sources + [.directory(directory), .directory(output)])
     }
 }

@@ -8,6 +8,8 @@ struct BuildLog {
         case file(String, isHooked: Bool)
         /// A source of Swift.
         case swift(String)
+        /// A source that was compiled only to find out what the compiler can do.
+        case probe(String)
         /// A directory with a Swift package.
         case package(String)
         /// A directory that something was compiled in, or into.
@@ -80,6 +82,7 @@ struct BuildLog {
         switch entry {
         case .file(let path, let isHooked): (isHooked ? "+ " : "- ") + path
         case .swift(let path): "s " + path
+        case .probe(let path): "? " + path
         case .package(let path): "p " + path
         case .directory(let path): "d " + path
         }
@@ -91,6 +94,7 @@ struct BuildLog {
         case "+": return .file(path, isHooked: true)
         case "-": return .file(path, isHooked: false)
         case "s": return .swift(path)
+        case "?": return .probe(path)
         case "p": return .package(path)
         case "d": return .directory(path)
         default: return nil

@@ -62,7 +62,7 @@ public struct BuildRun {
     }
 
     private func lines(_ built: Set<BuildLog.Entry>) -> [String] {
-        var (files, hooked, swiftFiles, packages) = (0, 0, 0, 0)
+        var (files, hooked, swiftFiles, packages, probes) = (0, 0, 0, 0, 0)
         var holdsCXX = false
         for entry in built {
             switch entry {
@@ -72,8 +72,12 @@ public struct BuildRun {
                 if isHooked, CompilerInvocation.isCXX(path) { holdsCXX = true }
             case .swift: swiftFiles += 1
             case .package: packages += 1
+            case .probe: probes += 1
             case .directory: break
             }
+        }
+        if probes > 0, files + swiftFiles + packages == 0 {
+            return ["configured; nothing of the program itself is compiled yet"]
         }
         if built.isEmpty {
             return [

@@ -54,7 +54,8 @@ enum BuildTree {
         for entry in built {
             let path =
                 switch entry {
-                case .file(let path, _), .swift(let path): String(path.dropLast(lastComponent(path).utf8.count))
+                case .file(let path, _), .swift(let path), .probe(let path):
+                    String(path.dropLast(lastComponent(path).utf8.count))
                 case .package(let path), .directory(let path): path + "/"
                 }
             guard path.hasPrefix(directory + "/") else { continue }

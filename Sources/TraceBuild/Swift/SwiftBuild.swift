@@ -51,7 +51,11 @@ public struct SwiftBuild {
         try options.note(
             invocation.stage == .package
                 ? [.package(absolutePath(Self.packagePath(arguments), in: directory))]
-                : invocation.sources.map { .swift(absolutePath($0, in: directory)) })
+                : invocation.sources.map { name in
+                    let source = absolutePath(name, in: directory)
+                    let isProbe = ConfigureProbe.isOne(source: source, in: directory, output: directory)
+                    return isProbe ? .probe(source) : .swift(source)
+                })
         throw Subprocess.become(words)
     }
 

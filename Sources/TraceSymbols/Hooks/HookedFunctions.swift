@@ -63,9 +63,17 @@ public struct HookedFunctions: Sendable {
     /// The hook of gcc and clang, Swift's, and the function that the first one calls in a shared library.
     private static let hooks = ["__cyg_profile_func_enter", "__tsan_func_entry", "fathom_function_enter"]
 
+    private static let startFiles = ["_start", "_init", "_fini", "_dl_relocate_static_pie", "call_weak_fn"]
+
     /// Whether a function is one of the two hooks that `fathom build` links into each shared library.
     static func isOfSharedLibraries(_ name: UnsafePointer<CChar>) -> Bool {
         strcmp(name, "__cyg_profile_func_enter") == 0 || strcmp(name, "__cyg_profile_func_exit") == 0
+    }
+
+    /// Whether a function is what the C library's start files put into every program and library, where no compiler could add
+    /// hooks.
+    static func isOfStartFiles(_ name: UnsafePointer<CChar>) -> Bool {
+        startFiles.contains { strcmp($0, name) == 0 }
     }
 
     static func isHook(_ name: UnsafePointer<CChar>) -> Bool { hooks.contains { strcmp($0, name) == 0 } }
@@ -91,7 +99,7 @@ private struct FunctionSymbols {
             // begins.
             if strstr(name, ".cold") != nil || strstr(name, ".part.") != nil { continue }
             if HookedFunctions.isHook(name) { hooks.insert(symbol.st_value) }
-            if HookedFunctions.isOfSharedLibraries(name) { continue }
+            if HookedFunctions.isOfSharedLibraries(name) || HookedFunctions.isOfStartFiles(name) { continue }
             functions.append((symbol.st_value, symbol.st_size, UnsafePointer(name)))
         }
         functions.sort { $0.start != $1.start ? $0.start < $1.start : strcmp($0.name, $1.name) < 0 }

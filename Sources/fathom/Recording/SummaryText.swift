@@ -45,7 +45,9 @@ struct SummaryText {
         }
         if let problem = summary.baselineProblem { lines.append("warning: no baseline: \(problem)") }
         if summary.isContinued { lines.append(Self.continuation(summary)) }
-        lines.append("next: fathom tree \(CommandText.line([summary.session]))")
+        if summary.calls > 0 || summary.isContinued {
+            lines.append("next: fathom tree \(CommandText.line([summary.session]))")
+        }
         self.lines = lines
     }
 
