@@ -48,3 +48,17 @@ extension ByteWriter {
         return ((nanoseconds &+ 500_000_000) / 1_000_000_000, 0, 0, "s")
     }
 }
+
+extension String {
+    /// A time for people, as a ``ByteWriter`` writes it.
+    public init(time nanoseconds: UInt64) {
+        var text = ""
+        let writer = ByteWriter(capacity: 64) { bytes in
+            text += String(decoding: bytes, as: UTF8.self)
+            return true
+        }
+        writer.write(time: nanoseconds)
+        writer.flush()
+        self = text
+    }
+}

@@ -18,6 +18,7 @@ enum Main {
             var command = try Fathom.parseAsRoot(Diff.arguments(arguments))
             try command.run()
         } catch {
+            StandardOutput.leavePager()
             Ending.end(Fathom.command(of: arguments), by: error, arguments)
         }
     }

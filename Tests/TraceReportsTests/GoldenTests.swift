@@ -80,7 +80,7 @@ import TraceText
             text {
                 $0.lines = true
                 $0.callSites = true
-                $0.colour = true
+                $0.layout.isColoured = true
             }, "tree-places.txt")
     }
 

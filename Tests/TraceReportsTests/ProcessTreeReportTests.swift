@@ -92,7 +92,8 @@ import TraceText
             ])
         #expect(
             text { $0.limit = 3 }.suffix(2) == [
-                "         1    4.00 us    1.00 us    12 server · server: \\x1b[2J (forked)", "… 5 more processes",
+                "         1    4.00 us    1.00 us    12 server · server: \\x1b[2J (forked)",
+                "… 5 more processes, --limit 0 shows all",
             ])
         #expect(text { $0.folds = false }.count == 10)
     }

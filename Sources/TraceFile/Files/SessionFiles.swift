@@ -13,6 +13,36 @@ public enum SessionFiles {
         return isOne(file.name, in: directory)
     }
 
+    /// The path of the session in `directory` that was begun last, of those whose names end in `.fathom`; nil when there is none.
+    ///
+    /// - Complexity: O(files in the directory), and a few system calls for each session.
+    public static func newest(in directory: String) -> String? {
+        let descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        var newest: (time: (Int, Int), name: String)?
+        for name in (names(in: descriptor) ?? []).sorted() where name.hasSuffix(".fathom") {
+            guard let time = begin(of: name, in: descriptor), newest.map({ $0.time < time }) ?? true else { continue }
+            newest = (time, name)
+        }
+        return newest.map { directory == "." ? $0.name : "\(directory)/\($0.name)" }
+    }
+
+    /// When a session was begun, by the file that is written then and not again.
+    private static func begin(of name: String, in parent: Int32) -> (Int, Int)? {
+        let directory = openat(parent, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard directory >= 0 else { return nil }
+        defer { close(directory) }
+        guard let log = [SessionFile.trace, .buffers].first(where: { isOne($0.name, in: directory) }) else {
+            return nil
+        }
+        var status = stat()
+        for file in [SessionFile.description, log] where fstatat(directory, file.name, &status, 0) == 0 {
+            return (status.st_mtim.tv_sec, status.st_mtim.tv_nsec)
+        }
+        return nil
+    }
+
     /// Whether files make a session: they include its log or its buffers, or are nothing but its description.
     static func areASession(_ names: [String], in directory: Int32) -> Bool {
         [SessionFile.trace, .buffers].contains { isOne($0.name, in: directory) }

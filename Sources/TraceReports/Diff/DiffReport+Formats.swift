@@ -5,23 +5,18 @@ internal import TraceText
 extension DiffReport {
     // MARK: Text
 
-    private static let columnWidth = 10
-    /// Of an interval: `+12.3..+14.5 %`.
-    private static let intervalWidth = 17
-    private static let verdictWidth = 9
-
     func writeText(to writer: ByteWriter) {
+        let layout = options.layout
         writeWhole(to: writer)
-        if !rows.isEmpty { writeHeadings(to: writer) }
+        let columns = columns
+        if !rows.isEmpty { write(columns, to: writer) }
+        let taken = columns.reduce(0) { $0 + $1.width }
         for row in rows where !writer.isClosed {
-            write(row, to: writer)
-            writer.write(names(of: row).joined(separator: " → "))
-            let function = comparison.functions[row.function]
-            if let module = function.module {
-                writer.write("  " as StaticString)
-                writer.write(module.split(separator: "/").last.map(String.init) ?? module)
-                if let file = function.file { writer.write("  \(file):\(function.line)") }
-            }
+            for column in columns { write(column, of: row, to: writer) }
+            let places = layout.places(of: comparison.functions[row.function])
+            let (name, place) = layout.fit(names(of: row).joined(separator: " → "), places, behind: taken)
+            writer.write(name)
+            writer.write(in: layout.style(.dim)) { writer.write(place) }
             writer.write(byte: UInt8(ascii: "\n"))
         }
         writeRest(to: writer)
@@ -29,12 +24,13 @@ extension DiffReport {
 
     /// What is not in the rows.
     func writeRest(to writer: ByteWriter) {
-        if moreRows > 0 { writer.write("… \(moreRows) more\n") }
+        if moreRows > 0 { writer.write(TextLayout.more(moreRows)) }
         if hiddenCallChanges > 0 {
             let (what, verb) = hiddenCallChanges == 1 ? ("row has", "shows it") : ("rows have", "shows them")
             writer.write(
-                "… \(hiddenCallChanges) hidden \(what) another number of calls; --sort calls without --min-cost \(verb) first\n"
-            )
+                options.layout.sentence(
+                    "… \(hiddenCallChanges) hidden \(what) another number of calls; --sort calls without --min-cost \(verb) first\n"
+                ))
         }
         if sameRows > 0 {
             let what = options.subject == .function ? "function" : "path"
@@ -43,75 +39,169 @@ extension DiffReport {
         } else if rows.isEmpty {
             writer.write(comparison.isRepeated ? "no change beyond noise\n" : "no change\n" as StaticString)
         }
-        for line in noise.lines { writer.write("\(line)\n") }
-        if !comparison.isRepeated {
-            writer.write("With one run on a side, noise cannot be told from change: " as StaticString)
-            writer.write("compare several, recorded by turns (A1 A2 A3 -- B1 B2 B3).\n" as StaticString)
+        for line in noise.lines { writer.write(options.layout.sentence("\(line)\n")) }
+        if !comparison.isRepeated { writer.write(options.layout.sentence(DiffReport.oneRun)) }
+    }
+
+    private static let oneRun = """
+        With one run on a side, noise cannot be told from change: compare several, recorded by turns (A1 A2 A3 -- B1 B2 B3).
+
+        """
+
+    // MARK: Columns
+
+    private static let intervalHeading = "\(number(SampleComparison.confidence * 100)) % interval"
+
+    /// What is told before a name.
+    private enum Column {
+        case calls, callsChange
+        case selfBefore, selfAfter, selfChange, selfInterval
+        case totalBefore, totalAfter, totalChange
+        case verdict
+
+        static let all: [Column] = [
+            .calls, .callsChange, .selfBefore, .selfAfter, .selfChange, .selfInterval, .totalBefore, .totalAfter,
+            .totalChange, .verdict,
+        ]
+        /// Those that may give way to names, the first one first.
+        static let firstToGo: [Column] = [.selfInterval, .totalBefore, .totalAfter, .selfBefore, .calls, .totalChange]
+
+        var width: Int {
+            switch self {
+            case .calls: 17
+            case .selfInterval: 17  // +12.3..+14.5 %
+            case .verdict: 11
+            default: 10
+            }
+        }
+
+        var heading: String {
+            switch self {
+            case .calls, .callsChange: "calls"
+            case .selfBefore, .selfAfter, .selfChange: "self"
+            case .totalBefore, .totalAfter, .totalChange: "total"
+            case .selfInterval: DiffReport.intervalHeading
+            case .verdict: ""
+            }
+        }
+
+        /// What it is called behind the first column of the same numbers.
+        var furtherHeading: String {
+            switch self {
+            case .callsChange, .selfChange, .totalChange: "change"
+            case .selfAfter, .totalAfter: "after"
+            default: heading
+            }
         }
     }
 
+    private var columns: [Column] {
+        let columns = Column.all.filter { $0 != .selfInterval || comparison.isRepeated }
+        guard options.layout.width != nil else { return columns }
+        let widths = rows.map { row in
+            let place = options.layout.places(of: comparison.functions[row.function]).first ?? ""
+            return names(of: row).joined(separator: " → ").columns + place.columns
+        }
+        return options.layout.chosen(of: columns, dropping: Column.firstToGo, names: widths.max() ?? 0) { $0.width }
+    }
+
+    private func write(_ columns: [Column], to writer: ByteWriter) {
+        writer.write(in: options.layout.style(.bold)) {
+            var told: Set<String> = []
+            for column in columns {
+                let heading = told.insert(column.heading).inserted ? column.heading : column.furtherHeading
+                writer.write(DiffReport.padded(heading, column.width))
+            }
+            writer.write(options.subject == .function ? "function" : "path" as StaticString)
+        }
+        writer.write(byte: UInt8(ascii: "\n"))
+    }
+
+    private func write(_ column: Column, of row: SessionComparison.Row, to writer: ByteWriter) {
+        let (own, total) = (row.selfTime.sample, row.total.sample)
+        switch column {
+        case .calls: writer.write(DiffReport.padded(DiffReport.number(row.calls.sample.before), column.width))
+        case .callsChange:
+            let text = DiffReport.change(row.calls.sample)
+            writer.write(in: style(of: row.calls)) { writer.write(DiffReport.padded(text, column.width)) }
+        case .selfBefore: writer.write(time: DiffReport.nanoseconds(own.before), width: column.width)
+        case .selfAfter: writer.write(time: DiffReport.nanoseconds(own.after), width: column.width)
+        case .totalBefore: writer.write(time: DiffReport.nanoseconds(total.before), width: column.width)
+        case .totalAfter: writer.write(time: DiffReport.nanoseconds(total.after), width: column.width)
+        case .selfChange: writeChange(row.selfTime, column.width, to: writer)
+        case .totalChange: writeChange(row.total, column.width, to: writer)
+        case .selfInterval: writer.write(DiffReport.padded(DiffReport.interval(own), column.width))
+        case .verdict:
+            let verdict = word(of: row)
+            writer.write("  " as StaticString)
+            writer.write(in: style(of: row.verdict)) { writer.write(verdict) }
+            writer.write(spaces: column.width - 2 - verdict.utf8.count)
+        }
+    }
+
+    private func writeChange(_ value: SessionComparison.Value, _ width: Int, to writer: ByteWriter) {
+        writer.write(in: style(of: value)) {
+            writer.write(DiffReport.padded(DiffReport.percent(value.sample.relativeChange), width))
+        }
+    }
+
+    /// How a change stands out: red for more, green for less, and not at all when it may be noise.
+    private func style(of value: SessionComparison.Value) -> TextStyle? {
+        guard value.isBeyondNoise, value.sample.change != 0 else { return nil }
+        return options.layout.style(value.sample.change > 0 ? .red : .green)
+    }
+
+    private func style(of verdict: SessionComparison.Verdict) -> TextStyle? {
+        switch verdict {
+        case .slower, .new: options.layout.style(.red)
+        case .faster, .gone: options.layout.style(.green)
+        case .calls, .callees, .same, .unknown: nil
+        }
+    }
+
+    // MARK: The whole
+
     func writeWhole(to writer: ByteWriter) {
-        let (before, after) = (comparison.runsBefore, comparison.runsAfter)
-        writer.write("whole: " as StaticString)
         let total = comparison.whole.total
-        writer.write(time: DiffReport.nanoseconds(total.sample.before))
-        writer.write(" → " as StaticString)
-        writer.write(time: DiffReport.nanoseconds(total.sample.after))
-        writer.write("  \(DiffReport.percent(total.sample.relativeChange))")
+        let change = DiffReport.percent(total.sample.relativeChange)
+        let times = [total.sample.before, total.sample.after].map { String(time: DiffReport.nanoseconds($0)) }
+        let (before, after) = (comparison.runsBefore, comparison.runsAfter)
+        let runs = "mean of \(before) \(before == 1 ? "run" : "runs") → \(after) \(after == 1 ? "run" : "runs")\n"
+        let details = wholeDetails
+        let start = "whole: \(times[0]) → \(times[1])  "
+        writer.write(start)
+        writer.write(in: style(of: total)) { writer.write(change) }
+        writer.write(details)
+        let columns = start.columns + change.columns + details.columns + runs.columns + 2
+        writer.write(options.layout.width.map { columns > $0 } == true ? "\n" : "; " as StaticString)
+        writer.write(runs)
+    }
+
+    /// Whether the change of the whole is noise, and why; and how the number of calls has changed.
+    private var wholeDetails: String {
+        let total = comparison.whole.total
+        var text = ""
         if comparison.isRepeated {
-            writer.write(" (\(DiffReport.interval(total.sample))), ")
-            writer.write(total.isBeyondNoise ? "beyond noise" : "within noise" as StaticString)
+            text += " (\(DiffReport.interval(total.sample))), \(total.isBeyondNoise ? "beyond noise" : "within noise")"
             if let doubt = total.doubt {
-                writer.write(": \(doubt.reason)")
-                if let runs = total.runsNeeded { writer.write(" (about \(runs) a side would tell)") }
+                text += ": \(doubt.reason)"
+                if let runs = total.runsNeeded { text += " (about \(runs) a side would tell)" }
             }
         }
         let calls = comparison.whole.calls.sample
         if calls.change != 0 {
-            writer.write("; \(DiffReport.number(calls.before)) → \(DiffReport.number(calls.after)) calls")
+            text += "; \(DiffReport.number(calls.before)) → \(DiffReport.number(calls.after)) calls"
         }
-        writer.write("; mean of \(before) \(before == 1 ? "run" : "runs") → \(after) \(after == 1 ? "run" : "runs")\n")
-    }
-
-    private func writeHeadings(to writer: ByteWriter) {
-        writer.write("            calls" as StaticString)
-        for heading in ["change", "self", "after", "change"] { Report.writeHeading(heading, to: writer) }
-        if comparison.isRepeated {
-            writer.write(
-                DiffReport.padded(
-                    "\(DiffReport.number(SampleComparison.confidence * 100)) % interval", DiffReport.intervalWidth))
-        }
-        for heading in ["total", "after", "change"] { Report.writeHeading(heading, to: writer) }
-        writer.write("  " + DiffReport.filled("", DiffReport.verdictWidth))
-        writer.write(options.subject == .function ? "function\n" : "path\n" as StaticString)
-    }
-
-    private func write(_ row: SessionComparison.Row, to writer: ByteWriter) {
-        let width = DiffReport.columnWidth
-        writer.write(DiffReport.padded(DiffReport.number(row.calls.sample.before), 17))
-        writer.write(DiffReport.padded(DiffReport.change(row.calls.sample), width))
-        write(row.selfTime.sample, to: writer)
-        if comparison.isRepeated {
-            writer.write(DiffReport.padded(DiffReport.interval(row.selfTime.sample), DiffReport.intervalWidth))
-        }
-        write(row.total.sample, to: writer)
-        writer.write("  " + DiffReport.filled(verdict(of: row), DiffReport.verdictWidth))
+        return text
     }
 
     /// What the row says in a word: of a change that is noise, why.
-    private func verdict(of row: SessionComparison.Row) -> String {
+    private func word(of row: SessionComparison.Row) -> String {
         switch row.verdict {
         case .unknown: ""
         case .same: row.doubted.doubt?.rawValue ?? row.verdict.rawValue
         default: row.verdict.rawValue
         }
-    }
-
-    private func write(_ sample: SampleComparison, to writer: ByteWriter) {
-        let width = DiffReport.columnWidth
-        writer.write(time: DiffReport.nanoseconds(sample.before), width: width)
-        writer.write(time: DiffReport.nanoseconds(sample.after), width: width)
-        writer.write(DiffReport.padded(DiffReport.percent(sample.relativeChange), width))
     }
 
     static func nanoseconds(_ time: Double) -> UInt64 { UInt64(max(time, 0).rounded()) }
@@ -147,10 +237,6 @@ extension DiffReport {
 
     private static func padded(_ text: String, _ width: Int) -> String {
         String(repeating: " ", count: max(width - text.count, 0)) + text
-    }
-
-    private static func filled(_ text: String, _ width: Int) -> String {
-        text + String(repeating: " ", count: max(width - text.count, 0))
     }
 
     // MARK: JSON

@@ -24,6 +24,8 @@ public struct DiffReport {
         public var showsAll = false
         /// In ns: rows with less total time than this on both sides are left out.
         public var minCost: UInt64 = 0
+        /// Of the text.
+        public var layout = TextLayout()
 
         public init() {}
     }
@@ -139,22 +141,11 @@ extension DiffReport {
         guard let worst = rows.first else { return nil }
         let sample = worst[limit.metric].sample
         func amount(_ number: Double) -> String {
-            limit.metric == .calls ? self.number(number) + " calls" : text(time: nanoseconds(number))
+            limit.metric == .calls ? self.number(number) + " calls" : String(time: nanoseconds(number))
         }
         let part = percent(sample.relativeChange)
         let name = limit.isOfWhole ? "the whole" : comparison.functions[worst.function].name
         return "'\(limit.expression)' holds: \(name), \(amount(sample.before)) → \(amount(sample.after))"
             + (part.isEmpty ? "" : ", \(part)") + (rows.count > 1 ? ", and \(rows.count - 1) more" : "")
-    }
-
-    private static func text(time: UInt64) -> String {
-        var bytes: [UInt8] = []
-        let writer = ByteWriter { piece in
-            bytes.append(contentsOf: piece)
-            return true
-        }
-        writer.write(time: time)
-        writer.flush()
-        return String(decoding: bytes, as: UTF8.self)
     }
 }

@@ -83,7 +83,7 @@ struct DumpSink: CallSink {
             writer.write(json: name)
             if let value = event.value { writer.write(",\"value\":\(value.json)") }
         } else {
-            writer.write(spaces: 4 + 2 * Int(min(call.pointee.payload.depth &+ 1, TreeText.indentedLevels)) - 2)
+            writer.write(spaces: 4 + 2 * min(Int(call.pointee.payload.depth &+ 1), TextLayout.deepestIndented) - 2)
             writer.write(name)
             if let value = event.value { writer.write(" = \(value)") }
         }
@@ -173,7 +173,7 @@ struct DumpSink: CallSink {
             writer.write(hexadecimal: call.callSite)
             writer.write("\"}\n" as StaticString)
         } else {
-            writer.write(spaces: 2 + 2 * Int(min(call.payload.depth, TreeText.indentedLevels)))
+            writer.write(spaces: 2 + 2 * min(Int(call.payload.depth), TextLayout.deepestIndented))
             writer.write(text(call.payload.function))
             writer.write(byte: UInt8(ascii: "\n"))
         }

@@ -11,53 +11,81 @@ public struct GraphText {
         public var minCost: UInt64 = 0
         /// Lines to show of each tree.
         public var limit = Int.max
+        public var layout = TextLayout()
 
         public init() {}
     }
 
+    /// What is told before a name.
+    private enum Column: String {
+        case percent, bar, total, `self`, calls
+
+        static let all: [Column] = [.percent, .bar, .total, .self, .calls]
+        static let barWidth = 10
+
+        var heading: String { self == .bar ? "" : rawValue }
+        var width: Int { self == .percent ? 8 : 11 }
+    }
+
     private let writer: ByteWriter
     private let options: Options
+    private var layout: TextLayout { options.layout }
+    private let columns: [Column]
+    /// Columns before the name of a root.
+    private let nameColumn: Int
+    private let indentedLevels: Int
     private var shown = 0
+    /// Lines beyond the limit.
+    private var more = 0
     private var hasMarks = false
-
-    private static let barWidth = 10
-    /// Columns before the name.
-    private static let nameColumn = 8 + 1 + barWidth + 11 + 11 + 11 + 2
 
     public init(_ writer: ByteWriter, options: Options) {
         self.writer = writer
         self.options = options
+        // A tree's names stand far to the right. A tenth of the screen tells a share as well as ten tenths.
+        columns = options.layout.chosen(of: Column.all, dropping: [.bar, .calls], names: .max) { $0.width }
+        nameColumn = columns.reduce(2) { $0 + $1.width }
+        indentedLevels = options.layout.indentedLevels(behind: nameColumn)
     }
 
-    private var wantsMore: Bool { shown < options.limit && !writer.isClosed }
+    private var wantsMore: Bool { shown < options.limit }
 
     /// Prints a line above a tree.
-    public func write(title: String) { writer.write("\(title)\n") }
+    public func write(title: String) {
+        writer.write(in: layout.style(.bold)) { writer.write(title) }
+        writer.write(byte: UInt8(ascii: "\n"))
+    }
 
     /// Prints all of `tree`, the longest callees of a path first.
     ///
     /// - Complexity: O(n log n) in the number of paths.
     public mutating func write(_ tree: CallPathTree) {
-        shown = 0
-        hasMarks = false
-        writer.write(" percent             total       self      calls  function \(TimesText(tree.cost).heading)\n")
+        (shown, more, hasMarks) = (0, 0, false)
+        writer.write(in: layout.style(.bold)) {
+            for column in columns {
+                writer.write(spaces: column.width - column.heading.utf8.count)
+                writer.write(column.heading)
+            }
+            writer.write("  function \(TimesText(tree.cost).heading)")
+        }
+        writer.write(byte: UInt8(ascii: "\n"))
         let whole = tree.total
         var open = [pending(tree.roots, of: tree, whole)]
-        while wantsMore, let level = open.last {
+        while let level = open.last, !writer.isClosed {
             guard level.next < level.shown.count else {
-                if level.foldedPaths > 0 { writeFolded(level, depth: open.count - 1) }
-                if level.dropped.calls > 0, wantsMore { writeDropped(level.dropped, depth: open.count - 1) }
+                writeSums(of: level, depth: open.count - 1)
                 open.removeLast()
                 continue
             }
             open[open.count - 1].next += 1
             let index = level.shown[level.next]
-            writeLine(tree, index, depth: open.count - 1, whole)
+            if wantsMore { writeLine(tree, index, depth: open.count - 1, whole) } else { more += 1 }
             var callees = pending(tree.callees(of: index), of: tree, whole)
             callees.dropped = tree.paths[index].sums.dropped
             open.append(callees)
         }
-        if hasMarks { writer.write(TimesText.legend) }
+        if more > 0 { writer.write(TextLayout.more(more)) }
+        if hasMarks { writer.write(layout.sentence(TimesText.legend)) }
     }
 
     /// The callees of one path. Those that are to be shown are sorted.
@@ -92,53 +120,77 @@ public struct GraphText {
         let sums = tree.paths[index].sums
         // Hundredths of a percent.
         let share = whole == 0 ? 0 : UInt64((Double(sums.total) / Double(whole) * 10_000).rounded())
+        for column in columns {
+            switch column {
+            case .percent: writePercent(share)
+            case .bar: writeBar(share)
+            case .total: writer.write(time: sums.total, width: column.width)
+            case .self:
+                writer.write(in: layout.heat(sums.selfTime, of: whole)) {
+                    writer.write(time: sums.selfTime, width: column.width)
+                }
+            case .calls: writer.write(decimal: sums.calls, width: column.width)
+            }
+        }
+        let indentation = indentation(depth)
+        writer.write(spaces: 1 + indentation)
+        writer.write(byte: sums.isReliable ? UInt8(ascii: " ") : TimesText.mark)
+        if !sums.isReliable { hasMarks = true }
+        let inherited = sums.inherited > 0 ? " (\(String(time: sums.inherited)) inherited)" : ""
+        let name = tree.functions[tree.paths[index].function].name
+        let room = layout.fit(deeper(depth) + name, behind: nameColumn + indentation + inherited.columns)
+        writer.write(room.name)
+        writer.write(inherited)
+        writer.write(byte: UInt8(ascii: "\n"))
+    }
+
+    private func writePercent(_ share: UInt64) {
         writer.write(decimal: share / 100, width: 4)
         writer.write(byte: UInt8(ascii: "."))
         writer.write(decimal: share % 100 / 10)
         writer.write(decimal: share % 10)
-        writer.write("% " as StaticString)
-        writeBar(share)
-        writer.write(time: sums.total, width: 11)
-        writer.write(time: sums.selfTime, width: 11)
-        writer.write(decimal: sums.calls, width: 11)
-        writer.write(spaces: 1 + indentation(depth))
-        writer.write(byte: sums.isReliable ? UInt8(ascii: " ") : TimesText.mark)
-        if !sums.isReliable { hasMarks = true }
-        writer.write(tree.functions[tree.paths[index].function].name)
-        if sums.inherited > 0 {
-            writer.write(" (" as StaticString)
-            writer.write(time: sums.inherited)
-            writer.write(" inherited)" as StaticString)
-        }
-        writer.write(byte: UInt8(ascii: "\n"))
+        writer.write("%" as StaticString)
     }
 
-    /// A bar of ten columns for `share` hundredths of a percent, to an eighth of a column.
+    /// A bar of ten columns, behind a space, for `share` hundredths of a percent, to an eighth of a column.
     private func writeBar(_ share: UInt64) {
-        let eighths = Int(min(share, 10_000) * UInt64(GraphText.barWidth) * 8 / 10_000)
+        let eighths = Int(min(share, 10_000) * UInt64(Column.barWidth) * 8 / 10_000)
+        writer.write(byte: UInt8(ascii: " "))
         for _ in 0..<eighths / 8 { writer.write("█" as StaticString) }
         let rest = eighths % 8
         if rest > 0 { writer.write(["▏", "▎", "▍", "▌", "▋", "▊", "▉"][rest - 1] as StaticString) }
-        writer.write(spaces: GraphText.barWidth - eighths / 8 - (rest > 0 ? 1 : 0))
+        writer.write(spaces: Column.barWidth - eighths / 8 - (rest > 0 ? 1 : 0))
     }
 
-    private mutating func writeFolded(_ level: Level, depth: Int) {
+    /// What is summed up of a path's callees.
+    private mutating func writeSums(of level: Level, depth: Int) {
+        if level.foldedPaths > 0 {
+            writeSum(depth) { writer in
+                writer.write("… " as StaticString)
+                writer.write(decimal: UInt64(level.foldedPaths))
+                writer.write(" more, " as StaticString)
+                writer.write(level.folded)
+            }
+        }
+        if level.dropped.calls > 0 {
+            writeSum(depth) { writer in
+                writer.write("… " as StaticString)
+                writer.write(level.dropped)
+                writer.write(" (not recorded)" as StaticString)
+            }
+        }
+    }
+
+    private mutating func writeSum(_ depth: Int, _ body: (ByteWriter) -> Void) {
+        guard wantsMore else { return more += 1 }
         shown += 1
-        writer.write(spaces: GraphText.nameColumn + indentation(depth))
-        writer.write("… " as StaticString)
-        writer.write(decimal: UInt64(level.foldedPaths))
-        writer.write(" more, " as StaticString)
-        writer.write(level.folded)
+        writer.write(spaces: nameColumn + indentation(depth))
+        writer.write(in: layout.style(.dim)) { body(writer) }
         writer.write(byte: UInt8(ascii: "\n"))
     }
 
-    private mutating func writeDropped(_ dropped: CallSum, depth: Int) {
-        shown += 1
-        writer.write(spaces: GraphText.nameColumn + indentation(depth))
-        writer.write("… " as StaticString)
-        writer.write(dropped)
-        writer.write(" (not recorded)\n" as StaticString)
-    }
+    private func indentation(_ depth: Int) -> Int { 2 * min(depth, indentedLevels) }
 
-    private func indentation(_ depth: Int) -> Int { 2 * min(depth, Int(TreeText.indentedLevels)) }
+    /// How many levels a line stands below where it is indented to.
+    private func deeper(_ depth: Int) -> String { depth > indentedLevels ? "+\(depth - indentedLevels) " : "" }
 }

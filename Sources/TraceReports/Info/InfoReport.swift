@@ -8,14 +8,21 @@ public struct InfoReport {
     private let session: Session
     private let showsModules: Bool
     private let checksPayloads: Bool
+    private let layout: TextLayout
 
-    /// - Parameter checksPayloads: whether all payloads are read to tell of damage in them. Otherwise the report comes at
-    ///   once, and tells of damage in headers and metadata, which it is made from.
-    public init(_ writer: ByteWriter, session: Session, showsModules: Bool, checksPayloads: Bool) {
+    /// - Parameters:
+    ///   - checksPayloads: whether all payloads are read to tell of damage in them. Otherwise the report comes at once, and
+    ///     tells of damage in headers and metadata, which it is made from.
+    ///   - layout: of the text.
+    public init(
+        _ writer: ByteWriter, session: Session, showsModules: Bool, checksPayloads: Bool,
+        layout: TextLayout = TextLayout()
+    ) {
         self.writer = writer
         self.session = session
         self.showsModules = showsModules
         self.checksPayloads = checksPayloads
+        self.layout = layout
     }
 
     /// Calls, bytes and the time from start to the last moment known, of the whole session.
@@ -64,7 +71,7 @@ public struct InfoReport {
         guard !session.missed.isEmpty else { return }
         row("not recorded", count(UInt64(session.missed.count), "program") + " with hooks")
         for missed in session.missed {
-            writer.write("  process \(missed.pid) \(missed.path.visible): \(reason(missed))\n")
+            line("  ", "process \(missed.pid) \(missed.path.visible): \(reason(missed))")
         }
     }
 
@@ -104,9 +111,7 @@ public struct InfoReport {
         }
         let start = description?.startRealtimeNanoseconds ?? session.startRealtimeNanoseconds
         if start > 0 { row("start", DateText.utc(secondsSinceEpoch: start / 1_000_000_000)) }
-        writer.write("duration     " as StaticString)
-        writer.write(time: totals.duration)
-        writer.write(byte: UInt8(ascii: "\n"))
+        row("duration", String(time: totals.duration))
         let megahertz = (session.clock.frequency / 1e4).rounded() / 100
         row("clock", session.clockIsCounter ? "CPU counter, \(megahertz) MHz" : "CLOCK_MONOTONIC")
         row("calls", String(totals.calls))
@@ -116,53 +121,45 @@ public struct InfoReport {
             row("per call", "\(tenths(Double(totals.bytes) / Double(totals.calls))) bytes")
         }
         if totals.tracer > 0 {
-            writer.write("tracer       " as StaticString)
-            writer.write(time: totals.tracer)
-            writer.write(" at chunk switches, taken out of all times\n" as StaticString)
+            row("tracer", "\(String(time: totals.tracer)) at chunk switches, taken out of all times")
         }
         if let baseline = description?.baseline {
-            writer.write("baseline     " as StaticString)
-            writer.write(time: baseline.plain.total)
-            writer.write(" of CPU without recording, " as StaticString)
-            writer.write(time: baseline.traced.total)
-            writer.write(" with it\n" as StaticString)
+            let (plain, traced) = (String(time: baseline.plain.total), String(time: baseline.traced.total))
+            row("baseline", "\(plain) of CPU without recording, \(traced) with it")
         }
         if session.losses.leftOutCalls > 0 { row("left out", "\(session.losses.leftOutCalls) calls, by the options") }
         if session.lostCalls > 0 {
-            row("lost", "\(session.lostCalls) calls were not recorded: \(session.losses.reason)")
+            row("lost", "\(session.lostCalls) calls were not recorded: \(session.losses.reason)", .red)
         }
         row("processes", "\(session.processes.count), threads \(totals.threads)")
         writeMissed()
         for process in session.processes { writeText(process) }
         let damage = findDamage()
-        row("damage", damageText(damage))
-        for damage in damage { writer.write("  \(damage)\n") }
+        row("damage", damageText(damage), damage.isEmpty ? nil : .red)
+        for damage in damage { line("  ", damage.description) }
     }
 
     private func writeText(_ process: TracedProcess) {
         guard !process.metadataIsLost else {
-            writer.write("\nprocess \(process.pid), metadata lost\n")
+            heading("process \(process.pid), metadata lost")
             for thread in process.threads { writeText(thread) }
             return
         }
-        writer.write("\nprocess \(process.pid) \(process.path.visible), \(origin(process))\n")
-        writer.write("  command    \(CommandText.line(process.arguments))\n")
-        if let title = process.title { writer.write("  title      \(title.visible)\n") }
-        writer.write("  end        \(endText(process))\n")
+        heading("process \(process.pid) \(process.path.visible), \(origin(process))")
+        line("  command    ", CommandText.line(process.arguments))
+        if let title = process.title { line("  title      ", title.visible) }
+        line("  end        ", endText(process))
         for thread in process.threads { writeText(thread) }
         for (kind, label) in Self.nameKinds {
             let names = names(of: process, kind)
-            if !names.isEmpty { writer.write("  \(label)\(names.joined(separator: ", "))\n") }
+            if !names.isEmpty { line("  \(label)", names.joined(separator: ", ")) }
         }
-        writer.write("  modules    \(process.modules.count)\n")
+        line("  modules    ", "\(process.modules.count)")
         guard showsModules else { return }
         for module in process.modules {
-            writer.write("    " as StaticString)
-            writer.write(hexadecimal: module.low)
-            writer.write(byte: UInt8(ascii: "-"))
-            writer.write(hexadecimal: module.high)
-            writer.write(" \(module.path.visible) build-id \(hexadecimal(module.buildID))")
-            writer.write(module.unloadTicks == .max ? "\n" : " (unloaded)\n" as StaticString)
+            let place = "0x\(String(module.low, radix: 16))-0x\(String(module.high, radix: 16))"
+            let unloaded = module.unloadTicks == .max ? "" : " (unloaded)"
+            line("    ", "\(place) \(module.path.visible) build-id \(hexadecimal(module.buildID))\(unloaded)")
         }
     }
 
@@ -175,21 +172,32 @@ public struct InfoReport {
     }
 
     private func writeText(_ thread: TracedThread) {
-        var line = "  thread     \(thread.tid)"
-        if !thread.name.isEmpty { line += " (\(thread.name))" }
-        line += ", " + count(thread.countCalls(), "call")
-        line += ", \(thread.bytes) bytes in " + count(UInt64(thread.chunks.count), "chunk")
-        if thread.lostCalls > 0 { line += ", " + count(thread.lostCalls, "call") + " lost" }
-        if thread.orphanExits > 0 { line += ", " + count(thread.orphanExits, "exit") + " without a call" }
-        writer.write(line + "\n")
+        var text = "\(thread.tid)"
+        if !thread.name.isEmpty { text += " (\(thread.name))" }
+        text += ", " + count(thread.countCalls(), "call")
+        text += ", \(thread.bytes) bytes in " + count(UInt64(thread.chunks.count), "chunk")
+        if thread.lostCalls > 0 { text += ", " + count(thread.lostCalls, "call") + " lost" }
+        if thread.orphanExits > 0 { text += ", " + count(thread.orphanExits, "exit") + " without a call" }
+        line("  thread     ", text)
     }
 
-    private func row(_ name: String, _ value: String) {
+    private func row(_ name: String, _ value: String, _ style: TextStyle? = nil) {
         guard !value.isEmpty else { return }
-        writer.write(name)
-        writer.write(spaces: 13 - name.utf8.count)
-        writer.write(value.visible)
+        line(name + String(repeating: " ", count: 13 - name.utf8.count), value.visible, style)
+    }
+
+    /// Writes a line; where lines have a width, what has no room goes on below its beginning.
+    private func line(_ lead: String, _ text: String, _ style: TextStyle? = nil) {
+        writer.write(lead)
+        writer.write(in: layout.style(style)) {
+            writer.write(layout.width.map { text.wrapped(to: $0, indentation: lead.utf8.count) } ?? text)
+        }
         writer.write(byte: UInt8(ascii: "\n"))
+    }
+
+    private func heading(_ text: String) {
+        writer.write(byte: UInt8(ascii: "\n"))
+        line("", text, .bold)
     }
 
     private func count(_ number: UInt64, _ noun: String) -> String { "\(number) \(noun)" + (number == 1 ? "" : "s") }

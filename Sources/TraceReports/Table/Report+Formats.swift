@@ -5,9 +5,52 @@ internal import TraceText
 extension Report {
     // MARK: Text
 
-    private static let columnWidth = 10
+    static let columnWidth = 10
 
     func writeText(to writer: ByteWriter) {
+        let columns = textColumns
+        let whole = layout.isColoured ? allRows.selfTime : 0
+        writer.write(in: layout.style(.bold)) {
+            for column in columns { Report.writeHeading(column.rawValue, to: writer) }
+            writer.write("  \(heading) \(times.heading)")
+        }
+        writer.write(byte: UInt8(ascii: "\n"))
+        for row in rows where !writer.isClosed {
+            for column in columns {
+                let value = column.value(of: row)
+                guard column != .calls else {
+                    writer.write(decimal: value, width: Report.columnWidth)
+                    continue
+                }
+                writer.write(in: column == .self ? layout.heat(value, of: whole) : nil) {
+                    writer.write(time: value, width: Report.columnWidth)
+                }
+            }
+            writer.write(byte: UInt8(ascii: " "))
+            writer.write(byte: row.isReliable ? UInt8(ascii: " ") : TimesText.mark)
+            let (name, place) = layout.fit(
+                shownName(of: row), places(of: row), behind: columns.count * Report.columnWidth + 2)
+            writer.write(name)
+            writer.write(in: layout.style(.dim)) { writer.write(place) }
+            writer.write(byte: UInt8(ascii: "\n"))
+        }
+        writeText(below: columns, to: writer)
+    }
+
+    /// What is said below the rows.
+    private func writeText(below columns: [ReportColumn], to writer: ByteWriter) {
+        if allRows.count > rows.count { writer.write(TextLayout.more(allRows.count - rows.count)) }
+        if dropped.calls > 0 {
+            writer.write("… " as StaticString)
+            writer.write(dropped)
+            writer.write(" (not recorded)\n" as StaticString)
+        }
+        if columns.contains(.inherited) { writer.write(layout.sentence(Report.inheritedLegend)) }
+        if rows.contains({ !$0.isReliable }) { writer.write(layout.sentence(TimesText.legend)) }
+    }
+
+    /// The columns of numbers: those that hold something and, where lines have a width, that leave room for names.
+    private var textColumns: [ReportColumn] {
         let hasWaits = rows.contains { $0.suspended > 0 }
         let hasInherited = rows.contains { $0.inherited > 0 }
         let columns = ReportColumn.allCases.filter { column in
@@ -18,34 +61,25 @@ extension Report {
             default: true
             }
         }
-        for column in columns { Report.writeHeading(column.rawValue, to: writer) }
-        writer.write("  \(heading) \(times.heading)\n")
-        for row in rows where !writer.isClosed {
-            writer.write(decimal: row.calls, width: Report.columnWidth)
-            for column in columns.dropFirst() {
-                writer.write(time: column.value(of: row), width: Report.columnWidth)
-            }
-            writer.write(byte: UInt8(ascii: " "))
-            writer.write(byte: row.isReliable ? UInt8(ascii: " ") : TimesText.mark)
-            writer.write(name(of: row, separator: " → "))
-            if let function = function(of: row) { writePlace(of: function, to: writer) }
-            writer.write(byte: UInt8(ascii: "\n"))
-        }
-        if moreRows > 0 {
-            writer.write("… " as StaticString)
-            writer.write(decimal: UInt64(moreRows))
-            writer.write(" more\n" as StaticString)
-        }
-        if dropped.calls > 0 {
-            writer.write("… " as StaticString)
-            writer.write(dropped)
-            writer.write(" (not recorded)\n" as StaticString)
-        }
-        if hasInherited { writer.write(Report.inheritedLegend) }
-        if rows.contains({ !$0.isReliable }) { writer.write(TimesText.legend) }
+        guard layout.width != nil else { return columns }
+        let names = rows.map { shownName(of: $0).columns + (places(of: $0).first?.columns ?? 0) }.max() ?? 0
+        let dropping = ReportColumn.firstToGo.filter { order != .number($0) }
+        return layout.chosen(of: columns, dropping: dropping, names: names) { _ in Report.columnWidth }
     }
 
-    private static let inheritedLegend: StaticString = """
+    private func shownName(of row: AggregateRow) -> String {
+        let name = name(of: row, separator: " → ")
+        if case .place = row.subject { return layout.path(name) }
+        return name
+    }
+
+    /// Where a row's function is, the fullest first.
+    private func places(of row: AggregateRow) -> [String] {
+        guard let function = function(of: row) else { return [] }
+        return layout.places(of: function)
+    }
+
+    private static let inheritedLegend = """
         inherited: the part of the total in calls that were open already when their process was forked or recording began, \
         such as main in a
         fork's child; they count where they were entered, so calls, avg and what follows are without them
@@ -68,18 +102,6 @@ extension Report {
     static func writeHeading(_ text: String, to writer: ByteWriter) {
         writer.write(spaces: columnWidth - text.utf8.count)
         writer.write(text)
-    }
-
-    /// The module's last path component, file and line.
-    private func writePlace(of function: ResolvedFunction, to writer: ByteWriter) {
-        guard let module = function.module else { return }
-        writer.write("  " as StaticString)
-        writer.write(String(module[(module.lastIndex(of: "/").map(module.index(after:)) ?? module.startIndex)...]))
-        guard let file = function.file else { return }
-        writer.write("  " as StaticString)
-        writer.write(file)
-        writer.write(byte: UInt8(ascii: ":"))
-        writer.write(decimal: UInt64(max(function.line, 0)))
     }
 
     // MARK: JSON

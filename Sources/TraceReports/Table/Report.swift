@@ -14,12 +14,14 @@ public struct Report {
     let kind: Kind
     /// What is shown, in order.
     let rows: Rows
-    /// The number of rows beyond the limit.
-    let moreRows: Int
+    /// What is shown, and what is beyond the limit.
+    let allRows: Rows
+    let layout: TextLayout
     let functions: FunctionTable
     let times: TimesText
     /// Callees that the record options left out.
     let dropped: CallSum
+    let order: ReportOrder
     /// The tree whose paths the rows are, if they are paths.
     private let paths: CallPaths?
 
@@ -33,6 +35,9 @@ public struct Report {
 
         subscript(index: Int) -> AggregateRow { row(index, true) }
 
+        /// The own time of all, which no row shares with another.
+        var selfTime: UInt64 { indices.reduce(0) { $0 &+ row($1, false).selfTime } }
+
         /// Whether some row, which need not have its percentiles, is such a one.
         func contains(_ isOne: (AggregateRow) -> Bool) -> Bool { indices.contains { isOne(row($0, false)) } }
     }
@@ -41,13 +46,14 @@ public struct Report {
     ///   - tree: where the rows come from.
     ///   - minCost: rows of less total time are left out, in ns.
     ///   - limit: rows to show.
+    ///   - layout: of the text.
     public init(
         _ kind: Kind, _ rows: [AggregateRow], of tree: CallPathTree, order: ReportOrder = .number(.total),
-        minCost: UInt64 = 0, limit: Int = .max
+        minCost: UInt64 = 0, limit: Int = .max, layout: TextLayout = TextLayout()
     ) {
         self.init(
             kind, count: rows.count, row: { index, _ in rows[index] }, tree.functions, tree.cost, tree.dropped,
-            tree.paths, order, minCost, limit)
+            tree.paths, order, minCost, limit, layout)
     }
 
     /// - Parameters:
@@ -56,30 +62,33 @@ public struct Report {
     ///   - dropped: callees that the record options left out.
     public init(
         _ kind: Kind, _ rows: [AggregateRow], functions: FunctionTable, cost: TracingCost?, dropped: CallSum,
-        order: ReportOrder = .number(.total), minCost: UInt64 = 0, limit: Int = .max
+        order: ReportOrder = .number(.total), minCost: UInt64 = 0, limit: Int = .max, layout: TextLayout = TextLayout()
     ) {
         self.init(
             kind, count: rows.count, row: { index, _ in rows[index] }, functions, cost, dropped, nil, order, minCost,
-            limit)
+            limit, layout)
     }
 
     /// The paths of `tree`.
     public init(
-        pathsOf tree: CallPathTree, order: ReportOrder = .number(.total), minCost: UInt64 = 0, limit: Int = .max
+        pathsOf tree: CallPathTree, order: ReportOrder = .number(.total), minCost: UInt64 = 0, limit: Int = .max,
+        layout: TextLayout = TextLayout()
     ) {
         let rows = PathRows(tree)
         self.init(
             .paths, count: tree.paths.count, row: { rows.row($0, percentiles: $1) }, tree.functions, tree.cost,
-            tree.dropped, tree.paths, order, minCost, limit)
+            tree.dropped, tree.paths, order, minCost, limit, layout)
     }
 
     /// - Parameter row: makes a row, with or without its percentiles.
     private init(
         _ kind: Kind, count: Int, row: @escaping (Int, Bool) -> AggregateRow, _ functions: FunctionTable,
         _ cost: TracingCost?, _ dropped: CallSum, _ paths: CallPaths?, _ order: ReportOrder, _ minCost: UInt64,
-        _ limit: Int
+        _ limit: Int, _ layout: TextLayout
     ) {
         self.kind = kind
+        self.order = order
+        self.layout = layout
         self.functions = functions
         times = TimesText(cost)
         self.dropped = dropped
@@ -87,9 +96,9 @@ public struct Report {
         var kept = (0..<UInt32(count)).filter { minCost == 0 || row(Int($0), false).total >= minCost }
         let names = Names(functions: functions, paths: paths)
         Report.sort(&kept, order, names) { row(Int($0), order.needsPercentiles) }
-        let shown = Array(kept.prefix(limit))
-        rows = Rows(count: shown.count) { row(Int(shown[$0]), $1) }
-        moreRows = kept.count - shown.count
+        let sorted = kept
+        allRows = Rows(count: sorted.count) { row(Int(sorted[$0]), $1) }
+        rows = Rows(count: min(limit, sorted.count), row: allRows.row)
     }
 
     public func write(_ format: Format, to writer: ByteWriter) {

@@ -13,6 +13,11 @@ public enum ReportColumn: String, CaseIterable, Sendable {
     case maximum = "max"
     case p50, p90, p99
 
+    /// Those that may give way to names, the first one first.
+    static let firstToGo: [ReportColumn] = [
+        .p50, .p90, .minimum, .maximum, .p99, .suspended, .inherited, .average,
+    ]
+
     /// Its name in JSON and CSV.
     var key: String { self == .calls || self == .inheritedCalls ? rawValue : rawValue + "_ns" }
 

@@ -13,13 +13,18 @@ public struct ProcessTreeReport {
         public var folds = true
         /// Lines to show.
         public var limit = Int.max
+        public var layout = TextLayout()
 
         public init() {}
     }
 
+    /// Columns before the name of a root: calls, when it began, how long it lasted.
+    private static let nameColumn = 10 + 11 + 11 + 2
+
     private let writer: ByteWriter
     private let tree: ProcessTree
     private let options: Options
+    private let indentedLevels: Int
     /// By process, whether it or one below it lasts long enough.
     private var isKept: [Bool]
 
@@ -27,6 +32,7 @@ public struct ProcessTreeReport {
         self.writer = writer
         self.tree = tree
         self.options = options
+        indentedLevels = options.layout.indentedLevels(behind: ProcessTreeReport.nameColumn)
         isKept = tree.nodes.map { $0.duration >= options.minCost }
         var pending = tree.roots.map { ($0, isLeaving: false) }
         while let (index, isLeaving) = pending.popLast() {
@@ -64,7 +70,10 @@ public struct ProcessTreeReport {
 
     /// As text for people, a process a line, indented below its parent.
     public func writeText() {
-        writer.write("     calls      began     lasted  process\n" as StaticString)
+        writer.write(in: options.layout.style(.bold)) {
+            writer.write("     calls      began     lasted  process" as StaticString)
+        }
+        writer.write(byte: UInt8(ascii: "\n"))
         var shown = 0
         var left: UInt64 = 0
         var pending = Array(roots.reversed())
@@ -77,7 +86,7 @@ public struct ProcessTreeReport {
             }
             pending += lines(of: line.children, depth: line.depth + 1).reversed()
         }
-        if left > 0 { writer.write("… \(CountText.grouped(left)) more processes\n") }
+        if left > 0 { writer.write(TextLayout.more(Int(clamping: left), "processes")) }
     }
 
     /// The roots. Those that one process started which was not recorded stand together.
@@ -142,28 +151,31 @@ public struct ProcessTreeReport {
     }
 
     private func write(_ line: Line) {
-        let indentation = 2 + 2 * min(line.depth, Int(TreeText.indentedLevels))
+        let indentation = 2 * min(line.depth, indentedLevels)
+        let columns = ProcessTreeReport.nameColumn + indentation
         switch line.subject {
         case .process(let index):
             let node = tree.nodes[index]
             writer.write(decimal: line.calls, width: 10)
             writer.write(time: node.start, width: 11)
             writer.write(time: line.duration, width: 11)
-            writer.write(spaces: indentation)
-            writer.write(decimal: UInt64(node.process.pid))
-            writer.write(" \(label(of: node))")
-            if line.processes > 1 { writer.write(" (\(CountText.grouped(line.processes)) processes)") }
+            writer.write(spaces: 2 + indentation)
+            let alike = line.processes > 1 ? " (\(CountText.grouped(line.processes)) processes)" : ""
+            let name = "\(node.process.pid) \(label(of: node))"
+            writer.write(options.layout.fit(name, behind: columns + alike.utf8.count).name + alike)
         case .starter(let pid):
-            writer.write(spaces: 32 + indentation)
+            writer.write(spaces: columns)
             writer.write("\(pid), not recorded")
         case .hidden:
-            writer.write(spaces: 32 + indentation)
-            writer.write(
-                "… \(CountText.grouped(line.processes)) \(line.processes == 1 ? "process" : "processes"), "
-                    + "\(CountText.grouped(line.calls)) \(line.calls == 1 ? "call" : "calls"), ")
-            writer.write(time: line.duration)
-            writer.write(" below " as StaticString)
-            writer.write(limit: options.minCost)
+            writer.write(spaces: columns)
+            writer.write(in: options.layout.style(.dim)) {
+                writer.write(
+                    "… \(CountText.grouped(line.processes)) \(line.processes == 1 ? "process" : "processes"), "
+                        + "\(CountText.grouped(line.calls)) \(line.calls == 1 ? "call" : "calls"), ")
+                writer.write(time: line.duration)
+                writer.write(" below " as StaticString)
+                writer.write(limit: options.minCost)
+            }
         }
         writer.write(byte: UInt8(ascii: "\n"))
     }

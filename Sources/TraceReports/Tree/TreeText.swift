@@ -12,8 +12,7 @@ public struct TreeText: TreeVisitor {
         public var callSites = false
         /// Lines to show in all.
         public var limit = Int.max
-        /// Dim marks by terminal escapes.
-        public var colour = false
+        public var layout = TextLayout()
         /// What hid calls, for the lines that sum them up: the filter's cost in ns and depth.
         public var minCost: UInt64 = 0
         public var maxDepth: UInt32 = .max
@@ -44,13 +43,22 @@ public struct TreeText: TreeVisitor {
     private var quiet = (threads: UInt64(0), processes: UInt64(0), calls: CallSum())
     private var lastQuietProcess: UInt32?
 
+    /// The columns of times, and how wide they and the one of depths are.
+    private let times: [StaticString]
+    private static let depthWidth = 7
+    private static let timeWidth = 11
+    /// Columns before the name of a root.
+    private let nameColumn: Int
     /// Deepest level that is indented; deeper lines tell by their depth column only.
-    static let indentedLevels: UInt32 = 64
+    private let indentedLevels: Int
 
     public init(_ writer: ByteWriter, functions: FunctionTable, options: Options) {
         self.writer = writer
         self.functions = functions
         self.options = options
+        times = options.begins ? ["began", "total", "self"] : ["total", "self"]
+        nameColumn = TreeText.depthWidth + times.count * TreeText.timeWidth + 2
+        indentedLevels = options.layout.indentedLevels(behind: nameColumn)
     }
 
     public var wantsMore: Bool { shown < options.limit && !writer.isClosed }
@@ -71,13 +79,15 @@ public struct TreeText: TreeVisitor {
     public mutating func finish() {
         guard quiet.threads > 0, wantsMore else { return }
         if threadsShown > 0 { writer.write(byte: UInt8(ascii: "\n")) }
-        writer.write("… " as StaticString)
-        write(quiet.threads, "thread", "threads")
-        writer.write(" of " as StaticString)
-        write(quiet.processes, "process", "processes")
-        writer.write(", " as StaticString)
-        write(quiet.calls, depth: 0)
-        shown += 1
+        writer.write(in: options.layout.style(.dim)) {
+            writer.write("… " as StaticString)
+            write(quiet.threads, "thread", "threads")
+            writer.write(" of " as StaticString)
+            write(quiet.processes, "process", "processes")
+            writer.write(", " as StaticString)
+            write(hidden: quiet.calls, depth: 0)
+        }
+        endSum()
     }
 
     public mutating func begin(_ thread: TracedThread, in space: AddressSpace) {
@@ -98,41 +108,78 @@ public struct TreeText: TreeVisitor {
         showHeader()
         let function = functions[call.function]
         columns(of: call)
-        writer.write(function.name)
+        let places = places(of: call, function)
+        var (name, place) = (function.name, "")
+        if options.layout.width == nil {
+            for next in places { place += next.full }
+        } else {
+            let taken = nameColumn + indentation(call.depth) + columnsOfRemarks(on: call)
+            let tails = [places.map(\.full).joined(), places.map(\.short).joined(), places.first?.short ?? "", ""]
+            (name, place) = options.layout.fit(name, tails, behind: taken)
+        }
+        writer.write(name)
+        remarks(on: call)
+        mark(place)
+        writer.write(byte: UInt8(ascii: "\n"))
+        shown += 1
+    }
+
+    /// The most columns that ``remarks(on:)`` takes.
+    private func columnsOfRemarks(on call: TreeCall) -> Int {
+        (call.calls > 1 ? String(call.calls).utf8.count + " ( calls)".utf8.count : 0)
+            + (call.isByTurns ? ", by turns".utf8.count : 0)
+            + (call.suspended > 0 ? " (999.9 ms suspended)".utf8.count : 0) + state(of: call).utf8CodeUnitCount
+    }
+
+    /// Writes how often it was called, for how long it waited, and how it ended.
+    private func remarks(on call: TreeCall) {
         if call.calls > 1 {
             writer.write(" (" as StaticString)
             writer.write(decimal: call.calls)
-            writer.write(" calls)" as StaticString)
+            writer.write(call.isByTurns ? " calls, by turns)" : " calls)" as StaticString)
         }
         if call.suspended > 0 {
             writer.write(" (" as StaticString)
             writer.write(time: call.suspended)
             writer.write(" suspended)" as StaticString)
         }
-        if call.isInherited {
-            mark(" (inherited)")
-        } else if call.state == .open {
-            mark(" (open)")
-        } else if call.state == .unwound {
-            mark(" (unwound)")
+        mark(state(of: call))
+    }
+
+    private func state(of call: TreeCall) -> StaticString {
+        if call.isInherited { return " (inherited)" }
+        switch call.state {
+        case .complete: return ""
+        case .open: return " (open)"
+        case .unwound: return " (unwound)"
         }
-        if options.lines, let file = function.file { place("  ", file, function.line) }
+    }
+
+    /// Where its function is defined, and where it was called: with the whole path, and with the file's name alone.
+    private func places(of call: TreeCall, _ function: ResolvedFunction) -> [(full: String, short: String)] {
+        guard options.lines || options.callSites else { return [] }
+        var places: [(String, String)] = []
+        func add(_ lead: String, _ file: String, _ line: Int) {
+            let path = options.layout.path(file)
+            places.append(("\(lead)\(path):\(max(line, 0))", "\(lead)\(PathText.name(path)):\(max(line, 0))"))
+        }
+        if options.lines, let file = function.file { add("  ", file, function.line) }
         if options.callSites, call.callSite > 0xffff,
             let site = space?.location(at: call.callSite &- 1, ticks: call.enterTicks)
         {
-            place("  called at ", site.file, site.line)
+            add("  called at ", site.file, site.line)
         }
-        writer.write(byte: UInt8(ascii: "\n"))
-        shown += 1
+        return places
     }
 
     /// Counters are for timelines.
     public mutating func show(_ event: TreeEvent) {
         guard event.value == nil else { return }
         showHeader()
-        indent(event.depth)
-        mark("-- mark: ")
-        writer.write(event.name)
+        let indentation = indent(event.depth)
+        let lead: StaticString = "-- mark: "
+        mark(lead)
+        writer.write(options.layout.fit(event.name, behind: indentation + lead.utf8CodeUnitCount).name)
         writer.write(byte: UInt8(ascii: "\n"))
         shown += 1
     }
@@ -153,21 +200,7 @@ public struct TreeText: TreeVisitor {
             headerIsShown = true
             if threadsShown > 0 { writer.write(byte: UInt8(ascii: "\n")) }
             threadsShown += 1
-            writer.write("process " as StaticString)
-            writer.write(decimal: UInt64(thread.process.pid))
-            writer.write(byte: UInt8(ascii: " "))
-            writer.write(thread.process.label())
-            if let task = thread.task {
-                writer.write(" · task " as StaticString)
-                writer.write(decimal: UInt64(task))
-            } else {
-                writer.write(" · thread " as StaticString)
-                writer.write(decimal: UInt64(thread.tid))
-                if thread.tid == thread.process.pid { writer.write(" main" as StaticString) }
-                if !thread.name.isEmpty { writer.write(" (\(thread.name))") }
-            }
-            writer.write(options.begins ? "\n# depth      began" : "\n# depth" as StaticString)
-            writer.write("      total       self  call\n" as StaticString)
+            writeHeading(of: thread)
             if hiddenRoots.calls > 0 { sums(hidden: hiddenRoots, dropped: CallSum(), depth: 0) }
         }
         if !laneIsShown {
@@ -178,56 +211,89 @@ public struct TreeText: TreeVisitor {
         }
     }
 
-    private func columns(of call: TreeCall) {
-        writer.write(decimal: UInt64(call.depth), width: 7)
-        if options.begins { writer.write(time: call.start, width: 11) }
-        writer.write(time: call.total, width: 11)
-        writer.write(time: call.selfTime, width: 11)
-        writer.write(spaces: 2 + 2 * Int(min(call.depth, TreeText.indentedLevels)))
+    /// Writes which thread follows, and the names of the columns.
+    private func writeHeading(of thread: TracedThread) {
+        var heading = "process \(thread.process.pid) \(thread.process.label()) · "
+        if let task = thread.task {
+            heading += "task \(task)"
+        } else {
+            heading += "thread \(thread.tid)" + (thread.tid == thread.process.pid ? " main" : "")
+            if !thread.name.isEmpty { heading += " (\(thread.name))" }
+        }
+        let style = options.layout.style(.bold)
+        writer.write(in: style) { writer.write(options.layout.fit(heading, behind: 0).name) }
+        writer.write(byte: UInt8(ascii: "\n"))
+        writer.write(in: style) {
+            writer.write("# depth" as StaticString)
+            for time in times {
+                writer.write(spaces: TreeText.timeWidth - time.utf8CodeUnitCount)
+                writer.write(time)
+            }
+            writer.write("  call" as StaticString)
+        }
+        writer.write(byte: UInt8(ascii: "\n"))
     }
 
-    /// Leaves the columns empty.
-    private func indent(_ depth: UInt32) {
-        writer.write(spaces: 7 + (options.begins ? 33 : 22) + 2 + 2 * Int(min(depth, TreeText.indentedLevels)))
+    private func columns(of call: TreeCall) {
+        writer.write(decimal: UInt64(call.depth), width: TreeText.depthWidth)
+        if options.begins { writer.write(time: call.start, width: TreeText.timeWidth) }
+        writer.write(time: call.total, width: TreeText.timeWidth)
+        writer.write(time: call.selfTime, width: TreeText.timeWidth)
+        writer.write(spaces: 2 + indentation(call.depth))
     }
+
+    /// Leaves the columns empty, and returns how many are taken.
+    @discardableResult
+    private func indent(_ depth: UInt32) -> Int {
+        let columns = nameColumn + indentation(depth)
+        writer.write(spaces: columns)
+        return columns
+    }
+
+    private func indentation(_ depth: UInt32) -> Int { 2 * min(Int(depth), indentedLevels) }
 
     private func mark(_ text: StaticString) {
-        if options.colour { writer.write("\u{1b}[2m" as StaticString) }
-        writer.write(text)
-        if options.colour { writer.write("\u{1b}[0m" as StaticString) }
+        guard text.utf8CodeUnitCount > 0 else { return }
+        writer.write(in: options.layout.style(.dim)) { writer.write(text) }
     }
 
-    private func place(_ lead: StaticString, _ file: String, _ line: Int) {
-        if options.colour { writer.write("\u{1b}[2m" as StaticString) }
-        writer.write(lead)
-        writer.write(file)
-        writer.write(byte: UInt8(ascii: ":"))
-        writer.write(decimal: UInt64(max(line, 0)))
-        if options.colour { writer.write("\u{1b}[0m" as StaticString) }
+    private func mark(_ text: String) {
+        guard !text.isEmpty else { return }
+        writer.write(in: options.layout.style(.dim)) { writer.write(text) }
     }
 
     /// The lines that sum up what is not shown below a call.
     private mutating func sums(hidden: CallSum, dropped: CallSum, depth: UInt32) {
         if hidden.calls > 0, wantsMore {
-            begin(depth)
-            write(hidden, depth: depth)
+            showHeader()
+            indent(depth)
+            writer.write(in: options.layout.style(.dim)) {
+                writer.write("… " as StaticString)
+                write(hidden: hidden, depth: depth)
+            }
+            endSum()
         }
         if dropped.calls > 0, wantsMore {
-            begin(depth)
-            write(dropped)
-            if options.recordedMinCost > 0 {
-                writer.write(" below " as StaticString)
-                writer.write(limit: options.recordedMinCost)
-            }
-            writer.write(" (not recorded)\n" as StaticString)
+            showHeader()
+            indent(depth)
+            writer.write(in: options.layout.style(.dim)) { write(notRecorded: dropped) }
+            endSum()
         }
     }
 
-    private mutating func begin(_ depth: UInt32) {
-        showHeader()
-        indent(depth)
-        writer.write("… " as StaticString)
+    private mutating func endSum() {
+        writer.write(byte: UInt8(ascii: "\n"))
         shown += 1
+    }
+
+    private func write(notRecorded dropped: CallSum) {
+        writer.write("… " as StaticString)
+        write(dropped)
+        if options.recordedMinCost > 0 {
+            writer.write(" below " as StaticString)
+            writer.write(limit: options.recordedMinCost)
+        }
+        writer.write(" (not recorded)" as StaticString)
     }
 
     private func write(_ sum: CallSum) {
@@ -237,8 +303,8 @@ public struct TreeText: TreeVisitor {
         writer.write(time: sum.time)
     }
 
-    /// Writes what is hidden at `depth`, and by what, to the line's end.
-    private func write(_ hidden: CallSum, depth: UInt32) {
+    /// Writes what is hidden at `depth`, and by what.
+    private func write(hidden: CallSum, depth: UInt32) {
         write(hidden)
         if options.maxDepth != .max, depth > options.maxDepth {
             writer.write(" deeper than " as StaticString)
@@ -250,7 +316,6 @@ public struct TreeText: TreeVisitor {
             writer.write(" below " as StaticString)
             writer.write(limit: options.minCost)
         }
-        writer.write(byte: UInt8(ascii: "\n"))
     }
 
     private func write(_ count: UInt64, _ one: StaticString, _ many: StaticString) {

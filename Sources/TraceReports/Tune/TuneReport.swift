@@ -61,7 +61,7 @@ public struct TuneReport {
         }
         return [
             "calls: \(CountText.grouped(before)), then \(CountText.grouped(after)) (\(percent(after, of: before)))",
-            "cost of tracing: \(time(cost(before))), then \(time(cost(after))), at \(CountText.fixed(costPerCall, 1)) ns a call "
+            "cost of tracing: \(String(time: cost(before))), then \(String(time: cost(after))), at \(CountText.fixed(costPerCall, 1)) ns a call "
                 + (isMeasured ? "as measured" : "(assumed: record --baseline measures it)"),
             "recording: \(CountText.size(bytes)), then about \(CountText.size(bytesLeft))",
             "call paths: \(hundredths(tuning.keptPercent)) % of their total time stays"
@@ -71,17 +71,6 @@ public struct TuneReport {
     }
 
     private func hundredths(_ percent: Double) -> String { CountText.fixed(percent, 2) }
-
-    private func time(_ nanoseconds: UInt64) -> String {
-        var text = ""
-        let writer = ByteWriter { bytes in
-            text += String(decoding: bytes, as: UTF8.self)
-            return true
-        }
-        writer.write(time: nanoseconds)
-        writer.flush()
-        return text
-    }
 
     // MARK: Text
 

@@ -29,6 +29,7 @@ struct Diff: ParsableCommand {
     @OptionGroup var threads: ThreadOptions
     @OptionGroup var symbols: SymbolOptions
     @OptionGroup(title: "Filters") var filters: FilterOptions
+    @OptionGroup(title: "Terminal") var screenOptions: ScreenOptions
 
     @Option(help: "What a row is of.")
     var by = DiffReport.Subject.function
@@ -36,7 +37,7 @@ struct Diff: ParsableCommand {
     @Option(help: "Sort rows by this; change puts first what has changed itself and beyond noise.")
     var sort = DiffReport.Order.change
 
-    @Option(help: ArgumentHelp("Show this many rows.", valueName: "rows"))
+    @Option(help: ArgumentHelp("Show this many rows; 0 for all. On a terminal, as many as fit.", valueName: "rows"))
     var limit: Int?
 
     @Flag(help: "Show also what has not changed, or not beyond noise.")
@@ -126,8 +127,9 @@ struct Diff: ParsableCommand {
             throw Diagnostics.fail(
                 "--fail-on '\(moot.expression)': no function on either side matches\(near.question)", .failed)
         }
-        let writer = StandardOutput.writer()
-        DiffReport(comparison, options: reportOptions(asked.filter)).write(format, to: writer)
+        let screen = Screen(screenOptions, isText: format == .text)
+        let writer = screen.writer()
+        DiffReport(comparison, options: reportOptions(asked.filter, screen)).write(format, to: writer)
         try StandardOutput.finish(writer)
         if let file {
             var flame = FlameGraph.Options()
@@ -156,11 +158,12 @@ struct Diff: ParsableCommand {
         }
     }
 
-    private func reportOptions(_ filter: TreeFilter) -> DiffReport.Options {
+    private func reportOptions(_ filter: TreeFilter, _ screen: Screen) -> DiffReport.Options {
         var options = DiffReport.Options()
         options.subject = by
         options.order = sort
-        options.limit = limit ?? .max
+        options.limit = screen.rows(limit)
+        options.layout = screen.layout
         options.showsAll = all
         options.minCost = filter.minCost
         return options

@@ -23,6 +23,7 @@ struct Dump: ParsableCommand {
     enum Format: String, ExpressibleByArgument, CaseIterable { case text, jsonl }
 
     @OptionGroup var input: SessionOptions
+    @OptionGroup(title: "Terminal") var screenOptions: ScreenOptions
 
     @Flag(help: "Show where chunks begin, too.")
     var chunks = false
@@ -37,7 +38,7 @@ struct Dump: ParsableCommand {
             $0.lines = false
         }
         let selection = try query.selected()
-        let writer = StandardOutput.writer()
+        let writer = Screen(screenOptions, isText: format == .text).writer()
         let report = DumpReport(
             writer, session: query.session, resolver: query.resolver, format: format == .jsonl ? .jsonLines : .text,
             showsChunks: chunks)

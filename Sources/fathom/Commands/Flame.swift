@@ -57,7 +57,7 @@ struct Flame: ParsableCommand {
             Diagnostics.warn("\(graph.frameCount) frames make a large page; --min-cost, --from and --to draw fewer")
         }
         try file.draw(graph)
-        Diagnostics.warn(aggregate.warnings)
+        Diagnostics.warn(aggregate.warnings, of: aggregate.session)
     }
 
     private func options(_ aggregate: AggregateQuery) -> FlameGraph.Options {
@@ -78,7 +78,7 @@ struct Flame: ParsableCommand {
             before: [openSession(before)], after: [input.open()], query, SessionComparison.Options(),
             listener: Diagnostics.listener())
         var options = FlameGraph.Options()
-        options.title = title ?? "\(before) → \(input.session)"
+        options.title = title ?? "\(before) → \(input.given ?? "newest session")"
         options.isInverted = inverted
         options.minTotal = query.filter.minCost
         try file.draw(change.comparison, options: options)

@@ -26,13 +26,16 @@ struct Graph: ParsableCommand {
 
     @OptionGroup(title: "Filters") var filters: FilterOptions
     @OptionGroup var correction: CorrectionOptions
+    @OptionGroup(title: "Terminal") var screenOptions: ScreenOptions
 
     @Option(
         help: ArgumentHelp("Sum up paths that take less than this part of the time.", valueName: "percent"),
         transform: Percentage.init(argument:))
     var threshold = Percentage(percent: 1)
 
-    @Option(help: ArgumentHelp("Show this many lines of each tree.", valueName: "lines"))
+    @Option(
+        help: ArgumentHelp(
+            "Show this many lines of each tree; 0 for all. On a terminal, as many as fit.", valueName: "lines"))
     var limit: Int?
 
     @Option(help: "How to write it; JSON has all paths.")
@@ -41,13 +44,18 @@ struct Graph: ParsableCommand {
     @Flag(help: "Read the recording even if its sums are known, and do not keep them.")
     var noCache = false
 
+    func validate() throws {
+        if let limit, limit < 0 { throw ValidationError("--limit is a number of lines") }
+    }
+
     func run() throws {
         let query = try input.aggregate(filters, times: correction, usesCache: !noCache)
         let trees = try trees(of: query)
-        let writer = StandardOutput.writer()
+        let screen = Screen(screenOptions, isText: format == .text)
+        let writer = screen.writer()
         switch format {
         case .text:
-            var graph = GraphText(writer, options: options(query.filter))
+            var graph = GraphText(writer, options: options(query.filter, screen))
             for (index, part) in trees.enumerated() {
                 if index > 0 { writer.write(byte: UInt8(ascii: "\n")) }
                 if let function { graph.write(title: part.name == "callers" ? "to \(function)" : "from \(function)") }
@@ -56,7 +64,7 @@ struct Graph: ParsableCommand {
         case .json: GraphJSON(writer).write(trees)
         }
         try StandardOutput.finish(writer)
-        Diagnostics.warn(query.warnings)
+        Diagnostics.warn(query.warnings, of: query.session)
     }
 
     private func trees(of query: AggregateQuery) throws -> [(name: String, tree: CallPathTree)] {
@@ -70,11 +78,12 @@ struct Graph: ParsableCommand {
         return [("callers", tree.inverted(at: [pattern])), ("callees", callees)]
     }
 
-    private func options(_ filter: TreeFilter) -> GraphText.Options {
+    private func options(_ filter: TreeFilter, _ screen: Screen) -> GraphText.Options {
         var options = GraphText.Options()
         options.threshold = threshold.percent / 100
         options.minCost = filter.minCost
-        options.limit = limit ?? .max
+        options.limit = screen.rows(limit)
+        options.layout = screen.layout
         return options
     }
 }

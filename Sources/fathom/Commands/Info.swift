@@ -21,8 +21,13 @@ struct Info: ParsableCommand {
 
     enum Format: String, ExpressibleByArgument, CaseIterable { case text, json }
 
-    @Argument(help: "A session directory, or a program.", completion: .file())
-    var session: String
+    @Argument(
+        help: ArgumentHelp(
+            "A session directory, or a program; the newest session here if left out.", valueName: "session"),
+        completion: .file())
+    var given: String?
+
+    @OptionGroup(title: "Terminal") var screenOptions: ScreenOptions
 
     @Flag(help: "List the modules of each process.")
     var modules = false
@@ -39,7 +44,9 @@ struct Info: ParsableCommand {
         transform: TimeSpan.init(argument:))
     var minCost: TimeSpan?
 
-    @Option(help: ArgumentHelp("Of the tree: show this many lines.", valueName: "lines"))
+    @Option(
+        help: ArgumentHelp(
+            "Of the tree: show this many lines; 0 for all. On a terminal, as many as fit.", valueName: "lines"))
     var limit: Int?
 
     @Flag(name: .customLong("no-fold"), help: "Of the tree: a line for each process, also for those that are alike.")
@@ -52,7 +59,7 @@ struct Info: ParsableCommand {
     var format = Format.text
 
     func validate() throws {
-        if let limit, limit < 1 { throw ValidationError("--limit is a number of lines from 1") }
+        if let limit, limit < 0 { throw ValidationError("--limit is a number of lines") }
         if !tree, minCost != nil || limit != nil || noFold {
             throw ValidationError("--min-cost, --limit and --no-fold are for --tree")
         }
@@ -61,11 +68,13 @@ struct Info: ParsableCommand {
     }
 
     func run() throws {
-        if isProgram(session) { return try tellHooks(of: session) }
-        let opened = try openSession(session)
-        if tree { return try tellProcesses(of: opened) }
-        let writer = StandardOutput.writer()
-        let report = InfoReport(writer, session: opened, showsModules: modules, checksPayloads: check)
+        let screen = Screen(screenOptions, isText: format == .text)
+        if let given, isProgram(given) { return try tellHooks(of: given, on: screen) }
+        let opened = try openSession(given ?? newestSession())
+        if tree { return try tellProcesses(of: opened, on: screen) }
+        let writer = screen.writer()
+        let report = InfoReport(
+            writer, session: opened, showsModules: modules, checksPayloads: check, layout: screen.layout)
         switch format {
         case .text: report.writeText()
         case .json: report.writeJSON()
@@ -74,12 +83,13 @@ struct Info: ParsableCommand {
         Diagnostics.warn(opened.damage.entries.map(\.description))
     }
 
-    private func tellProcesses(of session: Session) throws {
+    private func tellProcesses(of session: Session, on screen: Screen) throws {
         var options = ProcessTreeReport.Options()
         options.minCost = minCost?.nanoseconds ?? 0
         options.folds = !noFold
-        options.limit = limit ?? .max
-        let writer = StandardOutput.writer()
+        options.limit = screen.rows(limit)
+        options.layout = screen.layout
+        let writer = screen.writer()
         let report = ProcessTreeReport(writer, ProcessTree(of: session), options: options)
         switch format {
         case .text: report.writeText()
@@ -99,8 +109,8 @@ struct Info: ParsableCommand {
         return fread(&magic, 1, 4, file) == 4 && magic == [0x7f] + Array("ELF".utf8)
     }
 
-    private func tellHooks(of program: String) throws {
-        let writer = StandardOutput.writer()
+    private func tellHooks(of program: String, on screen: Screen) throws {
+        let writer = screen.writer()
         let report: HooksReport
         do throws(SymbolProblem) {
             report = HooksReport(

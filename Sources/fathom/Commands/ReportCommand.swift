@@ -20,6 +20,7 @@ struct ReportCommand: ParsableCommand {
     @OptionGroup var input: SessionOptions
     @OptionGroup(title: "Filters") var filters: FilterOptions
     @OptionGroup var correction: CorrectionOptions
+    @OptionGroup(title: "Terminal") var screenOptions: ScreenOptions
 
     @Option(help: ArgumentHelp("Sort rows by this column.", valueName: "column"))
     var sort = ReportOrder.number(.total)
@@ -37,7 +38,7 @@ struct ReportCommand: ParsableCommand {
         completion: .function)
     var callees: String?
 
-    @Option(help: ArgumentHelp("Show this many rows.", valueName: "rows"))
+    @Option(help: ArgumentHelp("Show this many rows; 0 for all. On a terminal, as many as fit.", valueName: "rows"))
     var limit: Int?
 
     @Option(help: "How to write it.")
@@ -55,19 +56,20 @@ struct ReportCommand: ParsableCommand {
 
     func run() throws {
         let query = try input.aggregate(filters, times: correction, usesCache: !noCache)
-        let report = try report(query)
-        let writer = StandardOutput.writer()
+        let screen = Screen(screenOptions, isText: format == .text)
+        let report = try report(query, screen)
+        let writer = screen.writer()
         report.write(format, to: writer)
         try StandardOutput.finish(writer)
-        Diagnostics.warn(query.warnings)
+        Diagnostics.warn(query.warnings, of: query.session)
     }
 
-    private func report(_ query: AggregateQuery) throws -> Report {
-        let (minCost, limit) = (query.filter.minCost, limit ?? .max)
+    private func report(_ query: AggregateQuery, _ screen: Screen) throws -> Report {
+        let (minCost, limit) = (query.filter.minCost, screen.rows(limit))
         func report(_ kind: Report.Kind, _ rows: [AggregateRow], dropped: CallSum = CallSum()) -> Report {
             Report(
                 kind, rows, functions: query.functions, cost: query.cost, dropped: dropped, order: sort,
-                minCost: minCost, limit: limit)
+                minCost: minCost, limit: limit, layout: screen.layout)
         }
         if let function = callers ?? callees {
             let pattern = try namePattern(function)
@@ -86,7 +88,8 @@ struct ReportCommand: ParsableCommand {
         case .process:
             return try report(.processes, ThreadSums.processRows(query.threadSums(), cost: query.cost))
         case .path:
-            return try Report(pathsOf: query.tree(), order: sort, minCost: minCost, limit: limit)
+            return try Report(
+                pathsOf: query.tree(), order: sort, minCost: minCost, limit: limit, layout: screen.layout)
         case .file, .module:
             let tree = try query.tree()
             return report(by == .file ? .files : .modules, tree.rows(by: by), dropped: tree.dropped)

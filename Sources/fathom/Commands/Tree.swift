@@ -23,10 +23,11 @@ struct Tree: ParsableCommand {
 
     @OptionGroup var input: SessionOptions
     @OptionGroup(title: "Filters") var filters: FilterOptions
+    @OptionGroup(title: "Terminal") var screenOptions: ScreenOptions
 
     @Option(
         help: ArgumentHelp(
-            "Stop after this many lines; with --sort time, show this many of the longest calls of all threads.",
+            "Stop after this many lines, 0 for none; with --sort time, show this many of the longest calls of all threads.",
             valueName: "lines"))
     var limit: Int?
 
@@ -49,7 +50,7 @@ struct Tree: ParsableCommand {
     var format = Format.text
 
     func validate() throws {
-        if let limit, limit < 1 { throw ValidationError("--limit is a number of lines from 1") }
+        if let limit, limit < 0 { throw ValidationError("--limit is a number of lines") }
     }
 
     func run() throws {
@@ -63,28 +64,31 @@ struct Tree: ParsableCommand {
         var tree = CallTree(
             of: query.session, resolver: query.resolver, filter: query.filter, layout: layout, progress: progress)
         if sort == .time { selection = longestFirst(selection, of: &tree) }
-        let writer = StandardOutput.writer()
+        let screen = Screen(screenOptions, isText: format == .text)
+        let writer = screen.writer()
         var isEmpty = false
         switch format {
         case .text:
-            var report = TreeText(writer, functions: query.functions, options: textOptions(query))
+            var report = TreeText(writer, functions: query.functions, options: textOptions(query, screen))
             walk(tree, selection, &report)
             report.finish()
             isEmpty = report.shown == 0 && !writer.isClosed
         case .json:
-            var report = TreeJSON(writer, functions: query.functions, limit: sort == .time ? .max : limit ?? .max)
+            var report = TreeJSON(writer, functions: query.functions, limit: sort == .time ? .max : mostLines)
             walk(tree, selection, &report)
             report.finish()
         }
         progress.end()
         try StandardOutput.finish(writer)
-        Diagnostics.warn(query.warnings(of: selection.flatMap(\.threads)))
+        Diagnostics.warn(query.warnings(of: selection.flatMap(\.threads)), of: query.session)
         if isEmpty { throw query.emptiness }
     }
 
+    private var mostLines: Int { limit.map { $0 == 0 ? .max : $0 } ?? .max }
+
     /// The processes by their longest threads, and those by their longest calls; `tree` is to show the longest calls alone.
     private func longestFirst(_ selection: Selection, of tree: inout CallTree) -> Selection {
-        var times = tree.rank(selection.flatMap(\.threads), limit: limit ?? .max)[...]
+        var times = tree.rank(selection.flatMap(\.threads), limit: mostLines)[...]
         func sorted<Element>(_ list: [(Element, longest: UInt64)]) -> [Element] {
             list.enumerated().sorted { ($1.element.longest, $0.offset) < ($0.element.longest, $1.offset) }.map(
                 \.element.0)
@@ -105,14 +109,14 @@ struct Tree: ParsableCommand {
         }
     }
 
-    private func textOptions(_ query: SessionQuery) -> TreeText.Options {
+    private func textOptions(_ query: SessionQuery, _ screen: Screen) -> TreeText.Options {
         var options = TreeText.Options()
         options.lines = lines
         options.callSites = callSites
-        options.limit = sort == .time ? .max : limit ?? .max
-        options.longest = sort == .time ? limit : nil
+        options.limit = sort == .time ? .max : mostLines
+        options.longest = sort == .time && limit != 0 ? limit : nil
         options.begins = sort == .time
-        options.colour = StandardOutput.hasColour
+        options.layout = screen.layout
         options.maxDepth = query.filter.maxDepth
         options.minCost = query.filter.minCost
         let recorded = query.session.description?.options.first { $0.name == "min_cost_ns" }

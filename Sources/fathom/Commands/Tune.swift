@@ -28,6 +28,7 @@ struct Tune: ParsableCommand {
 
     @OptionGroup var input: SessionOptions
     @OptionGroup var correction: CorrectionOptions
+    @OptionGroup(title: "Terminal") var screenOptions: ScreenOptions
 
     @Option(
         name: [.customShort("o", allowingJoined: true), .long],
@@ -82,11 +83,18 @@ struct Tune: ParsableCommand {
                 pattern: { $0.isKnown ? ExcludePattern.of($0.name) : nil }, leavesOut: ExcludePattern.leavesOut,
                 groups: groups(tree.functions)))
         let report = TuneReport(
-            tuning, session: input.session, bytes: paths.recorded.reduce(0) { $0 + UInt64($1.bytes) },
+            tuning, session: input.given ?? paths.session.path,
+            bytes: paths.recorded.reduce(0) { $0 + UInt64($1.bytes) },
             measured: TracingCost(of: paths.session))
-        let file = try OutputFile(output ?? "-")
-        report.write(format, to: file.writer)
-        try file.finish()
+        if let output, output != "-" {
+            let file = try OutputFile(output)
+            report.write(format, to: file.writer)
+            try file.finish()
+        } else {
+            let writer = Screen(screenOptions, isText: format == .text).writer()
+            report.write(format, to: writer)
+            try StandardOutput.finish(writer)
+        }
         Diagnostics.warn(paths.warnings)
         let leftOut = paths.session.losses.leftOutCalls
         if leftOut > 0 {

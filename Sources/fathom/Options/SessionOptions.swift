@@ -5,14 +5,17 @@ internal import TraceQuery
 
 /// The session that a command reads, and which of its threads.
 struct SessionOptions: ParsableArguments {
-    @Argument(help: "A session directory, or a program recorded into PROGRAM.fathom.", completion: .session)
-    var session: String
+    @Argument(
+        help: ArgumentHelp(
+            "A session directory, or a program recorded into PROGRAM.fathom; the newest session here if left out.",
+            valueName: "session"), completion: .session)
+    var given: String?
 
     @OptionGroup var threads: ThreadOptions
     @OptionGroup var symbols: SymbolOptions
 
     /// Opens the session; see ``openSession(_:)``.
-    func open() throws -> Session { try openSession(session) }
+    func open() throws -> Session { try openSession(given ?? newestSession()) }
 
     /// The session as it is asked for. Bad usage is reported before a bad session.
     ///
@@ -47,6 +50,15 @@ extension QueryOptions {
         filter = try filters?.treeFilter() ?? TreeFilter()
         rawNames = filters?.rawNames ?? false
     }
+}
+
+/// The session in the working directory that was begun last, which is said. That there is none is bad usage.
+func newestSession() throws -> String {
+    guard let newest = SessionFiles.newest(in: ".") else {
+        throw ValidationError("name a session: there is none in this directory (fathom record -- COMMAND makes one)")
+    }
+    Diagnostics.say("reading \(newest), the newest session here")
+    return newest
 }
 
 /// Opens a session.

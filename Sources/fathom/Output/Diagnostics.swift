@@ -1,17 +1,37 @@
 internal import ArgumentParser
 internal import Glibc
+internal import TraceFile
 internal import TraceQuery
 internal import TraceText
 
 /// What is said on standard error: `fathom: error: …` when that is why the command ends, `fathom: warning: …` when what
 /// is shown may not be all, and `fathom: …` of how it went and what comes next.
 enum Diagnostics {
-    /// Says one line.
-    static func say(_ text: String) { put("fathom: \(text.visible)\n") }
+    /// Says one line; on a terminal, in as many as it takes, broken between words.
+    static func say(_ text: String) {
+        let line = "fathom: \(text.visible)"
+        let width = isatty(STDERR_FILENO) == 1 ? Screen.size(of: STDERR_FILENO)?.columns : nil
+        let shown = (width.map { line.wrapped(to: $0) } ?? line) + "\n"
+        if StandardOutput.isPaged { held += shown } else { put(shown) }
+    }
+
+    /// What was said while a pager had the terminal.
+    nonisolated(unsafe) private static var held = ""
+
+    static func sayHeld() {
+        put(held)
+        held = ""
+    }
 
     static func warn(_ text: String) { say("warning: \(text)") }
 
     static func warn(_ warnings: [String]) { warnings.forEach(warn) }
+
+    /// Says what a recording lacks that was shown, and whether it still grows.
+    static func warn(_ warnings: [String], of session: Session) {
+        warn(warnings)
+        if session.isRecording { say("\(session.path) is still being recorded: this is what it holds so far") }
+    }
 
     /// Says on a terminal how far reading is, and at once what is wrong.
     static func listener() -> QueryListener {

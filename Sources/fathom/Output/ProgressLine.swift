@@ -26,7 +26,7 @@ struct ProgressLine {
 
     /// - Parameter part: what is done of the task, 0...1.
     mutating func show(_ part: Double) {
-        guard isTerminal, !ProgressLine.isOver else { return }
+        guard isTerminal, !ProgressLine.isOver, !StandardOutput.isPaged else { return }
         let now = ProgressLine.now()
         if part >= 1 {
             ProgressLine.clear()

@@ -6,15 +6,28 @@ enum StandardOutput {
     /// Why the last write failed; 0 when none did.
     nonisolated(unsafe) private static var failure: Int32 = 0
 
+    /// The pager that shows it, once there is something to show.
+    nonisolated(unsafe) private static var pager: Pager?
+
+    /// Whether the terminal is the pager's, and nothing else is to be written to it.
+    static var isPaged: Bool { pager != nil }
+
     /// A writer onto standard output. It closes when a write fails; ``finish(_:)`` tells why.
-    static func writer() -> ByteWriter {
+    ///
+    /// - Parameter isPaged: a pager shows it. It starts with the first bytes, so that what is wrong before is said plainly.
+    static func writer(isPaged: Bool = false) -> ByteWriter {
         signal(SIGPIPE, SIG_IGN)
         let isTerminal = isatty(STDOUT_FILENO) == 1
+        var isPaged = isPaged
         return ByteWriter { bytes in
             if isTerminal { ProgressLine.giveWay() }
+            if isPaged {
+                isPaged = false
+                pager = Pager.start()
+            }
             var rest = bytes
             while let start = rest.baseAddress, !rest.isEmpty {
-                let written = write(STDOUT_FILENO, start, rest.count)
+                let written = write(pager?.input ?? STDOUT_FILENO, start, rest.count)
                 if written < 0, errno == EINTR { continue }
                 guard written > 0 else {
                     failure = written < 0 ? errno : EIO
@@ -26,16 +39,18 @@ enum StandardOutput {
         }
     }
 
-    /// Writes what is left. That nobody reads any more is no failure.
+    /// Writes what is left, and waits until the reader has left the pager. That nobody reads any more is no failure.
     static func finish(_ writer: ByteWriter) throws {
         writer.flush()
+        leavePager()
         guard failure != 0, failure != EPIPE else { return }
         throw Diagnostics.fail("standard output: \(String(cString: strerror(failure)))", .failed)
     }
 
-    /// Whether marks may be coloured (https://no-color.org).
-    static var hasColour: Bool {
-        let noColour = getenv("NO_COLOR")
-        return isatty(STDOUT_FILENO) == 1 && (noColour == nil || noColour!.pointee == 0)
+    /// Waits until the reader has left the pager; then says what was to be said meanwhile.
+    static func leavePager() {
+        pager?.finish()
+        pager = nil
+        Diagnostics.sayHeld()
     }
 }

@@ -54,7 +54,7 @@ import Testing
         #expect(lines.filter { chain.contains($0) }.count == 25)
         #expect(lines.count == 2 + 10 + 30)
         #expect(try fathom(["info", "--tree", "--no-fold"]).count == 1 + 1 + 10 + 10 + 30)
-        #expect(try fathom(["info", "--tree", "--limit", "1"]).last == "… 50 more processes")
+        #expect(try fathom(["info", "--tree", "--limit", "1"]).last == "… 50 more processes, --limit 0 shows all")
         let short = try fathom(["info", "--tree", "-t", "100s"])
         #expect(short.count == 2 && short[1].contains("… 51 processes, "))
         #expect(try Fathom.run(["info", session, "--limit", "3"]).status == 64)

@@ -1,0 +1,98 @@
+internal import TraceAnalysis
+internal import TraceText
+
+/// How the text of a report is laid out for who reads it. As it is made, it is for files and pipes: lines of any length, paths as
+/// they were recorded, no colours.
+public struct TextLayout: Sendable {
+    /// The columns of a line; nil for any number.
+    public var width: Int?
+    /// Whether headings and numbers stand out by terminal escapes.
+    public var isColoured = false
+    /// The directory that paths are shown relative to, if they lie below it; nil to show them as they were recorded.
+    public var directory: String?
+
+    public init() {}
+
+    // MARK: Styles
+
+    func style(_ style: TextStyle?) -> TextStyle? { isColoured ? style : nil }
+
+    /// How a time stands out that is a part of `whole`.
+    func heat(_ time: UInt64, of whole: UInt64) -> TextStyle? {
+        guard isColoured, whole > 0 else { return nil }
+        let share = Double(time) / Double(whole)
+        return share >= 0.1 ? .red : share >= 0.02 ? .yellow : nil
+    }
+
+    // MARK: Columns
+
+    /// Names get this many columns before numbers do.
+    static let leastName = 24
+
+    /// Those of a table's `columns` that leave room for names behind them.
+    ///
+    /// - Parameters:
+    ///   - columns: all, in order.
+    ///   - dropping: which of them may be left out, the first one first.
+    ///   - names: the columns that the longest name takes, with what stands behind it. It gets at most half of a line by this.
+    ///   - columnWidth: the columns that a column takes.
+    func chosen<Column: Equatable>(
+        of columns: [Column], dropping: [Column], names: Int, width columnWidth: (Column) -> Int
+    ) -> [Column] {
+        guard let width else { return columns }
+        let wanted = min(names, max(TextLayout.leastName, width * 9 / 20))
+        var kept = columns
+        for column in dropping where width - kept.reduce(2, { $0 + columnWidth($1) }) < wanted {
+            kept.removeAll { $0 == column }
+        }
+        return kept
+    }
+
+    // MARK: Names
+
+    /// The deepest level that is indented behind `columns` of numbers. It is no deeper than what people can follow by eye, and
+    /// leaves room for names.
+    func indentedLevels(behind columns: Int) -> Int {
+        width.map { min(max($0 - columns - TextLayout.leastName, 0) / 2, TextLayout.deepestIndented) }
+            ?? TextLayout.deepestIndented
+    }
+
+    static let deepestIndented = 64
+
+    /// A name, and what follows it, with room behind `columns` that are taken: the fullest of `tails` that leaves room for the
+    /// whole name. Where none does, nothing follows, and the name lacks its middle.
+    ///
+    /// - Parameter tails: the fullest first.
+    func fit(_ name: String, _ tails: [String] = [], behind columns: Int) -> (name: String, tail: String) {
+        guard let width else { return (name, tails.first ?? "") }
+        let room = width - columns - name.columns
+        if let tail = tails.first(where: { $0.columns <= room }) { return (name, tail) }
+        return (name.shortened(to: max(width - columns, 1)), "")
+    }
+
+    /// Where a function is: its module's name, file and line, the fullest text first.
+    func places(of function: ResolvedFunction) -> [String] {
+        guard let module = function.module else { return [] }
+        let program = "  " + PathText.name(module)
+        guard let file = function.file else { return [program] }
+        let path = path(file)
+        let texts = ["\(program)  \(path)", "\(program)  \(PathText.name(path))", "  \(PathText.name(path))"]
+        return texts.prefix(width == nil ? 1 : texts.count).map { "\($0):\(max(function.line, 0))" }
+    }
+
+    // MARK: Paths and sentences
+
+    /// Says that there are more rows, lines, or what they are of.
+    static func more(_ count: Int, _ noun: String? = nil) -> String {
+        "… \(CountText.grouped(UInt64(count))) more\(noun.map { " \($0)" } ?? ""), --limit 0 shows all\n"
+    }
+
+    /// A path as it is shown.
+    func path(_ path: String) -> String { directory.map { PathText.relative(path, to: $0) } ?? path }
+
+    /// A sentence below a report, which ends in a new line. It may be in lines for those who have room for them.
+    func sentence(_ text: String) -> String {
+        guard let width else { return text }
+        return text.split(separator: "\n").joined(separator: " ").wrapped(to: width) + "\n"
+    }
+}

@@ -1,0 +1,76 @@
+internal import Glibc
+
+/// The program that shows long output page by page, chosen and called as git does it: FATHOM_PAGER, PAGER or `less`, by the
+/// shell. Empty, or `cat`, is none.
+struct Pager {
+    /// What it reads.
+    let input: Int32
+    private let process: pid_t
+
+    /// The pager that is running, for the handler of signals; 0 for none.
+    nonisolated(unsafe) private static var running: pid_t = 0
+
+    /// Starts it.
+    ///
+    /// - Returns: nil when there is none, or when it cannot be started.
+    static func start() -> Pager? {
+        guard let command = command else { return nil }
+        // What git sets: to end when everything is on the screen, to show colours, and to leave the screen as it is.
+        setenv("LESS", "FRX", 0)
+        setenv("LV", "-c", 0)
+        // What is shown is UTF-8, whatever the locale.
+        setenv("LESSCHARSET", "utf-8", 0)
+        var ends: [Int32] = [-1, -1]
+        guard pipe(&ends) == 0 else { return nil }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        defer { close(ends[0]) }
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_adddup2(&actions, ends[0], STDIN_FILENO)
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        sigaddset(&signals, SIGPIPE)
+        posix_spawnattr_setsigdefault(&attributes, &signals)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF))
+        var words: [UnsafeMutablePointer<CChar>?] = [strdup("sh"), strdup("-c"), strdup(command), nil]
+        defer { for word in words { free(word) } }
+        var process = pid_t()
+        guard posix_spawn(&process, "/bin/sh", &actions, &attributes, &words, environ) == 0 else {
+            close(ends[1])
+            return nil
+        }
+        running = process
+        // Ctrl-C is for the pager as long as it is there.
+        signal(SIGINT) { number in
+            guard waitpid(Pager.running, nil, WNOHANG) != 0 else { return }
+            signal(number, SIG_DFL)
+            raise(number)
+        }
+        return Pager(input: ends[1], process: process)
+    }
+
+    /// Ends its input, and waits until the reader has left it.
+    func finish() {
+        close(input)
+        while waitpid(process, nil, 0) < 0, errno == EINTR {}
+        signal(SIGINT, SIG_DFL)
+        Pager.running = 0
+    }
+
+    private static var command: String? {
+        if let chosen = getenv("FATHOM_PAGER") ?? getenv("PAGER") {
+            let command = String(cString: chosen)
+            return command.isEmpty || command == "cat" ? nil : command
+        }
+        return isInstalled("less") ? "less" : nil
+    }
+
+    private static func isInstalled(_ program: String) -> Bool {
+        let path = getenv("PATH").map { String(cString: $0) } ?? "/usr/bin:/bin"
+        return path.split(separator: ":").contains { access("\($0)/\(program)", X_OK) == 0 }
+    }
+}

@@ -1,0 +1,67 @@
+internal import Glibc
+internal import TraceReports
+internal import TraceText
+
+/// What a command's result is shown on. A terminal has a width that lines are made for, a height that tables are made for,
+/// colours, and a pager. Files and pipes get everything whole.
+struct Screen {
+    let layout: TextLayout
+    private let height: Int?
+    private let isPaged: Bool
+
+    /// - Parameter isText: whether the result is text for people, and not JSON or the like, which is never fitted.
+    init(_ options: ScreenOptions, isText: Bool = true) {
+        let isTerminal = isatty(STDOUT_FILENO) == 1
+        let isDumb = Screen.variable("TERM") == "dumb"
+        var layout = TextLayout()
+        layout.isColoured =
+            switch options.colours {
+            case .always: isText
+            case .never: false
+            // https://no-color.org
+            case .auto: isText && isTerminal && !isDumb && (Screen.variable("NO_COLOR") ?? "").isEmpty
+            }
+        let size = isTerminal ? Screen.size(of: STDOUT_FILENO) : nil
+        if isText, isTerminal {
+            layout.width = size?.columns
+            layout.directory = Screen.workingDirectory
+        }
+        self.layout = layout
+        height = isText ? size?.rows : nil
+        isPaged = isTerminal && !isDumb && !options.noPager
+    }
+
+    /// The number of rows to show of a table.
+    ///
+    /// - Parameter limit: what was asked for; 0 is all. Nil is what fits a terminal, with what stands above and below it, and
+    ///   elsewhere all.
+    func rows(_ limit: Int?) -> Int {
+        guard let limit else { return height.map { max($0 - Screen.rowsBesides, Screen.leastRows) } ?? .max }
+        return limit == 0 ? .max : limit
+    }
+
+    /// A heading, what is summed up, what marks mean, and the shell's prompt.
+    private static let rowsBesides = 7
+    private static let leastRows = 10
+
+    /// A writer of what is to be shown; see ``StandardOutput/finish(_:)``.
+    func writer() -> ByteWriter {
+        let writer = StandardOutput.writer(isPaged: isPaged)
+        return layout.width.map { .cuttingLines(to: $0, writer) } ?? writer
+    }
+
+    /// The columns and rows of a terminal; nil when it does not tell.
+    static func size(of descriptor: Int32) -> (columns: Int, rows: Int)? {
+        var size = winsize()
+        guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else { return nil }
+        return (Int(size.ws_col), Int(size.ws_row))
+    }
+
+    private static func variable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
+
+    private static var workingDirectory: String? {
+        guard let path = getcwd(nil, 0) else { return nil }
+        defer { free(path) }
+        return String(validatingCString: path)
+    }
+}

@@ -1,0 +1,246 @@
+internal import Glibc
+import TestSupport
+import Testing
+
+/// What is shown on a terminal fits it, and is paged; what goes elsewhere is whole.
+@Suite struct TerminalTests {
+    private static let sizes = [(80, 24), (120, 40), (200, 60)]
+
+    /// Long names in a deep directory.
+    private static let source = """
+        #include <map>
+        #include <string>
+        #include <vector>
+        namespace project::parsing {
+        struct Token { std::string text; std::map<int, std::vector<std::string>> alternatives; };
+        template <class Element, class Allocator> struct Parser {
+            __attribute__((noinline)) int parse_expression(Element const &element, std::map<int, std::vector<std::string>> const &names, int depth) {
+                return depth == 0 ? int(element.text.size() + names.size()) : parse_expression(element, names, depth - 1) + 1;
+            }
+        };
+        }
+        template <int N> __attribute__((noinline)) int step(int i) { return i + N; }
+        template <int N> __attribute__((noinline)) int steps(int i) {
+            if constexpr (N > 0) return step<N>(i) + steps<N - 1>(i + 1); else return i;
+        }
+        int main(int argc, char **argv) {
+            project::parsing::Parser<project::parsing::Token, std::vector<project::parsing::Token>> parser;
+            int sum = steps<40>(argc);
+            for (int i = 0; i < 60; i++) sum += parser.parse_expression({argv[0], {}}, {}, i % 30);
+            return sum == 0;
+        }
+        """
+
+    private let directory: TemporaryDirectory
+    private let program: String
+    private var session: String { directory.file("a.fathom") }
+
+    init() throws {
+        directory = try TemporaryDirectory("screens")
+        program = try Toolchain.compile(
+            sources: ["a_rather_long_file_name.cpp": Self.source], compiler: .clangxx,
+            flags: ["-std=c++20", "-g", "-O1", "-finstrument-functions"],
+            output: directory.file("program"))
+        for name in ["a", "b", "c", "d"] {
+            #expect(try Fathom.record([program], into: directory.file("\(name).fathom")).status == 0)
+        }
+    }
+
+    /// Runs a command line of `fathom`, in the directory of the sessions.
+    private func terminal(
+        _ command: String, _ size: (columns: Int, rows: Int) = (80, 24), environment: [String: String] = [:]
+    ) throws -> Terminal {
+        try Terminal(
+            columns: size.columns, rows: size.rows, environment: environment,
+            "cd '\(directory.path)'; fathom() { '\(Fathom.executable)' \"$@\"; }; \(command)")
+    }
+
+    @Test(arguments: sizes) func nothingWraps(_ columns: Int, _ rows: Int) throws {
+        let commands = [
+            "report a.fathom", "report a.fathom --limit 0", "report a.fathom --by path", "report a.fathom --by file",
+            "report a.fathom --by module", "report a.fathom --by thread", "report a.fathom --by process",
+            "report a.fathom --callers 'step*' --sort p90", "graph a.fathom", "graph a.fathom 'step<4>'",
+            "tree a.fathom", "tree a.fathom --lines --call-sites", "tree a.fathom --sort time --limit 9",
+            "tree a.fathom -t 1s",
+            "diff a.fathom b.fathom", "diff a.fathom b.fathom --all",
+            "diff a.fathom b.fathom -- c.fathom d.fathom --all",
+            "diff a.fathom b.fathom -- c.fathom d.fathom --by path --all", "info a.fathom --modules",
+            "info a.fathom --tree",
+            "info program", "dump a.fathom", "tune a.fathom", "tree none.fathom", "report a.fathom -F nothing",
+            "record -o e.fathom -- ./program",
+        ]
+        let script = commands.map { "echo '== \($0)'; fathom \($0) --no-pager" }.joined(separator: "\n")
+            .replacingOccurrences("-- ./program --no-pager", "-- ./program")
+        let terminal = try terminal(script, (columns, rows))
+        _ = try terminal.status()
+        let (all, unbroken) = (try terminal.all(), try terminal.unbroken())
+        #expect(all.count { $0.hasPrefix("== ") } == commands.count)
+        if all.count != unbroken.count {
+            let wrapped = unbroken.filter { line in !all.contains { $0 == line.dropLast { $0 == " " } } }
+            Issue.record("\(wrapped)")
+        }
+        #expect(all.count > 200)
+        // A table is no longer than the screen, unless all of it is asked for.
+        let parts = all.split { $0.hasPrefix("== ") }
+        #expect(parts[0].count < rows && parts[0].contains { $0.hasSuffix("more, --limit 0 shows all") })
+        #expect(parts[1].count > 80 && !parts[1].contains { $0.hasSuffix("shows all") })
+    }
+
+    @Test func pathsAreAsTheReaderNamesThem() throws {
+        let terminal = try terminal("fathom report a.fathom --by file --no-pager", (120, 24))
+        #expect(try terminal.status() == 0)
+        #expect(try terminal.screen().contains { $0.hasSuffix("  a_rather_long_file_name.cpp") })
+        #expect(try Fathom.run(["report", session, "--by", "file"]).stdout.contains("  \(directory.path)/a_rather"))
+    }
+
+    // MARK: Pager
+
+    @Test func longOutputIsPaged() throws {
+        let terminal = try terminal("fathom tree a.fathom")
+        try terminal.wait { $0.count == 24 && $0.last == ":" }
+        #expect(try terminal.screen()[0].hasPrefix("process "))
+        // Ctrl-C is for the pager.
+        try terminal.type("C-c")
+        try terminal.type("Space")
+        try terminal.wait { $0.last == ":" && !$0[0].hasPrefix("process ") }
+        try terminal.type("q")
+        #expect(try terminal.status() == 0)
+        #expect(!(try terminal.all().contains { $0.hasPrefix("fathom:") }))
+    }
+
+    @Test func shortOutputStays() throws {
+        let terminal = try terminal("fathom report a.fathom")
+        #expect(try terminal.status() == 0)
+        #expect(try terminal.screen()[0].contains("calls"))
+    }
+
+    /// A reader who leaves ends what is written, without a word.
+    @Test func leavingThePagerEndsIt() throws {
+        let terminal = try terminal(
+            "for i in 1 2 3 4 5 6 7 8; do fathom dump a.fathom; done 2>errors; cat errors", (80, 24),
+            environment: ["PAGER": "head -n 1"])
+        #expect(try terminal.status() == 0)
+        let lines = try terminal.screen()
+        #expect(lines.count == 8 && lines.allSatisfy { $0.hasPrefix("process ") }, "\(lines)")
+    }
+
+    @Test(arguments: [
+        (["PAGER": "sed s/^/paged:/"], "", true), (["PAGER": "false", "FATHOM_PAGER": "sed s/^/paged:/"], "", true),
+        (["FATHOM_PAGER": "sed s/^/paged:/"], "--no-pager", false), (["PAGER": "sed s/^/paged:/"], "| cat", false),
+        (["PAGER": "sed s/^/paged:/", "FATHOM_PAGER": ""], "", false), (["PAGER": "cat"], "", false),
+        (["PAGER": "sed s/^/paged:/"], "--format json", true),
+    ])
+    func pagerOfChoice(_ environment: [String: String], _ options: String, _ isPaged: Bool) throws {
+        let terminal = try terminal("fathom report a.fathom \(options)", environment: environment)
+        #expect(try terminal.status() == 0)
+        let lines = try terminal.screen()
+        #expect(lines.count > 5 && lines.allSatisfy { $0.hasPrefix("paged:") == isPaged }, "\(lines)")
+    }
+
+    /// What is wrong is said on the terminal itself, before a pager or after it.
+    @Test func errorsAreNotPaged() throws {
+        let terminal = try terminal(
+            "fathom tree none.fathom; fathom tree a.fathom -F nothing; fathom diff a.fathom b.fathom --fail-on 'calls>0'",
+            environment: ["PAGER": "sed s/^/paged:/"])
+        _ = try terminal.status()
+        let lines = try terminal.screen()
+        #expect(lines[0].hasPrefix("fathom: ") && lines[0].contains("No such file or directory"), "\(lines)")
+        #expect(lines[1] == "fathom: no calls are left by the filters", "\(lines)")
+        #expect(lines[2].hasPrefix("paged:whole: "), "\(lines)")
+        #expect(lines.last?.hasPrefix("fathom: warning: compared one run with one") == true, "\(lines)")
+    }
+
+    // MARK: Colours
+
+    @Test func coloursAreForTerminals() throws {
+        func isColoured(_ options: String, _ environment: [String: String] = [:]) throws -> Bool {
+            let terminal = try terminal("fathom report a.fathom --no-pager \(options)", environment: environment)
+            #expect(try terminal.status() == 0)
+            return try terminal.coloured().contains("\u{1b}[1m")
+        }
+        #expect(try isColoured(""))
+        #expect(try !isColoured("", ["NO_COLOR": "1"]))
+        #expect(try isColoured("", ["NO_COLOR": ""]))
+        #expect(try isColoured("--color always", ["NO_COLOR": "1"]))
+        #expect(try !isColoured("--color never"))
+        #expect(try !isColoured("--colour never"))
+        #expect(try !isColoured("| cat"))
+        #expect(try isColoured("--color always | cat"))
+    }
+
+    @Test func dataIsNeverColoured() throws {
+        for command in [
+            ["report", "--format", "json"], ["report", "--format", "csv"], ["tree", "--format", "json"],
+            ["graph", "--format", "json"], ["info", "--format", "json"],
+        ] {
+            let output = try Fathom.run([command[0], session] + command[1...] + ["--color", "always"])
+            #expect(output.status == 0 && !output.stdout.contains("\u{1b}"), "\(command)")
+        }
+    }
+
+    // MARK: Sessions
+
+    @Test func theNewestSessionIsTaken() throws {
+        for command in [["tree"], ["report"], ["graph"], ["info"], ["dump"]] {
+            let output = try Fathom.run(command, workingDirectory: directory.path)
+            #expect(output.status == 0)
+            #expect(output.stderr == "fathom: reading d.fathom, the newest session here\n")
+            #expect(output.stdout == (try Fathom.run(command + ["d.fathom"], workingDirectory: directory.path)).stdout)
+        }
+        // A session that is read, or whose sums are kept, is none the newer for it; what has a session's name only is none.
+        try writeFile([], to: session + "/aggregate")
+        try run("mkdir", [directory.file("z.fathom")])
+        #expect(try Fathom.run(["tree"], workingDirectory: directory.path).stderr.contains("reading d.fathom"))
+        let none = try Fathom.run(["tree"], workingDirectory: try directory.makeDirectory("empty"))
+        #expect(none.status == 64 && none.stderr.contains("there is none in this directory"), "\(none.stderr)")
+    }
+
+    @Test func aGrowingRecordingIsSaidToBeOne() throws {
+        let binary = try Binaries.instrumented("busy.c", .gccO2)
+        let growing = directory.file("growing.fathom")
+        let recorder = try BackgroundProcess([
+            Fathom.executable, "record", "-o", growing, "--quiet", "--", binary, "1", "100000",
+        ])
+        defer {
+            recorder.signal(SIGTERM)
+            recorder.wait()
+        }
+        #expect(waitUntil { ((try? Dump(growing).counts()["leaf"]) ?? 0) > 0 })
+        for command in ["report", "graph", "tree"] {
+            let output = try Fathom.run([command, growing, "--limit", "3"])
+            #expect(
+                output.stderr.hasSuffix("fathom: \(growing) is still being recorded: this is what it holds so far\n"))
+        }
+        #expect(!(try Fathom.run(["report", session]).stderr.contains("still")))
+    }
+
+    @Test func nothingIsNextAfterNoCalls() throws {
+        let empty = try Toolchain.compile(
+            sources: [
+                "empty.c": """
+                int never(void) { return 1; }
+                __attribute__((no_instrument_function)) int main(int count, char **arguments) {
+                    return count > 1 && arguments ? never() : 0;
+                }
+                """
+            ], compiler: .gcc, flags: ["-finstrument-functions"], output: directory.file("empty-program"))
+        let none = try Fathom.record([empty], into: directory.file("empty.fathom"), options: [])
+        #expect(none.stderr.contains("no instrumented function was called") && !none.stderr.contains("next:"))
+        let some = try Fathom.record([program], into: directory.file("some.fathom"), options: [])
+        #expect(some.stderr.hasSuffix("next: fathom tree \(directory.file("some.fathom"))\n"))
+    }
+}
+
+extension String {
+    fileprivate func replacingOccurrences(_ old: String, _ new: String) -> String {
+        split(separator: old, omittingEmptySubsequences: false).joined(separator: new)
+    }
+}
+
+extension String {
+    fileprivate func dropLast(_ isDropped: (Character) -> Bool) -> Substring {
+        var rest = self[...]
+        while let last = rest.last, isDropped(last) { rest.removeLast() }
+        return rest
+    }
+}
