@@ -31,19 +31,32 @@ import Testing
         }
         """
 
+    /// The program and its recordings `a` to `d`, made once.
+    private struct Recordings {
+        let directory: TemporaryDirectory
+        let program: String
+
+        init() throws {
+            directory = try TemporaryDirectory("screens")
+            program = try Toolchain.compile(
+                sources: ["a_rather_long_file_name.cpp": TerminalTests.source], compiler: .clangxx,
+                flags: ["-std=c++20", "-g", "-O1", "-finstrument-functions"],
+                output: directory.file("program"))
+            for name in ["a", "b", "c", "d"] {
+                #expect(try Fathom.record([program], into: directory.file("\(name).fathom")).status == 0)
+            }
+        }
+
+        nonisolated(unsafe) static let shared = Result { try Recordings() }
+    }
+
     private let directory: TemporaryDirectory
     private let program: String
     private var session: String { directory.file("a.fathom") }
 
     init() throws {
-        directory = try TemporaryDirectory("screens")
-        program = try Toolchain.compile(
-            sources: ["a_rather_long_file_name.cpp": Self.source], compiler: .clangxx,
-            flags: ["-std=c++20", "-g", "-O1", "-finstrument-functions"],
-            output: directory.file("program"))
-        for name in ["a", "b", "c", "d"] {
-            #expect(try Fathom.record([program], into: directory.file("\(name).fathom")).status == 0)
-        }
+        let recordings = try Recordings.shared.get()
+        (directory, program) = (recordings.directory, recordings.program)
     }
 
     /// Runs a command line of `fathom`, in the directory of the sessions.
@@ -67,7 +80,7 @@ import Testing
             "diff a.fathom b.fathom -- c.fathom d.fathom --by path --all", "info a.fathom --modules",
             "info a.fathom --tree",
             "info program", "dump a.fathom", "tune a.fathom", "tree none.fathom", "report a.fathom -F nothing",
-            "record -o e.fathom -- ./program",
+            "record -o e\(columns).fathom -- ./program",
         ]
         let script = commands.map { "echo '== \($0)'; fathom \($0) --no-pager" }.joined(separator: "\n")
             .replacingOccurrences("-- ./program --no-pager", "-- ./program")
@@ -133,7 +146,7 @@ import Testing
     func pagerOfChoice(_ environment: [String: String], _ options: String, _ isPaged: Bool) throws {
         let terminal = try terminal("fathom report a.fathom \(options)", environment: environment)
         #expect(try terminal.status() == 0)
-        let lines = try terminal.screen()
+        let lines = try terminal.unbroken()
         #expect(lines.count > 5 && lines.allSatisfy { $0.hasPrefix("paged:") == isPaged }, "\(lines)")
     }
 
@@ -143,7 +156,7 @@ import Testing
             "fathom tree none.fathom; fathom tree a.fathom -F nothing; fathom diff a.fathom b.fathom --fail-on 'calls>0'",
             environment: ["PAGER": "sed s/^/paged:/"])
         _ = try terminal.status()
-        let lines = try terminal.screen()
+        let lines = try terminal.all()
         #expect(lines[0].hasPrefix("fathom: ") && lines[0].contains("No such file or directory"), "\(lines)")
         #expect(lines[1] == "fathom: no calls are left by the filters", "\(lines)")
         #expect(lines[2].hasPrefix("paged:whole: "), "\(lines)")
@@ -154,7 +167,8 @@ import Testing
 
     @Test func coloursAreForTerminals() throws {
         func isColoured(_ options: String, _ environment: [String: String] = [:]) throws -> Bool {
-            let terminal = try terminal("fathom report a.fathom --no-pager \(options)", environment: environment)
+            let terminal = try terminal(
+                "fathom report a.fathom --limit 5 --no-pager \(options)", environment: environment)
             #expect(try terminal.status() == 0)
             return try terminal.coloured().contains("\u{1b}[1m")
         }
@@ -181,6 +195,11 @@ import Testing
     // MARK: Sessions
 
     @Test func theNewestSessionIsTaken() throws {
+        let others = self.directory
+        let directory = try TemporaryDirectory("newest")
+        for name in ["d", "a", "c"] {
+            try run("cp", ["-a", others.file("\(name).fathom"), directory.path])
+        }
         for command in [["tree"], ["report"], ["graph"], ["info"], ["dump"]] {
             let output = try Fathom.run(command, workingDirectory: directory.path)
             #expect(output.status == 0)
@@ -188,7 +207,7 @@ import Testing
             #expect(output.stdout == (try Fathom.run(command + ["d.fathom"], workingDirectory: directory.path)).stdout)
         }
         // A session that is read, or whose sums are kept, is none the newer for it; what has a session's name only is none.
-        try writeFile([], to: session + "/aggregate")
+        try writeFile([], to: directory.file("a.fathom/aggregate"))
         try run("mkdir", [directory.file("z.fathom")])
         #expect(try Fathom.run(["tree"], workingDirectory: directory.path).stderr.contains("reading d.fathom"))
         let none = try Fathom.run(["tree"], workingDirectory: try directory.makeDirectory("empty"))
@@ -197,6 +216,7 @@ import Testing
 
     @Test func aGrowingRecordingIsSaidToBeOne() throws {
         let binary = try Binaries.instrumented("busy.c", .gccO2)
+        let directory = try TemporaryDirectory("growing")
         let growing = directory.file("growing.fathom")
         let recorder = try BackgroundProcess([
             Fathom.executable, "record", "-o", growing, "--quiet", "--", binary, "1", "100000",
@@ -215,6 +235,7 @@ import Testing
     }
 
     @Test func nothingIsNextAfterNoCalls() throws {
+        let directory = try TemporaryDirectory("calls")
         let empty = try Toolchain.compile(
             sources: [
                 "empty.c": """

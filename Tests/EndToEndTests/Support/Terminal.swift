@@ -12,7 +12,9 @@ final class Terminal {
         try writeFile(
             Array("set -g status off\nset -g history-limit 100000\nset -g default-terminal screen-256color\n".utf8),
             to: directory.file("tmux.conf"))
-        let script = "\(command)\nprintf '%s' $? >'\(directory.file("status"))'\nexec sleep 600\n"
+        let (ending, status) = (directory.file("ending"), directory.file("status"))
+        // The shell outlives a Ctrl-C that is for what it runs.
+        let script = "trap : INT\n\(command)\nprintf '%s' $? >'\(ending)'\nmv '\(ending)' '\(status)'\nexec sleep 600\n"
         try writeFile(Array(script.utf8), to: directory.file("script"))
         // What the tests' own surroundings say about colours and pagers does not count.
         let unset = ["NO_COLOR", "PAGER", "FATHOM_PAGER", "LESS", "TMUX", "COLUMNS", "LINES"].flatMap { ["-u", $0] }
