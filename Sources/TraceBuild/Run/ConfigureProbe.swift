@@ -13,8 +13,11 @@ enum ConfigureProbe {
     ///   - directory: where the compiler runs.
     ///   - output: absolute path of the directory that the result goes to.
     static func isOne(source: String, in directory: String, output: String) -> Bool {
-        // autoconf gives its programs this name.
-        if lastComponent(source).hasPrefix("conftest.") { return true }
+        // autoconf gives its programs this name, and Meson this one, in a temporary directory of Python's.
+        let name = lastComponent(source)
+        if name.hasPrefix("conftest.") { return true }
+        let parent = lastComponent(String(source.dropLast(name.utf8.count + 1)))
+        if name.hasPrefix("testfile."), parent.hasPrefix("tmp") { return true }
         return [source, directory + "/", output + "/"].contains { path in places.contains { path.contains($0) } }
     }
 }
