@@ -82,7 +82,7 @@ import Testing
             "info program", "dump a.fathom", "tune a.fathom", "tree none.fathom", "report a.fathom -F nothing",
             "record -o e\(columns).fathom -- ./program",
         ]
-        let script = commands.map { "echo '== \($0)'; fathom \($0) --no-pager" }.joined(separator: "\n")
+        let script = commands.map { "echo \"== \($0)\"; fathom \($0) --no-pager" }.joined(separator: "\n")
             .replacingOccurrences("-- ./program --no-pager", "-- ./program")
         let terminal = try terminal(script, (columns, rows))
         _ = try terminal.status()
