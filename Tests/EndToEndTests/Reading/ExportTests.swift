@@ -325,7 +325,8 @@ import Testing
             from decimal import Decimal
             data = json.load(open(sys.argv[1]), parse_float=Decimal)
             tables, sums = data['shared'], {}
-            names, stacks = tables['stringArray'], tables['stackTable']
+            stacks, strings, functions = tables['stackTable'], tables['stringArray'], tables['funcTable']
+            names = [strings[functions['name'][function]] for function in tables['frameTable']['func']]
             for thread in data['threads']:
                 samples = thread['samples']
                 assert samples['time'] == sorted(samples['time'])

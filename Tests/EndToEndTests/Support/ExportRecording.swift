@@ -127,9 +127,14 @@ struct ExportRecording: Sendable {
 func csvFields(_ line: Substring) -> [String] {
     var fields = [""]
     var isQuoted = false
+    var before: Character = ","
     for character in line {
+        defer { before = character }
         switch character {
-        case "\"": isQuoted.toggle()
+        case "\"":
+            // A quote that follows the one that seemed to end the field is part of it.
+            if !isQuoted, before == "\"" { fields[fields.count - 1].append(character) }
+            isQuoted.toggle()
         case "," where !isQuoted: fields.append("")
         default: fields[fields.count - 1].append(character)
         }
