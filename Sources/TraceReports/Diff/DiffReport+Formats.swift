@@ -165,34 +165,33 @@ extension DiffReport {
         let total = comparison.whole.total
         let change = DiffReport.percent(total.sample.relativeChange)
         let times = [total.sample.before, total.sample.after].map { String(time: DiffReport.nanoseconds($0)) }
-        let (before, after) = (comparison.runsBefore, comparison.runsAfter)
-        let runs = "mean of \(before) \(before == 1 ? "run" : "runs") → \(after) \(after == 1 ? "run" : "runs")\n"
-        let details = wholeDetails
         let start = "whole: \(times[0]) → \(times[1])  "
+        let noise =
+            comparison.isRepeated
+            ? " (\(DiffReport.interval(total.sample))), \(total.isBeyondNoise ? "beyond noise" : "within noise")" : ""
         writer.write(start)
         writer.write(in: style(of: total)) { writer.write(change) }
-        writer.write(details)
-        let columns = start.columns + change.columns + details.columns + runs.columns + 2
-        writer.write(options.layout.width.map { columns > $0 } == true ? "\n" : "; " as StaticString)
-        writer.write(runs)
+        writer.write(noise)
+        var columns = start.columns + change.columns + noise.columns
+        for (separator, detail) in wholeDetails where !detail.isEmpty {
+            let fits = options.layout.width.map { columns + separator.columns + detail.columns <= $0 } ?? true
+            columns = (fits ? columns + separator.columns : 0) + detail.columns
+            writer.write(fits ? separator : "\n")
+            writer.write(detail)
+        }
+        writer.write(byte: UInt8(ascii: "\n"))
     }
 
-    /// Whether the change of the whole is noise, and why; and how the number of calls has changed.
-    private var wholeDetails: String {
-        let total = comparison.whole.total
-        var text = ""
-        if comparison.isRepeated {
-            text += " (\(DiffReport.interval(total.sample))), \(total.isBeyondNoise ? "beyond noise" : "within noise")"
-            if let doubt = total.doubt {
-                text += ": \(doubt.reason)"
-                if let runs = total.runsNeeded { text += " (about \(runs) a side would tell)" }
-            }
-        }
-        let calls = comparison.whole.calls.sample
-        if calls.change != 0 {
-            text += "; \(DiffReport.number(calls.before)) → \(DiffReport.number(calls.after)) calls"
-        }
-        return text
+    /// Why the change of the whole is noise, how the number of calls has changed, and what was compared.
+    private var wholeDetails: [(separator: String, detail: String)] {
+        let total = comparison.whole.total, calls = comparison.whole.calls.sample
+        var doubt = total.doubt?.reason ?? ""
+        if !doubt.isEmpty, let runs = total.runsNeeded { doubt += " (about \(runs) a side would tell)" }
+        let numbers =
+            calls.change == 0 ? "" : "\(DiffReport.number(calls.before)) → \(DiffReport.number(calls.after)) calls"
+        let (before, after) = (comparison.runsBefore, comparison.runsAfter)
+        let runs = "mean of \(before) \(before == 1 ? "run" : "runs") → \(after) \(after == 1 ? "run" : "runs")"
+        return [(": ", doubt), ("; ", numbers), ("; ", runs)]
     }
 
     /// What the row says in a word: of a change that is noise, why.
