@@ -47,7 +47,7 @@ import Testing
         ("_Z3sumITpTkSt8integralJilEEiDpT_", "sum<int, long>"),
         ("_ZN3BoxIiE2asITkSt14convertible_toIT_EdEES3_v", "Box<int>::as<double>"),
         ("_ZN3BoxIiE3getEvQsr3stdE8integralIT_E", "Box<int>::get"),
-        ("_ZZ3addITkSt8integraliET_S0_ENKUliE_clEi", "add<int>::{lambda(int)#1}::operator()"),
+        ("_ZZ3addITkSt8integraliET_S0_ENKUliE_clEi", "add<int>::{lambda(int)#1}"),
         ("_Z1fITkSt8integraliTkSt8", "_Z1fITkSt8integraliTkSt8"),
     ])
     func constrained(_ linkageName: String, _ name: String) {

@@ -166,7 +166,8 @@ import Testing
     /// Timelines have the marks, and those that can the counters.
     @Test(arguments: [
         ("chrome", [#""ph":"i""#, #""name":"first token","s":"t""#, #""name":"queued","args":{"value":2.5}"#]),
-        ("firefox", ["first token", #""markers":{"length":1,"#]), ("perfetto", ["first token", "queued"]),
+        ("firefox", ["first token", #""markers":{"length":3,"#, #"{"type":"counter","value":2.5}"#]),
+        ("perfetto", ["first token", "queued"]),
     ])
     func exports(_ format: String, _ texts: [String]) throws {
         let directory = try TemporaryDirectory("control-exports")
