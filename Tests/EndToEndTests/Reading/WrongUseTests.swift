@@ -23,8 +23,8 @@ import Testing
                 unknown option --sot; did you mean --sort?
             fathom tree --depth 3 prog.fathom
                 unknown option --depth; did you mean --max-depth?
-            fathom tree --colourful prog.fathom
-                unknown option --colourful
+            fathom tree --bright prog.fathom
+                unknown option --bright
             fathom record --max-dept 3 -- ./prog
                 unknown option --max-dept; the program to record comes after --; did you mean --max-depth?
             fathom build --keep -- make
@@ -53,8 +53,8 @@ import Testing
                 -D deep: not a whole number
             fathom tree -D 99999999999 prog.fathom
                 -D 99999999999: too large a number
-            fathom tree --limit 0 prog.fathom
-                --limit is a number of lines from 1
+            fathom tree --limit=-1 prog.fathom
+                --limit is a number of lines
             fathom report prog.fathom --limit
                 --limit needs a value: <rows>
             fathom tree -F --lines prog.fathom
