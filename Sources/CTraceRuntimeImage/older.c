@@ -1,7 +1,7 @@
-// glibc 2.34 took in what had been libraries of their own, libpthread and libdl, and gave those functions a new version.
-// A library that is linked on a newer system asks for that version, and no program of an older system starts with it.
-// So the runtime asks for the oldest version, which every glibc has, and weakly: an older system's program perhaps loads
-// neither library, and needs none of this as long as it does not.
+// glibc 2.34 took in what had been libraries of their own, libpthread and libdl, and gave those functions a new
+// version. A library that is linked on a newer system asks for that version, and no program of an older system starts
+// with it. So the runtime asks for the oldest version, which every glibc has, and weakly: an older system's program
+// perhaps loads neither library, and needs none of this as long as it does not.
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -109,7 +109,8 @@ static int search_module(struct dl_phdr_info *module, size_t size, void *argumen
         const ElfW(Sym) *symbol = find(&symbols, search);
         if (symbol) search->found = (void *)(module->dlpi_addr + symbol->st_value);
         // Its value is not the function, but what chooses it.
-        if (symbol && ELF64_ST_TYPE(symbol->st_info) == STT_GNU_IFUNC) search->found = ((void *(*)(void))search->found)();
+        if (symbol && ELF64_ST_TYPE(symbol->st_info) == STT_GNU_IFUNC)
+            search->found = ((void *(*)(void))search->found)();
     }
     search->is_behind |= is_this;
     return search->found != NULL;

@@ -26,15 +26,20 @@
 #define FEATURES "0xc0000000"
 #endif
 
+// clang-format off
 #define HOOK(name, target)                                                                                             \
     __asm__(".text\n"                                                                                                  \
             ".weak " target "\n"                                                                                       \
             ".weak " name "\n"                                                                                         \
             ".hidden " name "\n"                                                                                       \
             ".type " name ", %function\n"                                                                              \
-            ".balign 16\n" name ":\n"                                                                                  \
-            ".cfi_startproc\n" JUMP_IF_THERE(target) ".cfi_endproc\n"                                                  \
+            ".balign 16\n"                                                                                             \
+            name ":\n"                                                                                                 \
+            ".cfi_startproc\n"                                                                                         \
+            JUMP_IF_THERE(target)                                                                                      \
+            ".cfi_endproc\n"                                                                                           \
             ".size " name ", . - " name "\n")
+// clang-format on
 
 HOOK("__cyg_profile_func_enter", "fathom_function_enter");
 HOOK("__cyg_profile_func_exit", "fathom_function_leave");

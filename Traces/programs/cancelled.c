@@ -1,5 +1,5 @@
-// Threads that end inside pthread_cleanup_push, by pthread_exit and by cancellation, at random depths: in C, their cleanup
-// handlers are called from frames that nothing but the C library jumps to. Keeps its own true stack (truth.h).
+// Threads that end inside pthread_cleanup_push, by pthread_exit and by cancellation, at random depths: in C, their
+// cleanup handlers are called from frames that nothing but the C library jumps to. Keeps its own true stack (truth.h).
 
 #include <pthread.h>
 
@@ -78,20 +78,11 @@ APART static void walk(int level) {
     CALL(walk);
     for (unsigned calls = 1 + pick(3); calls; calls--) {
         switch (level > 30 ? 6 : pick(6)) {
-        case 0:
-            guard(level);
-            break;
-        case 1:
-            guard_largely(level);
-            break;
-        case 2:
-            leaf(level);
-            break;
-        case 6:
-            end(level);
-            break;
-        default:
-            walk(level + 1);
+        case 0: guard(level); break;
+        case 1: guard_largely(level); break;
+        case 2: leaf(level); break;
+        case 6: end(level); break;
+        default: walk(level + 1);
         }
     }
     RETURN;

@@ -37,17 +37,18 @@ static void *worker(void *kind) {
     before();
     if (!strcmp(kind, "thread")) prctl(PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0);
     is_ready = 1;
-    while (!may_go) {}
+    while (!may_go) continue;
     after();
     return NULL;
 }
 
-#define ALLOW(name)                                                                                                    \
-    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##name, 0, 1), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
+#define ALLOW(name) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##name, 0, 1), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
 #define RULES(...)                                                                                                     \
-    {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)), ALLOW(write), ALLOW(exit),                 \
-     ALLOW(exit_group), ALLOW(futex), ALLOW(madvise), ALLOW(munmap), ALLOW(rt_sigprocmask), __VA_ARGS__                \
-     BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS)}
+    {                                                                                                                  \
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)), ALLOW(write), ALLOW(exit),              \
+            ALLOW(exit_group), ALLOW(futex), ALLOW(madvise), ALLOW(munmap), ALLOW(rt_sigprocmask),                     \
+            __VA_ARGS__ BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS)                                            \
+    }
 #define ALLOW_PRCTL BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_prctl, 0, 1), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 
 static struct sock_filter strict[] = RULES(), lenient[] = RULES(ALLOW_PRCTL);
@@ -89,7 +90,7 @@ int main(int argc, char **argv) {
     before();
     pthread_t thread;
     pthread_create(&thread, NULL, worker, kind);
-    while (!is_ready) {}
+    while (!is_ready) continue;
     prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
     if (confine(kind)) return 1;
     int sum = after();

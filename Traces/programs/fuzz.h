@@ -87,7 +87,8 @@ static void damage(struct bytes *file) {
 }
 
 // Runs a command on the session; returns its wait status, or -1 when it takes too long.
-static int run(const char *fathom, const char *command, const char *session, const char *original, const char *scratch) {
+static int run(const char *fathom, const char *command, const char *session, const char *original,
+               const char *scratch) {
     char words[256], out[4096], errors[4096], *arguments[24] = {(char *)fathom};
     int count = 1, placed = 0;
     snprintf(words, sizeof words, "%s", command);
@@ -128,16 +129,18 @@ struct tally {
     long bad, silent, told, alike;
 };
 
-// Counts what a command on a damaged `file` came to, and prints what should not be. With `may_differ` it may show something
-// else than `expected` without a word.
-static void judge(struct tally *tally, long seed, const char *command, const char *file, int status, struct bytes expected,
-                  struct bytes out, struct bytes errors, int may_differ) {
+// Counts what a command on a damaged `file` came to, and prints what should not be. With `may_differ` it may show
+// something else than `expected` without a word.
+static void judge(struct tally *tally, long seed, const char *command, const char *file, int status,
+                  struct bytes expected, struct bytes out, struct bytes errors, int may_differ) {
     int differs = out.size != expected.size || memcmp(out.start, expected.start, out.size);
     int code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
     if (status == -1 || code < 0 || (code > 2 && code != 64) || (code && !errors.size)) {
         tally->bad++;
         printf("seed %ld: %s on damaged %s: %s %d\n%.300s\n", seed, command, file,
-               status == -1 ? "took more than 20 s" : WIFEXITED(status) ? "exit status" : "signal",
+               status == -1        ? "took more than 20 s"
+               : WIFEXITED(status) ? "exit status"
+                                   : "signal",
                WIFEXITED(status) ? code : WTERMSIG(status), (char *)errors.start);
     } else if (code == 0 && errors.size == 0 && differs && !may_differ) {
         tally->silent++;

@@ -1,7 +1,7 @@
-// fuzz_kept FATHOM SESSION SCRATCH FIRST COUNT: damages the sums that are kept beside SESSION, which is large enough for them to be,
-// each time by a seed from FIRST on, and reads them with one command of FATHOM. Prints the seeds at which the command dies of a
-// signal, takes more than 20 s, ends as it should not, or shows something else than of whole sums. What is damaged is to be made
-// anew, so that differs is never right, said or not.
+// fuzz_kept FATHOM SESSION SCRATCH FIRST COUNT: damages the sums that are kept beside SESSION, which is large enough
+// for them to be, each time by a seed from FIRST on, and reads them with one command of FATHOM. Prints the seeds at
+// which the command dies of a signal, takes more than 20 s, ends as it should not, or shows something else than of
+// whole sums. What is damaged is to be made anew, so that differs is never right, said or not.
 //
 // Forged sums have checksums that hold, so that what those would stop is read; what they show may be anything then.
 #include "fuzz.h"
@@ -9,16 +9,37 @@
 #include <dirent.h>
 
 static const char *const commands[] = {
-    "report", "report --format json", "report --by path", "report --by path --format csv", "report --by file",
-    "report --by module --format json", "report --by thread", "report --by process", "report --callers path_3",
-    "report --callees path_0", "report --sort calls -D5", "report -F path_4", "report -N path_5 --by path",
-    "report -H path_6", "report --raw-names", "graph", "graph path_2", "graph path_2 --format json", "flame -o -",
-    "flame --inverted -o -", "tune", "tune --format json", "diff WHOLE", "diff WHOLE --by path", "export -o - --format folded",
+    "report",
+    "report --format json",
+    "report --by path",
+    "report --by path --format csv",
+    "report --by file",
+    "report --by module --format json",
+    "report --by thread",
+    "report --by process",
+    "report --callers path_3",
+    "report --callees path_0",
+    "report --sort calls -D5",
+    "report -F path_4",
+    "report -N path_5 --by path",
+    "report -H path_6",
+    "report --raw-names",
+    "graph",
+    "graph path_2",
+    "graph path_2 --format json",
+    "flame -o -",
+    "flame --inverted -o -",
+    "tune",
+    "tune --format json",
+    "diff WHOLE",
+    "diff WHOLE --by path",
+    "export -o - --format folded",
     "info",
 };
 #define COMMANDS (sizeof commands / sizeof *commands)
 
-// The layout in KeptSums.swift: words of 8 bytes, of which three tell of each section where it is, its size and its checksum.
+// The layout in KeptSums.swift: words of 8 bytes, of which three tell of each section where it is, its size and its
+// checksum.
 enum { SECTIONS = 5, FIRST_PLACE = 5, WORDS = FIRST_PLACE + 3 * SECTIONS + 1 };
 
 // FNV-1a over words of 8 bytes.
@@ -107,8 +128,7 @@ int main(int count, char **arguments) {
             // The log is whole: nothing that is said makes up for it.
             tally.bad++;
             printf("seed %ld: %s on damaged sums: %.300s\n", seed, commands[command], (char *)errors.start);
-        } else
-            judge(&tally, seed, commands[command], "sums", status, expected[command], out, errors, is_forged);
+        } else judge(&tally, seed, commands[command], "sums", status, expected[command], out, errors, is_forged);
         free(out.start), free(errors.start);
     }
     remove_sums(session);

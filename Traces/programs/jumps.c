@@ -30,12 +30,9 @@ APART static void jumper(void) {
     if (landing_count) {
         int target = (int)pick((unsigned)landing_count);
         switch (target % 3) {
-        case 0:
-            longjmp(landings[target], 1);
-        case 1:
-            _longjmp(landings[target], 2);
-        default:
-            siglongjmp(landings[target], 3);
+        case 0: longjmp(landings[target], 1);
+        case 1: _longjmp(landings[target], 2);
+        default: siglongjmp(landings[target], 3);
         }
     }
     RETURN;
@@ -63,17 +60,10 @@ APART static void walk(int level) {
         if (--budget < 0) break;
         switch (pick(8)) {
         case 0:
-        case 1:
-            lander(level);
-            break;
-        case 2:
-            jumper();
-            break;
-        case 3:
-            leaf(level);
-            break;
-        default:
-            walk(level + 1);
+        case 1: lander(level); break;
+        case 2: jumper(); break;
+        case 3: leaf(level); break;
+        default: walk(level + 1);
         }
     }
     RETURN;

@@ -1,5 +1,5 @@
-// Names that readers of exports may take for something else: templates that differ in their arguments alone, letters beyond
-// ASCII, words of digits, and names of 12 KB. Two threads of other names do the same.
+// Names that readers of exports may take for something else: templates that differ in their arguments alone, letters
+// beyond ASCII, words of digits, and names of 12 KB. Two threads of other names do the same.
 
 #include <pthread.h>
 

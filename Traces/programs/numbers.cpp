@@ -9,14 +9,19 @@ struct task {
         task get_return_object() { return {std::coroutine_handle<promise_type>::from_promise(*this)}; }
         std::suspend_always initial_suspend() noexcept { return {}; }
         std::suspend_always final_suspend() noexcept { return {}; }
-        std::suspend_always yield_value(int v) { value = v; return {}; }
+        std::suspend_always yield_value(int v) {
+            value = v;
+            return {};
+        }
         void return_void() {}
         void unhandled_exception() {}
     };
     std::coroutine_handle<promise_type> handle;
 };
 __attribute__((noinline)) int twice(int n) { return 2 * n; }
-task numbers(int n) { for (int i = 0; i < n; i++) co_yield twice(i); }
+task numbers(int n) {
+    for (int i = 0; i < n; i++) co_yield twice(i);
+}
 int main() {
     task t = numbers(3);
     int sum = 0;

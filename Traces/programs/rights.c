@@ -1,5 +1,5 @@
-// Becomes a daemon that gives up its rights when it has any to give up, and serves once the file that the second argument
-// names holds something, or after 20 seconds. The first argument is how many calls.
+// Becomes a daemon that gives up its rights when it has any to give up, and serves once the file that the second
+// argument names holds something, or after 20 seconds. The first argument is how many calls.
 
 #define _DEFAULT_SOURCE
 #include <grp.h>

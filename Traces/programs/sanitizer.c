@@ -96,24 +96,12 @@ static void walk(int level) {
     for (unsigned calls = pick(4); calls > 0 && left > 0; calls--) {
         left--;
         switch (level > 50 ? 0 : pick(level > 3 ? 9 : 5)) {
-        case 1:
-            grow(level);
-            break;
-        case 2:
-            land(level);
-            break;
-        case 3:
-            raise(SIGUSR1);
-            break;
-        case 4:
-            scope(level);
-            break;
-        case 5:
-            jump();
-            break;
-        default:
-            leaf();
-            break;
+        case 1: grow(level); break;
+        case 2: land(level); break;
+        case 3: raise(SIGUSR1); break;
+        case 4: scope(level); break;
+        case 5: jump(); break;
+        default: leaf(); break;
         }
     }
 }

@@ -1,4 +1,5 @@
-// stopped N: stops the recorder, which is the parent process, has two threads make N calls meanwhile, and lets it go on.
+// stopped N: stops the recorder, which is the parent process, has two threads make N calls meanwhile, and
+// lets it go on.
 
 #include <pthread.h>
 #include <signal.h>

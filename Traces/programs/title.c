@@ -1,5 +1,5 @@
-// Calls itself something else, as setproctitle does: writes over its arguments, and on over the environment behind them.
-// Its children do so, too: one early, one late, one not at all; the last gives itself its old name again.
+// Calls itself something else, as setproctitle does: writes over its arguments, and on over the environment behind
+// them. Its children do so, too: one early, one late, one not at all; the last gives itself its old name again.
 
 #define _GNU_SOURCE
 #include <string.h>

@@ -134,27 +134,14 @@ APART static void walk(int level) {
         if (--budget < 0) break;
         switch (pick(12)) {
         case 0:
-        case 1:
-            catcher(level);
-            break;
+        case 1: catcher(level); break;
         case 2:
-        case 3:
-            lander(level);
-            break;
-        case 4:
-            guarded(level);
-            break;
-        case 5:
-            thrower(level);
-            break;
-        case 6:
-            jumper(level);
-            break;
-        case 7:
-            leaf(level);
-            break;
-        default:
-            walk(level + 1);
+        case 3: lander(level); break;
+        case 4: guarded(level); break;
+        case 5: thrower(level); break;
+        case 6: jumper(level); break;
+        case 7: leaf(level); break;
+        default: walk(level + 1);
         }
     }
     RETURN;

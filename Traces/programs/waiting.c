@@ -1,4 +1,5 @@
-// Makes calls, makes the file of its first argument, waits until there is the file of its second, and makes calls again.
+// Makes calls, makes the file that its first argument names, waits until there is the file that the second names, and
+// makes calls again.
 
 #include "program.h"
 

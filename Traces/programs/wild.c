@@ -1,5 +1,5 @@
-// wild WHERE SEED: calls functions in two threads while a third writes over the session's buffers as a program with a wild
-// pointer would. WHERE: head, words, headers, payloads, all, or none. Says how many calls there were.
+// wild WHERE SEED: calls functions in two threads while a third writes over the session's buffers as a program with a
+// wild pointer would. WHERE: head, words, headers, payloads, all, or none. Says how many calls there were.
 #include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>

@@ -35,9 +35,9 @@
 #define ARRAY (256 * 1024)  // a stack inside a function's frame
 #define REGIONS 40          // signal stacks of a thread
 #define REGION (1024 * 1024)
-#define LEVELS 40         // calls a walk goes down
-#define ARRAY_LEVELS 10   // on a stack inside a frame
-#define HANDLERS 3        // signal handlers a context runs, one interrupting the other
+#define LEVELS 40        // calls a walk goes down
+#define ARRAY_LEVELS 10  // on a stack inside a frame
+#define HANDLERS 3       // signal handlers a context runs, one interrupting the other
 #define THREADS 3
 
 struct call {
@@ -204,8 +204,8 @@ QUIET static void drop_array(const char *array) {
     change_signal_stack();
 }
 
-// Control left the frame that the array was in, and the stack has come to lie there: the kernel takes this for the signal
-// stack and does not let it be changed, so get below it.
+// Control left the frame that the array was in, and the stack has come to lie there: the kernel takes this for the
+// signal stack and does not let it be changed, so get below it.
 QUIET APART static void leave_array(void) {
     char *address = (char *)__builtin_frame_address(0);
     struct region *array = &self->array;

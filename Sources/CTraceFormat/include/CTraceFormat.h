@@ -18,7 +18,7 @@
 
 #include "CTraceRecords.h"
 
-#define FATHOM_VERSION "0.1.0"  // of the project; the format has its own
+#define FATHOM_VERSION "0.1.0"     // of the project; the format has its own
 #define FATHOM_FORMAT_VERSION 2u   // of the log; readers also take 1, which has no sums in its file header
 #define FATHOM_BUFFERS_VERSION 1u  // of the buffers: what recorder and traced programs agree on
 #define FATHOM_TRACE_MAGIC 0x3143525448544146ull    // "FATHTRC1"
@@ -174,11 +174,11 @@ struct fathom_unload_item {
     uint64_t low;
 };
 
-#define FATHOM_END_EXIT 1u      // the runtime: exit or _exit was called
-#define FATHOM_END_CONFINED 3u  // the runtime: the program confined itself (seccomp, PR_SET_TSC), so recording stopped
+#define FATHOM_END_EXIT 1u         // the runtime: exit or _exit was called
+#define FATHOM_END_CONFINED 3u     // the runtime: the program confined itself (seccomp, PR_SET_TSC); recording stopped
 #define FATHOM_END_EXEC 4u         // the runtime: exec was called; if it succeeded, the image ended there
 #define FATHOM_END_FAILED_EXEC 5u  // the runtime: it failed, so the image goes on
-#define FATHOM_END_WAITED 2u    // the recorder: it waited for the process, which ended with `status`
+#define FATHOM_END_WAITED 2u       // the recorder: it waited for the process, which ended with `status`
 
 // The image ended. There is none when the image was killed and is not the process that the recorder started. When an
 // image became another one by exec, the start of that one tells.

@@ -74,8 +74,7 @@ int fathom_note_prctl(int option, unsigned long a, unsigned long b) {
 int fathom_note_system_call(long number, long a, long b, long c) {
     if (number == SYS_prctl) return fathom_note_prctl((int)a, (unsigned long)b, (unsigned long)c);
     if (number != SYS_seccomp || (a != SECCOMP_SET_MODE_STRICT && a != SECCOMP_SET_MODE_FILTER)) return 0;
-    return sets_seccomp(a == SECCOMP_SET_MODE_FILTER, (unsigned long)c) &&
-           begin((b & SECCOMP_FILTER_FLAG_TSYNC) != 0);
+    return sets_seccomp(a == SECCOMP_SET_MODE_FILTER, (unsigned long)c) && begin((b & SECCOMP_FILTER_FLAG_TSYNC) != 0);
 }
 
 FATHOM_WITHOUT_HOOKS_END

@@ -1,8 +1,8 @@
 // The hooks, which the compilers call. Each finds out the mode and goes on in the function for it: in modes/; here, for
 // calls that leave no record; or in follow/aside.c, where there is no mode yet.
 
-#include "../follow/hidden.h"
 #include "../modes/hooks.h"
+#include "../follow/hidden.h"
 #include "../swift/tasks.h"
 
 FATHOM_WITHOUT_HOOKS
@@ -24,6 +24,8 @@ FATHOM_WITHOUT_HOOKS
 #define END(name) ".size " name ", . - " name "\n"
 #define SECTION(hook) ".section .text.fathom_" hook ", \"ax\", %progbits\n.p2align 5\n"
 
+// The lines are those of the assembly.
+// clang-format off
 #if defined(__x86_64__)
 #define IN_MODE(number, NAME, name, condition, hook) "cmpl $" #number ", %eax\nje " #name "_" hook "\n"
 #define GO_ON(hook)                                                                                                    \
@@ -41,17 +43,18 @@ FATHOM_WITHOUT_HOOKS
 #define EXIT "mov x3, x30\n" GO_ON("exit")
 #define EXIT_ANY GO_ON("exit_any")
 #endif
+// clang-format on
 
 _Static_assert(MODE_UNKNOWN == 0, "what is written above");
 
 // CTraceSharedHooks jumps to `fathom_function_*`, whose names say nothing of profiling or exits. CTraceSwiftHooks jumps
 // to `fathom_swift_*`, the hooks of compilers that do not pass the function and, at its end, pass nothing.
-__asm__(SECTION("enter") ENTRY("__cyg_profile_func_enter") ENTRY("fathom_function_enter")                            //
-        ENTRY("fathom_swift_enter") ".cfi_startproc\n" ENTER ".cfi_endproc\n"                                       //
-        END("__cyg_profile_func_enter") END("fathom_function_enter") END("fathom_swift_enter")                       //
-        SECTION("exit") ENTRY("__cyg_profile_func_exit") ENTRY("fathom_function_leave")                              //
-        ".cfi_startproc\n" EXIT ".cfi_endproc\n" END("__cyg_profile_func_exit") END("fathom_function_leave")         //
-        SECTION("exit_any") ENTRY("fathom_swift_exit") ".cfi_startproc\n" EXIT_ANY ".cfi_endproc\n"                 //
+__asm__(SECTION("enter") ENTRY("__cyg_profile_func_enter") ENTRY("fathom_function_enter")                     //
+        ENTRY("fathom_swift_enter") ".cfi_startproc\n" ENTER ".cfi_endproc\n"                                 //
+        END("__cyg_profile_func_enter") END("fathom_function_enter") END("fathom_swift_enter")                //
+        SECTION("exit") ENTRY("__cyg_profile_func_exit") ENTRY("fathom_function_leave")                       //
+        ".cfi_startproc\n" EXIT ".cfi_endproc\n" END("__cyg_profile_func_exit") END("fathom_function_leave")  //
+        SECTION("exit_any") ENTRY("fathom_swift_exit") ".cfi_startproc\n" EXIT_ANY ".cfi_endproc\n"           //
         END("fathom_swift_exit") ".text\n");
 
 #define BEHIND(hook) __attribute__((used, section(".text.fathom_" hook), visibility("hidden")))
@@ -120,8 +123,7 @@ INTERNAL void leave(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintp
     struct thread *t = &current;
     if (UNLIKELY(!is_ready(t))) return aside_exit(function, call_site, sp, return_address);
     struct found found = hidden_begin(t);
-    if (UNLIKELY(!is_call_of(found.top, function, is_any)))
-        return aside_exit(function, call_site, sp, return_address);
+    if (UNLIKELY(!is_call_of(found.top, function, is_any))) return aside_exit(function, call_site, sp, return_address);
     const struct frame *bound = exit_bound(found.top, return_address == call_site);
     intptr_t sign = (intptr_t)(sp - t->low);
     sign = either(sign, (intptr_t)(bound->stack_pointer - sp));

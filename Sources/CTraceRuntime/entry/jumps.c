@@ -34,7 +34,7 @@ uintptr_t fathom_jump_target(const void *environment) {
 
 // ---- cleanup handlers --------------------------------------------------------------------------------------------
 
-#define CLEANUPS 32u  // of a thread, one inside the other; landings for more are not noticed
+#define CLEANUPS 32u               // of a thread, one inside the other; landings for more are not noticed
 #define NEAR ((uintptr_t)1 << 12)  // more than the frames between the pushing function and its note
 #define FAR ((uintptr_t)1 << 20)   // more than the code between the push's two calls
 
@@ -97,7 +97,8 @@ __attribute__((used, visibility("hidden"))) uintptr_t fathom_cleanup_landed(uint
     struct cleanup *landing = NULL;
     for (int may_have_run = 0; !landing && may_have_run < 2; may_have_run++)
         for (uint32_t i = cleanups.count; i-- > 0 && !landing;)
-            if (cleanups.all[i].stack_pointer == sp && (cleanups.all[i].buffer || may_have_run)) landing = &cleanups.all[i];
+            if (cleanups.all[i].stack_pointer == sp && (cleanups.all[i].buffer || may_have_run))
+                landing = &cleanups.all[i];
     if (!landing) __builtin_trap();
     uintptr_t target = landing->target;
     fathom_note_landing(sp);

@@ -118,8 +118,8 @@ int session_open(char **environment) {
         runtime.paused = head.paused;
         runtime.options.max_depth = head.max_depth;
         runtime.options.min_cost_ticks = head.min_cost_ticks;
-        runtime.options.slow = runtime.clock != FATHOM_CLOCK_COUNTER || head.max_depth != UINT32_MAX ||
-                               head.min_cost_ticks != 0;
+        runtime.options.slow =
+            runtime.clock != FATHOM_CLOCK_COUNTER || head.max_depth != UINT32_MAX || head.min_cost_ticks != 0;
         mapped = runtime.buffers && (runtime.windows[0] = map_window_of(descriptor, 0));
     }
     system_close(descriptor);
@@ -159,8 +159,8 @@ static int has_word(uint32_t slot) {
 }
 
 // When this process last populated a slot whole; 0 if never. This is a coarse clock, which goes round within hours.
-#define TICK 65536u    // of the session's clock
-#define MEMORY_S 4u    // that it is believed: less than the kernel lets pass between two looks for what to write to the disk
+#define TICK 65536u  // of the session's clock
+#define MEMORY_S 4u  // that it is believed: the kernel lets more pass between two looks for what to write to the disk
 static uint32_t populated[FATHOM_SLOT_LIMIT];
 
 // Asking the kernel for the pages of a slot that has them takes longer than all else in a change of chunks, so it is

@@ -5,7 +5,7 @@
 
 #include "../host/base.h"
 
-#define PATH_ROOM 8192u   // more than a chunk's header and path take
+#define PATH_ROOM 8192u  // more than a chunk's header and path take
 
 // `environment` is the process's, or NULL when nobody knows it yet.
 int session_open(char **environment);

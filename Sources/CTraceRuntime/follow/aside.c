@@ -50,8 +50,7 @@ void hook_aside(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_t
     event_aside(&event);
 }
 
-void hook_slow(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_t context, uint64_t now,
-               enum hook hook) {
+void hook_slow(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_t context, uint64_t now, enum hook hook) {
     struct thread *t = &current;
     struct event event = {sp, {{function, call_site, context}}, hook};
     side_follow(t, &event, now);

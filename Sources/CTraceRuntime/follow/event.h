@@ -6,11 +6,11 @@
 #include "../host/base.h"
 
 enum hook {
-    HOOK_NONE,     // no event, or none yet
-    HOOK_ENTER,    // a call begins; a named scope does, too
-    HOOK_EXIT,     // the call whose function called the hook ends
-    HOOK_TAIL,  // the same, by a hook that was jumped to when the frame was gone already: optimising compilers do that
-    HOOK_LANDING,  // no hook: control landed in the frame at stack_pointer
+    HOOK_NONE,       // no event, or none yet
+    HOOK_ENTER,      // a call begins; a named scope does, too
+    HOOK_EXIT,       // the call whose function called the hook ends
+    HOOK_TAIL,       // the same, by a hook that optimised code jumped to when the frame was gone already
+    HOOK_LANDING,    // no hook: control landed in the frame at stack_pointer
     HOOK_SCOPE_END,  // no hook: the innermost named scope ends
     HOOK_MARK,       // these end no call: a mark
     HOOK_COUNTER,    // a counter's value
@@ -35,7 +35,7 @@ struct event {
         struct {
             uintptr_t function, call_site;
             uintptr_t context;  // ENTER: the register in which Swift passes the asynchronous context
-        } call;  // ENTER, EXIT, TAIL
+        } call;                 // ENTER, EXIT, TAIL
         struct {
             uint64_t name, value;
         } moment;  // MARK; COUNTER, whose value is a double's bits

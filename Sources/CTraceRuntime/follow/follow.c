@@ -80,22 +80,15 @@ void follow_landing(struct thread *t, uintptr_t sp, uint64_t now) {
 void follow(struct thread *t, const struct event *event, uint64_t now) {
     switch (event->hook) {
     case HOOK_NONE:
-    case HOOK_SETTLE:
-        return;
-    case HOOK_ENTER:
-        return enter(t, event, now);
+    case HOOK_SETTLE: return;
+    case HOOK_ENTER: return enter(t, event, now);
     case HOOK_EXIT:
-    case HOOK_TAIL:
-        return leave(t, event, now);
-    case HOOK_LANDING:
-        return follow_landing(t, event->stack_pointer, now);
-    case HOOK_SCOPE_END:
-        return end_scope(t, event->stack_pointer, now);
+    case HOOK_TAIL: return leave(t, event, now);
+    case HOOK_LANDING: return follow_landing(t, event->stack_pointer, now);
+    case HOOK_SCOPE_END: return end_scope(t, event->stack_pointer, now);
     case HOOK_MARK:
-    case HOOK_COUNTER:
-        return moment(t, event, now);
-    case HOOK_SAVE:
-        return t->mode->end(t, ENDS_FOR_NOW, now);
+    case HOOK_COUNTER: return moment(t, event, now);
+    case HOOK_SAVE: return t->mode->end(t, ENDS_FOR_NOW, now);
     }
 }
 

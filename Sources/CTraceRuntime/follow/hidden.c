@@ -4,8 +4,7 @@
 
 FATHOM_WITHOUT_HOOKS
 
-void hidden_mend_enter(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_t context,
-                       struct frame *caller) {
+void hidden_mend_enter(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_t context, struct frame *caller) {
     struct thread *t = &current;
     struct frame *place = frames_find(running_lane(t), caller), *call = caller + 1;
     if (t->top != call) {  // the frames were moved when it was there already

@@ -53,14 +53,11 @@ INTERNAL void hidden_exit(uintptr_t function, uintptr_t call_site, uintptr_t sp,
     struct thread *t = &current;
     ONCE(t->top) = found.top - 1;
     BARRIER();
-    if (UNLIKELY(t->settled != found.settled))
-        hidden_mend_exit(function, call_site, sp, return_address, found.top);
+    if (UNLIKELY(t->settled != found.settled)) hidden_mend_exit(function, call_site, sp, return_address, found.top);
 }
 
 // Whether the thread knows the mode and the options, and is not busy. Relaxed: the thread took over the options under
 // the lock, when it learnt of this word.
-INTERNAL int is_ready(const struct thread *t) {
-    return t->idle == __atomic_load_n(&control.word, __ATOMIC_RELAXED);
-}
+INTERNAL int is_ready(const struct thread *t) { return t->idle == __atomic_load_n(&control.word, __ATOMIC_RELAXED); }
 
 #endif

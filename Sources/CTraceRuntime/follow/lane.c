@@ -108,7 +108,8 @@ static int begins_signals(struct thread *t, uintptr_t sp, const struct lane *lan
     if (is_signals && lane == running_lane(t)) return 0;
     if (!stack_of_signals(sp, &low, &high)) return 0;
     // This is a coroutine's stack inside a handler's frame.
-    if (lane && !is_signals && lane->exact && lane->low >= low && lane->high <= high && lane->high - lane->low < high - low)
+    if (lane && !is_signals && lane->exact && lane->low >= low && lane->high <= high &&
+        lane->high - lane->low < high - low)
         return 0;
     struct lane *running = running_lane(t), *other;
     struct frame *first;

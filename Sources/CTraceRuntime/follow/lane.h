@@ -37,19 +37,19 @@ struct lane {
     uint32_t is_stale;    // recording was stopped and started since records last told of its calls
     uintptr_t low, high;  // the stack's bounds; guessed ones are widened as they are learnt
     struct frame *frames;
-    struct frame *top;             // valid while the lane is not running
-    struct frame *end;             // one past the last frame there is room for
-    char *beside;                  // what is beside the frames, in their order; NULL: nothing
-    uint32_t pieces;               // calls open where the innermost piece of a task began: max_depth counts from there
-    size_t mapped;                 // bytes of the frames' own mapping; 0: they live in the thread's first one
+    struct frame *top;  // valid while the lane is not running
+    struct frame *end;  // one past the last frame there is room for
+    char *beside;       // what is beside the frames, in their order; NULL: nothing
+    uint32_t pieces;    // calls open where the innermost piece of a task began: max_depth counts from there
+    size_t mapped;      // bytes of the frames' own mapping; 0: they live in the thread's first one
     struct signal_stack signal_stacks[SIGNAL_STACKS];  // that the innermost calls run on, outermost first
     uint32_t signal_stack_count;                       // calls on the last of them may have ended
     // The call whose frame the coroutine's stack lies in: the id of its lane + 1, or 0 when that is not known; its
     // index there; and the call itself, because another call may come to take its place.
     uint32_t owner, owner_frame;
     struct frame owner_call;
-    const void *link;  // the coroutine's uc_link
-    struct frame *outgrown;        // where they were before, for a hook that was interrupted meanwhile; NULL: nowhere
+    const void *link;        // the coroutine's uc_link
+    struct frame *outgrown;  // where they were before, for a hook that was interrupted meanwhile; NULL: nowhere
 };
 
 INTERNAL uintptr_t frame_sp(const struct frame *frame) { return frame->stack_pointer & ~FRAME_FLAGS; }
@@ -62,7 +62,7 @@ struct thread;
 // Makes room for `count` frames, in place of those that the lane has, and with `slow`, beside them too. 0 when there is
 // no memory.
 int frames_allocate(struct lane *lane, size_t count, uint32_t slow);
-int frames_grow(struct thread *t);                       // 0 when there is no memory
+int frames_grow(struct thread *t);                      // 0 when there is no memory
 int frames_widen(struct thread *t, struct lane *lane);  // makes room beside them; 0 when there is no memory
 void frames_free(struct lane *lane);
 // Where a frame is now, when other frames may have taken the place of the lane's since it was found.

@@ -16,10 +16,10 @@
 #include "thread.h"
 
 enum begins {
-    BEGINS_THREAD,   // the thread was attached for the first time
-    BEGINS_AGAIN,    // it was attached again, after its last TLS destructor
+    BEGINS_THREAD,    // the thread was attached for the first time
+    BEGINS_AGAIN,     // it was attached again, after its last TLS destructor
     BEGINS_IN_CHILD,  // it was attached in a fork's child; what is open there, it has inherited
-    BEGINS_RUNNING,  // recording was started; what is open is marked as inherited
+    BEGINS_RUNNING,   // recording was started; what is open is marked as inherited
 };
 
 enum ends {

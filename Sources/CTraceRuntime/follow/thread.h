@@ -77,21 +77,21 @@ struct thread {
     // No fast path touches what follows.
     const struct mode *mode;  // what is told of the calls; NULL before the first attach
     uint32_t state;           // THREAD_*
-    uint32_t serial;       // in the process; 0 before the first attach
-    uint32_t id;           // kernel's
-    uint32_t exit_rounds;  // how often the TLS destructor ran
-    uint32_t forked;       // it came through a fork and has not hooked since; its lanes are still the parent's
-    uint64_t retry;        // lost calls until attaching is tried again
+    uint32_t serial;          // in the process; 0 before the first attach
+    uint32_t id;              // kernel's
+    uint32_t exit_rounds;     // how often the TLS destructor ran
+    uint32_t forked;          // it came through a fork and has not hooked since; its lanes are still the parent's
+    uint64_t retry;           // lost calls until attaching is tried again
     struct lane *lanes;
     uint32_t lane;  // index of the running one; lane 0 is the thread's own stack
     uint32_t lane_count, lane_capacity;
     uint32_t lane_change;  // index + 1 of the lane that is being taken up
     struct side_event *side;
-    uint64_t side_lost;     // open calls of handlers that the side buffer had no room for
-    uint64_t overflow;      // open calls that found no room on the stack of calls
-    uint32_t next_lane;     // id
-    void *memory;           // the thread's first mapping, MEMORY_SIZE bytes: lanes, side events, first frames
-    uint32_t paused;        // PAUSED_*
+    uint64_t side_lost;  // open calls of handlers that the side buffer had no room for
+    uint64_t overflow;   // open calls that found no room on the stack of calls
+    uint32_t next_lane;  // id
+    void *memory;        // the thread's first mapping, MEMORY_SIZE bytes: lanes, side events, first frames
+    uint32_t paused;     // PAUSED_*
 };
 #define IDLE 0xffu  // no MODE_*
 #define MEMORY_SIZE (128ul * 1024)

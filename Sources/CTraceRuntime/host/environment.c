@@ -147,8 +147,8 @@ static char *append_quoted(char *to, const char *text) {
 
 size_t fathom_command_room(char *const *environment, const char *command) {
     if (!command || !fathom_environment_room(environment, 0)) return 0;
-    size_t room = sizeof EXPORT_SESSION + quoted_size(session) + sizeof EXPORT_PRELOAD + quoted_size(library) + sizeof ":" +
-                  quoted_size(preloaded(environment)) + sizeof "'; " + text_length(command);
+    size_t room = sizeof EXPORT_SESSION + quoted_size(session) + sizeof EXPORT_PRELOAD + quoted_size(library) +
+                  sizeof ":" + quoted_size(preloaded(environment)) + sizeof "'; " + text_length(command);
     return room <= ROOM_LIMIT ? room : 0;
 }
 

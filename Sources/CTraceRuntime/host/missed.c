@@ -12,8 +12,8 @@
 
 FATHOM_WITHOUT_HOOKS
 
-#define HEAD_SIZE 1024u    // of a program: ELF header, program headers, and its interpreter's path as a rule
-#define SCRIPT_LIMIT 4     // scripts whose interpreter is a script
+#define HEAD_SIZE 1024u  // of a program: ELF header, program headers, and its interpreter's path as a rule
+#define SCRIPT_LIMIT 4   // scripts whose interpreter is a script
 
 #if defined(__x86_64__)
 #define MACHINE EM_X86_64
@@ -45,7 +45,8 @@ static uint32_t reason_of_elf(long descriptor, const char *head, long size) {
     const char *end = head + size;
     const Elf64_Phdr *header = (const Elf64_Phdr *)(head + elf->e_phoff);
     int is_ours = 0;
-    for (uint32_t i = 0; i < elf->e_phnum && elf->e_phoff < HEAD_SIZE && (const char *)(header + 1) <= end; i++, header++) {
+    for (uint32_t i = 0; i < elf->e_phnum && elf->e_phoff < HEAD_SIZE && (const char *)(header + 1) <= end;
+         i++, header++) {
         if (header->p_type == PT_NOTE) is_ours |= has_runtime(descriptor, header->p_offset, header->p_filesz);
         if (header->p_type != PT_INTERP) continue;
         char path[256];
@@ -97,8 +98,8 @@ static int can_join(void) {
     int is_ours = system_inode(descriptor) == runtime.inode;
     system_close(descriptor);
     // A process that has changed its user may have kept rights that exec takes away. access(2) judges without them.
-    int keeps_rights = SYSTEM(geteuid, 0, 0, 0, 0, 0, 0) == 0 ||
-                       SYSTEM(faccessat, AT_FDCWD, runtime.path, R_OK | W_OK, 0, 0, 0) == 0;
+    int keeps_rights =
+        SYSTEM(geteuid, 0, 0, 0, 0, 0, 0) == 0 || SYSTEM(faccessat, AT_FDCWD, runtime.path, R_OK | W_OK, 0, 0, 0) == 0;
     return is_ours && keeps_rights;
 }
 
@@ -126,7 +127,8 @@ static const char *find(const char *file, char *room, size_t size) {
 }
 
 static int is_watching(void) {
-    return runtime.buffers && (runtime.state == STATE_OPEN || runtime.state == STATE_READY || runtime.state == STATE_FORKED);
+    return runtime.buffers &&
+           (runtime.state == STATE_OPEN || runtime.state == STATE_READY || runtime.state == STATE_FORKED);
 }
 
 uint32_t fathom_missed_reason(const char *file, int is_searched) {

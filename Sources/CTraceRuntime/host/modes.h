@@ -9,13 +9,13 @@
 #ifndef FATHOM_MODES_H
 #define FATHOM_MODES_H
 
-#define RECORDING_MODES(ROW, extra) /* times are read from the CPU's counter */                                       \
+#define RECORDING_MODES(ROW, extra) /* times are read from the CPU's counter */                                        \
     ROW(1, TRACE, trace, !options->slow, extra)
 #define MODES(ROW, extra)                                                                                              \
     ROW(4, PAUSED, paused, is_stopped, extra) /* open calls are followed, nothing is told of them */                   \
     RECORDING_MODES(ROW, extra)                                                                                        \
     ROW(2, SLOW, slow, 1, extra) /* options leave calls out, or the clock is a system call */
-#define MODE_LIMIT 8  // numbers are below it
+#define MODE_LIMIT 8             // numbers are below it
 
 // control.mode. The first hook leads on from UNKNOWN. A fork's child starts there again, because the kernel wipes the
 // page.

@@ -77,7 +77,7 @@ struct runtime {
     uint64_t inode;         // of the buffers file
     struct options options;
     uint32_t clock;
-    uintptr_t stack_top;  // of the main thread's stack; 0 before the constructor has run
+    uintptr_t stack_top;    // of the main thread's stack; 0 before the constructor has run
     uint32_t seccomp_mode;  // of the process when it joined the recording, as prctl tells; not 0: it says nothing later
     // For start and stop.
     uint32_t control_lock;

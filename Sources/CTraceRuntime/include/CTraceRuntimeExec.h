@@ -42,31 +42,31 @@
     FATHOM_PASS_ON(environment, result < 0 ? errno : 0, result = call)                                                 \
     fathom_note_failed_exec();                                                                                         \
     fathom_take_back_missed(note);                                                                                     \
-    return result;
+    return result
 
 FATHOM_DEFINE int FATHOM_NEW(execve)(const char *path, char *const *arguments, char *const *environment) {
-    FATHOM_EXEC(path, 0, environment, FATHOM_REAL(execve)(path, arguments, variables))
+    FATHOM_EXEC(path, 0, environment, FATHOM_REAL(execve)(path, arguments, variables));
 }
 
 FATHOM_DEFINE int FATHOM_NEW(execv)(const char *path, char *const *arguments) {
-    FATHOM_EXEC(path, 0, environ, FATHOM_REAL(execve)(path, arguments, variables))
+    FATHOM_EXEC(path, 0, environ, FATHOM_REAL(execve)(path, arguments, variables));
 }
 
 FATHOM_DEFINE int FATHOM_NEW(execvpe)(const char *file, char *const *arguments, char *const *environment) {
-    FATHOM_EXEC(file, 1, environment, FATHOM_REAL(execvpe)(file, arguments, variables))
+    FATHOM_EXEC(file, 1, environment, FATHOM_REAL(execvpe)(file, arguments, variables));
 }
 
 FATHOM_DEFINE int FATHOM_NEW(execvp)(const char *file, char *const *arguments) {
-    FATHOM_EXEC(file, 1, environ, FATHOM_REAL(execvpe)(file, arguments, variables))
+    FATHOM_EXEC(file, 1, environ, FATHOM_REAL(execvpe)(file, arguments, variables));
 }
 
 FATHOM_DEFINE int FATHOM_NEW(fexecve)(int descriptor, char *const *arguments, char *const *environment) {
-    FATHOM_EXEC(NULL, 0, environment, FATHOM_REAL(fexecve)(descriptor, arguments, variables))
+    FATHOM_EXEC(NULL, 0, environment, FATHOM_REAL(fexecve)(descriptor, arguments, variables));
 }
 
 FATHOM_DEFINE int FATHOM_NEW(execveat)(int directory, const char *path, char *const *arguments,
                                        char *const *environment, int flags) {
-    FATHOM_EXEC(NULL, 0, environment, FATHOM_REAL(execveat)(directory, path, arguments, variables, flags))
+    FATHOM_EXEC(NULL, 0, environment, FATHOM_REAL(execveat)(directory, path, arguments, variables, flags));
 }
 
 // The functions that are given their arguments one by one do as the C library does. Then `arguments` is an array.
@@ -84,20 +84,20 @@ FATHOM_DEFINE int FATHOM_NEW(execveat)(int directory, const char *path, char *co
 FATHOM_DEFINE int FATHOM_NEW(execl)(const char *path, const char *first, ...) {
     FATHOM_COLLECT_ARGUMENTS
     va_end(list);
-    FATHOM_EXEC(path, 0, environ, FATHOM_REAL(execve)(path, arguments, variables))
+    FATHOM_EXEC(path, 0, environ, FATHOM_REAL(execve)(path, arguments, variables));
 }
 
 FATHOM_DEFINE int FATHOM_NEW(execlp)(const char *file, const char *first, ...) {
     FATHOM_COLLECT_ARGUMENTS
     va_end(list);
-    FATHOM_EXEC(file, 1, environ, FATHOM_REAL(execvpe)(file, arguments, variables))
+    FATHOM_EXEC(file, 1, environ, FATHOM_REAL(execvpe)(file, arguments, variables));
 }
 
 FATHOM_DEFINE int FATHOM_NEW(execle)(const char *path, const char *first, ...) {
     FATHOM_COLLECT_ARGUMENTS
     char *const *environment = va_arg(list, char **);
     va_end(list);
-    FATHOM_EXEC(path, 0, environment, FATHOM_REAL(execve)(path, arguments, variables))
+    FATHOM_EXEC(path, 0, environment, FATHOM_REAL(execve)(path, arguments, variables));
 }
 
 // ---- spawn
@@ -109,20 +109,18 @@ FATHOM_DEFINE int FATHOM_NEW(execle)(const char *path, const char *first, ...) {
     uint32_t reason = fathom_missed_reason(file, is_searched);                                                         \
     FATHOM_PASS_ON(environment, result, result = call)                                                                 \
     if (reason && !result) fathom_note_missed(file, is_searched, reason, (uint32_t)*pid);                              \
-    return result;
+    return result
 
 FATHOM_DEFINE int FATHOM_NEW(posix_spawn)(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
                                           const posix_spawnattr_t *attributes, char *const *arguments,
                                           char *const *environment) {
-    FATHOM_SPAWN(path, 0,
-                 FATHOM_REAL(posix_spawn)(pid, path, actions, attributes, arguments, variables))
+    FATHOM_SPAWN(path, 0, FATHOM_REAL(posix_spawn)(pid, path, actions, attributes, arguments, variables));
 }
 
 FATHOM_DEFINE int FATHOM_NEW(posix_spawnp)(pid_t *pid, const char *file, const posix_spawn_file_actions_t *actions,
                                            const posix_spawnattr_t *attributes, char *const *arguments,
                                            char *const *environment) {
-    FATHOM_SPAWN(file, 1,
-                 FATHOM_REAL(posix_spawnp)(pid, file, actions, attributes, arguments, variables))
+    FATHOM_SPAWN(file, 1, FATHOM_REAL(posix_spawnp)(pid, file, actions, attributes, arguments, variables));
 }
 
 // ---- A shell's commands. The C library starts the shell with the environment of the process, which other threads use,

@@ -1,7 +1,7 @@
 // Options leave calls out, or the clock is a system call.
 
-#include "../follow/calls.h"
 #include "../follow/aside.h"
+#include "../follow/calls.h"
 #include "../follow/side.h"
 #include "../record/put.h"
 #include "../swift/tasks.h"

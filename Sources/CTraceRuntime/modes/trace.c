@@ -154,7 +154,7 @@ void trace_enter(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_
     uint64_t delta = now - t->last;
     uint32_t site = fathom_site_field(call_site, top->function, top->call_site);
     if (UNLIKELY(site == FATHOM_SITE_FAR || delta >= FATHOM_DELTA_LIMIT || function >> 32 != w->function_base ||
-                 w->cursor >= w->limit || top + 1 >= t->end || !lies_below(t, sp, top))) 
+                 w->cursor >= w->limit || top + 1 >= t->end || !lies_below(t, sp, top)))
         return hook_slow(function, call_site, sp, context, now, HOOK_ENTER);
     char *cursor = fathom_put_enter(w->cursor, function, delta, site);
     top[1] = (struct frame){function, call_site, sp, now};
@@ -170,8 +170,7 @@ void trace_enter(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_
 }
 
 // `is_any` is a constant: the hook does not say what its function is, and `function` is ANY_FUNCTION.
-INTERNAL void exit_hook(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_t return_address,
-                        int is_any) {
+INTERNAL void exit_hook(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_t return_address, int is_any) {
     struct thread *t = &current;
     struct writer *w = writer_of(t);
     if (UNLIKELY(!is_free(t))) return aside_exit(function, call_site, sp, return_address);

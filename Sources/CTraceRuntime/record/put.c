@@ -28,8 +28,8 @@ void put_enter(struct thread *t, uint64_t now) {
     struct writer *w = writer_of(t);
     const struct frame *call = t->top, *caller = call - 1;
     uint32_t site = fathom_site_field(call->call_site, caller->function, caller->call_site);
-    w->cursor = fathom_put_call(w->cursor, call->function, call->call_site, site, take_delta(t, now),
-                                &w->function_base);
+    w->cursor =
+        fathom_put_call(w->cursor, call->function, call->call_site, site, take_delta(t, now), &w->function_base);
     w->calls++;
 }
 

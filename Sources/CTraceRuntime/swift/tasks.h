@@ -12,9 +12,7 @@ struct task_code {
 };
 extern struct task_code task_code __attribute__((visibility("hidden")));
 // Whether that code calls from there.
-INTERNAL int task_runs_from(uintptr_t call_site) {
-    return call_site - task_code.low < task_code.size;
-}
+INTERNAL int task_runs_from(uintptr_t call_site) { return call_site - task_code.low < task_code.size; }
 // Whether the call that begins is a piece of a task, which is so when the library that runs tasks called it.
 int task_piece_begins(const struct frame *caller, const struct frame *call);
 // Says whose piece the innermost call is, if a task is running. There must be room.
