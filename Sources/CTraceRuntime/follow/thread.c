@@ -85,9 +85,9 @@ static int allocate(struct thread *t, uintptr_t sp) {
 
 void thread_fork(struct thread *t) {
     t->forked = 1;
-    if (t->state == THREAD_ATTACHED && !t->idle) {
-        // A handler has interrupted a hook and forked. The hook goes on in the child, too, and writes where the
-        // parent's hook writes.
+    if ((t->state == THREAD_ATTACHED || t->state == THREAD_INTERRUPTED) && !t->idle) {
+        // A handler has interrupted a hook and forked, perhaps in such a child already. The hook goes on in the child,
+        // too, and writes where the parent's hook writes.
         t->state = THREAD_INTERRUPTED;
         t->side_count = 0;  // the parent follows those
     } else {

@@ -16,7 +16,9 @@
 //   ATTACHING    -            ATTACHED or      -                              -                   UNATTACHED
 //                             LATE, UNATTACHED
 //   ATTACHED     -            -                INTERRUPTED                    UNATTACHED          UNATTACHED
-//   INTERRUPTED  ATTACHING, when the interrupted hook has ended  -            -                   -
+//   INTERRUPTED  ATTACHING, when the   -             INTERRUPTED              -                      UNATTACHED
+//                interrupted hook has
+//                ended
 //   LATE         -            -                -                              -                   UNATTACHED
 //
 // A LATE thread also becomes UNATTACHED when its calls have ended. A thread that is confining itself is ATTACHING

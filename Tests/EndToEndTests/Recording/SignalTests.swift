@@ -45,10 +45,10 @@ import Testing
         #expect(!tree.stderr.contains("begins with") && !tree.stderr.contains("lost"), "\(tree.stderr)")
     }
 
-    /// A handler that interrupted a hook forks, with hooks of its own or without, jumps within itself, or runs a vfork
-    /// child: neither process is harmed, each has its own records, and the recording has no damage. The smallest buffers,
+    /// A handler that interrupted a hook forks once or twice, with hooks of its own or without, jumps within itself, or
+    /// runs a vfork child: neither process is harmed, each has its own records, and the recording has no damage. The smallest buffers,
     /// so that many are interrupted in the midst of changing them.
-    @Test(arguments: ["fork", "quiet", "jump", "vfork"], [Build.gccO2, .clangO0])
+    @Test(arguments: ["fork", "quiet", "twice", "again", "jump", "vfork"], [Build.gccO2, .clangO0])
     func handlersLeaveHooks(_ kind: String, _ build: Build) throws {
         let binary = try Binaries.instrumented("handlers.c", build)
         let directory = try TemporaryDirectory("handlers")
@@ -61,8 +61,8 @@ import Testing
         for damage in ["begins with", "lost", "written over"] {
             #expect(!tree.stderr.contains(damage), "\(tree.stderr)")
         }
-        guard ["fork", "quiet"].contains(kind) else { return }
+        guard let forks = ["fork": 100, "quiet": 100, "twice": 200, "again": 200][kind] else { return }
         let info = try Fathom.run(["info", session])
-        #expect(info.stdout.contains("processes    101, threads 101\n"), "\(info.stdout)")
+        #expect(info.stdout.contains("processes    \(forks + 1), threads \(forks + 1)\n"), "\(info.stdout)")
     }
 }
