@@ -20,7 +20,7 @@ import Testing
         #expect(SystemHeaders.none.texts(besides: []) == [] && !SystemHeaders.none.hold("/usr/include/stdio.h"))
     }
 
-    /// Below a directory of the compiler's own: the entry with the project is the project's.
+    /// The project lies in a directory that the compiler searches. Then the entry that holds the project is no system header.
     @Test func projectAmongSystemHeaders() throws {
         let directory = try TemporaryDirectory("headers")
         let system = directory.file("include")

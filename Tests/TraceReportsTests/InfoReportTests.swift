@@ -37,8 +37,8 @@ import TraceText
         #expect(pieces.last?.damage == 1 && pieces.last?.text.contains("checksum mismatch") == true)
     }
 
-    /// Without the check, the report says that payloads were not looked at. It looks at those that it has numbers from: at
-    /// the records of a chunk that its thread never finished.
+    /// Without the check, the report says that payloads were not looked at. It looks only at payloads that it takes numbers
+    /// from, such as the records of a chunk that its thread never finished.
     @Test(arguments: [UInt64(20), 0])
     func whatWasNotLookedAt(_ end: UInt64) throws {
         let directory = try TemporaryDirectory("info")

@@ -1,4 +1,4 @@
-// Control of a recording from inside the program: C and C++, gcc and clang, on any system.
+// A program controls its recording by these functions. They are for C and C++, gcc and clang, and any system.
 //
 // The header is all that is needed: nothing is linked. Under `fathom record` the functions reach its runtime. Without
 // it, and on systems that Fathom does not know, each of them is one branch that is not taken. Any thread and any signal
@@ -8,8 +8,9 @@
 //     fathom_mark("first frame");
 //     fathom_set_counter("queued", n);
 //
-// Names are UTF-8 and copied; their first 255 bytes count. A process can give 4096 different names; all further ones
-// become "(more names)". Give fixed names, not one for each item.
+// Names are UTF-8 and copied; their first 255 bytes count. A process can give 4096 different names, or fewer if they
+// are long, because all of them share 256 KB. All further ones become "(more names)". Give fixed names, not one for
+// each item.
 
 #ifndef FATHOM_H
 #define FATHOM_H
@@ -64,8 +65,8 @@ FATHOM_INLINE const struct fathom_api *fathom_find_api(void) {
 FATHOM_INLINE void fathom_start(void) { FATHOM_CALL(start); }
 
 // Records from here on, but no calls deeper than `max_depth` (roots are depth 0), and no calls that take less than
-// `min_cost` nanoseconds and call none that take longer. This is what the options -D and -t of `fathom record` do.
-// Calls that are left out are counted.
+// `min_cost` nanoseconds, unless something in them is recorded, such as a mark. The options -D and -t of `fathom
+// record` do the same. Calls that are left out are counted.
 FATHOM_INLINE void fathom_start_with(uint32_t max_depth, uint64_t min_cost) {
     FATHOM_CALL(start_with, max_depth, min_cost);
 }
@@ -91,7 +92,7 @@ FATHOM_INLINE void fathom_begin(const char *name) { FATHOM_CALL(begin, name); }
 // Ends this thread's innermost scope.
 FATHOM_INLINE void fathom_end(void) { FATHOM_CALL(end); }
 
-// Names this thread in the recording, by at most 15 bytes. Its name elsewhere stays as it is.
+// Names this thread in the recording. At most 15 bytes of the name count. Its name elsewhere stays as it is.
 FATHOM_INLINE void fathom_name_thread(const char *name) { FATHOM_CALL(name_thread, name); }
 
 FATHOM_INLINE const struct fathom_api *fathom_scope_begin(const char *name) {

@@ -25,8 +25,8 @@ FATHOM_PUBLIC_INLINE void fathom_wait32(uint32_t *word, uint32_t expected, uint6
 
 FATHOM_PUBLIC_INLINE void fathom_wake32(uint32_t *word) { syscall(SYS_futex, word, FUTEX_WAKE, 1, NULL, NULL, 0); }
 
-// Calls fork, which Swift hides, because of all threads only the one that calls it is there in the child. Call it only
-// in a process that has one thread.
+// Calls fork. Swift hides fork, because the child has only the one thread that called it. Call this only in a process
+// that has one thread.
 FATHOM_PUBLIC_INLINE int fathom_fork(void) { return fork(); }
 
 // Makes the calling thread a batch thread (SCHED_BATCH) with short time slices. When it wakes, it interrupts no other

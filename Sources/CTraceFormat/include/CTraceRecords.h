@@ -1,5 +1,5 @@
-// Records: what each is in bytes, its size, and how it is written. The runtime, who joins the pieces of tasks, and
-// tests write them by the functions below; RecordCursor reads them.
+// This header says what each record is in bytes, and how large it is. The functions below write records. The runtime
+// uses them, and so do the code that joins the pieces of tasks and the tests. RecordCursor reads records.
 
 #ifndef CTRACERECORDS_H
 #define CTRACERECORDS_H
@@ -11,7 +11,7 @@
 #define FATHOM_OFFSET(type, field, offset) _Static_assert(offsetof(struct type, field) == (offset), #type "." #field)
 #define FATHOM_SIZE(type, size) _Static_assert(sizeof(struct type) == (size), #type)
 
-// A stream of 16-bit little-endian units, not aligned.
+// Records are a stream of 16-bit little-endian units, which are not aligned.
 //
 //   unit bit 0 = 1   ENTER, 4 units = one 64-bit word:
 //                      bits  1-15  ticks since the previous record
@@ -53,16 +53,16 @@
 
 #define FATHOM_TASK_CONTEXTS 4u
 #define FATHOM_TASK_DEPTH_LIMIT 64u
-#define FATHOM_TASK_RESUMED 1u  // the piece is the one that the task, when last suspended, was to go on with
+#define FATHOM_TASK_RESUMED 1u  // the piece is what the task was to go on with when it was last suspended
 
-// A piece is a part of a task that is one call on the thread's stack: it runs between two suspensions, or, within one
-// function of the task, until that calls the next one or returns to it. Contexts are addresses that stand for
-// asynchronous calls while these last.
+// A piece is a part of a task that is one call on a thread's stack. It ends where the task is suspended, and also where
+// one function of the task calls another one or returns to it. Contexts are addresses that stand for asynchronous calls
+// while these last.
 struct fathom_task {
     uint32_t task;    // id in the process
     uint8_t depth;    // contexts from the piece's to the task's first; the limit: that many or more; 0: not known
     uint8_t flags;    // FATHOM_TASK_*
-    uint16_t resume;  // hash of what the task was last suspended to go on with; a new one: it was suspended
+    uint16_t resume;  // hash of what the task was to go on with when last suspended; a new value: suspended since
     uint64_t contexts[FATHOM_TASK_CONTEXTS];  // the innermost: the piece's, its caller's, and so on
 };
 FATHOM_SIZE(fathom_task, 40);
@@ -82,9 +82,9 @@ FATHOM_PUBLIC_INLINE uint32_t fathom_record_size(uint16_t unit) {
 
 // ---- How they are written ---------------------------------------------------------------------------------------
 //
-// Each function lays one record at `p` and returns the place behind it. What is written relates to what was written
-// before, so the writer keeps three things: the time of the last record, the function base, and which call is the
-// innermost.
+// Each function writes its record at `p`, with the records that this needs before it, and returns the place behind.
+// What is written relates to what was written before, so the writer keeps three things: the time of the last record,
+// the function base, and which call is the innermost.
 
 // Bytes that a record takes at most, with the TIME, BASE and SITE records that it may need before it.
 #define FATHOM_RECORD_LIMIT 64u
@@ -103,8 +103,8 @@ FATHOM_PUBLIC_INLINE void *fathom_put_special(void *p, uint32_t special, const v
     return fathom_put(fathom_put(p, &unit, sizeof unit), payload, size);
 }
 
-// Moves the time on by `ticks`. After more than a day (48 bits hold at least 78 hours of a 1 GHz counter) that takes
-// two records.
+// Moves the time on by `ticks`. More than 48 bits of ticks take several records: that is 78 hours of a 1 GHz counter,
+// and 26 hours of one of 3 GHz.
 FATHOM_PUBLIC_INLINE void *fathom_put_time(void *p, uint64_t ticks) {
     while (1) {
         uint64_t some = ticks < FATHOM_TIME_LIMIT ? ticks : FATHOM_TIME_LIMIT;
@@ -134,14 +134,14 @@ FATHOM_PUBLIC_INLINE uint32_t fathom_site_field(uint64_t call_site, uint64_t cal
     return (uint32_t)offset;
 }
 
-// A call that begins `delta` ticks, fewer than FATHOM_DELTA_LIMIT, after the last record; the function base is its
-// function's, and the site field can say its call site.
+// Writes a call that begins `delta` ticks after the last record. `delta` must be below FATHOM_DELTA_LIMIT, the function
+// base must be that of the call's function, and the site field must be able to say its call site.
 FATHOM_PUBLIC_INLINE void *fathom_put_enter(void *p, uint64_t function, uint64_t delta, uint64_t site_field) {
     uint64_t word = 1 | delta << 1 | site_field << 16 | function << 32;
     return fathom_put(p, &word, sizeof word);
 }
 
-// A call that begins, with what it needs before it. `site_field` is fathom_site_field's answer.
+// Writes a call that begins, with the records that it needs before it. `site_field` is fathom_site_field's answer.
 FATHOM_PUBLIC_INLINE void *fathom_put_call(void *p, uint64_t function, uint64_t call_site, uint32_t site_field,
                                            uint64_t delta, uint64_t *function_base) {
     p = fathom_put_delta(p, &delta);
@@ -157,13 +157,13 @@ FATHOM_PUBLIC_INLINE void *fathom_put_call(void *p, uint64_t function, uint64_t 
     return fathom_put_enter(p, function, delta, site_field);
 }
 
-// The innermost call ends `delta` ticks, fewer than FATHOM_DELTA_LIMIT, after the last record.
+// Writes that the innermost call ends `delta` ticks after the last record. `delta` must be below FATHOM_DELTA_LIMIT.
 FATHOM_PUBLIC_INLINE void *fathom_put_exit(void *p, uint64_t delta) {
     uint16_t unit = (uint16_t)(delta << 1);
     return fathom_put(p, &unit, sizeof unit);
 }
 
-// The records from here on happen at the time of the last one.
+// The functions below write records that happen at the time of the record before them.
 
 FATHOM_PUBLIC_INLINE void *fathom_put_unwind(void *p, uint32_t count) {
     return fathom_put_special(p, FATHOM_UNWIND, &count, sizeof count);

@@ -1,5 +1,5 @@
-// The hooks, which the compilers call. Each finds out the mode and goes on in the function for it: in modes/; here, for
-// calls that leave no record; or in follow/aside.c, where there is no mode yet.
+// The hooks, which compiled code calls. Each hook finds out the mode and goes on in a function for it. That function is
+// in modes/; for calls that leave no record, it is here; where no mode is known yet, it is in follow/aside.c.
 
 #include "../modes/hooks.h"
 #include "../follow/hidden.h"
@@ -16,9 +16,9 @@ FATHOM_WITHOUT_HOOKS
 //   stack pointer            of the caller, at its call of the hook
 //   context, return address  the register in which Swift passes the asynchronous context; where the hook returns to
 //
-// The modes that record all calls are jumped to, and so is what MODE_UNKNOWN needs, in which not even the thread's own
-// memory may be there. The others fall through to the C function that the compiler lays behind the assembly, in the
-// same section, because a jump costs a third of what that function does.
+// In modes that record all calls, the assembly jumps to the mode's function. In MODE_UNKNOWN, where perhaps not even
+// the thread's own memory is there, it jumps to follow/aside.c. In the other modes it falls through to the C function
+// that the compiler lays behind it in the same section, because a jump costs a third of what that function costs.
 
 #define ENTRY(name) ".globl " name "\n.type " name ", %function\n" name ":\n"
 #define END(name) ".size " name ", . - " name "\n"
@@ -45,7 +45,7 @@ FATHOM_WITHOUT_HOOKS
 #endif
 // clang-format on
 
-_Static_assert(MODE_UNKNOWN == 0, "what is written above");
+_Static_assert(MODE_UNKNOWN == 0, "the assembly above takes 0 for it");
 
 // CTraceSharedHooks jumps to `fathom_function_*`, whose names say nothing of profiling or exits. CTraceSwiftHooks jumps
 // to `fathom_swift_*`, the hooks of compilers that do not pass the function and, at its end, pass nothing.
@@ -61,13 +61,14 @@ __asm__(SECTION("enter") ENTRY("__cyg_profile_func_enter") ENTRY("fathom_functio
 
 // ---- calls that leave no record -----------------------------------------------------------------------------------
 //
-// What costs here is branches more than anything else. So there is one for all that compares addresses: where one of
-// the differences is negative, by its sign, a second function looks which.
+// Branches cost more here than anything else. So one branch serves all comparisons of addresses: it is taken if one of
+// the differences is negative, and a second function then finds out which.
 
 #define NEXT __attribute__((noinline)) static
 
 INTERNAL intptr_t above(const void *address, const void *other) { return (intptr_t)address - (intptr_t)other; }
-// Negative if one of both is. The compiler is kept from computing them side by side, for which it would save registers.
+// Negative if one of the two is negative. The empty assembly keeps the compiler from computing them side by side, for
+// which it would have to save registers.
 INTERNAL intptr_t either(intptr_t sign, intptr_t other) {
     sign |= other;
     __asm__("" : "+r"(sign));

@@ -1,4 +1,5 @@
-// What no hook reports, and the runtime is told instead: jumps, exceptions that land, and coroutines that take turns.
+// What no hook reports: jumps, exceptions that land, coroutines that take turns, and libraries that are loaded and
+// unloaded. The functions that the runtime puts in place of the libraries' own report these here.
 
 #include "../file/confined.h"
 #include "../file/modules.h"
@@ -35,7 +36,7 @@ static int on_signal_stack(uintptr_t sp) {
     return stack_of_signals(sp, &low, &high);
 }
 
-// Whether a jump to a frame at `sp` leaves the hook that a handler interrupted for good.
+// Whether a jump to a frame at `sp` means that the hook which a handler interrupted will never go on.
 static int leaves_hook(const struct thread *t, uintptr_t sp) {
     int lands_on_signal_stack = on_signal_stack(sp), hook_is_there = on_signal_stack(t->hook_sp);
     return lands_on_signal_stack == hook_is_there ? sp >= t->hook_sp : hook_is_there;
@@ -65,7 +66,7 @@ void fathom_note_context(const void *pointer) {
     if (!t) return;
     const ucontext_t *context = pointer;
     uintptr_t sp = (uintptr_t)*CONTEXT_SP(context);
-    // What makecontext was told about its stack. A context that getcontext made says nothing of it.
+    // These are the bounds that makecontext was given. A context that getcontext made has no bounds.
     uintptr_t low = (uintptr_t)context->uc_stack.ss_sp, size = context->uc_stack.ss_size, high = low + size;
     struct lane *lane = NULL;
     if (size && sp >= low && sp <= high) {

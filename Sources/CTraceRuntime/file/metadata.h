@@ -7,8 +7,8 @@
 
 void metadata_process(uint32_t parent_process);
 void metadata_arguments(int count, char **arguments, char **environment);  // where titles are written
-void metadata_title(void);  // tells what the process calls itself when that has changed; signal handlers may call it
-void metadata_look_at_title(uint64_t now);  // the same now and then, for those who ask often
+void metadata_title(void);                  // adds the process's title if it has changed; signal handlers may call it
+void metadata_look_at_title(uint64_t now);  // the same, but at most 100 times a second
 void metadata_end(uint32_t how);
 // The same without system calls. Does nothing if there is no room, which metadata_reserve_end makes, or if the lock is
 // taken.

@@ -88,7 +88,7 @@ static const char *find_build_id(uintptr_t notes, size_t size, uint32_t *build_i
 static void add(struct modules *modules, struct module module, const char *name, const char *build_id) {
     while (name[module.name_size]) module.name_size++;
     module.name = modules->text.used;
-    char *text = extend(&modules->text, module.name_size + module.build_id_size + 1);  // never of no bytes
+    char *text = extend(&modules->text, module.name_size + module.build_id_size + 1);  // + 1: the size is never 0
     struct module *added = text ? extend(&modules->list, sizeof module) : NULL;
     if (!added) return;
     __builtin_memcpy(text, name, module.name_size);

@@ -45,8 +45,8 @@ static uint32_t hash_of(uint32_t kind, const char *text, uint32_t size) {
 static uint32_t add(uint32_t kind, const char *text, uint32_t size) {
     uint32_t room = ((uint32_t)sizeof(struct name) + size + 7) & ~7u;
     if (fathom_load32(&count) >= COUNT_LIMIT || fathom_load32(&arena_used) > ARENA_SIZE - room) return 0;
-    // The sum gives each name a part of its own. The checks before it only keep it from wrapping around, so their order
-    // is enough.
+    // The addition gives each name a part of the arena for itself. The loads before it only keep the sum from wrapping
+    // around, so they need not be one step with it.
     uint32_t id = fathom_add32(&arena_used, room);
     if (id > ARENA_SIZE - room) return 0;
     struct name *name = name_at(id);

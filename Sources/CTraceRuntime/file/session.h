@@ -9,10 +9,11 @@
 
 // `environment` is the process's, or NULL when nobody knows it yet.
 int session_open(char **environment);
-// Takes a slot and populates its first *size bytes: all of them if `wants_all` is set or that costs nothing, but only
-// `least` where the file system has no room for all. NULL when there is no slot, or no room at all.
+// Takes a slot and populates its first *size bytes. That is the whole slot if it was populated lately, or if
+// `wants_all` is set and the file system has room for it; otherwise it is `least`. NULL when there is no slot, or no
+// room for `least`.
 struct fathom_chunk *session_take_slot(size_t least, int wants_all, uint32_t *slot, size_t *size);
-void session_forget_populated(void);  // in a fork's child, who has to populate slots for itself
+void session_forget_populated(void);  // for a fork's child, which has to populate slots for itself
 void session_give_slot(uint32_t slot);
 // Gives a fork's child a private copy of the slot, for a hook that was writing into the slot when its handler forked.
 void session_shadow_slot(uint32_t slot);

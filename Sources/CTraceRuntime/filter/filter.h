@@ -1,5 +1,5 @@
-// What the options leave out: which calls, and what is known of them. It knows nothing of records. These functions need
-// a thread that has room beside its frames, except where they say otherwise.
+// These functions decide which calls the options leave out, and keep what is known of those. They know nothing of
+// records. They need a thread that has room beside its frames, except where they say otherwise.
 
 #ifndef FATHOM_FILTER_H
 #define FATHOM_FILTER_H
@@ -13,10 +13,10 @@ struct filter_frame {
     uint64_t dropped;        // callees left out
     uint64_t dropped_ticks;  // of those that were too short; the time of those too deep is not known
     uint64_t last;           // thread.last before its ENTER; of a piece of a task: what `pieces` was before it
-    uint64_t taken;          // the mode's word on the record; or FILTER_PIECE
+    uint64_t taken;          // what the mode needs to take the record back; FILTER_PIECE: the call is a task's piece
 };
 #define FILTER_PIECE UINT64_MAX
-_Static_assert(sizeof(struct filter_frame) == BESIDE_SIZE, "one is as far from the other as the frames are");
+_Static_assert(sizeof(struct filter_frame) == BESIDE_SIZE, "the filter's frames lie as far apart as the frames");
 
 INTERNAL struct filter_frame *filter_of(const struct thread *t, struct frame *call) {
     return (struct filter_frame *)((char *)call + t->beside);
@@ -24,7 +24,7 @@ INTERNAL struct filter_frame *filter_of(const struct thread *t, struct frame *ca
 
 // Whether the options leave out the next call because it is too deep.
 int filter_hides_next(struct thread *t);
-// Counts the hidden calls since the last time with the call that they were left out of. Any thread may call it.
+// Adds the calls that were hidden since the last time to what was left out of their caller. Any thread may call it.
 void filter_own_hidden(struct thread *t);
 void filter_begin_piece(struct thread *t);                   // the innermost call is a piece of a task
 void filter_end_call(struct thread *t, struct frame *call);  // any, of the running lane
@@ -36,8 +36,8 @@ void filter_fork(struct thread *t);
 
 // ---- for hooks too
 
-// The process's count is kept up at once, because a thread that is still there when the process ends has no later
-// moment for it. Relaxed: it is a count, and says nothing about anything else.
+// The process's count is updated at once, because a thread that still runs when the process ends would have no other
+// moment to do it. Relaxed: it is a count, and says nothing about anything else.
 INTERNAL void filter_count(uint64_t calls) {
     if (calls) __atomic_fetch_add(&runtime.buffers->left_out_calls, calls, __ATOMIC_RELAXED);
 }
@@ -47,7 +47,7 @@ INTERNAL int filter_is_too_short(const struct thread *t, const struct frame *cal
     return now - call->enter < t->options.min_cost_ticks && call[-1].function;
 }
 
-// The call is left out as too short, and what was left out of it goes with it.
+// Leaves the call out as too short. What was left out of it counts as left out of its caller from then on.
 INTERNAL void filter_drop(struct thread *t, struct frame *call, uint64_t now) {
     struct filter_frame *filter = filter_of(t, call), *caller = filter - 1;
     caller->dropped += 1 + filter->dropped;

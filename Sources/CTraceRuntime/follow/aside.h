@@ -11,13 +11,13 @@ SLOW void event_aside(const struct event *event);
 // The same for a call.
 SLOW void hook_aside(uintptr_t function, uintptr_t call_site, uintptr_t stack_pointer, uintptr_t context,
                      enum hook hook);
-// The same for a thread that the hook has made busy.
+// The same as hook_aside, for a thread that the hook has already made busy.
 SLOW void hook_slow(uintptr_t function, uintptr_t call_site, uintptr_t stack_pointer, uintptr_t context, uint64_t now,
                     enum hook hook);
-// The hook has made the thread idle again, and finds that signal handlers have left events meanwhile.
+// Follows the events that signal handlers have left meanwhile, when a hook has made the thread idle again.
 SLOW void hook_interrupted(void);
 
-// Where hooks go on that can do nothing by themselves, with what they got (modes/hooks.h).
+// A hook that can do nothing by itself goes on here, with the arguments that it got; see modes/hooks.h.
 SLOW void aside_enter(uintptr_t function, uintptr_t call_site, uintptr_t stack_pointer, uintptr_t context)
     __attribute__((used));
 SLOW void aside_exit(uintptr_t function, uintptr_t call_site, uintptr_t stack_pointer, uintptr_t return_address)

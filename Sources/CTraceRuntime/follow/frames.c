@@ -19,9 +19,10 @@ int frames_allocate(struct lane *lane, size_t count, uint32_t slow) {
     return 1;
 }
 
-// When frames are outgrown, the first of them, which is no call, says in `enter` which frames were outgrown before
-// them, and in `call_site` how large their mapping is. Outgrown frames, at most half as many as there are, stay mapped,
-// because a hook may go on with them: one that was interrupted by the handler that needed more.
+// Outgrown frames make a list: the first of them, which is no call, says in `enter` which frames were outgrown before
+// them, and in `call_site` how large their mapping is. They stay mapped, because a hook may go on with them that was
+// interrupted by the handler that needed more. Together they are fewer than twice the frames in use, because frames
+// double when they grow, and are replaced by as many only once, when they are widened.
 static void outgrow(struct lane *lane, const struct lane *old) {
     lane->outgrown = old->frames;
     lane->outgrown->enter = (uintptr_t)old->outgrown;

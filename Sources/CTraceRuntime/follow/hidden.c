@@ -1,4 +1,4 @@
-// What hooks that only push or pop a frame do when a signal handler came in between.
+// Some hooks only push or pop a frame. This is what they do when a signal handler has come in between.
 
 #include "hidden.h"
 
@@ -7,11 +7,11 @@ FATHOM_WITHOUT_HOOKS
 void hidden_mend_enter(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_t context, struct frame *caller) {
     struct thread *t = &current;
     struct frame *place = frames_find(running_lane(t), caller), *call = caller + 1;
-    if (t->top != call) {  // the frames were moved when it was there already
+    if (t->top != call) {  // the frames were moved after the push, and the call with them
         t->hidden_calls++;
         return;
     }
-    // The call is there, and somebody who came later has found it open.
+    // The call is there, and a later start of recording, or a fork, found it open, so that it counts as inherited.
     if (place == caller && (call->stack_pointer & ~FRAME_FLAGS) == sp && call->stack_pointer & FRAME_INHERITED) return;
     t->top = place;
     aside_enter(function, call_site, sp, context);
@@ -23,8 +23,8 @@ void hidden_mend_exit(uintptr_t function, uintptr_t call_site, uintptr_t sp, uin
     struct frame *place = frames_find(running_lane(t), call);
     if (t->top != call - 1) return;
     t->top = place - 1;
-    // The pop ends the call, unless the call has a record: since somebody found it open before the pop, or from the
-    // beginning.
+    // The pop ends the call, unless the call has a record. It has one if it was never hidden, or if recording was
+    // started before the pop, while the call was open.
     if (place->stack_pointer & FRAME_HIDDEN || (function != ANY_FUNCTION && place->function != function)) return;
     t->top = place;
     aside_exit(function, call_site, sp, return_address);

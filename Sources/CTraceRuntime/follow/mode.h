@@ -1,6 +1,6 @@
-// What is told about the calls that are followed. The followers in this folder know which calls are open, and nothing
-// of records. A mode is a table of what to do when that changes; a new mode needs one such table, in a file of its own
-// in modes/.
+// What is told about the calls that are followed. The code in this folder knows which calls are open, and knows nothing
+// of records. A mode is a table of what to do when the open calls change; a new mode needs one such table, in a file of
+// its own in modes/.
 //
 // Most changes are told twice. Before a change, the mode hears what is about to change, makes room, may move the time
 // on, and answers. Then the change is made, by one store as a rule. Then the mode hears of it again, together with its
@@ -18,7 +18,7 @@
 enum begins {
     BEGINS_THREAD,    // the thread was attached for the first time
     BEGINS_AGAIN,     // it was attached again, after its last TLS destructor
-    BEGINS_IN_CHILD,  // it was attached in a fork's child; what is open there, it has inherited
+    BEGINS_IN_CHILD,  // it was attached in a fork's child; the open calls are inherited
     BEGINS_RUNNING,   // recording was started; what is open is marked as inherited
 };
 
@@ -47,8 +47,8 @@ struct mode {
     // The innermost call ends by its exit hook. It is t->top before that, and t->top + 1 after it.
     int (*before_exit)(struct thread *t, uint64_t *now);
     void (*exit)(struct thread *t, int answer, uint64_t now);
-    // The innermost *count calls end without their exit hooks. The answer holds for as many of them as *count then
-    // says, from the innermost one on. The others are asked for again.
+    // The innermost *count calls end without their exit hooks. The mode may lower *count; its answer then holds for
+    // that many of the innermost calls, and it is asked again for the others.
     int (*before_unwind)(struct thread *t, uint32_t *count, uint64_t *now);
     void (*unwind)(struct thread *t, int answer, uint32_t count, uint64_t now);
     // The thread goes on on another stack, whose calls belong to another lane.

@@ -5,7 +5,7 @@
 
 #include "thread.h"
 
-// Finds out whether recording was stopped or started. The thread is busy.
+// Makes the thread stop, start or change its options if the process has done so meanwhile. The thread is busy.
 void pause_settle(struct thread *t);
 // Takes over the options of the process, for a thread that has no frames yet.
 void pause_begin(struct thread *t);

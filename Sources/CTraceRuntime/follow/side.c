@@ -1,5 +1,5 @@
 // Events of signal handlers that interrupted a hook. They go to a buffer of their own, and are followed when the
-// interrupted hook is through, so that what is told is never interleaved.
+// interrupted hook is through, so that a handler's records never come in the middle of a hook's.
 
 #include "side.h"
 
@@ -60,9 +60,9 @@ void side_drain(struct thread *t) {
                 if (side.event.hook) side_follow(t, &side.event, side.ticks);
                 t->side[done].event.hook = HOOK_NONE;
             }
-            // The swap only has to be one instruction, because handlers come between instructions. The count is less
-            // than what was followed when a handler has forked meanwhile: the child has forgotten the events that its
-            // parent records.
+            // The swap only has to be one instruction, because handlers come between instructions. If a handler has
+            // forked meanwhile, the child's count may be less than `done`: the child forgets the events that its parent
+            // records.
         } while (!fathom_swap32(&t->side_count, count, 0));
         uint64_t idle = frames_settle(t);
         BARRIER();

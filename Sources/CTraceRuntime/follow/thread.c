@@ -117,7 +117,7 @@ static int attach(struct thread *t, uintptr_t sp) {
         t->retry = RETRY_CALLS;
         return 0;
     }
-    // The sum only has to give each thread a number of its own.
+    // The addition only has to give each thread a number of its own.
     if (how != BEGINS_AGAIN) t->serial = fathom_add32(&runtime.thread_count, 1) + 1;
     t->forked = 0;
     t->retry = t->overflow = 0;

@@ -33,13 +33,13 @@ enum {
     THREAD_LATE,
 };
 
-// thread.paused says which of the process's stops and starts, and which of its options, the thread has seen.
+// thread.paused says what the thread knows of the process's stops, starts and options.
 //
 //              recording was   was started  its options changed, and there is
 //              stopped                      no memory for what they take
-//   RUNNING    STOPPED         -            NO_MEMORY
-//   STOPPED    -               RUNNING      NO_MEMORY
-//   NO_MEMORY  STOPPED or NO_MEMORY: it is tried again at each slow path, and RUNNING when there is
+//   NOT        STOPPED         -            NO_MEMORY
+//   STOPPED    -               NOT          NO_MEMORY
+//   NO_MEMORY: each slow path tries again. When there is memory, this becomes STOPPED or NOT, as the process is.
 enum {
     PAUSED_NOT,
     PAUSED_STOPPED,    // recording is stopped: its calls are followed, and nothing is told of them
@@ -52,22 +52,23 @@ struct side_event;
 #define WRITER_SIZE 144u
 
 struct thread {
-    // When this is not 0, the thread is attached and outside the runtime. A hook that finds it 0, or finds side events
-    // waiting, must not touch the rest, which belongs to the hook that a signal handler interrupted. These are two
-    // loads of the same width as their stores, because one wider load would have to wait until the narrow store has
-    // left the store buffer. It is the control word with which hooks need not ask what has changed, or IDLE, with which
-    // they always have to; the hooks of RECORDING_MODES do not care.
+    // When `idle` is not 0, the thread is attached and outside the runtime. A hook that finds it 0, or finds side
+    // events waiting, must not touch the rest, which belongs to the hook that a signal handler interrupted. `idle` and
+    // `side_count` are loaded one by one, as they are stored, because one wider load would have to wait until the
+    // narrower store has left the store buffer. `idle` is the control word that the thread has last acted on: a hook
+    // that finds control.word the same knows that nothing has changed. Or it is IDLE, with which hooks always have to
+    // ask. The hooks of RECORDING_MODES only test whether it is 0.
     uint64_t idle;
     uint32_t side_count;
     struct frame *top;  // innermost open call
     struct frame *end;  // of the running lane's frames
-    uint64_t last;      // ticks of what was told last; nothing is told of before
+    uint64_t last;      // ticks of the last record, or of the chunk's beginning; no later record is earlier
     uintptr_t low;      // of the running lane's stack
     uintptr_t hook_sp;  // stack pointer at the hook that made the thread busy
 
     // These are for the hooks in modes other than MODE_TRACE.
     struct frame *hidden_from;  // calls from here on are followed and leave no record: too deep, or stopped
-    uint64_t hidden_calls;      // entered from hidden_from on that nothing tells of yet
+    uint64_t hidden_calls;      // calls from hidden_from on that were entered and are not yet counted elsewhere
     uint64_t settled;           // how often the slow paths have been through
     uint64_t timed;             // the same where times are read from the CPU's counter; 0: a system call tells them
     intptr_t beside;            // from a frame to what is beside it, in bytes
@@ -82,7 +83,7 @@ struct thread {
     uint32_t serial;          // in the process; 0 before the first attach
     uint32_t id;              // kernel's
     uint32_t exit_rounds;     // how often the TLS destructor ran
-    uint32_t forked;          // it came through a fork and has not hooked since; its lanes are still the parent's
+    uint32_t forked;          // it came through a fork and has not attached since; its lanes are still the parent's
     uint64_t retry;           // lost calls until attaching is tried again
     struct lane *lanes;
     uint32_t lane;  // index of the running one; lane 0 is the thread's own stack
@@ -98,7 +99,7 @@ struct thread {
 #define IDLE 0xffu  // no MODE_*
 #define MEMORY_SIZE (128ul * 1024)
 #define FIRST_LANES 16u
-#define RETRY_CALLS 1024u  // lost calls between two attempts to get a slot
+#define RETRY_CALLS 1024u  // lost calls between two attempts to attach the thread, or to get a slot
 
 extern __thread struct thread current __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
@@ -114,8 +115,9 @@ INTERNAL uint32_t open_calls(struct thread *t) { return (uint32_t)(t->top - runn
 // hook that does not say whose exit it is; a scope's stack pointer is its function's own.
 INTERNAL int is_function(const struct frame *call) { return call->function - 1 < FATHOM_SCOPE_BASE - 1; }
 
-// Whether a stack pointer is on the running lane's stack and not above `frame`. The same holds for a signal stack that
-// `frame` is on and that lies below the lane's. Two comparisons tell as a rule.
+// Whether a stack pointer is on the running lane's stack and not above `frame`. If `frame` is on a signal stack that
+// lies below the lane's stack, it suffices that the stack pointer is not above `frame`. As a rule two comparisons are
+// enough.
 INTERNAL int lies_below(const struct thread *t, uintptr_t stack_pointer, const struct frame *frame) {
     if (stack_pointer > frame->stack_pointer) return 0;
     if (LIKELY(stack_pointer >= t->low)) return 1;

@@ -1,6 +1,6 @@
-// What a new program image needs in its environment to be recorded, too. A program that makes an environment of its own
-// for the programs it starts leaves that out, and if it preloads a library of its own, that takes our library's place
-// in LD_PRELOAD.
+// Adds to an environment what a new program image needs to be recorded, too. A program may make an environment of its
+// own for the programs that it starts. Then our variables are missing; and if it preloads a library of its own, that
+// one stands in LD_PRELOAD in place of ours.
 
 #include "environment.h"
 
@@ -13,7 +13,7 @@ FATHOM_WITHOUT_HOOKS
 #define PRELOAD "LD_PRELOAD="
 #define ROOM_LIMIT (256ul * 1024)  // on the stack of whoever starts a program
 
-// What this image was given; empty when it was not given it.
+// What this image's environment held when it started; empty where it held nothing of ours.
 static char session[sizeof SESSION + PATH_SIZE];  // the variable
 static char library[PATH_SIZE];                   // the part of LD_PRELOAD that is ours
 
@@ -67,8 +67,8 @@ static const char *preloaded(char *const *environment) {
     return "";
 }
 
-// Whether a program that is started with this environment would not be recorded although nobody has said so. A
-// FATHOM_SESSION of another recording, or an empty one, is what the starting program wants.
+// Whether this environment keeps a program from being recorded without anybody wanting that. Whoever gives it another
+// recording's FATHOM_SESSION, or an empty one, does want it.
 static int lacks_ours(char *const *environment) {
     int has_session = 0;
     for (char *const *variable = environment; variable && *variable; variable++) {

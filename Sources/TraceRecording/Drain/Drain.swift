@@ -27,9 +27,9 @@ final class Drain: @unchecked Sendable {
     /// When the drain means to have looked again, in nanoseconds.
     private var due = UInt64.max / 2
     private var seen: Set<UInt32> = []
-    /// Of each process: its id, and how many metadata chunks it has written.
     /// Whether a process's counter differs from ours, by the process's index, as its first chunk showed.
     private var countsOtherwise: [UInt32: Bool] = [:]
+    /// Of each process: its id, and how many metadata chunks it has written.
     private var processes: [UInt32: (pid: UInt32, metadataChunks: UInt64)] = [:]
 
     /// The time between two looks while chunks keep coming. It is long enough to cost nothing, and short enough that

@@ -21,7 +21,7 @@ struct TimesText {
         "\"times\":\"\(name)\"," + (cost.map { "\"cost_ns\":\(TimesText.tenths($0.perCall))," } ?? "")
     }
 
-    /// In front of the name of what is too short to be relied on, and what that means.
+    /// The mark before the name of a function that is too short for its times to be relied on, and its legend.
     static let mark = UInt8(ascii: "~")
     static var legend: String {
         "~ less than \(AggregateRow.reliableAverage) ns on average: more hooks than function, not to be relied on\n"

@@ -34,13 +34,13 @@ struct Flame: ParsableCommand {
             valueName: "session"), completion: .session)
     var diff: String?
 
-    @Flag(help: "The root at the bottom, instead of at the top.")
+    @Flag(help: "Draw the root at the bottom, instead of at the top.")
     var inverted = false
 
     @Flag(help: "A flame chart: every call of every thread, where it was in time.")
     var timeOrder = false
 
-    @Option(help: "Instead of the command that was recorded.")
+    @Option(help: "The title to show, instead of the command that was recorded.")
     var title: String?
 
     func validate() throws {

@@ -5,7 +5,7 @@ internal import TraceFile
 internal import TraceQuery
 internal import TraceSymbols
 
-/// What the shells' completion offers where only Fathom knows it. Nothing is said of what cannot be read: it offers nothing.
+/// What the shells offer to complete where only Fathom can know it. What cannot be read is passed over without a message.
 extension CompletionKind {
     /// Sessions in the directory that the word names so far, and directories that may hold some.
     static var session: CompletionKind { .custom { _, _, prefix in sessions(prefix) } }
@@ -33,7 +33,7 @@ extension CompletionKind {
         }
     }
 
-    /// The session that one of the words names, wherever the command takes it.
+    /// The session that one of the words names, at whatever place in the command.
     private static func session(in words: [String]) -> Session? {
         // The first two are fathom and its command.
         let path = words.dropFirst(2).lazy.map(unquoted).first { !$0.hasPrefix("-") && Session.exists(at: $0) }
@@ -54,7 +54,7 @@ extension CompletionKind {
         }
     }
 
-    /// Those that begin with what was typed, sorted, each once.
+    /// The candidates that begin with what was typed, sorted, each of them once.
     private static func offered(_ prefix: String, _ candidates: () -> [String]) -> [String] {
         let prefix = unquoted(prefix)
         return Set(candidates().filter { !$0.isEmpty && !$0.contains("\n") && $0.hasPrefix(prefix) }).sorted()
@@ -109,8 +109,8 @@ private struct FunctionNames {
     /// Recordings larger than this, in bytes, are not read for it.
     private static let readableSize = 64 << 20
 
-    /// - Complexity: as long as it takes to read a recording of 64 MB. Of a larger one, what it adds up to is taken if that is
-    ///   known, and otherwise the functions of its programs that have hooks.
+    /// - Complexity: as long as it takes to read a recording of 64 MB. The names of a larger recording are taken from the sums
+    ///   kept beside it, if there are any, and otherwise they are those of its programs' functions with hooks.
     init(_ session: Session) {
         var options = QueryOptions()
         options.usesCache = true

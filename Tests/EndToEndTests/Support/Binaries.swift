@@ -2,7 +2,7 @@ internal import Glibc
 import Synchronization
 import TestSupport
 
-/// The programs of `Traces/programs`, compiled: each once a test run, beside the test bundle.
+/// Compiles the programs of `Traces/programs`: each of them once in a test run, into a directory beside the test bundle.
 enum Binaries {
     /// The repository, absolute.
     static let repository = "/" + #filePath.split(separator: "/").dropLast(4).joined(separator: "/")

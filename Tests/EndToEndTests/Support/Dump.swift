@@ -1,7 +1,7 @@
 internal import Glibc
 import TestSupport
 
-/// One line of `fathom dump --format jsonl`, fields looked up where they stand.
+/// One line of `fathom dump --format jsonl`. Its fields are found by searching the line, without parsing it as JSON.
 struct DumpLine {
     /// A field's name as it stands in the line.
     enum Field {
@@ -60,7 +60,7 @@ struct Dump {
 
     init(_ session: String) throws(TestSupportError) {
         directory = try TemporaryDirectory("dump")
-        // Into a file: the dump of a long recording is larger than what one wants as a String.
+        // The dump goes into a file, because that of a long recording is too large for a String.
         output = try run(
             "sh",
             [

@@ -41,7 +41,7 @@ function clock(ns, digits = 9) {
 /// A moment as options such as --from take it: ns since the session's start.
 const option = ns => `${Math.max(Math.round(data.time.origin + ns), 0)}ns`;
 
-/// A text of at most so many letters, what is too much left out of its middle.
+/// A text of at most so many letters. A longer text loses its middle.
 function middle(text, most) {
     if (text.length <= most) return text;
     const letters = Array.from(text);
@@ -50,7 +50,7 @@ function middle(text, most) {
     return `${letters.slice(0, head).join('')}…${letters.slice(letters.length - (most - 1 - head)).join('')}`;
 }
 
-/// Puts a text into a node that has room for so many lines, what does not fit left out of its middle.
+/// Puts a text into a node that has room for so many lines. A text that does not fit loses its middle.
 function fill(node, text, lines) {
     const most = lines * parseFloat(getComputedStyle(node).lineHeight) + 1;
     node.textContent = text;
