@@ -63,24 +63,13 @@ struct AggregateCache {
         guard descriptor >= 0 else { return }
         var isWritten = lseek(descriptor, KeptSums.headerSize, SEEK_SET) == KeptSums.headerSize
         let header = KeptSums.write(tree, functions: rows, threads: threads, settings, of: identity) { bytes in
-            isWritten = isWritten && write(bytes, to: descriptor)
+            isWritten = isWritten && writeAll(bytes, to: descriptor) == 0
         }
         isWritten =
             isWritten && lseek(descriptor, 0, SEEK_SET) == 0
-            && header.withUnsafeBytes { write($0, to: descriptor) }
+            && header.withUnsafeBytes { writeAll($0, to: descriptor) } == 0
         isWritten = close(descriptor) == 0 && isWritten
         if !isWritten || rename(temporary, path) != 0 { unlink(temporary) }
-    }
-
-    private func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Bool {
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let written = Glibc.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
-            if written < 0, errno == EINTR { continue }
-            guard written > 0 else { return false }
-            rest = rest.dropFirst(written)
-        }
-        return true
     }
 }
 

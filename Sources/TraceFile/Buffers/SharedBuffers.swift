@@ -61,7 +61,7 @@ package final class SharedBuffers: @unchecked Sendable {
         spare = Self.takeDescriptor()
         // The first page is written, not left to be allocated when somebody touches it, so that a full disk shows here.
         // The runtime allocates later pages before it touches them.
-        let error = writeAll([UInt8](repeating: 0, count: Self.headPage), to: descriptor)
+        let error = [UInt8](repeating: 0, count: Self.headPage).withUnsafeBytes { writeAll($0, to: descriptor) }
         guard error == 0 else { throw .cannotCreate(path: path, errno: error) }
         let windowSlots = Int(fathom_window_slots(UInt32(slotSize)))
         // There are as many slots as the file system lets the file have.

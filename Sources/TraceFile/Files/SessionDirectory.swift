@@ -64,7 +64,7 @@ package final class SessionDirectory {
     package func create(_ name: String, holding text: String) throws(SessionFileError) {
         let file = try create(name, O_WRONLY)
         defer { close(file) }
-        let error = writeAll(Array(text.utf8), to: file)
+        let error = Array(text.utf8).withUnsafeBytes { writeAll($0, to: file) }
         guard error == 0 else {
             remove(name)
             throw .cannotCreate(path: self.file(name), errno: error)

@@ -1,16 +1,15 @@
 internal import Glibc
 
-/// Writes all of `bytes`.
+/// Writes all of `bytes`, and goes on after signals.
 ///
 /// - Returns: 0, or the errno that says why it is not all written.
-package func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> Int32 {
-    bytes.withUnsafeBytes { bytes in
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let written = write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
-            guard written > 0 else { return written < 0 ? errno : ENOSPC }
-            rest = rest.dropFirst(written)
-        }
-        return 0
+package func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Int32 {
+    var rest = bytes
+    while let start = rest.baseAddress, !rest.isEmpty {
+        let written = write(descriptor, start, rest.count)
+        if written < 0, errno == EINTR { continue }
+        guard written > 0 else { return written < 0 ? errno : ENOSPC }
+        rest = UnsafeRawBufferPointer(rebasing: rest[written...])
     }
+    return 0
 }

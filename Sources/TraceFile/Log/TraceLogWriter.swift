@@ -23,7 +23,7 @@ package final class TraceLogWriter {
         header.start_sum = fathom_start_sum(header)
         header.end_sum = fathom_end_sum(header)
         bytes = UInt64(MemoryLayout<fathom_trace_header>.size)
-        let error = writeAll(withUnsafeBytes(of: header) { Array($0) }, to: descriptor)
+        let error = withUnsafeBytes(of: header) { writeAll($0, to: descriptor) }
         guard error == 0 else { throw .cannotCreate(path: directory.file(SessionFile.trace.name), errno: error) }
     }
 

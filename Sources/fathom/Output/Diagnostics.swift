@@ -71,6 +71,6 @@ enum Diagnostics {
     /// Writes `text` as it is.
     static func put(_ text: String) {
         var text = text
-        text.withUTF8 { _ = write(STDERR_FILENO, $0.baseAddress, $0.count) }
+        text.withUTF8 { _ = writeAll(UnsafeRawBufferPointer($0), to: STDERR_FILENO) }
     }
 }

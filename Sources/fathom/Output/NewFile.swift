@@ -1,4 +1,5 @@
 internal import Glibc
+internal import TraceFile
 
 /// A file that takes the place of the one at its path when it is whole, and not before: whatever ends the program, that path
 /// holds the old file or the new one.
@@ -82,17 +83,9 @@ final class NewFile {
 
     /// Writes `bytes`; returns false when that fails, which ``failure`` tells.
     func write(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        var rest = bytes
-        while let start = rest.baseAddress, !rest.isEmpty {
-            let written = Glibc.write(descriptor, start, rest.count)
-            if written < 0, errno == EINTR { continue }
-            guard written > 0 else {
-                failure = written < 0 ? errno : ENOSPC
-                return false
-            }
-            rest = UnsafeRawBufferPointer(rebasing: rest[written...])
-        }
-        return true
+        let error = writeAll(bytes, to: descriptor)
+        if error != 0 { failure = error }
+        return error == 0
     }
 
     /// Puts the file in its place. Without this, all is as it was before.

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import TraceFile
 internal import TraceText
 
 /// The terminal or file that a command's result goes to.
@@ -25,17 +26,9 @@ enum StandardOutput {
                 isPaged = false
                 pager = Pager.start()
             }
-            var rest = bytes
-            while let start = rest.baseAddress, !rest.isEmpty {
-                let written = write(pager?.input ?? STDOUT_FILENO, start, rest.count)
-                if written < 0, errno == EINTR { continue }
-                guard written > 0 else {
-                    failure = written < 0 ? errno : EIO
-                    return false
-                }
-                rest = UnsafeRawBufferPointer(rebasing: rest[written...])
-            }
-            return true
+            let error = writeAll(bytes, to: pager?.input ?? STDOUT_FILENO)
+            if error != 0 { failure = error }
+            return error == 0
         }
     }
 
