@@ -11,24 +11,12 @@ struct ParquetColumn {
         var type: Int32 { self == .integer ? 2 : 6 }
     }
 
-    var name: String
-    var kind: Kind
-}
+    let name: String
+    let kind: Kind
 
-/// Words that columns have, each with a number. They are told apart by their bytes.
-struct ParquetWords {
-    private(set) var texts: [[UInt8]] = []
-    private var numbers: [[UInt8]: UInt32] = [:]
-
-    /// The number of `text`, a new one the first time.
-    mutating func number(of text: some Sequence<UInt8>) -> UInt32 {
-        let bytes = Array(text)
-        if let known = numbers[bytes] { return known }
-        let number = UInt32(texts.count)
-        numbers[bytes] = number
-        texts.append(bytes)
-        return number
-    }
+    static func integer(_ name: String) -> ParquetColumn { ParquetColumn(name: name, kind: .integer) }
+    static func text(_ name: String) -> ParquetColumn { ParquetColumn(name: name, kind: .text) }
+    static func word(_ name: String) -> ParquetColumn { ParquetColumn(name: name, kind: .word) }
 }
 
 /// Values of one column in a group of rows.
@@ -90,15 +78,16 @@ struct ParquetValues {
     /// for each eight rows, with the number's width before them.
     ///
     /// - Complexity: O(rows + all words).
-    mutating func encodeWords(_ all: ParquetWords) -> (words: [UInt8], count: Int, rows: [UInt8]) {
+    mutating func encodeWords(_ all: NumberedTexts) -> (words: [UInt8], count: Int, rows: [UInt8]) {
         var places = [UInt32](repeating: .max, count: all.texts.count)
         var used: [UInt32] = []
         var dictionary: [UInt8] = []
         for word in words where places[Int(word)] == .max {
             places[Int(word)] = UInt32(used.count)
             used.append(word)
-            ParquetValues.append(all.texts[Int(word)], to: &dictionary)
-            compare(all.texts[Int(word)])
+            let text = Array(all.texts[Int(word)].utf8)
+            ParquetValues.append(text, to: &dictionary)
+            compare(text)
         }
         let width = used.count > 1 ? 32 - UInt32(used.count - 1).leadingZeroBitCount : 0
         var rows: [UInt8] = [UInt8(width)]

@@ -7,8 +7,10 @@ struct ParquetFile {
     private let writer: ByteWriter
     private let columns: [ParquetColumn]
     /// The words of all columns.
-    var words = ParquetWords()
+    var words = NumberedTexts()
     private var values: [ParquetValues]
+    /// How many columns have their value of the row that is being made.
+    private var filled = 0
     private var offset = 0
     private(set) var rows = 0
     private var groups: [ThriftStruct] = []
@@ -32,13 +34,21 @@ struct ParquetFile {
 
     private static let magic = Array("PAR1".utf8)
 
-    mutating func add(_ column: Int, _ value: UInt64) { values[column].add(Int64(clamping: value)) }
-    mutating func add(_ column: Int, signed value: Int) { values[column].add(Int64(value)) }
-    mutating func add(_ column: Int, text: [UInt8]) { values[column].add(text: text) }
-    mutating func add(_ column: Int, word: UInt32) { values[column].add(word: word) }
+    /// Each of these gives the next column its value.
+    mutating func add(_ value: UInt64) { add { $0.add(Int64(clamping: value)) } }
+    mutating func add(signed value: Int) { add { $0.add(Int64(value)) } }
+    mutating func add(text: [UInt8]) { add { $0.add(text: text) } }
+    mutating func add(word: UInt32) { add { $0.add(word: word) } }
+
+    private mutating func add(_ give: (inout ParquetValues) -> Void) {
+        give(&values[filled])
+        filled += 1
+    }
 
     /// Ends the row, of which every column has its value now.
     mutating func endRow() {
+        precondition(filled == columns.count, "a row has a value for each column")
+        filled = 0
         rows += 1
         let count = values[0].count
         let isLong = values.indices.contains {
