@@ -100,6 +100,22 @@ import Testing
         #expect(text.contains(#""category":[0,0]"#) && text.contains(#"{"name":"Program","color":"yellow""#))
     }
 
+    /// Swift's strings count such names as equal.
+    @Test func firefoxTellsNamesApartByTheirBytes() throws {
+        let (composed, decomposed) = ("caf\u{e9}", "cafe\u{301}")
+        let fixture = try ExportFixture(["main"], marks: ["", composed, decomposed]) { records in
+            records.enter(ExportFixture.address(0), at: 2000)
+            records.counter(1, 1, at: 2100)
+            records.counter(2, 2, at: 2200)
+            records.exit(at: 3000)
+        }
+        let text = Array(String(decoding: fixture.export(.firefox).bytes, as: UTF8.self).utf8)
+        for name in [composed, decomposed] {
+            #expect(text.firstRange(of: "\"name\":\"\(name)\",\"category\":\"counter\"".utf8) != nil)
+        }
+        #expect(text.firstRange(of: "\"stringArray\":[\"\(composed)\",\"\(decomposed)\",".utf8) != nil)
+    }
+
     @Test func perfettoPacketsAreOfOneSequenceAndTheDefaultClock() throws {
         let packets = ProtobufReader.messages(1, of: try calls().export(.perfetto).bytes)
         var named: Set<UInt64> = []

@@ -34,8 +34,8 @@ struct FirefoxExporter: Exporter {
         let summary = source.write(to: &tracks, limit: FirefoxExporter.limit)
         writer.write("],\n" as StaticString)
         tracks.counters.write(to: writer)
-        var tables = FirefoxTables(writer, source, tracks.frames)
-        tables.write(stacks: tracks.stacks, names: tracks.names)
+        var tables = FirefoxTables(writer, source, tracks.frames, names: tracks.names)
+        tables.write(stacks: tracks.stacks)
         writer.write("}\n" as StaticString)
         return summary
     }
@@ -59,10 +59,9 @@ private struct FirefoxTracks: TrackWriter {
     private var open: [Int32] = []
     private var samples: [Sample] = []
     /// The track's marks and values of counters, each with the number of its name and the ns since the session's start.
-    private var marks: [(name: Int, moment: UInt64, value: Double?)] = []
+    private var marks: [(name: UInt32, moment: UInt64, value: Double?)] = []
     /// The names of marks and counters.
-    private(set) var names: [String] = []
-    private var nameNumbers: [String: Int] = [:]
+    private(set) var names = NumberedTexts()
     private(set) var counters = FirefoxCounters()
     /// The time up to which the track is in samples.
     private var sampled: UInt64 = 0
@@ -100,14 +99,10 @@ private struct FirefoxTracks: TrackWriter {
     }
 
     mutating func show(_ event: TreeEvent) {
-        let number = nameNumbers[event.name] ?? names.count
-        if number == names.count {
-            nameNumbers[event.name] = number
-            names.append(event.name)
-        }
+        let number = names.number(of: event.name)
         marks.append((number, event.moment, event.value))
         guard let value = event.value, let process = track?.process else { return }
-        counters.add(event.name, value, at: event.moment, of: process, thread: threads)
+        counters.add(event.name, number, value, at: event.moment, of: process, thread: threads)
     }
 
     /// Adds a sample: the innermost open call ran until `time`.

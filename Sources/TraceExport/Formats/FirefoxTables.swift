@@ -34,12 +34,16 @@ struct FirefoxCounters {
     }
 
     private var counters: [Counter] = []
-    private var indices: [UInt32: [String: Int]] = [:]
+    /// The indices of counters, by the process's and the name's number.
+    private var indices: [UInt32: [UInt32: Int]] = [:]
 
-    mutating func add(_ name: String, _ value: Double, at moment: UInt64, of process: TracedProcess, thread: Int) {
-        let index = indices[process.index]?[name] ?? counters.count
+    /// - Parameter number: of the name.
+    mutating func add(
+        _ name: String, _ number: UInt32, _ value: Double, at moment: UInt64, of process: TracedProcess, thread: Int
+    ) {
+        let index = indices[process.index]?[number] ?? counters.count
         if index == counters.count {
-            indices[process.index, default: [:]][name] = index
+            indices[process.index, default: [:]][number] = index
             counters.append(Counter(name: name, pid: process.pid, thread: thread))
         }
         counters[index].values.append((moment, value))
@@ -75,39 +79,36 @@ struct FirefoxTables {
     private let source: ExportSource
     private let functions: [ResolvedFunction]
     private let ids: [UInt32]
-    private var strings: [String] = []
-    private var stringNumbers: [[UInt8]: Int] = [:]
+    private var strings: NumberedTexts
     private var libraries: [ModuleIdentity] = []
     private var libraryNumbers: [Int32: Int] = [:]
-    private var files: [String] = []
-    private var fileNumbers: [[UInt8]: Int] = [:]
+    private var files = NumberedTexts()
     private let programs: Set<String>
 
-    init(_ writer: ByteWriter, _ source: ExportSource, _ frames: FrameNumbers) {
+    /// - Parameter names: of marks and counters, the first strings.
+    init(_ writer: ByteWriter, _ source: ExportSource, _ frames: FrameNumbers, names: NumberedTexts) {
         self.writer = writer
         self.source = source
+        strings = names
         ids = frames.functions
         functions = frames.functions.map { source.functions[$0] }
         programs = Set(source.selection.map(\.process.path))
     }
 
     /// Writes the libraries and `shared`, as the last members of the profile.
-    ///
-    /// - Parameter names: of marks and counters, the first strings.
-    mutating func write(stacks: [(frame: Int32, prefix: Int32)], names: [String]) {
-        strings = names
-        let nameNumbers = functions.map { string($0.name) }
+    mutating func write(stacks: [(frame: Int32, prefix: Int32)]) {
+        let names = functions.map { strings.number(of: $0.name) }
         let resources = ids.map { library(of: $0) }
-        let sources = functions.map { $0.file.map { file($0) } }
-        let libraryNames = libraries.map { string(FirefoxTables.lastComponent($0.path)) }
-        let fileNames = files.map { string($0) }
+        let sources = functions.map { $0.file.map { files.number(of: $0) } }
+        let libraryNames = libraries.map { strings.number(of: FirefoxTables.lastComponent($0.path)) }
+        let fileNames = files.texts.map { strings.number(of: $0) }
         writer.write("\"libs\":" as StaticString)
         writer.write(column: libraries) { write(library: $0) }
         writer.write(",\n\"shared\":{\"stringArray\":" as StaticString)
-        writer.write(column: strings) { writer.write(json: $0) }
+        writer.write(column: strings.texts) { writer.write(json: $0) }
         let count = functions.count
         writer.write(",\n\"funcTable\":{\"length\":\(count),\"name\":")
-        writer.write(column: nameNumbers) { writer.write(decimal: UInt64($0)) }
+        writer.write(column: names) { writer.write(decimal: UInt64($0)) }
         writer.write(constants: ["isJS": "false", "relevantForJS": "false"], count)
         writer.write(",\"resource\":" as StaticString)
         writer.write(column: resources) { writer.write($0.map { "\($0)" } ?? "-1") }
@@ -135,27 +136,11 @@ struct FirefoxTables {
         writer.write(column: libraryNames) { writer.write(decimal: UInt64($0)) }
         // Type 1 stands for a library.
         writer.write(constants: ["host": "null", "type": "1"], libraries.count)
-        writer.write("},\n\"sources\":{\"length\":\(files.count),\"filename\":")
+        writer.write("},\n\"sources\":{\"length\":\(fileNames.count),\"filename\":")
         writer.write(column: fileNames) { writer.write(decimal: UInt64($0)) }
         writer.write(
-            constants: ["id": "null", "startLine": "1", "startColumn": "1", "sourceMapURL": "null"], files.count)
+            constants: ["id": "null", "startLine": "1", "startColumn": "1", "sourceMapURL": "null"], fileNames.count)
         writer.write("}}" as StaticString)
-    }
-
-    private mutating func string(_ text: String) -> Int {
-        let bytes = Array(text.utf8)
-        if let known = stringNumbers[bytes] { return known }
-        stringNumbers[bytes] = strings.count
-        strings.append(text)
-        return strings.count - 1
-    }
-
-    private mutating func file(_ path: String) -> Int {
-        let bytes = Array(path.utf8)
-        if let known = fileNumbers[bytes] { return known }
-        fileNumbers[bytes] = files.count
-        files.append(path)
-        return files.count - 1
     }
 
     /// The library of function `id`; nil when its module is not known.

@@ -67,9 +67,8 @@ private struct PprofProfile {
 
     private let writer: ByteWriter
     private let functions: FunctionTable
-    /// Numbers of strings: a string's number is its place among the strings written, the first of which is empty. Strings
-    /// are told apart by their bytes, because a String counts as equal to one of other bytes.
-    private var strings: [[UInt8]: UInt64] = [:]
+    /// The strings written, the first of which is empty.
+    private var strings = NumberedTexts()
     /// Whether a location was written, by function and, behind the functions, by remainder. Locations and functions
     /// have the same numbers, from 1, remainders before functions: those may still be found.
     private var isWritten: [Bool] = []
@@ -219,14 +218,14 @@ private struct PprofProfile {
 
     /// The number of `text` in the string table, to which it is added when it is new.
     private mutating func string(_ text: String) -> UInt64 {
-        let bytes = Array(text.utf8)
-        if let known = strings[bytes] { return known }
-        let number = UInt64(strings.count)
-        strings[bytes] = number
-        var message = ProtobufMessage()
-        message.add(Field.string, text)
-        writer.write(message.bytes)
-        return number
+        let known = strings.texts.count
+        let number = strings.number(of: text)
+        if number == known {
+            var message = ProtobufMessage()
+            message.add(Field.string, text)
+            writer.write(message.bytes)
+        }
+        return UInt64(number)
     }
 
     private func write(_ field: UInt64, _ value: UInt64) {
