@@ -7,23 +7,23 @@
 /// The grammar is section 5.1 of the Itanium C++ ABI (https://itanium-cxx-abi.github.io/cxx-abi/abi.html#mangling). Of it, this
 /// knows as much as it takes to find where things end.
 struct ConstrainedCXXName {
-    private let text: [UInt8]
-    private var position = 2
+    let text: [UInt8]
+    var position = 2
     /// What is replaced in `text`, in order, and by what.
-    private var edits: [(range: Range<Int>, replacement: String)] = []
+    var edits: [(range: Range<Int>, replacement: String)] = []
     /// How many parts around this one are left out.
-    private var leftOut = 0
+    var leftOut = 0
     /// Whether something was left out that later references count.
-    private var lostReferences = false
+    var lostReferences = false
     /// The names and types within one another that are being read.
-    private var depth = 0
+    var depth = 0
     /// What the name read last ended with.
-    private var last = Part.other
+    var last = Part.other
 
     /// Parts of names, as far as they tell whether a function's mangled name has its return type.
-    private enum Part { case arguments, special, other }
+    enum Part { case arguments, special, other }
 
-    private struct Unreadable: Error {}
+    struct Unreadable: Error {}
 
     /// The function's name without constraints, parameters and return type, mangled; nil when it cannot be made.
     ///
@@ -51,68 +51,13 @@ struct ConstrainedCXXName {
         return result + String(decoding: text[end...], as: UTF8.self)
     }
 
-    // MARK: Bytes
-
-    private func peek(_ offset: Int = 0) -> UInt8 { position + offset < text.count ? text[position + offset] : 0 }
-
-    private func isAt(_ word: StaticString) -> Bool {
-        word.withUTF8Buffer { word in word.indices.allSatisfy { peek($0) == word[$0] } }
-    }
-
-    private mutating func take(_ word: StaticString) -> Bool {
-        guard isAt(word) else { return false }
-        position += word.utf8CodeUnitCount
-        return true
-    }
-
-    private mutating func expect(_ word: StaticString) throws(Unreadable) {
-        if !take(word) { throw Unreadable() }
-    }
-
-    private static func isDigit(_ byte: UInt8) -> Bool { byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9") }
-    private static func isUpper(_ byte: UInt8) -> Bool { byte >= UInt8(ascii: "A") && byte <= UInt8(ascii: "Z") }
-
-    /// A number or a reference's letters, and `_` behind them.
-    private mutating func index() throws(Unreadable) {
-        while Self.isDigit(peek()) || Self.isUpper(peek()) { position += 1 }
-        try expect("_")
-    }
-
-    /// Reads by `body` what is left out of the name.
-    private mutating func leaveOut(
-        countsReferences: Bool = true, replacement: String = "", _ body: (inout Self) throws(Unreadable) -> Void
-    ) throws(Unreadable) {
-        let start = position
-        leftOut += 1
-        try body(&self)
-        leftOut -= 1
-        guard leftOut == 0 else { return }
-        edits.append((start..<position, replacement))
-        if countsReferences { lostReferences = true }
-    }
-
-    /// Reads by `body` what lies within something else, unless that goes deeper than names do.
-    private mutating func inside(_ body: (inout Self) throws(Unreadable) -> Void) throws(Unreadable) {
-        depth += 1
-        if depth > 500 { throw Unreadable() }
-        try body(&self)
-        depth -= 1
-    }
-
-    private mutating func untilEnd(_ body: (inout Self) throws(Unreadable) -> Void) throws(Unreadable) {
-        while !take("E") {
-            let start = position
-            try body(&self)
-            if position == start { throw Unreadable() }
-        }
-    }
-
     // MARK: Names
 
-    private mutating func name() throws(Unreadable) {
-        depth += 1
-        defer { depth -= 1 }
-        if depth > 500 { throw Unreadable() }
+    mutating func name() throws(Unreadable) {
+        try inside { (self) throws(Unreadable) in try self.innerName() }
+    }
+
+    private mutating func innerName() throws(Unreadable) {
         if take("N") {
             while take("r") || take("V") || take("K") {}
             if !take("R") { _ = take("O") }
@@ -203,7 +148,7 @@ struct ConstrainedCXXName {
         while take("B") { try sourceName() }
     }
 
-    private mutating func operatorName() throws(Unreadable) {
+    mutating func operatorName() throws(Unreadable) {
         if take("cv") {
             last = .special
             return try type()
@@ -226,7 +171,7 @@ struct ConstrainedCXXName {
         last = .other
     }
 
-    private mutating func sourceName() throws(Unreadable) {
+    mutating func sourceName() throws(Unreadable) {
         guard Self.isDigit(peek()) else { throw Unreadable() }
         var length = 0
         while Self.isDigit(peek()) {
@@ -253,295 +198,9 @@ struct ConstrainedCXXName {
         }
     }
 
-    private mutating func templateParameter() throws(Unreadable) {
+    mutating func templateParameter() throws(Unreadable) {
         try expect("T")
         if take("L") { try index() }
         try index()
-    }
-
-    // MARK: Template arguments
-
-    private mutating func templateArguments() throws(Unreadable) {
-        try expect("I")
-        try untilEnd { (self) throws(Unreadable) in try self.templateArgument() }
-    }
-
-    private mutating func templateArgument() throws(Unreadable) {
-        if try takeDeclaration() { return }
-        switch peek() {
-        case UInt8(ascii: "Q"): try constraint()
-        case UInt8(ascii: "L"): try literal()
-        case UInt8(ascii: "X"):
-            position += 1
-            try expression()
-            try expect("E")
-        case UInt8(ascii: "J"):
-            position += 1
-            try inside { (self) throws(Unreadable) in
-                try self.untilEnd { (self) throws(Unreadable) in try self.templateArgument() }
-            }
-        default: try type()
-        }
-    }
-
-    /// Takes the declaration of the parameter that an argument is for, which says nothing that the argument does not.
-    ///
-    /// - Parameter inLambda: there it stands for the parameter itself, and one without a constraint does.
-    private mutating func takeDeclaration(inLambda: Bool = false) throws(Unreadable) -> Bool {
-        guard isAt("T"), "yknpt".utf8.contains(peek(1)) else { return false }
-        if inLambda, !isAt("Tk") {
-            try declaration()
-            return true
-        }
-        // `std::integral` is no name that references count, and neither is one outside of namespaces.
-        let isPlain = isAt("TkSt") || isAt("Ty") || isAt("TpTkSt") || isAt("TpTy") || Self.isDigit(peek(2))
-        let start = position
-        try leaveOut(countsReferences: false, replacement: inLambda ? "Ty" : "") { (self) throws(Unreadable) in
-            try self.declaration()
-        }
-        if leftOut == 0, !isPlain || text[start..<position].contains(UInt8(ascii: "I")) { lostReferences = true }
-        return true
-    }
-
-    private mutating func declaration() throws(Unreadable) {
-        try expect("T")
-        position += 1
-        switch text[position - 1] {
-        case UInt8(ascii: "y"): return
-        case UInt8(ascii: "k"):
-            try name()
-        case UInt8(ascii: "n"): try type()
-        case UInt8(ascii: "p"): try inside { (self) throws(Unreadable) in try self.declaration() }
-        default:
-            try inside { (self) throws(Unreadable) in
-                try self.untilEnd { (self) throws(Unreadable) in
-                    if self.isAt("Q") { try self.constraint() } else { try self.declaration() }
-                }
-            }
-        }
-    }
-
-    private mutating func constraint() throws(Unreadable) {
-        try leaveOut { (self) throws(Unreadable) in
-            try self.expect("Q")
-            try self.expression()
-        }
-    }
-
-    private mutating func literal() throws(Unreadable) {
-        try expect("L")
-        if take("_Z") {
-            try name()
-            while !take("E") { try type() }
-            return
-        }
-        try type()
-        while !take("E") {
-            if peek() == 0 { throw Unreadable() }
-            position += 1
-        }
-    }
-
-    // MARK: Types
-
-    private mutating func type() throws(Unreadable) {
-        try inside { (self) throws(Unreadable) in try self.innerType() }
-    }
-
-    private mutating func innerType() throws(Unreadable) {
-        while "rVKPROCG".utf8.contains(peek()) { position += 1 }
-        switch peek() {
-        case UInt8(ascii: "U"):
-            if isAt("Ul") || isAt("Ut") { return try name() }
-            position += 1
-            try sourceName()
-            if peek() == UInt8(ascii: "I") { try templateArguments() }
-            try type()
-        case UInt8(ascii: "u"):
-            position += 1
-            try sourceName()
-            if peek() == UInt8(ascii: "I") { try templateArguments() }
-        case UInt8(ascii: "D"): try typeOfTwoLetters()
-        case UInt8(ascii: "F"):
-            position += 1
-            _ = take("Y")
-            try untilEnd { (self) throws(Unreadable) in
-                if self.isAt("RE") || self.isAt("OE") { self.position += 1 } else { try self.type() }
-            }
-        case UInt8(ascii: "A"):
-            position += 1
-            if Self.isDigit(peek()) { return try array() }
-            if peek() != UInt8(ascii: "_") { try expression() }
-            try array()
-        case UInt8(ascii: "M"):
-            position += 1
-            try type()
-            try type()
-        case UInt8(ascii: "T"):
-            if "sue".utf8.contains(peek(1)) {
-                position += 2
-                return try name()
-            }
-            try templateParameter()
-            if peek() == UInt8(ascii: "I") { try templateArguments() }
-        case UInt8(ascii: "a")...UInt8(ascii: "z"): position += 1
-        default:
-            let before = last
-            try name()
-            last = before
-        }
-    }
-
-    private mutating func array() throws(Unreadable) {
-        try index()
-        try type()
-    }
-
-    private mutating func typeOfTwoLetters() throws(Unreadable) {
-        let kind = peek(1)
-        position += 2
-        switch kind {
-        case UInt8(ascii: "p"), UInt8(ascii: "o"): try type()
-        case UInt8(ascii: "t"), UInt8(ascii: "T"), UInt8(ascii: "O"):
-            try expression()
-            try expect("E")
-            if kind == UInt8(ascii: "O") { try type() }
-        case UInt8(ascii: "w"):
-            try untilEnd { (self) throws(Unreadable) in try self.type() }
-            try type()
-        case UInt8(ascii: "v"):
-            if peek() == UInt8(ascii: "_") {
-                position += 1
-                try expression()
-            }
-            try array()
-        case UInt8(ascii: "F"), UInt8(ascii: "B"), UInt8(ascii: "U"):
-            while Self.isDigit(peek()) { position += 1 }
-            if !take("b"), !take("x") { try expect("_") }
-        default: break
-        }
-    }
-
-    // MARK: Expressions
-
-    private mutating func expression() throws(Unreadable) {
-        try inside { (self) throws(Unreadable) in try self.innerExpression() }
-    }
-
-    private mutating func expressions() throws(Unreadable) {
-        try untilEnd { (self) throws(Unreadable) in try self.expression() }
-    }
-
-    private mutating func innerExpression() throws(Unreadable) {
-        switch peek() {
-        case UInt8(ascii: "L"): return try literal()
-        case UInt8(ascii: "T"): return try templateParameter()
-        case UInt8(ascii: "X"):
-            position += 1
-            try expression()
-            return try expect("E")
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): return try simpleName()
-        case UInt8(ascii: "J"):
-            position += 1
-            return try untilEnd { (self) throws(Unreadable) in try self.templateArgument() }
-        case UInt8(ascii: "f"): return try parameterOrFold()
-        default: break
-        }
-        let word = String(decoding: [peek(), peek(1)], as: UTF8.self)
-        position += 2
-        switch word {
-        case "sr": try scopedName()
-        case "gs", "sp", "te", "sz", "az", "nx", "tw", "ps", "ng", "ad", "de", "co", "nt", "dl", "da": try expression()
-        case "pp", "mm":
-            _ = take("_")
-            try expression()
-        case "st", "at", "ti": try type()
-        case "on":
-            try operatorName()
-            if peek() == UInt8(ascii: "I") { try templateArguments() }
-        case "dn": if Self.isDigit(peek()) { try simpleName() } else { try type() }
-        case "cl", "cp", "il": try expressions()
-        case "tl":
-            try type()
-            try expressions()
-        case "cv":
-            try type()
-            if take("_") { try expressions() } else { try expression() }
-        case "dc", "sc", "cc", "rc":
-            try type()
-            try expression()
-        case "sZ": if peek() == UInt8(ascii: "T") { try templateParameter() } else { try expression() }
-        case "sP": try untilEnd { (self) throws(Unreadable) in try self.templateArgument() }
-        case "tr": break
-        case "qu":
-            for _ in 0..<3 { try expression() }
-        case "rq": try requirements()
-        case "rQ":
-            while !take("_") { try type() }
-            try requirements()
-        case "nw", "na":
-            while !take("_") { try expression() }
-            try type()
-            if take("pi") { try expressions() } else { try expect("E") }
-        default:
-            guard word.utf8.first! >= UInt8(ascii: "a"), word.utf8.first! <= UInt8(ascii: "z") else {
-                throw Unreadable()
-            }
-            try expression()
-            try expression()
-        }
-    }
-
-    private mutating func requirements() throws(Unreadable) {
-        try untilEnd { (self) throws(Unreadable) in
-            if self.take("X") {
-                try self.expression()
-                _ = self.take("N")
-                if self.take("R") { try self.name() }
-            } else if self.take("T") {
-                try self.type()
-            } else {
-                try self.expect("Q")
-                try self.expression()
-            }
-        }
-    }
-
-    /// `sr` was read.
-    private mutating func scopedName() throws(Unreadable) {
-        if take("N") {
-            try type()
-            while !take("E") { try simpleName() }
-        } else if Self.isDigit(peek()) {
-            while !take("E") { try simpleName() }
-        } else {
-            try type()
-        }
-        if take("on") { try operatorName() } else { try simpleName() }
-        if peek() == UInt8(ascii: "I") { try templateArguments() }
-    }
-
-    private mutating func simpleName() throws(Unreadable) {
-        try sourceName()
-        if peek() == UInt8(ascii: "I") { try templateArguments() }
-    }
-
-    /// `fp_`, `fL0p1_`, or a fold: `fl`, `fr`, `fL`, `fR` and an operator.
-    private mutating func parameterOrFold() throws(Unreadable) {
-        position += 1
-        if take("pT") { return }
-        if take("p") || isAt("L") && Self.isDigit(peek(1)) {
-            if take("L") {
-                while Self.isDigit(peek()) { position += 1 }
-                try expect("p")
-            }
-            while take("r") || take("V") || take("K") {}
-            return try index()
-        }
-        let isBinary = isAt("L") || isAt("R")
-        position += 1
-        try operatorName()
-        try expression()
-        if isBinary { try expression() }
     }
 }
