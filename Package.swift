@@ -85,7 +85,7 @@ let package = Package(
         .target(name: "TraceBuild", dependencies: ["TraceSymbols"], swiftSettings: strict),
 
         // What a machine allows: facts, and what they mean.
-        .target(name: "TraceDoctor", dependencies: ["TraceText"], swiftSettings: strict),
+        .target(name: "TraceDoctor", dependencies: ["TraceBuild", "TraceText"], swiftSettings: strict),
 
         // Recording: starts the target, owns the session directory.
         .target(name: "TraceRecording", dependencies: ["CTraceFormat", "TraceFile"], swiftSettings: strict),
@@ -135,7 +135,8 @@ let package = Package(
             dependencies: ["CTraceFormat", "TraceFile", "TraceRecording", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
-            name: "TraceDoctorTests", dependencies: ["TraceDoctor", "TraceText", "TestSupport"], swiftSettings: strict),
+            name: "TraceDoctorTests", dependencies: ["TraceBuild", "TraceDoctor", "TraceText", "TestSupport"],
+            swiftSettings: strict),
         .testTarget(name: "EndToEndTests", dependencies: ["CTraceFormat", "TestSupport"], swiftSettings: strict),
     ]
 )

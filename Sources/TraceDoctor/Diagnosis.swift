@@ -1,3 +1,4 @@
+internal import TraceBuild
 internal import TraceText
 
 /// What the facts of a machine mean.

@@ -1,4 +1,5 @@
 internal import Glibc
+public import TraceBuild
 
 /// What of a machine matters to recording and building.
 public struct MachineFacts: Sendable {
@@ -11,19 +12,6 @@ public struct MachineFacts: Sendable {
         public init(size: UInt64, free: UInt64) {
             self.size = size
             self.free = free
-        }
-    }
-
-    public struct Compiler: Sendable {
-        public var name: String
-        public var path: String
-        /// Whether it takes the option that gives functions hooks, or has the hooks that Fathom uses for Swift.
-        public var hasHooks: Bool
-
-        public init(name: String, path: String, hasHooks: Bool) {
-            self.name = name
-            self.path = path
-            self.hasHooks = hasHooks
         }
     }
 
@@ -60,7 +48,7 @@ public struct MachineFacts: Sendable {
     public var sharedMemory: Space?
     /// The working directory's file system.
     public var disk: Space?
-    public var compilers: [Compiler] = []
+    public var compilers: [InstalledCompiler] = []
     /// The value of DEBUGINFOD_URLS, if it is set.
     public var debuginfod: String?
     public var program: Program?

@@ -1,6 +1,7 @@
 import Glibc
 import TestSupport
 import Testing
+import TraceBuild
 import TraceDoctor
 import TraceText
 

@@ -26,7 +26,7 @@ struct Doctor: ParsableCommand {
         facts.missingParts = Installation.missingParts
         facts.counterIsTrusted = SessionClock.counterIsTrusted()
         facts.debuginfod = getenv("DEBUGINFOD_URLS").map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
-        facts.compilers = CompilerSurvey.all().map { .init(name: $0.name, path: $0.path, hasHooks: $0.hasHooks) }
+        facts.compilers = InstalledCompiler.all()
         if let program {
             try FileName.check(program)
             facts.program = try inspect(program)

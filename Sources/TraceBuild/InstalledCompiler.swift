@@ -1,17 +1,23 @@
 internal import Glibc
 
 /// A compiler that is found by its usual name, and whether it can give functions hooks.
-public struct CompilerSurvey: Sendable {
+public struct InstalledCompiler: Sendable {
     public let name: String
     public let path: String
-    /// Whether it takes the options that ``BuildRun`` gives it.
+    /// Whether it takes the option that gives functions hooks, or has the hooks that Fathom uses for Swift.
     public let hasHooks: Bool
 
+    public init(name: String, path: String, hasHooks: Bool) {
+        self.name = name
+        self.path = path
+        self.hasHooks = hasHooks
+    }
+
     /// Those of gcc, g++, clang, clang++ and swiftc that are in PATH. Each is run once.
-    public static func all() -> [CompilerSurvey] {
+    public static func all() -> [InstalledCompiler] {
         ["gcc", "g++", "clang", "clang++", "swiftc"].compactMap { name in
             guard let path = Compiler.find(name) else { return nil }
-            return CompilerSurvey(name: name, path: path, hasHooks: takesHooks(path))
+            return InstalledCompiler(name: name, path: path, hasHooks: takesHooks(path))
         }
     }
 
