@@ -4,9 +4,10 @@ internal import TraceFile
 /// A file that takes the place of the one at its path when it is whole, and not before: whatever ends the program, that path
 /// holds the old file or the new one.
 ///
-/// Until then the file has no name (`O_TMPFILE`), so nothing stays behind of it even after SIGKILL. Where the file system knows
-/// no such files, it has a name beside its place, which signals that end the program remove. A pipe or a device is
-/// written to as it is. The new file has the old one's permissions; other hard links keep the old file.
+/// Until then the file has no name (`O_TMPFILE`), so nothing stays behind of it even after SIGKILL, unless that comes in the
+/// moment before the file takes its place: it needs a name for that. Where the file system knows no such files, it has a
+/// name beside its place from the start, which signals that end the program remove. A pipe or a device is written to as it
+/// is. The new file has the old one's permissions; other hard links keep the old file.
 final class NewFile {
     /// Why the file cannot be written, as an errno.
     struct Failure: Error {
@@ -42,8 +43,7 @@ final class NewFile {
             return String(cString: pointer)
         }
         let place = resolved ?? path
-        let directory = place.lastIndex(of: "/").map { String(place[...$0]) } ?? "./"
-        (descriptor, temporary) = try NewFile.create(in: directory)
+        (descriptor, temporary) = try NewFile.create(in: NewFile.directory(of: place))
         destination = place
         if exists {
             _ = fchown(descriptor, old.st_uid, old.st_gid)
@@ -61,25 +61,43 @@ final class NewFile {
         // Without /proc, a file without a name could not be given one.
         let unnamed = access("/proc/self/fd", X_OK) == 0 ? open(directory, NewFile.unnamed | flags, 0o666) : -1
         if unnamed >= 0 { return (unnamed, nil) }
+        let (name, descriptor) = try withoutSignals { () throws(Failure) in
+            let made = try freeName(in: directory) { open($0, O_CREAT | O_EXCL | flags, 0o666) }
+            Leftover.watch(made.name)
+            return made
+        }
+        return (descriptor, name)
+    }
+
+    /// Makes a file in `directory` under a name that none has yet.
+    ///
+    /// - Parameter make: returns -1, and says by errno why, when it fails.
+    /// - Returns: the name, and what `make` returned.
+    private static func freeName(
+        in directory: String, _ make: (String) -> Int32
+    ) throws(Failure) -> (name: String, made: Int32) {
         for number in 0..<100 {
-            let name = NewFile.name(in: directory, number)
-            let named = open(name, O_CREAT | O_EXCL | flags, 0o666)
-            if named >= 0 {
-                Leftover.watch(name)
-                return (named, name)
-            }
+            let name = "\(directory).fathom-\(getpid())-\(number)"
+            let made = make(name)
+            if made >= 0 { return (name, made) }
             if errno != EEXIST { break }
         }
         throw Failure(code: errno)
     }
 
+    /// Does `body` while no signal can end the program: one in between would leave a name behind.
+    private static func withoutSignals<Result>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
+        var all = sigset_t()
+        var before = sigset_t()
+        sigfillset(&all)
+        pthread_sigmask(SIG_BLOCK, &all, &before)
+        defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
+        return try body()
+    }
+
     private static let flags = O_WRONLY | O_CLOEXEC
     /// `O_TMPFILE`, which is not imported.
     private static let unnamed = 0o20_000_000 | O_DIRECTORY
-
-    private static func name(in directory: String, _ number: Int) -> String {
-        "\(directory).fathom-\(getpid())-\(number)"
-    }
 
     /// Writes `bytes`; returns false when that fails, which ``failure`` tells.
     func write(_ bytes: UnsafeRawBufferPointer) -> Bool {
@@ -91,12 +109,10 @@ final class NewFile {
     /// Puts the file in its place. Without this, all is as it was before.
     func commit() throws(Failure) {
         guard failure == 0 else { throw Failure(code: failure) }
-        // A signal in between would leave a name behind.
-        var all = sigset_t()
-        var before = sigset_t()
-        sigfillset(&all)
-        pthread_sigmask(SIG_BLOCK, &all, &before)
-        defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
+        try NewFile.withoutSignals { () throws(Failure) in try takePlace() }
+    }
+
+    private func takePlace() throws(Failure) {
         if let destination, temporary == nil { temporary = try link(beside: destination) }
         isOpen = false
         // Some file systems tell only now that there is no room.
@@ -109,13 +125,14 @@ final class NewFile {
 
     /// Gives the file a name in the directory of `destination`, and returns that.
     private func link(beside destination: String) throws(Failure) -> String {
-        let directory = destination.lastIndex(of: "/").map { String(destination[...$0]) } ?? "./"
-        for number in 0..<100 {
-            let name = NewFile.name(in: directory, number)
-            if linkat(AT_FDCWD, "/proc/self/fd/\(descriptor)", AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0 { return name }
-            if errno != EEXIST { break }
-        }
-        throw Failure(code: errno)
+        try NewFile.freeName(in: NewFile.directory(of: destination)) {
+            linkat(AT_FDCWD, "/proc/self/fd/\(descriptor)", AT_FDCWD, $0, AT_SYMLINK_FOLLOW)
+        }.name
+    }
+
+    /// The directory part of `path`, with a slash behind it.
+    private static func directory(of path: String) -> String {
+        path.lastIndex(of: "/").map { String(path[...$0]) } ?? "./"
     }
 
     private func forget() {
