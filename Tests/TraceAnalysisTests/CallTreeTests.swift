@@ -32,19 +32,17 @@ import TraceFile
 
     /// Writes one chunk of `calls`: letters enter a call, `.` leaves one; each takes 10 ns.
     private func write(_ calls: String, unwind: Bool = false) throws {
-        let writer = TraceWriter()
-        var records = RecordWriter(time: 0)
-        for (index, letter) in calls.utf8.enumerated() {
-            let time = UInt64(index) * 10
-            if letter == UInt8(ascii: ".") {
-                records.exit(at: time)
-            } else {
-                records.enter(UInt64(letter), at: time)
+        try TraceWriter.session(path) { records in
+            for (index, letter) in calls.utf8.enumerated() {
+                let time = UInt64(index) * 10
+                if letter == UInt8(ascii: ".") {
+                    records.exit(at: time)
+                } else {
+                    records.enter(UInt64(letter), at: time)
+                }
             }
+            if unwind { records.unwind(1, at: UInt64(calls.utf8.count) * 10) }
         }
-        if unwind { records.unwind(1, at: UInt64(calls.utf8.count) * 10) }
-        writer.add(TraceWriter.ChunkOptions(), records: records.bytes)
-        try writer.write(to: path)
     }
 
     private func filter(_ change: (inout TreeFilter) throws -> Void) rethrows -> TreeFilter {
@@ -331,13 +329,11 @@ import TraceFile
     }
 
     @Test func leftOutCallsAreNotSelfTime() throws {
-        let writer = TraceWriter()
-        var records = RecordWriter(time: 0)
-        records.enter(97, at: 0)
-        records.dropped(5, ticks: 30)
-        records.exit(at: 100)
-        writer.add(TraceWriter.ChunkOptions(), records: records.bytes)
-        try writer.write(to: path)
+        try TraceWriter.session(path) { records in
+            records.enter(97, at: 0)
+            records.dropped(5, ticks: 30)
+            records.exit(at: 100)
+        }
         #expect(try tree() == ["0 a 100/70", "  5 dropped 30"])
     }
 

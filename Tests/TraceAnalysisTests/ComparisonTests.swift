@@ -14,12 +14,8 @@ import TraceFile
     private func tree(
         module: String = "/bin/program", _ write: (inout RecordWriter) -> Void
     ) throws -> CallPathTree {
-        var records = RecordWriter(time: 0)
-        write(&records)
-        let writer = TraceWriter()
-        writer.add(TraceWriter.ChunkOptions(), records: records.bytes)
         let path = directory.file("x.fathom")
-        try writer.write(to: path)
+        try TraceWriter.session(path, write)
         let session = try Session(path: path)
         let functions = FunctionTable { _, address in
             let isLibrary = address >= 100

@@ -12,14 +12,12 @@ import TraceFile
 
     /// Writes one chunk: a number enters the function of that address, nil leaves one; each takes `step` ns.
     private func write(_ events: [UInt64?], step: UInt64 = 10) throws {
-        var records = RecordWriter(time: 0)
-        for (index, event) in events.enumerated() {
-            let time = UInt64(index) * step
-            if let event { records.enter(event, at: time) } else { records.exit(at: time) }
+        try TraceWriter.session(path) { records in
+            for (index, event) in events.enumerated() {
+                let time = UInt64(index) * step
+                if let event { records.enter(event, at: time) } else { records.exit(at: time) }
+            }
         }
-        let writer = TraceWriter()
-        writer.add(TraceWriter.ChunkOptions(), records: records.bytes)
-        try writer.write(to: path)
     }
 
     private func tree(

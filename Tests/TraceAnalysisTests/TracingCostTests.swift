@@ -14,17 +14,15 @@ import TraceFile
 
     /// Writes one chunk: letters enter a call at a moment, `.` leaves one.
     private func write(_ events: [(String, UInt64)]) throws {
-        var records = RecordWriter(time: 0)
-        for (letter, time) in events {
-            if letter == "." {
-                records.exit(at: time)
-            } else {
-                records.enter(UInt64(letter.utf8.first!), at: time)
+        try TraceWriter.session(path) { records in
+            for (letter, time) in events {
+                if letter == "." {
+                    records.exit(at: time)
+                } else {
+                    records.enter(UInt64(letter.utf8.first!), at: time)
+                }
             }
         }
-        let writer = TraceWriter()
-        writer.add(TraceWriter.ChunkOptions(), records: records.bytes)
-        try writer.write(to: path)
     }
 
     private func aggregation(
@@ -73,13 +71,11 @@ import TraceFile
     }
 
     @Test func leftOutCallsCostTheirCaller() throws {
-        let writer = TraceWriter()
-        var records = RecordWriter(time: 0)
-        records.enter(97, at: 0)
-        records.dropped(2, ticks: 30)
-        records.exit(at: 100)
-        writer.add(TraceWriter.ChunkOptions(), records: records.bytes)
-        try writer.write(to: path)
+        try TraceWriter.session(path) { records in
+            records.enter(97, at: 0)
+            records.dropped(2, ticks: 30)
+            records.exit(at: 100)
+        }
         let corrected = try tree(ten).paths[0].sums
         #expect((corrected.total, corrected.selfTime, corrected.dropped.time) == (77, 47, 30))
     }
