@@ -130,15 +130,11 @@ import TraceText
     @Test func textAndJSON() {
         var facts = Self.well
         facts.missingParts = ["/a\"b/libfathom.so"]
-        var bytes: [UInt8] = []
-        let writer = ByteWriter { piece in
-            bytes.append(contentsOf: piece)
-            return true
+        let bytes = ByteWriter.bytes { writer in
+            let report = DoctorReport(Diagnosis(facts))
+            report.writeText(to: writer)
+            report.writeJSON(to: writer)
         }
-        let report = DoctorReport(Diagnosis(facts))
-        report.writeText(to: writer)
-        report.writeJSON(to: writer)
-        writer.flush()
         let text = String(decoding: bytes, as: UTF8.self)
         #expect(
             text.hasPrefix(

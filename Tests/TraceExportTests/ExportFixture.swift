@@ -57,13 +57,8 @@ struct ExportFixture {
 
     /// The file, and what is said of it.
     func export(_ format: ExportFormat, _ filter: TreeFilter = TreeFilter()) -> (bytes: [UInt8], ExportSummary) {
-        var bytes: [UInt8] = []
-        let writer = ByteWriter { piece in
-            bytes.append(contentsOf: piece)
-            return true
-        }
-        let summary = format.exporter.export(source(filter), to: writer)
-        writer.flush()
+        var summary = ExportSummary()
+        let bytes = ByteWriter.bytes { summary = format.exporter.export(source(filter), to: $0) }
         return (bytes, summary)
     }
 

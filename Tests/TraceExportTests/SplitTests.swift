@@ -21,13 +21,7 @@ import TraceText
     }
 
     private func rows(_ source: ExportSource) -> [[Substring]] {
-        var bytes: [UInt8] = []
-        let writer = ByteWriter { piece in
-            bytes.append(contentsOf: piece)
-            return true
-        }
-        _ = CSVExporter().export(source, to: writer)
-        writer.flush()
+        let bytes = ByteWriter.bytes { _ = CSVExporter().export(source, to: $0) }
         return String(decoding: bytes, as: UTF8.self).split(separator: "\n").dropFirst().map {
             $0.split(separator: ",", omittingEmptySubsequences: false)
         }

@@ -24,19 +24,17 @@ import TraceText
     }
 
     private func tree(_ run: Run) throws -> CallPathTree {
-        var records = RecordWriter(time: 0)
-        var time: UInt64 = 0
-        records.enter(UInt64(Character("m").asciiValue!), at: 0)
-        for call in run {
-            records.enter(UInt64(call.function.asciiValue!), at: time)
-            time += call.time
+        let path = directory.file("run.fathom")
+        try TraceWriter.session(path) { records in
+            var time: UInt64 = 0
+            records.enter(UInt64(Character("m").asciiValue!), at: 0)
+            for call in run {
+                records.enter(UInt64(call.function.asciiValue!), at: time)
+                time += call.time
+                records.exit(at: time)
+            }
             records.exit(at: time)
         }
-        records.exit(at: time)
-        let writer = TraceWriter()
-        writer.add(TraceWriter.ChunkOptions(), records: records.bytes)
-        let path = directory.file("run.fathom")
-        try writer.write(to: path)
         let session = try Session(path: path)
         let functions = FunctionTable { _, address in
             let name = String(UnicodeScalar(UInt8(address)))
@@ -51,13 +49,7 @@ import TraceText
     ) -> [String] {
         var options = DiffReport.Options()
         change(&options)
-        var bytes: [UInt8] = []
-        let writer = ByteWriter { piece in
-            bytes.append(contentsOf: piece)
-            return true
-        }
-        DiffReport(comparison, options: options).write(.text, to: writer)
-        writer.flush()
+        let bytes = ByteWriter.bytes { DiffReport(comparison, options: options).write(.text, to: $0) }
         return String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init)
     }
 

@@ -28,14 +28,7 @@ import TraceText
     }
 
     private func text(_ body: (ByteWriter) -> Void) -> String {
-        var bytes: [UInt8] = []
-        let writer = ByteWriter { piece in
-            bytes.append(contentsOf: piece)
-            return true
-        }
-        body(writer)
-        writer.flush()
-        return String(decoding: bytes, as: UTF8.self)
+        String(decoding: ByteWriter.bytes(body), as: UTF8.self)
     }
 
     /// The numbers of the page's `frames`.

@@ -35,17 +35,6 @@ import TraceText
         resolver = FunctionResolver(functions)
     }
 
-    func report(_ body: (ByteWriter) -> Void) -> [UInt8] {
-        var bytes: [UInt8] = []
-        let writer = ByteWriter { piece in
-            bytes.append(contentsOf: piece)
-            return true
-        }
-        body(writer)
-        writer.flush()
-        return bytes
-    }
-
     /// - Parameter longest: shows that many calls, the longest first.
     private func walk<Visitor: TreeVisitor>(
         _ visitor: inout Visitor, _ filter: TreeFilter = TreeFilter(), longest: Int? = nil
@@ -62,7 +51,7 @@ import TraceText
     }
 
     private func text(_ filter: TreeFilter = TreeFilter(), _ change: (inout TreeText.Options) -> Void) -> [UInt8] {
-        report { writer in
+        ByteWriter.bytes { writer in
             var options = TreeText.Options()
             options.maxDepth = filter.maxDepth
             options.minCost = filter.minCost
@@ -119,7 +108,7 @@ import TraceText
 
     @Test func treeAsJSON() throws {
         try expect(
-            report { writer in
+            ByteWriter.bytes { writer in
                 var visitor = TreeJSON(writer, functions: resolver.functions)
                 walk(&visitor)
                 visitor.finish()
@@ -129,7 +118,7 @@ import TraceText
     @Test func dump() throws {
         for (format, name) in [(DumpReport.Format.text, "dump.txt"), (.jsonLines, "dump.jsonl")] {
             try expect(
-                report { writer in
+                ByteWriter.bytes { writer in
                     let report = DumpReport(
                         writer, session: session, resolver: resolver, format: format, showsChunks: true)
                     for process in session.processes { process.threads.forEach { report.write($0) } }
@@ -144,7 +133,8 @@ import TraceText
             return Array(pieces.joined(separator: "DIRECTORY").utf8)
         }
         func info(_ write: (InfoReport) -> Void) -> [UInt8] {
-            blank(report { write(InfoReport($0, session: session, showsModules: true, checksPayloads: true)) })
+            blank(
+                ByteWriter.bytes { write(InfoReport($0, session: session, showsModules: true, checksPayloads: true)) })
         }
         try expect(info { $0.writeText() }, "info.txt")
         try expect(info { $0.writeJSON() }, "info.json")

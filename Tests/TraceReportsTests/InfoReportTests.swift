@@ -52,15 +52,11 @@ import TraceText
         try writer.write(to: path)
         try writeFile(log, to: path + "/trace")
         func tell(checks: Bool, _ write: (InfoReport) -> Void) throws -> String {
-            var text = ""
-            let output = ByteWriter { bytes in
-                text += String(decoding: bytes, as: UTF8.self)
-                return true
-            }
             let session = try Session(path: path)
-            write(InfoReport(output, session: session, showsModules: false, checksPayloads: checks))
-            output.flush()
-            return text
+            let bytes = ByteWriter.bytes {
+                write(InfoReport($0, session: session, showsModules: false, checksPayloads: checks))
+            }
+            return String(decoding: bytes, as: UTF8.self)
         }
         let told = try tell(checks: false) { $0.writeText() }
         let isRead = end == 0

@@ -56,14 +56,7 @@ import TraceText
     }
 
     private func written(_ write: (ByteWriter) -> Void) -> String {
-        var bytes: [UInt8] = []
-        let writer = ByteWriter {
-            bytes.append(contentsOf: $0)
-            return true
-        }
-        write(writer)
-        writer.flush()
-        return String(decoding: bytes, as: UTF8.self)
+        String(decoding: ByteWriter.bytes(write), as: UTF8.self)
     }
 
     @Test func whoStartedWhom() {

@@ -2,6 +2,7 @@ import TestSupport
 import Testing
 import TraceAnalysis
 import TraceFile
+import TraceText
 
 @testable import TraceReports
 
@@ -12,7 +13,7 @@ extension GoldenTests {
     }
 
     private func written(_ format: Report.Format, _ report: Report) -> [UInt8] {
-        self.report { report.write(format, to: $0) }
+        ByteWriter.bytes { report.write(format, to: $0) }
     }
 
     @Test(arguments: [(Report.Format.text, "report.txt"), (.json, "report.json"), (.csv, "report.csv")])
@@ -59,7 +60,7 @@ extension GoldenTests {
     @Test func correctedGraph() throws {
         let tree = callPaths(TracingCost(perCall: 20))
         try expect(
-            report { writer in
+            ByteWriter.bytes { writer in
                 var graph = GraphText(writer, options: GraphText.Options())
                 graph.write(tree)
                 GraphJSON(writer).write([("paths", tree)])
@@ -105,20 +106,20 @@ extension GoldenTests {
         var options = GraphText.Options()
         options.threshold = 0.0005
         try expect(
-            report { writer in
+            ByteWriter.bytes { writer in
                 var graph = GraphText(writer, options: options)
                 graph.write(tree)
             }, "graph.txt")
         let callers = tree.inverted(at: [try Pattern("work")])
         try expect(
-            report { GraphJSON($0).write([("paths", tree), ("callers", callers)]) },
+            ByteWriter.bytes { GraphJSON($0).write([("paths", tree), ("callers", callers)]) },
             "graph.json")
     }
 
     @Test func graphTellsWhatWasNotRecorded() throws {
         let tree = callPaths()
         func lines(_ tree: CallPathTree) -> [Substring] {
-            let bytes = report { writer in
+            let bytes = ByteWriter.bytes { writer in
                 var options = GraphText.Options()
                 options.threshold = 0
                 var graph = GraphText(writer, options: options)

@@ -40,7 +40,7 @@ extension GoldenTests {
             Aggregation(of: session, resolver: resolver, filter: TreeFilter(), cost: cost).tree(of: threads)
         }
         let tree = paths()
-        return report { output in
+        return ByteWriter.bytes { output in
             let writer = layout.width.map { .cuttingLines(to: $0, output) } ?? output
             defer { writer.flush() }
             func title(_ name: String) { writer.write("== \(name)\n") }
@@ -99,12 +99,10 @@ extension GoldenTests {
     /// Deep trees keep room for names; what is not indented any more tells how deep it is.
     @Test func deepTreesFit() throws {
         let directory = try TemporaryDirectory("deep")
-        let writer = TraceWriter()
-        var records = RecordWriter(time: 0)
-        for depth in 0..<100 as Range<UInt64> { records.enter(0x1000 + depth, at: depth) }
-        for depth in 0..<100 as Range<UInt64> { records.exit(at: 200 + depth) }
-        writer.add(TraceWriter.ChunkOptions(), records: records.bytes)
-        try writer.write(to: directory.file("x.fathom"))
+        try TraceWriter.session(directory.file("x.fathom")) { records in
+            for depth in 0..<100 as Range<UInt64> { records.enter(0x1000 + depth, at: depth) }
+            for depth in 0..<100 as Range<UInt64> { records.exit(at: 200 + depth) }
+        }
         let session = try Session(path: directory.file("x.fathom"))
         let functions = FunctionTable { _, address in
             ResolvedFunction(name: "function\(address)_of_a_long_name", module: nil, file: nil, line: 0)
@@ -112,7 +110,7 @@ extension GoldenTests {
         let tree = Aggregation(of: session, resolver: FunctionResolver(functions), filter: TreeFilter(), cost: nil)
             .tree(of: session.processes[0].threads)
         for width in [60, 80, 120] {
-            let shown = report { writer in
+            let shown = ByteWriter.bytes { writer in
                 var options = GraphText.Options()
                 (options.layout, options.threshold) = (Self.layout(width), 0)
                 var graph = GraphText(writer, options: options)

@@ -24,16 +24,11 @@ final class GzipWriter: Compressor {
 
     /// `bytes` as a member by themselves, made quickly.
     static func member(of bytes: [UInt8]) -> [UInt8] {
-        var result: [UInt8] = []
-        let output = ByteWriter { piece in
-            result.append(contentsOf: piece)
-            return true
+        ByteWriter.bytes { output in
+            let gzip = GzipWriter(output, level: 1)
+            gzip.writer.write(bytes)
+            gzip.finish()
         }
-        let gzip = GzipWriter(output, level: 1)
-        gzip.writer.write(bytes)
-        gzip.finish()
-        output.flush()
-        return result
     }
 
     deinit { deflateEnd(&stream) }

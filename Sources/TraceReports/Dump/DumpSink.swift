@@ -188,16 +188,11 @@ struct DumpSink: CallSink {
     private func makeText(_ function: UInt32) -> [UInt8] {
         let resolved = space.functions[function]
         guard isJSON else { return Array(resolved.name.utf8) }
-        var bytes: [UInt8] = []
-        let json = ByteWriter { piece in
-            bytes.append(contentsOf: piece)
-            return true
+        return ByteWriter.bytes { json in
+            json.write(",\"function\":" as StaticString)
+            json.write(json: resolved.name)
+            json.write(",\"module\":" as StaticString)
+            json.write(json: resolved.module)
         }
-        json.write(",\"function\":" as StaticString)
-        json.write(json: resolved.name)
-        json.write(",\"module\":" as StaticString)
-        json.write(json: resolved.module)
-        json.flush()
-        return bytes
     }
 }

@@ -136,14 +136,7 @@ extension ByteWriter {
     /// Writes `text` as a JSON string that may stand inside a script element and a CDATA section, because it ends
     /// neither.
     func write(embedded text: String) {
-        var escaped: [UInt8] = []
-        let piece = ByteWriter { bytes in
-            escaped.append(contentsOf: bytes)
-            return true
-        }
-        piece.write(json: text)
-        piece.flush()
-        for byte in escaped {
+        for byte in ByteWriter.bytes({ $0.write(json: text) }) {
             switch byte {
             case UInt8(ascii: "<"): write("\\u003c" as StaticString)
             case UInt8(ascii: ">"): write("\\u003e" as StaticString)
