@@ -3,20 +3,13 @@ import Testing
 
 /// Flame graphs and charts as a person uses them: real clicks and keys in a real browser.
 @Suite struct ExportFlameTests {
-    private let directory: TemporaryDirectory
-    private let session: String
+    private let recording: DrawnRecording
+    private var session: String { recording.session }
 
-    init() throws {
-        directory = try TemporaryDirectory("flame")
-        session = directory.file("session.fathom")
-        _ = try Fathom.record([try Binaries.instrumented("json.c", .gccO0), "300"], into: session)
-    }
+    init() throws { recording = try DrawnRecording() }
 
     private func draw(_ name: String, _ options: [String] = []) throws -> String {
-        let file = directory.file(name)
-        let result = try Fathom.run(["flame", session, "-o", file, "--title", "A <b> & ]]> c"] + options)
-        #expect(result.status == 0, "\(result.stderr)")
-        return file
+        try recording.draw(name, ["--title", "A <b> & ]]> c"] + options)
     }
 
     /// Calls, total and self of a function or call path as the report words them, and its total in ns.
@@ -141,7 +134,7 @@ import Testing
                 picture,
             ])
         #expect(parsed.stdout == "svg\n", "\(parsed.stderr)")
-        let page = directory.file("page.html")
+        let page = recording.directory.file("page.html")
         let text = String(decoding: try readFile(picture), as: UTF8.self)
         try writeFile(
             Array("<!doctype html><body>\(text)<script>var main = { width: 1 }</script></body>".utf8), to: page)

@@ -3,21 +3,15 @@ import Testing
 
 /// How a flame graph's page looks and is handled on screens from a phone's to a large one, in light and dark, and on paper.
 @Suite struct FlameLooksTests {
-    private let directory: TemporaryDirectory
-    private let session: String
+    private let recording: DrawnRecording
+    private var directory: TemporaryDirectory { recording.directory }
     private let page: String
     private let chart: String
 
     init() throws {
-        directory = try TemporaryDirectory("looks")
-        session = directory.file("session.fathom")
-        page = directory.file("flame.html")
-        chart = directory.file("chart.html")
-        _ = try Fathom.record([try Binaries.instrumented("json.c", .gccO0), "300"], into: session)
-        for (file, options) in [(page, []), (chart, ["--time-order"])] {
-            let drawn = try Fathom.run(["flame", session, "-o", file] + options)
-            try #require(drawn.status == 0, "\(drawn.stderr)")
-        }
+        recording = try DrawnRecording()
+        page = try recording.draw("flame.html")
+        chart = try recording.draw("chart.html", ["--time-order"])
     }
 
     /// The least contrast of a text to what is behind it, and of a control's border, by WCAG 2.2.
@@ -150,8 +144,8 @@ import Testing
 
     /// On paper, all rows are there, in light colours; then the page is as before.
     @Test func printing() throws {
-        let (flat, file) = (directory.file("flat.html"), directory.file("page.pdf"))
-        #expect(try Fathom.run(["flame", session, "--max-depth", "20", "-o", flat]).status == 0)
+        let file = directory.file("page.pdf")
+        let flat = try recording.draw("flat.html", ["--max-depth", "20"])
         let found = try Browser.run(
             flat,
             [

@@ -3,17 +3,13 @@ import Testing
 
 /// What is beside a flame graph, and what leads back to a place in it.
 @Suite struct FlamePanelTests {
-    private let directory: TemporaryDirectory
-    private let session: String
+    private let recording: DrawnRecording
+    private var session: String { recording.session }
     private let page: String
 
     init() throws {
-        directory = try TemporaryDirectory("panel")
-        session = directory.file("session.fathom")
-        page = directory.file("flame.html")
-        _ = try Fathom.record([try Binaries.instrumented("json.c", .gccO0), "300"], into: session)
-        let drawn = try Fathom.run(["flame", session, "-o", page])
-        try #require(drawn.status == 0, "\(drawn.stderr)")
+        recording = try DrawnRecording()
+        page = try recording.draw("flame.html")
     }
 
     /// The report's lines, as cells: function, calls, total, self.

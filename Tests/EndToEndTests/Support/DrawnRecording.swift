@@ -1,0 +1,23 @@
+import TestSupport
+import Testing
+
+/// A recording of a program that parses JSON, and flame graphs of it.
+struct DrawnRecording {
+    let directory: TemporaryDirectory
+    let session: String
+
+    init() throws {
+        directory = try TemporaryDirectory("drawn")
+        session = directory.file("session.fathom")
+        let recorded = try Fathom.record([try Binaries.instrumented("json.c", .gccO0), "300"], into: session)
+        try #require(recorded.status == 0, "\(recorded.stderr)")
+    }
+
+    /// Draws a file called `name`, and returns its path.
+    func draw(_ name: String, _ options: [String] = []) throws -> String {
+        let file = directory.file(name)
+        let drawn = try Fathom.run(["flame", session, "-o", file] + options)
+        try #require(drawn.status == 0, "\(drawn.stderr)")
+        return file
+    }
+}
