@@ -54,10 +54,10 @@ import Testing
     }
 
     @Test(arguments: [
-        ("/work/a.c", "/work", "a.c"), ("/work/x/../a.c", "/work", "a.c"),
-        ("/work/../other/a.c", "/work", "/other/a.c"),
-        ("/workshop/a.c", "/work", "/workshop/a.c"), ("a/./b//c.c", "/work", "a/b/c.c"), ("../a.c", "/work", "../a.c"),
-        ("x/../../a.c", "/work", "../a.c"), ("/..//a.c", "/work", "/a.c"), ("/work", "/work", "/work"),
+        ("/src/a.c", "/src", "a.c"), ("/src/x/../a.c", "/src", "a.c"),
+        ("/src/../other/a.c", "/src", "/other/a.c"),
+        ("/srcs/a.c", "/src", "/srcs/a.c"), ("a/./b//c.c", "/src", "a/b/c.c"), ("../a.c", "/src", "../a.c"),
+        ("x/../../a.c", "/src", "../a.c"), ("/..//a.c", "/src", "/a.c"), ("/src", "/src", "/src"),
         ("/a.c", "/", "a.c"),
     ])
     func paths(_ path: String, _ directory: String, _ shown: String) {
