@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import TraceAnalysis
@@ -33,6 +34,21 @@ import Testing
         #expect(RankTest.twoSided([5, 5], [5, 5]) == 1)
         // Midranks 1, 2.5 | 2.5, 4: sums 3.5 and less in 2 of 6 ways, 6.5 and more in 2.
         #expect(abs(RankTest.twoSided([1, 2], [2, 3]) - 4.0 / 6) < 1e-12)
+    }
+
+    /// Of many values the chance is not counted out. Where it is not, it is near the exact one, with equal values or without.
+    @Test(arguments: [(15, 15), (12, 25), (5, 81), (30, 30)], [1000, 12] as [UInt64])
+    func manyRanks(_ sizes: (first: Int, second: Int), _ spread: UInt64) {
+        var random = SeededGenerator(seed: spread + UInt64(sizes.first))
+        for _ in 0..<3 {
+            let first = (0..<sizes.first).map { _ in Double(random.next() % spread) }
+            let second = (0..<sizes.second).map { _ in Double(random.next() % spread + spread / 5) }
+            let exact = Ranks(of: first, and: second).exactChance
+            #expect(abs(RankTest.twoSided(first, second) - exact) < 0.01, "\(first) \(second): \(exact)")
+            #expect(RankTest.twoSided(first, second) == RankTest.twoSided(second, first))
+        }
+        #expect(
+            RankTest.twoSided(Array(repeating: 3, count: sizes.first), Array(repeating: 3, count: sizes.second)) == 1)
     }
 
     /// The example of B. L. Welch's test with unequal variances, worked by hand.
