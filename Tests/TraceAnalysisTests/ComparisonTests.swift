@@ -246,6 +246,30 @@ import TraceFile
         #expect(five.runsNeeded(for: 0) == nil)
     }
 
+    /// Samples that lie as a normal distribution's do: as many runs as are said to be needed tell, and two fewer do not.
+    @Test(arguments: [5, 6, 8, 9, 10, 12, 20], [1, 1.5, 2, 2.5]) func runsNeededAreEnough(_ runs: Int, _ shift: Double)
+        throws
+    {
+        func sample(_ runs: Int) -> SampleComparison {
+            let scores = (0..<runs).map { index in
+                let part = (Double(index) + 0.5) / Double(runs)
+                let size = StudentT.quantile(twoSided: 2 * min(part, 1 - part), degrees: 1e9)
+                return part < 0.5 ? -size : size
+            }
+            let deviation = (scores.reduce(0) { $0 + $1 * $1 } / Double(runs - 1)).squareRoot()
+            let before = scores.map { $0 / deviation }
+            return SampleComparison(before: before, after: before.map { $0 + shift })
+        }
+        let found = sample(runs)
+        for chance in [0.01, 0.001, 0.0001, 0.00001] where try #require(found.chance) > chance {
+            let needed = try #require(found.runsNeeded(for: chance))
+            #expect(try #require(sample(needed).chance) <= 1.2 * chance, "\(needed) for \(chance)")
+            if needed - 2 > runs {
+                #expect(try #require(sample(needed - 2).chance) > chance, "\(needed) for \(chance)")
+            }
+        }
+    }
+
     // MARK: Limits
 
     @Test(arguments: [

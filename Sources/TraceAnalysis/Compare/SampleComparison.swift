@@ -75,18 +75,29 @@ public struct SampleComparison: Sendable {
     /// About how many runs a side would show this change, if it is one, to be no chance greater than `chance`; nil where
     /// more runs would not help.
     ///
-    /// The standard error falls with the square root of the number of runs.
+    /// The standard error falls with the square root of the number of runs; the degrees of freedom are those of the runs
+    /// that are not left out as the most extreme ones.
     ///
     /// - Complexity: a few hundred evaluations of Student's distribution.
     func runsNeeded(for chance: Double) -> Int? {
         guard distance > 0, objection == nil, chance > 0 else { return nil }
-        var needed = runs
-        for _ in 0..<4 {
-            let ratio = StudentT.quantile(twoSided: chance, degrees: max(2 * needed - 2, 2)) / distance
-            needed = max(runs * ratio * ratio, runs + 1)
+        /// How many runs a side it takes, if the quantile is that of `supposed` runs.
+        func needed(supposing supposed: Double) -> Double {
+            let kept = supposed - 2 * Double(Trimmed.cut(of: Int(supposed)))
+            let ratio = StudentT.quantile(twoSided: chance, degrees: 2 * kept - 2) / distance
+            return min(max(runs * ratio * ratio, runs + 1), SampleComparison.mostRuns)
         }
-        return needed < 10_000 ? Int(needed.rounded(.up)) : nil
+        var estimate = runs + 1
+        for _ in 0..<4 { estimate = needed(supposing: estimate) }
+        guard estimate < SampleComparison.mostRuns else { return nil }
+        // Where one run more leaves out two, the last of these may have been too low.
+        estimate = estimate.rounded(.up)
+        while needed(supposing: estimate) > estimate { estimate += 1 }
+        return Int(estimate)
     }
+
+    /// Nobody makes this many runs.
+    private static let mostRuns = 10_000.0
 
     /// An estimate of a change and its standard error.
     private struct Test {
@@ -125,8 +136,10 @@ public struct SampleComparison: Sendable {
         var squaredError: Double
         var degrees: Double
 
-        /// Cuts a tenth off each end: of ten runs, the fastest and the slowest.
-        init(_ values: [Double]) { self.init(values, cut: values.count / 10) }
+        /// How many values are left out at each end, a tenth: of ten runs, the fastest and the slowest.
+        static func cut(of count: Int) -> Int { count / 10 }
+
+        init(_ values: [Double]) { self.init(values, cut: Trimmed.cut(of: values.count)) }
 
         init(_ values: [Double], cut: Int) {
             let sorted = values.sorted()
