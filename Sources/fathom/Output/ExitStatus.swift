@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import TraceRecording
+internal import TraceText
 
 /// How `fathom` ends. This is the table that each command's `--help` ends with.
 enum ExitStatus: Int32 {
@@ -52,26 +53,16 @@ enum ExitStatus: Int32 {
         ("2", "Something cannot be read or written."), ("64", "Wrong usage."),
     ]
 
+    /// Where help explains, on a terminal of 80 columns.
+    private static let column = 26
+
     /// The end of a command's help.
     static func help(of command: any ParsableCommand.Type) -> String {
         let lines = meanings(of: command).map { status, meaning in
-            "  \(status)".padded(to: 26) + meaning.wrapped(to: 54).joined(separator: "\n" + "".padded(to: 26))
+            let start = "  \(status)"
+            return start + String(repeating: " ", count: column - start.count)
+                + meaning.wrapped(to: 80, indentation: column)
         }
         return "EXIT STATUS:\n" + lines.joined(separator: "\n")
-    }
-}
-
-extension String {
-    fileprivate func padded(to width: Int) -> String { self + String(repeating: " ", count: max(width - count, 0)) }
-
-    /// The lines of the text, broken between words.
-    fileprivate func wrapped(to width: Int) -> [String] {
-        split(separator: " ").reduce(into: []) { lines, word in
-            if let last = lines.last, last.count + 1 + word.count <= width {
-                lines[lines.count - 1] = "\(last) \(word)"
-            } else {
-                lines.append(String(word))
-            }
-        }
     }
 }

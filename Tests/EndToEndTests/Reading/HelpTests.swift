@@ -80,6 +80,11 @@ import Testing
                 #expect(page.contains("\n.SH \(heading)\n"), "\(name) has no \(heading)")
             }
         }
+        // How a command ends is told once, by the command itself.
+        let record = try run("cat", [directory.file("fathom-record.1")]).stdout
+        let ends =
+            "\n.SH EXIT STATUS\n.TP\n.B *\nThe program\\(aqs own status; if a signal ended it, the same signal ends fathom.\n"
+        #expect(record.contains(ends) && record.contains("\n.TP\n.B 127\nThe program is not there.\n"), "\(record)")
         let tree = try run("cat", [directory.file("fathom-tree.1")]).stdout
         for words in ["\\fB\\-F\\fR, \\fB\\-\\-filter\\fR", ".SH FILTERS", "\\fBfathom\\-report\\fR(1)"] {
             #expect(tree.contains(words))
