@@ -64,8 +64,7 @@ struct Diff: ParsableCommand {
     @Option(help: "How to write it.")
     var format = DiffReport.Format.text
 
-    @Flag(help: "Read the recordings even if their sums are known, and do not keep them.")
-    var noCache = false
+    @OptionGroup var cache: CacheOptions
 
     func validate() throws {
         let (before, after) = sides
@@ -116,7 +115,7 @@ struct Diff: ParsableCommand {
         options.threshold = threshold.percent / 100
         let (before, after) = sides
         var asked = try QueryOptions(threads, symbols, filters)
-        asked.usesCache = !noCache
+        asked.usesCache = cache.isUsed
         let query = try ComparisonQuery(
             before: before.map(openSession), after: after.map(openSession), asked, options,
             listener: Diagnostics.listener())

@@ -41,15 +41,14 @@ struct Graph: ParsableCommand {
     @Option(help: "How to write it; JSON has all paths.")
     var format = Format.text
 
-    @Flag(help: "Read the recording even if its sums are known, and do not keep them.")
-    var noCache = false
+    @OptionGroup var cache: CacheOptions
 
     func validate() throws {
         if let limit, limit < 0 { throw ValidationError("--limit is a number of lines") }
     }
 
     func run() throws {
-        let query = try input.aggregate(filters, times: correction, usesCache: !noCache)
+        let query = try input.aggregate(filters, times: correction, usesCache: cache.isUsed)
         let trees = try trees(of: query)
         let screen = Screen(screenOptions, isText: format == .text)
         let writer = screen.writer()

@@ -44,8 +44,7 @@ struct ReportCommand: ParsableCommand {
     @Option(help: "How to write it.")
     var format = Report.Format.text
 
-    @Flag(help: "Read the recording even if its sums are known, and do not keep them.")
-    var noCache = false
+    @OptionGroup var cache: CacheOptions
 
     func validate() throws {
         if callers != nil && callees != nil || by != .function && (callers ?? callees) != nil {
@@ -55,7 +54,7 @@ struct ReportCommand: ParsableCommand {
     }
 
     func run() throws {
-        let query = try input.aggregate(filters, times: correction, usesCache: !noCache)
+        let query = try input.aggregate(filters, times: correction, usesCache: cache.isUsed)
         let screen = Screen(screenOptions, isText: format == .text)
         let report = try report(query, screen)
         let writer = screen.writer()

@@ -56,8 +56,7 @@ struct Tune: ParsableCommand {
     @Option(help: "How to write it; fathom build takes text.")
     var format = TuneReport.Format.text
 
-    @Flag(help: "Read the recording even if its sums are known, and do not keep them.")
-    var noCache = false
+    @OptionGroup var cache: CacheOptions
 
     private func groups(_ functions: FunctionTable) -> HookTuning.Groups {
         let keepsSystemHeaders = systemHeaders
@@ -72,7 +71,7 @@ struct Tune: ParsableCommand {
     }
 
     func run() throws {
-        let paths = try input.aggregate(nil, times: correction, usesCache: !noCache) { $0.showsCompilerMade = true }
+        let paths = try input.aggregate(nil, times: correction, usesCache: cache.isUsed) { $0.showsCompilerMade = true }
         var limits = HookTuning.Limits()
         limits.keep = keep.percent
         limits.shorterThan = shorterThan.nanoseconds
