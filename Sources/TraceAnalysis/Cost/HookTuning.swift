@@ -158,7 +158,7 @@ public struct HookTuning {
 
         var excluded = Sums()
         var isExcluded = [Bool](repeating: false, count: functions.list.count)
-        func exclude(_ candidate: Candidate, isOfSystemHeaders: Bool = false) -> Exclusion {
+        func exclude(_ candidate: TuningCandidate, isOfSystemHeaders: Bool = false) -> Exclusion {
             let fresh = candidate.hits.filter { !isExcluded[$0] }
             let sums = functions.sums(of: fresh)
             excluded.add(sums)
@@ -168,12 +168,12 @@ public struct HookTuning {
                 others: candidate.isGroup ? [] : candidate.others(among: fresh, functions, language),
                 names: fresh.map { functions.list[$0].function.name }, sums: sums, isOfSystemHeaders: isOfSystemHeaders)
         }
-        let system = Candidate.ofSystemHeaders(functions, language).map { exclude($0, isOfSystemHeaders: true) }
+        let system = TuningCandidate.ofSystemHeaders(functions, language).map { exclude($0, isOfSystemHeaders: true) }
         let systemHeaders = excluded
         let rest = all - systemHeaders
 
         let leastCalls = UInt64((Double(rest.calls) * limits.leastSaving).rounded(.up))
-        var candidates = Candidate.groups(functions, language, limits, leastCalls: leastCalls) { isExcluded[$0] }
+        var candidates = TuningCandidate.groups(functions, language, limits, leastCalls: leastCalls) { isExcluded[$0] }
         var obstacles: [Obstacle] = []
         var seen: Set<String> = []
         var swiftFunctions = 0
@@ -189,16 +189,16 @@ public struct HookTuning {
                 let name = functions.list[other].function.name
                 obstacles.append(Obstacle(pattern: pattern, calls: function.sums.calls, name: name))
             } else {
-                candidates.append(Candidate(pattern: pattern, hits: hits, functions: functions))
+                candidates.append(TuningCandidate(pattern: pattern, hits: hits, functions: functions))
             }
         }
         candidates.sort { $0.isBetter(than: $1) }
 
         // What a group leaves out anyway needs no line of its own.
-        var chosen: [Candidate] = []
+        var chosen: [TuningCandidate] = []
         var room = UInt64((Double(rest.total) * (100 - limits.keep) / 100).rounded(.down))
         var isChosen = isExcluded
-        var tooLong: [Candidate] = []
+        var tooLong: [TuningCandidate] = []
         for candidate in candidates {
             let fresh = candidate.hits.filter { !isChosen[$0] }
             let sums = functions.sums(of: fresh)
@@ -240,7 +240,7 @@ extension HookTuning.Further {
     ///   - rest: the sums of all functions but those of system headers.
     ///   - isChosen: of each function, whether it is left out already.
     fileprivate init?(
-        _ candidates: [Candidate], _ functions: NamedFunctions, rest: HookTuning.Sums, isChosen: [Bool]
+        _ candidates: [TuningCandidate], _ functions: NamedFunctions, rest: HookTuning.Sums, isChosen: [Bool]
     ) {
         let chosen = functions.sums(of: isChosen.indices.filter { isChosen[$0] })
         let all = functions.sums(of: Array(isChosen.indices))
@@ -260,134 +260,5 @@ extension HookTuning.Further {
         }
         guard !found.patterns.isEmpty else { return nil }
         (keep, patterns) = found
-    }
-}
-
-/// The functions of a tree by name and file, because compilers cannot tell apart functions of one name in one language.
-private struct NamedFunctions {
-    struct Named {
-        let function: ResolvedFunction
-        var sums = HookTuning.Sums()
-        var longestAverage: UInt64 = 0
-        var isRoot = false
-
-        func isShort(_ limits: HookTuning.Limits) -> Bool { !isRoot && longestAverage < limits.shorterThan }
-
-        /// Whether `pattern` leaves out the function. That is never so when the Swift compiler made it, because that
-        /// takes no patterns.
-        func isHit(_ pattern: String, _ language: HookTuning.Language) -> Bool {
-            !function.isSwift && language.leavesOut(pattern, function.name)
-        }
-    }
-
-    private(set) var list: [Named] = []
-
-    func hits(ofGroup pattern: String, _ language: HookTuning.Language) -> [Int] {
-        list.indices.filter { !list[$0].function.isSwift && language.groups.leavesOut(pattern, list[$0].function) }
-    }
-
-    func sums(of numbers: [Int]) -> HookTuning.Sums {
-        var sums = HookTuning.Sums()
-        for number in numbers { sums.add(list[number].sums) }
-        return sums
-    }
-
-    init(_ tree: CallPathTree) {
-        struct Key: Hashable {
-            var name: String
-            var file: String?
-            var isSwift: Bool
-        }
-        var numbers: [Key: Int] = [:]
-        func number(of id: UInt32) -> Int {
-            let function = tree.functions[id]
-            let key = Key(name: function.name, file: function.file, isSwift: function.isSwift)
-            if let known = numbers[key] { return known }
-            numbers[key] = list.count
-            list.append(Named(function: function))
-            return list.count - 1
-        }
-        for row in tree.rows(by: .function) {
-            guard case .function(let id) = row.subject, !tree.functions.isTime(id) else { continue }
-            let number = number(of: id)
-            list[number].sums.add(HookTuning.Sums(calls: row.calls, total: row.total, selfTime: row.selfTime))
-            list[number].longestAverage = max(list[number].longestAverage, row.average)
-        }
-        for root in tree.roots where !tree.functions.isTime(tree.paths[root].function) {
-            list[number(of: tree.paths[root].function)].isRoot = true
-        }
-    }
-}
-
-private struct Candidate {
-    let pattern: String
-    /// Numbers of the functions that it leaves out.
-    let hits: [Int]
-    /// Whether it stands for a file or a namespace, not for one function.
-    var isGroup = false
-    private(set) var sums = HookTuning.Sums()
-
-    init(pattern: String, hits: [Int], functions: NamedFunctions, isGroup: Bool = false) {
-        self.pattern = pattern
-        self.hits = hits
-        self.isGroup = isGroup
-        sums = functions.sums(of: hits)
-    }
-
-    /// All functions of system headers whose patterns would leave out no others.
-    static func ofSystemHeaders(_ functions: NamedFunctions, _ language: HookTuning.Language) -> [Candidate] {
-        var patterns: Set<String> = []
-        for named in functions.list where !named.function.isSwift {
-            if let pattern = language.groups.systemHeaders(named.function) { patterns.insert(pattern) }
-        }
-        return patterns.sorted().compactMap { pattern in
-            let hits = functions.hits(ofGroup: pattern, language)
-            guard hits.allSatisfy({ language.groups.systemHeaders(functions.list[$0].function) != nil }) else {
-                return nil
-            }
-            return Candidate(pattern: pattern, hits: hits, functions: functions, isGroup: true)
-        }.filter { $0.sums.calls > 0 }
-    }
-
-    /// Files and namespaces whose calls are short on average, and that hold more than one function and no root.
-    static func groups(
-        _ functions: NamedFunctions, _ language: HookTuning.Language, _ limits: HookTuning.Limits, leastCalls: UInt64,
-        isExcluded: (Int) -> Bool
-    ) -> [Candidate] {
-        var calls: [String: UInt64] = [:]
-        for (number, named) in functions.list.enumerated() where !named.function.isSwift && !isExcluded(number) {
-            for pattern in language.groups.patterns(named.function) { calls[pattern, default: 0] &+= named.sums.calls }
-        }
-        return calls.filter { $0.value >= max(leastCalls, 1) }.keys.sorted().compactMap { pattern in
-            let hits = functions.hits(ofGroup: pattern, language).filter { !isExcluded($0) }
-            guard hits.count > 1, !hits.contains(where: { functions.list[$0].isRoot }) else { return nil }
-            let candidate = Candidate(pattern: pattern, hits: hits, functions: functions, isGroup: true)
-            let (calls, total) = (candidate.sums.calls, candidate.sums.total)
-            return total / max(calls, 1) < limits.shorterThan ? candidate : nil
-        }
-    }
-
-    /// Whether this one saves more calls for less time. One that costs no time at all is best.
-    func isBetter(than other: Candidate) -> Bool {
-        let (left, right) = (
-            Double(sums.calls) * Double(other.sums.total), Double(other.sums.calls) * Double(sums.total)
-        )
-        if left != right { return left > right }
-        if sums.calls != other.sums.calls { return sums.calls > other.sums.calls }
-        if isGroup != other.isGroup { return isGroup }
-        return pattern < other.pattern
-    }
-
-    /// Patterns of `hits` that leave out nothing beyond this one's.
-    func others(among fresh: [Int], _ functions: NamedFunctions, _ language: HookTuning.Language) -> [String] {
-        var patterns: Set<String> = []
-        for hit in fresh {
-            guard let other = language.pattern(functions.list[hit].function), other != pattern else { continue }
-            let isWithin = functions.list.indices.allSatisfy {
-                !functions.list[$0].isHit(other, language) || hits.contains($0)
-            }
-            if isWithin { patterns.insert(other) }
-        }
-        return patterns.sorted()
     }
 }
