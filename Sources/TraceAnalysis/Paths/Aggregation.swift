@@ -164,7 +164,7 @@ public struct Aggregation {
                 let sink = replay(work, part) { chunk in
                     guard let onProgress else { return }
                     pool.exclusively {
-                        bytesRead += Chunk.headerSize + work.parts[part].chunks[chunk].payload.count
+                        bytesRead += work.parts[part].chunks[chunk].size
                         onProgress(Double(bytesRead) / bytes)
                     }
                 }
@@ -188,7 +188,7 @@ public struct Aggregation {
             if bytes >= size / parts * (boundaries.count + 1), index > 0, thread.canBeSplit(at: index) {
                 boundaries.append(index)
             }
-            bytes += Chunk.headerSize + chunk.payload.count
+            bytes += chunk.size
         }
         return Array(boundaries.prefix(parts - 1))
     }

@@ -34,7 +34,7 @@ public final class ReadingProgress {
     public func read(chunk index: Int) {
         guard let thread, index >= nextChunk else { return }
         // Chunks that were passed over are done, too.
-        for chunk in nextChunk...index { read += Chunk.headerSize + thread.chunks[chunk].payload.count }
+        for chunk in nextChunk...index { read += thread.chunks[chunk].size }
         nextChunk = index + 1
         told = max(told, min(1, Double(read) / Double(total)))
         report(told)

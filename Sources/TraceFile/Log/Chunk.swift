@@ -145,7 +145,10 @@ public struct Chunk {
     }
 
     /// Bytes from this header to the next in the log.
-    var stride: Int { (Chunk.headerSize + payload.count + 7) & ~7 }
+    var stride: Int { (size + 7) & ~7 }
+
+    /// Bytes of header and payload.
+    public var size: Int { Chunk.headerSize + payload.count }
 
     /// Entry `index` of the open call path, outermost first.
     public func path(at index: Int) -> PathEntry {

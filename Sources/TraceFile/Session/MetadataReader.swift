@@ -43,7 +43,7 @@ struct MetadataReader {
             damage.report(
                 Damage(
                     file: chunk.file,
-                    offset: chunk.offset + UInt64(Chunk.headerSize + chunk.payload.count - rest.count),
+                    offset: chunk.offset + UInt64(chunk.size - rest.count),
                     lostBytes: UInt64(rest.count), kind: .malformedMetadata))
         }
     }

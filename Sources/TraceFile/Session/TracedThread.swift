@@ -105,15 +105,13 @@ public final class TracedThread {
     public var name: String { chunks.last { !$0.name.isEmpty }?.name ?? "" }
     /// Whether the thread was seen to end.
     public var hasEnded: Bool { chunks.last?.isLast ?? false }
-    /// Whether recording was stopped, and not started again before the thread made its last call.
-    public var wasStopped: Bool { chunks.last?.isStopped ?? false }
     /// Whether calls that are open in the last record lasted until the process ended.
     public var lastsAsLongAsProcess: Bool { !hasEnded && !process.isCutShort }
     /// Calls that left no record, as far as is known.
     public var lostCalls: UInt64 { chunks.reduce(0) { $0 &+ $1.lostCalls } }
     public var orphanExits: UInt64 { chunks.reduce(0) { $0 &+ $1.orphanExits } }
     /// Bytes of chunk headers and payloads.
-    public var bytes: Int { chunks.reduce(0) { $0 + Chunk.headerSize + $1.payload.count } }
+    public var bytes: Int { chunks.reduce(0) { $0 + $1.size } }
 
     /// Whether the payload of chunk `index` may be read; a checksum that does not hold is reported once.
     ///
@@ -126,7 +124,7 @@ public final class TracedThread {
                 damage.report(
                     Damage(
                         file: chunk.file, offset: chunk.offset,
-                        lostBytes: UInt64(Chunk.headerSize + chunk.payload.count), kind: .payloadSum))
+                        lostBytes: UInt64(chunk.size), kind: .payloadSum))
             }
         }
         return states[index] == .intact
@@ -143,7 +141,7 @@ public final class TracedThread {
         let chunk = chunks[index]
         // The cut of a truncated chunk was reported when the file was read.
         if kind == .malformedRecord, chunk.isTruncated { return }
-        let payloadEnd = chunk.offset + UInt64(Chunk.headerSize + chunk.payload.count)
+        let payloadEnd = chunk.offset + UInt64(chunk.size)
         damage.report(
             Damage(
                 file: chunk.file, offset: bytes == 0 ? chunk.offset : payloadEnd - UInt64(bytes),

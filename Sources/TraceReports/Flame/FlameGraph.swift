@@ -53,8 +53,6 @@ public struct FlameGraph {
     let options: Options
     /// What a flame chart shows besides calls; nil of a flame graph.
     let timeline: FlameTimeline?
-    /// Whether frames are calls, each where it was in time.
-    var isTimeOrder: Bool { timeline != nil }
     /// In pre-order.
     let frames: [Frame]
     /// By function id: the function's number in `functions`, or -1 for a function that is not shown.
