@@ -93,6 +93,16 @@ public final class ModuleSymbols {
         contents.table?.all.map { symbol($0, at: $0.start, lines: lines) }
     }
 
+    /// Whether some function's file and line are known.
+    ///
+    /// - Complexity: a pass over DWARF's functions; it demangles no name.
+    public var hasLines: Bool { contents.table?.all.contains { place(of: $0.start, at: $0.start) != nil } ?? false }
+
+    /// Where the function that begins at `start` is defined. Assembly has no subprograms, but lines.
+    private func place(of start: UInt64, at address: UInt64) -> (file: String, line: Int)? {
+        functionLines?.lookup(address) ?? location(at: start)
+    }
+
     private func symbol(_ found: (start: UInt64, linkageName: String), at address: UInt64, lines: Bool) -> Symbol {
         var symbol = Symbol(
             name: "", linkageName: found.linkageName, file: nil, line: 0, start: found.start, isKnown: true)
@@ -104,8 +114,7 @@ public final class ModuleSymbols {
         } else {
             symbol.name = demangle(found.linkageName, spoken: !rawNames)
         }
-        // Assembly has no subprograms, but lines.
-        if lines, let place = functionLines?.lookup(address) ?? location(at: found.start) {
+        if lines, let place = place(of: found.start, at: address) {
             symbol.file = place.file
             symbol.line = place.line
         }

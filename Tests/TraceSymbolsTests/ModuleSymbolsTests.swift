@@ -18,6 +18,15 @@ import TraceSymbols
         Build(.clang, "-O0 -g -fuse-ld=lld"), Build(.clang, "-O0 -g -gz=zlib"),
     ]
 
+    @Test(arguments: ["-g", "-g1", "-g0"]) func linesAreKnownOrNot(_ flag: String) throws {
+        let path = try Toolchain.compile(
+            sources: ["program.c": Programs.c], compiler: .gcc, flags: [flag], output: directory.file("program"))
+        let symbols = ModuleSymbols(path: path, buildID: [])
+        #expect(symbols.hasLines == (flag != "-g0"))
+        #expect(symbols.functions()?.contains { $0.file != nil } == symbols.hasLines)
+        #expect(!ModuleSymbols(path: directory.file("none"), buildID: []).hasLines)
+    }
+
     @Test(arguments: cBuilds) func functionsOfC(_ build: Build) throws {
         let path = try Toolchain.compile(
             sources: ["program.c": Programs.c], compiler: build.compiler, flags: build.flags,

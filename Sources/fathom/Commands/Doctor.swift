@@ -48,13 +48,11 @@ struct Doctor: ParsableCommand {
                 path: path, libraryPath: getenv("LD_LIBRARY_PATH").map { String(cString: $0) })
             // A stripped program has no functions to look at.
             let modules = (try? hookedModules(of: path)) ?? []
-            let symbols = ModuleSymbols(path: path, buildID: [])
-            let functions = symbols.functions() ?? []
             return MachineFacts.Program(
                 path: path, refusal: Refusal(of: inspection, at: path, force: false)?.description,
                 functionCount: modules.reduce(0) { $0 + $1.functions.functions.count },
                 hookedCount: modules.reduce(0) { $0 + $1.functions.hookedCount },
-                hasLines: functions.contains { $0.file != nil })
+                hasLines: ModuleSymbols(path: path, buildID: []).hasLines)
         } catch {
             throw Diagnostics.fail(error.description, .failed)
         }
