@@ -38,10 +38,9 @@ public struct AggregateQuery {
         let isWhole = options.selection.isAll
         let isAllTime = query.filter.from == 0 && query.filter.to == .max
         if isWhole {
-            let resolver = query.resolver
             recorded = session.processes.flatMap(\.threads)
-            joined = JoinedThreads(
-                session.processes.flatMap { TaskJoin(of: session, resolver: resolver).threads(of: $0) })
+            let join = query.taskJoin
+            joined = JoinedThreads(session.processes.flatMap { join.threads(of: $0) })
         } else {
             let chosen = try query.selected().flatMap(\.threads)
             recorded = chosen

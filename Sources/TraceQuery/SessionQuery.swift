@@ -10,11 +10,13 @@ public struct SessionQuery {
     public let resolver: FunctionResolver
     /// What is asked for, for this session.
     public let filter: TreeFilter
+    private let listener: QueryListener
 
-    /// - Parameter listener: is told of symbols that cannot be read, as functions are asked for.
+    /// - Parameter listener: is told of symbols that cannot be read, as functions are asked for, and how far tasks are joined.
     public init(_ session: Session, _ options: QueryOptions, listener: QueryListener = QueryListener()) {
         self.session = session
         self.options = options
+        self.listener = listener
         let symbols = SymbolSource(for: session, options, warn: listener.warn)
         var filter = options.filter
         filter.hidesCompilerMade =
@@ -28,8 +30,11 @@ public struct SessionQuery {
     ///
     /// - Complexity: where tasks are joined, as long as it takes to read the recording.
     public func selected() throws(QueryError) -> [ThreadSelection.Selected] {
-        try options.selection.selected(of: session, joiningTasks: options.joinsTasks ? resolver : nil)
+        try options.selection.selected(of: session, joining: options.joinsTasks ? taskJoin : nil)
     }
+
+    /// Joins the tasks of the session's processes.
+    var taskJoin: TaskJoin { TaskJoin(of: session, resolver: resolver, onProgress: listener.progress) }
 
     /// Why no call is shown, once all that was asked for has been read.
     public var emptiness: QueryError {

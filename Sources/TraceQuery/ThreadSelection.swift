@@ -31,12 +31,9 @@ public struct ThreadSelection {
 
     /// The processes that are asked for, with their threads that are.
     ///
-    /// - Parameter resolver: given, the pieces of Swift's tasks are joined: after the threads of a process come its tasks.
-    ///   Threads that are asked for by themselves are as they were.
-    func selected(
-        of session: Session, joiningTasks resolver: FunctionResolver?
-    ) throws(QueryError) -> [Selected] {
-        let join = resolver.map { TaskJoin(of: session, resolver: $0) }
+    /// - Parameter join: given, it joins the pieces of Swift's tasks: after the threads of a process come its tasks. Threads
+    ///   that are asked for by themselves are as they were.
+    func selected(of session: Session, joining join: TaskJoin?) throws(QueryError) -> [Selected] {
         let selection: [Selected] = session.processes.compactMap { candidate in
             guard contains(candidate) else { return nil }
             let joined = join?.threads(of: candidate) ?? candidate.threads

@@ -112,7 +112,9 @@ import TraceFile
         let tree = CallTree(of: session, resolver: resolver, filter: TreeFilter(), layout: layout, budget: budget)
         var visitor = TreeLines(functions: functions)
         for process in session.processes {
-            let joined = TaskJoin(of: session, resolver: resolver).threads(of: process)
+            var parts: [Double] = []
+            let joined = TaskJoin(of: session, resolver: resolver) { parts.append($0) }.threads(of: process)
+            #expect(parts.last == 1 && parts == parts.sorted() && parts.count > 1 && parts[0] > 0)
             for thread in joined { tree.walk(thread, &visitor) }
             // Every nanosecond of a root is somebody's own.
             #expect(visitor.selfTime == visitor.rootTime)

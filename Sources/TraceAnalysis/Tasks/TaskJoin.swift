@@ -11,10 +11,14 @@ public import TraceFile
 public struct TaskJoin {
     private let session: Session
     private let resolver: FunctionResolver
+    private let onProgress: (Double) -> Void
 
-    public init(of session: Session, resolver: FunctionResolver) {
+    /// - Parameter onProgress: told how far a process's tasks are joined, 0...1, and 1 at the end. It is never called twice at
+    ///   once.
+    public init(of session: Session, resolver: FunctionResolver, onProgress: @escaping (Double) -> Void = { _ in }) {
         self.session = session
         self.resolver = resolver
+        self.onProgress = onProgress
     }
 
     /// The threads of `process`, without what they did for tasks, and its tasks in the order in which they began.
@@ -31,17 +35,30 @@ public struct TaskJoin {
             let index = rest.firstIndex { $0 === thread }!
             rest[index] = TracedThread(process, task: nil, thread: thread, chunks: sink.rest)
         }
+        defer { onProgress(1) }
         return rest + tasks(of: process, sinks, end: end)
     }
+
+    /// The part of the work that is done once the threads' records are read.
+    private static let readingPart = 0.5
 
     /// Takes the pieces of tasks out of each of `threads`.
     private func replay(_ threads: [TracedThread]) -> [TaskPieceSink] {
         // Moments stay ticks until the joined records are read.
         let ticks = Clock(monotonicFrom: 0)
         var sinks = threads.indices.map { TaskPieceSink(threads[$0], index: $0) }
+        let bytes = Double(max(1, threads.reduce(0) { $0 + $1.bytes }))
+        var bytesRead = 0
         let pool = WorkerPool(jobs: threads.count) { [unready = sinks] job, pool in
             var sink = unready[job]
-            StackReplay.run(threads[job].onSharedClock, clock: ticks, into: &sink)
+            let thread = threads[job].onSharedClock
+            let onChunk = { (chunk: Int) in
+                pool.exclusively {
+                    bytesRead += thread.chunks[chunk].size
+                    onProgress(TaskJoin.readingPart * min(1, Double(bytesRead) / bytes))
+                }
+            }
+            StackReplay.run(thread, clock: ticks, onChunk: onChunk, into: &sink)
             pool.exclusively { sinks[job] = sink }
         }
         pool.run(workers: min(WorkerPool.processors, threads.count))
@@ -89,6 +106,7 @@ public struct TaskJoin {
             let thread = TracedThread(process, task: task, thread: nil, chunks: tree.chunks)
             tasks.append((places[first].start, thread))
             first = next
+            onProgress(TaskJoin.readingPart + (1 - TaskJoin.readingPart) * Double(first) / Double(places.count))
         }
         return tasks.sorted { ($0.start, $0.thread.task!) < ($1.start, $1.thread.task!) }.map(\.thread)
     }
