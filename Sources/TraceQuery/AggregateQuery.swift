@@ -152,7 +152,7 @@ public struct AggregateQuery {
     /// - Parameter pattern: what a function was to match.
     public func check(isEmpty: Bool, matching pattern: Pattern? = nil) throws(QueryError) {
         guard isEmpty else { return }
-        warnings.forEach(listener.warn)
+        lacks.forEach(listener.warn)
         if session.hasCalls, let pattern {
             throw .noFunction(pattern.text, near: NearNames(to: pattern, in: functions))
         }
@@ -160,5 +160,8 @@ public struct AggregateQuery {
     }
 
     /// What the recording lacks.
-    public var warnings: [String] { query.warnings(of: recorded) }
+    var lacks: [String] { query.warnings(of: recorded) }
+
+    /// What the recording lacks, and the filter's patterns that match nothing.
+    public var warnings: [String] { lacks + query.unmatchedPatterns }
 }

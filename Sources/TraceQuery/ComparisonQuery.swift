@@ -7,8 +7,14 @@ public struct ComparisonQuery {
     public let comparison: SessionComparison
     private let queries: [AggregateQuery]
 
-    /// What the recordings lack.
-    public var warnings: [String] { queries.flatMap(\.warnings) }
+    /// What the recordings lack, and the filter's patterns that match nothing in any of them.
+    public var warnings: [String] {
+        let others = queries.dropLast()
+        let unmatched = queries.last?.query.unmatchedPatterns { pattern in
+            others.allSatisfy { $0.query.isUnmatched(pattern) }
+        }
+        return queries.flatMap(\.lacks) + (unmatched ?? [])
+    }
 
     /// - Parameter listener: is told of what is wrong, and how far reading is.
     public init(

@@ -39,19 +39,40 @@ public struct SessionQuery {
     /// Why no call is shown, once all that was asked for has been read.
     public var emptiness: QueryError {
         guard session.hasCalls else { return .noCalls(isDamaged: !session.damage.entries.isEmpty) }
-        let missing = (filter.only + filter.leadingTo).first { pattern in
-            !functions.functions.indices.contains { pattern.matches(functions[UInt32($0)].name) }
-        }
-        guard let missing else { return .nothingLeft(near: .none) }
+        guard let missing = unmatched(filter.only + filter.leadingTo).first else { return .nothingLeft(near: .none) }
         let near = NearNames(to: missing, in: functions)
         // Of a part of the recording, it cannot be said that the function is not there at all.
         return looksAtEverything ? .noFunction(missing.text, near: near) : .nothingLeft(near: near)
     }
 
+    /// Says of each of the filter's patterns that matches no function what may have been meant, where calls are shown all
+    /// the same; once all that was asked for has been read.
+    ///
+    /// Of a part of the recording, only misspelt names are told: a function of that very name may lie outside.
+    public var unmatchedPatterns: [String] { unmatchedPatterns(where: { _ in true }) }
+
+    /// The same of those patterns for which `counts` holds.
+    func unmatchedPatterns(where counts: (Pattern) -> Bool) -> [String] {
+        unmatched(patterns).filter(counts).compactMap { pattern in
+            let near = NearNames(to: pattern, in: functions)
+            if looksAtEverything { return QueryError.noFunction(pattern.text, near: near).description }
+            return near == .none ? nil : "no function that was looked at matches '\(pattern.text)'\(near.question)"
+        }
+    }
+
+    /// Whether `pattern` matches none of the functions that were looked at.
+    func isUnmatched(_ pattern: Pattern) -> Bool {
+        !functions.functions.indices.contains { pattern.matches(functions[UInt32($0)].name) }
+    }
+
+    private var patterns: [Pattern] { filter.only + filter.leadingTo + filter.without + filter.hidden }
+
+    private func unmatched(_ patterns: [Pattern]) -> [Pattern] { patterns.filter(isUnmatched) }
+
     /// Whether every function that was recorded is among ``functions``, once the recording has been read.
     private var looksAtEverything: Bool {
         options.selection.isAll && filter.from == 0 && filter.to == .max && filter.maxDepth == .max
-            && filter.without.isEmpty
+            && filter.without.allSatisfy(isUnmatched)
     }
 
     /// What the recording lacks; what was lost of `threads` is in it, too.

@@ -106,6 +106,38 @@ import TraceText
         }
     }
 
+    /// Of whatever filter, where calls are shown all the same.
+    @Test(arguments: ["without", "hidden", "only", "leadingTo"])
+    func patternsThatMatchNothingAreTold(_ filter: String) throws {
+        func warnings(_ names: [String], _ change: (inout QueryOptions) throws -> Void = { _ in }) throws -> [String] {
+            let patterns = try names.map { (name) in try Pattern(name) }
+            let query = try query(QueryFixture()) {
+                switch filter {
+                case "without": $0.filter.without = patterns
+                case "hidden": $0.filter.hidden = patterns
+                case "only": $0.filter.only = patterns
+                default: $0.filter.leadingTo = patterns
+                }
+                try change(&$0)
+            }
+            _ = try query.tree()
+            return query.warnings
+        }
+        let (main, misspelt) = ("0x555500000010", "0x55550000010")
+        #expect(try warnings(["gone.so+0x10"]) == [])
+        let matches = filter == "without" ? [] : [main]
+        #expect(
+            try warnings(matches + [misspelt, "nothing"]) == [
+                "no function matches '\(misspelt)'; did you mean \(main) or 0x555500000020?",
+                "no function matches 'nothing'",
+            ])
+        // What was not looked at may have the function, unless the name is misspelt.
+        #expect(
+            try warnings(matches + [misspelt, "nothing"]) { $0.filter.from = 1 } == [
+                "no function that was looked at matches '\(misspelt)'; did you mean \(main) or 0x555500000020?"
+            ])
+    }
+
     @Test func timesAreCorrectedOnlyByWhatWasMeasured() throws {
         let fixture = try QueryFixture()
         #expect(throws: QueryError.noBaseline(session: fixture.path)) { try query(fixture) { $0.times = .corrected } }

@@ -26,6 +26,16 @@ import TraceText
         #expect(throws: Never.self) { try compare([one], [one]) }
     }
 
+    /// A function may be new, or gone: what matches nothing on either side is told once.
+    @Test func patternsThatMatchNothingAreTold() throws {
+        let (full, empty) = (try QueryFixture(), try QueryFixture(hasCalls: false))
+        var options = QueryOptions()
+        options.filter.hidden = [try Pattern("0x555500000020"), try Pattern("nothing")]
+        for (before, after) in [(full, empty), (empty, full), (full, try QueryFixture())] {
+            #expect(try compare([before], [after], options).warnings == ["no function matches 'nothing'"])
+        }
+    }
+
     @Test func oneSideMayBeEmptyButNotBoth() throws {
         let (full, empty) = (try QueryFixture(), try QueryFixture(hasCalls: false))
         #expect(throws: Never.self) { try compare([full], [empty]) }

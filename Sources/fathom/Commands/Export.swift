@@ -3,6 +3,7 @@ internal import TraceAnalysis
 internal import TraceExport
 internal import TraceFile
 internal import TraceQuery
+internal import TraceText
 
 struct Export: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -91,6 +92,7 @@ struct Export: ParsableCommand {
         }
         Diagnostics.warn(query.session.warnings)
         guard written > 0 else { throw query.emptiness }
+        if first?.writer.isClosed != true { Diagnostics.warn(query.unmatchedPatterns) }
     }
 
     private func file(_ name: String) throws -> OutputFile {

@@ -66,22 +66,25 @@ struct Tree: ParsableCommand {
         if sort == .time { selection = longestFirst(selection, of: &tree) }
         let screen = Screen(screenOptions, isText: format == .text)
         let writer = screen.writer()
-        var isEmpty = false
+        var (isEmpty, isWhole) = (false, false)
         switch format {
         case .text:
             var report = TreeText(writer, functions: query.functions, options: textOptions(query, screen))
             walk(tree, selection, &report)
+            isWhole = report.wantsMore
             report.finish()
             isEmpty = report.shown == 0 && !writer.isClosed
         case .json:
             var report = TreeJSON(writer, functions: query.functions, limit: sort == .time ? .max : mostLines)
             walk(tree, selection, &report)
+            isWhole = report.wantsMore
             report.finish()
         }
         progress.end()
         try StandardOutput.finish(writer)
         Diagnostics.warn(query.warnings(of: selection.flatMap(\.threads)), of: query.session)
         if isEmpty { throw query.emptiness }
+        if isWhole { Diagnostics.warn(query.unmatchedPatterns) }
     }
 
     private var mostLines: Int { limit.map { $0 == 0 ? .max : $0 } ?? .max }
