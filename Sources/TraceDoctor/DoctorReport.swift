@@ -7,14 +7,30 @@ public struct DoctorReport {
     public init(_ diagnosis: Diagnosis) { self.diagnosis = diagnosis }
 
     /// A line for each finding, and below it how to change what is not as it could be.
-    public func writeText(to writer: ByteWriter) {
+    ///
+    /// - Parameters:
+    ///   - width: the columns of a line, which is broken between words; nil for any number.
+    ///   - isColoured: whether states stand out by terminal escapes.
+    public func writeText(to writer: ByteWriter, width: Int? = nil, isColoured: Bool = false) {
         let widest = diagnosis.findings.map(\.subject.count).max() ?? 0
+        let column = DoctorReport.stateWidth + 2 + widest + 2
+        func fitted(_ text: String, _ column: Int) -> String {
+            width.map { text.visible.wrapped(to: $0, indentation: column) } ?? text.visible
+        }
         for finding in diagnosis.findings {
-            let start = filled(finding.state.rawValue, 7) + "  " + filled(finding.subject, widest) + "  "
-            writer.write("\(start)\(finding.text.visible)\n")
-            if let remedy = finding.remedy { writer.write("\(filled("", start.count))→ \(remedy.visible)\n") }
+            writer.write(in: isColoured ? finding.state.style : nil) { writer.write(finding.state.rawValue) }
+            writer.write(spaces: DoctorReport.stateWidth + 2 - finding.state.rawValue.count)
+            writer.write(finding.subject)
+            writer.write(spaces: widest + 2 - finding.subject.count)
+            writer.write("\(fitted(finding.text, column))\n")
+            guard let remedy = finding.remedy else { continue }
+            writer.write(spaces: column)
+            writer.write("→ \(fitted(remedy, column + 2))\n")
         }
     }
+
+    /// The columns of the longest state.
+    private static let stateWidth = Finding.State.limited.rawValue.count
 
     /// An object with the findings.
     public func writeJSON(to writer: ByteWriter) {
@@ -30,8 +46,14 @@ public struct DoctorReport {
         }
         writer.write("]}\n" as StaticString)
     }
+}
 
-    private func filled(_ text: String, _ width: Int) -> String {
-        text + String(repeating: " ", count: max(width - text.count, 0))
+extension Finding.State {
+    fileprivate var style: TextStyle {
+        switch self {
+        case .ok: .green
+        case .limited: .yellow
+        case .no: .red
+        }
     }
 }

@@ -127,6 +127,23 @@ import TraceText
         #expect(nothing.sharedMemory == nil && nothing.disk == nil)
     }
 
+    /// On a terminal, lines go on below where they began, and states stand out.
+    @Test func textOnATerminal() {
+        var facts = Self.well
+        facts.clockSource = "hpet"
+        facts.counterIsTrusted = false
+        let report = DoctorReport(Diagnosis(facts))
+        let wide = String(decoding: ByteWriter.bytes { report.writeText(to: $0) }, as: UTF8.self)
+        let narrow = String(decoding: ByteWriter.bytes { report.writeText(to: $0, width: 60) }, as: UTF8.self)
+        let lines = narrow.split(separator: "\n")
+        #expect(lines.allSatisfy { $0.count <= 60 } && lines.count > wide.split(separator: "\n").count, "\(narrow)")
+        func words(_ text: String) -> [Substring] { text.split { " \n".contains($0) } }
+        #expect(words(narrow) == words(wide))
+        let coloured = ByteWriter.bytes { report.writeText(to: $0, isColoured: true) }
+        let text = String(decoding: coloured, as: UTF8.self)
+        #expect(text.contains("\u{1b}[33mlimited\u{1b}[0m  clock") && text.contains("\u{1b}[32mok\u{1b}[0m       disk"))
+    }
+
     @Test func textAndJSON() {
         var facts = Self.well
         facts.missingParts = ["/a\"b/libfathom.so"]

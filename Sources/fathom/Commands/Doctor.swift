@@ -3,6 +3,7 @@ internal import Glibc
 internal import TraceBuild
 internal import TraceDoctor
 internal import TraceFile
+internal import TraceReports
 internal import TraceSymbols
 
 struct Doctor: ParsableCommand {
@@ -17,6 +18,8 @@ struct Doctor: ParsableCommand {
 
     @Argument(help: "A program that is to be recorded.", completion: .file())
     var program: String?
+
+    @OptionGroup(title: "Terminal") var screenOptions: ScreenOptions
 
     @Option(help: "text or json.")
     var format = Format.text
@@ -33,9 +36,10 @@ struct Doctor: ParsableCommand {
         }
         let diagnosis = Diagnosis(facts)
         let report = DoctorReport(diagnosis)
-        let writer = StandardOutput.writer()
+        let screen = Screen(screenOptions, isText: format == .text)
+        let writer = screen.writer()
         switch format {
-        case .text: report.writeText(to: writer)
+        case .text: report.writeText(to: writer, width: screen.layout.width, isColoured: screen.layout.isColoured)
         case .json: report.writeJSON(to: writer)
         }
         try StandardOutput.finish(writer)
