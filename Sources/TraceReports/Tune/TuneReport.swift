@@ -10,16 +10,21 @@ public struct TuneReport {
     private let bytes: UInt64
     private let costPerCall: Double
     private let isMeasured: Bool
+    private let layout: TextLayout
 
     /// - Parameters:
     ///   - session: how the user named the session.
     ///   - bytes: of the records of all its calls.
     ///   - measured: what hooks cost this program; without it, or if it was too little to be measured, costs are estimated by
     ///     ``TraceAnalysis/TracingCost/usual``.
-    public init(_ tuning: HookTuning, session: String, bytes: UInt64, measured: TracingCost?) {
+    ///   - layout: what comments fit in. Patterns are never cut: they are to be copied.
+    public init(
+        _ tuning: HookTuning, session: String, bytes: UInt64, measured: TracingCost?, layout: TextLayout = TextLayout()
+    ) {
         self.tuning = tuning
         self.session = session
         self.bytes = bytes
+        self.layout = layout
         let perCall = measured?.perCall ?? 0
         isMeasured = perCall > 0
         costPerCall = isMeasured ? perCall : TracingCost.usual
@@ -75,36 +80,58 @@ public struct TuneReport {
     // MARK: Text
 
     private func writeText(to writer: ByteWriter) {
-        writer.write("# Functions to leave out: fathom build --exclude-list THIS-FILE -- COMMAND\n")
+        write(comment: "Functions to leave out: fathom build --exclude-list THIS-FILE -- COMMAND", to: writer)
         let shown = session.contains("\n") ? "SESSION" : session  // a line of a comment, and no more
-        writer.write("# By fathom tune \(shown), times \(tuning.cost == nil ? "raw" : "corrected")\n")
-        for line in summary { writer.write("# \(line)\n") }
+        write(comment: "By fathom tune \(shown), times \(tuning.cost == nil ? "raw" : "corrected")", to: writer)
+        for line in summary { write(comment: line, to: writer) }
         if tuning.exclusions.isEmpty {
-            writer.write("# None saves enough for what it would lose.\n" as StaticString)
+            write(comment: "None saves enough for what it would lose.", to: writer)
         }
-        let width = min(40, tuning.exclusions.map(\.pattern.utf8.count).max() ?? 0)
+        let longest = tuning.exclusions.map(\.pattern.columns).max() ?? 0
+        let width = min(longest, layout.width.map { max($0 - TuneReport.remarkWidth, 0) } ?? 40, 40)
         for exclusion in tuning.exclusions where !writer.isClosed {
-            let sums = exclusion.sums
-            writer.write(exclusion.pattern)
-            writer.write(spaces: width - exclusion.pattern.utf8.count)
-            writer.write("  # ")
-            writer.write("\(percent(sums.calls, of: tuning.all.calls)) of calls, ")
-            writer.write("\(percent(sums.selfTime, of: tuning.all.selfTime)) of self time, avg ")
-            writer.write(time: sums.calls == 0 ? 0 : sums.total / sums.calls)
-            if exclusion.names.count > 1 { writer.write(", \(exclusion.names.count) functions") }
-            if exclusion.isOfSystemHeaders { writer.write(" of system headers" as StaticString) }
-            writer.write(byte: UInt8(ascii: "\n"))
+            write(exclusion.pattern, width, remark: remark(on: exclusion), to: writer)
             for other in exclusion.others {
-                writer.write(other)
-                writer.write(spaces: width - other.utf8.count)
-                writer.write("  # goes with \(exclusion.pattern)\n")
+                write(other, width, remark: "goes with \(exclusion.pattern)", to: writer)
             }
         }
         for obstacle in tuning.obstacles.prefix(10) where !writer.isClosed {
-            writer.write(
-                "# kept: \(obstacle.pattern), \(percent(obstacle.calls, of: tuning.all.calls)) of calls: gcc would leave out "
-                    + "\(obstacle.name) too\n")
+            let part = percent(obstacle.calls, of: tuning.all.calls)
+            write(
+                comment: "kept: \(obstacle.pattern), \(part) of calls: gcc would leave out \(obstacle.name) too",
+                to: writer)
         }
+    }
+
+    /// The columns that most remarks take.
+    private static let remarkWidth = 56
+
+    private func remark(on exclusion: HookTuning.Exclusion) -> String {
+        let sums = exclusion.sums
+        var text = "\(percent(sums.calls, of: tuning.all.calls)) of calls, "
+        text += "\(percent(sums.selfTime, of: tuning.all.selfTime)) of self time, avg "
+        text += String(time: sums.calls == 0 ? 0 : sums.total / sums.calls)
+        if exclusion.names.count > 1 { text += ", \(exclusion.names.count) functions" }
+        return exclusion.isOfSystemHeaders ? text + " of system headers" : text
+    }
+
+    /// Writes a pattern with a remark behind it, or below it where there is no room.
+    private func write(_ pattern: String, _ width: Int, remark: String, to writer: ByteWriter) {
+        writer.write(pattern)
+        let taken = max(pattern.columns, width)
+        if let limit = layout.width, taken + 4 + remark.columns > limit {
+            writer.write(byte: UInt8(ascii: "\n"))
+            return write(comment: remark, indentation: 2, to: writer)
+        }
+        writer.write(spaces: taken - pattern.columns)
+        writer.write("  # \(remark)\n")
+    }
+
+    /// Writes lines that say something and leave out nothing.
+    private func write(comment: String, indentation: Int = 0, to writer: ByteWriter) {
+        let start = "# " + String(repeating: " ", count: indentation)
+        let lines = layout.width.map { comment.wrapped(to: $0 - start.count) } ?? comment
+        for line in lines.split(separator: "\n") { writer.write("\(start)\(line)\n") }
     }
 
     // MARK: JSON

@@ -81,16 +81,17 @@ struct Tune: ParsableCommand {
             language: HookTuning.Language(
                 pattern: { $0.isKnown ? ExcludePattern.of($0.name) : nil }, leavesOut: ExcludePattern.leavesOut,
                 groups: groups(tree.functions)))
+        let file = try output.flatMap { $0 == "-" ? nil : try OutputFile($0) }
+        let screen = Screen(screenOptions, isText: format == .text)
         let report = TuneReport(
             tuning, session: input.given ?? paths.session.path,
             bytes: paths.recorded.reduce(0) { $0 + UInt64($1.bytes) },
-            measured: TracingCost(of: paths.session))
-        if let output, output != "-" {
-            let file = try OutputFile(output)
+            measured: TracingCost(of: paths.session), layout: file == nil ? screen.layout : TextLayout())
+        if let file {
             report.write(format, to: file.writer)
             try file.finish()
         } else {
-            let writer = Screen(screenOptions, isText: format == .text).writer()
+            let writer = screen.writer(cutsLines: false)
             report.write(format, to: writer)
             try StandardOutput.finish(writer)
         }

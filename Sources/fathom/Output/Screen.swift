@@ -45,8 +45,11 @@ struct Screen {
     private static let leastRows = 10
 
     /// A writer of what is to be shown; see ``StandardOutput/finish(_:)``.
-    func writer() -> ByteWriter {
+    ///
+    /// - Parameter cutsLines: whether a line that is longer than the terminal's is cut. What is to be copied is not.
+    func writer(cutsLines: Bool = true) -> ByteWriter {
         let writer = StandardOutput.writer(isPaged: isPaged)
+        guard cutsLines else { return writer }
         return layout.width.map { .cuttingLines(to: $0, writer) } ?? writer
     }
 

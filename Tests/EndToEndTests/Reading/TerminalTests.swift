@@ -31,33 +31,32 @@ import Testing
         }
         """
 
-    /// The program and its recordings `a` to `d`, made once.
+    /// A directory with the program and its recordings `a` to `d`, made once a test run.
     private struct Recordings {
-        let directory: TemporaryDirectory
-        let program: String
+        /// Among what the tests make, because nobody would remove a temporary directory that all tests share.
+        let path = "\(Fathom.testProducts)/Screens"
 
-        init() throws {
-            directory = try TemporaryDirectory("screens")
-            program = try Toolchain.compile(
+        func file(_ name: String) -> String { "\(path)/\(name)" }
+
+        private init() throws {
+            try run("rm", ["-rf", path])
+            try run("mkdir", ["-p", path])
+            let program = try Toolchain.compile(
                 sources: ["a_rather_long_file_name.cpp": TerminalTests.source], compiler: .clangxx,
-                flags: ["-std=c++20", "-g", "-O1", "-finstrument-functions"],
-                output: directory.file("program"))
+                flags: ["-std=c++20", "-g", "-O1", "-finstrument-functions"], output: file("program"))
             for name in ["a", "b", "c", "d"] {
-                #expect(try Fathom.record([program], into: directory.file("\(name).fathom")).status == 0)
+                #expect(try Fathom.record([program], into: file("\(name).fathom")).status == 0)
             }
         }
 
-        nonisolated(unsafe) static let shared = Result { try Recordings() }
+        static let shared = Result { try Recordings() }
     }
 
-    private let directory: TemporaryDirectory
-    private let program: String
+    private let directory: Recordings
+    private var program: String { directory.file("program") }
     private var session: String { directory.file("a.fathom") }
 
-    init() throws {
-        let recordings = try Recordings.shared.get()
-        (directory, program) = (recordings.directory, recordings.program)
-    }
+    init() throws { directory = try Recordings.shared.get() }
 
     /// Runs a command line of `fathom`, in the directory of the sessions.
     private func terminal(
@@ -79,7 +78,8 @@ import Testing
             "diff a.fathom b.fathom -- c.fathom d.fathom --all",
             "diff a.fathom b.fathom -- c.fathom d.fathom --by path --all", "info a.fathom --modules",
             "info a.fathom --tree",
-            "info program", "dump a.fathom", "tune a.fathom", "tree none.fathom", "report a.fathom -F nothing",
+            "info program", "dump a.fathom", "tune a.fathom", "doctor", "doctor ./program", "tree none.fathom",
+            "report a.fathom -F nothing",
             "record -o e\(columns).fathom -- ./program",
         ]
         let script = commands.map { "echo \"== \($0)\"; fathom \($0) --no-pager" }.joined(separator: "\n")
@@ -104,6 +104,23 @@ import Testing
         #expect(try terminal.status() == 0)
         #expect(try terminal.screen().contains { $0.hasSuffix("  a_rather_long_file_name.cpp") })
         #expect(try Fathom.run(["report", session, "--by", "file"]).stdout.contains("  \(directory.path)/a_rather"))
+    }
+
+    /// Lists are to be copied: nothing of a pattern is cut, and what is said of it has a line of its own where it takes one.
+    @Test func listsAreWhole() throws {
+        let command = "tune a.fathom --system-headers --keep 0%"
+        let terminal = try terminal("fathom \(command) --no-pager", (30, 60))
+        #expect(try terminal.status() == 0)
+        let lines = try terminal.unbroken()
+        #expect(!lines.contains { $0.contains("…") }, "\(lines)")
+        let words = command.split(separator: " ").map(String.init)
+        let whole = try Fathom.run(words, workingDirectory: directory.path).stdout
+        let patterns = whole.split(separator: "\n").filter { !$0.hasPrefix("#") }.map { line in
+            String(line.firstRange(of: "  # ").map { line[..<$0.lowerBound] } ?? line).dropLast { $0 == " " }
+        }
+        #expect(patterns.count > 3)
+        #expect(lines.filter { !$0.hasPrefix("#") }.map { $0.dropLast { $0 == " " } } == patterns)
+        #expect(lines.filter { $0.hasPrefix("#") }.allSatisfy { $0.count <= 30 }, "\(lines)")
     }
 
     // MARK: Pager
