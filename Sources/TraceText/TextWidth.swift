@@ -61,7 +61,7 @@ extension String {
 
 extension Unicode.Scalar {
     /// The number of columns that the character takes on a terminal; 0 for what steers it.
-    var columns: Int {
+    public var columns: Int {
         if value < 0x300 { return value < 0x20 || 0x7f..<0xa0 ~= value ? 0 : 1 }
         switch properties.generalCategory {
         case .nonspacingMark, .enclosingMark, .format: return 0

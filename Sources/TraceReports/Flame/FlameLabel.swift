@@ -1,3 +1,5 @@
+internal import TraceText
+
 /// Names as frames have room for them.
 enum FlameLabel {
     /// The name with the arguments of templates and generics left out: `std::map<…>::find`.
@@ -44,22 +46,12 @@ enum FlameLabel {
         var used = 0
         var end = text.startIndex
         for index in text.indices {
-            let width = isWide(text[index]) ? 2 : 1
+            let width = text[index].unicodeScalars.reduce(0) { $0 + $1.columns }
             // Where the text is to be cut, the mark needs room.
             if used + width < letters { end = text.index(after: index) }
             used += width
             if used > letters { return String(text[..<end]) + "…" }
         }
         return text
-    }
-
-    /// Whether a letter takes two columns: what Unicode's East Asian Width (UAX #11) calls wide, by blocks.
-    private static func isWide(_ letter: Character) -> Bool {
-        switch letter.unicodeScalars.first!.value {
-        case 0x1100...0x115f, 0x2e80...0xa4cf, 0xac00...0xd7a3, 0xf900...0xfaff, 0xfe30...0xfe6f, 0xff00...0xff60,
-            0xffe0...0xffe6, 0x1f300...0x1faff, 0x20000...0x3fffd:
-            true
-        default: false
-        }
     }
 }
