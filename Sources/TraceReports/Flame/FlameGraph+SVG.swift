@@ -10,7 +10,7 @@ extension FlameGraph {
     /// Width of a letter of the font, in px.
     private static let letter = 6.7
 
-    /// Writes a picture: every frame with its name and times as a tooltip. A browser that opens the file by itself and
+    /// Writes a picture: every frame with its name and times as a tooltip, and the marks of threads. A browser that opens the file by itself and
     /// runs scripts shows the page of ``writeHTML(to:)`` instead, with the frames of the picture.
     public func writeSVG(to writer: ByteWriter) {
         let graph = summing(narrowerThan: FlameGraph.narrowest * Double(total) / FlameGraph.width)
@@ -71,7 +71,7 @@ extension FlameGraph {
         for isDark in [false, true] {
             let (paper, ink) = (FlamePalette.paper(isDark: isDark), FlamePalette.ink(isDark: isDark))
             writer.write(isDark ? "\n@media(prefers-color-scheme:dark){" : "text{pointer-events:none}" as StaticString)
-            writer.write(".b{fill:\(paper.css)}text{fill:\(ink.css)}")
+            writer.write(".b{fill:\(paper.css)}text,.m{fill:\(ink.css)}")
             for (style, frame) in used.sorted(by: { $0.key < $1.key }) {
                 writer.write(".\(style){fill:\(colour(of: frame, isDark: isDark).css)}")
             }
@@ -127,6 +127,37 @@ extension FlameGraph {
         writer.write("<text x=\"\(left)\" y=\"\(top + FlameGraph.rowHeight - 5)\">")
         writer.write(markup: FlameLabel.fitted(FlameLabel.folded(name), letters: letters))
         writer.write("</text>\n" as StaticString)
+        if let band {
+            writeMarks(of: band, scale, top, behind: 3 + Double(name.columns + 2) * FlameGraph.letter, writer)
+        }
+    }
+
+    /// Draws the marks of a band as triangles that point to their moments, each with its name where there is room. Marks that
+    /// share a pixel are one.
+    ///
+    /// - Parameters:
+    ///   - top: of the band's row, in px.
+    ///   - named: where the band's name ends, in px.
+    private func writeMarks(of band: Int, _ scale: Double, _ top: Int, behind named: Double, _ writer: ByteWriter) {
+        guard let timeline else { return }
+        var rest = timeline.bands[band].marks[...]
+        while let mark = rest.popFirst() {
+            let x = Double(mark.moment) * scale
+            let near = rest.prefix { Double($0.moment) * scale < x + 1 }
+            rest = rest.dropFirst(near.count)
+            writer.write("<path class=\"m\" d=\"M\(FlameGraph.rounded(x - 4)) \(top + 4)h8l-4 9z\"><title>")
+            writer.write(markup: mark.name)
+            if !near.isEmpty { writer.write(" and \(near.count) more") }
+            writer.write("\nat " as StaticString)
+            writer.write(time: timeline.origin &+ mark.moment)
+            writer.write("</title></path>\n" as StaticString)
+            let next = rest.first.map { Double($0.moment) * scale - 6 } ?? FlameGraph.width
+            let letters = Int((next - x - 8) / FlameGraph.letter)
+            guard x > named, letters > 2 else { continue }
+            writer.write("<text x=\"\(FlameGraph.rounded(x + 7))\" y=\"\(top + FlameGraph.rowHeight - 5)\">")
+            writer.write(markup: FlameLabel.fitted(mark.name, letters: letters))
+            writer.write("</text>\n" as StaticString)
+        }
     }
 
     /// A time, and its share of the whole.

@@ -130,6 +130,9 @@ import Testing
         #expect(try Fathom.run(["flame", session, "--time-order", "-o", picture]).status == 0)
         let text = String(decoding: try readFile(picture), as: UTF8.self)
         #expect(text.contains(">the worker ") && text.contains("<title>worker\n1 call, total "))
+        // Both threads set marks.
+        let marks = text.split(separator: "<path class=\"m\" d=\"M").dropFirst()
+        #expect(marks.count { $0.contains("<title>first token") && $0.contains("\nat ") } == 2, "\(marks)")
         let one = try Fathom.run(["flame", session, "--time-order", "--thread", "the worker", "-o", picture])
         #expect(one.status == 0, "\(one.stderr)")
         #expect(!String(decoding: try readFile(picture), as: UTF8.self).contains("<title>main\n"))
