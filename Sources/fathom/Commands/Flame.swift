@@ -89,7 +89,7 @@ struct Flame: ParsableCommand {
         let threads = aggregate.threads
         let progress = ReadingProgress(of: threads, report: Diagnostics.progress())
         let calls = CallTree(
-            of: aggregate.session, resolver: FunctionResolver(aggregate.functions), filter: aggregate.filter,
+            of: aggregate.session, resolver: aggregate.query.resolver, filter: aggregate.filter,
             layout: FlameChart.layout, progress: progress)
         var chart = FlameChart()
         for thread in threads { calls.walk(thread, &chart) }
