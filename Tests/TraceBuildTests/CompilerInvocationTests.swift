@@ -24,6 +24,29 @@ import Testing
         #expect(invocation.output == "out.o")
     }
 
+    @Test(arguments: [
+        ("a.o -o app", nil), ("-c -static a.c", nil), ("-static a.o", CompilerInvocation.Product.staticProgram),
+        ("a.c -static-pie", .staticProgram), ("-static-libgcc a.o", nil), ("-static -r a.o", nil),
+        ("-static -nostdlib a.o", nil), ("-static a.o libfathom.a", nil), ("-static -l:libfathom.a a.o", nil),
+        ("-static -finstrument-functions a.c", nil), ("-shared a.o", .sharedLibrary),
+        ("-shared -static a.o", .sharedLibrary), ("-shared a.o -lfathom", nil),
+    ])
+    func products(_ line: String, _ product: CompilerInvocation.Product?) {
+        #expect(CompilerInvocation(line.split(separator: " ").map(String.init)).product == product)
+    }
+
+    @Test func machines() throws {
+        let gcc = Compiler(path: try #require(Compiler.find("gcc")), family: .gcc)
+        #expect(gcc.isForThisMachine(["-static", "a.o"]) && !gcc.isForThisMachine(["-m32"]))
+        let clang = Compiler(path: try #require(Compiler.find("clang")), family: .clang)
+        #expect(clang.isForThisMachine(["a.o"]))
+        for target in [
+            ["--target=riscv64-linux-gnu"], ["-target", "x86_64-linux-musl"], ["-target", "i386-linux-gnu"],
+        ] {
+            #expect(!clang.isForThisMachine(["a.o"] + target))
+        }
+    }
+
     @Test func languages() {
         #expect(CompilerInvocation(["-x", "c++", "-c", "text.txt"]).sources == ["text.txt"])
         #expect(CompilerInvocation(["-xassembler-with-cpp", "-c", "low.c"]).sources == [])

@@ -17,6 +17,28 @@ public struct Compiler: Sendable, Equatable {
         }
     }
 
+    /// Whether it makes code for the machine that this process runs on, with the GNU C library, as the parts of Fathom
+    /// are.
+    ///
+    /// - Parameter arguments: what it is called with.
+    func isForThisMachine(_ arguments: [String]) -> Bool {
+        if arguments.contains(where: { ["-m32", "-mx32"].contains($0) }) { return false }
+        var target: [String] = []
+        for (index, argument) in arguments.enumerated() {
+            if argument.hasPrefix("--target=") { target = [argument] }
+            if argument == "-target", index + 1 < arguments.count { target = [argument, arguments[index + 1]] }
+        }
+        let machine = (try? Subprocess.output([path] + target + ["-dumpmachine"])) ?? ""
+        return machine.hasPrefix(Self.architecture) && machine.contains("linux")
+            && !["musl", "android", "gnux32"].contains { machine.contains($0) }
+    }
+
+    #if arch(arm64)
+        private static let architecture = "aarch64-"
+    #else
+        private static let architecture = "x86_64-"
+    #endif
+
     /// The compiler or launcher called `name`: in PATH behind Fathom's own stand-ins, unless it holds a slash.
     ///
     /// - Returns: Nil when there is none.

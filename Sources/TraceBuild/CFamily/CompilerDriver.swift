@@ -2,16 +2,20 @@ internal import Glibc
 
 /// Stands before a compiler: adds the hooks and lets it go on.
 public struct CompilerDriver {
-    /// Objects that go into what is linked.
-    public struct Objects: Sendable {
+    /// Files that go into what is linked.
+    public struct Parts: Sendable {
         /// What Swift code with hooks needs: `libfathom-swift.o`.
-        public var swift: String
+        public var swiftHooks: String
         /// What shared libraries with hooks get: `libfathom-shared.o`.
-        public var shared: String
+        public var sharedHooks: String
+        /// What programs with hooks get that load no library: `libfathom.static`, options that link the runtime, which
+        /// lies beside it.
+        public var staticRuntime: String
 
-        public init(swift: String, shared: String) {
-            self.swift = swift
-            self.shared = shared
+        public init(swiftHooks: String, sharedHooks: String, staticRuntime: String) {
+            self.swiftHooks = swiftHooks
+            self.sharedHooks = sharedHooks
+            self.staticRuntime = staticRuntime
         }
     }
 
@@ -49,10 +53,10 @@ public struct CompilerDriver {
     /// Compiles, or links. Returns only when more than one step was needed or something failed.
     ///
     /// - Returns: The exit status.
-    public func run(linking objects: Objects) throws(BuildError) -> Int32 {
+    public func run(linking parts: Parts) throws(BuildError) -> Int32 {
         StandIns.leave()
         guard invocation.stage != .nothing else { throw Subprocess.become(command(adding: [])) }
-        let linked = invocation.stage == .link ? try linkedObjects(objects) : []
+        let linked = invocation.stage == .link ? try additions(parts) : []
         guard !invocation.sources.isEmpty else {
             throw Subprocess.become(command(adding: [], linked + invocation.warningsAtLink))
         }
@@ -86,12 +90,20 @@ public struct CompilerDriver {
         return plain == 0 ? try compilation.run(adding: HookFlags.withoutWarnings) : plain
     }
 
-    private func linkedObjects(_ objects: Objects) throws(BuildError) -> [String] {
+    /// What the link gets besides.
+    private func additions(_ parts: Parts) throws(BuildError) -> [String] {
         let inputs = try LinkInputs(invocation.objects, of: invocation.output ?? "a.out", options)
         var linked: [String] = []
-        if inputs.holdHookedSwift, !given.contains("-fsanitize=thread") { linked.append(objects.swift) }
-        if invocation.isSharedLibrary, !invocation.sources.isEmpty || inputs.mayCallHooks {
-            linked.append(objects.shared)
+        if inputs.holdHookedSwift, !given.contains("-fsanitize=thread") { linked.append(parts.swiftHooks) }
+        if let product = invocation.product, !invocation.sources.isEmpty || inputs.mayCallHooks,
+            compiler.isForThisMachine(given)
+        {
+            switch product {
+            case .sharedLibrary: linked.append(parts.sharedHooks)
+            case .staticProgram:
+                let directory = parts.staticRuntime.dropLast(lastComponent(parts.staticRuntime).utf8.count)
+                linked += ["-L\(directory)", "@\(parts.staticRuntime)"]
+            }
         }
         // Behind an option such as `-x c` the compiler would take the objects for sources.
         return linked.isEmpty || invocation.language == nil ? linked : ["-x", "none"] + linked

@@ -35,15 +35,20 @@ struct CompilerInvocation {
         return sourceSuffixes.contains(suffix) && suffix != "c" && suffix != "i"
     }
 
-    /// Whether it links an ordinary shared library: not one that contains the runtime, nor one of a project with hooks
-    /// of its own.
-    var isSharedLibrary: Bool {
-        stage == .link && arguments.contains("-shared")
-            && !arguments.contains {
-                $0.hasPrefix(HookFlags.everyFunction) || ["-lfathom", "-l:libfathom.a"].contains($0)
-            }
-            && !objects.contains { lastComponent($0) == "libfathom.a" }
+    /// What is linked, where that needs a part of Fathom's; nil for anything else, such as a program that loads
+    /// libraries, what already contains the runtime, and what has hooks of its own.
+    var product: Product? {
+        guard stage == .link,
+            !arguments.contains(where: {
+                $0.hasPrefix(HookFlags.everyFunction) || ["-lfathom", "-l:libfathom.a", "-r"].contains($0)
+            }), !objects.contains(where: { lastComponent($0) == "libfathom.a" })
+        else { return nil }
+        if arguments.contains("-shared") { return .sharedLibrary }
+        let isStatic = arguments.contains { ["-static", "--static", "-static-pie"].contains($0) }
+        return isStatic && !isFreestanding ? .staticProgram : nil
     }
+
+    enum Product { case sharedLibrary, staticProgram }
 
     /// Options for a link that also compiles. It does so with hooks, and no compilation without them can decide which
     /// of its warnings are errors.

@@ -36,8 +36,9 @@ func compile(as name: String, _ arguments: [String]) -> Never {
             try SwiftBuild(options, tools: tools).run(name, arguments)
         }
         let driver = try CompilerDriver(name: name, arguments: arguments, options: options)
-        let objects = CompilerDriver.Objects(swift: tools.hooks, shared: Installation.sharedLibraryHooks)
-        Glibc.exit(try driver.run(linking: objects))
+        let parts = CompilerDriver.Parts(
+            swiftHooks: tools.hooks, sharedHooks: Installation.sharedLibraryHooks, staticRuntime: tools.staticRuntime)
+        Glibc.exit(try driver.run(linking: parts))
     } catch {
         Glibc.exit(Diagnostics.fail(error.description, status: 1).rawValue)
     }

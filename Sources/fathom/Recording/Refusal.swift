@@ -24,8 +24,8 @@ struct Refusal: CustomStringConvertible {
                 + "copy it by cp, which drops these, and record the copy as a user with the rights that it needs"
         case .elfStatic where !program.hasFathomRuntime:
             description =
-                "\(path): statically linked, so nothing can be preloaded; link the runtime in: "
-                + "cc -static ... \(Installation.staticLinkArguments); fathom build does so for swiftc -static-executable"
+                "\(path): statically linked, so nothing can be preloaded; fathom build links the runtime in, "
+                + "as cc -static ... \(Installation.staticLinkArguments) does by hand"
         case .elfDynamic where program.hasOwnHooks && !force:
             description =
                 "\(path): has a function __cyg_profile_func_enter of its own, which its functions call in place of Fathom's; "

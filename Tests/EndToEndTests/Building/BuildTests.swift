@@ -162,18 +162,46 @@ import Testing
         #expect(try project.calls(of: "app", printing: Self.output)["main"] == nil)
     }
 
-    /// The runtime for static programs has no hooks, and is none of those objects that lack them.
-    @Test func staticProgram() throws {
+    /// A program that loads no library gets the runtime, compiled and linked at once or one after the other; also where
+    /// the runtime is named by hand.
+    @Test(
+        arguments: ["gcc", "clang"],
+        [["-static"], ["-static-pie", "-fPIE", "-fuse-ld=bfd"], ["-static"] + Fathom.staticRuntime])
+    func staticProgram(_ compiler: String, _ options: [String]) throws {
         let directory = try TemporaryDirectory("static")
-        let program = directory.file("fib")
-        let source = "\(Binaries.sources)/fib.c"
-        let built = try Fathom.run(
-            ["build", "--", "gcc", "-static", "-pthread", source, "-o", program] + Fathom.staticRuntime,
-            environment: ["XDG_CACHE_HOME": directory.file("cache")])
-        #expect(built.status == 0, "\(built.stderr)")
-        let session = directory.file("session.fathom")
-        #expect(try Fathom.record([program, "10"], into: session).stdout == "55\n")
-        #expect(try Dump(session).counts()["fib"] == 177)
+        let source = "\(Binaries.sources)/jumps.c"
+        let compile = ([compiler, "-pthread"] + options).map { "'\($0)'" }.joined(separator: " ")
+        let builds = [
+            "once": "\(compile) -O1 '\(source)' -o once",
+            "apart": "\(compile) -O1 -c '\(source)' -o jumps.o && \(compile) -o apart jumps.o",
+        ]
+        let counted = try Binaries.instrumented("jumps.c", .gccO2)
+        for (program, script) in builds {
+            let built = try Fathom.run(
+                ["build", "--", "sh", "-c", script], environment: ["XDG_CACHE_HOME": directory.file("cache")],
+                workingDirectory: directory.path)
+            #expect(built.status == 0, "\(built.stderr)")
+            let session = directory.file("\(program).fathom")
+            let plain = try run(directory.file(program), ["100"])
+            let recorded = try Fathom.record([directory.file(program), "100"], into: session)
+            #expect(recorded.status == plain.status && recorded.stdout == plain.stdout, "\(recorded.stderr)")
+            expectEqual(try Dump(session).counts(), try Truth.counts([counted, "100"]))
+        }
+    }
+
+    /// What is made for another machine, or for none, is linked as it is without Fathom.
+    @Test(.enabled(if: Toolchain.isInstalled("aarch64-linux-gnu-gcc")))
+    func otherMachines() throws {
+        let project = try Project("libraries")
+        try writeFile(Array("int main(void) { return 7; }\n".utf8), to: "\(project.path)/seven.c")
+        let commands = [
+            "aarch64-linux-gnu-gcc -shared -fPIC seven.c -o seven.so", "aarch64-linux-gnu-gcc -static seven.c -o seven",
+            "gcc -static -nostdlib -ffreestanding -Wl,-e,main seven.c -o bare", "gcc -r seven.c -static -o seven.o",
+        ]
+        for command in commands {
+            let built = try project.build(["sh", "-c", command])
+            #expect(built.status == 0, "\(command): \(built.stderr)")
+        }
     }
 
     /// Code without a C library gets no hooks, and is linked with what has them.
