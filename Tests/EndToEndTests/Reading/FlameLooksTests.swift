@@ -91,6 +91,61 @@ import Testing
         }
     }
 
+    /// The legend names as many files as it has room for, and counts the others.
+    @Test func legend() throws {
+        var sources = ["main.c": "int main(void) { return 0"]
+        for letter in "abcdefghijkl" {
+            let name = "a_file_with_a_long_name_\(letter)"
+            sources["\(name).c"] = "int \(letter)(void) { return 0; }\n"
+            sources["main.c"]! += " + \(letter)()"
+        }
+        sources["main.c"]! += "; }\n"
+        let declarations = "abcdefghijkl".map { "int \($0)(void);" }.joined(separator: " ")
+        sources["main.c"] = "\(declarations)\n\(sources["main.c"]!)"
+        let program = try Toolchain.compile(
+            sources: sources, compiler: .gcc, flags: ["-g", "-finstrument-functions"],
+            output: directory.file("files"))
+        let (session, file) = (directory.file("files.fathom"), directory.file("files.html"))
+        _ = try Fathom.record([program], into: session)
+        #expect(try Fathom.run(["flame", session, "--colour", "file", "-o", file]).status == 0)
+        let legend = "element('legend')"
+        let found = try Browser.run(
+            file,
+            ["1280x800", "2560x800"].flatMap {
+                let width = $0.prefix { $0 != "x" }
+                return [
+                    "size \($0)", "wait innerWidth === \(width) && main.width > innerWidth - 40",
+                    "wait \(legend).scrollWidth <= \(legend).clientWidth", "\(legend).children.length",
+                    "\(legend).lastChild.textContent",
+                ]
+            })
+        let counts = [try #require(Int(found[0])), try #require(Int(found[2]))]
+        #expect(counts[0] > 1 && counts[0] < counts[1], "\(found)")
+        #expect(
+            found[1] == "\"and \(13 - counts[0] + 1) more\"" && found[3] == "\"and \(13 - counts[1] + 1) more\"",
+            "\(found)")
+    }
+
+    /// Two fingers zoom about their middle, and Back leads back.
+    @Test func twoFingers() throws {
+        let near = Browser.point("main.width / 4", "10")
+        for file in [page, chart] {
+            let found = try Browser.run(
+                file,
+                [
+                    "touch", "size 400x800", "still", "wait main.width <= 400",
+                    "do (window.moment = main.momentAt(main.width / 4))", "pinch 2 \(near)",
+                    "Math.abs(main.shown.span * 2 / total[0] - 1) < 0.05",
+                    "Math.abs(main.momentAt(main.width / 4) - moment) < total[0] / 100",
+                    "location.hash === address() && isFree()", "do (window.span = main.shown.span)", "pinch 2 \(near)",
+                    "Math.abs(main.shown.span * 4 / total[0] - 1) < 0.1", "back",
+                    "wait Math.abs(main.shown.span - span) <= 1", "pinch 0.1 \(near)",
+                    "main.shown.span === total[0] && main.shown.start === 0",
+                ])
+            #expect(found == Array(repeating: "true", count: 5), "\(file)")
+        }
+    }
+
     /// On a touch screen, the first tap tells and the second zooms; two fingers zoom a chart, one moves it.
     @Test func fingers() throws {
         let found = try Browser.run(

@@ -1,16 +1,20 @@
 // The rest of the page, and its beginning.
+/// Says what the colours stand for: of eight at most, as many as there is room for.
 function legend() {
     theme = themeNow();
-    const groups = colourings[colouring].legend(), most = 8;
-    const nodes = groups.slice(0, most).map(([[fill, edge], text]) => {
+    const groups = colourings[colouring].legend(), place = element('legend');
+    const nodes = groups.slice(0, 8).map(([[fill, edge], text]) => {
         const item = make('span'), mark = make('i');
         mark.style.background = fill;
         mark.style.borderColor = edge;
         item.append(mark, middle(text, 40));
         return item;
     });
-    if (groups.length > most) nodes.push(make('span', `and ${groups.length - most} more`));
-    element('legend').replaceChildren(...nodes);
+    const show = () => {
+        const rest = groups.length - nodes.length;
+        place.replaceChildren(...nodes, ...rest > 0 ? [make('span', `and ${rest} more`)] : []);
+    };
+    for (show(); !isPrinting && nodes.length > 1 && place.scrollWidth > place.clientWidth; show()) nodes.pop();
 }
 
 function setColouring(key) {
@@ -83,6 +87,7 @@ new ResizeObserver(() => {
     main.fit();
     if (main.isTurned) view.scrollTop = main.spaceHeight - main.height - below;
     main.draw();
+    legend();
     if (panel === 'sandwich') showSandwich();
     if (panel === 'table') showLines();
 }).observe(view);

@@ -50,7 +50,10 @@ function follow(event) {
 function release(event) {
     const wasDrag = drag;
     fingers.delete(event.pointerId);
-    if (fingers.size < 2) pinch = null;
+    if (pinch && fingers.size < 2) {
+        pinch = null;
+        remember(true);
+    }
     if (fingers.size === 0) drag = null;
     if (!wasDrag || event.type === 'pointercancel') return;
     if (wasDrag.hasMoved) return wasDrag.isRange ? undefined : remember(true);
