@@ -4,11 +4,31 @@ import Testing
 
 /// A file that a command writes is there whole, or the old one is: whatever ends the command, at whatever moment.
 @Suite struct WholeFileTests {
-    /// The commands that write a file, without the session and `-o`.
+    /// A command that writes a file.
+    struct Command: Sendable, CustomTestStringConvertible {
+        /// Its words, where SESSION stands for a session.
+        var words: [String]
+        /// The file's name, which tells some commands what to write.
+        var file: String
+
+        init(_ line: String, writes file: String = "file") {
+            words = line.split(separator: " ").map(String.init)
+            self.file = file
+        }
+
+        var testDescription: String { "\(words.joined(separator: " ")) -o \(file)" }
+    }
+
     private static let commands =
         ["perfetto", "speedscope", "chrome", "folded", "pprof", "callgrind", "dot", "firefox", "csv", "parquet"].map {
-            ["export", "--format", $0]
-        } + [["export", "--format", "parquet", "--calls"], ["flame"], ["flame", "--time-order"], ["tune"]]
+            Command("export SESSION --format \($0)")
+        } + [
+            Command("export SESSION --format parquet --calls"),
+            Command("export SESSION --format folded", writes: "file.gz"),
+            Command("export SESSION --format csv", writes: "file.zst"), Command("flame SESSION"),
+            Command("flame SESSION --time-order"), Command("flame SESSION", writes: "file.svg"),
+            Command("flame SESSION --diff SESSION"), Command("diff SESSION SESSION"), Command("tune SESSION"),
+        ]
 
     private static let old: [UInt8] = Array("what was there before".utf8)
 
@@ -20,8 +40,8 @@ import Testing
         return session
     }
 
-    private func words(_ command: [String], _ session: String, _ file: String) -> [String] {
-        [command[0], session] + command.dropFirst() + ["-o", file]
+    private func words(_ command: Command, _ session: String, _ file: String) -> [String] {
+        command.words.map { $0 == "SESSION" ? session : $0 } + ["-o", file]
     }
 
     /// Fails unless the file is the old one or the new one, and nothing lies beside it.
@@ -29,15 +49,15 @@ import Testing
         let bytes = try readFile(file)
         #expect(bytes == WholeFileTests.old || bytes == new, "\(moment): \(bytes.count) bytes, \(new.count) when whole")
         let beside = try run("ls", ["-A", folder]).stdout
-        #expect(beside == "file\n", "\(moment): \(beside)")
+        #expect("\(folder)/\(beside)" == "\(file)\n", "\(moment): \(beside)")
     }
 
     /// A signal comes at five moments of the time that the command takes.
-    @Test(arguments: commands, [SIGINT, SIGTERM, SIGKILL]) func signals(_ command: [String], _ signal: Int32) throws {
+    @Test(arguments: commands, [SIGINT, SIGTERM, SIGKILL]) func signals(_ command: Command, _ signal: Int32) throws {
         let directory = try TemporaryDirectory("whole")
         let session = try session(directory, "21")
         let folder = try directory.makeDirectory("folder")
-        let file = "\(folder)/file"
+        let file = "\(folder)/\(command.file)"
         var before = timespec()
         clock_gettime(CLOCK_MONOTONIC, &before)
         try #require(try Fathom.run(words(command, session, file)).status == 0)
@@ -58,11 +78,11 @@ import Testing
     }
 
     /// The disk is full after five amounts of bytes: a limit on the size of files says so as a full disk does.
-    @Test(arguments: commands) func noRoom(_ command: [String]) throws {
+    @Test(arguments: commands) func noRoom(_ command: Command) throws {
         let directory = try TemporaryDirectory("whole")
         let session = try session(directory, "21")
         let folder = try directory.makeDirectory("folder")
-        let file = "\(folder)/file"
+        let file = "\(folder)/\(command.file)"
         // What is kept beside a recording is made now, so that it is not what the limit hits.
         _ = try Fathom.run(["report", session])
         try #require(try Fathom.run(words(command, session, file)).status == 0)
@@ -74,28 +94,30 @@ import Testing
             let limited = ["prlimit", "--fsize=\(limit)", Fathom.executable] + words(command, session, file)
             let output = try run("bash", ["-o", "pipefail", "-c", "\"$@\" 2>&1 | cat", "bash"] + limited)
             #expect(output.status == 2)
-            #expect(output.stdout.hasPrefix("fathom: error: \(file): File too large\n"), "\(output.stdout)")
+            #expect(output.stdout.contains("fathom: error: \(file): File too large\n"), "\(output.stdout)")
             #expect(try readFile(file) == WholeFileTests.old)
             try expectWhole(file, new, in: folder, "\(limit) bytes")
         }
     }
 
-    @Test(.enabled(if: Privilege.mounts), arguments: commands) func fullDisk(_ command: [String]) throws {
+    /// The same on disks that have room for the old file and for five amounts of the new one.
+    @Test(.enabled(if: Privilege.mounts), arguments: commands) func fullDisk(_ command: Command) throws {
         let directory = try TemporaryDirectory("whole")
         let session = try session(directory, "21")
-        let disk = try SmallFileSystem("size=8k")
-        let (file, folder) = (disk.directory.file("file"), disk.directory.path)
-        try writeFile(WholeFileTests.old, to: file)
-        let output = try Fathom.run(words(command, session, file))
-        let bytes = try readFile(file)
-        // Some formats are that small.
-        if bytes == WholeFileTests.old {
+        _ = try Fathom.run(["report", session])
+        let whole = directory.file(command.file)
+        try #require(try Fathom.run(words(command, session, whole)).status == 0)
+        let pages = try readFile(whole).count / 4096
+        for moment in 0..<5 {
+            let disk = try SmallFileSystem("size=\(4 * (1 + pages * moment / 5))k")
+            let file = disk.directory.file(command.file)
+            try writeFile(WholeFileTests.old, to: file)
+            let output = try Fathom.run(words(command, session, file))
             #expect(output.status == 2)
-            #expect(output.stderr.hasPrefix("fathom: error: \(file): No space left on device\n"), "\(output.stderr)")
-        } else {
-            #expect(output.status == 0 && bytes.count < 8192)
+            #expect(output.stderr.contains("fathom: error: \(file): No space left on device\n"), "\(output.stderr)")
+            #expect(try readFile(file) == WholeFileTests.old)
+            #expect(try run("ls", ["-A", disk.directory.path]).stdout == "\(command.file)\n")
         }
-        try expectWhole(file, bytes, in: folder, "full disk")
     }
 
     /// What is wrong with the recording or the options leaves the old file alone.
@@ -146,7 +168,7 @@ import Testing
             kill -TERM $command
             wait $command
             """
-        let arguments = [Fathom.executable] + words(["export", "--format", "csv"], session, file)
+        let arguments = [Fathom.executable] + words(Command("export SESSION --format csv"), session, file)
         for _ in 0..<5 {
             try run("unshare", ["-m", "sh", "-c", script, "sh"] + arguments)
             let beside = try run("ls", ["-A", folder]).stdout
