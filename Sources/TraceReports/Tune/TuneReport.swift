@@ -72,7 +72,8 @@ public struct TuneReport {
             "call paths: \(hundredths(tuning.keptPercent)) % of their total time stays"
                 + (tuning.systemHeaders.calls > 0 ? ", but for those of system headers" : ""),
             "self time: \(hundredths(100 - tuning.keptSelfPercent)) % moves to callers of functions left out",
-        ] + [further].compactMap { $0 } + swift
+        ] + (tuning.exclusions.isEmpty ? ["nothing to leave out: none saves enough for what it would lose"] : [])
+            + [further].compactMap { $0 } + swift
     }
 
     private func hundredths(_ percent: Double) -> String { CountText.fixed(percent, 2) }
@@ -84,9 +85,6 @@ public struct TuneReport {
         let shown = session.contains("\n") ? "SESSION" : session  // a line of a comment, and no more
         write(comment: "By fathom tune \(shown), times \(tuning.cost == nil ? "raw" : "corrected")", to: writer)
         for line in summary { write(comment: line, to: writer) }
-        if tuning.exclusions.isEmpty {
-            write(comment: "None saves enough for what it would lose.", to: writer)
-        }
         let longest = tuning.exclusions.map(\.pattern.columns).max() ?? 0
         let width = min(longest, layout.width.map { max($0 - TuneReport.remarkWidth, 0) } ?? 40, 40)
         for exclusion in tuning.exclusions where !writer.isClosed {
