@@ -75,7 +75,9 @@ import Testing
         expect(found, expected)
     }
 
-    @Test(arguments: Program.allCases) func pprof(_ program: Program) throws {
+    /// - Parameter granularity: an option; pprof's own choice is to tell functions apart by their names alone.
+    @Test(arguments: Program.allCases, ["-functions", "-filefunctions"])
+    func pprof(_ program: Program, _ granularity: String) throws {
         let recording = try ExportRecording.of(program)
         let file = try recording.export("pprof")
         var found: [String: FunctionSums] = [:]
@@ -83,7 +85,7 @@ import Testing
             let text = try read(
                 "\(ExportTests.consumers)/pprof",
                 [
-                    "-top", "-trim=false", "-nodecount=1000000", "-filefunctions",
+                    "-top", "-trim=false", "-nodecount=1000000", granularity,
                     "-sample_index=\(index)", "-unit=\(unit)", file,
                 ])
             for line in text.split(separator: "\n") {
@@ -103,7 +105,7 @@ import Testing
             found,
             recording.sums { row in
                 let file = row.file.replacing(/[^\/]+\/\.\.\//, with: "")
-                return file.isEmpty ? row.name : "\(row.name) \(file)"
+                return file.isEmpty || granularity == "-functions" ? row.name : "\(row.name) \(file)"
             })
     }
 
