@@ -68,7 +68,7 @@ import Testing
     }
 
     @Test(arguments: sizes) func nothingWraps(_ columns: Int, _ rows: Int) throws {
-        let commands = [
+        let paged = [
             "report a.fathom", "report a.fathom --limit 0", "report a.fathom --by path", "report a.fathom --by file",
             "report a.fathom --by module", "report a.fathom --by thread", "report a.fathom --by process",
             "report a.fathom --callers 'step*' --sort p90", "graph a.fathom", "graph a.fathom 'step<4>'",
@@ -78,13 +78,20 @@ import Testing
             "diff a.fathom b.fathom -- c.fathom d.fathom --all",
             "diff a.fathom b.fathom -- c.fathom d.fathom --by path --all", "info a.fathom --modules",
             "info a.fathom --tree",
-            "info program", "dump a.fathom", "tune a.fathom", "doctor", "doctor ./program", "tree none.fathom",
-            "report a.fathom -F nothing",
-            "record -o e\(columns).fathom -- ./program",
+            "info program", "info a.fathom --check", "dump a.fathom", "tune a.fathom", "doctor", "doctor ./program",
+            "tree none.fathom", "report a.fathom -F nothing", "report a.fathom --sort none",
         ]
-        let script = commands.map { "echo \"== \($0)\"; fathom \($0) --no-pager" }.joined(separator: "\n")
-            .replacingOccurrences("-- ./program --no-pager", "-- ./program")
-        let terminal = try terminal(script, (columns, rows))
+        let other = [
+            "tune a.fathom -o e\(columns).list", "diff a.fathom b.fathom -o e\(columns).html",
+            "flame a.fathom -o e\(columns).html", "export a.fathom --format chrome -o e\(columns).json",
+            "record -o e\(columns).fathom -- ./program", "record -- ./none", "build -- true", "--help",
+        ]
+        let helps = [
+            "record", "tree", "report", "graph", "flame", "diff", "export", "tune", "info", "dump", "doctor", "build",
+        ]
+        let commands = paged.map { "\($0) --no-pager" } + other + helps.map { "\($0) --help" }
+        let script = commands.map { "echo \"== \($0)\"; fathom \($0)" }.joined(separator: "\n")
+        let terminal = try terminal(script, (columns, rows), environment: ["PAGER": "cat"])
         _ = try terminal.status()
         let (all, unbroken) = (try terminal.all(), try terminal.unbroken())
         #expect(all.count { $0.hasPrefix("== ") } == commands.count)
@@ -267,12 +274,6 @@ import Testing
         #expect(none.stderr.contains("no instrumented function was called") && !none.stderr.contains("next:"))
         let some = try Fathom.record([program], into: directory.file("some.fathom"), options: [])
         #expect(some.stderr.hasSuffix("next: fathom tree \(directory.file("some.fathom"))\n"))
-    }
-}
-
-extension String {
-    fileprivate func replacingOccurrences(_ old: String, _ new: String) -> String {
-        split(separator: old, omittingEmptySubsequences: false).joined(separator: new)
     }
 }
 

@@ -42,7 +42,7 @@ final class Terminal {
 
     /// The command's exit status, once it is through.
     func status() throws -> Int32 {
-        let isThrough = waitUntil(seconds: 100) { access(directory.file("status"), F_OK) == 0 }
+        let isThrough = waitUntil(seconds: 300) { access(directory.file("status"), F_OK) == 0 }
         let shown = try screen()
         try #require(isThrough, "\(shown)")
         return try #require(Int32(String(decoding: try readFile(directory.file("status")), as: UTF8.self)))
