@@ -68,12 +68,10 @@ struct fathom_trace_header {
 #define FATHOM_FLAG_GAP 4u      // enters or exits since the previous chunk left no record: the path is the truth
 #define FATHOM_FLAG_STOPPED 8u  // recording was stopped: calls open at the end may not have gone on after it
 
-#define FATHOM_FLAG_PATH                                                                                               \
-    16u  // recording was started since the previous chunk, or since its calls of this lane were
-         // told: nothing is missing, but the path is the truth
-
-#define FATHOM_FLAG_TASKS 32u  // there are TASK records in it
-
+// Recording was started since the previous chunk, or since a record last told of this lane's calls. Nothing is missing,
+// but the path is the truth.
+#define FATHOM_FLAG_PATH 16u
+#define FATHOM_FLAG_TASKS 32u   // there are TASK records in it
 #define FATHOM_FLAG_HASHED 64u  // the sums are those of CTraceSum.h
 
 // Header of a chunk. Payload follows: path_count entries of struct fathom_path_entry, then records up to `used` bytes.

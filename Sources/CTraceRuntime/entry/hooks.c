@@ -24,7 +24,7 @@ FATHOM_WITHOUT_HOOKS
 #define END(name) ".size " name ", . - " name "\n"
 #define SECTION(hook) ".section .text.fathom_" hook ", \"ax\", %progbits\n.p2align 5\n"
 
-// The lines are those of the assembly.
+// The lines are broken where those of the assembly are.
 // clang-format off
 #if defined(__x86_64__)
 #define IN_MODE(number, NAME, name, condition, hook) "cmpl $" #number ", %eax\nje " #name "_" hook "\n"

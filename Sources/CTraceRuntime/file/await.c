@@ -12,12 +12,11 @@
 FATHOM_WITHOUT_HOOKS
 
 #define READY_SLOTS 32u  // are used before anybody waits
-#define LATE 2           // ms behind its time, from which on the recorder seems to wait for a processor
-#define LOOK 10000000u   // ns without being woken until a thread looks for itself
-// How long a thread waits at most, in ms: for a recorder that says that it waits for a processor, or for one that seems
-// to.
-#define PATIENCE 1000u
-#define DOUBT 50u
+#define LATE 2           // ms: a recorder that is later than this seems to wait for a processor
+#define LOOK 10000000u   // ns after which a thread that nobody wakes looks for itself
+// How long a thread waits at most, in ms.
+#define PATIENCE 1000u  // for a recorder that says that it waits for a processor
+#define DOUBT 50u       // for a recorder that seems to
 
 static uint32_t milliseconds(void) { return (uint32_t)(system_monotonic_ns() / 1000000u); }
 

@@ -158,14 +158,16 @@ static int has_word(uint32_t slot) {
     return system_populate((void *)word, PAGE_SIZE) == 0;
 }
 
-// When this process last populated a slot whole; 0 if never. This is a coarse clock, which goes round within hours.
-#define TICK 65536u  // of the session's clock
-#define MEMORY_S 4u  // that it is believed: the kernel lets more pass between two looks for what to write to the disk
+// When this process last populated each slot whole, by a coarse clock that wraps around within hours; 0 if never.
 static uint32_t populated[FATHOM_SLOT_LIMIT];
+#define TICK 65536u  // of the coarse clock, in ticks of the session's
 
-// Asking the kernel for the pages of a slot that has them takes longer than all else in a change of chunks, so it is
-// not asked again soon. How soon matters to few file systems: those that look for new room when a page changes that
-// they have already written to the disk, and that may by then have none.
+// How long a slot counts as populated, in seconds. Asking the kernel for pages that a slot already has takes longer
+// than everything else in a change of chunks, so it is not asked again before. Most file systems would never have to be
+// asked again. Some need new room on the disk when a page changes that was already written there, and may have none
+// left. The kernel lets more time than this pass between two looks for what to write to the disk.
+#define MEMORY_S 4u
+
 static int was_populated(uint32_t slot, uint32_t now) {
     // Relaxed, here and below: only the thread that has the slot asks. Taking the slot acquired what its previous owner
     // did.

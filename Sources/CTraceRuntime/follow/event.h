@@ -20,11 +20,11 @@ enum hook {
 
 // Stands in place of the function for an exit hook that does not say which function ends. The stack pointer tells.
 #define ANY_FUNCTION 1ul
-// What such a hook, which is never jumped to, has for a call site and for a return address.
+// The call site and the return address of such a hook. They differ, because it is never jumped to.
 #define NO_CALL_SITE 0ul
 #define NO_RETURN_ADDRESS 1ul
 
-// For an exit hook: one that was jumped to returns where its function would have.
+// An exit hook that was jumped to returns to where its function would have returned: to that function's call site.
 INTERNAL enum hook hook_of_exit(uintptr_t call_site, uintptr_t return_address) {
     return return_address == call_site ? HOOK_TAIL : HOOK_EXIT;
 }

@@ -37,12 +37,11 @@ void fathom_note_modules(void);
 // Swift's concurrency library is there. `current` is its swift_task_getCurrent. `run` is the function that runs jobs,
 // or NULL when the product does not contain the library. This is called from the product that uses it.
 void fathom_swift_tasks(void *(*current)(void), void *run);
-// The process image is about to end by _exit; or by exec, if that succeeds; which it did not.
-void fathom_note_exit(void);
-void fathom_note_exec(void);
-void fathom_note_failed_exec(void);
-// The process is about to call prctl, or syscall, with these arguments. Returns whether that may forbid it system
-// calls, or the counter, so that nothing could be recorded without harm. If so, nothing is recorded until
+void fathom_note_exit(void);         // the process image is about to end by _exit
+void fathom_note_exec(void);         // it is about to end by exec, if that succeeds
+void fathom_note_failed_exec(void);  // the exec has failed
+// The process is about to call prctl, or syscall, with these arguments. Returns whether that may forbid it to make
+// system calls or to read the counter, without which recording would end it. If so, nothing is recorded until
 // fathom_note_confined has the result.
 int fathom_note_prctl(int option, unsigned long a, unsigned long b);
 int fathom_note_system_call(long number, long a, long b, long c);
@@ -51,10 +50,10 @@ void fathom_note_confined(long result);
 // known. With `is_searched`, `file` is looked for in PATH, unless there is a slash in it. Async-signal-safe, like the
 // next two.
 uint32_t fathom_missed_reason(const char *file, int is_searched);
-// Notes that it is started, in process `pid`, 0 for this one; and that it could not be. NULL when there is no room.
+// Notes that such a program is started in process `pid`, where 0 stands for this one. NULL when there is no room.
 struct fathom_missed;
 struct fathom_missed *fathom_note_missed(const char *file, int is_searched, uint32_t reason, uint32_t pid);
-void fathom_take_back_missed(struct fathom_missed *note);
+void fathom_take_back_missed(struct fathom_missed *note);  // because it could not be started
 // What a program needs in its environment to be recorded. Returns how many bytes an environment takes that has this
 // beside what is in `environment` (NULL for none); 0 when `environment` can be passed as it is. A program made for
 // another C library, for which `reason` is FATHOM_MISSED_FOREIGN, must not have the runtime preloaded, because its
@@ -67,11 +66,10 @@ char *const *fathom_environment(char *const *environment, uint32_t reason, void 
 // size.
 size_t fathom_command_room(char *const *environment, const char *command);
 const char *fathom_command(char *const *environment, const char *command, void *room);
-// A C function is about to register `buffer`, a __pthread_unwind_buf_t, and to go on at `return_address`; or to take it
-// back; or, after it called the cleanup handler, to let the thread's end go on.
+// A C function is about to register `buffer`, a __pthread_unwind_buf_t, and to go on at `return_address`.
 void fathom_note_cleanup(void *buffer, uintptr_t return_address);
-void fathom_note_cleanup_end(const void *buffer);
-void fathom_note_cleanup_done(const void *buffer);
+void fathom_note_cleanup_end(const void *buffer);   // it is about to take `buffer` back
+void fathom_note_cleanup_done(const void *buffer);  // it has called the handler, and lets the thread's end go on
 // The stack pointer that a setjmp buffer holds; 0 if that cannot be told.
 uintptr_t fathom_jump_target(const void *environment);
 
