@@ -11,6 +11,10 @@ public enum QueryError: Error, Equatable, CustomStringConvertible {
     case noFunction(String, near: NearNames)
     /// The filters leave no call. There are near names if one of theirs matches no function that was looked at.
     case nothingLeft(near: NearNames)
+    /// No call of the function both began and ended in the recording.
+    case noWholeCall(String)
+    /// The function has so few calls that the slowest have none to be compared with.
+    case tooFewCalls(String, UInt64)
     /// There are no calls; damage may be why.
     case noCalls(isDamaged: Bool)
     /// The session has no baseline to correct its times by.
@@ -27,6 +31,9 @@ public enum QueryError: Error, Equatable, CustomStringConvertible {
             "no thread is selected by \(names.joined(separator: ", "))\(near.question)"
         case .noFunction(let pattern, let near): "no function matches '\(pattern)'\(near.question)"
         case .nothingLeft(let near): "no calls are left by the filters\(near.question)"
+        case .noWholeCall(let pattern): "no call of '\(pattern)' both began and ended while it was recorded"
+        case .tooFewCalls(let pattern, let calls):
+            "too few calls to compare the slowest with others: '\(pattern)' has \(calls)"
         case .noCalls: "the recording has no calls"
         case .noBaseline(let session): "\(session): has no baseline to correct by: fathom record --baseline"
         case .partIsUncorrected: "only the times of a whole recording can be corrected"

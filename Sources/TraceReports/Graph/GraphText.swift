@@ -156,10 +156,7 @@ public struct GraphText {
     private func writeBar(_ share: UInt64) {
         let eighths = Int(min(share, 10_000) * UInt64(Column.barWidth) * 8 / 10_000)
         writer.write(byte: UInt8(ascii: " "))
-        for _ in 0..<eighths / 8 { writer.write("█" as StaticString) }
-        let rest = eighths % 8
-        if rest > 0 { writer.write(["▏", "▎", "▍", "▌", "▋", "▊", "▉"][rest - 1] as StaticString) }
-        writer.write(spaces: Column.barWidth - eighths / 8 - (rest > 0 ? 1 : 0))
+        writer.write(bar: eighths, width: Column.barWidth)
     }
 
     /// What is summed up of a path's callees.

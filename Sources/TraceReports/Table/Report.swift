@@ -141,9 +141,7 @@ public struct Report {
             case .path(let index): names(ofPath: index).joined(separator: separator)
             case .place(let place): place ?? "?"
             case .thread(let thread):
-                "\(thread.process.pid) \(thread.process.label()) · "
-                    + (thread.task != nil ? "" : thread.name.isEmpty ? "\(thread.tid)" : "\(thread.tid) ")
-                    + thread.name
+                "\(thread.process.pid) \(thread.process.label()) · \(thread.idAndName)"
             case .process(let process): "\(process.pid) \(process.label())"
             }
         }

@@ -6,3 +6,4 @@ extension ReportOrder: ExpressibleByArgument {}
 extension Report.Format: ExpressibleByArgument {}
 extension Grouping: ExpressibleByArgument {}
 extension TuneReport.Format: ExpressibleByArgument {}
+extension TailReport.Format: ExpressibleByArgument {}

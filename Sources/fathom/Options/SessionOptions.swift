@@ -23,17 +23,20 @@ struct SessionOptions: ParsableArguments {
     func query(
         _ filters: FilterOptions? = nil, _ change: (inout QueryOptions) -> Void = { _ in }
     ) throws -> SessionQuery {
-        var options = try QueryOptions(threads, symbols, filters)
+        var options = try options(filters)
         change(&options)
         return SessionQuery(try open(), options, listener: Diagnostics.listener())
     }
+
+    /// What is asked of the session. Bad usage is thrown.
+    func options(_ filters: FilterOptions?) throws -> QueryOptions { try QueryOptions(threads, symbols, filters) }
 
     /// The sums of the session's calls, with the same order of errors.
     func aggregate(
         _ filters: FilterOptions?, times: CorrectionOptions? = nil, usesCache: Bool,
         _ change: (inout QueryOptions) -> Void = { _ in }
     ) throws -> AggregateQuery {
-        var options = try QueryOptions(threads, symbols, filters)
+        var options = try options(filters)
         options.times = times?.query ?? .raw
         options.usesCache = usesCache
         change(&options)

@@ -217,7 +217,8 @@ import Testing
 
     /// Each command's help ends with its exit statuses.
     @Test(arguments: [
-        "build", "cc", "c++", "record", "tree", "report", "graph", "flame", "diff", "export", "tune", "info", "dump",
+        "build", "cc", "c++", "record", "tree", "report", "graph", "tail", "flame", "diff", "export", "tune", "info",
+        "dump",
         "doctor",
     ])
     func helpEndsWithExitStatuses(_ command: String) throws {

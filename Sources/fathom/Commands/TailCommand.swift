@@ -1,0 +1,109 @@
+internal import ArgumentParser
+internal import TraceAnalysis
+internal import TraceFile
+internal import TraceQuery
+internal import TraceReports
+internal import TraceText
+
+struct TailCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "tail",
+        abstract: "Show why the slowest calls of a function are slow: what each path below it adds.",
+        discussion: """
+            The slowest calls are compared with typical ones, from the 25th to the 75th percentile. Calls within other calls of \
+            the function are part of those; calls that did not begin and end in the recording are left out. Filters by name and \
+            depth are for what is below the function.
+            """,
+        examples: [
+            ("fathom tail prog.fathom work", "Compares the slowest 1 % of the calls of work with typical ones."),
+            (
+                "fathom tail prog.fathom work --slowest 2 -o work.html",
+                "Draws what the two slowest calls do, coloured by what they do longer."
+            ),
+        ])
+
+    @OptionGroup var input: SessionOptions
+
+    @Argument(
+        help: ArgumentHelp("The function whose calls are compared.", valueName: "function"), completion: .function)
+    var function: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "How many calls are taken for the slowest: a number, or a part of all.", valueName: "n|percent"),
+        transform: SlowestPart.init(argument:))
+    var slowest = SlowestPart.percent(1)
+
+    @OptionGroup(title: "Filters") var filters: FilterOptions
+    @OptionGroup(title: "Terminal") var screenOptions: ScreenOptions
+
+    @Option(
+        help: ArgumentHelp("Sum up paths that add less than this part of the difference.", valueName: "percent"),
+        transform: Percentage.init(argument:))
+    var threshold = Percentage(percent: 1)
+
+    @Option(
+        help: ArgumentHelp(
+            "Show this many lines of the tree, and this many calls; 0 for all. On a terminal, as many as fit.",
+            valueName: "lines"))
+    var limit: Int?
+
+    @Option(
+        name: [.customShort("o", allowingJoined: true), .long],
+        help: ArgumentHelp(
+            "Draw a flame graph of the slowest calls, coloured by what they do longer: a page, or a picture if it ends in .svg.",
+            valueName: "file"), completion: .file())
+    var output: String?
+
+    @Option(help: "How to write it; JSON has all paths.")
+    var format = TailReport.Format.text
+
+    func validate() throws {
+        if let limit, limit < 0 { throw ValidationError("--limit is a number of lines") }
+    }
+
+    func run() throws {
+        let (input, function) = try subject()
+        let pattern = try namePattern(function)
+        let file = try output.map { try FlameFile($0) }
+        let options = try input.options(filters)
+        let query = try TailQuery(
+            input.open(), options, function: pattern, slowest: slowest, listener: Diagnostics.listener())
+        let screen = Screen(screenOptions, isText: format == .text)
+        let writer = screen.writer()
+        TailReport(query.comparison, options: reportOptions(query, screen, function)).write(format, to: writer)
+        try StandardOutput.finish(writer)
+        if let file { try file.draw(query.comparison.change, options: flameOptions(query, function)) }
+        Diagnostics.warn(query.warnings, of: query.query.session)
+    }
+
+    /// What is read, and the function: a single word is the function's name, unless it is a session.
+    private func subject() throws -> (SessionOptions, String) {
+        if let function { return (input, function) }
+        guard let word = input.given, !Session.exists(at: word) else {
+            throw ValidationError("name the function whose calls are to be compared")
+        }
+        var input = input
+        input.given = nil
+        return (input, word)
+    }
+
+    private func reportOptions(_ query: TailQuery, _ screen: Screen, _ function: String) -> TailReport.Options {
+        var options = TailReport.Options()
+        options.function = function
+        options.threshold = threshold.percent / 100
+        options.minCost = query.query.filter.minCost
+        options.lines = screen.rows(limit)
+        options.calls = screen.rows(limit)
+        options.layout = screen.layout
+        return options
+    }
+
+    private func flameOptions(_ query: TailQuery, _ function: String) -> FlameGraph.Options {
+        let (slow, typical) = (query.comparison.slow.calls, query.comparison.typical.calls)
+        var options = FlameGraph.Options()
+        options.title = "\(function): the slowest \(slow) calls; before: as many typical ones (of \(typical))"
+        options.minTotal = query.query.filter.minCost
+        return options
+    }
+}
