@@ -39,7 +39,8 @@ public struct SessionQuery {
     /// Why no call is shown, once all that was asked for has been read.
     public var emptiness: QueryError {
         guard session.hasCalls else { return .noCalls(isDamaged: !session.damage.entries.isEmpty) }
-        guard let missing = unmatched(filter.only + filter.leadingTo).first else { return .nothingLeft(near: .none) }
+        let wanted = filter.only + filter.leadingTo + (filter.watch?.patterns ?? [])
+        guard let missing = unmatched(wanted).first else { return .nothingLeft(near: .none) }
         let near = NearNames(to: missing, in: functions)
         // Of a part of the recording, it cannot be said that the function is not there at all.
         return looksAtEverything ? .noFunction(missing.text, near: near) : .nothingLeft(near: near)

@@ -124,6 +124,98 @@ import TraceFile
         #expect(found.keys == expected.keys && found.allSatisfy { expected[$0.key]! == $0.value })
     }
 
+    /// Watched calls, the way to each, and a few levels below, by the rules of InspectiveC.
+    @Test func watchLists() throws {
+        func shown(_ calls: String, _ watch: WatchList?, budget: Int = 1 << 17) throws -> String {
+            try write(calls)
+            var layout = TreeLayout()
+            layout.folds = false
+            return try tree(filter { $0.watch = watch }, layout, budget: budget).map {
+                let words = $0.split(separator: " ")
+                return "\(words[0])\(words[1])"
+            }.joined(separator: " ")
+        }
+        let hits = [try Pattern("W")]
+        let once = "mabWxyz....c.W....d.."
+        let nested = "WpWq..r..s.."
+        for budget in [1 << 17, 0] {
+            func watch(_ calls: String, _ depth: UInt8, isComplete: Bool = false) throws -> String {
+                try shown(calls, WatchList(hits, relativeDepth: depth, isComplete: isComplete), budget: budget)
+            }
+            #expect(try watch(once, 0) == "0m 1a 2b 3W 3W")
+            #expect(try watch(once, 1) == "0m 1a 2b 3W 4x 3W")
+            #expect(try watch(once, 64) == "0m 1a 2b 3W 4x 5y 6z 3W")
+            // How deep calls are shown is counted from the outer one again, once the inner one has ended.
+            #expect(try watch(nested, 1) == "0W 1p 2W 3q 1s")
+            #expect(try watch(nested, 2) == "0W 1p 2W 3q 2r 1s")
+            // A caller is shown because of what it leads to, however deep it is.
+            #expect(try watch("Wpqr.W....", 1) == "0W 1p 2q 3W")
+            #expect(try watch(once, 0, isComplete: true) == shown(once, nil))
+            #expect(try watch("mab...", 5) == "")
+        }
+        // What the filter hides leads nobody to it.
+        try write("maW..bWxx.x....W..")
+        let long = try tree(
+            filter {
+                $0.minCost = 30
+                $0.watch = WatchList(hits)
+            })
+        #expect(long == ["0 m 170/40", "1 b 90/20", "2 W 70/20", "  1 calls 10"])
+        // b was made by the compiler: where it is hidden, it is no level.
+        try write("maWbx.yz......")
+        var layout = TreeLayout()
+        layout.folds = false
+        let hidden = try tree(
+            filter {
+                $0.hidesCompilerMade = true
+                $0.watch = WatchList(hits, relativeDepth: 1)
+            }, layout)
+        #expect(hidden.map { $0.prefix(3) } == ["0 m", "1 a", "2 W", "3 x", "3 y"])
+    }
+
+    /// The tree has what InspectiveC's state machine prints while calls come and go, in the same order.
+    @Test(arguments: 1...30) func watchListsFollowInspectiveC(_ seed: Int) throws {
+        var random = SeededGenerator(seed: UInt64(seed))
+        let levels = Int.random(in: 0...4, using: &random)
+        var calls = "m"
+        var expected: [String] = []
+        var stack: [(letter: Character, outerHit: Int)] = []
+        var (lastHit, lastPrinted) = (-1, -1)
+        func enter(_ letter: Character) {
+            stack.append((letter, lastHit))
+            let index = stack.count - 1
+            if letter == "W" {
+                lastHit = index
+                expected += (lastPrinted + 1..<index).map { "\($0) \(stack[$0].letter)" } + ["\(index) W"]
+                lastPrinted = index
+            } else if lastHit >= 0, index - lastHit <= levels {
+                expected.append("\(index) \(letter)")
+                lastPrinted = index
+            }
+        }
+        enter("m")
+        while calls.utf8.count < 400 || !stack.isEmpty {
+            if calls.utf8.count < 400, stack.count < 2 || Bool.random(using: &random) {
+                let letter = "acdefghW".randomElement(using: &random)!
+                calls.append(letter)
+                enter(letter)
+            } else {
+                calls.append(".")
+                let call = stack.removeLast()
+                if call.letter == "W" { lastHit = call.outerHit }
+                lastPrinted = min(lastPrinted, stack.count - 1)
+            }
+        }
+        try write(calls)
+        var layout = TreeLayout()
+        layout.folds = false
+        let watch = WatchList([try Pattern("W")], relativeDepth: UInt8(levels))
+        for budget in [1 << 17, 0] {
+            let lines = try tree(filter { $0.watch = watch }, layout, budget: budget)
+            #expect(lines.map { $0.split(separator: " ").prefix(2).joined(separator: " ") } == expected)
+        }
+    }
+
     @Test func openAndUnwound() throws {
         try write("abc", unwind: true)
         #expect(try tree() == ["0 a 30/10 open", "1 b 20/10 open", "2 c 10/10 unwound"])

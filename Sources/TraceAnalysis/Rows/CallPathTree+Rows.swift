@@ -35,12 +35,7 @@ extension CallPathTree {
     }
 
     /// Tells whether `patterns` match a function's name.
-    public func matching(_ patterns: [Pattern]) -> (UInt32) -> Bool {
-        var filter = TreeFilter()
-        filter.only = patterns
-        let classifier = NameClassifier(filter, functions)
-        return { classifier.match($0).contains(.only) }
-    }
+    public func matching(_ patterns: [Pattern]) -> (UInt32) -> Bool { functions.matching(patterns) }
 
     private func functionRows(_ key: (Int) -> Int?) -> [AggregateRow] {
         var numbers = [Int32](repeating: -1, count: functions.functions.count)

@@ -6,6 +6,7 @@ final class NameClassifier {
         static let without = Match(rawValue: 2)
         static let leadingTo = Match(rawValue: 4)
         static let hidden = Match(rawValue: 8)
+        static let watched = Match(rawValue: 16)
         fileprivate static let known = Match(rawValue: 128)
     }
 
@@ -35,10 +36,21 @@ final class NameClassifier {
         if filter.only.contains(where: { $0.matches(name) }) { match.insert(.only) }
         if filter.without.contains(where: { $0.matches(name) }) { match.insert(.without) }
         if filter.leadingTo.contains(where: { $0.matches(name) }) { match.insert(.leadingTo) }
+        if filter.watch?.patterns.contains(where: { $0.matches(name) }) == true { match.insert(.watched) }
         if filter.hidesCompilerMade && function.isCompilerMade || filter.hidden.contains(where: { $0.matches(name) }) {
             match.insert(.hidden)
         }
         matches[index] = match
         return match
+    }
+}
+
+extension FunctionTable {
+    /// Tells whether `patterns` match a function's name; each is asked once.
+    public func matching(_ patterns: [Pattern]) -> (UInt32) -> Bool {
+        var filter = TreeFilter()
+        filter.only = patterns
+        let classifier = NameClassifier(filter, self)
+        return { classifier.match($0).contains(.only) }
     }
 }

@@ -30,6 +30,12 @@ struct TreeBuilder: CallSink {
         var outcome: Int32 = -1
         var role = Role.outside
         var leads = false
+        /// How many levels above it the innermost watched call is that it is in, 0 for a watched one, or `unwatched`.
+        var watchedAbove = Payload.unwatched
+        /// Whether it is a watched call, or above one.
+        var leadsToWatched = false
+
+        static let unwatched: UInt8 = .max
 
         static let noNode: Int32 = -1
         /// The node was handed out already.
@@ -82,6 +88,9 @@ struct TreeBuilder: CallSink {
     private let space: AddressSpace
     private let needsMatch: Bool
     private let leads: Bool
+    /// Whether a watch list says which calls are shown, and how far below a watched one.
+    private let watches: Bool
+    private let watchedDepth: UInt8
     /// Whether this is a task, which may have time in which it did not run.
     private let isTask: Bool
     let mode: Mode
@@ -130,6 +139,8 @@ struct TreeBuilder: CallSink {
         self.outcomes = outcomes
         needsMatch = !filter.only.isEmpty
         leads = !filter.leadingTo.isEmpty
+        watches = filter.watch.map { !$0.isComplete } ?? false
+        watchedDepth = filter.watch?.relativeDepth ?? 0
         switch mode {
         case .collect: (isMeasuring, isStreaming) = (false, false)
         case .measure: (isMeasuring, isStreaming) = (true, false)
@@ -174,8 +185,17 @@ struct TreeBuilder: CallSink {
         let depth = caller.pointee.payload.depth &+ (callerRole == .candidate ? 1 : 0)
         var role = callerRole == .transparent ? Role.candidate : callerRole
         var leads = false
+        var watchedAbove = Payload.unwatched
         if let classifier {
-            (role, leads) = classifier._withUnsafeGuaranteedRef { Self.classify(call, $0, space, role) }
+            let found = classifier._withUnsafeGuaranteedRef { Self.classify(call, $0, space, role) }
+            (role, leads) = (found.role, found.leads)
+            let above = caller.pointee.payload.watchedAbove
+            if found.isWatched {
+                watchedAbove = 0
+            } else if above != Payload.unwatched {
+                // What is not shown is no level, and what is deeper than any watch list goes need not be counted.
+                watchedAbove = role == .candidate ? min(above &+ 1, Payload.unwatched &- 1) : above
+            }
         }
         var node = Payload.noNode
         if role == .candidate, !isMeasuring, depth <= filter.maxDepth {
@@ -192,6 +212,8 @@ struct TreeBuilder: CallSink {
         call.pointee.payload.outcome = -1
         call.pointee.payload.role = role
         call.pointee.payload.leads = leads
+        call.pointee.payload.watchedAbove = watchedAbove
+        call.pointee.payload.leadsToWatched = watchedAbove == 0
         if toCarryIn > 0 { carryIn(call) }
     }
 
@@ -206,14 +228,14 @@ struct TreeBuilder: CallSink {
     private static func classify(
         _ call: UnsafeMutablePointer<OpenCall<Payload>>, _ classifier: NameClassifier, _ space: AddressSpace,
         _ role: Role
-    ) -> (Role, leads: Bool) {
-        if role == .without { return (role, false) }
+    ) -> (role: Role, leads: Bool, isWatched: Bool) {
+        if role == .without { return (role, false, false) }
         let match = classifier.match(space.function(at: call.pointee.function, ticks: call.pointee.enterTicks))
-        if match.contains(.without) { return (.without, false) }
+        if match.contains(.without) { return (.without, false, false) }
         var role = role
         if role == .outside, match.contains(.only) { role = .candidate }
         if role == .candidate, match.contains(.hidden) { role = .transparent }
-        return (role, match.contains(.leadingTo))
+        return (role, match.contains(.leadingTo), role == .candidate && match.contains(.watched))
     }
 
     @inline(__always)
@@ -235,6 +257,7 @@ struct TreeBuilder: CallSink {
             isShown = isShown && call.pointee.payload.leads
             if call.pointee.payload.leads { caller.pointee.payload.leads = true }
         }
+        if watches, isShown, !isWatchShown(call, total) { isShown = false }
         if isShown, total < least || call.pointee.payload.depth > filter.maxDepth || total == tie && !isKept(call) {
             isShown = false
             hide(CallSum(calls: 1 &+ call.pointee.payload.hidden.calls, time: total), below: caller)
@@ -252,6 +275,16 @@ struct TreeBuilder: CallSink {
         if number >= 0, isMeasuring {
             outcomes[Int(number)] = Outcome(call, total: total, state: state, isShown: isShown)
         }
+    }
+
+    /// Whether the watch list shows a call: it is watched, not too far below one that is, or above one that the filter keeps.
+    @inline(never)
+    private func isWatchShown(_ call: UnsafeMutablePointer<OpenCall<Payload>>, _ total: UInt64) -> Bool {
+        guard call.pointee.payload.leadsToWatched else { return call.pointee.payload.watchedAbove <= watchedDepth }
+        if total >= filter.minCost, call.pointee.payload.depth <= filter.maxDepth {
+            (call - 1).pointee.payload.leadsToWatched = true
+        }
+        return true
     }
 
     @inline(never)
@@ -276,6 +309,7 @@ struct TreeBuilder: CallSink {
             caller.pointee.payload.callees &+= payload.callees
             caller.pointee.payload.dropped.add(payload.dropped)
             if payload.leads { caller.pointee.payload.leads = true }
+            if payload.leadsToWatched { caller.pointee.payload.leadsToWatched = true }
             if payload.hidden.calls > 0 { hide(payload.hidden, below: caller) }
         }
     }

@@ -12,6 +12,9 @@ public struct TreeFilter {
     public var leadingTo: [Pattern] = []
     /// These functions are left out, but not what they call. Their self time counts as their caller's.
     public var hidden: [Pattern] = []
+    /// Only these calls, with what leads to them and what lies a little below, are shown in a ``CallTree``. It is not for call
+    /// paths.
+    public var watch: WatchList?
     /// Functions that only the compiler knows of are hidden in the same way.
     public var hidesCompilerMade = false
     /// Only calls that overlap this stretch are shown, in ns since the session's start.
@@ -21,7 +24,9 @@ public struct TreeFilter {
     public init() {}
 
     /// Whether patterns say what is shown.
-    public var limitsNames: Bool { !(only.isEmpty && without.isEmpty && leadingTo.isEmpty && hidden.isEmpty) }
+    public var limitsNames: Bool {
+        !(only.isEmpty && without.isEmpty && leadingTo.isEmpty && hidden.isEmpty && watch == nil)
+    }
 
     var usesNames: Bool { hidesCompilerMade || limitsNames }
 }

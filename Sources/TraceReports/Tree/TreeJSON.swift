@@ -7,14 +7,20 @@ public struct TreeJSON: TreeVisitor {
     private let writer: ByteWriter
     private let functions: FunctionTable
     private let limit: Int
+    private let isWatched: ((UInt32) -> Bool)?
     private var shown = 0
     private var lane: UInt32 = 0
     private var rootsHidden = CallSum()
     /// Whether an element of the innermost open list was written.
     private var needsComma = false
 
-    /// - Parameter limit: the number of calls to write in all.
-    public init(_ writer: ByteWriter, functions: FunctionTable, limit: Int = .max) {
+    /// - Parameters:
+    ///   - limit: the number of calls to write in all.
+    ///   - isWatched: tells whether a function is on the watch list; nil without one.
+    public init(
+        _ writer: ByteWriter, functions: FunctionTable, limit: Int = .max, isWatched: ((UInt32) -> Bool)? = nil
+    ) {
+        self.isWatched = isWatched
         self.writer = writer
         self.functions = functions
         self.limit = limit
@@ -85,6 +91,7 @@ public struct TreeJSON: TreeVisitor {
         case .open: writer.write(",\"state\":\"open\"" as StaticString)
         case .unwound: writer.write(",\"state\":\"unwound\"" as StaticString)
         }
+        if isWatched?(call.function) == true { writer.write(",\"watched\":true" as StaticString) }
         if call.isInherited { writer.write(",\"inherited\":true" as StaticString) }
         if lane != 0, call.depth == 0 { number(",\"lane\":", UInt64(lane)) }
         if call.hidden.calls > 0 {

@@ -42,6 +42,7 @@ public struct TreeText: TreeVisitor {
     /// Threads that have nothing to show: how many, of how many processes, and what is hidden of them.
     private var quiet = (threads: UInt64(0), processes: UInt64(0), calls: CallSum())
     private var lastQuietProcess: UInt32?
+    private let isWatched: ((UInt32) -> Bool)?
 
     /// The columns of times, and how wide they and the one of depths are.
     private let times: [StaticString]
@@ -52,7 +53,12 @@ public struct TreeText: TreeVisitor {
     /// Deepest level that is indented; deeper lines tell by their depth column only.
     private let indentedLevels: Int
 
-    public init(_ writer: ByteWriter, functions: FunctionTable, options: Options) {
+    /// - Parameter isWatched: tells whether a function is on the watch list; nil without one. With one, names are framed as
+    ///   InspectiveC frames them: `-|caller|`, `***-|watched|***`.
+    public init(
+        _ writer: ByteWriter, functions: FunctionTable, options: Options, isWatched: ((UInt32) -> Bool)? = nil
+    ) {
+        self.isWatched = isWatched
         self.writer = writer
         self.functions = functions
         self.options = options
@@ -109,19 +115,30 @@ public struct TreeText: TreeVisitor {
         let function = functions[call.function]
         columns(of: call)
         let places = places(of: call, function)
+        let (lead, end) = frame(of: call.function)
         var (name, place) = (function.name, "")
         if options.layout.width == nil {
             for next in places { place += next.full }
         } else {
-            let taken = nameColumn + indentation(call.depth) + columnsOfRemarks(on: call)
+            let taken =
+                nameColumn + indentation(call.depth) + columnsOfRemarks(on: call) + lead.utf8CodeUnitCount
+                + end.utf8CodeUnitCount
             let tails = [places.map(\.full).joined(), places.map(\.short).joined(), places.first?.short ?? "", ""]
             (name, place) = options.layout.fit(name, tails, behind: taken)
         }
+        writer.write(lead)
         writer.write(name)
+        writer.write(end)
         remarks(on: call)
         mark(place)
         writer.write(byte: UInt8(ascii: "\n"))
         shown += 1
+    }
+
+    /// What stands around a function's name.
+    private func frame(of function: UInt32) -> (lead: StaticString, end: StaticString) {
+        guard let isWatched else { return ("", "") }
+        return isWatched(function) ? ("***-|", "|***") : ("-|", "|")
     }
 
     /// The most columns that ``remarks(on:)`` takes.

@@ -14,6 +14,7 @@ struct Tree: ParsableCommand {
                 "Shows the calls down to depth 3 that took at least 10 us."
             ),
             ("fathom tree prog.fathom --sort time --limit 10", "Shows the ten longest calls."),
+            ("fathom tree prog.fathom --watch leaf --limit 9", "Shows calls of leaf, and how the program came there."),
         ])
 
     enum Format: String, ExpressibleByArgument, CaseIterable { case text, json }
@@ -23,6 +24,7 @@ struct Tree: ParsableCommand {
 
     @OptionGroup var input: SessionOptions
     @OptionGroup(title: "Filters") var filters: FilterOptions
+    @OptionGroup(title: "Watch list") var watchOptions: WatchOptions
     @OptionGroup(title: "Terminal") var screenOptions: ScreenOptions
 
     @Option(
@@ -54,10 +56,15 @@ struct Tree: ParsableCommand {
     }
 
     func run() throws {
-        let query = try input.query(filters) { $0.lines = lines || format == .json }
+        let watch = try watchOptions.list()
+        let query = try input.query(filters) {
+            $0.lines = lines || format == .json
+            $0.filter.watch = watch
+        }
         var selection = try query.selected()
         var layout = TreeLayout()
-        layout.folds = !noFold
+        // Every watched call has its line.
+        layout.folds = !noFold && watch == nil
         layout.order = sort == .time ? .cost : .time
         let progress = ReadingProgress(
             of: selection.flatMap(\.threads), passes: sort == .time ? 2 : 1, report: Diagnostics.progress())
@@ -66,16 +73,19 @@ struct Tree: ParsableCommand {
         if sort == .time { selection = longestFirst(selection, of: &tree) }
         let screen = Screen(screenOptions, isText: format == .text)
         let writer = screen.writer()
+        let isWatched = watch.map { query.functions.matching($0.patterns) }
         var (isEmpty, isWhole) = (false, false)
         switch format {
         case .text:
-            var report = TreeText(writer, functions: query.functions, options: textOptions(query, screen))
+            var report = TreeText(
+                writer, functions: query.functions, options: textOptions(query, screen), isWatched: isWatched)
             walk(tree, selection, &report)
             isWhole = report.wantsMore
             report.finish()
             isEmpty = report.shown == 0 && !writer.isClosed
         case .json:
-            var report = TreeJSON(writer, functions: query.functions, limit: sort == .time ? .max : mostLines)
+            var report = TreeJSON(
+                writer, functions: query.functions, limit: sort == .time ? .max : mostLines, isWatched: isWatched)
             walk(tree, selection, &report)
             isWhole = report.wantsMore
             report.finish()
