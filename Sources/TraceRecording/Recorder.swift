@@ -44,6 +44,7 @@ public struct Recorder {
                 clock.calibrate()
                 buffers = try SharedBuffers(in: directory, options: request.record, clock: clock)
                 log = try TraceLogWriter(in: directory, clock: clock, startRealtime: startRealtime)
+                if log.canPassCache { buffers.prepare() }
             } catch {
                 throw .files(error)
             }

@@ -37,4 +37,17 @@ import Testing
         let text = "Nobody inspects the spammish repetition"
         #expect(fathom_hash(text, text.utf8.count) == 0xfbce_a83c_8a37_8bf1)
     }
+
+    /// A sum does not depend on where its bytes are cut in two.
+    @Test func sumsOfTwoPieces() {
+        let bytes = (0..<300).map { UInt8(truncatingIfNeeded: $0 * 7) }
+        for size in [0, 1, 31, 32, 33, 96, 299, 300] {
+            for head in stride(from: 0, through: size, by: Int(FATHOM_HASH_STRIPE)) {
+                bytes.withUnsafeBytes {
+                    let sum = fathom_hash_of_two($0.baseAddress, head, $0.baseAddress! + head, size - head)
+                    #expect(sum == fathom_hash($0.baseAddress, size), "\(size) bytes, cut at \(head)")
+                }
+            }
+        }
+    }
 }

@@ -1,3 +1,4 @@
+import CTraceFormat
 import TestSupport
 import Testing
 import TraceFile
@@ -32,6 +33,19 @@ import TraceFile
                 }
             }
         }
+    }
+
+    /// Records that fill a chunk up change nothing, however many bytes they have to take.
+    @Test func filled() {
+        var records = RecordWriter(time: 0)
+        records.enter(0x1040, at: 10)
+        let read = read(records.bytes)
+        for size in 0...600 where fathom_can_fill(size) != 0 {
+            var filler = [UInt8](repeating: 0, count: size)
+            filler.withUnsafeMutableBytes { fathom_fill($0.baseAddress, size, 0) }
+            #expect(self.read(records.bytes + filler) == read, "\(size) bytes")
+        }
+        #expect((0...600).filter { $0 % 2 == 0 && fathom_can_fill($0) == 0 } == [2, 4, 10])
     }
 
     @Test func everyKind() {

@@ -42,6 +42,18 @@ import Testing
         #expect(recording.word(of: 0).pointee == FATHOM_SLOT_FREE)
     }
 
+    /// Slots that have their pages hold nothing for all that.
+    @Test func prepared() throws {
+        let file = directory.file("session.fathom/buffers")
+        buffers.prepare()
+        var status = stat(), room = statvfs()
+        try #require(stat(file, &status) == 0 && statvfs(file, &room) == 0)
+        let isPlenty = UInt(room.f_bavail) * room.f_frsize >= 256 * 4 << 20
+        #expect((status.st_blocks * 512 >= 4 << 20) == isPlenty)
+        #expect(buffers.slots(in: FATHOM_SLOT_FULL).isEmpty && buffers.slots(in: FATHOM_SLOT_OWNED).isEmpty)
+        #expect(try Session(path: directory.file("session.fathom")).processes.isEmpty)
+    }
+
     /// Where a program says that there is more than it has written, and the disk is full, touching what is mapped would end
     /// the recorder.
     @Test(.enabled(if: Privilege.mounts)) func payloadWithAHole() throws {

@@ -57,6 +57,22 @@ import Testing
         #expect(chunks.map(\.sequence) == [0, 1, 3] && chunks.allSatisfy { $0.header_sum == fathom_header_sum($0) })
     }
 
+    /// More chunks than one write takes.
+    @Test func thousand() throws {
+        let directory = try TemporaryDirectory("log")
+        let recording = try Recording(in: directory.file("session.fathom"))
+        let payload = records(3)
+        payload.withUnsafeBytes { payload in
+            let chunks = (0..<1000).map { sequence in
+                var header = recording.header(payload.count)
+                header.sequence = UInt64(sequence)
+                return (header, payload.baseAddress!)
+            }
+            #expect(recording.log.append(chunks) == 1000)
+        }
+        #expect(try recording.logged().map(\.sequence) == (0..<1000).map { UInt64($0) })
+    }
+
     @Test func completed() throws {
         let directory = try TemporaryDirectory("log")
         let recording = try Recording(in: directory.file("session.fathom"))

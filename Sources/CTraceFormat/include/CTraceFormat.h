@@ -128,6 +128,7 @@ struct fathom_path_entry {
 #define FATHOM_ITEM_NAME 5u     // struct fathom_name_item
 #define FATHOM_ITEM_TITLE 8u    // struct fathom_title_item
 #define FATHOM_ITEM_MISSED 9u   // struct fathom_missed_item
+#define FATHOM_ITEM_FILLER 10u  // nothing, so that what follows begins at a page
 
 // Header of a metadata item; `size` covers header, body and padding to 8.
 struct fathom_item {

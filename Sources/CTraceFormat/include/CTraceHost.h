@@ -8,6 +8,7 @@
 #include <linux/futex.h>
 #include <stdint.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -47,6 +48,19 @@ FATHOM_PUBLIC_INLINE void fathom_yield_to_others(uint64_t slice_ns) {
 }
 
 #define FATHOM_SETLEASE 1024  // F_SETLEASE, which <fcntl.h> hides without _GNU_SOURCE
+
+// O_DIRECT, which <fcntl.h> hides without _GNU_SOURCE.
+#if defined(__aarch64__)
+#define FATHOM_DIRECT 0200000
+#else
+#define FATHOM_DIRECT 040000
+#endif
+
+// Whether a file lies in memory. tmpfs allows direct writing, and copies all the same.
+FATHOM_PUBLIC_INLINE int fathom_is_in_memory(int descriptor) {
+    struct statfs system;
+    return !fstatfs(descriptor, &system) && system.f_type == 0x01021994;  // TMPFS_MAGIC of statfs(2)
+}
 
 // Asks for a read lease on a file and gives it back. The result is 0 when the lease was granted, which is when nobody
 // has the file open for writing. Swift cannot call fcntl, which is variadic.

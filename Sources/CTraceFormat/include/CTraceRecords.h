@@ -115,6 +115,19 @@ FATHOM_PUBLIC_INLINE void *fathom_put_time(void *p, uint64_t ticks) {
     }
 }
 
+// Whether records that change nothing can take `size` bytes. They are 8 and 6 bytes long.
+FATHOM_PUBLIC_INLINE int fathom_can_fill(size_t size) {
+    return size % 2 == 0 && size != 2 && size != 4 && size != 10;
+}
+
+// Fills `size` bytes, which fathom_can_fill, with records that change nothing, at the end of a chunk: TIME records of 0
+// ticks, and BASE records of the function base that the chunk began with, because no function follows.
+FATHOM_PUBLIC_INLINE void fathom_fill(void *p, size_t size, uint32_t function_base) {
+    for (; size % FATHOM_SPECIAL_SIZE_TIME; size -= FATHOM_SPECIAL_SIZE_BASE)
+        p = fathom_put_special(p, FATHOM_BASE, &function_base, sizeof function_base);
+    for (; size; size -= FATHOM_SPECIAL_SIZE_TIME) p = fathom_put_time(p, 0);
+}
+
 // Moves the time on when that takes a record of its own, because an ENTER or EXIT has no room for *delta ticks. *delta
 // becomes what the ENTER or EXIT has to tell.
 FATHOM_PUBLIC_INLINE void *fathom_put_delta(void *p, uint64_t *delta) {

@@ -8,6 +8,9 @@ package final class TraceLogWriter {
     package private(set) var error: Int32?
     private let descriptor: Int32
     private var header = fathom_trace_header()
+    /// Nil where the file system does not allow it, or where it has failed.
+    var pages: PageWriter?
+    private var wantsPages = false
 
     package init(in directory: SessionDirectory, clock: SessionClock, startRealtime: UInt64) throws(SessionFileError) {
         descriptor = try directory.create(SessionFile.trace.name, O_WRONLY)
@@ -25,6 +28,7 @@ package final class TraceLogWriter {
         bytes = UInt64(MemoryLayout<fathom_trace_header>.size)
         let error = withUnsafeBytes(of: header) { writeAll($0, to: descriptor) }
         guard error == 0 else { throw .cannotCreate(path: directory.file(SessionFile.trace.name), errno: error) }
+        pages = PageWriter(directory.reopen(SessionFile.trace.name, O_WRONLY | FATHOM_DIRECT))
     }
 
     deinit { close(descriptor) }
@@ -35,7 +39,7 @@ package final class TraceLogWriter {
     }
 
     /// The most chunks that one write takes. The kernel takes 1024 pieces at once (UIO_MAXIOV), and a chunk is three.
-    package static let mostChunks = 1024 / 3
+    private static let mostChunks = 1024 / 3
 
     /// Fills in the end of the file header. This overwrites bytes in place, so a full disk does not matter.
     package func complete(_ losses: RecordingLosses) {
@@ -52,20 +56,92 @@ package final class TraceLogWriter {
         _ = withUnsafeBytes(of: &header) { pwrite(descriptor, $0.baseAddress! + start, $0.count - start, off_t(start)) }
     }
 
+    /// A chunk's header and where its payload lies.
+    package typealias Part = (header: fathom_chunk, payload: UnsafeRawPointer)
+
     /// Appends a chunk.
     ///
     /// - Returns: Whether it was written.
     package func append(_ header: fathom_chunk, payload: UnsafeRawPointer) -> Bool { append([(header, payload)]) == 1 }
 
-    /// Appends chunks, in one write: of each its header, which gets its checksums, its payload, and padding to 8 bytes.
+    /// Appends chunks: of each its header, which gets its checksums, its payload, and padding to 8 bytes. Where there are
+    /// many that nearly fill their pages, and ``passesCache`` is set, those fill them and go to the disk without a copy.
+    ///
+    /// - Returns: How many of them were written, from the first one on.
+    package func append(_ chunks: [Part]) -> Int {
+        var rest = chunks[...]
+        while !rest.isEmpty {
+            var others = rest
+            if passesCache {
+                let run = PageWriter.run(in: rest)
+                if run.startIndex == rest.startIndex, !run.isEmpty {
+                    let part = run.prefix(Self.mostChunks), count = appendPages(part)
+                    rest = rest.dropFirst(count)
+                    // What is wrong shows when the next chunk is written in the other way.
+                    if count < part.count { pages = nil }
+                    continue
+                }
+                others = rest[..<run.startIndex]
+            }
+            others = others.prefix(Self.mostChunks)
+            let count = appendCopies(others)
+            rest = rest.dropFirst(count)
+            if count < others.count { break }
+        }
+        return chunks.count - rest.count
+    }
+
+    /// Whether chunks that fill their pages go to the disk at once, where the file system allows it.
+    package var passesCache: Bool {
+        get { pages != nil && wantsPages }
+        set { wantsPages = newValue }
+    }
+
+    /// Whether ``passesCache`` can be set.
+    package var canPassCache: Bool { pages != nil }
+
+    /// - Returns: How many of the chunks were written.
+    private func appendPages(_ chunks: ArraySlice<Part>) -> Int {
+        guard let pages, fillPage() else { return 0 }
+        let (count, size) = pages.write(chunks, at: bytes)
+        bytes += UInt64(size)
+        return count
+    }
+
+    /// Appends a chunk that says nothing, if the log's end is not that of a page.
+    ///
+    /// - Returns: Whether it is now.
+    private func fillPage() -> Bool {
+        let (page, least) = (UInt64(PageWriter.page), MemoryLayout<fathom_chunk>.size + MemoryLayout<fathom_item>.size)
+        var gap = (page - bytes % page) % page
+        if gap == 0 { return true }
+        if gap < least { gap += page }
+        var chunk = fathom_chunk()
+        chunk.magic = FATHOM_CHUNK_MAGIC
+        chunk.kind = UInt8(FATHOM_CHUNK_METADATA)
+        chunk.process = FATHOM_NO_PROCESS
+        chunk.used = UInt32(Int(gap) - MemoryLayout<fathom_chunk>.size)
+        chunk.capacity = chunk.used
+        var payload = [UInt8](repeating: 0, count: Int(chunk.used))
+        return payload.withUnsafeMutableBytes {
+            $0.storeBytes(
+                of: fathom_item(kind: UInt16(FATHOM_ITEM_FILLER), reserved: 0, size: chunk.used), as: fathom_item.self)
+            return appendCopies([(chunk, UnsafeRawPointer($0.baseAddress!))]) == 1
+        }
+    }
+
+    /// Appends chunks by way of the page cache, in one write.
     ///
     /// What is written of a chunk that does not fit is no part of the log: the next chunk is written over it. It is not
     /// cut off, because somebody may be reading the file.
     ///
-    /// - Parameter chunks: at most ``mostChunks``.
     /// - Returns: How many of them were written, from the first one on.
-    package func append(_ chunks: [(header: fathom_chunk, payload: UnsafeRawPointer)]) -> Int {
-        var headers = chunks.map { Self.sealed($0.header, $0.payload) }
+    private func appendCopies(_ chunks: ArraySlice<Part>) -> Int {
+        var headers = chunks.map { chunk in
+            var header = chunk.header
+            header.seal(payloadSum: fathom_hash(chunk.payload, Int(header.used)))
+            return header
+        }
         var padding: UInt64 = 0
         let (written, failure) = headers.withUnsafeMutableBytes { heads in
             withUnsafeMutableBytes(of: &padding) { padding in
@@ -83,27 +159,28 @@ package final class TraceLogWriter {
             }
         }
         var count = 0, size: UInt64 = 0
-        while count < chunks.count, size + Self.size(of: chunks[count].header) <= written {
-            size += Self.size(of: chunks[count].header)
-            count += 1
+        for chunk in chunks {
+            let end = size + Self.size(of: chunk.header)
+            if end > written { break }
+            (count, size) = (count + 1, end)
         }
         if count < chunks.count, error == nil { error = failure != 0 ? failure : reason(at: bytes + written) }
         bytes += size
         return count
     }
 
-    /// The header with its checksums.
-    private static func sealed(_ header: fathom_chunk, _ payload: UnsafeRawPointer) -> fathom_chunk {
-        var header = header
-        header.flags |= UInt8(FATHOM_FLAG_SEALED | FATHOM_FLAG_HASHED)
-        header.payload_sum = fathom_payload_sum(header.flags, payload, Int(header.used))
-        header.header_sum = fathom_header_sum(header)
-        return header
-    }
-
     /// Why a write ended at `offset` before it was complete. The next write there is told the reason.
     private func reason(at offset: UInt64) -> Int32 {
         var byte: UInt8 = 0
         return pwrite(descriptor, &byte, 1, off_t(offset)) < 0 ? errno : ENOSPC
+    }
+}
+
+extension fathom_chunk {
+    /// Sets the checksums: that of the payload, and that of all else.
+    mutating func seal(payloadSum: UInt64) {
+        flags |= UInt8(FATHOM_FLAG_SEALED | FATHOM_FLAG_HASHED)
+        payload_sum = payloadSum
+        header_sum = fathom_header_sum(self)
     }
 }

@@ -32,9 +32,17 @@ final class Drain: @unchecked Sendable {
     /// Of each process: its id, and how many metadata chunks it has written.
     private var processes: [UInt32: (pid: UInt32, metadataChunks: UInt64)] = [:]
 
-    /// The time between two looks while chunks keep coming. It is long enough to cost nothing, and short enough that
-    /// never more than a few buffers a thread are in use.
-    private static let pause: UInt64 = 1_000_000  // ns
+    private var pace = DiskPace(at: SessionClock.nanoseconds(CLOCK_MONOTONIC))
+    /// The time since ``pace`` was asked that writes to the disk took, in nanoseconds.
+    private var writing: UInt64 = 0
+    /// The time between two looks while chunks keep coming: as long as threads take to fill ``writeSize``.
+    private var pause = Drain.pauses.upperBound
+
+    /// The shortest and the longest time between two looks while chunks keep coming. They are long enough to cost
+    /// nothing, and short enough that never more than a few buffers a thread are in use.
+    private static let pauses: ClosedRange<UInt64> = 1_000_000...4_000_000  // ns
+    /// The time in which a write to the disk is done. Threads wait for a recorder that takes longer.
+    private static let writeTime: UInt64 = 20_000_000  // ns
     /// After this many looks without a finished chunk, the drain goes to sleep until a process wakes it.
     private static let patience = 4
     /// The processor time to take at once.
@@ -42,9 +50,11 @@ final class Drain: @unchecked Sendable {
     /// The shortest and the longest sleep.
     private static let naps: ClosedRange<UInt64> = 50_000_000...1_000_000_000  // ns
 
-    /// A write takes about this many bytes. Writing single buffers takes a third more processor time, and more at once gains
-    /// nothing, while threads wait longer for the buffers.
-    private static let writeSize: UInt64 = 256 << 10
+    /// A write takes about this many bytes, if it is a copy, and if the disk takes pages from where they are. Copying single
+    /// buffers takes a third more processor time, and more at once gains nothing, while threads wait longer for the buffers.
+    private static let copySize: UInt64 = 256 << 10, writeSize: UInt64 = 2 << 20
+    /// So close to the cap, nothing is written that is only there to fill pages.
+    private static let exactSize: UInt64 = 32 << 20
 
     /// What was counted of a chunk.
     private typealias Counted = (calls: UInt64, lostCalls: UInt64)
@@ -79,7 +89,7 @@ final class Drain: @unchecked Sendable {
             if idle < Self.patience {
                 if idle == 0 { nap = Self.naps.lowerBound }
                 announce()
-                var time = timespec(tv_sec: 0, tv_nsec: Int(Self.pause))
+                var time = timespec(tv_sec: 0, tv_nsec: Int(pause))
                 nanosleep(&time, nil)
                 continue
             }
@@ -103,11 +113,13 @@ final class Drain: @unchecked Sendable {
     /// Tells threads that need a buffer whether to wait for one. When the recorder gets no processor because they have
     /// them all, their waiting gives it one.
     ///
-    /// - Parameter hasRoom: a buffer was emptied.
-    private func announce(hasRoom: Bool = false) {
+    /// - Parameters:
+    ///   - hasRoom: a buffer was emptied.
+    ///   - time: until the next look, in nanoseconds; ``pause`` unless it is given.
+    private func announce(hasRoom: Bool = false, within time: UInt64? = nil) {
         let now = SessionClock.nanoseconds(CLOCK_MONOTONIC)
-        let isStarving = starvation?.isFound() == true, wasLate = now > due + Self.pause
-        due = now + Self.pause
+        let isStarving = starvation?.isFound() == true, wasLate = now > due + Self.pauses.lowerBound
+        due = now + (time ?? pause)
         buffers.announce(due: due, isStarving: isStarving, wakesOne: hasRoom && (isStarving || wasLate))
     }
 
@@ -235,15 +247,27 @@ final class Drain: @unchecked Sendable {
         let before = Set(kept.keys)
         var finished = buffers.slots(in: FATHOM_SLOT_FULL, except: retries ? [] : before)
         if finished.isEmpty { return 0 }
+        choosePace(waiting: finished.reduce(0) { $0 + TraceLogWriter.size(of: $1.header) })
+        let mostPending = log.passesCache ? Self.writeSize : Self.copySize
         finished.sort { $0.header.begin_ticks < $1.header.begin_ticks }
         var isFull = false
         for slot in finished
         where !(isFull && before.contains(slot.index)) {
             take(slot)
-            if pendingBytes >= Self.writeSize || pending.count == TraceLogWriter.mostChunks, !write() { isFull = true }
+            if pendingBytes >= mostPending, !write() { isFull = true }
         }
         write()
         return finished.count { !before.contains($0.index) || kept[$0.index] == nil }
+    }
+
+    /// Decides how to write `waiting` bytes of finished chunks, and when to look for the next ones.
+    private func choosePace(waiting: UInt64) {
+        let isFarFromCap = maxSize.map { log.bytes + waiting + Self.exactSize < $0 } ?? true
+        let keepsUp = pace.keepsUp(waiting: waiting, waited: writing, at: SessionClock.nanoseconds(CLOCK_MONOTONIC))
+        log.passesCache = isFarFromCap && keepsUp
+        writing = 0
+        let pause = self.pause * Self.writeSize / max(waiting, 1)
+        self.pause = min(max(pause, Self.pauses.lowerBound), Self.pauses.upperBound)
     }
 
     /// Writes what is pending to the log, and frees the slots. A chunk that the log has no room for stays in its slot, which
@@ -256,7 +280,7 @@ final class Drain: @unchecked Sendable {
         pending = []
         pendingBytes = 0
         while !rest.isEmpty {
-            let written = log.append(rest.map { ($0.slot.header, $0.payload.start) })
+            let written = append(rest.map { ($0.slot.header, $0.payload.start) })
             for chunk in rest.prefix(written) {
                 buffers.free(chunk.slot)
                 announce(hasRoom: true)
@@ -270,6 +294,19 @@ final class Drain: @unchecked Sendable {
             rest = rest.filter { !$0.wasKept }[...]
         }
         return hadRoom
+    }
+
+    /// Appends chunks to the log, and takes the time when they go to the disk. Time in which the recorder waited for a
+    /// processor is not the disk's.
+    private func append(_ chunks: [TraceLogWriter.Part]) -> Int {
+        guard log.passesCache else { return log.append(chunks) }
+        announce(within: Self.writeTime)
+        let begin = SessionClock.nanoseconds(CLOCK_MONOTONIC), before = starvation?.timeWaited() ?? 0
+        defer {
+            let time = SessionClock.nanoseconds(CLOCK_MONOTONIC) - begin
+            writing += time - min((starvation?.timeWaited() ?? before) - before, time)
+        }
+        return log.append(chunks)
     }
 
     /// Takes a slot's chunk to be written to the log, or frees the slot when nothing is to be written.

@@ -34,8 +34,9 @@ struct Starvation {
         return now < end
     }
 
-    /// The second number of Linux's Documentation/scheduler/sched-stats.rst, /proc/<pid>/schedstat.
-    private func timeWaited() -> UInt64? {
+    /// How long the thread has waited for a processor until now, in nanoseconds: the second number of Linux's
+    /// Documentation/scheduler/sched-stats.rst, /proc/<pid>/schedstat.
+    func timeWaited() -> UInt64? {
         guard descriptor >= 0 else { return nil }
         var bytes: (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0, 0, 0, 0, 0)
         return withUnsafeMutableBytes(of: &bytes) { bytes in
