@@ -3,19 +3,24 @@ import Testing
 @testable import TraceRecording
 
 @Suite struct DiskPaceTests {
-    private let (much, round): (UInt64, UInt64) = (DiskPace.most + 1, 10_000_000)
+    private let much = DiskPace.most + 1
+    private let round: UInt64 = 10_000_000
 
     @Test func aDiskThatKeepsUp() {
         var pace = DiskPace(at: 0)
         for look in 1...100 {
-            #expect(pace.keepsUp(waiting: DiskPace.most, waited: round, at: UInt64(look) * round))
+            let keepsUp = pace.keepsUp(waiting: DiskPace.most, waited: round, at: UInt64(look) * round)
+            #expect(keepsUp)
         }
     }
 
     /// Chunks may also wait because the recorder gets no processor. The page cache is no help there.
     @Test func aRecorderThatStarves() {
         var pace = DiskPace(at: 0)
-        for look in 1...100 { #expect(pace.keepsUp(waiting: much, waited: round / 3, at: UInt64(look) * round)) }
+        for look in 1...100 {
+            let keepsUp = pace.keepsUp(waiting: much, waited: round / 3, at: UInt64(look) * round)
+            #expect(keepsUp)
+        }
     }
 
     /// A disk that is too slow is tried again after a while, and that is twice as long each time.
@@ -23,8 +28,8 @@ import Testing
         var pace = DiskPace(at: 0), now: UInt64 = 0, rests: [UInt64] = []
         for _ in 0..<12 {
             now += round
-            #expect(!pace.keepsUp(waiting: much, waited: round, at: now))
-            let begin = now
+            let keepsUp = pace.keepsUp(waiting: much, waited: round, at: now), begin = now
+            #expect(!keepsUp)
             repeat { now += round } while !pace.keepsUp(waiting: 0, waited: 0, at: now)
             rests.append(now - begin)
         }

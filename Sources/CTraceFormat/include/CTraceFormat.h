@@ -23,6 +23,7 @@
 #define FATHOM_BUFFERS_VERSION 1u  // of the buffers: what recorder and traced programs agree on
 #define FATHOM_TRACE_MAGIC 0x3143525448544146ull    // "FATHTRC1"
 #define FATHOM_BUFFERS_MAGIC 0x3146554248544146ull  // "FATHBUF1"
+#define FATHOM_INDEX_MAGIC 0x3158444948544146ull    // "FATHIDX1"
 #define FATHOM_CHUNK_MAGIC 0x4b4e4843u              // "CHNK"
 
 // What a tick is. Stored in one byte.
@@ -117,6 +118,14 @@ struct fathom_path_entry {
     uint64_t function;
     uint64_t call_site;
     uint64_t enter_ticks;  // for an inherited call: when the child began, or recording was started
+};
+
+// The first bytes of `index`. The headers of the log's chunks follow, in their order.
+struct fathom_index_header {
+    uint64_t magic;              // FATHOM_INDEX_MAGIC
+    uint64_t log_sum;            // start_sum of the log
+    uint32_t chunk_header_size;  // sizeof(struct fathom_chunk)
+    uint32_t reserved;
 };
 
 // ---- Metadata ----------------------------------------------------------------------------------------------------
@@ -310,6 +319,7 @@ FATHOM_OFFSET(fathom_chunk, header_sum, 136);
 FATHOM_OFFSET(fathom_chunk, name, 144);
 FATHOM_SIZE(fathom_chunk, 160);
 FATHOM_SIZE(fathom_path_entry, 24);
+FATHOM_SIZE(fathom_index_header, 24);
 FATHOM_SIZE(fathom_item, 8);
 FATHOM_SIZE(fathom_process_item, 48);
 FATHOM_SIZE(fathom_module_item, 48);

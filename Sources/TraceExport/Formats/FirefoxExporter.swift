@@ -42,13 +42,6 @@ struct FirefoxExporter: Exporter {
 }
 
 private struct FirefoxTracks: TrackWriter {
-    private struct Sample {
-        var stack: Int32
-        /// ns since the session's start.
-        var start: UInt64
-        var length: UInt64
-    }
-
     private let writer: ByteWriter
     private let functions: FunctionTable
     private(set) var frames = FrameNumbers()
@@ -57,14 +50,12 @@ private struct FirefoxTracks: TrackWriter {
     private(set) var stacks: [(frame: Int32, prefix: Int32)] = []
     private var numbers: [UInt64: Int32] = [:]
     private var open: [Int32] = []
-    private var samples: [Sample] = []
+    private var samples = FirefoxSamples()
     /// The track's marks and values of counters, each with the number of its name and the ns since the session's start.
     private var marks: [(name: UInt32, moment: UInt64, value: Double?)] = []
     /// The names of marks and counters.
     private(set) var names = NumberedTexts()
     private(set) var counters = FirefoxCounters()
-    /// The time up to which the track is in samples.
-    private var sampled: UInt64 = 0
     private var track: Track?
     private var threads = 0
 
@@ -77,13 +68,12 @@ private struct FirefoxTracks: TrackWriter {
 
     mutating func begin(_ track: Track) {
         self.track = track
-        samples.removeAll(keepingCapacity: true)
+        samples.removeAll()
         marks.removeAll(keepingCapacity: true)
-        sampled = 0
     }
 
     mutating func enter(_ call: TreeCall) {
-        sample(until: call.start)
+        samples.add(open.last, until: call.start)
         let key = UInt64(UInt32(bitPattern: open.last ?? -1)) << 32 | UInt64(frames.frame(of: call.function))
         let stack = numbers[key] ?? Int32(stacks.count)
         if Int(stack) == stacks.count {
@@ -94,7 +84,7 @@ private struct FirefoxTracks: TrackWriter {
     }
 
     mutating func leave(_ call: TreeCall) {
-        sample(until: call.end)
+        samples.add(open.last, until: call.end)
         open.removeLast()
     }
 
@@ -103,14 +93,6 @@ private struct FirefoxTracks: TrackWriter {
         marks.append((number, event.moment, event.value))
         guard let value = event.value, let process = track?.process else { return }
         counters.add(event.name, number, value, at: event.moment, of: process, thread: threads)
-    }
-
-    /// Adds a sample: the innermost open call ran until `time`.
-    private mutating func sample(until time: UInt64) {
-        if let stack = open.last, time > sampled {
-            samples.append(Sample(stack: stack, start: sampled, length: time - sampled))
-        }
-        sampled = time
     }
 
     mutating func endTrack() {
@@ -160,7 +142,7 @@ extension ByteWriter {
     }
 
     /// Writes a JSON array.
-    func write<Values: Collection>(column values: Values, _ writeOne: (Values.Element) -> Void) {
+    func write<Values: Sequence>(column values: Values, _ writeOne: (Values.Element) -> Void) {
         write(byte: UInt8(ascii: "["))
         var needsComma = false
         for value in values {

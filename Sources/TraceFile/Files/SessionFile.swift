@@ -4,6 +4,8 @@ internal import CTraceFormat
 public enum SessionFile {
     /// Chunks, as the recorder took them from the buffers.
     case trace
+    /// The headers of a long log's chunks once more.
+    case index
     /// The memory that traced processes write. It is gone once everything is in the log.
     case buffers
     /// What was run, where and how.
@@ -14,6 +16,7 @@ public enum SessionFile {
     public var name: String {
         switch self {
         case .trace: "trace"
+        case .index: "index"
         case .buffers: "buffers"
         case .description: "session.json"
         case .aggregate: "aggregate"
@@ -24,6 +27,7 @@ public enum SessionFile {
     init?(named name: String) {
         switch name {
         case SessionFile.trace.name: self = .trace
+        case SessionFile.index.name: self = .index
         case SessionFile.buffers.name: self = .buffers
         case SessionFile.description.name, SessionFile.description.name + ".new": self = .description
         case SessionFile.aggregate.name: self = .aggregate
@@ -36,6 +40,7 @@ public enum SessionFile {
     func isBegun(by bytes: Slice<UnsafeMutableRawBufferPointer>) -> Bool {
         switch self {
         case .trace: bytes.starts(with: Self.bytes(FATHOM_TRACE_MAGIC))
+        case .index: bytes.starts(with: Self.bytes(FATHOM_INDEX_MAGIC))
         case .buffers: bytes.starts(with: Self.bytes(FATHOM_BUFFERS_MAGIC))
         case .description: bytes.starts(with: SessionDescription.start.utf8)
         // The file begins with the identity of its log.

@@ -53,6 +53,7 @@ public struct Chunk {
     public let payload: UnsafeRawBufferPointer
 
     let payloadSum: UInt64
+    let headerSum: UInt64
     private let flags: UInt8
     /// The size of the payload according to the header, in bytes.
     let claimedSize: Int
@@ -122,6 +123,7 @@ public struct Chunk {
         isLast = UInt32(raw.flags) & FATHOM_FLAG_LAST != 0
         hasTasks = UInt32(raw.flags) & FATHOM_FLAG_TASKS != 0
         payloadSum = raw.payload_sum
+        headerSum = raw.header_sum
         isLogged = file == TraceLog.name
         self.offset = offset
     }

@@ -7,6 +7,8 @@ struct FileHeader {
     var startNanoseconds: UInt64
     var ticksPerSecond: UInt64
     var startRealtimeNanoseconds: UInt64
+    /// The sum of what never changes in the log's header; nil where it has none.
+    var sum: UInt64?
     /// The losses; nil while the recorder has not seen the end, or when what it wrote then is damaged.
     var losses: Losses?
     /// The size of the log in bytes, if the recorder saw the end.

@@ -62,38 +62,34 @@ final class PageWriter {
     /// Writes chunks that have a ``wholeSize(of:)``.
     ///
     /// - Parameter offset: in the file, a multiple of ``page``.
-    /// - Returns: How many of them were written, and their bytes.
-    func write(_ chunks: ArraySlice<TraceLogWriter.Part>, at offset: UInt64) -> (count: Int, size: Int) {
-        guard let copies = makeRoom(2 * Self.page * chunks.count) else { return (0, 0) }
+    /// - Returns: The headers of those that were written.
+    func write(_ chunks: ArraySlice<TraceLogWriter.Part>, at offset: UInt64) -> ArraySlice<fathom_chunk> {
+        guard let copies = makeRoom(2 * Self.page * chunks.count) else { return [] }
         var parts: [iovec] = []
         parts.reserveCapacity(3 * chunks.count)
-        var sizes: [Int] = []
-        sizes.reserveCapacity(chunks.count)
+        var headers: [fathom_chunk] = []
+        headers.reserveCapacity(chunks.count)
         for (index, chunk) in chunks.enumerated() {
             let whole = Self.wholeSize(of: chunk)!, first = copies + 2 * Self.page * index, last = first + Self.page
             let start = chunk.payload - MemoryLayout<fathom_chunk>.size
-            Self.fill(first, last, chunk, whole)
+            headers.append(Self.fill(first, last, chunk, whole))
             parts.append(iovec(iov_base: first, iov_len: Self.page))
             if whole > 2 * Self.page {
                 let middle = UnsafeMutableRawPointer(mutating: start + Self.page)
                 parts.append(iovec(iov_base: middle, iov_len: whole - 2 * Self.page))
             }
             parts.append(iovec(iov_base: last, iov_len: Self.page))
-            sizes.append(whole)
         }
         let written = pwritev(descriptor, parts, Int32(parts.count), off_t(offset))
-        var count = 0, size = 0
-        while count < sizes.count, size + sizes[count] <= written {
-            size += sizes[count]
-            count += 1
-        }
-        return (count, size)
+        return TraceLogWriter.whole(headers, in: UInt64(max(written, 0)))
     }
 
     /// Makes the first page and the last page of a chunk that is to be `whole` bytes long.
+    ///
+    /// - Returns: The chunk's header.
     private static func fill(
         _ first: UnsafeMutableRawPointer, _ last: UnsafeMutableRawPointer, _ chunk: TraceLogWriter.Part, _ whole: Int
-    ) {
+    ) -> fathom_chunk {
         let headerSize = MemoryLayout<fathom_chunk>.size, used = Int(chunk.header.used)
         let lastStart = whole - page - headerSize  // in the payload
         (first + headerSize).copyMemory(from: chunk.payload, byteCount: page - headerSize)
@@ -104,6 +100,7 @@ final class PageWriter {
         // Pages and headers have whole stripes, so what is read in place has, too.
         header.seal(payloadSum: fathom_hash_of_two(chunk.payload, lastStart, last, page))
         first.storeBytes(of: header, as: fathom_chunk.self)
+        return header
     }
 
     private func makeRoom(_ size: Int) -> UnsafeMutableRawPointer? {

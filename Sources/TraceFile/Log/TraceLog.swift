@@ -15,7 +15,8 @@ struct TraceLog {
     /// - Parameter isGrowing: whether the recorder may be in the middle of writing the last chunk, which the buffers
     ///   still hold.
     /// - Throws: ``TraceFileError/unsupportedVersion(path:found:supported:)``.
-    /// - Complexity: O(chunks) when nothing is damaged, because payloads are not touched.
+    /// - Complexity: O(chunks) when nothing is damaged, because payloads are not touched. Where there is an index, the log
+    ///   itself is read only behind the chunks that the index knows.
     init(_ file: MappedFile, path: String, isGrowing: Bool, damage: DamageLog) throws(TraceFileError) {
         let (header, headerSize) = try TraceLog.header(file, path: path, damage: damage)
         self.header = header
@@ -27,6 +28,9 @@ struct TraceLog {
             chunks.reserveCapacity(size / max(first.stride, 1 << 14) + 64)
         }
         var offset = min(headerSize, size)
+        if let sum = header?.sum, let index = LogIndex(in: path, logSum: sum) {
+            (chunks, offset) = TraceLog.indexed(file, by: index, from: offset, end: size) ?? (chunks, offset)
+        }
         while offset < size {
             if let chunk = TraceLog.chunk(file, at: offset, end: size) {
                 if chunk.isTruncated && isGrowing { break }
@@ -57,6 +61,28 @@ struct TraceLog {
             )
         }
         self.chunks = chunks
+    }
+
+    /// The chunks that an index tells of, and where the first one lies that it does not know. Nil when the log holds
+    /// something else.
+    private static func indexed(
+        _ file: MappedFile, by index: LogIndex, from start: Int, end: Int
+    ) -> (chunks: [Chunk], offset: Int)? {
+        var chunks: [Chunk] = [], offset = start
+        chunks.reserveCapacity(index.count + 64)
+        index.forEach { header in
+            let chunk = Chunk(
+                header, at: file.start + offset, available: end - offset, file: name, offset: UInt64(offset))
+            guard let chunk, chunk.isSealed, !chunk.isTruncated else { return false }
+            chunks.append(chunk)
+            offset += chunk.stride
+            return true
+        }
+        // Each place follows from the chunks before, so the last one tells whether the log is the one of the index.
+        guard let last = chunks.last, let found = chunk(file, at: Int(last.offset), end: end),
+            found.headerSum == last.headerSum
+        else { return nil }
+        return (chunks, offset)
     }
 
     /// Hands the chunks to the caller, and keeps none.
@@ -93,7 +119,8 @@ struct TraceLog {
         }
         var header = FileHeader(
             clock: raw.clock, startTicks: raw.start_ticks, startNanoseconds: raw.start_ns,
-            ticksPerSecond: raw.ticks_per_second, startRealtimeNanoseconds: raw.start_realtime_ns)
+            ticksPerSecond: raw.ticks_per_second, startRealtimeNanoseconds: raw.start_realtime_ns,
+            sum: isOld ? nil : raw.start_sum)
         if !isOld, raw.end_sum != fathom_end_sum(raw) {
             damage.report(
                 Damage(

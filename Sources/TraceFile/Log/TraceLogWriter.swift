@@ -11,6 +11,7 @@ package final class TraceLogWriter {
     /// Nil where the file system does not allow it, or where it has failed.
     var pages: PageWriter?
     private var wantsPages = false
+    private let index: LogIndexWriter
 
     package init(in directory: SessionDirectory, clock: SessionClock, startRealtime: UInt64) throws(SessionFileError) {
         descriptor = try directory.create(SessionFile.trace.name, O_WRONLY)
@@ -26,6 +27,7 @@ package final class TraceLogWriter {
         header.start_sum = fathom_start_sum(header)
         header.end_sum = fathom_end_sum(header)
         bytes = UInt64(MemoryLayout<fathom_trace_header>.size)
+        index = LogIndexWriter(in: directory, logSum: header.start_sum)
         let error = withUnsafeBytes(of: header) { writeAll($0, to: descriptor) }
         guard error == 0 else { throw .cannotCreate(path: directory.file(SessionFile.trace.name), errno: error) }
         pages = PageWriter(directory.reopen(SessionFile.trace.name, O_WRONLY | FATHOM_DIRECT))
@@ -103,9 +105,23 @@ package final class TraceLogWriter {
     /// - Returns: How many of the chunks were written.
     private func appendPages(_ chunks: ArraySlice<Part>) -> Int {
         guard let pages, fillPage() else { return 0 }
-        let (count, size) = pages.write(chunks, at: bytes)
-        bytes += UInt64(size)
-        return count
+        let headers = pages.write(chunks, at: bytes)
+        noteAppended(headers)
+        return headers.count
+    }
+
+    private func noteAppended(_ headers: ArraySlice<fathom_chunk>) {
+        for header in headers { bytes += Self.size(of: header) }
+        index.add(headers, logSize: bytes)
+    }
+
+    /// The first chunks of those with these headers, as many as lie in `size` bytes.
+    static func whole(_ headers: [fathom_chunk], in size: UInt64) -> ArraySlice<fathom_chunk> {
+        var end: UInt64 = 0
+        return headers.prefix { header in
+            end += Self.size(of: header)
+            return end <= size
+        }
     }
 
     /// Appends a chunk that says nothing, if the log's end is not that of a page.
@@ -158,15 +174,10 @@ package final class TraceLogWriter {
                 return (UInt64(max(written, 0)), written < 0 ? errno : 0)
             }
         }
-        var count = 0, size: UInt64 = 0
-        for chunk in chunks {
-            let end = size + Self.size(of: chunk.header)
-            if end > written { break }
-            (count, size) = (count + 1, end)
-        }
-        if count < chunks.count, error == nil { error = failure != 0 ? failure : reason(at: bytes + written) }
-        bytes += size
-        return count
+        let whole = Self.whole(headers, in: written)
+        if whole.count < chunks.count, error == nil { error = failure != 0 ? failure : reason(at: bytes + written) }
+        noteAppended(whole)
+        return whole.count
     }
 
     /// Why a write ended at `offset` before it was complete. The next write there is told the reason.

@@ -14,55 +14,54 @@ public struct FlameChart: TreeVisitor {
     private struct Stack {
         var thread: ThreadLabel
         var lane: UInt32
-        var frames: [FlameGraph.Frame] = []
+        /// The index of the frame that begins its band. Those of its calls follow.
+        var header: Int
         var events: [TreeEvent] = []
     }
 
     private var stacks: [Stack] = []
+    /// Those of all stacks, in one piece that the graph takes as it is.
+    private var frames: [FlameGraph.Frame] = []
     private var thread: TracedThread?
     private var lane: UInt32 = 0
     private var hasStack = false
 
-    public init() {}
+    /// - Parameter calls: how many there are, to make room for at once. An array that grows is in memory twice for a moment.
+    public init(calls: UInt64 = 0) { frames.reserveCapacity(Int(min(calls + 2, FlameChart.mostReserved))) }
 
-    /// The chart, from what came first to the last call's end.
+    /// Nobody draws more frames than this, and a machine may not have the memory for more.
+    private static let mostReserved: UInt64 = 1 << 24
+
+    /// The chart, from what came first to the last call's end. The collection is empty then.
     ///
     /// - Complexity: O(calls), and O(n log n) for marks and values of counters.
-    public func graph(names: FunctionTable, options: FlameGraph.Options) -> FlameGraph {
-        // Not the first frame's: in a damaged recording, time may go back.
-        let origin =
-            stacks.lazy.flatMap { [$0.frames.lazy.map(\.start).min(), $0.events.lazy.map(\.moment).min()] }
-            .compactMap(\.self).min() ?? 0
-        let hasBands = stacks.count > 1 || stacks.contains { !$0.events.isEmpty }
+    public mutating func graph(names: FunctionTable, options: FlameGraph.Options) -> FlameGraph {
         var frames: [FlameGraph.Frame] = []
-        frames.reserveCapacity(stacks.reduce(0) { $0 + $1.frames.count + 1 })
+        swap(&frames, &self.frames)
+        // Not the first frame's: in a damaged recording, time may go back.
+        let firstMark = stacks.lazy.flatMap(\.events).map(\.moment).min() ?? .max
+        var origin = frames.lazy.map(\.start).reduce(firstMark, min)
+        if origin == .max { origin = 0 }
+        let hasBands = stacks.count > 1 || stacks.contains { !$0.events.isEmpty }
         var total: UInt64 = 0
         for (index, stack) in stacks.enumerated() {
-            let header = frames.count
-            if hasBands {
-                frames.append(
-                    FlameGraph.Frame(
-                        function: FlameGraph.band(index), depth: 0, calls: 0, start: .max, total: 0, selfTime: 0))
-            }
             var (first, last) = (UInt64.max, UInt64(0))
             for moment in stack.events.lazy.map({ $0.moment - origin }) {
                 first = min(first, moment)
                 last = max(last, moment)
             }
-            for frame in stack.frames {
-                var frame = frame
-                frame.start -= origin
-                if hasBands { frame.depth += 1 }
-                first = min(first, frame.start)
-                last = max(last, frame.start &+ frame.total)
-                frames.append(frame)
+            let end = index + 1 < stacks.count ? stacks[index + 1].header : frames.count
+            for frame in stack.header + 1..<end {
+                frames[frame].start -= origin
+                if hasBands { frames[frame].depth += 1 }
+                first = min(first, frames[frame].start)
+                last = max(last, frames[frame].start &+ frames[frame].total)
             }
             total = max(total, last)
-            if hasBands {
-                frames[header].start = first
-                frames[header].total = last - first
-            }
+            frames[stack.header].start = first
+            frames[stack.header].total = last - first
         }
+        if !hasBands, !frames.isEmpty { frames.removeFirst() }
         let timeline = FlameTimeline(origin: origin, bands: hasBands ? bands(origin) : [])
         return FlameGraph(frames, total: total, timeline: timeline, names: names, options: options)
     }
@@ -129,7 +128,7 @@ public struct FlameChart: TreeVisitor {
 
     public mutating func enter(_ call: TreeCall) {
         beginStack()
-        stacks[stacks.count - 1].frames.append(
+        frames.append(
             FlameGraph.Frame(
                 function: call.function, depth: call.depth, calls: call.calls, start: call.start, total: call.total,
                 selfTime: call.selfTime))
@@ -142,7 +141,10 @@ public struct FlameChart: TreeVisitor {
 
     private mutating func beginStack() {
         guard !hasStack, let thread else { return }
-        stacks.append(Stack(thread: ThreadLabel(thread), lane: lane))
+        // The header's times follow from what comes.
+        let band = FlameGraph.band(stacks.count)
+        stacks.append(Stack(thread: ThreadLabel(thread), lane: lane, header: frames.count))
+        frames.append(FlameGraph.Frame(function: band, depth: 0, calls: 0, start: .max, total: 0, selfTime: 0))
         hasStack = true
     }
 

@@ -14,7 +14,7 @@ extension FlameGraph {
         var step: Int
     }
 
-    var isDifferential: Bool { frames.contains { $0.before != nil } }
+    var isDifferential: Bool { !changes.isEmpty }
 
     /// The flame graph of the side after. Paths that are only before have no width, and are not shown.
     ///
@@ -44,6 +44,7 @@ extension FlameGraph {
         let greatest = rows.reduce(least) { max($0, $1.map { abs(FlameGraph.ownChange($0, comparison)) } ?? 0) }
 
         var frames: [Frame] = []
+        var changes: [Place: Before] = [:]
         /// Paths still to be placed, the next one last, each with where it begins and its depth.
         var open: [(path: Int, start: UInt64, depth: UInt32)] = []
         func place(_ paths: [Int], from start: UInt64, depth: UInt32) {
@@ -58,13 +59,13 @@ extension FlameGraph {
         place(roots, from: 0, depth: 0)
         while let (path, start, depth) = open.popLast() {
             guard let row = rows[path] else { continue }
-            var frame = Frame(
+            let frame = Frame(
                 function: row.function, depth: depth, calls: UInt64(row.calls.sample.after.rounded()), start: start,
                 total: widths[path], selfTime: DiffReport.nanoseconds(row.selfTime.sample.after))
             let change = FlameGraph.ownChange(row, comparison)
             let part = greatest > 0 ? change / greatest : 0
             let step = (abs(part) * Double(FlamePalette.stepCount)).rounded(.up)
-            frame.before = Before(
+            changes[frame.place] = Before(
                 calls: UInt64(row.calls.sample.before.rounded()),
                 total: DiffReport.nanoseconds(row.total.sample.before),
                 selfTime: DiffReport.nanoseconds(row.selfTime.sample.before), step: Int(part < 0 ? -step : step))
@@ -74,6 +75,7 @@ extension FlameGraph {
         let total = frames.reduce(0 as UInt64) { $1.depth == 0 ? $0 &+ $1.total : $0 }
         self.init(frames, total: total, timeline: nil, names: comparison.functions, options: options)
         self.totals = totals
+        self.changes = changes
     }
 
     /// By how much a path's own time has changed, in ns; 0 for what may be noise.
@@ -90,7 +92,7 @@ extension FlameGraph {
     func writeChanges(to writer: ByteWriter) {
         writer.write(",\n\"changes\":{\"totals\":[\(totals?.before ?? 0),\(totals?.after ?? 0)],\"frames\":")
         list(frames, writer) { frame in
-            let before = frame.before ?? Before(calls: 0, total: 0, selfTime: 0, step: 0)
+            let before = changes[frame.place] ?? Before(calls: 0, total: 0, selfTime: 0, step: 0)
             for number in [before.calls, before.total, before.selfTime] {
                 writer.write(decimal: number)
                 writer.write(byte: UInt8(ascii: ","))
@@ -103,11 +105,11 @@ extension FlameGraph {
     // MARK: Picture
 
     func changeStyle(of frame: Frame) -> String? {
-        frame.before.map { $0.step < 0 ? "d\(-$0.step)" : "u\($0.step)" }
+        changes[frame.place].map { $0.step < 0 ? "d\(-$0.step)" : "u\($0.step)" }
     }
 
     func writeChange(of frame: Frame, to writer: ByteWriter) {
-        guard let before = frame.before else { return }
+        guard let before = changes[frame.place] else { return }
         guard before.calls + before.total > 0 else { return writer.write("\nbefore: not there" as StaticString) }
         writer.write("\nbefore: \(before.calls) \(before.calls == 1 ? "call" : "calls"), total ")
         writer.write(time: before.total)

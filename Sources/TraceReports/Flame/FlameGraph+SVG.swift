@@ -89,7 +89,7 @@ extension FlameGraph {
 
     private func colour(of frame: Frame, isDark: Bool) -> FlameColour {
         guard frame.function < numbers.count else { return FlamePalette.plain(isDark: isDark) }
-        if let before = frame.before { return FlamePalette.colour(change: before.step, isDark: isDark) }
+        if let before = changes[frame.place] { return FlamePalette.colour(change: before.step, isDark: isDark) }
         let number = Int(numbers[Int(frame.function)])
         return groups[options.colouring].map {
             FlamePalette.colour(group: $0.of[number], shade: shades[number], isDark: isDark)

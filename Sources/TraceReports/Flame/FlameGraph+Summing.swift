@@ -41,6 +41,7 @@ extension FlameGraph {
         close()
         var graph = FlameGraph(kept, total: total, timeline: timeline, names: names, options: options)
         graph.totals = totals
+        graph.changes = changes
         return graph
     }
 }

@@ -4,7 +4,7 @@ internal import TraceFile
 /// A flame graph (B. Gregg, The Flame Graph, CACM 59(6), 2016), whose frames are call paths, as wide as their total
 /// time; or a flame chart, whose frames are calls, each where it was in time.
 public struct FlameGraph {
-    /// A rectangle of the graph.
+    /// A rectangle of the graph. There may be as many as calls, so it takes 40 bytes and no more.
     struct Frame {
         /// Id in the ``FunctionTable``, `summed`, or a `band(_:)`.
         var function: UInt32
@@ -17,8 +17,15 @@ public struct FlameGraph {
         var total: UInt64
         /// ns.
         var selfTime: UInt64
-        /// What it was before, in a differential flame graph.
-        var before: Before? = nil
+
+        /// No other frame lies there.
+        var place: Place { Place(depth: depth, start: start) }
+    }
+
+    /// Where a frame lies.
+    struct Place: Hashable {
+        var depth: UInt32
+        var start: UInt64
     }
 
     /// What frames are coloured by.
@@ -65,6 +72,8 @@ public struct FlameGraph {
     let shades: [Int]
     /// The own time in ns, in increasing order, from which on a frame has steps 1, 2, ... of own time's colours.
     let ownTimeSteps: [UInt64]
+    /// What frames were before, in a differential flame graph.
+    var changes: [Place: Before] = [:]
     /// The totals before and after, in ns, in a differential flame graph.
     var totals: (before: UInt64, after: UInt64)?
     /// Width of the whole, in ns.

@@ -91,7 +91,7 @@ struct Flame: ParsableCommand {
         let calls = CallTree(
             of: aggregate.session, resolver: aggregate.query.resolver, filter: aggregate.filter,
             layout: FlameChart.layout, progress: progress)
-        var chart = FlameChart()
+        var chart = FlameChart(calls: threads.reduce(0) { $0 &+ $1.countCalls() })
         for thread in threads { calls.walk(thread, &chart) }
         progress.end()
         return chart.graph(names: aggregate.functions, options: options(aggregate))
