@@ -11,7 +11,6 @@ struct GrowingMemory<Element: BitwiseCopyable> {
     init(capacity: Int) {
         self.capacity = capacity
         start = GrowingMemory.bound(calloc(capacity, MemoryLayout<Element>.stride))
-        takeLargePages()
     }
 
     func free() { Glibc.free(start) }
@@ -21,23 +20,7 @@ struct GrowingMemory<Element: BitwiseCopyable> {
     mutating func resize(to capacity: Int) {
         start = GrowingMemory.bound(realloc(start, capacity * MemoryLayout<Element>.stride))
         self.capacity = capacity
-        takeLargePages()
     }
-
-    /// Lets the system back a large array by large pages (madvise(2), MADV_HUGEPAGE). The first touch of each small page
-    /// would take as long as what is done with a dozen of elements. What is not written then takes up to one large page.
-    private func takeLargePages() {
-        let size = capacity * MemoryLayout<Element>.stride
-        guard size >= 2 * Self.largePage else { return }
-        let first = (UInt(bitPattern: start) + UInt(Self.largePage) - 1) & ~UInt(Self.largePage - 1)
-        let end = (UInt(bitPattern: start) + UInt(size)) & ~UInt(Self.largePage - 1)
-        madvise(UnsafeMutableRawPointer(bitPattern: first), Int(end - first), Self.hugePages)
-    }
-
-    /// The size of a large page on x86-64, and on arm64 with pages of 4 KB; in bytes.
-    private static var largePage: Int { 2 << 20 }
-    /// MADV_HUGEPAGE, which Swift does not see.
-    private static var hugePages: Int32 { 14 }
 
     /// Makes room for element `index`.
     @inline(__always)
