@@ -38,6 +38,7 @@ public struct Recorder {
             startRealtime: startRealtime)
         let buffers: SharedBuffers, log: TraceLogWriter, preload: PreloadPath, target: Target
         let before: Baseline.Usage
+        var answers: FunctionAnswers?
         do throws(RecordingError) {
             do throws(SessionFileError) {
                 try directory.create(SessionFile.description.name, holding: description.json)
@@ -48,12 +49,17 @@ public struct Recorder {
             } catch {
                 throw .files(error)
             }
+            if let functions = request.functions {
+                answers = try FunctionAnswers(functions, in: directory, clock: clock)
+                answers?.start()
+            }
             preload = try PreloadPath(of: runtime)
             before = Baseline.Usage.ofChildren
             target = try Target(
                 starting: request.executable, arguments: arguments(),
                 environment: environment(session: directory.rawPath, preload: preload.path), signals: signals)
         } catch {
+            answers?.stop()
             directory.discard()
             throw error
         }
@@ -64,6 +70,7 @@ public struct Recorder {
         let traced = Baseline.Usage.ofChildren - before
         drain.stop()
         thread.join()
+        answers?.stop()
 
         var summary = RecordingSummary(status: TargetStatus(status), session: request.session)
         // This is asked before the last look at the buffers, so that a process that ends in between has left its chunks
@@ -78,9 +85,11 @@ public struct Recorder {
             log.complete(drain.losses)
             if drain.keepsChunks { buffers.leave() } else { buffers.remove() }
             preload.remove()
+            answers?.stop()
+            answers?.remove()
         }
         if areInUse == true {
-            let background = BackgroundRecorder(drain, buffers, leave: leaveBackground) {
+            let background = BackgroundRecorder(drain, buffers, answers, leave: leaveBackground) {
                 _ = drain.finish(everything: true)
                 drain.noteMissed(hasHooks: request.hasHooks)
                 finish()

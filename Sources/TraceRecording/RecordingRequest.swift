@@ -15,6 +15,28 @@ public struct RecordingRequest: Sendable {
     public var relaxesAddressSanitizer = false
     /// Whether a program has hooks. Of the programs that were started and not recorded, only such programs count.
     public var hasHooks: @Sendable (_ path: String) -> Bool = { _ in true }
+    /// The functions that options name; nil when they name none.
+    public var functions: Functions?
+
+    public struct Functions: Sendable {
+        /// Everything that is done with any of them.
+        public var all: FunctionRule
+        /// Levels below a hit that are recorded.
+        public var levels: UInt32 = 0
+        /// Those of modules that the program is likely to map.
+        public var known: [(module: ModuleFile, functions: [NamedFunction]?)]
+        /// Finds those of another module; nil when its functions cannot be read.
+        public var find: @Sendable (ModuleFile) -> [NamedFunction]?
+
+        public init(
+            all: FunctionRule, known: [(module: ModuleFile, functions: [NamedFunction]?)],
+            find: @escaping @Sendable (ModuleFile) -> [NamedFunction]?
+        ) {
+            self.all = all
+            self.known = known
+            self.find = find
+        }
+    }
 
     public init(
         executable: String, arguments: [String], session: String, record: RecordOptions = RecordOptions(),

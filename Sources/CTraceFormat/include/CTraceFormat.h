@@ -6,6 +6,7 @@
 //   trace          the log: one file header, then chunks, appended by the recorder
 //   buffers        shared memory that the traced processes write into; each slot is laid out exactly like a chunk
 //                  of the log, so whatever the recorder had no chance to drain is read from here
+//   functions      while it is being recorded with options that name functions: which these are (CTraceFunctions.h)
 //
 // FORMAT.md says the same in prose. Integers are little-endian; structures are 8-byte aligned; times called
 // "ticks" are readings of the session's clock, times called "ns" are CLOCK_MONOTONIC nanoseconds.
@@ -137,7 +138,8 @@ struct fathom_index_header {
 #define FATHOM_ITEM_NAME 5u     // struct fathom_name_item
 #define FATHOM_ITEM_TITLE 8u    // struct fathom_title_item
 #define FATHOM_ITEM_MISSED 9u   // struct fathom_missed_item
-#define FATHOM_ITEM_FILLER 10u  // nothing, so that what follows begins at a page
+#define FATHOM_ITEM_FILLER 10u   // nothing, so that what follows begins at a page
+#define FATHOM_ITEM_UNNAMED 11u  // struct fathom_unnamed_item
 
 // Header of a metadata item; `size` covers header, body and padding to 8.
 struct fathom_item {
@@ -233,6 +235,14 @@ struct fathom_missed_item {
     uint32_t reserved;
 };
 
+// Options name functions, and the process went on without knowing those of the module at `low`: no answer of the
+// recorder came in time, or it could not read the module.
+struct fathom_unnamed_item {
+    struct fathom_item item;
+    uint64_t ticks;
+    uint64_t low;
+};
+
 // A named scope is a call of the function at this address plus the name's id. No function can be there: on neither
 // machine is it an address of user space or kernel.
 #define FATHOM_SCOPE_BASE 0xfa7b000000000000ull
@@ -267,7 +277,8 @@ struct fathom_buffers {
     uint64_t ticks_per_second;
     uint8_t clock;   // FATHOM_CLOCK_*
     uint8_t paused;  // 1: programs start without recording, until fathom_start
-    uint8_t reserved[2];
+    uint8_t has_functions;  // 1: the file `functions` says what is recorded, see CTraceFunctions.h
+    uint8_t reserved;
     // ----
     uint32_t recorder_due;    // ms of CLOCK_MONOTONIC by which the recorder means to have looked again, shifted left by
                               // FATHOM_DUE_SHIFT and cut off to 32 bits; bit 0 is FATHOM_DUE_STARVING; 0: it does not
@@ -329,6 +340,7 @@ FATHOM_SIZE(fathom_name_item, 24);
 FATHOM_OFFSET(fathom_title_item, text_size, 16);
 FATHOM_SIZE(fathom_title_item, 24);
 FATHOM_SIZE(fathom_missed_item, 32);
+FATHOM_SIZE(fathom_unnamed_item, 24);
 FATHOM_OFFSET(fathom_missed, path, 24);
 FATHOM_SIZE(fathom_missed, 512);
 FATHOM_OFFSET(fathom_buffers, slot_limit, 32);

@@ -26,6 +26,10 @@ FATHOM_PUBLIC_INLINE void fathom_wait32(uint32_t *word, uint32_t expected, uint6
 
 FATHOM_PUBLIC_INLINE void fathom_wake32(uint32_t *word) { syscall(SYS_futex, word, FUTEX_WAKE, 1, NULL, NULL, 0); }
 
+FATHOM_PUBLIC_INLINE void fathom_wake_all32(uint32_t *word) {
+    syscall(SYS_futex, word, FUTEX_WAKE, 0x7fffffff, NULL, NULL, 0);
+}
+
 // Calls fork. Swift hides fork, because the child has only the one thread that called it. Call this only in a process
 // that has one thread.
 FATHOM_PUBLIC_INLINE int fathom_fork(void) { return fork(); }

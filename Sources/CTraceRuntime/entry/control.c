@@ -31,19 +31,8 @@ static uint64_t ticks_of(uint64_t nanoseconds) {
     return ticks > UINT64_MAX ? UINT64_MAX : (uint64_t)ticks;
 }
 
-// The caller holds the lock.
-static void set_running(int runs) {
-    // Relaxed: the mode, which is stored with release, publishes it.
-    if (!runs || !runtime.paused) __atomic_store_n(&runtime.stop_ticks, now_ticks(), __ATOMIC_RELAXED);
-    runtime.paused = !runs;
-    runtime_set_mode();
-}
-
 static void start(void) {
-    if (!is_ready()) return;
-    uint64_t signals = lock_take(&runtime.control_lock);
-    if (control.mode == MODE_PAUSED) set_running(1);
-    lock_give(&runtime.control_lock, signals);
+    if (is_ready()) runtime_start();
 }
 
 static void start_with(uint32_t max_depth, uint64_t min_cost) {
@@ -58,7 +47,7 @@ static void start_with(uint32_t max_depth, uint64_t min_cost) {
             runtime.options.slow = 1;
             fathom_add32(&runtime.options.generation, 1);
         }
-        set_running(1);
+        runtime_set_running(1);
     }
     lock_give(&runtime.control_lock, signals);
 }
@@ -66,9 +55,7 @@ static void start_with(uint32_t max_depth, uint64_t min_cost) {
 static void stop(void) {
     CALLER(sp);
     if (!is_ready()) return;
-    uint64_t signals = lock_take(&runtime.control_lock);
-    if (control.mode != MODE_UNKNOWN && control.mode != MODE_OFF && control.mode != MODE_PAUSED) set_running(0);
-    lock_give(&runtime.control_lock, signals);
+    runtime_stop();
     tell(HOOK_SETTLE, sp, 0, 0);
 }
 

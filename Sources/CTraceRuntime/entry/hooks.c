@@ -95,9 +95,9 @@ BEHIND("enter") void fathom_enter(uintptr_t function, uintptr_t call_site, uintp
     intptr_t sign = (intptr_t)(sp - t->low);
     sign = either(sign, (intptr_t)(found.top->stack_pointer - sp));
     sign = either(sign, above(t->end, found.top + 2));
-    sign = either(sign, above(found.top + 1, t->hidden_from));
     sign = either(sign, task_code.guard);
     if (sign < 0) return enter_other(function, call_site, sp, context);
+    if (found.top + 1 < t->hidden_from) return slow_enter(function, call_site, sp, found.settled);
     hidden_enter(function, call_site, sp, context, found);
 }
 
@@ -128,8 +128,8 @@ INTERNAL void leave(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintp
     const struct frame *bound = exit_bound(found.top, return_address == call_site);
     intptr_t sign = (intptr_t)(sp - t->low);
     sign = either(sign, (intptr_t)(bound->stack_pointer - sp));
-    sign = either(sign, above(found.top, t->hidden_from));
     if (sign < 0) return is_any ? exit_any_other(sp) : exit_other(function, call_site, sp, return_address);
+    if (found.top < t->hidden_from) return slow_exit(sp, found.settled);
     hidden_exit(function, call_site, sp, return_address, found);
 }
 

@@ -3,6 +3,7 @@
 
 #include "../file/confined.h"
 #include "../file/modules.h"
+#include "../filter/loading.h"
 #include "../follow/calls.h"
 #include "../follow/context.h"
 #include "../follow/follow.h"
@@ -22,7 +23,7 @@ static struct thread *begin_note(void) {
     t->idle = 0;
     t->hook_sp = (uintptr_t)__builtin_frame_address(0);
     BARRIER();
-    pause_settle(t);
+    pause_settle(t, NULL);
     return t;
 }
 
@@ -103,6 +104,7 @@ void fathom_note_modules(void) {
 void fathom_note_loading(void) {
     struct thread *t = &current;
     runtime.modules_stale = 1;
+    loading_begin(t, (uintptr_t)__builtin_frame_address(0));
     int is_recording = runtime.state == STATE_READY && control.mode != MODE_UNKNOWN && t->state == THREAD_ATTACHED;
     chunk_look_at_modules(t, is_recording);
 }

@@ -5,6 +5,7 @@
 #include "modules.h"
 
 #include "../host/runtime.h"
+#include "functions.h"
 #include "metadata.h"
 
 #include <fcntl.h>
@@ -122,6 +123,13 @@ static const char *text_of(const struct modules *modules, const struct module *m
     return modules->text.bytes + module->name;
 }
 
+// Options name functions, and those of this module are not known.
+static void tell_unnamed(const struct module *module) {
+    struct fathom_unnamed_item item = {.ticks = now_ticks(), .low = module->low};
+    struct part parts[] = {ITEM_BODY(item)};
+    metadata_append(FATHOM_ITEM_UNNAMED, parts, 1);
+}
+
 static void tell_module(const struct modules *modules, const struct module *module, int is_program) {
     static char path[8192];  // under modules_lock; the thread's stack may be small
     const char *name = text_of(modules, module);
@@ -149,6 +157,8 @@ static void tell_module(const struct modules *modules, const struct module *modu
     };
     struct part parts[] = {ITEM_BODY(item), {name + module->name_size, module->build_id_size}, {path, size}};
     metadata_append(FATHOM_ITEM_MODULE, parts, 3);
+    if (!functions_of_module(module->bias, name + module->name_size, module->build_id_size, path, size))
+        tell_unnamed(module);
 }
 
 static void tell_unloaded(const struct module *module) {
@@ -179,7 +189,10 @@ static void merge(struct modules *found) {
             if (!module_at(known(), j)->seen && same(found, module_at(found, i), module_at(known(), j)))
                 module_at(found, i)->seen = module_at(known(), j)->seen = 1;
     for (size_t j = 0; j < known_count; j++)
-        if (!module_at(known(), j)->seen) tell_unloaded(module_at(known(), j));
+        if (!module_at(known(), j)->seen) {
+            tell_unloaded(module_at(known(), j));
+            functions_forget(module_at(known(), j)->low, module_at(known(), j)->high);
+        }
     for (size_t i = 0; i < found_count; i++) {
         const struct module *module = module_at(found, i);
         if (!module->seen && (i == 0 || is_file(found, module))) tell_module(found, module, i == 0);

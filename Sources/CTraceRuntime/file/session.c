@@ -15,7 +15,7 @@ FATHOM_WITHOUT_HOOKS
 
 // Copies the session directory's path from the environment into runtime.path. 0 when there is none.
 static int find_path(char **environment) {
-    size_t room = sizeof runtime.path - sizeof "/buffers", n = 0;
+    size_t room = sizeof runtime.path - sizeof "/functions", n = 0;
     if (environment) {
         for (; *environment; environment++) {
             if (!text_starts_with(*environment, VARIABLE)) continue;
@@ -118,8 +118,9 @@ int session_open(char **environment) {
         runtime.paused = head.paused;
         runtime.options.max_depth = head.max_depth;
         runtime.options.min_cost_ticks = head.min_cost_ticks;
-        runtime.options.slow =
-            runtime.clock != FATHOM_CLOCK_COUNTER || head.max_depth != UINT32_MAX || head.min_cost_ticks != 0;
+        runtime.has_functions = head.has_functions;
+        runtime.options.slow = runtime.clock != FATHOM_CLOCK_COUNTER || head.max_depth != UINT32_MAX ||
+                               head.min_cost_ticks != 0 || head.has_functions;
         mapped = runtime.buffers && (runtime.windows[0] = map_window_of(descriptor, 0));
     }
     system_close(descriptor);

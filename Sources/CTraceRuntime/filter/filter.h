@@ -4,33 +4,61 @@
 #ifndef FATHOM_FILTER_H
 #define FATHOM_FILTER_H
 
+#include "../file/functions.h"
 #include "../follow/thread.h"
 
 // What is beside each frame: what was left out below the call, and what the mode needs to take the call's record back.
-// Beside frames that are not in use, `dropped` and `dropped_ticks` are 0. The other fields hold only while the record
-// may be taken back.
+// Beside frames that are not in use, `dropped` and `dropped_ticks` are 0, and `taken` is no FILTER_*. The other fields
+// hold only while the record may be taken back, or as long as a FILTER_* says.
 struct filter_frame {
     uint64_t dropped;        // callees left out
-    uint64_t dropped_ticks;  // of those that were too short; the time of those too deep is not known
-    uint64_t last;           // thread.last before its ENTER; of a piece of a task: what `pieces` was before it
-    uint64_t taken;          // what the mode needs to take the record back; FILTER_PIECE: the call is a task's piece
+    uint64_t dropped_ticks;  // of those that were too short; the time of the others is not known
+    uint64_t last;           // thread.last before its ENTER; with FILTER_TURN: what the lane's `reach` was before it
+    uint64_t taken;          // the mode's word on the record; or FILTER_*
 };
-#define FILTER_PIECE UINT64_MAX
-_Static_assert(sizeof(struct filter_frame) == BESIDE_SIZE, "the filter's frames lie as far apart as the frames");
+_Static_assert(sizeof(struct filter_frame) == BESIDE_SIZE, "one is as far from the other as the frames are");
+// The call has changed the lane's `reach`; it has no record yet, but may get one; or both.
+#define FILTER_TURN UINT64_MAX
+#define FILTER_DEFERRED (UINT64_MAX - 1)
+#define FILTER_BOTH (UINT64_MAX - 2)
 
 INTERNAL struct filter_frame *filter_of(const struct thread *t, struct frame *call) {
     return (struct filter_frame *)((char *)call + t->beside);
 }
+INTERNAL int filter_turned(const struct filter_frame *filter) {
+    return filter->taken == FILTER_TURN || filter->taken == FILTER_BOTH;
+}
+INTERNAL int filter_is_deferred(const struct filter_frame *filter) {
+    return filter->taken == FILTER_DEFERRED || filter->taken == FILTER_BOTH;
+}
+INTERNAL int filter_is_hidden(const struct frame *call) { return (call->stack_pointer & FRAME_HIDDEN) != 0; }
 
-// Whether the options leave out the next call because it is too deep.
-int filter_hides_next(struct thread *t);
+// What becomes of a call that begins.
+enum {
+    BECOMES_LEFT_OUT = 1,  // it gets no record
+    BECOMES_DEFERRED = 2,  // nor this, until a function that it leads to is a hit
+    BECOMES_TURN = 4,      // with it, other calls are left out than before
+    BECOMES_HIT = 8,       // calls that were deferred get their records now, whether this one gets one or not
+};
+
+// What becomes of a call, BECOMES_*, before it becomes the innermost one. With BECOMES_TURN, this has noted the lane's
+// new `reach` beside the place of the call.
+int filter_begins(struct thread *t, const struct frame *call, int is_piece);
+// The call is the innermost one now.
+void filter_began(struct thread *t, int becomes);
+// A call of the running lane has ended. What was left out below one without a record counts with its caller.
+void filter_end_call(struct thread *t, struct frame *call);
+// The outermost call that is deferred, of those that lead to the innermost one; NULL: none is.
+struct frame *filter_first_deferred(struct thread *t);
+// The call gets its record.
+void filter_keep(struct thread *t, struct frame *call);
+
 // Adds the calls that were hidden since the last time to what was left out of their caller. Any thread may call it.
 void filter_own_hidden(struct thread *t);
-void filter_begin_piece(struct thread *t);                   // the innermost call is a piece of a task
-void filter_end_call(struct thread *t, struct frame *call);  // any, of the running lane
-void filter_count_all(struct thread *t);                     // counts what was left out of all open calls
-void filter_stop(struct thread *t);                          // recording is stopped
-void filter_start(struct thread *t);                         // recording is started
+void filter_count_all(struct thread *t);  // counts what was left out of all open calls
+void filter_stop(struct thread *t);       // recording is stopped
+void filter_start(struct thread *t);      // recording is started
+void filter_mend(struct thread *t);       // a hook was left half done: finds out anew what the open calls make of it
 // This is a fork's child: what was left out so far is the parent's to tell. Any thread may call it.
 void filter_fork(struct thread *t);
 
@@ -44,7 +72,7 @@ INTERNAL void filter_count(uint64_t calls) {
 
 // Whether the call, which ends now, is to be left out. Outermost calls stay.
 INTERNAL int filter_is_too_short(const struct thread *t, const struct frame *call, uint64_t now) {
-    return now - call->enter < t->options.min_cost_ticks && call[-1].function;
+    return now - call->enter < t->min_cost && call[-1].function;
 }
 
 // Leaves the call out as too short. What was left out of it counts as left out of its caller from then on.
@@ -53,6 +81,22 @@ INTERNAL void filter_drop(struct thread *t, struct frame *call, uint64_t now) {
     caller->dropped += 1 + filter->dropped;
     caller->dropped_ticks += now - call->enter;
     filter->dropped = filter->dropped_ticks = 0;
+}
+
+// A call without a record ends, and it is no turn.
+INTERNAL void filter_end_hidden(struct thread *t, struct frame *call) {
+    struct filter_frame *filter = filter_of(t, call), *caller = filter - 1;
+    uint64_t dropped = filter->dropped;
+    if (filter->taken == FILTER_DEFERRED) {
+        filter->taken = 0;
+        dropped += !(call->stack_pointer & FRAME_INHERITED);
+    }
+    if (!dropped) return;
+    filter->dropped = 0;
+    if (!call[-1].function) return filter_count(dropped);  // no record will tell of it
+    caller->dropped += dropped;
+    caller->dropped_ticks += filter->dropped_ticks;
+    filter->dropped_ticks = 0;
 }
 
 #endif

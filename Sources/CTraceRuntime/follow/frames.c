@@ -3,6 +3,7 @@
 #include "lane.h"
 #include "thread.h"
 
+#include "../file/functions.h"
 #include "../host/runtime.h"
 
 FATHOM_WITHOUT_HOOKS
@@ -75,14 +76,54 @@ int frames_widen(struct thread *t, struct lane *lane) {
     return 1;
 }
 
+static struct frame *frame_at(const struct lane *lane, uint64_t index) {
+    return index < (uint64_t)(lane->end - lane->frames) ? lane->frames + index : lane->end;
+}
+
+// Which calls of the running lane leave no record, from the outermost of them on, and what their functions may say.
+static void aim(struct thread *t) {
+    const struct lane *lane = running_lane(t);
+    const struct fathom_trigger *limits = named_functions.triggers;
+    union reach reach = lane->reach;
+    uint32_t says = t->options.slow ? named_functions.says : 0, anywhere = FATHOM_TRIGGER_START;
+    uint64_t levels = reach.depth ? limits[reach.depth - 1].levels + 1ull : t->options.max_depth;
+    uint64_t first = 1 + reach.base + levels, deferred = 0;
+    int seeks = 0;  // whether a function may have a say even where calls leave no record
+    t->looks_for = says & FATHOM_SAYS_TRIGGER;
+    t->min_cost = reach.min_cost ? limits[reach.min_cost - 1].min_cost_ticks : t->options.min_cost_ticks;
+    if (t->paused == PAUSED_STOPPED) {
+        first = 0;
+    } else {
+        anywhere |= FATHOM_TRIGGER_STOP | FATHOM_TRIGGER_SAVE | FATHOM_TRIGGER_MARK;
+        if (reach.without) {
+            first = reach.base + 1;
+        } else if (says & FATHOM_SAYS_ONLY && !reach.inside) {
+            first = 0;
+            seeks = 1;
+            t->looks_for |= says & (FATHOM_SAYS_ONLY | FATHOM_SAYS_WITHOUT);
+        } else {
+            t->looks_for |= says & (FATHOM_SAYS_WITHOUT | FATHOM_SAYS_HIDDEN | FATHOM_SAYS_HIT);
+            anywhere |= FATHOM_TRIGGER_DEPTH;
+        }
+    }
+    if (t->looks_for & FATHOM_SAYS_HIT) {
+        uint64_t beyond = reach.hit ? 1 + reach.hit + (uint64_t)named_functions.levels : 1;
+        seeks = 1;
+        deferred = first;
+        if (beyond < first) first = beyond;
+    }
+    if (named_functions.does & anywhere && says) seeks = 1;
+    t->left_out_from = frame_at(lane, first);
+    t->deferred_until = frame_at(lane, deferred);
+    t->hidden_from = seeks ? lane->end : t->left_out_from;
+}
+
 uint64_t frames_settle(struct thread *t) {
     t->settled++;
     t->timed = runtime.clock == FATHOM_CLOCK_COUNTER ? t->settled : 0;
     if (!t->lanes) return IDLE;
     struct lane *lane = running_lane(t);
-    // The first call that is hidden.
-    uint64_t first = t->paused == PAUSED_STOPPED ? 0 : 1 + (uint64_t)lane->pieces + t->options.max_depth;
-    t->hidden_from = first < (uint64_t)(lane->end - lane->frames) ? lane->frames + first : lane->end;
+    aim(t);
     if (lane->beside) t->beside = lane->beside - (char *)lane->frames;
     if (t->state != THREAD_ATTACHED || t->overflow) return IDLE;
     if (t->paused == PAUSED_NO_MEMORY) return IDLE;

@@ -17,6 +17,21 @@ struct frame {
 #define FRAME_INHERITED 4ul  // entered by the parent process, before a fork, or before recording was started
 #define FRAME_FLAGS 7ul
 
+// What filters make of the calls that begin on a lane, given those that are open there. A call that changes it keeps what
+// it was before (filter/filter.h). All 0 is what it is where no call is open.
+union reach {
+    struct {
+        uint64_t base : 27;     // open calls that max_depth does not count: it counts from the call behind them
+        uint64_t hit : 27;      // index of the innermost open hit; 0: none
+        uint64_t inside : 1;    // a call is open whose function is one of those asked for
+        uint64_t without : 1;   // the call at `base` is open, and nothing that it calls is recorded
+        uint64_t depth : 4;     // index + 1 of the limit that holds in place of max_depth; 0: none does
+        uint64_t min_cost : 4;  // the same in place of the minimum cost
+    };
+    uint64_t word;
+};
+_Static_assert(FATHOM_DEPTH_LIMIT < 1u << 27, "an index of an open call has room");
+
 // Beside each frame there is as much room again for what the room filter keeps of the call, where the options need it.
 // It is 0 until something is stored there.
 #define BESIDE_SIZE sizeof(struct frame)
@@ -40,7 +55,7 @@ struct lane {
     struct frame *top;  // valid while the lane is not running
     struct frame *end;  // one past the last frame there is room for
     char *beside;       // what is beside the frames, in their order; NULL: nothing
-    uint32_t pieces;    // calls open where the innermost piece of a task began: max_depth counts from there
+    union reach reach;  // of the calls open here
     size_t mapped;      // bytes of the frames' own mapping; 0: they live in the thread's first one
     struct signal_stack signal_stacks[SIGNAL_STACKS];  // that the innermost calls run on, outermost first
     uint32_t signal_stack_count;                       // calls on the last of them may have ended

@@ -13,6 +13,7 @@
 #define FATHOM_MODE_H
 
 #include "../host/modes.h"
+#include "event.h"
 #include "thread.h"
 
 enum begins {
@@ -31,8 +32,9 @@ enum ends {
 };
 
 struct mode {
-    // A slow path begins. This is the place to deal with what the hooks have only counted since the last one.
-    void (*settle)(struct thread *t);
+    // A slow path begins, for an event or, when that is NULL, for something else. This is the place to deal with what
+    // the hooks have only counted since the last one, and to stop or start recording because of the event.
+    void (*settle)(struct thread *t, const struct event *event);
     // The open calls are known from here on.
     void (*begin)(struct thread *t, enum begins how);
     // Nothing more comes for now. `now` is the time of the end.

@@ -60,8 +60,8 @@ static int change_options(struct thread *t) {
     return 1;
 }
 
-void pause_settle(struct thread *t) {
-    t->mode->settle(t);
+void pause_settle(struct thread *t, const struct event *event) {
+    t->mode->settle(t, event);
     uint32_t stopped = control_mode() == MODE_PAUSED ? PAUSED_STOPPED : PAUSED_NOT;
     int changed = t->options.generation != fathom_load32(&runtime.options.generation);
     if (t->paused == stopped && !changed) return;

@@ -3,6 +3,7 @@
 #include "process.h"
 
 #include "../file/confined.h"
+#include "../file/functions.h"
 #include "../file/metadata.h"
 #include "../file/modules.h"
 #include "../file/session.h"
@@ -58,7 +59,8 @@ void runtime_open(char **environment) {
     uint64_t signals;
     if (!begin_start(&signals)) return;
     if (runtime.state == STATE_NEW) {
-        if (session_open(environment)) {
+        // Without the functions that are named, much would be recorded that nobody asked for.
+        if (session_open(environment) && (!runtime.has_functions || functions_open())) {
             SYSTEM(madvise, &control, sizeof control, MADV_WIPEONFORK, 0, 0, 0);
             thread_key_create();
             fathom_store32(&runtime.state, STATE_OPEN);

@@ -20,7 +20,7 @@ void side_follow(struct thread *t, const struct event *event, uint64_t now) {
         t->idle = 0;
         BARRIER();
     }
-    pause_settle(t);
+    pause_settle(t, event);
     if (now < t->last) now = t->last;
     thread_expect_valid(t);
     follow(t, event, now);

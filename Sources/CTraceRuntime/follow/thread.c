@@ -151,7 +151,7 @@ void thread_detach(struct thread *t) {
     uint64_t signals = system_block_signals();
     t->idle = 0;
     BARRIER();
-    pause_settle(t);
+    pause_settle(t, NULL);
     uint64_t now = now_ticks();
     for (uint32_t i = 0; i < t->lane_count; i++) {
         struct lane *lane = &t->lanes[i];

@@ -67,11 +67,17 @@ struct thread {
     uintptr_t hook_sp;  // stack pointer at the hook that made the thread busy
 
     // These are for the hooks in modes other than MODE_TRACE.
-    struct frame *hidden_from;  // calls from here on are followed and leave no record: too deep, or stopped
-    uint64_t hidden_calls;      // calls from hidden_from on that were entered and are not yet counted elsewhere
+    struct frame *hidden_from;  // calls from here on are followed and leave no record: too deep, or stopped; whatever
+                                // their functions are
+    uint64_t hidden_calls;      // hidden calls that were entered and are not yet counted elsewhere
     uint64_t settled;           // how often the slow paths have been through
     uint64_t timed;             // the same where times are read from the CPU's counter; 0: a system call tells them
     intptr_t beside;            // from a frame to what is beside it, in bytes
+    uint64_t min_cost;          // of calls that begin now, in ticks
+    // Where functions have a say in it. Calls from left_out_from on leave no record unless their functions, or what
+    // they call, say otherwise; hidden_from is not below it. Calls from there up to deferred_until may get one later.
+    uint32_t looks_for;  // what functions may say now, FATHOM_SAYS_*; 0: nothing, whatever they are
+    struct frame *left_out_from, *deferred_until;
     struct options options;     // that the thread records by
 
     // What the room record keeps of the thread: its struct writer.
@@ -90,11 +96,12 @@ struct thread {
     uint32_t lane_count, lane_capacity;
     uint32_t lane_change;  // index + 1 of the lane that is being taken up
     struct side_event *side;
-    uint64_t side_lost;  // open calls of handlers that the side buffer had no room for
-    uint64_t overflow;   // open calls that found no room on the stack of calls
-    uint32_t next_lane;  // id
-    void *memory;        // the thread's first mapping, MEMORY_SIZE bytes: lanes, side events, first frames
-    uint32_t paused;     // PAUSED_*
+    uint64_t side_lost;    // open calls of handlers that the side buffer had no room for
+    uint64_t overflow;     // open calls that found no room on the stack of calls
+    uint32_t next_lane;    // id
+    void *memory;          // the thread's first mapping, MEMORY_SIZE bytes: lanes, side events, first frames
+    uint32_t paused;       // PAUSED_*
+    uintptr_t loading_sp;  // it has called dlopen, whose frame lies above; 0: not, or it knows that dlopen has returned
 };
 #define IDLE 0xffu  // no MODE_*
 #define MEMORY_SIZE (128ul * 1024)

@@ -77,6 +77,7 @@ struct runtime {
     uint64_t inode;         // of the buffers file
     struct options options;
     uint32_t clock;
+    uint32_t has_functions;  // options name functions, see file/functions.h
     uintptr_t stack_top;    // of the main thread's stack; 0 before the constructor has run
     uint32_t seccomp_mode;  // of the process when it joined the recording, as prctl tells; not 0: it says nothing later
     // For start and stop.
@@ -103,6 +104,11 @@ extern struct runtime runtime __attribute__((visibility("hidden")));
 // Makes the hooks take the mode of a process that can record. The caller holds runtime.control_lock, or no other thread
 // runs.
 void runtime_set_mode(void);
+// Start or stop recording, for all threads, if that is not how things are. The caller holds no lock.
+void runtime_start(void);
+void runtime_stop(void);
+// The caller holds runtime.control_lock.
+void runtime_set_running(int runs);
 
 INTERNAL uint64_t now_ticks(void) {
     if (__builtin_expect(runtime.clock == FATHOM_CLOCK_COUNTER, 1)) return fathom_counter();

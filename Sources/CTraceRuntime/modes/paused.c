@@ -1,6 +1,8 @@
 // Recording is stopped. The open calls are followed, so that they are known when recording starts again, and nothing is
 // told of them.
 
+#include "../filter/loading.h"
+#include "../filter/triggers.h"
 #include "../follow/mode.h"
 #include "../record/chunk.h"
 
@@ -8,7 +10,11 @@ FATHOM_WITHOUT_HOOKS
 
 // ---- told of what is followed
 
-static void settle(struct thread *t) { t->hidden_calls = 0; }
+static void settle(struct thread *t, const struct event *event) {
+    t->hidden_calls = 0;
+    loading_look(t, event);
+    triggers_pull(event);
+}
 
 // The mode that records when recording is started again has to know of these.
 static void begin(struct thread *t, enum begins how) { recording_mode(t)->begin(t, how); }

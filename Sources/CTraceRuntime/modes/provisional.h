@@ -42,8 +42,13 @@ INTERNAL int provisional_leave_out(struct thread *t, struct frame *call, uint64_
     w->calls--;
     provisional_store_written(w);
     // A caller that is already long enough stays, and so do its callers.
-    if (--call >= w->pending && now - call->enter >= t->options.min_cost_ticks) provisional_publish(w, call);
+    if (--call >= w->pending && !filter_is_hidden(call) && now - call->enter >= t->min_cost) provisional_publish(w, call);
     return 1;
+}
+
+// A call without a record has ended, and `top` is the innermost one now.
+INTERNAL void provisional_end_hidden(struct writer *w, struct frame *top) {
+    if (w->pending > top + 1) w->pending = top + 1;
 }
 
 // Writes as many of the calls left out as one record can tell, and takes them out of `filter`.

@@ -1,5 +1,9 @@
 // Options leave calls out, or the clock is a system call.
 
+#include "../file/metadata.h"
+#include "../file/modules.h"
+#include "../filter/loading.h"
+#include "../filter/triggers.h"
 #include "../follow/aside.h"
 #include "../follow/calls.h"
 #include "../follow/side.h"
@@ -13,10 +17,10 @@ FATHOM_WITHOUT_HOOKS
 
 // ---- told of what is followed
 
-static int is_hidden(const struct frame *call) { return (call->stack_pointer & FRAME_HIDDEN) != 0; }
-
-static void settle(struct thread *t) {
+static void settle(struct thread *t, const struct event *event) {
     if (t->hidden_calls) filter_own_hidden(t);
+    loading_look(t, event);
+    triggers_pull(event);
 }
 
 static void begin(struct thread *t, enum begins how) {
@@ -37,74 +41,123 @@ static void tell_dropped(struct thread *t) {
 
 // Tells what was left out as far as that is possible, and counts the rest: the open calls may never end.
 static void tell_all(struct thread *t) {
-    if (t->top->function && !is_hidden(t->top)) tell_dropped(t);
+    if (t->top->function && !filter_is_hidden(t->top)) tell_dropped(t);
     filter_count_all(t);
 }
 
 static void end(struct thread *t, enum ends how, uint64_t now) {
+    if (how == ENDS_ABANDONED) filter_mend(t);
     if (how == ENDS_STOPPED) {
         tell_all(t);
         filter_stop(t);
     }
-    if (how == ENDS_PROCESS && writer_of(t)->chunk) {
+    if (how == ENDS_PROCESS) {
         filter_own_hidden(t);
-        tell_all(t);
+        if (writer_of(t)->chunk) tell_all(t);
+        else filter_count_all(t);
     }
     trace_ends(t, how, now);
 }
+
+// A function that is asked for begins: its callers get the records that were put off until now, with the times at which
+// they began. Nothing else was recorded since. Those that a fork's child has inherited are listed by a new chunk.
+static void tell_deferred(struct thread *t) {
+    struct writer *w = writer_of(t);
+    struct frame *first = filter_first_deferred(t);
+    int has_inherited = 0;
+    if (!first) return;
+    for (struct frame *f = first; f <= t->top; f++) {
+        if (!filter_is_deferred(filter_of(t, f)) || !(f->stack_pointer & FRAME_INHERITED)) continue;
+        filter_keep(t, f);
+        has_inherited = 1;
+    }
+    if (has_inherited) {
+        if (w->chunk) chunk_finish(t, t->last);
+        if (!w->gap) w->gap = GAP_PATH;
+    }
+    for (struct frame *f = first; f <= t->top; f++) {
+        if (!filter_is_deferred(filter_of(t, f))) continue;
+        uint64_t when = f->enter;
+        int has_room = put_room(t, &when);
+        filter_keep(t, f);
+        BARRIER();
+        if (has_room) put_enter(t, f, when);
+        else chunk_lose_call(t);
+    }
+    chunk_publish(t);
+}
+
+static void pull(struct thread *t, uint32_t does, uintptr_t function, uint64_t now) {
+    if (does & FATHOM_TRIGGER_MARK) trace_moment(t, HOOK_MARK, functions_mark(function), 0, now);
+    if (!(does & FATHOM_TRIGGER_SAVE)) return;
+    if (runtime.modules_stale) modules_scan();
+    t->mode->end(t, ENDS_FOR_NOW, now);
+    metadata_finish();
+}
+
+// The answer says what becomes of the call, and whether there is room for its record.
+#define HAS_ROOM 256
 
 static int before_enter(struct thread *t, struct frame *call, uint64_t *now) {
     // The frames may have been moved, to make room for the call.
     struct writer *w = writer_of(t);
     w->pending = frames_find(running_lane(t), w->pending - 1) + 1;
-    if (task_piece_begins(t->top, call) || !filter_hides_next(t)) return trace_before_enter(t, call, now);
+    uint32_t does = triggers_of(call->function);
+    if (does & (FATHOM_TRIGGER_MARK | FATHOM_TRIGGER_SAVE)) pull(t, does, call->function, *now);
+    int becomes = filter_begins(t, call, task_piece_begins(t->top, call));
+    if (becomes & BECOMES_HIT) tell_deferred(t);
+    if (!(becomes & BECOMES_LEFT_OUT)) return becomes | (trace_before_enter(t, call, now) ? HAS_ROOM : 0);
     call->stack_pointer |= FRAME_HIDDEN;
-    t->hidden_calls++;
-    return 0;
+    if (!(becomes & BECOMES_DEFERRED)) t->hidden_calls++;
+    return becomes;
 }
 
-static void told_enter(struct thread *t, int has_room, uintptr_t context, uint64_t now) {
+static void told_enter(struct thread *t, int answer, uintptr_t context, uint64_t now) {
     struct writer *w = writer_of(t);
-    if (is_hidden(t->top)) return;
-    int is_piece = task_piece_begins(t->top - 1, t->top);
+    filter_began(t, answer & ~HAS_ROOM);
+    if (answer & BECOMES_LEFT_OUT) return;
     uint64_t last = t->last, base = w->function_base;
     char *record = w->cursor;
-    if (has_room) {
-        if (is_piece) task_put(t, context);
-        put_enter(t, now);
+    if (answer & HAS_ROOM) {
+        if (task_piece_begins(t->top - 1, t->top)) task_put(t, context);
+        put_enter(t, t->top, now);
     }
-    if (has_room && t->options.min_cost_ticks && !is_piece)
+    if (answer & HAS_ROOM && t->min_cost && !(answer & BECOMES_TURN))
         provisional_begin(t, last, base, (uint32_t)(w->cursor - record));
     else chunk_publish(t);
-    if (is_piece) filter_begin_piece(t);
 }
 
 enum { LEFT_OUT, NO_ROOM, ROOM };
 
 static int before_exit(struct thread *t, uint64_t *now) {
-    if (is_hidden(t->top) || provisional_leave_out(t, t->top, *now)) return LEFT_OUT;
+    if (filter_is_hidden(t->top) || provisional_leave_out(t, t->top, *now)) return LEFT_OUT;
     tell_dropped(t);
     return put_room(t, now) ? ROOM : NO_ROOM;
 }
 
-static void told_exit(struct thread *t, int answer, uint64_t now) {
-    if (answer == ROOM) put_exit(t, now);
+// The call that was the innermost one has ended.
+static void end_call(struct thread *t, int answer) {
     filter_end_call(t, t->top + 1);
     if (answer != LEFT_OUT) chunk_publish(t);
+    else provisional_end_hidden(writer_of(t), t->top);
+}
+
+static void told_exit(struct thread *t, int answer, uint64_t now) {
+    if (answer == ROOM) put_exit(t, now);
+    end_call(t, answer);
 }
 
 // What the options left out below a call is told before the call ends, so only one call ends at a time.
 static int before_unwind(struct thread *t, uint32_t *count, uint64_t *now) {
     *count = 1;
-    if (is_hidden(t->top)) return LEFT_OUT;
+    if (filter_is_hidden(t->top)) return LEFT_OUT;
     tell_dropped(t);
     return put_room(t, now) ? ROOM : NO_ROOM;
 }
 
 static void told_unwind(struct thread *t, int answer, uint32_t count, uint64_t now) {
     if (answer == ROOM) put_unwind(t, count, now);
-    filter_end_call(t, t->top + 1);
-    if (answer != LEFT_OUT) chunk_publish(t);
+    end_call(t, answer);
 }
 
 const struct mode slow_mode = {
@@ -157,14 +210,45 @@ static SLOW void exit_slow(void) {
     side_drain(t);
 }
 
+// Calls that nothing tells of yet, and nobody has counted. From so many on, they are counted, because a thread that
+// never gets to a slow path may be there when the process ends.
+#define UNCOUNTED_LIMIT 4096u
+
+// Whether a function has a say in what becomes of its calls, or may have: libraries are being loaded.
+INTERNAL int has_say(const struct thread *t, uintptr_t function) {
+    return ((functions_say(function) & t->looks_for) | loading_threads) != 0;
+}
+
+// A call whose function says nothing, and which the options leave out.
+INTERNAL void enter_hidden(struct thread *t, uintptr_t function, uintptr_t call_site) {
+    struct frame *call = t->top + 1;
+    int is_deferred = call < t->deferred_until;
+    *call = (struct frame){function, call_site, t->hook_sp | FRAME_HIDDEN, is_deferred ? fathom_counter() : 0};
+    if (is_deferred) filter_of(t, call)->taken = FILTER_DEFERRED;
+    BARRIER();
+    t->top = call;
+    if (is_deferred) return;
+    if (UNLIKELY(++t->hidden_calls >= UNCOUNTED_LIMIT)) filter_own_hidden(t);
+}
+
 void slow_enter(uintptr_t function, uintptr_t call_site, uintptr_t sp, uint64_t settled) {
     struct thread *t = &current;
     struct writer *w = writer_of(t);
     uint64_t idle = t->idle;
     begin_hook(t, sp);
     if (UNLIKELY(t->timed != settled || t->side_count)) return enter_slow(function, call_site);
-    uint64_t now = fathom_counter(), last = t->last, delta = now - last;
     struct frame *top = t->top;
+    if (t->looks_for && top + 1 >= t->left_out_from) {
+        if (UNLIKELY(has_say(t, function))) return enter_slow(function, call_site);
+        enter_hidden(t, function, call_site);
+        return end_hook(t, idle);
+    }
+    // The counter is read first: reading it waits for what comes before, and what comes behind goes on meanwhile.
+    uint64_t now = fathom_counter(), last = t->last, delta = now - last;
+    if (t->looks_for) {
+        if (UNLIKELY(has_say(t, function) || filter_is_hidden(top))) return enter_slow(function, call_site);
+        if (UNLIKELY(t->hidden_calls)) filter_own_hidden(t);
+    }
     uint32_t site = fathom_site_field(call_site, top->function, top->call_site);
     char *record = w->cursor;
     if (UNLIKELY(site == FATHOM_SITE_FAR || function >> 32 != w->function_base || record >= w->limit ||
@@ -176,7 +260,7 @@ void slow_enter(uintptr_t function, uintptr_t call_site, uintptr_t sp, uint64_t 
     t->last = now;
     w->calls++;
     w->cursor = cursor;
-    if (t->options.min_cost_ticks) provisional_begin(t, last, w->function_base, (uint32_t)(cursor - record));
+    if (t->min_cost) provisional_begin(t, last, w->function_base, (uint32_t)(cursor - record));
     else provisional_publish(w, top + 1);
     end_hook(t, idle);
 }
@@ -187,9 +271,16 @@ void slow_exit(uintptr_t sp, uint64_t settled) {
     uint64_t idle = t->idle;
     begin_hook(t, sp);
     if (UNLIKELY(t->timed != settled || t->side_count)) return exit_slow();
-    uint64_t now = fathom_counter();
     struct frame *call = t->top;
     struct filter_frame *filter = filter_of(t, call);
+    if (UNLIKELY(filter_turned(filter))) return exit_slow();
+    if (UNLIKELY(filter_is_hidden(call))) {
+        filter_end_hidden(t, call);
+        t->top = call - 1;
+        provisional_end_hidden(w, call - 1);
+        return end_hook(t, idle);
+    }
+    uint64_t now = fathom_counter();
     if (t->hidden_calls) {
         filter->dropped += t->hidden_calls;
         t->hidden_calls = 0;
@@ -199,7 +290,7 @@ void slow_exit(uintptr_t sp, uint64_t settled) {
         return end_hook(t, idle);
     }
     uint64_t delta = now - t->last;
-    if (UNLIKELY(filter->taken == FILTER_PIECE || w->cursor >= w->limit || delta > FATHOM_TIME_LIMIT ||
+    if (UNLIKELY(w->cursor >= w->limit || delta > FATHOM_TIME_LIMIT ||
                  filter->dropped >= DROPPED_LIMIT))
         return exit_slow();
     char *cursor = w->cursor;

@@ -15,7 +15,10 @@ FATHOM_WITHOUT_HOOKS
 
 // ---- told of what is followed
 
-static void settle(struct thread *t) { t->hidden_calls = 0; }
+static void settle(struct thread *t, const struct event *event) {
+    (void)event;
+    t->hidden_calls = 0;
+}
 
 void trace_begins(struct thread *t, enum begins how) {
     struct writer *w = writer_of(t);
@@ -61,7 +64,7 @@ int trace_before_enter(struct thread *t, struct frame *call, uint64_t *now) {
 static void told_enter(struct thread *t, int has_room, uintptr_t context, uint64_t now) {
     if (has_room) {
         if (task_piece_begins(t->top - 1, t->top)) task_put(t, context);
-        put_enter(t, now);
+        put_enter(t, t->top, now);
     }
     chunk_publish(t);
 }

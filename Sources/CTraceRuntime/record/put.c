@@ -24,10 +24,12 @@ static void move_on(struct thread *t, uint64_t now) {
     if (now != t->last) w->cursor = fathom_put_time(w->cursor, take_delta(t, now));
 }
 
-void put_enter(struct thread *t, uint64_t now) {
+void put_enter(struct thread *t, const struct frame *call, uint64_t now) {
     struct writer *w = writer_of(t);
-    const struct frame *call = t->top, *caller = call - 1;
+    const struct frame *caller = call - 1;
     uint32_t site = fathom_site_field(call->call_site, caller->function, caller->call_site);
+    // Readers know only callers with a record.
+    if (caller->stack_pointer & FRAME_HIDDEN) site = FATHOM_SITE_FAR;
     w->cursor =
         fathom_put_call(w->cursor, call->function, call->call_site, site, take_delta(t, now), &w->function_base);
     w->calls++;

@@ -12,6 +12,8 @@ public enum SessionFile {
     case description
     /// Sums that a reader keeps, so that the next reader need not read everything.
     case aggregate
+    /// The functions that record options name; there only while processes may look for them.
+    case functions
 
     public var name: String {
         switch self {
@@ -20,6 +22,7 @@ public enum SessionFile {
         case .buffers: "buffers"
         case .description: "session.json"
         case .aggregate: "aggregate"
+        case .functions: "functions"
         }
     }
 
@@ -31,6 +34,7 @@ public enum SessionFile {
         case SessionFile.buffers.name: self = .buffers
         case SessionFile.description.name, SessionFile.description.name + ".new": self = .description
         case SessionFile.aggregate.name: self = .aggregate
+        case SessionFile.functions.name: self = .functions
         case _ where name.hasPrefix(SessionFile.aggregate.name + "."): self = .aggregate
         default: return nil
         }
@@ -42,6 +46,7 @@ public enum SessionFile {
         case .trace: bytes.starts(with: Self.bytes(FATHOM_TRACE_MAGIC))
         case .index: bytes.starts(with: Self.bytes(FATHOM_INDEX_MAGIC))
         case .buffers: bytes.starts(with: Self.bytes(FATHOM_BUFFERS_MAGIC))
+        case .functions: bytes.starts(with: Self.bytes(FATHOM_FUNCTIONS_MAGIC))
         case .description: bytes.starts(with: SessionDescription.start.utf8)
         // The file begins with the identity of its log.
         case .aggregate: bytes.indices.contains { bytes[$0...].starts(with: "FATHAGG".utf8) }

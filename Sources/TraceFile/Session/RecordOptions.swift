@@ -13,6 +13,8 @@ public struct RecordOptions: Sendable {
     public var bufferSize = RecordOptions.defaultBufferSize
     /// Programs start without recording, until they start it themselves.
     public var startsPaused = false
+    /// The functions that are named, in what way.
+    public var functions = FunctionOptions()
 
     public static let bufferSizes = 16 * 1024...4 * 1024 * 1024
     public static let defaultBufferSize = 64 * 1024
@@ -27,7 +29,7 @@ public struct RecordOptions: Sendable {
             ("max_size_bytes", maxSize.map { "\($0)" } ?? "null"),
             ("buffer_size_bytes", "\(bufferSize)"),
             ("paused", "\(startsPaused)"),
-        ]
+        ] + functions.members
     }
 
     /// Tells the runtime, by the head of the buffers.
@@ -37,5 +39,6 @@ public struct RecordOptions: Sendable {
         head.max_depth = maxDepth.map { UInt32(clamping: $0) }.map { $0 == .max ? $0 : $0 + 1 } ?? .max
         head.min_cost_ticks = clock.ticks(nanoseconds: minCost)
         head.paused = startsPaused ? 1 : 0
+        head.has_functions = functions.isEmpty ? 0 : 1
     }
 }

@@ -130,7 +130,7 @@ extension SessionDescription {
             """
     }
 
-    private static func quoted(_ text: String?) -> String {
+    static func quoted(_ text: String?) -> String {
         var result = "\""
         for scalar in (text ?? "").unicodeScalars {
             switch scalar {

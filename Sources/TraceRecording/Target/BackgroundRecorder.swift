@@ -11,11 +11,14 @@ struct BackgroundRecorder {
     /// Forks; the child records until nobody is left, runs `finish`, and exits. Nil when there can be no further process.
     ///
     /// This process has one thread when this is called, for the child has only that.
-    init?(_ drain: Drain, _ buffers: SharedBuffers, leave: () -> Never, finish: () -> Void) {
+    init?(
+        _ drain: Drain, _ buffers: SharedBuffers, _ answers: FunctionAnswers?, leave: () -> Never, finish: () -> Void
+    ) {
         let child = fathom_fork()
         guard child != 0 else {
             Self.leaveCaller()
             buffers.takeOver()
+            answers?.start()
             var isInUse: Bool? = true
             drain.resume {
                 isInUse = buffers.areInUse()

@@ -38,6 +38,17 @@ struct Record: ParsableCommand {
         help: "Leave out shorter calls, as 10us or 1.5ms.", transform: TimeSpan.init(argument:))
     var minCost: TimeSpan?
 
+    @OptionGroup(title: "Functions") var names: NameOptions
+
+    @Option(
+        name: [.customShort("T", allowingJoined: true), .customLong("trigger")],
+        help: ArgumentHelp(
+            """
+            What to do when a call of these functions begins: start, stop, save, mark, or, for what it calls, depth=N or \
+            min-cost=TIME; several with commas.
+            """, valueName: "glob@action"))
+    var triggers: [String] = []
+
     @Option(
         help: "Stop recording at this size of the trace, as 500M or 2G.", transform: ByteCount.init(argument:))
     var maxSize: ByteCount?
@@ -79,6 +90,9 @@ struct Record: ParsableCommand {
         }
         if output?.isEmpty == true { throw ValidationError("--output names the session directory") }
         if let maxDepth, maxDepth < 0 { throw ValidationError("--max-depth is a number from 0") }
+        do { _ = try FunctionMatch(functionOptions) } catch let error as any CustomStringConvertible & Error {
+            throw ValidationError(error.description)
+        }
         let size = bufferSize.bytes
         guard RecordOptions.bufferSizes.contains(Int(clamping: size)), size & (size - 1) == 0 else {
             throw ValidationError("--buffer-size is a power of two from 16K to 4M")
@@ -108,6 +122,7 @@ struct Record: ParsableCommand {
                 }
                 return program.isInstrumented
             }
+            request.functions = try namedFunctions(of: executable)
             summary = try Recorder(request, runtime: Installation.runtimeLibrary).run { _exit(0) }
         } catch let error as SymbolProblem {
             throw Diagnostics.fail(error.description, status: 126)
@@ -124,8 +139,38 @@ struct Record: ParsableCommand {
         end(as: summary.status)
     }
 
+    private var functionOptions: FunctionOptions {
+        var options = FunctionOptions()
+        options.only = names.filter
+        options.without = names.notrace
+        options.hidden = names.hide
+        options.leadingTo = names.callerFilter
+        options.triggers = triggers
+        return options
+    }
+
+    /// The functions that the options name, nil when they name none. Says what was found.
+    private func namedFunctions(of executable: String) throws -> RecordingRequest.Functions? {
+        let options = functionOptions
+        guard !options.isEmpty else { return nil }
+        let match = try FunctionMatch(options)
+        let libraryPath = getenv("LD_LIBRARY_PATH").map { String(cString: $0) }
+        let modules = ReportedFunctions.modules(of: executable, libraryPath: libraryPath)
+        if !quiet { match.lines(modules).forEach(Diagnostics.say) }
+        return RecordingRequest.Functions(
+            all: match.all,
+            known: modules.map { (ModuleFile(path: $0.path, buildID: $0.buildID), match.functions(of: $0)) },
+            find: { file in
+                guard let match = try? FunctionMatch(options),
+                    let module = try? ReportedFunctions(path: file.path, buildID: file.buildID)
+                else { return nil }
+                return match.functions(of: module)
+            })
+    }
+
     private var recordOptions: RecordOptions {
         var options = RecordOptions()
+        options.functions = functionOptions
         options.maxDepth = maxDepth
         options.minCost = minCost?.nanoseconds ?? 0
         options.maxSize = maxSize?.bytes

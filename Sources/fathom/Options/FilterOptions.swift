@@ -14,29 +14,7 @@ struct FilterOptions: ParsableArguments {
         transform: TimeSpan.init(argument:))
     var minCost: TimeSpan?
 
-    @Option(
-        name: [.customShort("F", allowingJoined: true), .long],
-        help: ArgumentHelp("Only these functions and what they call.", valueName: "glob|/regex/"),
-        completion: .function)
-    var filter: [String] = []
-
-    @Option(
-        name: [.customShort("N", allowingJoined: true), .long],
-        help: ArgumentHelp("Not these functions, nor what they call.", valueName: "glob|/regex/"),
-        completion: .function)
-    var notrace: [String] = []
-
-    @Option(
-        name: [.customShort("C", allowingJoined: true), .long],
-        help: ArgumentHelp("Only call paths that lead to these functions.", valueName: "glob|/regex/"),
-        completion: .function)
-    var callerFilter: [String] = []
-
-    @Option(
-        name: [.customShort("H", allowingJoined: true), .long],
-        help: ArgumentHelp("Not these functions, but what they call.", valueName: "glob|/regex/"),
-        completion: .function)
-    var hide: [String] = []
+    @OptionGroup var names: NameOptions
 
     @Option(
         help: ArgumentHelp("Only calls that end after this time since the start.", valueName: "time"),
@@ -60,10 +38,10 @@ struct FilterOptions: ParsableArguments {
         var result = TreeFilter()
         result.maxDepth = maxDepth ?? .max
         result.minCost = minCost?.nanoseconds ?? 0
-        result.only = try filter.map { try namePattern($0) }
-        result.without = try notrace.map { try namePattern($0) }
-        result.leadingTo = try callerFilter.map { try namePattern($0) }
-        result.hidden = try hide.map { try namePattern($0) }
+        result.only = try names.filter.map { try namePattern($0) }
+        result.without = try names.notrace.map { try namePattern($0) }
+        result.leadingTo = try names.callerFilter.map { try namePattern($0) }
+        result.hidden = try names.hide.map { try namePattern($0) }
         result.from = from?.nanoseconds ?? 0
         result.to = to?.nanoseconds ?? .max
         return result

@@ -1,0 +1,106 @@
+// The layout of `functions`, a file of the session while it is being recorded: which functions the record options name,
+// and what is to be done with their calls. There is one only where options name functions.
+//
+// The recorder knows names, and a traced process knows addresses. So the recorder writes a table for each module: the
+// addresses in the module's file at which hooks report the functions that are named. Those of the program and the
+// libraries that it needs are there before it starts. A process that finds another module asks for it, and waits for a
+// while. The recorder answers requests in their order; its answer is a table, which may be empty.
+//
+// The file begins with a head of FATHOM_FUNCTIONS_HEAD bytes, which is allocated from the start. Tables follow.
+
+#ifndef CTRACEFUNCTIONS_H
+#define CTRACEFUNCTIONS_H
+
+#include "CTraceFormat.h"
+#include "CTraceSum.h"
+
+#define FATHOM_FUNCTIONS_MAGIC 0x31434e5548544146ull  // "FATHUNC1"
+#define FATHOM_FUNCTIONS_VERSION 1u
+#define FATHOM_FUNCTIONS_HEAD 196608u
+
+// What is to be done with a function's calls: the low 16 bits of a table's word. The rest of the word is an address in
+// the module's file. Addresses of user space have 48 bits.
+#define FATHOM_SAYS_ONLY 1u     // they and what they call are recorded; other calls are not
+#define FATHOM_SAYS_WITHOUT 2u  // neither they nor what they call is recorded
+#define FATHOM_SAYS_HIDDEN 4u   // they are not recorded, but what they call is
+#define FATHOM_SAYS_HIT 8u      // they are recorded with their callers, and so many levels of what they call
+#define FATHOM_SAYS_TRIGGER_SHIFT 4
+#define FATHOM_TRIGGER_LIMIT 255u  // the bits above hold a trigger's index + 1
+#define FATHOM_LIMIT_LIMIT 15u     // of these, as many as come first may set limits
+#define FATHOM_SAYS_TRIGGER 0xff0u
+#define FATHOM_SAYS_BITS 16
+
+// What happens when a call of a function begins.
+#define FATHOM_TRIGGER_START 1u
+#define FATHOM_TRIGGER_STOP 2u
+#define FATHOM_TRIGGER_SAVE 4u
+#define FATHOM_TRIGGER_MARK 8u
+#define FATHOM_TRIGGER_DEPTH 16u     // `levels` holds below the call, until it ends
+#define FATHOM_TRIGGER_MIN_COST 32u  // and `min_cost_ticks`
+
+struct fathom_trigger {
+    uint32_t does;    // FATHOM_TRIGGER_*
+    uint32_t levels;  // below the call that are recorded
+    uint64_t min_cost_ticks;
+};
+
+// A module's functions: `words` words at `offset`, in any order, and behind them the names of those with a mark.
+struct fathom_function_table {
+    uint64_t key;     // fathom_module_key
+    uint64_t offset;  // in the file, in bytes
+    uint32_t words;
+    uint32_t names_size;  // bytes of struct fathom_function_name
+};
+#define FATHOM_TABLE_LIMIT 4096u
+#define FATHOM_TABLE_UNKNOWN 0xffffffffu  // in place of `words`: the module's functions could not be read
+
+// The name of a function with a mark. The text follows, padded to 8 bytes.
+struct fathom_function_name {
+    uint64_t address;  // in the module's file
+    uint32_t size;
+    uint32_t reserved;
+};
+
+// A module that a process has found. Its build-id, and then its path, are in `text`.
+struct fathom_function_request {
+    uint32_t number;  // of the request, from 1; stored last
+    uint16_t build_id_size;
+    uint16_t path_size;
+    char text[1016];
+};
+#define FATHOM_REQUEST_LIMIT 64u  // that can wait to be answered
+
+struct fathom_functions {
+    uint64_t magic;  // FATHOM_FUNCTIONS_MAGIC
+    uint32_t version;
+    uint32_t head_size;      // FATHOM_FUNCTIONS_HEAD
+    uint32_t says;           // all that any function can say: FATHOM_SAYS_*
+    uint32_t levels;         // below a hit that are recorded
+    uint32_t trigger_does;   // all that any trigger does
+    uint32_t reserved;
+    struct fathom_trigger triggers[FATHOM_TRIGGER_LIMIT];  // one that a table names stays as it is
+    // What follows changes while processes run.
+    uint32_t table_count;  // stored after the table
+    uint32_t requested;    // requests made; a futex of the recorder's
+    uint32_t answered;     // requests answered; a futex of the processes'
+    uint32_t reserved_2;
+    struct fathom_function_table tables[FATHOM_TABLE_LIMIT];
+    struct fathom_function_request requests[FATHOM_REQUEST_LIMIT];
+};
+
+FATHOM_SIZE(fathom_trigger, 16);
+FATHOM_SIZE(fathom_function_table, 24);
+FATHOM_SIZE(fathom_function_name, 16);
+FATHOM_SIZE(fathom_function_request, 1024);
+FATHOM_OFFSET(fathom_functions, triggers, 32);
+FATHOM_OFFSET(fathom_functions, table_count, 4112);
+FATHOM_OFFSET(fathom_functions, tables, 4128);
+_Static_assert(sizeof(struct fathom_functions) <= FATHOM_FUNCTIONS_HEAD, "the head holds it");
+
+// Tells modules apart: by their build-id or, where they have none, by their path.
+FATHOM_PUBLIC_INLINE uint64_t fathom_module_key(const void *build_id, size_t build_id_size, const void *path,
+                                                size_t path_size) {
+    return build_id_size ? fathom_hash(build_id, build_id_size) : ~fathom_hash(path, path_size);
+}
+
+#endif

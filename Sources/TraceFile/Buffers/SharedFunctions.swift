@@ -1,0 +1,160 @@
+internal import CTraceFormat
+internal import Glibc
+
+/// The `functions` file: which functions record options name, by module. Traced processes map it and copy from it.
+///
+/// The head is mapped here. Tables are appended by writing, so that a full disk is an error and not a signal.
+package final class SharedFunctions: @unchecked Sendable {
+    private let head: UnsafeMutablePointer<fathom_functions>
+    private let descriptor: Int32
+    private let directory: SessionDirectory
+    private let clock: SessionClock
+    private var end = Int(FATHOM_FUNCTIONS_HEAD)
+    private var known: Set<UInt64> = []
+    private var answered: UInt32 = 0
+    private var triggers: [FunctionRule.Trigger: UInt32] = [:]
+    /// The next free places among the triggers: of those with limits, and of the others.
+    private var nextLimit = 0, nextTrigger = Int(FATHOM_LIMIT_LIMIT)
+    private static let name = SessionFile.functions.name
+
+    /// - Parameter all: everything that is done with any function.
+    /// - Throws: ``SessionFileError``.
+    package init(
+        in directory: SessionDirectory, all: FunctionRule, levels: UInt32, clock: SessionClock
+    ) throws(SessionFileError) {
+        self.directory = directory
+        self.clock = clock
+        let path = directory.file(Self.name)
+        let file = try directory.create(Self.name, O_RDWR), size = Int(FATHOM_FUNCTIONS_HEAD)
+        descriptor = file
+        let error = [UInt8](repeating: 0, count: size).withUnsafeBytes { writeAll($0, to: file) }
+        guard error == 0 else { throw .cannotCreate(path: path, errno: error) }
+        guard let memory = mmap(nil, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0), memory != MAP_FAILED
+        else { throw .noSharedMemory(path: path, errno: errno) }
+        head = memory.assumingMemoryBound(to: fathom_functions.self)
+        head.pointee.version = FATHOM_FUNCTIONS_VERSION
+        head.pointee.head_size = FATHOM_FUNCTIONS_HEAD
+        head.pointee.says = all.selection.rawValue | (all.trigger.actions.isEmpty ? 0 : FATHOM_SAYS_TRIGGER)
+        head.pointee.levels = levels
+        head.pointee.trigger_does = all.trigger.actions.rawValue
+        head.pointee.magic = FATHOM_FUNCTIONS_MAGIC
+    }
+
+    deinit {
+        munmap(head, Int(FATHOM_FUNCTIONS_HEAD))
+        close(descriptor)
+    }
+
+    package func remove() { directory.remove(Self.name) }
+
+    // MARK: Tables
+
+    /// Tells the functions of a module, once; nil: they cannot be read.
+    package func tell(_ functions: [NamedFunction]?, of module: ModuleFile) {
+        let path = Array(module.path.utf8)
+        let key = fathom_module_key(module.buildID, module.buildID.count, path, path.count)
+        let count = known.count
+        guard count < Int(FATHOM_TABLE_LIMIT), known.insert(key).inserted else { return }
+        var table = fathom_function_table(key: key, offset: UInt64(end), words: FATHOM_TABLE_UNKNOWN, names_size: 0)
+        if let functions {
+            let words = functions.flatMap { function in
+                let says = says(function.rule)
+                return function.addresses.map { $0 << UInt64(FATHOM_SAYS_BITS) | UInt64(says) }
+            }
+            let bytes = words.withUnsafeBytes { Array($0) } + Self.names(of: functions)
+            if write(bytes) {
+                table.words = UInt32(words.count)
+                table.names_size = UInt32(bytes.count - words.count * 8)
+                end += bytes.count
+            }
+        }
+        withUnsafeMutableBytes(of: &head.pointee.tables) {
+            $0.storeBytes(
+                of: table, toByteOffset: count * MemoryLayout<fathom_function_table>.stride,
+                as: fathom_function_table.self)
+        }
+        fathom_store32(&head.pointee.table_count, UInt32(count + 1))
+    }
+
+    private func write(_ bytes: [UInt8]) -> Bool {
+        guard lseek(descriptor, off_t(end), SEEK_SET) >= 0 else { return false }
+        return bytes.withUnsafeBytes { writeAll($0, to: descriptor) } == 0
+    }
+
+    /// The low bits of a function's words.
+    private func says(_ rule: FunctionRule) -> UInt32 {
+        rule.selection.rawValue | number(rule.trigger) << UInt32(FATHOM_SAYS_TRIGGER_SHIFT)
+    }
+
+    /// A trigger's place + 1; 0 for one that does nothing, or when there are too many different ones.
+    private func number(_ trigger: FunctionRule.Trigger) -> UInt32 {
+        if trigger.actions.isEmpty { return 0 }
+        if let known = triggers[trigger] { return known }
+        let isLimit = !trigger.actions.isDisjoint(with: [.depth, .minCost])
+        let place = isLimit ? nextLimit : nextTrigger
+        guard place < Int(isLimit ? FATHOM_LIMIT_LIMIT : FATHOM_TRIGGER_LIMIT) else { return 0 }
+        if isLimit { nextLimit += 1 } else { nextTrigger += 1 }
+        let raw = fathom_trigger(
+            does: trigger.actions.rawValue, levels: trigger.levels,
+            min_cost_ticks: clock.ticks(nanoseconds: trigger.minCost))
+        withUnsafeMutableBytes(of: &head.pointee.triggers) {
+            $0.storeBytes(of: raw, toByteOffset: place * MemoryLayout<fathom_trigger>.stride, as: fathom_trigger.self)
+        }
+        triggers[trigger] = UInt32(place + 1)
+        return UInt32(place + 1)
+    }
+
+    /// The names of functions with a mark, as they stand behind a table's words.
+    private static func names(of functions: [NamedFunction]) -> [UInt8] {
+        var bytes: [UInt8] = []
+        for function in functions where function.rule.trigger.actions.contains(.mark) {
+            let text = Array(function.name.utf8.prefix(Int(FATHOM_NAME_LIMIT)))
+            for address in function.addresses {
+                let head = fathom_function_name(address: address, size: UInt32(text.count), reserved: 0)
+                withUnsafeBytes(of: head) { bytes += $0 }
+                bytes += text + [UInt8](repeating: 0, count: (8 - text.count % 8) % 8)
+            }
+        }
+        return bytes
+    }
+
+    // MARK: Requests
+
+    /// The next module that a process asks for; nil when nobody asks.
+    package func nextRequest() -> ModuleFile? {
+        let number = answered &+ 1
+        guard Int32(bitPattern: fathom_load32(&head.pointee.requested) &- number) >= 0 else { return nil }
+        let place = Int((number &- 1) % FATHOM_REQUEST_LIMIT)
+        return withUnsafeMutableBytes(of: &head.pointee.requests) { requests -> ModuleFile? in
+            let size = MemoryLayout<fathom_function_request>.stride
+            let request = UnsafeMutableRawBufferPointer(rebasing: requests[(place * size)..<((place + 1) * size)])
+            let word = request.baseAddress!.assumingMemoryBound(to: UInt32.self)
+            // A process that was killed meanwhile leaves its request half made.
+            for _ in 0..<100 where fathom_load32(word) != number { usleep(1000) }
+            let raw = request.loadUnaligned(as: fathom_function_request.self)
+            let text = request[MemoryLayout<fathom_function_request>.offset(of: \.text)!...]
+            let (idSize, pathSize) = (Int(raw.build_id_size), Int(raw.path_size))
+            guard fathom_load32(word) == number, idSize + pathSize <= text.count else {
+                return ModuleFile(path: "", buildID: [])
+            }
+            return ModuleFile(
+                path: String(decoding: text.dropFirst(idSize).prefix(pathSize), as: UTF8.self),
+                buildID: Array(text.prefix(idSize)))
+        }
+    }
+
+    /// The request was answered, by a table.
+    package func finishRequest() {
+        answered &+= 1
+        fathom_store32(&head.pointee.answered, answered)
+        fathom_wake_all32(&head.pointee.answered)
+    }
+
+    /// Waits for a request, or for ``wake()``.
+    package func wait() {
+        let requested = fathom_load32(&head.pointee.requested)
+        if requested == answered { fathom_wait32(&head.pointee.requested, requested, 100_000_000) }
+    }
+
+    package func wake() { fathom_wake32(&head.pointee.requested) }
+}

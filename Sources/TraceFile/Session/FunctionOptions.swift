@@ -1,0 +1,26 @@
+/// What record options say of functions, by the patterns of their names as they were written.
+public struct FunctionOptions: Sendable {
+    public var only: [String] = []
+    public var without: [String] = []
+    public var hidden: [String] = []
+    public var leadingTo: [String] = []
+    /// A pattern, `@` and what happens, as in `parse@mark`.
+    public var triggers: [String] = []
+
+    public init() {}
+
+    public var isEmpty: Bool {
+        only.isEmpty && without.isEmpty && hidden.isEmpty && leadingTo.isEmpty && triggers.isEmpty
+    }
+
+    /// Those that were given, by the names that session.json and `fathom info` give them, with their values as JSON.
+    var members: [(name: String, value: String)] {
+        let all = [
+            ("filter", only), ("notrace", without), ("caller_filter", leadingTo), ("hide", hidden),
+            ("trigger", triggers),
+        ]
+        return all.filter { !$0.1.isEmpty }.map { name, patterns in
+            (name, "[\(patterns.map { SessionDescription.quoted($0) }.joined(separator: ", "))]")
+        }
+    }
+}

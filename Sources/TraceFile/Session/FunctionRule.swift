@@ -1,0 +1,86 @@
+internal import CTraceFormat
+
+/// What is done with the calls of a function that record options name.
+public struct FunctionRule: Sendable, Hashable {
+    /// What is recorded of them.
+    public struct Selection: OptionSet, Sendable, Hashable {
+        public let rawValue: UInt32
+        public init(rawValue: UInt32) { self.rawValue = rawValue }
+
+        /// They and what they call are recorded; calls of other functions are not.
+        public static let only = Selection(rawValue: FATHOM_SAYS_ONLY)
+        /// Neither they nor what they call is recorded.
+        public static let without = Selection(rawValue: FATHOM_SAYS_WITHOUT)
+        /// They are not recorded, but what they call is.
+        public static let hidden = Selection(rawValue: FATHOM_SAYS_HIDDEN)
+        /// They are recorded with the calls that lead to them.
+        public static let hit = Selection(rawValue: FATHOM_SAYS_HIT)
+    }
+
+    /// What happens when such a call begins.
+    public struct Trigger: Sendable, Hashable {
+        public struct Actions: OptionSet, Sendable, Hashable {
+            public let rawValue: UInt32
+            public init(rawValue: UInt32) { self.rawValue = rawValue }
+
+            /// Recording starts or stops, in all threads.
+            public static let start = Actions(rawValue: FATHOM_TRIGGER_START)
+            public static let stop = Actions(rawValue: FATHOM_TRIGGER_STOP)
+            /// What was recorded so far goes to the recording.
+            public static let save = Actions(rawValue: FATHOM_TRIGGER_SAVE)
+            /// A mark gets the function's name.
+            public static let mark = Actions(rawValue: FATHOM_TRIGGER_MARK)
+            /// ``Trigger/levels`` or ``Trigger/minCost`` holds for what the call calls.
+            public static let depth = Actions(rawValue: FATHOM_TRIGGER_DEPTH)
+            public static let minCost = Actions(rawValue: FATHOM_TRIGGER_MIN_COST)
+        }
+
+        public var actions: Actions = []
+        /// Levels below the call that are recorded.
+        public var levels: UInt32 = 0
+        /// In ns: shorter calls below it leave no record.
+        public var minCost: UInt64 = 0
+
+        public init() {}
+
+        /// Adds another trigger, whose limits hold in place of those that this one has.
+        public mutating func add(_ other: Trigger) {
+            actions.formUnion(other.actions)
+            if other.actions.contains(.depth) { levels = other.levels }
+            if other.actions.contains(.minCost) { minCost = other.minCost }
+        }
+    }
+
+    public var selection: Selection = []
+    public var trigger = Trigger()
+
+    public init() {}
+
+    /// Whether nothing is done with them that is not done with all calls.
+    public var isEmpty: Bool { selection.isEmpty && trigger.actions.isEmpty }
+}
+
+/// A function that record options name, by the addresses in its module's file at which hooks report it.
+public struct NamedFunction: Sendable {
+    public var name: String
+    public var addresses: [UInt64]
+    public var rule: FunctionRule
+
+    public init(name: String, addresses: [UInt64], rule: FunctionRule) {
+        self.name = name
+        self.addresses = addresses
+        self.rule = rule
+    }
+}
+
+/// A file that processes may map.
+public struct ModuleFile: Sendable {
+    public var path: String
+    /// Empty when it has none.
+    public var buildID: [UInt8]
+
+    public init(path: String, buildID: [UInt8]) {
+        self.path = path
+        self.buildID = buildID
+    }
+}

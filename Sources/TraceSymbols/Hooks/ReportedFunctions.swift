@@ -1,0 +1,71 @@
+internal import CElfutils
+
+/// The functions of a module, with the addresses by which hooks report their calls.
+///
+/// The hooks of gcc and clang report where a function begins. Swift's report where they return to, which is inside the
+/// function.
+public struct ReportedFunctions: Sendable {
+    public struct Function: Sendable {
+        /// As reports show it.
+        public var name: String
+        /// In the module's file.
+        public var addresses: [UInt64]
+    }
+
+    public let path: String
+    /// Of the file; empty when it has none.
+    public let buildID: [UInt8]
+    /// By ascending address; none when nothing in the module calls a hook.
+    public let functions: [Function]
+
+    private static let hooks = ["__cyg_profile_func_enter", "fathom_function_enter", "fathom_swift_enter"]
+
+    /// - Parameter buildID: of the module as it runs, if that is known.
+    /// - Throws: ``SymbolProblem``.
+    /// - Complexity: O(bytes of code + n log n in the number of functions), with each name demangled.
+    public init(path: String, buildID: [UInt8]? = nil) throws(SymbolProblem) {
+        try self.init(ELFFile(path: path), buildID: buildID)
+    }
+
+    private init(_ file: borrowing ELFFile, buildID: [UInt8]?) throws(SymbolProblem) {
+        path = file.path
+        self.buildID = file.buildID
+        // The C library defines the hook that does nothing, and calls none.
+        let hasHooks =
+            file.namesSymbol(Self.hooks, in: SHT_DYNSYM) { $0 }
+            || file.namesSymbol(Self.hooks, in: SHT_SYMTAB) { _ in true }
+        guard hasHooks else {
+            functions = []
+            return
+        }
+        let symbols = ModuleSymbols(path: path, buildID: buildID ?? file.buildID, joinsParts: true)
+        guard let all = symbols.functions(lines: false) else { throw symbols.problem ?? .noSymbols(path) }
+        let returns = symbols.hasSwiftCode ? try HookedFunctions.hookReturns(in: file) : []
+        var next = 0
+        functions = all.enumerated().map { index, symbol in
+            let end = index + 1 < all.count ? all[index + 1].start : .max
+            var addresses = [symbol.start]
+            while next < returns.count, returns[next] < symbol.start { next += 1 }
+            while next < returns.count, returns[next] < end {
+                addresses.append(returns[next])
+                next += 1
+            }
+            return Function(name: symbol.name, addresses: addresses)
+        }
+    }
+
+    /// Those of a program and of the libraries that it needs, which may have none. Modules that cannot be read are passed
+    /// over.
+    ///
+    /// - Parameter libraryPath: the value of LD_LIBRARY_PATH that the program will see.
+    public static func modules(of program: String, libraryPath: String?) -> [ReportedFunctions] {
+        guard let file = try? ELFFile(path: program) else { return [] }
+        var modules = [try? ReportedFunctions(file, buildID: nil)]
+        var search = LibrarySearch(program: file, libraryPath: libraryPath)
+        _ = search.anyLibrary(of: file, DynamicSection(file)) { library in
+            modules.append(try? ReportedFunctions(library, buildID: nil))
+            return false
+        }
+        return modules.compactMap { $0 }
+    }
+}

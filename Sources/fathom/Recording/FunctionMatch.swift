@@ -1,0 +1,113 @@
+internal import TraceAnalysis
+internal import TraceFile
+internal import TraceQuery
+internal import TraceRecording
+internal import TraceSymbols
+internal import TraceText
+
+/// Which functions the record options mean, by the patterns and names by which the reading commands match.
+struct FunctionMatch {
+    /// A pattern as it was given, and what is done with the functions that it matches.
+    private struct Entry {
+        let option: String
+        let pattern: Pattern
+        let rule: FunctionRule
+    }
+
+    private let entries: [Entry]
+    let all: FunctionRule
+
+    /// - Throws: ``Pattern/InvalidPattern`` or ``TriggerText/Invalid``.
+    init(_ options: FunctionOptions) throws {
+        var entries: [Entry] = []
+        let selections: [(String, [String], FunctionRule.Selection)] = [
+            ("--filter", options.only, .only), ("--notrace", options.without, .without),
+            ("--hide", options.hidden, .hidden), ("--caller-filter", options.leadingTo, .hit),
+        ]
+        for (option, patterns, selection) in selections {
+            for text in patterns {
+                var rule = FunctionRule()
+                rule.selection = selection
+                entries.append(Entry(option: option, pattern: try Pattern(text), rule: rule))
+            }
+        }
+        for text in options.triggers {
+            let trigger = try TriggerText(text)
+            var rule = FunctionRule()
+            rule.trigger = trigger.trigger
+            entries.append(Entry(option: "--trigger", pattern: try Pattern(trigger.pattern), rule: rule))
+        }
+        self.entries = entries
+        all = entries.reduce(into: FunctionRule()) { $0.add($1.rule) }
+    }
+
+    /// What is done with the calls of a function of this name.
+    private func rule(of name: String) -> FunctionRule {
+        entries.reduce(into: FunctionRule()) { if $1.pattern.matches(name) { $0.add($1.rule) } }
+    }
+
+    func functions(of module: ReportedFunctions) -> [NamedFunction] {
+        module.functions.compactMap { function in
+            let name = function.name.visible, rule = rule(of: name)
+            return rule.isEmpty ? nil : NamedFunction(name: name, addresses: function.addresses, rule: rule)
+        }
+    }
+
+    /// What each option matches in these modules, a line each; what matches nothing may be in a library that is loaded later.
+    func lines(_ modules: [ReportedFunctions]) -> [String] {
+        let names = Set(modules.flatMap { $0.functions.map(\.name.visible) })
+        return entries.map { entry in
+            let count = names.count { entry.pattern.matches($0) }
+            let what = "\(entry.option) \(CommandText.line([entry.pattern.text]))"
+            if count > 0 { return "\(what): \(CountText.grouped(UInt64(count))) function\(count == 1 ? "" : "s")" }
+            return "warning: \(what) matches no function of the program or the libraries that it needs"
+                + NearNames(to: entry.pattern, of: names.sorted()).question
+        }
+    }
+}
+
+extension FunctionRule {
+    fileprivate mutating func add(_ other: FunctionRule) {
+        selection.formUnion(other.selection)
+        trigger.add(other.trigger)
+    }
+}
+
+/// A trigger as people write it: `FUNC@start,mark,depth=2`.
+struct TriggerText {
+    let pattern: String
+    private(set) var trigger = FunctionRule.Trigger()
+
+    struct Invalid: Error, CustomStringConvertible { let description: String }
+
+    init(_ text: String) throws {
+        guard let at = text.lastIndex(of: "@"), at > text.startIndex else {
+            throw Invalid(description: "a trigger is FUNC@ACTION, as in 'parse@mark'")
+        }
+        pattern = String(text[..<at])
+        for action in text[text.index(after: at)...].split(separator: ",", omittingEmptySubsequences: false) {
+            try add(action)
+        }
+    }
+
+    private mutating func add(_ action: Substring) throws {
+        let parts = action.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        switch (parts[0], parts.count) {
+        case ("start", 1): trigger.actions.insert(.start)
+        case ("stop", 1): trigger.actions.insert(.stop)
+        case ("save", 1): trigger.actions.insert(.save)
+        case ("mark", 1): trigger.actions.insert(.mark)
+        case ("depth", 2):
+            guard let levels = UInt32(parts[1]) else { throw Invalid(description: "depth= takes a number of levels") }
+            trigger.actions.insert(.depth)
+            trigger.levels = levels
+        case ("min-cost", 2):
+            trigger.actions.insert(.minCost)
+            trigger.minCost = try TimeSpan(parts[1]).nanoseconds
+        default:
+            throw Invalid(
+                description:
+                    "'\(action)' is no action of a trigger: start, stop, save, mark, depth=N and min-cost=TIME are")
+        }
+    }
+}
