@@ -15,6 +15,11 @@ import Testing
         #expect(MemoryLayout<fathom_end_item>.size == 24)
         #expect(MemoryLayout<fathom_title_item>.size == 24)
         #expect(MemoryLayout<fathom_buffers>.size == 120)
+        #expect(MemoryLayout<fathom_unnamed_item>.size == 24)
+        #expect(MemoryLayout<fathom_trigger>.size == 16)
+        #expect(MemoryLayout<fathom_function_table>.size == 24)
+        #expect(MemoryLayout<fathom_function_name>.size == 16)
+        #expect(MemoryLayout<fathom_function_request>.size == 1024)
     }
 
     @Test func offsets() {
@@ -28,6 +33,8 @@ import Testing
         #expect(MemoryLayout<fathom_chunk>.offset(of: \.used) == 116)
         #expect(MemoryLayout<fathom_chunk>.offset(of: \.header_sum) == 136)
         #expect(MemoryLayout<fathom_buffers>.offset(of: \.control) == 80)
+        #expect(MemoryLayout<fathom_functions>.offset(of: \.triggers) == 32)
+        #expect(MemoryLayout<fathom_functions>.offset(of: \.table_count) == 4112)
     }
 
     /// XXH64 of the reference implementation's own tests.

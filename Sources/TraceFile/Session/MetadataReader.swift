@@ -63,6 +63,13 @@ struct MetadataReader {
                 changed = true
             }
             return true
+        case FATHOM_ITEM_UNNAMED:
+            guard item.count >= MemoryLayout<fathom_unnamed_item>.size else { return false }
+            let raw = item.loadUnaligned(as: fathom_unnamed_item.self)
+            if let index = process.modules.lastIndex(where: { $0.low == raw.low && $0.unloadTicks == .max }) {
+                process.modules[index].isUnselected = true
+            }
+            return true
         case FATHOM_ITEM_END:
             guard item.count >= MemoryLayout<fathom_end_item>.size else { return false }
             let raw = item.loadUnaligned(as: fathom_end_item.self)

@@ -11,6 +11,8 @@ public struct Module: Sendable, Equatable {
     public var seenTicks: UInt64
     /// When it was unloaded, in ticks; `UInt64.max` while it is mapped.
     public var unloadTicks: UInt64
+    /// Whether options named functions, and the process did not know those of this module.
+    public var isUnselected = false
 
     public init(
         path: String, buildID: [UInt8], bias: UInt64, low: UInt64, high: UInt64, seenTicks: UInt64,

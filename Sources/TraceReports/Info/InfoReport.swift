@@ -155,6 +155,9 @@ public struct InfoReport {
             if !names.isEmpty { line("  \(label)", names.joined(separator: ", ")) }
         }
         line("  modules    ", "\(process.modules.count)")
+        for module in process.modules where module.isUnselected {
+            line("  unselected ", "\(module.path.visible): its functions were not known, so options by name do not hold for them")
+        }
         guard showsModules else { return }
         for module in process.modules {
             let place = "0x\(String(module.low, radix: 16))-0x\(String(module.high, radix: 16))"
@@ -286,6 +289,8 @@ public struct InfoReport {
             writer.write("}" as StaticString)
         }
         writer.write("]" as StaticString)
+        let unselected = process.modules.filter(\.isUnselected)
+        if !unselected.isEmpty { list(",\"unselected\":", unselected.map(\.path)) }
         if showsModules {
             writer.write(",\"modules\":[" as StaticString)
             for (index, module) in process.modules.enumerated() {

@@ -18,6 +18,10 @@ struct Record: ParsableCommand {
         examples: [
             ("fathom record -- ./prog 10", "Runs ./prog 10 and records it into prog.fathom."),
             (
+                "fathom record -F 'handle_*' -N '*lock*' -- ./server",
+                "Records only what these functions call, without locking."
+            ),
+            (
                 "fathom record --baseline -o once.fathom -- ./prog",
                 "Runs it without recording, too: reports then take out the cost of recording."
             ),
