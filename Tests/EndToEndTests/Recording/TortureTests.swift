@@ -15,4 +15,16 @@ import Testing
         #expect(tool.status == 0, "\(tool.stdout)\(tool.stderr)")
         #expect(tool.stdout.contains(" 0 wrong"), "\(tool.stdout)")
     }
+
+    /// Selecting functions while recording keeps what selecting them while reading shows.
+    @Test(arguments: [4, 12, 13], Build.two)
+    func selectedFunctions(_ seed: Int, _ build: Build) throws {
+        let tool = try run(
+            "\(Binaries.repository)/Tools/torture",
+            [
+                "\(seed)", "--calls", "600", "--filters", "3", "--builds",
+                "\(build.compiler.rawValue)-O\(build.level)", "--fathom", Fathom.executable,
+            ])
+        #expect(tool.status == 0, "\(tool.stdout)\(tool.stderr)")
+    }
 }
