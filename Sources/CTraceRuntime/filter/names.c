@@ -49,7 +49,9 @@ static int judge(const struct thread *t, union reach *reach, uint32_t says, uint
     // Most such calls are followed without a look at their functions, so they never change anything.
     if (is_too_deep && !(says & FATHOM_SAYS_HIT)) return BECOMES_LEFT_OUT;
     if (says & FATHOM_SAYS_HIDDEN) {
+        // It is no level, neither of the tree nor below a hit.
         reach->base++;
+        if (reach->hit) reach->hit++;
         becomes = BECOMES_TURN | BECOMES_LEFT_OUT;
     }
     if (says & FATHOM_SAYS_HIT) {
