@@ -1,5 +1,5 @@
-// A small tree of calls, to select from: main { a { b { W { x { y { z } } } c W } } d }. With an argument, it calls all of
-// that in a fork's child, in a second thread, and in itself once more by exec.
+// A small tree of calls, to select from: main { a { b { W { x { y { z } } } c W } } d }. With an argument, it calls all
+// of that in a fork's child, in a second thread, and in itself once more by exec.
 #include <pthread.h>
 #include <stdio.h>
 #include <sys/wait.h>

@@ -131,13 +131,13 @@ struct fathom_index_header {
 
 // ---- Metadata ----------------------------------------------------------------------------------------------------
 
-#define FATHOM_ITEM_PROCESS 1u  // struct fathom_process_item
-#define FATHOM_ITEM_MODULE 2u   // struct fathom_module_item
-#define FATHOM_ITEM_UNLOAD 3u   // struct fathom_unload_item
-#define FATHOM_ITEM_END 4u      // struct fathom_end_item
-#define FATHOM_ITEM_NAME 5u     // struct fathom_name_item
-#define FATHOM_ITEM_TITLE 8u    // struct fathom_title_item
-#define FATHOM_ITEM_MISSED 9u   // struct fathom_missed_item
+#define FATHOM_ITEM_PROCESS 1u   // struct fathom_process_item
+#define FATHOM_ITEM_MODULE 2u    // struct fathom_module_item
+#define FATHOM_ITEM_UNLOAD 3u    // struct fathom_unload_item
+#define FATHOM_ITEM_END 4u       // struct fathom_end_item
+#define FATHOM_ITEM_NAME 5u      // struct fathom_name_item
+#define FATHOM_ITEM_TITLE 8u     // struct fathom_title_item
+#define FATHOM_ITEM_MISSED 9u    // struct fathom_missed_item
 #define FATHOM_ITEM_FILLER 10u   // nothing, so that what follows begins at a page
 #define FATHOM_ITEM_UNNAMED 11u  // struct fathom_unnamed_item
 
@@ -275,8 +275,8 @@ struct fathom_buffers {
     uint64_t start_ticks;
     uint64_t start_ns;
     uint64_t ticks_per_second;
-    uint8_t clock;   // FATHOM_CLOCK_*
-    uint8_t paused;  // 1: programs start without recording, until fathom_start
+    uint8_t clock;          // FATHOM_CLOCK_*
+    uint8_t paused;         // 1: programs start without recording, until fathom_start
     uint8_t has_functions;  // 1: the file `functions` says what is recorded, see CTraceFunctions.h
     uint8_t reserved;
     // ----

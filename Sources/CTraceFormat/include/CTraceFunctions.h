@@ -73,10 +73,10 @@ struct fathom_function_request {
 struct fathom_functions {
     uint64_t magic;  // FATHOM_FUNCTIONS_MAGIC
     uint32_t version;
-    uint32_t head_size;      // FATHOM_FUNCTIONS_HEAD
-    uint32_t says;           // all that any function can say: FATHOM_SAYS_*
-    uint32_t levels;         // below a hit that are recorded
-    uint32_t trigger_does;   // all that any trigger does
+    uint32_t head_size;     // FATHOM_FUNCTIONS_HEAD
+    uint32_t says;          // all that any function can say: FATHOM_SAYS_*
+    uint32_t levels;        // below a hit that are recorded
+    uint32_t trigger_does;  // all that any trigger does
     uint32_t reserved;
     struct fathom_trigger triggers[FATHOM_TRIGGER_LIMIT];  // one that a table names stays as it is
     // What follows changes while processes run.

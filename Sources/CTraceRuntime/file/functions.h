@@ -16,9 +16,9 @@ struct function_words {
 
 struct named_functions {
     const struct function_words *words;
-    uint32_t says;    // all that any function can say: FATHOM_SAYS_*; 0: options name none
-    uint32_t levels;  // below a hit that are recorded
-    uint32_t does;    // all that any trigger does
+    uint32_t says;                          // all that any function can say: FATHOM_SAYS_*; 0: options name none
+    uint32_t levels;                        // below a hit that are recorded
+    uint32_t does;                          // all that any trigger does
     const struct fathom_trigger *triggers;  // in the file: more may come with another module
 };
 extern struct named_functions named_functions __attribute__((visibility("hidden")));

@@ -1,6 +1,6 @@
 // Libraries that are being loaded, where functions have a say. Nothing reports that dlopen is through, and a library's
-// functions are to be known before the first of them is called. So until then, hooks look whether theirs are in a module
-// that is known.
+// functions are to be known before the first of them is called. So until then, hooks look whether theirs are in a
+// module that is known.
 
 #ifndef FATHOM_LOADING_H
 #define FATHOM_LOADING_H

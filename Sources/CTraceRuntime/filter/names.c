@@ -76,9 +76,9 @@ static void note(struct lane *lane, struct filter_frame *filter, int becomes, un
     uint64_t before = lane->reach.word;
     if (!(becomes & (BECOMES_TURN | BECOMES_DEFERRED))) return;
     if (becomes & BECOMES_TURN) filter->last = before;
-    filter->taken = !(becomes & BECOMES_TURN)      ? FILTER_DEFERRED
+    filter->taken = !(becomes & BECOMES_TURN)    ? FILTER_DEFERRED
                     : becomes & BECOMES_DEFERRED ? FILTER_BOTH
-                                                   : FILTER_TURN;
+                                                 : FILTER_TURN;
     BARRIER();
     if (becomes & BECOMES_TURN) lane->reach = reach;
 }

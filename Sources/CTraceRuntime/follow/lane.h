@@ -17,8 +17,8 @@ struct frame {
 #define FRAME_INHERITED 4ul  // entered by the parent process, before a fork, or before recording was started
 #define FRAME_FLAGS 7ul
 
-// What filters make of the calls that begin on a lane, given those that are open there. A call that changes it keeps what
-// it was before (filter/filter.h). All 0 is what it is where no call is open.
+// What filters make of the calls that begin on a lane, given those that are open there. A call that changes it keeps
+// what it was before (filter/filter.h). All 0 is what it is where no call is open.
 union reach {
     struct {
         uint64_t base : 27;     // open calls that max_depth does not count: it counts from the call behind them

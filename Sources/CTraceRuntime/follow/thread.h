@@ -78,7 +78,7 @@ struct thread {
     // they call, say otherwise; hidden_from is not below it. Calls from there up to deferred_until may get one later.
     uint32_t looks_for;  // what functions may say now, FATHOM_SAYS_*; 0: nothing, whatever they are
     struct frame *left_out_from, *deferred_until;
-    struct options options;     // that the thread records by
+    struct options options;  // that the thread records by
 
     // What the room record keeps of the thread: its struct writer.
     uint64_t writer[WRITER_SIZE / sizeof(uint64_t)];

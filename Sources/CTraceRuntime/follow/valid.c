@@ -31,9 +31,11 @@ static int frames_are_ordered(const struct lane *lane, const struct frame *top) 
 static int lane_is_valid(struct thread *t, const struct lane *lane) {
     const struct frame *top = top_of(t, lane);
     return HOLDS(lane->low < lane->high) && HOLDS(lane->frames) && HOLDS(lane->frames <= top) &&
-           HOLDS(top < lane->end) && HOLDS(!lane->frames->function) && HOLDS(lane->frames->stack_pointer == lane->high) &&
-           HOLDS(!t->options.slow || lane->beside) && HOLDS(lane->signal_stack_count <= SIGNAL_STACKS) &&
-           HOLDS(lane->reach.base <= (uint64_t)(top - lane->frames)) && HOLDS(lane->reach.hit <= (uint64_t)(top - lane->frames)) && HOLDS(lane->id < t->next_lane) &&
+           HOLDS(top < lane->end) && HOLDS(!lane->frames->function) &&
+           HOLDS(lane->frames->stack_pointer == lane->high) && HOLDS(!t->options.slow || lane->beside) &&
+           HOLDS(lane->signal_stack_count <= SIGNAL_STACKS) &&
+           HOLDS(lane->reach.base <= (uint64_t)(top - lane->frames)) &&
+           HOLDS(lane->reach.hit <= (uint64_t)(top - lane->frames)) && HOLDS(lane->id < t->next_lane) &&
            frames_are_ordered(lane, top);
 }
 
@@ -59,7 +61,8 @@ int thread_is_valid(struct thread *t) {
            HOLDS(t->lane_count <= t->lane_capacity) && HOLDS(t->low == running->low) && HOLDS(t->end == running->end) &&
            HOLDS(t->side_count <= SIDE_LIMIT) &&
            HOLDS((t->paused == PAUSED_STOPPED) == (t->mode == modes[MODE_PAUSED])) &&
-           HOLDS(t->left_out_from <= t->hidden_from) && HOLDS(t->hidden_from <= t->end) && lanes_are_valid(t) && HOLDS(t->mode->is_valid(t));
+           HOLDS(t->left_out_from <= t->hidden_from) && HOLDS(t->hidden_from <= t->end) && lanes_are_valid(t) &&
+           HOLDS(t->mode->is_valid(t));
 }
 
 void thread_expect_valid(struct thread *t) {

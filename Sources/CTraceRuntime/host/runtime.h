@@ -78,7 +78,7 @@ struct runtime {
     struct options options;
     uint32_t clock;
     uint32_t has_functions;  // options name functions, see file/functions.h
-    uintptr_t stack_top;    // of the main thread's stack; 0 before the constructor has run
+    uintptr_t stack_top;     // of the main thread's stack; 0 before the constructor has run
     uint32_t seccomp_mode;  // of the process when it joined the recording, as prctl tells; not 0: it says nothing later
     // For start and stop.
     uint32_t control_lock;

@@ -42,7 +42,8 @@ INTERNAL int provisional_leave_out(struct thread *t, struct frame *call, uint64_
     w->calls--;
     provisional_store_written(w);
     // A caller that is already long enough stays, and so do its callers.
-    if (--call >= w->pending && !filter_is_hidden(call) && now - call->enter >= t->min_cost) provisional_publish(w, call);
+    if (--call >= w->pending && !filter_is_hidden(call) && now - call->enter >= t->min_cost)
+        provisional_publish(w, call);
     return 1;
 }
 

@@ -290,8 +290,7 @@ void slow_exit(uintptr_t sp, uint64_t settled) {
         return end_hook(t, idle);
     }
     uint64_t delta = now - t->last;
-    if (UNLIKELY(w->cursor >= w->limit || delta > FATHOM_TIME_LIMIT ||
-                 filter->dropped >= DROPPED_LIMIT))
+    if (UNLIKELY(w->cursor >= w->limit || delta > FATHOM_TIME_LIMIT || filter->dropped >= DROPPED_LIMIT))
         return exit_slow();
     char *cursor = w->cursor;
     t->top = call - 1;

@@ -9,7 +9,7 @@
 int put_room(struct thread *t, uint64_t *now);
 // Of a call of the running lane whose callees have no record.
 void put_enter(struct thread *t, const struct frame *call, uint64_t now);
-void put_exit(struct thread *t, uint64_t now);   // of the call that was the innermost one
+void put_exit(struct thread *t, uint64_t now);  // of the call that was the innermost one
 void put_unwind(struct thread *t, uint32_t count, uint64_t now);
 void put_lane(struct thread *t);  // the running one
 void put_mark(struct thread *t, uint32_t name, uint64_t now);

@@ -156,7 +156,8 @@ public struct InfoReport {
         }
         line("  modules    ", "\(process.modules.count)")
         for module in process.modules where module.isUnselected {
-            line("  unselected ", "\(module.path.visible): its functions were not known, so options by name do not hold for them")
+            let reason = "its functions were not known, so options by name do not hold for them"
+            line("  unselected ", "\(module.path.visible): \(reason)")
         }
         guard showsModules else { return }
         for module in process.modules {
