@@ -4,6 +4,11 @@ public struct FunctionOptions: Sendable {
     public var without: [String] = []
     public var hidden: [String] = []
     public var leadingTo: [String] = []
+    /// Their calls are recorded with those that lead to them, and with this many levels below.
+    public var watched: [String] = []
+    public var watchedLevels: UInt32 = 0
+    /// All other calls are recorded, too, so that the watched ones only stand out when they are shown.
+    public var watchesAll = false
     /// A pattern, `@` and what happens, as in `parse@mark`.
     public var triggers: [String] = []
 
@@ -11,16 +16,18 @@ public struct FunctionOptions: Sendable {
 
     public var isEmpty: Bool {
         only.isEmpty && without.isEmpty && hidden.isEmpty && leadingTo.isEmpty && triggers.isEmpty
+            && (watched.isEmpty || watchesAll)
     }
 
     /// Those that were given, by the names that session.json and `fathom info` give them, with their values as JSON.
     var members: [(name: String, value: String)] {
         let all = [
             ("filter", only), ("notrace", without), ("caller_filter", leadingTo), ("hide", hidden),
-            ("trigger", triggers),
+            ("trigger", triggers), ("watch", watched),
         ]
+        let watch = [("relative_depth", "\(watchedLevels)"), ("complete", "\(watchesAll)")]
         return all.filter { !$0.1.isEmpty }.map { name, patterns in
             (name, "[\(patterns.map { SessionDescription.quoted($0) }.joined(separator: ", "))]")
-        }
+        } + (watched.isEmpty ? [] : watch)
     }
 }

@@ -44,6 +44,8 @@ struct Record: ParsableCommand {
 
     @OptionGroup(title: "Functions") var names: NameOptions
 
+    @OptionGroup(title: "Watch list") var watchOptions: WatchOptions
+
     @Option(
         name: [.customShort("T", allowingJoined: true), .customLong("trigger")],
         help: ArgumentHelp(
@@ -94,6 +96,9 @@ struct Record: ParsableCommand {
         }
         if output?.isEmpty == true { throw ValidationError("--output names the session directory") }
         if let maxDepth, maxDepth < 0 { throw ValidationError("--max-depth is a number from 0") }
+        if !names.callerFilter.isEmpty, !watchOptions.watch.isEmpty {
+            throw ValidationError("--watch keeps what --caller-filter does, and more: take one of them")
+        }
         do { _ = try FunctionMatch(functionOptions) } catch let error as any CustomStringConvertible & Error {
             throw ValidationError(error.description)
         }
@@ -150,6 +155,9 @@ struct Record: ParsableCommand {
         options.hidden = names.hide
         options.leadingTo = names.callerFilter
         options.triggers = triggers
+        options.watched = watchOptions.watch
+        options.watchedLevels = UInt32(watchOptions.relativeDepth ?? 0)
+        options.watchesAll = watchOptions.complete
         return options
     }
 
@@ -161,7 +169,7 @@ struct Record: ParsableCommand {
         let libraryPath = getenv("LD_LIBRARY_PATH").map { String(cString: $0) }
         let modules = ReportedFunctions.modules(of: executable, libraryPath: libraryPath)
         if !quiet { match.lines(modules).forEach(Diagnostics.say) }
-        return RecordingRequest.Functions(
+        var functions = RecordingRequest.Functions(
             all: match.all,
             known: modules.map { (ModuleFile(path: $0.path, buildID: $0.buildID), match.functions(of: $0)) },
             find: { file in
@@ -170,6 +178,8 @@ struct Record: ParsableCommand {
                 else { return nil }
                 return match.functions(of: module)
             })
+        functions.levels = options.watchedLevels
+        return functions
     }
 
     private var recordOptions: RecordOptions {

@@ -23,6 +23,7 @@ struct FunctionMatch {
         let selections: [(String, [String], FunctionRule.Selection)] = [
             ("--filter", options.only, .only), ("--notrace", options.without, .without),
             ("--hide", options.hidden, .hidden), ("--caller-filter", options.leadingTo, .hit),
+            ("--watch", options.watchesAll ? [] : options.watched, .hit),
         ]
         for (option, patterns, selection) in selections {
             for text in patterns {

@@ -130,6 +130,29 @@ import Testing
         #expect(try Fathom.run(["tree", marked]).stdout.matches(of: /-- mark: W/).count == 2)
     }
 
+    /// The outputs of InspectiveC's rules: callers once, and levels that count from the innermost watched call.
+    @Test(arguments: Build.two) func watchList(_ build: Build) throws {
+        let program = [try Binaries.instrumented("branches.c", build)]
+        func watched(_ options: [String]) throws -> [String] {
+            try tree(try record(program, "w", ["--watch", "W"] + options)).flatMap { $0 }
+        }
+        let way = ["0 main", "1 a", "2 b"]
+        #expect(try watched([]) == way + ["3 W", "3 W"])
+        #expect(try watched(["--relative-depth", "1"]) == way + ["3 W", "4 x", "3 W", "4 x"])
+        let below = ["3 W", "4 x", "5 y", "6 z"]
+        #expect(try watched(["--relative-depth", "64"]) == way + below + below)
+        #expect(try watched(["--complete"]).count == 13)
+        let all = try record(program, "all")
+        for levels in ["0", "1", "2"] {
+            let shown = try tree(all, ["--watch", "W", "--relative-depth", levels]).flatMap { $0 }.map {
+                $0.filter { !"*-|".contains($0) }
+            }
+            #expect(try watched(["--relative-depth", levels]) == shown)
+        }
+        let both = try Fathom.run(["record", "-C", "a", "--watch", "b", "--", "true"])
+        #expect(both.status == 64 && both.stderr.contains("take one of them"))
+    }
+
     @Test func saysWhatMatches() throws {
         let program = try Binaries.instrumented("branches.c", .gccO2)
         let session = directory.file("says.fathom")
