@@ -1,5 +1,5 @@
 /// A JSON value. Numbers keep their digits.
-enum JSONValue {
+enum JSONValue: Sendable {
     case null
     case bool(Bool)
     case number(String)
