@@ -32,7 +32,8 @@ import Testing
         let chunks = session.processes.flatMap(\.threads).flatMap { $0.chunks.map { $0 } }
         let areIntact = chunks.allSatisfy { $0.payloadIsIntact }
         #expect(areIntact)
-        return (chunks.map(\.sequence), session.damage.entries)
+        // Nobody has described the session.
+        return (chunks.map(\.sequence), session.damage.entries.filter { $0.kind != .sessionDescription })
     }
 
     /// Writes over bytes of a file.
@@ -71,7 +72,8 @@ import Testing
         unlink(index)
         let read = try read()
         let all: [UInt64] = (0..<300).filter { $0 != 100 }
-        #expect(read.sequences == all && read.damage.map(\.kind) == [.chunkHeader])
+        let missing = Damage.Kind.missingChunks(process: 0, thread: 1, first: 100, count: 1)
+        #expect(read.sequences == all && read.damage.map(\.kind) == [.chunkHeader, missing])
     }
 
     /// What the index does not know, or tells wrong, is read from the log.
@@ -102,11 +104,11 @@ import Testing
         #expect(try isSame(0..<300))
     }
 
-    /// A log that was cut is read up to its end.
+    /// A log that was cut is read up to its end. While the recorder is there, the last chunk may be half written.
     @Test func logThatWasCut() throws {
         fill(0..<300)
         try #require(truncate(trace, 128 + 200 * 60_160 + 30_000) == 0)
         let read = try read()
-        #expect(read.sequences == Array(0...200) && read.damage.map(\.kind) == [.truncated])
+        #expect(read.sequences == Array(0..<200) && read.damage.isEmpty)
     }
 }
