@@ -1,6 +1,6 @@
-// Answers requests on two threads. Of every hundred, one waits for a lock that another thread holds, and one misses the cache
-// and parses a file. Notes for each request how long it took, waited and parsed. The argument is the number of requests a
-// thread.
+// Answers requests on two threads. Of every hundred, one waits for a lock that another thread holds, and one misses the
+// cache and parses a file. Notes for each request how long it took, waited and parsed. The argument is the number of
+// requests a thread.
 
 #include <fathom.h>
 #include <pthread.h>
@@ -81,7 +81,8 @@ QUIET static void *hold(void *argument) {
     struct worker *worker = argument;
     unsigned seed = worker->seed + 100;
     for (;;) {
-        while (sem_wait(&worker->wanted)) {}
+        while (sem_wait(&worker->wanted)) {
+        }
         pthread_mutex_lock(&worker->lock);
         sem_post(&worker->held);
         usleep(5000 + (unsigned)rand_r(&seed) % 5000);
@@ -100,7 +101,8 @@ QUIET static void *serve(void *argument) {
         fathom_mark(request->waits ? "waits" : request->misses ? "misses" : "hits");
         if (request->waits) {
             sem_post(&worker->wanted);
-            while (sem_wait(&worker->held)) {}
+            while (sem_wait(&worker->held)) {
+            }
         }
         uint64_t start = now();
         handle(worker, request);

@@ -116,9 +116,7 @@ FATHOM_PUBLIC_INLINE void *fathom_put_time(void *p, uint64_t ticks) {
 }
 
 // Whether records that change nothing can take `size` bytes. They are 8 and 6 bytes long.
-FATHOM_PUBLIC_INLINE int fathom_can_fill(size_t size) {
-    return size % 2 == 0 && size != 2 && size != 4 && size != 10;
-}
+FATHOM_PUBLIC_INLINE int fathom_can_fill(size_t size) { return size % 2 == 0 && size != 2 && size != 4 && size != 10; }
 
 // Fills `size` bytes, which fathom_can_fill, with records that change nothing, at the end of a chunk: TIME records of 0
 // ticks, and BASE records of the function base that the chunk began with, because no function follows.
