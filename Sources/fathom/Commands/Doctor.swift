@@ -9,6 +9,7 @@ internal import TraceSymbols
 struct Doctor: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Tell what this machine allows, and how to change what it does not.",
+        usage: "fathom doctor [<options>] [<program>]",
         examples: [
             ("fathom doctor", "Looks at the clock, the disk, the kernel's settings and the compilers."),
             ("fathom doctor ./prog", "Looks at a program, too: can it be recorded, and has it names and lines?"),

@@ -22,7 +22,7 @@ import Testing
             fathom report --sot calls prog.fathom
                 unknown option --sot; did you mean --sort?
             fathom tree --depth 3 prog.fathom
-                unknown option --depth; did you mean --max-depth?
+                unknown option --depth; did you mean --max-depth or --relative-depth?
             fathom tree --bright prog.fathom
                 unknown option --bright
             fathom record --max-dept 3 -- ./prog
