@@ -18,8 +18,8 @@ struct Record: ParsableCommand {
         examples: [
             ("fathom record -- ./prog 10", "Runs ./prog 10 and records it into prog.fathom."),
             (
-                "fathom record -F 'handle_*' -N '*lock*' -- ./server",
-                "Records only what these functions call, without locking."
+                "fathom record -F 'work*' -o part.fathom -- ./prog 10",
+                "Records only these functions and what they call."
             ),
             (
                 "fathom record --baseline -o once.fathom -- ./prog",
