@@ -43,7 +43,6 @@ final class LogIndexWriter {
     private var descriptor: Int32 = -1
     /// What is not written yet.
     private var headers: [fathom_chunk] = []
-    private var size = MemoryLayout<fathom_index_header>.size
     private var hasFailed = false
 
     /// The size in bytes from which on a log has an index.
@@ -61,7 +60,7 @@ final class LogIndexWriter {
         if hasFailed { return }
         headers += new
         guard logSize >= Self.leastLog else { return }
-        hasFailed = (descriptor < 0 && !begin()) || !write()
+        hasFailed = (descriptor < 0 && !begin()) || headers.withUnsafeBytes { writeAll($0, to: descriptor) } != 0
         headers.removeAll(keepingCapacity: !hasFailed)
     }
 
@@ -70,13 +69,6 @@ final class LogIndexWriter {
         guard descriptor >= 0 else { return false }
         let header = fathom_index_header(
             magic: FATHOM_INDEX_MAGIC, log_sum: logSum, chunk_header_size: UInt32(Chunk.headerSize), reserved: 0)
-        return withUnsafeBytes(of: header) { pwrite(descriptor, $0.baseAddress, $0.count, 0) == $0.count }
-    }
-
-    private func write() -> Bool {
-        headers.withUnsafeBytes { bytes in
-            defer { size += bytes.count }
-            return pwrite(descriptor, bytes.baseAddress, bytes.count, off_t(size)) == bytes.count
-        }
+        return withUnsafeBytes(of: header) { writeAll($0, to: descriptor) } == 0
     }
 }
