@@ -39,18 +39,18 @@ struct TaskPieceSink: CallSink {
     mutating func begin(piece: TaskPiece, at moment: UInt64) { pending = piece }
 
     mutating func enter(_ call: UnsafeMutablePointer<OpenCall<Payload>>) {
-        let caller = (call - 1).pointee
+        let caller = call - 1
         end = max(end, call.pointee.start)
         if let piece = pending {
             pending = nil
             // What the library calls for the task that is already running, such as a handler, is a call like any other.
-            let outer = caller.payload.run
+            let outer = caller.pointee.payload.run
             if outer < 0 || runs[Int(outer)].piece.task != piece.task {
-                begin(piece, call, caller)
+                begin(piece, call)
                 return
             }
         }
-        let (run, writer) = (caller.payload.run, caller.payload.writer)
+        let (run, writer) = (caller.pointee.payload.run, caller.pointee.payload.writer)
         call.pointee.payload = Payload(writer: writer, run: run)
         if call.pointee.isInherited, run < 0 {
             rest.inherit(
@@ -59,21 +59,20 @@ struct TaskPieceSink: CallSink {
             return
         }
         // A run's own call is written later, under the address where its function begins.
-        let isKnown = !caller.payload.isRoot && !caller.payload.isBase
+        let isKnown = !caller.pointee.payload.isRoot && !caller.pointee.payload.isBase
         writer._withUnsafeGuaranteedRef {
             $0.enter(
-                call.pointee.function, callSite: call.pointee.callSite, caller: isKnown ? caller.function : 0,
-                callerSite: caller.callSite, at: call.pointee.start)
+                call.pointee.function, callSite: call.pointee.callSite, caller: isKnown ? caller.pointee.function : 0,
+                callerSite: caller.pointee.callSite, at: call.pointee.start)
         }
     }
 
-    private mutating func begin(
-        _ piece: TaskPiece, _ call: UnsafeMutablePointer<OpenCall<Payload>>, _ caller: OpenCall<Payload>
-    ) {
+    private mutating func begin(_ piece: TaskPiece, _ call: UnsafeMutablePointer<OpenCall<Payload>>) {
         let start = call.pointee.start
-        let outer = caller.payload.run
-        if !caller.payload.isBase {
-            caller.payload.writer._withUnsafeGuaranteedRef {
+        let caller = (call - 1).pointee.payload
+        let outer = caller.run
+        if !caller.isBase {
+            caller.writer._withUnsafeGuaranteedRef {
                 $0.enter(FunctionTable.runningTasks, callSite: 0, at: start)
             }
         }

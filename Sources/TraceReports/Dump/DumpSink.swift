@@ -55,14 +55,14 @@ struct DumpSink: CallSink {
     mutating func enter(_ call: UnsafeMutablePointer<OpenCall<Payload>>) {
         let function = space.function(at: call.pointee.function, ticks: call.pointee.enterTicks)
         call.pointee.payload = Payload(depth: (call - 1).pointee.payload.depth &+ 1, function: function)
-        write(call.pointee, call.pointee.isInherited ? "inherited" : "enter", at: call.pointee.start)
+        write(call, call.pointee.isInherited ? "inherited" : "enter", at: call.pointee.start)
     }
 
     mutating func exit(_ call: UnsafeMutablePointer<OpenCall<Payload>>, end: UInt64, state: CallState) {
         switch state {
-        case .complete: write(call.pointee, "exit", at: end)
-        case .unwound: write(call.pointee, "unwound", at: end)
-        case .open: write(call.pointee, "open", at: end)
+        case .complete: write(call, "exit", at: end)
+        case .unwound: write(call, "unwound", at: end)
+        case .open: write(call, "open", at: end)
         }
     }
 
@@ -161,20 +161,20 @@ struct DumpSink: CallSink {
         writer.write(byte: UInt8(ascii: "\n"))
     }
 
-    private mutating func write(_ call: OpenCall<Payload>, _ kind: StaticString, at time: UInt64) {
+    private mutating func write(_ call: UnsafePointer<OpenCall<Payload>>, _ kind: StaticString, at time: UInt64) {
         begin(kind, at: time)
         if isJSON {
             writer.write(",\"depth\":" as StaticString)
-            writer.write(decimal: UInt64(call.payload.depth))
-            writer.write(text(call.payload.function))
+            writer.write(decimal: UInt64(call.pointee.payload.depth))
+            writer.write(text(call.pointee.payload.function))
             writer.write(",\"address\":\"" as StaticString)
-            writer.write(hexadecimal: call.function)
+            writer.write(hexadecimal: call.pointee.function)
             writer.write("\",\"call_site\":\"" as StaticString)
-            writer.write(hexadecimal: call.callSite)
+            writer.write(hexadecimal: call.pointee.callSite)
             writer.write("\"}\n" as StaticString)
         } else {
-            writer.write(spaces: 2 + 2 * min(Int(call.payload.depth), TextLayout.deepestIndented))
-            writer.write(text(call.payload.function))
+            writer.write(spaces: 2 + 2 * min(Int(call.pointee.payload.depth), TextLayout.deepestIndented))
+            writer.write(text(call.pointee.payload.function))
             writer.write(byte: UInt8(ascii: "\n"))
         }
     }
