@@ -39,6 +39,10 @@ public enum Toolchain {
         return output
     }
 
+    /// Whether the Swift compiler checks itself as it works, as Debian's does and swift.org's does not.
+    public static let swiftHasAssertions =
+        (try? run("swiftc", ["--version"]))?.stdout.contains("+assertions") ?? false
+
     /// Whether PATH has an executable of that name.
     public static func isInstalled(_ program: String) -> Bool {
         let path = getenv("PATH").map { String(cString: $0) } ?? ""

@@ -76,7 +76,9 @@ struct ListedFunction {
     static func all(of path: String) throws -> [ListedFunction] {
         try run("nm", ["-S", path]).stdout.split(separator: "\n").compactMap { line in
             let fields = line.split(separator: " ")
-            guard fields.count == 4, "tTwWi".contains(fields[2]), let start = UInt64(fields[0], radix: 16),
+            // nm takes the place that SystemTap's probes count from for a weak function.
+            guard fields.count == 4, "tTwWi".contains(fields[2]), fields[3] != "_.stapsdt.base",
+                let start = UInt64(fields[0], radix: 16),
                 let size = UInt64(fields[1], radix: 16)
             else { return nil }
             return ListedFunction(start: start, size: size, name: String(fields[3]))

@@ -126,7 +126,13 @@ struct SwiftBuildKind: Sendable, CustomTestStringConvertible {
     /// Somebody else's package, all of it: swift-argument-parser, whose examples are recorded.
     @Test(arguments: [SwiftBuildKind.all[0], SwiftBuildKind.all[3]]) func argumentParser(kind: SwiftBuildKind) throws {
         let package = Fathom.testProducts + "/../../checkouts/swift-argument-parser"
-        let products = try kind.build(package: package, product: nil, name: "argument-parser")
+        var built: String?
+        withKnownIssue("a compiler with assertions stops at the IR that it wrote itself of this package") {
+            built = try kind.build(package: package, product: nil, name: "argument-parser")
+        } when: {
+            kind.everyFunction && Toolchain.swiftHasAssertions
+        }
+        guard let products = built else { return }
         let directory = try TemporaryDirectory()
         let rolls =
             kind.configuration == "debug" ? "static ParsableArguments.parseOrExit(_:)" : "RollOptions.init(from:)"

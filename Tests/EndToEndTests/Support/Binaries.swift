@@ -27,6 +27,8 @@ enum Binaries {
         let name = "\(stem)\(variant)-\(build.compiler.rawValue)-O\(build.level)"
         let hooks = [
             "-g", "-O\(build.level)", "-finstrument-functions", "-pthread", "-I\(repository)/Sources/CFathom/include",
+            // clang 17 and older give hooks to inline functions of the C library's headers too.
+            "-D__NO_INLINE__",
         ]
         return try make(
             name, command: build.command(for: source), ["-Wall", "-Wextra", "-Werror"] + hooks + flags,
