@@ -4,7 +4,8 @@
 
 #include "../host/runtime.h"
 #include "../host/text.h"
-#include "await.h"
+#include "requests.h"
+#include "ring.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -116,6 +117,8 @@ int session_open(char **environment) {
         runtime.clock = head.clock;
         runtime.ticks_per_second = head.ticks_per_second;
         runtime.paused = head.paused;
+        runtime.ring_slots = head.ring_slots;
+        runtime.options.has_ring = head.ring_slots != 0;
         runtime.options.max_depth = head.max_depth;
         runtime.options.min_cost_ticks = head.min_cost_ticks;
         runtime.has_functions = head.has_functions;
@@ -127,7 +130,7 @@ int session_open(char **environment) {
     return mapped;
 }
 
-static struct fathom_chunk *slot_address(uint32_t slot) {
+struct fathom_chunk *session_slot(uint32_t slot) {
     uint32_t window = slot / runtime.window_slots;
     // Acquire: another thread may have mapped it a moment ago. The exchange with which it set the word releases that.
     char *start = __atomic_load_n(&runtime.windows[window], __ATOMIC_ACQUIRE);
@@ -146,7 +149,7 @@ static struct fathom_chunk *slot_address(uint32_t slot) {
 }
 
 void session_shadow_slot(uint32_t slot) {
-    char *address = (char *)slot_address(slot);
+    char *address = (char *)session_slot(slot);
     if (!address || !system_shadow(address, runtime.slot_size)) return;
     runtime.windows[slot / runtime.window_slots] = NULL;  // mapped anew when a slot of it is needed
 }
@@ -192,40 +195,45 @@ void session_forget_populated(void) {
     for (uint32_t slot = 0; slot < high && slot < runtime.slot_limit; slot++) populated[slot] = 0;
 }
 
-struct fathom_chunk *session_take_slot(size_t least, int wants_all, uint32_t *taken, size_t *size) {
-    struct fathom_buffers *buffers = runtime.buffers;
-    if (fathom_load32(&buffers->control) != FATHOM_CONTROL_RECORD) return NULL;
-    uint32_t owned = runtime.process << 2 | FATHOM_SLOT_OWNED, known = fathom_load32(&buffers->slot_high);
-    // The lowest free slot is taken. So few slots are in use, which stay in the cache, and there is no list that could
-    // break when a process dies.
+// Takes the lowest free slot, or returns runtime.slot_limit. So few slots are in use, which stay in the cache, and
+// there is no list that could break when a process dies.
+static uint32_t take_lowest(uint32_t owned) {
+    uint32_t known = fathom_load32(&runtime.buffers->slot_high);
     for (uint32_t slot = 0; slot < runtime.slot_limit; slot++) {
-        if (slot >= known && !has_word(slot)) return NULL;
+        if (slot >= known && !has_word(slot)) break;
         // Relaxed, because the swap looks again. The swap acquires: whoever freed the slot has read, or written, all it
         // wanted.
         if (__atomic_load_n(&runtime.words[slot], __ATOMIC_RELAXED) != FATHOM_SLOT_FREE) continue;
-        if (!fathom_swap32(&runtime.words[slot], FATHOM_SLOT_FREE, owned)) continue;
-        struct fathom_chunk *chunk = slot_address(slot);
-        if (!chunk || !(*size = populate(slot, chunk, least, wants_all))) {
-            fathom_store32(&runtime.words[slot], FATHOM_SLOT_FREE);
-            return NULL;
-        }
-        uint32_t high = fathom_load32(&buffers->slot_high);
-        while (high <= slot && !fathom_swap32(&buffers->slot_high, high, slot + 1))
-            high = fathom_load32(&buffers->slot_high);
-        *taken = slot;
-        return chunk;
+        if (fathom_swap32(&runtime.words[slot], FATHOM_SLOT_FREE, owned)) return slot;
     }
-    return NULL;
+    return runtime.slot_limit;
+}
+
+struct fathom_chunk *session_take_slot(size_t least, int wants_all, uint32_t *taken, size_t *size) {
+    struct fathom_buffers *buffers = runtime.buffers;
+    if (fathom_load32(&buffers->control) != FATHOM_CONTROL_RECORD) return NULL;
+    uint32_t owned = runtime.process << 2 | FATHOM_SLOT_OWNED, slot = runtime.slot_limit;
+    if (runtime.ring_slots && fathom_load32(&buffers->slot_high) >= runtime.ring_slots) slot = ring_take(owned);
+    // More threads than the ring has slots each need one all the same.
+    if (slot == runtime.slot_limit) slot = take_lowest(owned);
+    if (slot == runtime.slot_limit) return NULL;
+    struct fathom_chunk *chunk = session_slot(slot);
+    if (!chunk || !(*size = populate(slot, chunk, least, wants_all))) {
+        fathom_store32(&runtime.words[slot], FATHOM_SLOT_FREE);
+        return NULL;
+    }
+    uint32_t high = fathom_load32(&buffers->slot_high);
+    while (high <= slot && !fathom_swap32(&buffers->slot_high, high, slot + 1))
+        high = fathom_load32(&buffers->slot_high);
+    *taken = slot;
+    return chunk;
 }
 
 void session_give_slot(uint32_t slot) {
-    struct fathom_buffers *buffers = runtime.buffers;
     // Release: a recorder that finds the slot full finds the whole chunk. The load of recorder_waits may come before
     // the store. Then the recorder sleeps on, and looks when its time is up.
     fathom_store32(&runtime.words[slot], runtime.process << 2 | FATHOM_SLOT_FULL);
-    if (!fathom_load32(&buffers->recorder_waits)) return;
-    await_expect_recorder();
-    if (fathom_swap32(&buffers->recorder_waits, 1, 0)) system_wake(&buffers->recorder_waits);
+    if (!runtime.ring_slots) requests_wake();
 }
 
 FATHOM_WITHOUT_HOOKS_END
