@@ -10,7 +10,9 @@ import Testing
 
     private func chunk(_ thread: UInt32, _ sequence: UInt64, _ time: Range<UInt64>, path: [Call] = []) -> [UInt8] {
         var options = TraceWriter.ChunkOptions()
-        (options.thread, options.sequence, options.begin, options.end) = (thread, sequence, time.lowerBound, time.upperBound)
+        (options.thread, options.sequence, options.begin, options.end) = (
+            thread, sequence, time.lowerBound, time.upperBound
+        )
         options.lostCalls = 3
         options.isSealed = false
         return TraceWriter.chunk(options, path: path, records: [])

@@ -316,7 +316,8 @@ struct fathom_buffers {
     uint64_t long_ticks;     // the recorder wants to hear of calls that took at least this; UINT64_MAX: of none
     uint32_t ring_next;      // where a thread that needs a slot begins to look, modulo the slots that were ever used
     uint32_t request_count;  // requests ever made
-    struct fathom_ring_request requests[FATHOM_RING_REQUEST_LIMIT];  // number n in place n modulo FATHOM_RING_REQUEST_LIMIT
+    struct fathom_ring_request
+        requests[FATHOM_RING_REQUEST_LIMIT];  // number n in place n modulo FATHOM_RING_REQUEST_LIMIT
 };
 
 #define FATHOM_DUE_SHIFT 1

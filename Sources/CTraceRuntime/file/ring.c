@@ -5,7 +5,7 @@
 #include "ring.h"
 
 #include "../host/runtime.h"
-#include "session.h"
+#include "windows.h"
 
 FATHOM_WITHOUT_HOOKS
 
@@ -24,7 +24,7 @@ uint32_t ring_take(uint32_t owned) {
         uint32_t slot = (start + step) % high, now = fathom_load32(&runtime.words[slot]);
         uint64_t end = 0;
         if (fathom_slot_state(now) == FATHOM_SLOT_FULL) {
-            const struct fathom_chunk *chunk = session_slot(slot);
+            const struct fathom_chunk *chunk = windows_slot(slot);
             if (!chunk || chunk->kind != FATHOM_CHUNK_RECORDS) continue;
             end = chunk->end_ticks;
         } else if (now != FATHOM_SLOT_FREE) {

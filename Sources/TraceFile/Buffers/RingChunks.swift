@@ -32,7 +32,9 @@ enum RingChunks {
         return isKept
     }
 
-    private static func thread(of header: fathom_chunk) -> UInt64 { UInt64(header.process) << 32 | UInt64(header.thread) }
+    private static func thread(of header: fathom_chunk) -> UInt64 {
+        UInt64(header.process) << 32 | UInt64(header.thread)
+    }
 
     /// Lets a thread begin with this chunk.
     private static func cut(_ header: inout fathom_chunk, _ bytes: UnsafeMutableRawBufferPointer) {

@@ -1,4 +1,4 @@
-package import CTraceFormat
+internal import CTraceFormat
 
 /// A process's wish that what the ring holds be saved.
 package struct RingRequest: Equatable {
@@ -24,7 +24,8 @@ extension SharedBuffers {
         var requests: [RingRequest] = []
         let places = UnsafeMutableRawPointer(header) + MemoryLayout<fathom_buffers>.offset(of: \.requests)!
         for number in (0..<new).map({ count &- new &+ $0 }) {
-            let place = (places.assumingMemoryBound(to: fathom_ring_request.self)) + Int(number % FATHOM_RING_REQUEST_LIMIT)
+            let place =
+                (places.assumingMemoryBound(to: fathom_ring_request.self)) + Int(number % FATHOM_RING_REQUEST_LIMIT)
             guard fathom_load32(&place.pointee.number) == number &+ 1 else {
                 missed += 1
                 continue

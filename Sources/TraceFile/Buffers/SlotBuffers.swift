@@ -55,7 +55,8 @@ final class SlotBuffers {
             !kept[index]
                 ? nil
                 : Chunk(
-                    at: copy.0.baseAddress!, available: copy.0.count, used: copy.1.payload.count, file: SlotBuffers.name,
+                    at: copy.0.baseAddress!, available: copy.0.count, used: copy.1.payload.count,
+                    file: SlotBuffers.name,
                     offset: copy.1.offset)
         }
     }

@@ -1,6 +1,7 @@
 internal import Glibc
 internal import Synchronization
 internal import TraceFile
+internal import TraceText
 
 /// Saves what the ring holds as sessions of their own, when somebody asks for it.
 final class FlightRecorder: @unchecked Sendable {
@@ -58,7 +59,7 @@ final class FlightRecorder: @unchecked Sendable {
     /// Saves what led to the program's end, if that was no ordinary one.
     func finish(_ status: TargetStatus, losses: RecordingLosses) {
         guard case .signaled(let signal) = status else { return }
-        save(because: "signal \(signal) ended the program", losses)
+        save(because: "\(signalName(signal)) ended the program", losses)
     }
 
     func summarize(into summary: inout RecordingSummary) {

@@ -115,7 +115,9 @@ struct Record: ParsableCommand {
             throw ValidationError(error.description)
         }
         try flight.check(mode)
-        if mode == .flight, maxSize != nil { throw ValidationError("--max-size is for --mode trace; flight has --keep") }
+        if mode == .flight, maxSize != nil {
+            throw ValidationError("--max-size is for --mode trace; flight has --keep")
+        }
         if mode == .flight, baseline { throw ValidationError("--baseline is for --mode trace") }
         let size = bufferSize.bytes
         guard RecordOptions.bufferSizes.contains(Int(clamping: size)), size & (size - 1) == 0 else {

@@ -35,7 +35,8 @@ struct FlightCondition: ExpressibleByArgument {
         guard text.first == "p" else { return .time(try TimeSpan(argument: text).nanoseconds) }
         let parts = text.dropFirst().split(separator: "*", maxSplits: 1, omittingEmptySubsequences: false)
         let times = parts.count == 2 ? Double(parts[1].trimmed) : 1
-        guard let percent = Int(parts[0].trimmed), [50, 90, 99].contains(percent), let times, times > 0, times < 1e6 else {
+        guard let percent = Int(parts[0].trimmed), [50, 90, 99].contains(percent), let times, times > 0, times < 1e6
+        else {
             throw InvalidText(description: "'\(text)' is no limit: p50, p90 and p99 are, and p99*3 is three times that")
         }
         return .percentile(percent, times: times)

@@ -47,7 +47,7 @@ final class ConditionJudge: FlightJudge, @unchecked Sendable {
         guard isLong, let name = name(of: call, in: ring) else { return nil }
         for (condition, limit) in zip(conditions, limits) {
             guard let limit, call.duration >= limit, condition.function.matches(name) else { continue }
-            return "\(name) took \(TimeText.short(call.duration)), \(condition.text)"
+            return "\(name) took \(String(time: call.duration)) (--when \(condition.text))"
         }
         return nil
     }
@@ -60,7 +60,7 @@ final class ConditionJudge: FlightJudge, @unchecked Sendable {
         else { return nil }
         let query = SessionQuery(session, QueryOptions())
         let space = query.resolver.space(of: process)
-        let name = space.name(space.function(at: call.function, ticks: call.endTicks))
+        let name = space.functions[space.function(at: call.function, ticks: call.endTicks)].name
         names[address] = name
         return name
     }

@@ -12,7 +12,8 @@ import Testing
 
     private func record(_ build: Build, _ arguments: [String], _ options: [String] = []) throws -> ProcessOutput {
         let binary = try Binaries.instrumented("requests.c", build)
-        return try Fathom.record([binary] + arguments, into: ring, options: ["--mode", "flight", "--keep", "4M"] + options)
+        return try Fathom.record(
+            [binary] + arguments, into: ring, options: ["--mode", "flight", "--keep", "4M"] + options)
     }
 
     private func names() throws -> [String] {
