@@ -43,9 +43,9 @@ import Testing
 
     /// What ended too long ago is left out, however much room there was.
     @Test func onlyTheLastTimeIsKept() throws {
-        let slots = [chunk(1, 0, 0..<100), chunk(1, 1, 100..<200), chunk(1, 2, 200..<300), chunk(2, 0, 0..<150)]
+        let slots = [chunk(1, 0, 50..<100), chunk(1, 1, 100..<200), chunk(1, 2, 200..<300), chunk(2, 0, 50..<150)]
         let threads = try threads(slots, keeping: 150)
-        #expect(threads.map { $0.chunks.map(\.beginTicks) } == [[100, 200], [0]])
+        #expect(threads.map { $0.chunks.map(\.beginTicks) } == [[100, 200], [50]])
         #expect(try self.threads(slots, keeping: 99).map { $0.chunks.map(\.beginTicks) } == [[200]])
     }
 
@@ -53,7 +53,7 @@ import Testing
     @Test func holesAreDamage() throws {
         let directory = try TemporaryDirectory("ring")
         let path = directory.file("session.fathom")
-        let slots = [chunk(1, 4, 0..<100), chunk(1, 6, 200..<300)]
+        let slots = [chunk(1, 4, 50..<100), chunk(1, 6, 200..<300)]
         try TraceWriter().write(to: path, buffers: TraceWriter.buffers(slots: slots, ringTicks: .max))
         let session = try Session(path: path)
         #expect(session.damage.entries.map(\.kind) == [.missingChunks(process: 0, thread: 1, first: 1, count: 1)])

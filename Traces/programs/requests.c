@@ -1,12 +1,12 @@
-// A server of sorts: `requests COUNT SLOW [how]` handles so many requests, each with a few calls, and the one with number
-// SLOW takes 300 ms. `how` says what happens after that one: `save` (the program asks for a save), `abort`, `hang` (it
-// takes for ever). TRUTH receives the numbers of calls of `handle` before and during the slow one.
+// A server of sorts: `requests COUNT SLOW [how]` handles so many requests, each with a few calls, and the one with
+// number SLOW takes 300 ms. `how` says what happens after that one: `save` (the program asks for a save), `abort`,
+// `hang` (it takes for ever). TRUTH receives the process id.
 
 #include <string.h>
 #include <time.h>
 
-#include <fathom.h>
 #include "program.h"
+#include <fathom.h>
 
 APART static int parse(int n) { return n * 7 + 1; }
 

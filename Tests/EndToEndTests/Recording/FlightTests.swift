@@ -41,8 +41,8 @@ import Testing
         #expect(try names() == ["server-1.fathom"])
         let (calls, longest) = try handled(save(1))
         #expect((300..<400).contains(longest))
-        // The ring holds some ten thousand requests, and the slow one is the last of them that had ended.
-        #expect((1000..<60_002).contains(calls), "\(calls)")
+        // The ring holds some ten thousand requests; a few of them came before the recorder heard of the slow one.
+        #expect((1000..<100_000).contains(calls), "\(calls)")
         let tree = try Fathom.run(["tree", "--filter", "handle", "--min-cost", "200ms", save(1)])
         #expect(tree.stdout.contains("wait_for_disk") && !tree.stdout.contains("(inherited)"), "\(tree.stdout)")
         let info = try Fathom.run(["info", save(1)])
@@ -65,7 +65,7 @@ import Testing
 
     @Test func crashIsSaved() throws {
         let recorded = try record(.gccO2, ["100000", "70000", "abort"])
-        #expect(recorded.status == 128 + SIGABRT || recorded.status == SIGABRT, "\(recorded.status)")
+        #expect(recorded.signal == SIGABRT)
         #expect(recorded.stderr.contains("SIGABRT ended the program"), "\(recorded.stderr)")
         #expect(try (1000...70_001).contains(handled(save(1)).calls))
         #expect(try names() == ["server-1.fathom"])
@@ -80,7 +80,7 @@ import Testing
 
     @Test func savesAreLimited() throws {
         let options = ["--when", "handle>1ns", "--limit-saves", "2/hour"]
-        let recorded = try record(.gccO2, ["100000"], options)
+        let recorded = try record(.gccO2, ["5000000"], options)
         #expect(recorded.stderr.contains("beyond the limit were not made"), "\(recorded.stderr)")
         #expect(try names() == ["server-1.fathom", "server-2.fathom"])
     }
@@ -112,5 +112,39 @@ import Testing
         let left = try Fathom.run(["tree", "--max-depth", "1", "--filter", "main", ring])
         #expect(left.stdout.contains("main (inherited)") || left.stdout.contains("(open"), "\(left.stdout)")
         #expect(!left.stderr.contains("lost"), "\(left.stderr)")
+    }
+
+    /// Threads, coroutines, exceptions, forks and signal handlers: what is saved is read without damage, and what was kept
+    /// is what a reader finds.
+    @Test(arguments: [
+        ("torture.cpp", "20000"), ("coroutines.c", "2000"), ("threads.c", "20000"), ("fork_threads.c", "200"),
+    ])
+    func programsAreSavedWithoutDamage(_ source: String, _ argument: String) throws {
+        let binary = try Binaries.instrumented(source, .gccO2)
+        let options = ["--mode", "flight", "--keep", "1M", "--when", "*>1ns", "--limit-saves", "4/hour"]
+        let plain = try run(binary, [argument])
+        let recorded = try Fathom.record([binary, argument], into: ring, options: options)
+        #expect(recorded.status == plain.status && recorded.stdout == plain.stdout)
+        for name in try names() {
+            let checked = try Fathom.run(["info", "--check", directory.file(name)])
+            #expect(checked.status == 0, "\(name): \(checked.stdout)\(checked.stderr)")
+        }
+        #expect(try !names().isEmpty)
+    }
+
+    @Test(arguments: [
+        (["--keep", "4M"], "--keep is for --mode flight"),
+        (["--mode", "flight", "--keep", "10K"], "--keep takes sizes from 1M to 64G"),
+        (["--mode", "flight", "--keep", "2M", "--keep", "4M"], "--keep takes one size and one time"),
+        (["--mode", "flight", "--when", "handle"], "a condition is a function and a limit"),
+        (["--mode", "flight", "--when", "handle>p75"], "'p75' is no limit"),
+        (["--mode", "flight", "--when", "handle>5"], "5 of what?"),
+        (["--mode", "flight", "--save-on", "KILL"], "--save-on is one of"),
+        (["--mode", "flight", "--limit-saves", "often"], "--limit-saves is a number of saves an hour"),
+        (["--mode", "flight", "--max-size", "1M"], "--max-size is for --mode trace"),
+        (["--mode", "fly"], "--mode"),
+    ]) func wrongUse(_ options: [String], _ message: String) throws {
+        let output = try Fathom.run(["record"] + options + ["--", "/bin/true"])
+        #expect(output.status == 64 && output.stderr.contains(message), "\(output.stderr)")
     }
 }
