@@ -8,9 +8,7 @@ import Testing
 
 extension Recording {
     func drain(maxSize: UInt64? = nil) -> Drain {
-        var options = RecordOptions()
-        options.maxSize = maxSize
-        return Drain(buffers: buffers, log: log, clock: clock, options: options)
+        Drain(buffers: buffers, log: log, clock: clock, maxSize: maxSize)
     }
 }
 

@@ -8,8 +8,6 @@ final class Drain: @unchecked Sendable {
     private let log: TraceLogWriter
     private let clock: SessionClock
     private let maxSize: UInt64?
-    /// Whether records stay in the buffers, which are a ring, and only metadata goes to the log.
-    private let leavesRecords: Bool
     private var isStopping: UInt32 = 0
     private var threads: Set<UInt64> = []
     private var calls: UInt64 = 0
@@ -70,29 +68,24 @@ final class Drain: @unchecked Sendable {
         var wasKept: Bool
     }
 
-    /// - Parameter options: by which the program is recorded.
-    init(buffers: SharedBuffers, log: TraceLogWriter, clock: SessionClock, options: RecordOptions) {
+    init(buffers: SharedBuffers, log: TraceLogWriter, clock: SessionClock, maxSize: UInt64?) {
         self.buffers = buffers
         self.log = log
         self.clock = clock
-        maxSize = options.maxSize
-        leavesRecords = options.mode == .flight
+        self.maxSize = maxSize
     }
 
     /// Drains until ``stop()``, or until there is nothing to drain and nobody left who could write. This needs a thread
     /// of its own.
     ///
-    /// - Parameters:
-    ///   - isNeeded: is asked whenever the drain has slept undisturbed, at most once a second.
-    ///   - onLook: is called whenever the drain has looked at the buffers, at least once a second.
-    func run(while isNeeded: () -> Bool = { true }, onLook: () -> Void = {}) {
+    /// - Parameter isNeeded: is asked whenever the drain has slept undisturbed, at most once a second.
+    func run(while isNeeded: () -> Bool = { true }) {
         fathom_yield_to_others(Self.slice)
         starvation = Starvation()
         defer { starvation?.close() }
         var idle = 0, nap = Self.naps.lowerBound
         while fathom_load32(&isStopping) == 0 {
             idle = drainFinished() == 0 ? idle + 1 : 0
-            onLook()
             if idle < Self.patience {
                 if idle == 0 { nap = Self.naps.lowerBound }
                 announce()
@@ -131,14 +124,15 @@ final class Drain: @unchecked Sendable {
     }
 
     /// Drains again after ``stop()``.
-    func resume(while isNeeded: () -> Bool, onLook: () -> Void) {
+    func resume(while isNeeded: () -> Bool) {
         fathom_store32(&isStopping, 0)
-        run(while: isNeeded, onLook: onLook)
+        run(while: isNeeded)
     }
 
     func stop() {
         fathom_store32(&isStopping, 1)
-        buffers.wakeRecorder()
+        fathom_store32(&buffers.header.pointee.recorder_waits, 0)
+        fathom_wake32(&buffers.header.pointee.recorder_waits)
     }
 
     /// Drains what ended processes left unfinished, or `everything` when nobody is left. Call after ``run(while:)`` has
@@ -148,13 +142,7 @@ final class Drain: @unchecked Sendable {
     func finish(everything: Bool) -> [Int32] {
         _ = drainFinished(retries: true)
         if everything {
-            for state in [FATHOM_SLOT_OWNED, SharedBuffers.noState] {
-                buffers.slots(in: state).filter { !(leavesRecords && isRecords($0)) }.forEach(take)
-            }
-            if leavesRecords {
-                write()
-                return []
-            }
+            for state in [FATHOM_SLOT_OWNED, SharedBuffers.noState] { buffers.slots(in: state).forEach(take) }
             // A chunk that was drained has no magic any more. So these are slots whose word was written over.
             for slot in buffers.slots(in: FATHOM_SLOT_FREE) where slot.header.magic == FATHOM_CHUNK_MAGIC {
                 take(slot)
@@ -169,7 +157,7 @@ final class Drain: @unchecked Sendable {
             let pid = slot.header.pid
             let isAlive = alive[pid] ?? processIsAlive(Int32(bitPattern: pid))
             alive[pid] = isAlive
-            if !isAlive && !(leavesRecords && isRecords(slot)) { take(slot) }
+            if !isAlive { take(slot) }
         }
         write()
         return alive.filter { $0.value }.map { Int32(bitPattern: $0.key) }.sorted()
@@ -258,7 +246,6 @@ final class Drain: @unchecked Sendable {
         buffers.repair()
         let before = Set(kept.keys)
         var finished = buffers.slots(in: FATHOM_SLOT_FULL, except: retries ? [] : before)
-        if leavesRecords { finished.removeAll(where: isRecords) }
         if finished.isEmpty { return 0 }
         choosePace(waiting: finished.reduce(0) { $0 + TraceLogWriter.size(of: $1.header) })
         let mostPending = log.passesCache ? Self.writeSize : Self.copySize
@@ -282,8 +269,6 @@ final class Drain: @unchecked Sendable {
         let pause = self.pause * Self.writeSize / max(waiting, 1)
         self.pause = min(max(pause, Self.pauses.lowerBound), Self.pauses.upperBound)
     }
-
-    private func isRecords(_ slot: SharedBuffers.Slot) -> Bool { UInt32(slot.header.kind) == FATHOM_CHUNK_RECORDS }
 
     /// Writes what is pending to the log, and frees the slots. A chunk that the log has no room for stays in its slot, which
     /// has its room on the disk already.
@@ -347,7 +332,7 @@ final class Drain: @unchecked Sendable {
                 header.pid, max(processes[header.process]?.metadataChunks ?? 0, header.sequence &+ 1)
             )
         } else {
-            if header.end_ticks == 0 { header.calls = header.countEnters(payload.start) }
+            if header.end_ticks == 0 { header.calls = countCalls(header, payload.start) }
             threads.insert(UInt64(header.process) << 32 | UInt64(header.thread))
         }
         let told = header.calls + UInt64(header.path_calls)
@@ -401,5 +386,18 @@ final class Drain: @unchecked Sendable {
             buffers.stopRecording()
         }
         return isCapped
+    }
+
+    /// Enter records of a chunk that its thread never finished.
+    private func countCalls(_ header: fathom_chunk, _ payload: UnsafeRawPointer) -> UInt64 {
+        let end = Int(header.used)
+        var offset = Int(header.path_count) * MemoryLayout<fathom_path_entry>.size
+        var count: UInt64 = 0
+        while offset + 2 <= end {
+            let unit = payload.loadUnaligned(fromByteOffset: offset, as: UInt16.self)
+            offset += Int(fathom_record_size(unit))
+            if unit & 1 == 1 && offset <= end { count += 1 }
+        }
+        return count
     }
 }
