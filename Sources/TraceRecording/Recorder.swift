@@ -28,7 +28,7 @@ public struct Recorder {
     public func run(leaveBackground: () -> Never) throws(RecordingError) -> RecordingSummary {
         guard access(runtime, R_OK) == 0 else { throw .runtimeMissing(path: runtime) }
         let baseline = request.measuresBaseline ? try BaselineRun(request) : nil
-        let signals = Target.prepareSignals()
+        let signals = Target.prepareSignals(and: request.flight.signal)
         var clock = SessionClock()
         let startRealtime = SessionClock.nanoseconds(CLOCK_REALTIME)
         let directory: SessionDirectory
@@ -63,9 +63,15 @@ public struct Recorder {
             directory.discard()
             throw error
         }
-        let drain = Drain(buffers: buffers, log: log, clock: clock, maxSize: request.record.maxSize)
-        let thread = DrainThread(drain)
-        let status = target.wait()
+        let drain = Drain(buffers: buffers, log: log, clock: clock, options: request.record)
+        let flight =
+            request.record.mode == .flight
+            ? FlightRecorder(
+                buffers, in: directory, named: request.session, description: description, clock: clock,
+                plan: request.flight) : nil
+        let onLook: @Sendable () -> Void = { flight?.look { drain.losses } }
+        let thread = DrainThread { drain.run(onLook: onLook) }
+        let status = target.wait(keeping: request.flight.signal) { flight?.noteSignal() }
         let end = clock.now
         let traced = Baseline.Usage.ofChildren - before
         drain.stop()
@@ -87,9 +93,14 @@ public struct Recorder {
             preload.remove()
             answers?.stop()
             answers?.remove()
+            // What the ring held is saved, or nobody wanted it.
+            if flight != nil && !drain.keepsChunks { directory.discard() }
         }
+        onLook()
+        flight?.finish(summary.status, losses: drain.losses)
+        flight?.summarize(into: &summary)
         if areInUse == true {
-            let background = BackgroundRecorder(drain, buffers, answers, leave: leaveBackground) {
+            let background = BackgroundRecorder(drain, buffers, answers, leave: leaveBackground, onLook: onLook) {
                 _ = drain.finish(everything: true)
                 drain.noteMissed(hasHooks: request.hasHooks)
                 finish()
@@ -192,13 +203,19 @@ private final class CStrings {
 private struct DrainThread {
     private var thread = pthread_t()
 
-    init(_ drain: Drain) {
-        let argument = Unmanaged.passRetained(drain).toOpaque()
+    init(_ run: @escaping @Sendable () -> Void) {
+        let argument = Unmanaged.passRetained(Body(run)).toOpaque()
         pthread_create(
             &thread, nil,
             {
-                Unmanaged<Drain>.fromOpaque($0!).takeRetainedValue().run(); return nil
+                Unmanaged<Body>.fromOpaque($0!).takeRetainedValue().run(); return nil
             }, argument)
+    }
+
+    private final class Body {
+        let run: @Sendable () -> Void
+
+        init(_ run: @escaping @Sendable () -> Void) { self.run = run }
     }
 
     func join() { pthread_join(thread, nil) }

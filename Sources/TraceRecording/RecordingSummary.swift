@@ -31,6 +31,12 @@ public struct RecordingSummary: Sendable {
     /// What the program took without the runtime, if that was asked for, or why that is not known.
     public var baseline: Baseline?
     public var baselineProblem: String?
+    /// Whether what was recorded went into a ring; what was saved of it, saves that were refused because there had been too many, and why the last one that failed
+    /// did.
+    public var isFlight = false
+    public var saves: [FlightSave] = []
+    public var refusedSaves: UInt64 = 0
+    public var saveProblem: String?
     /// Calls that the options left out.
     public var leftOutCalls: UInt64 = 0
 }

@@ -8,7 +8,9 @@ import Testing
 
 extension Recording {
     func drain(maxSize: UInt64? = nil) -> Drain {
-        Drain(buffers: buffers, log: log, clock: clock, maxSize: maxSize)
+        var options = RecordOptions()
+        options.maxSize = maxSize
+        return Drain(buffers: buffers, log: log, clock: clock, options: options)
     }
 }
 

@@ -21,7 +21,7 @@
 
 #define FATHOM_VERSION "0.1.0"     // of the project; the format has its own
 #define FATHOM_FORMAT_VERSION 2u   // of the log; readers also take 1, which has no sums in its file header
-#define FATHOM_BUFFERS_VERSION 1u  // of the buffers: what recorder and traced programs agree on
+#define FATHOM_BUFFERS_VERSION 2u  // of the buffers: what recorder and traced programs agree on
 #define FATHOM_TRACE_MAGIC 0x3143525448544146ull    // "FATHTRC1"
 #define FATHOM_BUFFERS_MAGIC 0x3146554248544146ull  // "FATHBUF1"
 #define FATHOM_INDEX_MAGIC 0x3158444948544146ull    // "FATHIDX1"
@@ -75,6 +75,7 @@ struct fathom_trace_header {
 #define FATHOM_FLAG_PATH 16u
 #define FATHOM_FLAG_TASKS 32u   // there are TASK records in it
 #define FATHOM_FLAG_HASHED 64u  // the sums are those of CTraceSum.h
+#define FATHOM_FLAG_CUT 128u    // what the thread did before is not kept, on any lane
 
 // Header of a chunk. Payload follows: path_count entries of struct fathom_path_entry, then records up to `used` bytes.
 // In the log, the next chunk starts at sizeof header + used, rounded up to 8.
@@ -259,6 +260,24 @@ struct fathom_unnamed_item {
 #define FATHOM_CONTROL_RECORD 1u  // new chunks may be taken
 #define FATHOM_CONTROL_CAPPED 2u  // the size cap is reached: no more records, calls are counted as lost
 
+// A call that took long and has ended. Times are in ticks.
+struct fathom_long_call {
+    uint64_t function;  // 0: none
+    uint64_t end;
+    uint64_t duration;
+};
+
+// A process asks for the ring to be saved: by fathom_save, or because a call took long.
+struct fathom_ring_request {
+    uint32_t number;  // of the request, plus 1; stored last; 0: it is being written
+    uint32_t process;
+    uint32_t thread;
+    uint32_t reserved;
+    struct fathom_long_call call;
+};
+
+#define FATHOM_RING_REQUEST_LIMIT 32u
+
 // The first bytes of `buffers`. slot_words follows at `words_offset`, slot 0 at `slots_offset`. Fields below the line
 // change while processes run and are read and written atomically.
 struct fathom_buffers {
@@ -279,6 +298,7 @@ struct fathom_buffers {
     uint8_t paused;         // 1: programs start without recording, until fathom_start
     uint8_t has_functions;  // 1: the file `functions` says what is recorded, see CTraceFunctions.h
     uint8_t reserved;
+    uint32_t ring_slots;  // 0: chunks go to the log; else full slots make room for new chunks once this many are used
     // ----
     uint32_t recorder_due;    // ms of CLOCK_MONOTONIC by which the recorder means to have looked again, shifted left by
                               // FATHOM_DUE_SHIFT and cut off to 32 bits; bit 0 is FATHOM_DUE_STARVING; 0: it does not
@@ -291,6 +311,13 @@ struct fathom_buffers {
     uint32_t missed_count;    // programs that were started and cannot be recorded; see struct fathom_missed
     uint64_t unplaced_calls;  // calls lost by processes that never got a slot
     uint64_t left_out_calls;  // calls that the record options left out
+    // What follows is for a ring, which is saved on request.
+    uint64_t ring_ticks;     // chunks that ended so long before the newest one are not kept; UINT64_MAX: all are
+    uint64_t long_ticks;     // the recorder wants to hear of calls that took at least this; UINT64_MAX: of none
+    uint32_t ring_next;      // where a thread that needs a slot begins to look, modulo the slots that were ever used
+    uint32_t request_count;  // requests ever made
+    struct fathom_ring_request
+        requests[FATHOM_RING_REQUEST_LIMIT];  // number n in place n modulo FATHOM_RING_REQUEST_LIMIT
 };
 
 #define FATHOM_DUE_SHIFT 1
@@ -346,9 +373,12 @@ FATHOM_SIZE(fathom_missed, 512);
 FATHOM_OFFSET(fathom_buffers, slot_limit, 32);
 FATHOM_OFFSET(fathom_buffers, min_cost_ticks, 40);
 FATHOM_OFFSET(fathom_buffers, clock, 72);
-FATHOM_OFFSET(fathom_buffers, recorder_due, 76);
-FATHOM_OFFSET(fathom_buffers, control, 80);
-FATHOM_SIZE(fathom_buffers, 120);
+FATHOM_OFFSET(fathom_buffers, ring_slots, 76);
+FATHOM_OFFSET(fathom_buffers, control, 84);
+FATHOM_OFFSET(fathom_buffers, long_ticks, 136);
+FATHOM_OFFSET(fathom_buffers, requests, 152);
+FATHOM_SIZE(fathom_ring_request, 40);
+FATHOM_SIZE(fathom_buffers, 1432);
 
 // ---- Helpers -----------------------------------------------------------------------------------------------------
 

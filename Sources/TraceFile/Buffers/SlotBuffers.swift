@@ -12,7 +12,7 @@ final class SlotBuffers {
     /// The id of the recorder that was at work, or was killed, when the file was read.
     let recorderPID: UInt32
     private(set) var chunks: [Chunk] = []
-    private var copies: [UnsafeMutableRawPointer] = []
+    private var copies: [UnsafeMutableRawBufferPointer] = []
 
     /// Copies the chunks of all slots that are owned or full.
     ///
@@ -49,6 +49,16 @@ final class SlotBuffers {
             copies.append(copy.bytes)
             chunks.append(copy.chunk)
         }
+        guard raw.ring_slots != 0 else { return }
+        let kept = RingChunks.settle(copies, keeping: raw.ring_ticks)
+        chunks = zip(copies, chunks).enumerated().compactMap { index, copy in
+            !kept[index]
+                ? nil
+                : Chunk(
+                    at: copy.0.baseAddress!, available: copy.0.count, used: copy.1.payload.count,
+                    file: SlotBuffers.name,
+                    offset: copy.1.offset)
+        }
     }
 
     deinit {
@@ -83,11 +93,11 @@ final class SlotBuffers {
     /// meanwhile.
     private static func copy(
         _ file: PlainFile, at offset: Int, slotSize: Int, damage: DamageLog, isAlive: (_ pid: UInt32) -> Bool
-    ) -> (chunk: Chunk, bytes: UnsafeMutableRawPointer)? {
+    ) -> (chunk: Chunk, bytes: UnsafeMutableRawBufferPointer)? {
         var header = fathom_chunk()
         // A chunk that is just being begun has no magic yet.
         guard file.read(&header, at: offset), header.magic == FATHOM_CHUNK_MAGIC else { return nil }
-        func fail() -> (Chunk, UnsafeMutableRawPointer)? {
+        func fail() -> (Chunk, UnsafeMutableRawBufferPointer)? {
             damage.report(
                 Damage(file: name, offset: UInt64(offset), lostBytes: UInt64(slotSize), kind: .chunkHeader))
             return nil
@@ -117,6 +127,6 @@ final class SlotBuffers {
             bytes.deallocate()
             return changed ? nil : fail()
         }
-        return (chunk, bytes.baseAddress!)
+        return (chunk, bytes)
     }
 }

@@ -8,11 +8,12 @@ internal import TraceFile
 struct BackgroundRecorder {
     let pid: Int32
 
-    /// Forks; the child records until nobody is left, runs `finish`, and exits. Nil when there can be no further process.
+    /// Forks; the child records, and looks as ``Drain/run(while:onLook:)`` says, until nobody is left, runs `finish`, and exits. Nil when there can be no further process.
     ///
     /// This process has one thread when this is called, for the child has only that.
     init?(
-        _ drain: Drain, _ buffers: SharedBuffers, _ answers: FunctionAnswers?, leave: () -> Never, finish: () -> Void
+        _ drain: Drain, _ buffers: SharedBuffers, _ answers: FunctionAnswers?, leave: () -> Never, onLook: () -> Void,
+        finish: () -> Void
     ) {
         let child = fathom_fork()
         guard child != 0 else {
@@ -20,10 +21,11 @@ struct BackgroundRecorder {
             buffers.takeOver()
             answers?.start()
             var isInUse: Bool? = true
-            drain.resume {
-                isInUse = buffers.areInUse()
-                return isInUse == true
-            }
+            drain.resume(
+                while: {
+                    isInUse = buffers.areInUse()
+                    return isInUse == true
+                }, onLook: onLook)
             if isInUse == false { finish() }
             leave()
         }

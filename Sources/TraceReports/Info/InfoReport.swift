@@ -107,6 +107,7 @@ public struct InfoReport {
             row("cpu", description.cpu ?? "unknown")
             row("recorded by", "fathom \(description.fathom ?? "?")")
             let options = description.options.filter { $0.value != "null" }
+            if let reason = description.reason { row("saved", "because \(reason)") }
             row("options", options.map { "\($0.name)=\($0.value)" }.joined(separator: " "))
         }
         let start = description?.startRealtimeNanoseconds ?? session.startRealtimeNanoseconds

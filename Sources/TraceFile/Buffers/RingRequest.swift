@@ -1,0 +1,56 @@
+internal import CTraceFormat
+
+/// A process's wish that what the ring holds be saved.
+package struct RingRequest: Equatable {
+    /// The process's index, and the thread's serial number there.
+    package var process: UInt32
+    package var thread: UInt32
+    /// The address of the function whose call took long; 0 when the program itself has asked.
+    package var function: UInt64
+    /// When that call ended, and how long it took. In ticks.
+    package var endTicks: UInt64
+    package var durationTicks: UInt64
+}
+
+extension SharedBuffers {
+    /// The requests from number `known` on, oldest first. `known` becomes the number of the next one.
+    ///
+    /// - Returns: The requests that are whole, and how many others there were: those that newer ones were written over.
+    package func requests(from known: inout UInt32) -> (requests: [RingRequest], missed: UInt32) {
+        let count = fathom_load32(&header.pointee.request_count)
+        // A program that has written over the count makes a few requests look new, and nothing worse.
+        let new = min(count &- known, FATHOM_RING_REQUEST_LIMIT)
+        var missed = count &- known &- new
+        var requests: [RingRequest] = []
+        let places = UnsafeMutableRawPointer(header) + MemoryLayout<fathom_buffers>.offset(of: \.requests)!
+        for number in (0..<new).map({ count &- new &+ $0 }) {
+            let place =
+                (places.assumingMemoryBound(to: fathom_ring_request.self)) + Int(number % FATHOM_RING_REQUEST_LIMIT)
+            guard fathom_load32(&place.pointee.number) == number &+ 1 else {
+                missed += 1
+                continue
+            }
+            let request = place.pointee
+            fathom_load_fence()
+            guard fathom_load32(&place.pointee.number) == number &+ 1 else {
+                missed += 1
+                continue
+            }
+            requests.append(
+                RingRequest(
+                    process: request.process, thread: request.thread, function: request.call.function,
+                    endTicks: request.call.end, durationTicks: request.call.duration))
+        }
+        known = count
+        return (requests, missed)
+    }
+
+    /// Makes the recorder look, if it sleeps. Any thread may call it.
+    package func wakeRecorder() {
+        fathom_store32(&header.pointee.recorder_waits, 0)
+        fathom_wake32(&header.pointee.recorder_waits)
+    }
+
+    /// From how many ticks on processes tell of calls that have ended.
+    package func announce(longTicks: UInt64) { header.pointee.long_ticks = longTicks }
+}

@@ -1,0 +1,60 @@
+internal import CTraceFormat
+
+/// Saves what a ring holds at the moment as a session of its own, while programs go on writing into it.
+package struct SessionSnapshot {
+    /// The chunks and bytes that were written, and the calls that they tell of.
+    package private(set) var chunks = 0
+    package private(set) var bytes: UInt64 = 0
+    package private(set) var calls: UInt64 = 0
+
+    /// Makes the session.
+    ///
+    /// - Parameters:
+    ///   - ring: the directory of the recording.
+    ///   - name: the directory to create.
+    ///   - description: what its `session.json` holds.
+    /// - Throws: ``SessionFileError`` when it cannot be made, and ``TraceFileError`` when the ring cannot be read. Then
+    ///   there is no new session.
+    /// - Complexity: O(bytes of the ring), which are in memory meanwhile.
+    package init(
+        of ring: SessionDirectory, as name: String, description: SessionDescription, clock: SessionClock,
+        losses: RecordingLosses
+    ) throws {
+        let damage = DamageLog()
+        // The buffers are read first: metadata that moves to the log meanwhile is then found twice, and not missed.
+        let buffers = try SlotBuffers(
+            PlainFile(path: ring.file(SlotBuffers.name)), path: ring.path, damage: damage)
+        let file = try MappedFile(path: ring.file(TraceLog.name))
+        let log = try TraceLog(file, path: ring.path, isGrowing: true, damage: damage)
+        let directory = try SessionDirectory(creating: name)
+        do {
+            try directory.create(SessionFile.description.name, holding: description.json)
+            let writer = try TraceLogWriter(
+                in: directory, clock: clock, startRealtime: description.startRealtimeNanoseconds ?? 0)
+            for chunk in log.chunks + buffers.chunks.sorted(by: { $0.beginTicks < $1.beginTicks }) {
+                try write(chunk, writer, directory)
+            }
+            writer.complete(losses)
+            bytes = writer.bytes
+        } catch {
+            directory.discard()
+            throw error
+        }
+    }
+
+    private mutating func write(
+        _ chunk: Chunk, _ writer: TraceLogWriter, _ directory: SessionDirectory
+    ) throws(SessionFileError) {
+        let start = chunk.payload.baseAddress!
+        var header = (start - Chunk.headerSize).loadUnaligned(as: fathom_chunk.self)
+        header.used = UInt32(chunk.payload.count)
+        if chunk.kind == .records {
+            if header.end_ticks == 0 { header.calls = header.countEnters(start) }
+            calls += header.calls + UInt64(header.path_calls)
+        }
+        guard writer.append(header, payload: start) else {
+            throw .cannotCreate(path: directory.file(SessionFile.trace.name), errno: writer.error ?? 0)
+        }
+        chunks += 1
+    }
+}

@@ -1,0 +1,110 @@
+internal import Glibc
+internal import Synchronization
+internal import TraceFile
+internal import TraceText
+
+/// Saves what the ring holds as sessions of their own, when somebody asks for it.
+final class FlightRecorder: @unchecked Sendable {
+    private let buffers: SharedBuffers
+    private let ring: SessionDirectory
+    private let description: SessionDescription
+    private let clock: SessionClock
+    private let plan: FlightPlan
+    /// The name that saves are numbered after.
+    private let name: String
+    private let wasSignaled = Atomic(false)
+    private var knownRequests: UInt32 = 0
+    /// When the judge is asked again, in ns of CLOCK_MONOTONIC.
+    private var nextQuestion: UInt64 = 0
+    /// When there was a save within the last hour, in ns.
+    private var times: [UInt64] = []
+
+    private(set) var saves: [FlightSave] = []
+    /// Saves that were asked for beyond what an hour may have.
+    private(set) var refused: UInt64 = 0
+    /// Why the last save that failed did.
+    private(set) var problem: String?
+
+    private static let second: UInt64 = 1_000_000_000, hour: UInt64 = 3600 * second
+
+    init(
+        _ buffers: SharedBuffers, in ring: SessionDirectory, named name: String, description: SessionDescription,
+        clock: SessionClock, plan: FlightPlan
+    ) {
+        self.buffers = buffers
+        self.ring = ring
+        self.description = description
+        self.clock = clock
+        self.plan = plan
+        self.name = name.hasSuffix(".fathom") ? String(name.dropLast(".fathom".count)) : name
+    }
+
+    /// Somebody sent the signal. Any thread may call it.
+    func noteSignal() {
+        wasSignaled.store(true, ordering: .releasing)
+        buffers.wakeRecorder()
+    }
+
+    /// Saves if there is a reason.
+    func look(losses: () -> RecordingLosses) {
+        ask()
+        let (requests, missed) = buffers.requests(from: &knownRequests)
+        var reasons = requests.compactMap(reason)
+        if missed > 0, reasons.isEmpty, plan.judge == nil { reasons.append("the program asked for it") }
+        if wasSignaled.exchange(false, ordering: .acquiring) { reasons.append("somebody sent the signal") }
+        guard let first = reasons.first else { return }
+        save(because: reasons.count > 1 ? "\(first), and \(reasons.count - 1) more" : first, losses())
+    }
+
+    /// Saves what led to the program's end, if that was no ordinary one.
+    func finish(_ status: TargetStatus, losses: RecordingLosses) {
+        guard case .signaled(let signal) = status else { return }
+        save(because: "\(signalName(signal)) ended the program", losses)
+    }
+
+    func summarize(into summary: inout RecordingSummary) {
+        summary.isFlight = true
+        summary.saves = saves
+        summary.refusedSaves = refused
+        summary.saveProblem = problem
+    }
+
+    private func ask() {
+        guard let judge = plan.judge else { return }
+        let now = SessionClock.nanoseconds(CLOCK_MONOTONIC)
+        guard now >= nextQuestion else { return }
+        nextQuestion = now + Self.second
+        buffers.announce(longTicks: judge.leastDuration(in: ring.path).map { clock.ticks(nanoseconds: $0) } ?? .max)
+    }
+
+    private func reason(for request: RingRequest) -> String? {
+        guard request.function != 0 else { return "the program asked for it" }
+        let call = LongCall(
+            process: request.process, function: request.function,
+            duration: clock.nanoseconds(ticks: request.durationTicks), endTicks: request.endTicks)
+        return plan.judge?.reason(for: call, in: ring.path)
+    }
+
+    private func save(because reason: String, _ losses: RecordingLosses) {
+        let now = SessionClock.nanoseconds(CLOCK_MONOTONIC)
+        times.removeAll { now - $0 >= Self.hour }
+        guard times.count < plan.savesPerHour else {
+            refused += 1
+            return
+        }
+        times.append(now)
+        var description = description
+        description.reason = reason
+        let session = "\(name)-\(saves.count + 1).fathom"
+        do {
+            let snapshot = try SessionSnapshot(
+                of: ring, as: session, description: description, clock: clock, losses: losses)
+            let save = FlightSave(
+                session: session, reason: reason, calls: snapshot.calls, bytes: snapshot.bytes)
+            saves.append(save)
+            plan.onSave(save)
+        } catch {
+            problem = "\(error)"
+        }
+    }
+}
