@@ -1,4 +1,5 @@
 internal import CTraceFormat
+internal import Glibc
 
 /// Copies of the chunks in the shared buffers, which the recorder had no chance to write to the log.
 ///
@@ -40,6 +41,7 @@ final class SlotBuffers {
             alive[pid] = isAlive
             return isAlive
         }
+        let begin = SessionClock.nanoseconds(CLOCK_MONOTONIC)
         for (index, word) in words.enumerated() {
             guard [FATHOM_SLOT_OWNED, FATHOM_SLOT_FULL].contains(fathom_slot_state(word)) else { continue }
             let offset = Int(raw.slots_offset) + slotSize * index
@@ -50,7 +52,8 @@ final class SlotBuffers {
             chunks.append(copy.chunk)
         }
         guard raw.ring_slots != 0 else { return }
-        let kept = RingChunks.settle(copies, keeping: raw.ring_ticks)
+        let copying = begin...SessionClock.nanoseconds(CLOCK_MONOTONIC)
+        let kept = RingChunks.settle(copies, keeping: raw.ring_ticks, copying: copying)
         chunks = zip(copies, chunks).enumerated().compactMap { index, copy in
             !kept[index]
                 ? nil
@@ -102,31 +105,41 @@ final class SlotBuffers {
                 Damage(file: name, offset: UInt64(offset), lostBytes: UInt64(slotSize), kind: .chunkHeader))
             return nil
         }
-        // Records that may yet be taken back count when nobody is left to take them back.
-        let used = !isAlive(header.pid) ? fathom_chunk_written(&header) : header.used
-        fathom_load_fence()
-        guard fathom_chunk_is_sound(&header, used, UInt32(slotSize), 0, .max) != 0 else { return fail() }
-        let bytes = UnsafeMutableRawBufferPointer.allocate(
-            byteCount: Chunk.headerSize + Int(used), alignment: 8)
-        var taken = fathom_chunk()
-        let isCopied = file.read(bytes, at: offset)
-        fathom_load_fence()
-        guard isCopied, file.read(&taken, at: offset) else {
-            bytes.deallocate()
-            return fail()
+        while true {
+            // Records that may yet be taken back count when nobody is left to take them back.
+            let used = !isAlive(header.pid) ? fathom_chunk_written(&header) : header.used
+            fathom_load_fence()
+            guard fathom_chunk_is_sound(&header, used, UInt32(slotSize), 0, .max) != 0 else { return fail() }
+            let bytes = UnsafeMutableRawBufferPointer.allocate(
+                byteCount: Chunk.headerSize + Int(used), alignment: 8)
+            var taken = fathom_chunk()
+            let isCopied = file.read(bytes, at: offset)
+            fathom_load_fence()
+            guard isCopied, file.read(&taken, at: offset) else {
+                bytes.deallocate()
+                return fail()
+            }
+            let changed =
+                header.magic != taken.magic || header.process != taken.process || header.thread != taken.thread
+                || header.sequence != taken.sequence
+            // It was finished meanwhile, so it may have grown. From now on it stays as it is.
+            if !changed, header.end_ticks == 0, taken.end_ticks != 0 {
+                bytes.deallocate()
+                header = taken
+                continue
+            }
+            // The header in the copy may be younger than `used`.
+            bytes.storeBytes(of: header, as: fathom_chunk.self)
+            let chunk =
+                changed
+                ? nil
+                : Chunk(
+                    at: bytes.baseAddress!, available: bytes.count, used: Int(used), file: name, offset: UInt64(offset))
+            guard let chunk else {
+                bytes.deallocate()
+                return changed ? nil : fail()
+            }
+            return (chunk, bytes)
         }
-        let changed =
-            header.magic != taken.magic || header.process != taken.process || header.thread != taken.thread
-            || header.sequence != taken.sequence
-        let chunk =
-            changed
-            ? nil
-            : Chunk(
-                at: bytes.baseAddress!, available: bytes.count, used: Int(used), file: name, offset: UInt64(offset))
-        guard let chunk else {
-            bytes.deallocate()
-            return changed ? nil : fail()
-        }
-        return (chunk, bytes)
     }
 }

@@ -132,6 +132,18 @@ import Testing
         #expect(try !names().isEmpty)
     }
 
+    /// Four threads that fill buffers at different rates: what is kept of each has no gap, and what it lacks is told.
+    @Test func threadsOfDifferentRates() throws {
+        let binary = try Binaries.instrumented("rates.c", .gccO2)
+        let recorded = try Fathom.record(
+            [binary, "3000000"], into: ring, options: ["--mode", "flight", "--keep", "2M", "--buffer-size", "16K"])
+        #expect(recorded.status == 0)
+        let checked = try Fathom.run(["info", "--check", save(1)])
+        #expect(checked.status == 0 && checked.stdout.contains("damage       none"), "\(checked.stdout)")
+        let report = try Fathom.run(["report", "--raw", "--format", "json", save(1)]).stdout
+        #expect(report.contains("\"step\""), "\(report)")
+    }
+
     @Test(arguments: [
         (["--keep", "4M"], "--keep is for --mode flight"),
         (["--mode", "flight", "--keep", "10K"], "--keep takes sizes from 1M to 64G"),
