@@ -184,6 +184,38 @@ package final class SharedBuffers: @unchecked Sendable {
         fathom_store32(words + slot.index, FATHOM_SLOT_FREE)
     }
 
+    /// Finishes, in its slot, the chunk of a process that is gone: up to its last record, with those that the process might
+    /// have taken back. A ring can then use the slot again.
+    ///
+    /// - Parameter slot: one that is owned.
+    /// - Returns: Whether the chunk is there.
+    /// - Complexity: O(records).
+    package func finish(_ slot: Slot, _ clock: SessionClock) -> Bool {
+        var slot = slot
+        slot.header.used = fathom_chunk_written(&slot.header)
+        let pathSize = Int(slot.header.path_count) * MemoryLayout<fathom_path_entry>.size
+        guard let payload = payload(of: slot), Int(slot.header.used) >= pathSize else { return false }
+        let records = UnsafeRawBufferPointer(
+            start: payload.start + pathSize, count: Int(slot.header.used) - pathSize)
+        var cursor = RecordCursor(
+            records, ticks: slot.header.begin_ticks, functionBase: slot.header.function_base)
+        var calls: UInt64 = 0
+        reading: while true {
+            switch cursor.next() {
+            case .enter: calls += 1
+            case .end, .malformed: break reading
+            default: break
+            }
+        }
+        let chunk = (base + offset(of: slot.index)).assumingMemoryBound(to: fathom_chunk.self)
+        chunk.pointee.calls = calls
+        chunk.pointee.end_ns = slot.header.begin_ns &+ clock.nanoseconds(ticks: cursor.ticks &- slot.header.begin_ticks)
+        chunk.pointee.used = slot.header.used
+        chunk.pointee.end_ticks = cursor.ticks
+        fathom_store32(words + slot.index, slot.owner << 2 | FATHOM_SLOT_FULL)
+        return true
+    }
+
     /// The payload of a slot's chunk. It stays as it is until the slot is freed, unless a program writes over it.
     package struct Payload {
         package let start: UnsafeRawPointer
