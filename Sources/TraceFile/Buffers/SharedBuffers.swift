@@ -86,6 +86,8 @@ package final class SharedBuffers: @unchecked Sendable {
         header.pointee.slots_offset = UInt32(slotsOffset)
         header.pointee.slot_limit = UInt32(slotLimit)
         options.tell(&header.pointee, clock)
+        // A ring of more slots than there are would never be full, and so never begin anew.
+        header.pointee.ring_slots = min(header.pointee.ring_slots, UInt32(slotLimit))
         header.pointee.start_ticks = clock.start.ticks
         header.pointee.start_ns = clock.start.nanoseconds
         header.pointee.ticks_per_second = clock.ticksPerSecond

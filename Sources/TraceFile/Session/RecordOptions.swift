@@ -36,6 +36,9 @@ public struct RecordOptions: Sendable {
     /// The size where only a time was asked for.
     public static let largestUnaskedRing: UInt64 = 1 << 30
 
+    /// The largest ring that buffers of `bufferSize` bytes can make, in bytes.
+    public static func largestRing(bufferSize: Int) -> UInt64 { UInt64(FATHOM_SLOT_LIMIT) * UInt64(bufferSize) }
+
     public init() {}
 
     /// The options by the names that session.json and `fathom info` give them, with their values as JSON.

@@ -114,7 +114,6 @@ struct Record: ParsableCommand {
         do { _ = try FunctionMatch(functionOptions) } catch let error as any CustomStringConvertible & Error {
             throw ValidationError(error.description)
         }
-        try flight.check(mode)
         if mode == .flight, maxSize != nil {
             throw ValidationError("--max-size is for --mode trace; flight has --keep")
         }
@@ -123,6 +122,7 @@ struct Record: ParsableCommand {
         guard RecordOptions.bufferSizes.contains(Int(clamping: size)), size & (size - 1) == 0 else {
             throw ValidationError("--buffer-size is a power of two from 16K to 4M")
         }
+        try flight.check(mode, bufferSize: Int(size))
     }
 
     func run() throws {

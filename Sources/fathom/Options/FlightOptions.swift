@@ -68,7 +68,9 @@ struct FlightOptions: ParsableArguments {
     }
 
     /// Says what does not go together.
-    func check(_ mode: RecordOptions.Mode) throws {
+    ///
+    /// - Parameter bufferSize: in bytes; a ring has a limited number of buffers.
+    func check(_ mode: RecordOptions.Mode, bufferSize: Int) throws {
         let given: [(String, Bool)] = [
             ("--keep", !keep.isEmpty), ("--when", !when.isEmpty), ("--save-on", saveOn != nil),
             ("--limit-saves", limitSaves != nil),
@@ -81,6 +83,15 @@ struct FlightOptions: ParsableArguments {
         for case .bytes(let bytes) in keep where !RecordOptions.ringSizes.contains(bytes) {
             throw ValidationError("--keep takes sizes from 1M to 64G")
         }
+        let most = RecordOptions.largestRing(bufferSize: bufferSize)
+        for case .bytes(let bytes) in keep where bytes > most {
+            var enough = bufferSize
+            while RecordOptions.largestRing(bufferSize: enough) < bytes { enough *= 2 }
+            let size = { (bytes: Int) in ByteCount(bytes: UInt64(bytes)) }
+            throw ValidationError(
+                "--keep takes at most \(size(Int(most))) with buffers of \(size(bufferSize)): "
+                    + "add --buffer-size \(size(enough))")
+        }
     }
 
     /// Tells the recording what to keep.
@@ -91,7 +102,10 @@ struct FlightOptions: ParsableArguments {
             case .nanoseconds(let time):
                 options.ringTime = time
                 // The time alone decides, within reason.
-                if keep.count == 1 { options.ringSize = RecordOptions.largestUnaskedRing }
+                if keep.count == 1 {
+                    options.ringSize = min(
+                        RecordOptions.largestUnaskedRing, RecordOptions.largestRing(bufferSize: options.bufferSize))
+                }
             }
         }
     }

@@ -148,6 +148,7 @@ import Testing
         (["--keep", "4M"], "--keep is for --mode flight"),
         (["--mode", "flight", "--keep", "10K"], "--keep takes sizes from 1M to 64G"),
         (["--mode", "flight", "--keep", "2M", "--keep", "4M"], "--keep takes one size and one time"),
+        (["--mode", "flight", "--keep", "4G"], "at most 2G with buffers of 64K: add --buffer-size 128K"),
         (["--mode", "flight", "--when", "handle"], "a condition is a function and a limit"),
         (["--mode", "flight", "--when", "handle>p75"], "'p75' is no limit"),
         (["--mode", "flight", "--when", "handle>5"], "5 of what?"),
