@@ -89,12 +89,13 @@ public struct Recorder {
         drain.summarize(into: &summary)
         func finish() {
             log.complete(drain.losses)
-            if drain.keepsChunks { buffers.leave() } else { buffers.remove() }
+            // What the ring held is saved, or nobody wanted it; or else it is all that there is.
+            let keepsRing = flight.map { !$0.isSettled } ?? false
+            if drain.keepsChunks || keepsRing { buffers.leave() } else { buffers.remove() }
             preload.remove()
             answers?.stop()
             answers?.remove()
-            // What the ring held is saved, or nobody wanted it.
-            if flight != nil && !drain.keepsChunks { directory.discard() }
+            if flight != nil && !drain.keepsChunks && !keepsRing { directory.discard() }
         }
         onLook()
         flight?.finish(summary.status, losses: drain.losses)

