@@ -11,7 +11,7 @@ package struct SessionSnapshot {
     ///
     /// - Parameters:
     ///   - ring: the directory of the recording.
-    ///   - name: the directory to create.
+    ///   - name: the directory to create. Nothing may have the name.
     ///   - description: what its `session.json` holds.
     /// - Throws: ``SessionFileError`` when it cannot be made, and ``TraceFileError`` when the ring cannot be read. Then
     ///   there is no new session.
@@ -26,7 +26,10 @@ package struct SessionSnapshot {
             PlainFile(path: ring.file(SlotBuffers.name)), path: ring.path, damage: damage)
         let file = try MappedFile(path: ring.file(TraceLog.name))
         let log = try TraceLog(file, path: ring.path, isGrowing: true, damage: damage)
-        let directory = try SessionDirectory(creating: name)
+        // A recorder that is killed meanwhile leaves a directory that nobody takes for a session.
+        let unfinished = name + ".saving"
+        let directory = try SessionDirectory(creating: unfinished)
+        defer { directory.close() }
         do {
             try directory.create(SessionFile.description.name, holding: description.json)
             let writer = try TraceLogWriter(
@@ -36,6 +39,7 @@ package struct SessionSnapshot {
             }
             writer.complete(losses)
             bytes = writer.bytes
+            try directory.move(from: unfinished, to: name)
         } catch {
             directory.discard()
             throw error

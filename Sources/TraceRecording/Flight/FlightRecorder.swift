@@ -13,7 +13,7 @@ final class FlightRecorder: @unchecked Sendable {
     /// The name that saves are numbered after.
     private let name: String
     /// The number in the last name that was tried.
-    private var number = 0
+    private var number: Int
     private let wasSignaled = Atomic(false)
     private var knownRequests: UInt32 = 0
     /// When the judge is asked again, in ns of CLOCK_MONOTONIC.
@@ -38,7 +38,11 @@ final class FlightRecorder: @unchecked Sendable {
         self.description = description
         self.clock = clock
         self.plan = plan
+        var name = name
+        while name.hasSuffix("/") && name.count > 1 { name.removeLast() }
         self.name = name.hasSuffix(".fathom") ? String(name.dropLast(".fathom".count)) : name
+        // Saves of earlier runs stay what they are.
+        number = SessionDirectory.highestNumber(of: self.name)
     }
 
     /// Somebody sent the signal. Any thread may call it.

@@ -83,15 +83,26 @@ import Testing
     /// Something else has the name of the save: the ring is left, and nobody says that nothing asked for a save.
     @Test func ringIsLeftWhenTheSaveFails() throws {
         let file = try Binaries.instrumented("requests.c", .gccO2)
-        let program = directory.file("blocks.sh")
         // The place is taken while the program runs.
-        try run("sh", ["-c", "printf '#!/bin/sh\\necho mine >server-1.fathom\\nexec \(file) 1000 900 abort\\n' >\(program); chmod +x \(program)"])
+        let script = "echo mine >server-1.fathom; exec \(file) 1000 900 abort"
         let recorded = try run(
-            "sh", ["-c", "cd \(directory.path) && \(Fathom.executable) record --force --mode flight -o server.fathom -- \(program)"])
+            Fathom.executable,
+            ["record", "--force", "--mode", "flight", "-o", "server.fathom", "--", "/bin/sh", "-c", script],
+            workingDirectory: directory.path)
         #expect(recorded.stderr.contains("warning: a save failed"), "\(recorded.stderr)")
         #expect(recorded.stderr.contains("what the ring held is left in server.fathom"), "\(recorded.stderr)")
         #expect(!recorded.stderr.contains("nothing asked"))
         #expect(try handled(ring).calls == 901)
+    }
+
+    /// Saves of an earlier run stay what they are, and what a recorder left that was killed while it saved is in nobody's
+    /// way.
+    @Test func numbersGoOn() throws {
+        _ = try record(.clangO2, ["1000", "900", "save"])
+        _ = try run("mkdir", [directory.file("server-4.fathom.saving")])
+        let recorded = try record(.clangO2, ["1000", "900", "save"])
+        #expect(recorded.stderr.contains("in \(save(5)): the program asked for it"), "\(recorded.stderr)")
+        #expect(try names() == ["server-1.fathom", "server-4.fathom.saving", "server-5.fathom"])
     }
 
     /// Three times what 99 of 100 calls take, once there were a thousand.
