@@ -101,7 +101,15 @@ public struct Recorder {
         flight?.finish(summary.status, losses: drain.losses)
         flight?.summarize(into: &summary)
         if areInUse == true {
-            let background = BackgroundRecorder(drain, buffers, answers, leave: leaveBackground, onLook: onLook) {
+            let kept = BackgroundRecorder.Kept(
+                signal: request.flight.signal, directory: flight != nil && !request.session.hasPrefix("/"))
+            let lookAlone = {
+                flight?.takeSignal()
+                onLook()
+            }
+            let background = BackgroundRecorder(
+                drain, buffers, answers, keeping: kept, leave: leaveBackground, onLook: lookAlone
+            ) {
                 _ = drain.finish(everything: true)
                 drain.noteMissed(hasHooks: request.hasHooks)
                 finish()

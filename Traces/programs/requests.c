@@ -1,6 +1,6 @@
 // A server of sorts: `requests COUNT SLOW [how]` handles so many requests, each with a few calls, and the one with
 // number SLOW takes 300 ms. `how` says what happens after that one: `save` (the program asks for a save), `abort`,
-// `hang` (it takes for ever). TRUTH receives the process id.
+// `hang` (it takes for ever), `daemon` (the same in a child, whose parent has ended). TRUTH receives the process id.
 
 #include <string.h>
 #include <time.h>
@@ -26,6 +26,10 @@ APART static int handle(int n, int is_slow) {
 int main(int argc, char **argv) {
     int count = argc > 1 ? atoi(argv[1]) : 1000, slow = argc > 2 ? atoi(argv[2]) : -1, sum = 0;
     const char *how = argc > 3 ? argv[3] : "";
+    if (!strcmp(how, "daemon")) {
+        if (fork()) return 0;
+        how = "hang";
+    }
     FILE *truth = truth_open();
     if (truth) {
         fprintf(truth, "%d\n", getpid());

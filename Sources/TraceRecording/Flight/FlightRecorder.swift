@@ -51,6 +51,15 @@ final class FlightRecorder: @unchecked Sendable {
         buffers.wakeRecorder()
     }
 
+    /// Looks whether somebody sent the signal, where no thread waits for it: it is blocked.
+    func takeSignal() {
+        guard let signal = plan.signal else { return }
+        var set = sigset_t(), none = timespec()
+        sigemptyset(&set)
+        sigaddset(&set, signal)
+        if sigtimedwait(&set, nil, &none) == signal { wasSignaled.store(true, ordering: .releasing) }
+    }
+
     /// Saves if there is a reason.
     func look(losses: () -> RecordingLosses) {
         ask()

@@ -148,6 +148,30 @@ import Testing
         #expect(!left.stderr.contains("lost"), "\(left.stderr)")
     }
 
+    /// The program has ended and left a daemon: whoever records that in the background gets the signal.
+    @Test func signalInTheBackground() throws {
+        let binary = try Binaries.instrumented("requests.c", .gccO2), truth = directory.file("truth")
+        let recorded = try run(
+            Fathom.executable,
+            [
+                "record", "-o", "server.fathom", "--mode", "flight", "--save-on", "USR1", "--", binary, "1000", "500",
+                "daemon",
+            ], environment: ["TRUTH": truth], workingDirectory: directory.path)
+        #expect(recorded.status == 0)
+        let recorder = try #require(recorded.stderr.firstRange(of: "background (pid ")?.upperBound)
+        let pid = try #require(Int32(String(recorded.stderr[recorder...].prefix { $0.isNumber })))
+        #expect(waitUntil { ((try? Truth.lines(truth)) ?? []).count == 1 })
+        let daemon = try #require(Int32(try Truth.lines(truth)[0][0]))
+        defer { kill(daemon, SIGKILL) }
+        #expect(waitUntil { (try? Fathom.run(["tree", ring]))?.stdout.contains("about to hang") ?? false })
+        kill(pid, SIGUSR1)
+        #expect(waitUntil(seconds: 20) { (try? handled(save(1)).calls) == 501 })
+        kill(daemon, SIGKILL)
+        // Nobody is left, so the recorder ends.
+        #expect(waitUntil(seconds: 20) { kill(pid, 0) != 0 })
+        #expect(try names().filter { $0.hasPrefix("server") } == ["server-1.fathom"])
+    }
+
     /// Threads, coroutines, exceptions, forks and signal handlers: what is saved is read without damage, and what was kept
     /// is what a reader finds.
     @Test(arguments: [
