@@ -37,6 +37,8 @@ public struct RecordingSummary: Sendable {
     public var saves: [FlightSave] = []
     /// Saves that were refused because there had been too many.
     public var refusedSaves: UInt64 = 0
+    /// Long calls that came faster than the recorder could look at them.
+    public var unjudgedCalls: UInt64 = 0
     /// Why the last save that failed did.
     public var saveProblem: String?
     /// Whether the ring itself is left as the session, because the last save failed.

@@ -14,7 +14,7 @@ import Testing
         #expect(MemoryLayout<fathom_unload_item>.size == 24)
         #expect(MemoryLayout<fathom_end_item>.size == 24)
         #expect(MemoryLayout<fathom_title_item>.size == 24)
-        #expect(MemoryLayout<fathom_buffers>.size == 1432)
+        #expect(MemoryLayout<fathom_buffers>.size == 160)
         #expect(MemoryLayout<fathom_ring_request>.size == 40)
         #expect(MemoryLayout<fathom_unnamed_item>.size == 24)
         #expect(MemoryLayout<fathom_trigger>.size == 16)
@@ -34,7 +34,7 @@ import Testing
         #expect(MemoryLayout<fathom_chunk>.offset(of: \.used) == 116)
         #expect(MemoryLayout<fathom_chunk>.offset(of: \.header_sum) == 136)
         #expect(MemoryLayout<fathom_buffers>.offset(of: \.control) == 84)
-        #expect(MemoryLayout<fathom_buffers>.offset(of: \.requests) == 152)
+        #expect(MemoryLayout<fathom_buffers>.offset(of: \.save_count) == 152)
         #expect(MemoryLayout<fathom_functions>.offset(of: \.triggers) == 32)
         #expect(MemoryLayout<fathom_functions>.offset(of: \.table_count) == 4112)
     }

@@ -1,6 +1,7 @@
 // A server of sorts: `requests COUNT SLOW [how]` handles so many requests, each with a few calls, and the one with
 // number SLOW takes 300 ms. `how` says what happens after that one: `save` (the program asks for a save), `abort`,
-// `hang` (it takes for ever), `daemon` (the same in a child, whose parent has ended). TRUTH receives the process id.
+// `hang` (it takes for ever), `deep` (it was called by 400 others, which end
+// with it), `daemon` (the same in a child, whose parent has ended). TRUTH receives the process id.
 
 #include <string.h>
 #include <time.h>
@@ -23,6 +24,11 @@ APART static int handle(int n, int is_slow) {
     return sum + look_up(sum);
 }
 
+APART static int serve(int n, int depth) {
+    int sum = depth > 0 ? serve(n, depth - 1) : handle(n, 1);
+    return sum + depth;
+}
+
 int main(int argc, char **argv) {
     int count = argc > 1 ? atoi(argv[1]) : 1000, slow = argc > 2 ? atoi(argv[2]) : -1, sum = 0;
     const char *how = argc > 3 ? argv[3] : "";
@@ -37,7 +43,7 @@ int main(int argc, char **argv) {
     }
     for (int n = 0; n < count; n++) {
         if (n == slow && !strcmp(how, "hang")) fathom_mark("about to hang");
-        sum += handle(n, n == slow);
+        sum += n == slow && !strcmp(how, "deep") ? serve(n, 399) : handle(n, n == slow);
         if (n != slow) continue;
         if (!strcmp(how, "save")) fathom_save();
         if (!strcmp(how, "abort")) abort();

@@ -262,12 +262,12 @@ struct fathom_unnamed_item {
 
 // A call that took long and has ended. Times are in ticks.
 struct fathom_long_call {
-    uint64_t function;  // 0: none
+    uint64_t function;
     uint64_t end;
     uint64_t duration;
 };
 
-// A process asks for the ring to be saved: by fathom_save, or because a call took long.
+// A process tells that a call took long, so that the ring may be saved.
 struct fathom_ring_request {
     uint32_t number;  // of the request, plus 1; stored last; 0: it is being written
     uint32_t process;
@@ -276,10 +276,11 @@ struct fathom_ring_request {
     struct fathom_long_call call;
 };
 
-#define FATHOM_RING_REQUEST_LIMIT 32u
+#define FATHOM_RING_REQUEST_LIMIT 512u
 
-// The first bytes of `buffers`. slot_words follows at `words_offset`, slot 0 at `slots_offset`. Fields below the line
-// change while processes run and are read and written atomically.
+// The first bytes of `buffers`. slot_words follows at `words_offset`, requests behind it, slot 0 at `slots_offset`. Fields
+// below the line change while processes run and are read and written atomically. A process reads this onto its stack, so
+// it is small.
 struct fathom_buffers {
     uint64_t magic;              // FATHOM_BUFFERS_MAGIC
     uint32_t version;            // FATHOM_BUFFERS_VERSION
@@ -315,9 +316,9 @@ struct fathom_buffers {
     uint64_t ring_ticks;     // chunks that ended so long before the newest one are not kept; UINT64_MAX: all are
     uint64_t long_ticks;     // the recorder wants to hear of calls that took at least this; UINT64_MAX: of none
     uint32_t ring_next;      // where a thread that needs a slot begins to look, modulo the slots that were ever used
-    uint32_t request_count;  // requests ever made
-    struct fathom_ring_request
-        requests[FATHOM_RING_REQUEST_LIMIT];  // number n in place n modulo FATHOM_RING_REQUEST_LIMIT
+    uint32_t request_count;  // requests ever made; number n is in place n modulo FATHOM_RING_REQUEST_LIMIT
+    uint32_t save_count;     // how often the program itself asked for a save
+    uint32_t reserved_tail;
 };
 
 #define FATHOM_DUE_SHIFT 1
@@ -329,7 +330,7 @@ struct fathom_buffers {
 #define FATHOM_MISSED_NO_ACCESS 4u   // its process could not open the buffers: other rights, or another root directory
 
 // A program that a process with the runtime started and that cannot be recorded, whether it has hooks or not. These lie
-// behind the slots' words, as many as fit before the slots.
+// behind the requests, as many as fit before the slots.
 struct fathom_missed {
     uint32_t size;  // of the path; stored last; 0: no entry, or the program could not be started
     uint32_t pid;
@@ -376,9 +377,9 @@ FATHOM_OFFSET(fathom_buffers, clock, 72);
 FATHOM_OFFSET(fathom_buffers, ring_slots, 76);
 FATHOM_OFFSET(fathom_buffers, control, 84);
 FATHOM_OFFSET(fathom_buffers, long_ticks, 136);
-FATHOM_OFFSET(fathom_buffers, requests, 152);
+FATHOM_OFFSET(fathom_buffers, save_count, 152);
 FATHOM_SIZE(fathom_ring_request, 40);
-FATHOM_SIZE(fathom_buffers, 1432);
+FATHOM_SIZE(fathom_buffers, 160);
 
 // ---- Helpers -----------------------------------------------------------------------------------------------------
 
@@ -391,9 +392,15 @@ FATHOM_PUBLIC_INLINE uint32_t fathom_slot_state(uint32_t word) { return word & 3
 // little of ours.
 FATHOM_PUBLIC_INLINE uint32_t fathom_window_slots(uint32_t slot_size) { return (4u << 20) / slot_size; }
 
+// Where the first struct fathom_ring_request lies in the buffers.
+FATHOM_PUBLIC_INLINE uint64_t fathom_requests_offset(uint32_t words_offset) {
+    return (words_offset + FATHOM_SLOT_LIMIT * sizeof(uint32_t) + 7) / 8 * 8;
+}
+
 // Where the first struct fathom_missed lies in the buffers.
 FATHOM_PUBLIC_INLINE uint64_t fathom_missed_offset(uint32_t words_offset) {
-    uint64_t size = sizeof(struct fathom_missed), end = words_offset + FATHOM_SLOT_LIMIT * sizeof(uint32_t);
+    uint64_t size = sizeof(struct fathom_missed);
+    uint64_t end = fathom_requests_offset(words_offset) + FATHOM_RING_REQUEST_LIMIT * sizeof(struct fathom_ring_request);
     return (end + size - 1) / size * size;
 }
 

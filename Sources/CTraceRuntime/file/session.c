@@ -58,11 +58,11 @@ static int find_path(char **environment) {
 // Whether a head describes a file that can be mapped and written to. What it says is not trusted, because a wrong
 // offset would raise SIGBUS in the program.
 static int is_sound(const struct fathom_buffers *head, uint64_t file_size) {
-    uint64_t words_end = head->words_offset + (uint64_t)FATHOM_SLOT_LIMIT * sizeof(uint32_t);
+    uint64_t requests_end = fathom_missed_offset(head->words_offset);
     uint64_t slots_end = head->slots_offset + (uint64_t)head->slot_limit * head->slot_size;
     return head->magic == FATHOM_BUFFERS_MAGIC && head->version == FATHOM_BUFFERS_VERSION &&
            head->header_size == sizeof *head && head->chunk_header_size == sizeof(struct fathom_chunk) &&
-           head->words_offset == sizeof *head && words_end <= head->slots_offset &&
+           head->words_offset == sizeof *head && requests_end <= head->slots_offset &&
            head->slots_offset % PAGE_SIZE == 0 && head->slots_offset <= 1u << 20 && head->slot_size % PAGE_SIZE == 0 &&
            head->slot_size >= 2 * PATH_ROOM && head->slot_size <= 1u << 22 && head->slot_limit > 0 &&
            head->slot_limit <= FATHOM_SLOT_LIMIT && head->slot_limit % fathom_window_slots(head->slot_size) == 0 &&
@@ -78,6 +78,7 @@ int session_open(char **environment) {
     if (system_read(descriptor, &head, sizeof head) == sizeof head && is_sound(&head, system_size(descriptor))) {
         runtime.buffers = system_map_file(descriptor, 0, head.slots_offset);
         runtime.words = (uint32_t *)((char *)runtime.buffers + head.words_offset);
+        runtime.requests_offset = (uint32_t)fathom_requests_offset(head.words_offset);
         runtime.slots_offset = head.slots_offset;
         runtime.slot_size = head.slot_size;
         runtime.slot_limit = head.slot_limit;

@@ -94,7 +94,7 @@ static void pull(struct thread *t, uint32_t does, uintptr_t function, uint64_t n
     if (runtime.modules_stale) modules_scan();
     t->mode->end(t, ENDS_FOR_NOW, now);
     metadata_finish();
-    requests_save(t->serial, NULL);
+    requests_save();
 }
 
 // The answer says what becomes of the call, and whether there is room for its record.

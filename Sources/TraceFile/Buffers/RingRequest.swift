@@ -1,13 +1,13 @@
 internal import CTraceFormat
 
-/// A process's wish that what the ring holds be saved.
+/// A call that took long, of which a process has told, so that what the ring holds may be saved.
 package struct RingRequest: Equatable {
     /// The process's index, and the thread's serial number there.
     package var process: UInt32
     package var thread: UInt32
-    /// The address of the function whose call took long; 0 when the program itself has asked.
+    /// The address of the function.
     package var function: UInt64
-    /// When that call ended, and how long it took. In ticks.
+    /// When the call ended, and how long it took. In ticks.
     package var endTicks: UInt64
     package var durationTicks: UInt64
 }
@@ -22,7 +22,7 @@ extension SharedBuffers {
         let new = min(count &- known, FATHOM_RING_REQUEST_LIMIT)
         var missed = count &- known &- new
         var requests: [RingRequest] = []
-        let places = UnsafeMutableRawPointer(header) + MemoryLayout<fathom_buffers>.offset(of: \.requests)!
+        let places = UnsafeMutableRawPointer(header) + Int(fathom_requests_offset(header.pointee.words_offset))
         for number in (0..<new).map({ count &- new &+ $0 }) {
             let place =
                 (places.assumingMemoryBound(to: fathom_ring_request.self)) + Int(number % FATHOM_RING_REQUEST_LIMIT)
@@ -44,6 +44,9 @@ extension SharedBuffers {
         known = count
         return (requests, missed)
     }
+
+    /// How often programs have asked for a save, modulo 2^32.
+    package var wishes: UInt32 { fathom_load32(&header.pointee.save_count) }
 
     /// Makes the recorder look, if it sleeps. Any thread may call it.
     package func wakeRecorder() {

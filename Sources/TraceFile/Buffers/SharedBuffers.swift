@@ -47,9 +47,9 @@ package final class SharedBuffers: @unchecked Sendable {
         in directory: SessionDirectory, options: RecordOptions, clock: SessionClock
     ) throws(SessionFileError) {
         wordsOffset = MemoryLayout<fathom_buffers>.size
-        let wordsSize = Int(FATHOM_SLOT_LIMIT) * MemoryLayout<UInt32>.size
+        let missedOffset = Int(fathom_missed_offset(UInt32(wordsOffset)))
         // Slots start where the largest pages of any supported machine do.
-        slotsOffset = (wordsOffset + wordsSize + Self.largestPage - 1) & ~(Self.largestPage - 1)
+        slotsOffset = (missedOffset + Self.largestPage - 1) & ~(Self.largestPage - 1)
         slotSize = options.bufferSize
         self.directory = directory
         let path = directory.file(Self.name)
@@ -63,6 +63,14 @@ package final class SharedBuffers: @unchecked Sendable {
         // The runtime allocates later pages before it touches them.
         let error = [UInt8](repeating: 0, count: Self.headPage).withUnsafeBytes { writeAll($0, to: descriptor) }
         guard error == 0 else { throw .cannotCreate(path: path, errno: error) }
+        if options.mode == .flight {
+            // Programs tell of long calls at any moment, and allocate nothing then.
+            let requests = Int(fathom_requests_offset(UInt32(wordsOffset)))
+            let zeros = [UInt8](repeating: 0, count: missedOffset - requests)
+            guard pwrite(descriptor, zeros, zeros.count, off_t(requests)) == zeros.count else {
+                throw .cannotCreate(path: path, errno: errno)
+            }
+        }
         let windowSlots = Int(fathom_window_slots(UInt32(slotSize)))
         // There are as many slots as the file system lets the file have.
         var slotLimit = Int(FATHOM_SLOT_LIMIT)

@@ -16,6 +16,7 @@ final class FlightRecorder: @unchecked Sendable {
     private var number: Int
     private let wasSignaled = Atomic(false)
     private var knownRequests: UInt32 = 0
+    private var knownWishes: UInt32 = 0
     /// When the judge is asked again, in ns of CLOCK_MONOTONIC.
     private var nextQuestion: UInt64 = 0
     /// When there was a save within the last hour, in ns.
@@ -24,6 +25,8 @@ final class FlightRecorder: @unchecked Sendable {
     private(set) var saves: [FlightSave] = []
     /// Saves that were asked for beyond what an hour may have.
     private(set) var refused: UInt64 = 0
+    /// Long calls that came too fast for us to look at them.
+    private(set) var unjudged: UInt64 = 0
     /// Why the last save that failed did.
     private(set) var problem: String?
 
@@ -64,8 +67,11 @@ final class FlightRecorder: @unchecked Sendable {
     func look(losses: () -> RecordingLosses) {
         ask()
         let (requests, missed) = buffers.requests(from: &knownRequests)
+        unjudged += UInt64(missed)
         var reasons = requests.compactMap(reason)
-        if missed > 0, reasons.isEmpty, plan.judge == nil { reasons.append("the program asked for it") }
+        let wishes = buffers.wishes
+        if wishes != knownWishes { reasons.append("the program asked for it") }
+        knownWishes = wishes
         if wasSignaled.exchange(false, ordering: .acquiring) { reasons.append("somebody sent the signal") }
         guard let first = reasons.first else { return }
         save(because: reasons.count > 1 ? "\(first), and \(reasons.count - 1) more" : first, losses())
@@ -84,6 +90,7 @@ final class FlightRecorder: @unchecked Sendable {
         summary.isFlight = true
         summary.saves = saves
         summary.refusedSaves = refused
+        summary.unjudgedCalls = unjudged
         summary.saveProblem = problem
         summary.leavesRing = !isSettled
     }
@@ -97,7 +104,6 @@ final class FlightRecorder: @unchecked Sendable {
     }
 
     private func reason(for request: RingRequest) -> String? {
-        guard request.function != 0 else { return "the program asked for it" }
         let call = LongCall(
             process: request.process, function: request.function,
             duration: clock.nanoseconds(ticks: request.durationTicks), endTicks: request.endTicks)

@@ -67,6 +67,10 @@ struct SummaryText {
             let saves = count(summary.refusedSaves, "save"), verb = summary.refusedSaves == 1 ? "was" : "were"
             lines.append("warning: \(saves) beyond the limit \(verb) not made; --limit-saves allows more")
         }
+        if summary.unjudgedCalls > 0 {
+            let calls = count(summary.unjudgedCalls, "call")
+            lines.append("warning: \(calls) as long as --when says came too fast to be looked at; a higher limit tells of fewer")
+        }
         if let problem = summary.saveProblem { lines.append("warning: a save failed: \(problem)") }
         if summary.isContinued { lines.append(continuation(summary)) }
         if summary.leavesRing {
