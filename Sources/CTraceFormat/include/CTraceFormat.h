@@ -189,6 +189,7 @@ struct fathom_unload_item {
 #define FATHOM_END_CONFINED 3u     // the runtime: the program confined itself (seccomp, PR_SET_TSC); recording stopped
 #define FATHOM_END_EXEC 4u         // the runtime: exec was called; if it succeeded, the image ended there
 #define FATHOM_END_FAILED_EXEC 5u  // the runtime: it failed, so the image goes on
+#define FATHOM_END_SAVED 6u        // the recorder: the image went on when this was saved of a ring
 #define FATHOM_END_WAITED 2u       // the recorder: it waited for the process, which ended with `status`
 
 // The image ended. There is none when the image was killed and is not the process that the recorder started. When an

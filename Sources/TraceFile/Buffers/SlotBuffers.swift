@@ -42,8 +42,13 @@ final class SlotBuffers {
             return isAlive
         }
         let begin = SessionClock.nanoseconds(CLOCK_MONOTONIC)
-        for (index, word) in words.enumerated() {
-            guard [FATHOM_SLOT_OWNED, FATHOM_SLOT_FULL].contains(fathom_slot_state(word)) else { continue }
+        // A ring is written over meanwhile, from its oldest chunk on. The newest are copied first, so that those are lost
+        // that others lead away from, and not those in between.
+        let first = raw.ring_slots == 0 || words.isEmpty ? 0 : Int(raw.ring_next) % words.count
+        let inOrder = Array(first..<words.count) + Array(0..<first)
+        let order = raw.ring_slots == 0 ? inOrder : inOrder.reversed()
+        for index in order {
+            guard [FATHOM_SLOT_OWNED, FATHOM_SLOT_FULL].contains(fathom_slot_state(words[index])) else { continue }
             let offset = Int(raw.slots_offset) + slotSize * index
             guard
                 let copy = SlotBuffers.copy(file, at: offset, slotSize: slotSize, damage: damage, isAlive: isAlive)

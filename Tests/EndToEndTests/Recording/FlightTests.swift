@@ -64,10 +64,12 @@ import Testing
     }
 
     @Test func crashIsSaved() throws {
-        let recorded = try record(.gccO2, ["100000", "70000", "abort"])
+        let recorded = try record(.gccO2, ["200000", "150000", "abort"])
         #expect(recorded.signal == SIGABRT)
         #expect(recorded.stderr.contains("SIGABRT ended the program"), "\(recorded.stderr)")
-        #expect(try (1000...70_001).contains(handled(save(1)).calls))
+        #expect(try (1000...150_001).contains(handled(save(1)).calls))
+        let info = try Fathom.run(["info", save(1)]).stdout
+        #expect(info.contains("kept         the newest calls of 1 thread; older ones were written over"), "\(info)")
         #expect(try names() == ["server-1.fathom"])
     }
 
@@ -144,6 +146,8 @@ import Testing
         #expect(waitUntil(seconds: 60) { hangs(save(1)) })
         let tree = try Fathom.run(["tree", "--filter", "wait_for_disk", save(1)]).stdout
         #expect(tree.contains("wait_for_disk"), "\(tree)")
+        let info = try Fathom.run(["info", save(1)]).stdout
+        #expect(info.contains("went on after this was saved"), "\(info)")
         recorder.signal(SIGKILL)
         recorder.wait()
         let process = try #require(Int32(try Truth.lines(truth)[0][0]))
