@@ -17,4 +17,11 @@ INTERNAL void long_call_look(const struct thread *t, const struct frame *call, u
     if (UNLIKELY(requests_wants(now - call->enter))) long_call_note(t, call, now);
 }
 
+// Does so for `count` calls from `outermost` on, which have ended without their exit hooks, the innermost first. None
+// takes longer than the outermost.
+INTERNAL void long_calls_look(const struct thread *t, const struct frame *outermost, uint32_t count, uint64_t now) {
+    if (!requests_wants(now - outermost->enter)) return;
+    for (const struct frame *call = outermost + count - 1; call >= outermost; call--) long_call_look(t, call, now);
+}
+
 #endif

@@ -161,6 +161,7 @@ static int before_unwind(struct thread *t, uint32_t *count, uint64_t *now) {
 static void told_unwind(struct thread *t, int answer, uint32_t count, uint64_t now) {
     if (answer == ROOM) put_unwind(t, count, now);
     end_call(t, answer);
+    if (answer != LEFT_OUT) long_calls_look(t, t->top + 1, count, now);
 }
 
 const struct mode slow_mode = {

@@ -80,6 +80,18 @@ import Testing
         #expect(try names() == ["server-1.fathom"])
     }
 
+    /// Calls that end by an exception or a jump take as long as any.
+    @Test(arguments: [Build.gccO2, .clangO2], [[], ["jump"]]) func callsThatAreUnwoundAreLong(
+        _ build: Build, _ arguments: [String]
+    ) throws {
+        let binary = try Binaries.instrumented("thrown.cpp", build)
+        for options in [[], ["--max-depth", "100"]] {
+            let recorded = try Fathom.record(
+                [binary] + arguments, into: ring, options: ["--mode", "flight", "--when", "handle*>200ms"] + options)
+            #expect(recorded.stderr.contains("handle(bool) took 30"), "\(recorded.stderr)")
+        }
+    }
+
     /// A crash is saved however many saves there were.
     @Test func crashIsSavedBeyondTheLimit() throws {
         let options = ["--when", "handle>200ms", "--limit-saves", "1/hour"]
