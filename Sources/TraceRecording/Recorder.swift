@@ -97,7 +97,7 @@ public struct Recorder {
             answers?.remove()
             if flight != nil && !drain.keepsChunks && !keepsRing { directory.discard() }
         }
-        onLook()
+        flight?.look(isLast: true) { drain.losses }
         flight?.finish(summary.status, losses: drain.losses)
         flight?.summarize(into: &summary)
         if areInUse == true {

@@ -17,8 +17,9 @@ final class SlotBuffers {
 
     /// Copies the chunks of all slots that are owned or full.
     ///
+    /// - Parameter readsCalls: whether chunks of records are copied, and not only metadata.
     /// - Throws: ``TraceFileError/unsupportedVersion(path:found:supported:)``.
-    init(_ file: PlainFile, path: String, damage: DamageLog) throws(TraceFileError) {
+    init(_ file: PlainFile, path: String, damage: DamageLog, readsCalls: Bool = true) throws(TraceFileError) {
         guard let raw = try SlotBuffers.header(file, path: path, damage: damage) else {
             (header, unplacedCalls, recorderPID) = (nil, 0, 0)
             return
@@ -51,7 +52,8 @@ final class SlotBuffers {
             guard [FATHOM_SLOT_OWNED, FATHOM_SLOT_FULL].contains(fathom_slot_state(words[index])) else { continue }
             let offset = Int(raw.slots_offset) + slotSize * index
             guard
-                let copy = SlotBuffers.copy(file, at: offset, slotSize: slotSize, damage: damage, isAlive: isAlive)
+                let copy = SlotBuffers.copy(
+                    file, at: offset, slotSize: slotSize, damage: damage, readsCalls: readsCalls, isAlive: isAlive)
             else { continue }
             copies.append(copy.bytes)
             chunks.append(copy.chunk)
@@ -100,7 +102,8 @@ final class SlotBuffers {
     /// Copies one slot: first `used`, then the bytes that it counts. Then looks whether the slot has changed hands
     /// meanwhile.
     private static func copy(
-        _ file: PlainFile, at offset: Int, slotSize: Int, damage: DamageLog, isAlive: (_ pid: UInt32) -> Bool
+        _ file: PlainFile, at offset: Int, slotSize: Int, damage: DamageLog, readsCalls: Bool,
+        isAlive: (_ pid: UInt32) -> Bool
     ) -> (chunk: Chunk, bytes: UnsafeMutableRawBufferPointer)? {
         var header = fathom_chunk()
         // A chunk that is just being begun has no magic yet.
@@ -110,6 +113,7 @@ final class SlotBuffers {
                 Damage(file: name, offset: UInt64(offset), lostBytes: UInt64(slotSize), kind: .chunkHeader))
             return nil
         }
+        if !readsCalls, UInt32(header.kind) == FATHOM_CHUNK_RECORDS { return nil }
         while true {
             // Records that may yet be taken back count when nobody is left to take them back.
             let used = !isAlive(header.pid) ? fathom_chunk_written(&header) : header.used

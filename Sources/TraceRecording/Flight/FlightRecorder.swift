@@ -64,8 +64,10 @@ final class FlightRecorder: @unchecked Sendable {
     }
 
     /// Saves if there is a reason.
-    func look(losses: () -> RecordingLosses) {
-        ask()
+    ///
+    /// - Parameter isLast: the program has ended, so nobody needs to know of limits any more.
+    func look(isLast: Bool = false, losses: () -> RecordingLosses) {
+        if !isLast { ask() }
         let (requests, missed) = buffers.requests(from: &knownRequests)
         unjudged += UInt64(missed)
         var reasons = requests.compactMap(reason)
