@@ -17,6 +17,8 @@ final class FlightRecorder: @unchecked Sendable {
     private let wasSignaled = Atomic(false)
     private var knownRequests: UInt32 = 0
     private var knownWishes: UInt32 = 0
+    /// When the last call ended that was a reason, by where that was.
+    private var ends: [Place: UInt64] = [:]
     /// When the judge is asked again, in ns of CLOCK_MONOTONIC.
     private var nextQuestion: UInt64 = 0
     /// When there was a save within the last hour, in ns.
@@ -30,6 +32,13 @@ final class FlightRecorder: @unchecked Sendable {
     /// Why the last save that failed did.
     private(set) var problem: String?
 
+    private struct Place: Hashable {
+        var process: UInt32
+        var thread: UInt32
+        var function: UInt64
+    }
+
+    private static let mostEnds = 4096
     private static let second: UInt64 = 1_000_000_000, hour: UInt64 = 3600 * second
 
     init(
@@ -109,7 +118,17 @@ final class FlightRecorder: @unchecked Sendable {
         let call = LongCall(
             process: request.process, function: request.function,
             duration: clock.nanoseconds(ticks: request.durationTicks), endTicks: request.endTicks)
-        return plan.judge?.reason(for: call, in: ring.path)
+        // Of a recursion, each call takes at least as long as the one that it leads to. They are one event.
+        let place = Place(process: request.process, thread: request.thread, function: request.function)
+        let begin = request.endTicks &- request.durationTicks
+        if let end = ends[place], begin < end {
+            ends[place] = max(end, request.endTicks)
+            return nil
+        }
+        guard let reason = plan.judge?.reason(for: call, in: ring.path) else { return nil }
+        if ends.count >= Self.mostEnds { ends = [:] }
+        ends[place] = request.endTicks
+        return reason
     }
 
     private func save(because reason: String, _ losses: RecordingLosses, isLast: Bool = false) {

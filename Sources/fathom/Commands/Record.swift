@@ -141,6 +141,11 @@ struct Record: ParsableCommand {
                 executable: executable, arguments: arguments, session: output ?? defaultSession(arguments[0]),
                 record: recordOptions, measuresBaseline: baseline)
             if mode == .flight { request.flight = flight.plan(isQuiet: quiet) }
+            if !flight.when.isEmpty, !quiet {
+                let libraryPath = getenv("LD_LIBRARY_PATH").map { String(cString: $0) }
+                flight.warnings(ReportedFunctions.modules(of: executable, libraryPath: libraryPath))
+                    .forEach(Diagnostics.say)
+            }
             request.relaxesAddressSanitizer = program.needsAddressSanitizer
             request.hasHooks = { path in
                 guard let program = try? ExecutableInspection.inspect(path: path) else { return false }

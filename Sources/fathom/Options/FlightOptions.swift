@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import TraceAnalysis
 internal import TraceFile
 internal import TraceRecording
+internal import TraceSymbols
 internal import TraceText
 
 /// The options of `fathom record --mode flight`.
@@ -107,6 +108,14 @@ struct FlightOptions: ParsableArguments {
                         RecordOptions.largestUnaskedRing, RecordOptions.largestRing(bufferSize: options.bufferSize))
                 }
             }
+        }
+    }
+
+    /// Says which functions of conditions are not in these modules.
+    func warnings(_ modules: [ReportedFunctions]) -> [String] {
+        let names = Set(modules.flatMap { $0.functions.map(\.name.visible) })
+        return when.filter { condition in !names.contains { condition.function.matches($0) } }.map { condition in
+            FunctionMatch.warning("--when", condition.function, names)
         }
     }
 

@@ -61,9 +61,14 @@ struct FunctionMatch {
             let count = names.count { entry.pattern.matches($0) }
             let what = "\(entry.option) \(CommandText.line([entry.pattern.text]))"
             if count > 0 { return "\(what): \(CountText.grouped(UInt64(count))) function\(count == 1 ? "" : "s")" }
-            return "warning: \(what) matches no function of the program or the libraries that it needs"
-                + NearNames(to: entry.pattern, of: names.sorted()).question
+            return Self.warning(entry.option, entry.pattern, names)
         }
+    }
+
+    /// That a pattern matches none of these names.
+    static func warning(_ option: String, _ pattern: Pattern, _ names: Set<String>) -> String {
+        "warning: \(option) \(CommandText.line([pattern.text])) matches no function of the program or the libraries that it needs"
+            + NearNames(to: pattern, of: names.sorted()).question
     }
 }
 

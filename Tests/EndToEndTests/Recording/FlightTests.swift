@@ -92,6 +92,23 @@ import Testing
         }
     }
 
+    /// Each call of a recursion takes long when one does. That is one event.
+    @Test func recursionIsSavedOnce() throws {
+        let recorded = try record(.gccO2, ["1000", "900", "nested"], ["--when", "handle>200ms"])
+        #expect(recorded.stderr.contains("in \(save(1)): handle took 3"), "\(recorded.stderr)")
+        #expect(try names() == ["server-1.fathom"])
+    }
+
+    /// A condition on a function that there is not would never hold.
+    @Test func unknownFunctionIsTold() throws {
+        let recorded = try record(.gccO2, ["1000"], ["--when", "hanlde>200ms", "--when", "handle>200ms"])
+        #expect(
+            recorded.stderr.contains(
+                "warning: --when hanlde matches no function of the program or the libraries that it needs; did you mean"),
+            "\(recorded.stderr)")
+        #expect(!recorded.stderr.contains("--when handle matches"))
+    }
+
     /// A crash is saved however many saves there were.
     @Test func crashIsSavedBeyondTheLimit() throws {
         let options = ["--when", "handle>200ms", "--limit-saves", "1/hour"]
