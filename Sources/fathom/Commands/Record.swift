@@ -22,8 +22,8 @@ struct Record: ParsableCommand {
                 "Records only these functions and what they call."
             ),
             (
-                "fathom record --mode flight --when 'handle>200ms' -- ./server",
-                "Keeps the newest calls in memory, and saves them whenever a call of handle takes so long."
+                "fathom record --mode flight -o ring.fathom --when 'work>200ms' -- ./prog",
+                "Keeps the newest calls in memory, and saves them whenever a call of work takes so long."
             ),
             (
                 "fathom record --baseline -o once.fathom -- ./prog",

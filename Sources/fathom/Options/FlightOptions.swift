@@ -9,8 +9,9 @@ internal import TraceText
 struct FlightOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "With --mode flight, keep that much of the newest, as 64M, 30s, or both (default: 64M).",
-            valueName: "size|time"))
+            "With --mode flight, keep that much of the newest, as 64M, 30s, or both (default: 64M). A time alone takes as much "
+                + "memory as it needs, up to 1G.",
+            valueName: "size|time"), transform: Kept.init(_:))
     var keep: [Kept] = []
 
     @Option(
@@ -33,17 +34,17 @@ struct FlightOptions: ParsableArguments {
     var limitSaves: Int?
 
     /// What `--keep` takes.
-    enum Kept: ExpressibleByArgument {
+    enum Kept {
         case bytes(UInt64)
         case nanoseconds(UInt64)
 
-        init?(argument: String) {
-            if let time = try? TimeSpan(argument: argument) {
+        init(_ text: String) throws {
+            if let time = try? TimeSpan(argument: text) {
                 self = .nanoseconds(time.nanoseconds)
-            } else if let size = try? ByteCount(argument: argument) {
+            } else if let size = try? ByteCount(argument: text) {
                 self = .bytes(size.bytes)
             } else {
-                return nil
+                throw ValidationError("'\(text)' is neither a size, as 64M, nor a time, as 30s")
             }
         }
     }

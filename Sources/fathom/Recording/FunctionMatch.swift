@@ -101,7 +101,7 @@ struct TriggerText {
         switch (parts[0], parts.count) {
         case ("start", 1): trigger.actions.insert(.start)
         case ("stop", 1): trigger.actions.insert(.stop)
-        case ("save", 1): trigger.actions.insert(.save)
+        case ("save", 1), ("flight", 1): trigger.actions.insert(.save)
         case ("mark", 1): trigger.actions.insert(.mark)
         case ("depth", 2):
             guard let levels = UInt32(parts[1]) else { throw Invalid(description: "depth= takes a number of levels") }
@@ -113,7 +113,7 @@ struct TriggerText {
         default:
             throw Invalid(
                 description:
-                    "'\(action)' is no action of a trigger: start, stop, save, mark, depth=N and min-cost=TIME are")
+                    "'\(action)' is no action of a trigger: start, stop, save (or flight), mark, depth=N and min-cost=TIME are")
         }
     }
 }

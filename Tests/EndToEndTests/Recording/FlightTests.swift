@@ -63,6 +63,13 @@ import Testing
         #expect(try handled(save(1)).calls >= 901)
     }
 
+    /// So does a trigger; `flight` is another word for `save`.
+    @Test(arguments: ["save", "flight"]) func triggerAsksForIt(_ action: String) throws {
+        let recorded = try record(.gccO2, ["1000", "900"], ["-T", "wait_for_disk@\(action)"])
+        #expect(recorded.stderr.contains("in \(save(1)): the program asked for it"), "\(recorded.stderr)")
+        #expect(try handled(save(1)).calls >= 901)
+    }
+
     @Test func crashIsSaved() throws {
         let recorded = try record(.gccO2, ["200000", "150000", "abort"])
         #expect(recorded.signal == SIGABRT)
@@ -247,6 +254,7 @@ import Testing
         (["--mode", "flight", "--keep", "10K"], "--keep takes sizes from 1M to 64G"),
         (["--mode", "flight", "--keep", "2M", "--keep", "4M"], "--keep takes one size and one time"),
         (["--mode", "flight", "--keep", "4G"], "at most 2G with buffers of 64K: add --buffer-size 128K"),
+        (["--mode", "flight", "--keep", "5X"], "'5X' is neither a size, as 64M, nor a time, as 30s"),
         (["--mode", "flight", "--when", "handle"], "a condition is a function and a limit"),
         (["--mode", "flight", "--when", "handle>p75"], "'p75' is no limit"),
         (["--mode", "flight", "--when", "handle>5"], "5 of what?"),
