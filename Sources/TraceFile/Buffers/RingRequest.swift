@@ -22,7 +22,7 @@ extension SharedBuffers {
         let new = min(count &- known, FATHOM_RING_REQUEST_LIMIT)
         var missed = count &- known &- new
         var requests: [RingRequest] = []
-        let places = UnsafeMutableRawPointer(header) + Int(fathom_requests_offset(header.pointee.words_offset))
+        let places = UnsafeMutableRawPointer(header) + Int(fathom_requests_offset(UInt32(wordsOffset)))
         for number in (0..<new).map({ count &- new &+ $0 }) {
             let place =
                 (places.assumingMemoryBound(to: fathom_ring_request.self)) + Int(number % FATHOM_RING_REQUEST_LIMIT)

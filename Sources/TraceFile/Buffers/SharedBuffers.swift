@@ -10,7 +10,7 @@ package final class SharedBuffers: @unchecked Sendable {
     private let base: UnsafeMutableRawPointer
     private let size: Int
     private let words: UnsafeMutablePointer<UInt32>
-    private let wordsOffset: Int
+    let wordsOffset: Int
     private let slotsOffset: Int
     private let slotLimit: UInt32
     /// How many slots were ever used.

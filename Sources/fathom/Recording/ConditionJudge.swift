@@ -18,7 +18,7 @@ final class ConditionJudge: FlightJudge, @unchecked Sendable {
     private var nextLook: UInt64 = 0, pause = ConditionJudge.second
     private var names: [Function: String] = [:]
     /// What the ring's metadata said when it was read last, and when that was, in ns.
-    private var known: (session: Session, time: UInt64)?
+    private var known: Known?
 
     private static let second: UInt64 = 1_000_000_000
     /// So many calls are needed before a percentile is one.
@@ -35,6 +35,18 @@ final class ConditionJudge: FlightJudge, @unchecked Sendable {
         var process: UInt32
         var address: UInt64
         var module: UInt64
+    }
+
+    private final class Known {
+        let session: Session
+        let time: UInt64
+        /// Reads symbols when somebody asks.
+        lazy var query = SessionQuery(session, QueryOptions())
+
+        init(_ session: Session, at time: UInt64) {
+            self.session = session
+            self.time = time
+        }
     }
 
     init(_ conditions: [FlightCondition]) {
@@ -75,12 +87,11 @@ final class ConditionJudge: FlightJudge, @unchecked Sendable {
         let now = Self.now
         if known.map({ now - $0.time > Self.freshness }) ?? true {
             guard let session = try? Session(path: ring, readsCalls: false) else { return nil }
-            known = (session, now)
+            known = Known(session, at: now)
         }
-        guard let session = known?.session,
-            let process = session.processes.first(where: { $0.index == call.process })
+        guard let known, let process = known.session.processes.first(where: { $0.index == call.process })
         else {
-            known = nil
+            self.known = nil
             return nil
         }
         let module = process.modules.last {
@@ -88,7 +99,7 @@ final class ConditionJudge: FlightJudge, @unchecked Sendable {
         }
         let function = Function(process: call.process, address: call.function, module: module?.seenTicks ?? 0)
         if let name = names[function] { return name }
-        let space = SessionQuery(session, QueryOptions()).resolver.space(of: process)
+        let space = known.query.resolver.space(of: process)
         let name = space.functions[space.function(at: call.function, ticks: call.endTicks)].name
         // The name of what lies in no module may come later.
         if module != nil { names[function] = name }

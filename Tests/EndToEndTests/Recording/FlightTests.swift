@@ -212,7 +212,9 @@ import Testing
         defer { kill(daemon, SIGKILL) }
         #expect(waitUntil { (try? Fathom.run(["tree", ring]))?.stdout.contains("about to hang") ?? false })
         kill(pid, SIGUSR1)
-        #expect(waitUntil(seconds: 20) { (try? handled(save(1)).calls) == 501 })
+        // A save has its name once it is whole.
+        #expect(waitUntil(seconds: 20) { access(save(1), F_OK) == 0 })
+        #expect(try handled(save(1)).calls == 501)
         kill(daemon, SIGKILL)
         // Nobody is left, so the recorder ends.
         #expect(waitUntil(seconds: 20) { access(ring, F_OK) != 0 })
