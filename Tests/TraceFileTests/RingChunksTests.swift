@@ -66,7 +66,9 @@ import Testing
     /// A chunk was copied while its thread wrote into it, and the one after it a moment later: what is in between is not
     /// known.
     @Test func chunksWithoutEndLeadToNoOthers() throws {
-        let kept = try threads([chunk(1, 0, (50, 100)), chunk(1, 1, (100, 0)), chunk(1, 2, (200, 300)), chunk(2, 0, (5, 0))])
+        let kept = try threads([
+            chunk(1, 0, (50, 100)), chunk(1, 1, (100, 0)), chunk(1, 2, (200, 300)), chunk(2, 0, (5, 0)),
+        ])
         #expect(kept.map { $0.chunks.map(\.beginTicks) } == [[200], [5]])
         #expect(kept.map(\.isCut) == [true, false])
     }

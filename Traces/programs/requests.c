@@ -47,8 +47,7 @@ int main(int argc, char **argv) {
     }
     for (int n = 0; n < count; n++) {
         if (n == slow && !strcmp(how, "hang")) fathom_mark("about to hang");
-        sum += n == slow && !strcmp(how, "deep") ? serve(n, 399)
-                                                 : handle(n, n == slow ? slow_levels : 0);
+        sum += n == slow && !strcmp(how, "deep") ? serve(n, 399) : handle(n, n == slow ? slow_levels : 0);
         if (n != slow) continue;
         if (!strcmp(how, "save")) fathom_save();
         if (!strcmp(how, "abort")) abort();

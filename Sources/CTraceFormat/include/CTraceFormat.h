@@ -279,9 +279,9 @@ struct fathom_ring_request {
 
 #define FATHOM_RING_REQUEST_LIMIT 512u
 
-// The first bytes of `buffers`. slot_words follows at `words_offset`, requests behind it, slot 0 at `slots_offset`. Fields
-// below the line change while processes run and are read and written atomically. A process reads this onto its stack, so
-// it is small.
+// The first bytes of `buffers`. slot_words follows at `words_offset`, requests behind it, slot 0 at `slots_offset`.
+// Fields below the line change while processes run and are read and written atomically. A process reads this onto its
+// stack, so it is small.
 struct fathom_buffers {
     uint64_t magic;              // FATHOM_BUFFERS_MAGIC
     uint32_t version;            // FATHOM_BUFFERS_VERSION
@@ -401,7 +401,8 @@ FATHOM_PUBLIC_INLINE uint64_t fathom_requests_offset(uint32_t words_offset) {
 // Where the first struct fathom_missed lies in the buffers.
 FATHOM_PUBLIC_INLINE uint64_t fathom_missed_offset(uint32_t words_offset) {
     uint64_t size = sizeof(struct fathom_missed);
-    uint64_t end = fathom_requests_offset(words_offset) + FATHOM_RING_REQUEST_LIMIT * sizeof(struct fathom_ring_request);
+    uint64_t end =
+        fathom_requests_offset(words_offset) + FATHOM_RING_REQUEST_LIMIT * sizeof(struct fathom_ring_request);
     return (end + size - 1) / size * size;
 }
 

@@ -74,10 +74,10 @@ struct runtime {
     uint32_t slots_offset;
     uint32_t slot_size;
     uint32_t slot_limit;
-    uint32_t window_slots;  // slots mapped at once
+    uint32_t window_slots;     // slots mapped at once
     uint32_t requests_offset;  // where long calls are told of, in the buffers
-    uint32_t ring_slots;    // chunks make a ring of that many slots; 0: they go to the log
-    uint64_t inode;         // of the buffers file
+    uint32_t ring_slots;       // chunks make a ring of that many slots; 0: they go to the log
+    uint64_t inode;            // of the buffers file
     struct options options;
     uint32_t clock;
     uint32_t has_functions;  // options name functions, see file/functions.h

@@ -292,11 +292,13 @@ final class Drain: @unchecked Sendable {
         // Of each process id, the newest image.
         let images = Dictionary(processes.map { ($0.value.pid, $0.key) }, uniquingKeysWith: max)
         var alive: [UInt32: Bool] = [:]
-        for slot in buffers.slots(in: FATHOM_SLOT_OWNED) where slot.header.magic == FATHOM_CHUNK_MAGIC && isRecords(slot) {
+        for slot in buffers.slots(in: FATHOM_SLOT_OWNED)
+        where slot.header.magic == FATHOM_CHUNK_MAGIC && isRecords(slot) {
             let pid = slot.header.pid
             let isAlive = alive[pid] ?? processIsAlive(Int32(bitPattern: pid))
             alive[pid] = isAlive
-            let isReplaced = execs.contains(slot.header.process) && images[pid].map { $0 > slot.header.process } ?? false
+            let isReplaced =
+                execs.contains(slot.header.process) && images[pid].map { $0 > slot.header.process } ?? false
             if isAlive && !isReplaced { continue }
             var written = slot
             written.header.used = fathom_chunk_written(&written.header)

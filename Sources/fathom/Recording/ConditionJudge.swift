@@ -95,7 +95,8 @@ final class ConditionJudge: FlightJudge, @unchecked Sendable {
             return nil
         }
         let module = process.modules.last {
-            ($0.low..<$0.high).contains(call.function) && $0.seenTicks <= call.endTicks && $0.unloadTicks > call.endTicks
+            ($0.low..<$0.high).contains(call.function) && $0.seenTicks <= call.endTicks
+                && $0.unloadTicks > call.endTicks
         }
         let function = Function(process: call.process, address: call.function, module: module?.seenTicks ?? 0)
         if let name = names[function] { return name }

@@ -113,7 +113,8 @@ struct TriggerText {
         default:
             throw Invalid(
                 description:
-                    "'\(action)' is no action of a trigger: start, stop, save (or flight), mark, depth=N and min-cost=TIME are")
+                    "'\(action)' is no action of a trigger: start, stop, save (or flight), mark, depth=N and min-cost=TIME are"
+            )
         }
     }
 }

@@ -69,7 +69,8 @@ struct SummaryText {
         }
         if summary.unjudgedCalls > 0 {
             let calls = count(summary.unjudgedCalls, "call")
-            lines.append("warning: \(calls) as long as --when says came too fast to be looked at; a higher limit tells of fewer")
+            lines.append(
+                "warning: \(calls) as long as --when says came too fast to be looked at; a higher limit tells of fewer")
         }
         if let problem = summary.saveProblem { lines.append("warning: a save failed: \(problem)") }
         if summary.isContinued { lines.append(continuation(summary)) }

@@ -111,7 +111,8 @@ import Testing
         let recorded = try record(.gccO2, ["1000"], ["--when", "hanlde>200ms", "--when", "handle>200ms"])
         #expect(
             recorded.stderr.contains(
-                "warning: --when hanlde matches no function of the program or the libraries that it needs; did you mean"),
+                "warning: --when hanlde matches no function of the program or the libraries that it needs; did you mean"
+            ),
             "\(recorded.stderr)")
         #expect(!recorded.stderr.contains("--when handle matches"))
     }
