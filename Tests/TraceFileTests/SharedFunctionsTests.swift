@@ -18,7 +18,7 @@ import Testing
         all.selection = [.only, .hidden]
         all.trigger.actions = [.mark]
         shared = try SharedFunctions(
-            in: try SessionDirectory(creating: path), all: all, levels: 3, clock: SessionClock())
+            in: try SessionDirectory(creating: path), all: all, levels: 3, textLimit: 64, clock: SessionClock())
     }
 
     private var bytes: [UInt8] {

@@ -71,7 +71,9 @@ struct LeafFold {
 }
 
 extension TreeCall {
-    fileprivate func continues(with other: TreeCall) -> Bool { function == other.function && depth == other.depth }
+    fileprivate func continues(with other: TreeCall) -> Bool {
+        function == other.function && depth == other.depth && arguments.equals(other.arguments)
+    }
 
     fileprivate mutating func fold(_ other: TreeCall) {
         calls &+= other.calls
