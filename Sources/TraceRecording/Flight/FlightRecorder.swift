@@ -1,3 +1,4 @@
+internal import CTraceFormat  // its headers include those of libc: Swift may take theirs for the place of timespec
 internal import Glibc
 internal import Synchronization
 internal import TraceFile
