@@ -256,6 +256,9 @@ struct fathom_unnamed_item {
 #define FATHOM_SLOT_OWNED 1u  // a process writes into it
 #define FATHOM_SLOT_FULL 2u   // finished, to be drained
 
+// A slot's word: free, but only for chunks that begin while the ring is held.
+#define FATHOM_SLOT_SPARE 0xfffffffcu
+
 #define FATHOM_SLOT_LIMIT 32768u  // slots a session can have
 
 #define FATHOM_CONTROL_RECORD 1u  // new chunks may be taken
@@ -319,7 +322,7 @@ struct fathom_buffers {
     uint32_t ring_next;      // where a thread that needs a slot begins to look, modulo the slots that were ever used
     uint32_t request_count;  // requests ever made; number n is in place n modulo FATHOM_RING_REQUEST_LIMIT
     uint32_t save_count;     // how often the program itself asked for a save
-    uint32_t reserved_tail;
+    uint32_t ring_held;      // 1 while the recorder copies the ring: new chunks take other slots, up to as many again
 };
 
 #define FATHOM_DUE_SHIFT 1

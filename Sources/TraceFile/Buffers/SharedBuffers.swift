@@ -226,6 +226,11 @@ package final class SharedBuffers: @unchecked Sendable {
         return true
     }
 
+    /// Sets a full slot aside for chunks that begin while a ring is held, unless somebody has taken it meanwhile.
+    func setAside(_ slot: Slot) {
+        _ = fathom_swap32(words + slot.index, slot.owner << 2 | FATHOM_SLOT_FULL, FATHOM_SLOT_SPARE)
+    }
+
     /// The payload of a slot's chunk. It stays as it is until the slot is freed, unless a program writes over it.
     package struct Payload {
         package let start: UnsafeRawPointer

@@ -145,9 +145,12 @@ final class FlightRecorder: @unchecked Sendable {
         number += 1
         let session = "\(name)-\(number).fathom"
         isSettled = false
+        buffers.holdRing()
+        defer { buffers.releaseRing() }
         do {
             let snapshot = try SessionSnapshot(
-                of: ring, as: session, description: description, clock: clock, losses: losses)
+                of: ring, as: session, description: description, clock: clock, losses: losses,
+                onCopied: buffers.releaseRing)
             let save = FlightSave(
                 session: session, reason: reason, calls: snapshot.calls, bytes: snapshot.bytes)
             saves.append(save)
