@@ -79,6 +79,7 @@ int session_open(char **environment) {
         runtime.buffers = system_map_file(descriptor, 0, head.slots_offset);
         runtime.words = (uint32_t *)((char *)runtime.buffers + head.words_offset);
         runtime.requests_offset = (uint32_t)fathom_requests_offset(head.words_offset);
+        runtime.ring_ends = (uint32_t *)((char *)runtime.buffers + fathom_ends_offset(head.words_offset));
         runtime.slots_offset = head.slots_offset;
         runtime.slot_size = head.slot_size;
         runtime.slot_limit = head.slot_limit;
@@ -189,6 +190,7 @@ struct fathom_chunk *session_take_slot(size_t least, int wants_all, uint32_t *ta
 }
 
 void session_give_slot(uint32_t slot) {
+    if (runtime.ring_slots) ring_give(slot);
     // Release: a recorder that finds the slot full finds the whole chunk. The load of recorder_waits may come before
     // the store. Then the recorder sleeps on, and looks when its time is up.
     fathom_store32(&runtime.words[slot], runtime.process << 2 | FATHOM_SLOT_FULL);
