@@ -39,6 +39,7 @@ public struct Recorder {
         let buffers: SharedBuffers, log: TraceLogWriter, preload: PreloadPath, target: Target
         let before: Baseline.Usage
         var answers: FunctionAnswers?
+        let flight: FlightRecorder?
         do throws(RecordingError) {
             do throws(SessionFileError) {
                 try directory.create(SessionFile.description.name, holding: description.json)
@@ -54,6 +55,13 @@ public struct Recorder {
                 answers = try FunctionAnswers(functions, in: directory, clock: clock)
                 answers?.start()
             }
+            if request.record.mode == .flight {
+                flight = FlightRecorder(
+                    buffers, in: directory, named: request.session, description: description, clock: clock,
+                    plan: request.flight)
+            } else {
+                flight = nil
+            }
             preload = try PreloadPath(of: runtime)
             before = Baseline.Usage.ofChildren
             target = try Target(
@@ -65,11 +73,6 @@ public struct Recorder {
             throw error
         }
         let drain = Drain(buffers: buffers, log: log, clock: clock, options: request.record)
-        let flight =
-            request.record.mode == .flight
-            ? FlightRecorder(
-                buffers, in: directory, named: request.session, description: description, clock: clock,
-                plan: request.flight) : nil
         let onLook: @Sendable () -> Void = { flight?.look { drain.losses } }
         let thread = DrainThread { drain.run(onLook: onLook) }
         let status = target.wait(keeping: request.flight.signal) { flight?.noteSignal() }

@@ -132,6 +132,27 @@ extension Recording {
         #expect(summary(drain).spoiledChunks == 0)
     }
 
+    /// What a ring had to grow by while it was copied is set aside for the next time, the oldest chunks first.
+    @Test func ringIsAsLargeAsBefore() throws {
+        recording.buffers.header.pointee.ring_slots = 3
+        for (slot, end) in [50, 20, 40, 10].enumerated() {
+            var full = chunk(UInt64(slot))
+            full.end_ticks = UInt64(end)
+            recording.put(full, payload, into: slot, state: FATHOM_SLOT_FULL)
+        }
+        recording.put(chunk(9, isOpen: true), payload, into: 4, state: FATHOM_SLOT_OWNED)
+        func words() -> [UInt32] { (0..<5).map { recording.word(of: $0).pointee } }
+        let before = words()
+        recording.buffers.releaseRing()
+        #expect(words() == before, "nobody held it")
+        recording.buffers.holdRing()
+        #expect(recording.buffers.header.pointee.ring_held == 1)
+        recording.buffers.releaseRing()
+        #expect(recording.buffers.header.pointee.ring_held == 0)
+        let (full, spare) = (FATHOM_SLOT_FULL, FATHOM_SLOT_SPARE)
+        #expect(words() == [full, spare, full, spare, FATHOM_SLOT_OWNED])
+    }
+
     /// A field of a chunk's header, and what a program may have written over it.
     enum Field: CaseIterable {
         case used, pathCount, inherited, thread, pid, begin

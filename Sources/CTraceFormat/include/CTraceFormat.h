@@ -266,6 +266,9 @@ struct fathom_layout_item {
 #define FATHOM_SLOT_OWNED 1u  // a process writes into it
 #define FATHOM_SLOT_FULL 2u   // finished, to be drained
 
+// A slot's word: free, but only for chunks that begin while the ring is held.
+#define FATHOM_SLOT_SPARE 0xfffffffcu
+
 #define FATHOM_SLOT_LIMIT 32768u  // slots a session can have
 
 #define FATHOM_CONTROL_RECORD 1u  // new chunks may be taken
@@ -289,9 +292,11 @@ struct fathom_ring_request {
 
 #define FATHOM_RING_REQUEST_LIMIT 512u
 
-// The first bytes of `buffers`. slot_words follows at `words_offset`, requests behind it, slot 0 at `slots_offset`.
-// Fields below the line change while processes run and are read and written atomically. A process reads this onto its
-// stack, so it is small.
+#define FATHOM_RING_END_SHIFT 17
+
+// The first bytes of `buffers`. slot_words follows at `words_offset`, requests and ends behind it, slot 0 at
+// `slots_offset`. Fields below the line change while processes run and are read and written atomically. A process reads
+// this onto its stack, so it is small.
 struct fathom_buffers {
     uint64_t magic;              // FATHOM_BUFFERS_MAGIC
     uint32_t version;            // FATHOM_BUFFERS_VERSION
@@ -329,7 +334,7 @@ struct fathom_buffers {
     uint32_t ring_next;      // where a thread that needs a slot begins to look, modulo the slots that were ever used
     uint32_t request_count;  // requests ever made; number n is in place n modulo FATHOM_RING_REQUEST_LIMIT
     uint32_t save_count;     // how often the program itself asked for a save
-    uint32_t reserved_tail;
+    uint32_t ring_held;      // 1 while the recorder copies the ring: new chunks take other slots, up to as many again
 };
 
 #define FATHOM_DUE_SHIFT 1
@@ -341,7 +346,7 @@ struct fathom_buffers {
 #define FATHOM_MISSED_NO_ACCESS 4u   // its process could not open the buffers: other rights, or another root directory
 
 // A program that a process with the runtime started and that cannot be recorded, whether it has hooks or not. These lie
-// behind the requests, as many as fit before the slots.
+// behind the ends, as many as fit before the slots.
 struct fathom_missed {
     uint32_t size;  // of the path; stored last; 0: no entry, or the program could not be started
     uint32_t pid;
@@ -409,11 +414,21 @@ FATHOM_PUBLIC_INLINE uint64_t fathom_requests_offset(uint32_t words_offset) {
     return (words_offset + FATHOM_SLOT_LIMIT * sizeof(uint32_t) + 7) / 8 * 8;
 }
 
+// When the chunk in a full slot of a ring ended, as it stands in a word beside the slots, because threads look at many
+// at once: in 2^17 ticks, cut off, and odd. 0: the chunk is none that the ring may lose.
+FATHOM_PUBLIC_INLINE uint32_t fathom_ring_end(const struct fathom_chunk *chunk) {
+    return chunk->kind == FATHOM_CHUNK_RECORDS ? (uint32_t)(chunk->end_ticks >> FATHOM_RING_END_SHIFT) | 1 : 0;
+}
+
+// Where these words lie in the buffers, one for each slot.
+FATHOM_PUBLIC_INLINE uint64_t fathom_ends_offset(uint32_t words_offset) {
+    return fathom_requests_offset(words_offset) + FATHOM_RING_REQUEST_LIMIT * sizeof(struct fathom_ring_request);
+}
+
 // Where the first struct fathom_missed lies in the buffers.
 FATHOM_PUBLIC_INLINE uint64_t fathom_missed_offset(uint32_t words_offset) {
     uint64_t size = sizeof(struct fathom_missed);
-    uint64_t end =
-        fathom_requests_offset(words_offset) + FATHOM_RING_REQUEST_LIMIT * sizeof(struct fathom_ring_request);
+    uint64_t end = fathom_ends_offset(words_offset) + FATHOM_SLOT_LIMIT * sizeof(uint32_t);
     return (end + size - 1) / size * size;
 }
 

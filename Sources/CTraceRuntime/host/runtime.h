@@ -71,6 +71,7 @@ struct runtime {
     uint32_t thread_count;
     struct fathom_buffers *buffers;
     uint32_t *words;
+    uint32_t *ring_ends;  // when chunks ended, see fathom_ring_end
     uint32_t slots_offset;
     uint32_t slot_size;
     uint32_t slot_limit;

@@ -8,7 +8,7 @@ internal import CTraceFormat
 enum RingChunks {
     /// Changes chunks in place.
     ///
-    /// Slots are used again in nearly the order in which chunks ended, not exactly. So where several threads write, an old
+    /// Slots are used again in nearly the order in which chunks ended, not always exactly. So where several threads write, an old
     /// chunk may still be there when the one after it is not. Of each thread, the last chunks that follow each other without
     /// a gap stay.
     ///

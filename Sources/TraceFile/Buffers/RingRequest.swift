@@ -48,6 +48,21 @@ extension SharedBuffers {
     /// How often programs have asked for a save, modulo 2^32.
     package var wishes: UInt32 { fathom_load32(&header.pointee.save_count) }
 
+    /// Keeps programs from writing over the ring while it is copied. They use other slots meanwhile, up to as many again.
+    package func holdRing() { fathom_store32(&header.pointee.ring_held, 1) }
+
+    /// Ends that, once. So that the ring stays as large as it was, the slots of the oldest chunks are set aside for the next
+    /// time.
+    ///
+    /// - Complexity: O(slots · log slots).
+    package func releaseRing() {
+        guard fathom_swap32(&header.pointee.ring_held, 1, 0) != 0 else { return }
+        let full = slots(in: FATHOM_SLOT_FULL).filter { UInt32($0.header.kind) == FATHOM_CHUNK_RECORDS }
+        let surplus = full.count + slots(in: FATHOM_SLOT_OWNED).count - Int(header.pointee.ring_slots)
+        guard surplus > 0 else { return }
+        for slot in full.sorted(by: { $0.header.end_ticks < $1.header.end_ticks }).prefix(surplus) { setAside(slot) }
+    }
+
     /// Makes the recorder look, if it sleeps. Any thread may call it.
     package func wakeRecorder() {
         fathom_store32(&header.pointee.recorder_waits, 0)

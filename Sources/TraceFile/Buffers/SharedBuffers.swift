@@ -64,7 +64,7 @@ package final class SharedBuffers: @unchecked Sendable {
         let error = [UInt8](repeating: 0, count: Self.headPage).withUnsafeBytes { writeAll($0, to: descriptor) }
         guard error == 0 else { throw .cannotCreate(path: path, errno: error) }
         if options.mode == .flight {
-            // Programs tell of long calls at any moment, and allocate nothing then.
+            // Programs tell of long calls and of chunks' ends at any moment, and allocate nothing then.
             let requests = Int(fathom_requests_offset(UInt32(wordsOffset)))
             let zeros = [UInt8](repeating: 0, count: missedOffset - requests)
             guard pwrite(descriptor, zeros, zeros.count, off_t(requests)) == zeros.count else {
@@ -222,8 +222,15 @@ package final class SharedBuffers: @unchecked Sendable {
         chunk.pointee.end_ns = slot.header.begin_ns &+ clock.nanoseconds(ticks: cursor.ticks &- slot.header.begin_ticks)
         chunk.pointee.used = slot.header.used
         chunk.pointee.end_ticks = cursor.ticks
+        let ends = (base + Int(fathom_ends_offset(UInt32(wordsOffset)))).assumingMemoryBound(to: UInt32.self)
+        ends[slot.index] = fathom_ring_end(chunk)
         fathom_store32(words + slot.index, slot.owner << 2 | FATHOM_SLOT_FULL)
         return true
+    }
+
+    /// Sets a full slot aside for chunks that begin while a ring is held, unless somebody has taken it meanwhile.
+    func setAside(_ slot: Slot) {
+        _ = fathom_swap32(words + slot.index, slot.owner << 2 | FATHOM_SLOT_FULL, FATHOM_SLOT_SPARE)
     }
 
     /// The payload of a slot's chunk. It stays as it is until the slot is freed, unless a program writes over it.

@@ -43,11 +43,17 @@ final class SlotBuffers {
             return isAlive
         }
         let begin = SessionClock.nanoseconds(CLOCK_MONOTONIC)
-        // A ring is written over meanwhile, from its oldest chunk on. The newest are copied first, so that those are lost
-        // that others lead away from, and not those in between.
-        let first = raw.ring_slots == 0 || words.isEmpty ? 0 : Int(raw.ring_next) % words.count
-        let inOrder = Array(first..<words.count) + Array(0..<first)
-        let order = raw.ring_slots == 0 ? inOrder : inOrder.reversed()
+        // Where a ring is written over meanwhile, it is from its oldest chunk on. The newest are copied first, so that those
+        // are lost that others lead away from, and not those in between.
+        var order = Array(words.indices), ends = [UInt32](repeating: 0, count: words.count)
+        if raw.ring_slots != 0,
+            ends.withUnsafeMutableBytes({ file.read($0, at: Int(fathom_ends_offset(raw.words_offset))) })
+        {
+            func end(_ index: Int) -> UInt32 {
+                fathom_slot_state(words[index]) == FATHOM_SLOT_FULL ? ends[index] : .max
+            }
+            order.sort { end($0) > end($1) }
+        }
         for index in order {
             guard [FATHOM_SLOT_OWNED, FATHOM_SLOT_FULL].contains(fathom_slot_state(words[index])) else { continue }
             let offset = Int(raw.slots_offset) + slotSize * index

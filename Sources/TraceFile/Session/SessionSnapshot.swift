@@ -13,17 +13,19 @@ package struct SessionSnapshot {
     ///   - ring: the directory of the recording.
     ///   - name: the directory to create. Nothing may have the name.
     ///   - description: what its `session.json` holds.
+    ///   - onCopied: is called once the ring may be written over again.
     /// - Throws: ``SessionFileError`` when it cannot be made, and ``TraceFileError`` when the ring cannot be read. Then
     ///   there is no new session.
     /// - Complexity: O(bytes of the ring), which are in memory meanwhile.
     package init(
         of ring: SessionDirectory, as name: String, description: SessionDescription, clock: SessionClock,
-        losses: RecordingLosses
+        losses: RecordingLosses, onCopied: () -> Void = {}
     ) throws {
         let damage = DamageLog(), moment = clock.now
         // The buffers are read first: metadata that moves to the log meanwhile is then found twice, and not missed.
         let buffers = try SlotBuffers(
             PlainFile(path: ring.file(SlotBuffers.name)), path: ring.path, damage: damage)
+        onCopied()
         let file = try MappedFile(path: ring.file(TraceLog.name))
         let log = try TraceLog(file, path: ring.path, isGrowing: true, damage: damage)
         // A recorder that is killed meanwhile leaves a directory that nobody takes for a session.

@@ -1,3 +1,4 @@
+internal import CTraceFormat  // its headers include those of libc: Swift may take theirs for the place of timespec
 internal import Glibc
 internal import Synchronization
 internal import TraceFile
@@ -144,9 +145,12 @@ final class FlightRecorder: @unchecked Sendable {
         number += 1
         let session = "\(name)-\(number).fathom"
         isSettled = false
+        buffers.holdRing()
+        defer { buffers.releaseRing() }
         do {
             let snapshot = try SessionSnapshot(
-                of: ring, as: session, description: description, clock: clock, losses: losses)
+                of: ring, as: session, description: description, clock: clock, losses: losses,
+                onCopied: buffers.releaseRing)
             let save = FlightSave(
                 session: session, reason: reason, calls: snapshot.calls, bytes: snapshot.bytes)
             saves.append(save)
