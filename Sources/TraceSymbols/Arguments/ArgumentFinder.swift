@@ -28,6 +28,10 @@ public struct ArgumentFinder {
     private let returns: [UInt64]
     private let isARM: Bool
     private var frames: [OpaquePointer] = []
+    /// The module's code.
+    private var code: [(range: Range<UInt64>, bytes: [UInt8])] = []
+    /// Whether the unit's compiler describes what is in the frame as if it were there before it is.
+    private var storesLate = false
     private struct Place: Hashable {
         var returnAddress: UInt64
         var function: UInt64
@@ -65,13 +69,24 @@ public struct ArgumentFinder {
         // Two passes: a unit may inline a function whose own code is described in another.
         units.forEach { _, content in visit(&content, in: nil, depth: 0) { finder, die, _ in finder.learn(die) } }
         guard !functions.isEmpty else { return release(exceptions) }
-        units.forEach { _, content in visit(&content, in: nil, depth: 0) { finder, die, subprogram in finder.find(die, in: subprogram) } }
+        self.code = code.executableBytes
+        units.forEach { unit, content in
+            storesLate = Self.isLLVM(&unit)
+            visit(&content, in: nil, depth: 0) { finder, die, subprogram in finder.find(die, in: subprogram) }
+        }
         release(exceptions)
     }
 
     private mutating func release(_ exceptions: OpaquePointer?) {
         if let exceptions { dwarf_cfi_end(exceptions) }
         frames = []
+    }
+
+    private static func isLLVM(_ unit: inout Dwarf_Die) -> Bool {
+        var attribute = Dwarf_Attribute()
+        guard dwarf_attr(&unit, UInt32(DW_AT_producer), &attribute) != nil, let text = dwarf_formstring(&attribute)
+        else { return true }
+        return !String(cString: text).hasPrefix("GNU ")
     }
 
     // MARK: Functions
@@ -100,6 +115,12 @@ public struct ArgumentFinder {
             address = child.addr
             // A damaged sibling reference may point backwards.
         } while withUnsafeMutablePointer(to: &child) { dwarf_siblingof($0, $0) } == 0 && child.addr > address!
+    }
+
+    /// Of a function in several parts, the first one is where it begins.
+    private static func start(of die: Dwarf_Die) -> UInt64? {
+        var (die, start) = (die, Dwarf_Addr(0))
+        return dwarf_entrypc(&die, &start) == 0 ? start : ranges(of: die).first?.lowerBound
     }
 
     private static func hasCode(_ die: Dwarf_Die) -> Bool {
@@ -143,9 +164,7 @@ public struct ArgumentFinder {
     }
 
     private mutating func learn(_ die: Dwarf_Die) {
-        var subprogram = die
-        var start = Dwarf_Addr(0)
-        guard dwarf_entrypc(&subprogram, &start) == 0 else { return }
+        guard let start = Self.start(of: die) else { return }
         if wanted[start] != nil { functions[Self.key(of: die), default: []].insert(start) }
     }
 
@@ -161,13 +180,25 @@ public struct ArgumentFinder {
             while index < returns.count, returns[index] <= range.upperBound {
                 let place = returns[index]
                 index += 1
-                let reader = LocationReader(address: place, frames: frames, subprogram: subprogram, isARM: isARM)
+                let reader = LocationReader(
+                    address: place, frames: frames, subprogram: subprogram, isARM: isARM,
+                    approach: approach(from: Self.start(of: die), to: place), storesLate: storesLate)
                 let arguments = arguments(of: die, paths, reader)
                 guard !arguments.isEmpty else { continue }
                 for address in addresses { found[Place(returnAddress: place, function: address)] = arguments }
                 // Swift's hooks report where they return to.
                 if wanted[place] != nil { found[Place(returnAddress: place, function: place)] = arguments }
             }
+        }
+    }
+
+    private func approach(from start: UInt64?, to hookReturn: UInt64) -> HookApproach? {
+        guard !isARM, let start, let code = code.first(where: { $0.range.contains(start) }) else { return nil }
+        let offset = Int(start - code.range.lowerBound)
+        return code.bytes.withUnsafeBytes { bytes in
+            HookApproach(
+                UnsafeRawBufferPointer(rebasing: bytes[offset..<min(bytes.count, offset + 4096)]), at: start,
+                hookReturn: hookReturn)
         }
     }
 
@@ -230,7 +261,7 @@ public struct ArgumentFinder {
         guard var type = ArgumentType(of: argument.die) else {
             return FoundArgument(name: name, kind: .optimizedOut, steps: [])
         }
-        var location = argument.place.map { reader.location(of: $0) } ?? .gone
+        var location = argument.place.map { reader.location(of: $0, size: type.size) } ?? .gone
         for member in path?.names.dropFirst() ?? [] {
             guard let next = type.member(member, at: location) else { return nil }
             (type, location) = next

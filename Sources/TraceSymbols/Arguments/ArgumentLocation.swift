@@ -56,22 +56,58 @@ struct LocationReader {
     /// The subprogram around the call, whose frame it is.
     let subprogram: Dwarf_Die
     let isARM: Bool
+    /// What the code does with the values it was called with; nil where that is not known, or for an inlined function.
+    let approach: HookApproach?
+    /// Whether what is in the frame is described as if it were there all the time.
+    let storesLate: Bool
 
-    /// Where the variable or argument `die` is.
+    /// Where the argument `die` is, which has `size` bytes.
     ///
     /// The description holds right behind the call. What held only up to the call is as good where it names a register
-    /// that the hook saves, or the frame.
-    func location(of die: Dwarf_Die) -> ArgumentLocation {
+    /// that the hook saves, or the frame. Otherwise it is where the function has put it until then.
+    func location(of die: Dwarf_Die, size: Int) -> ArgumentLocation {
         var die = die
         var attribute = Dwarf_Attribute()
         if dwarf_attr(&die, UInt32(DW_AT_location), &attribute) != nil {
             for place in [address, address &- 1] {
-                if let location = location(by: &attribute, at: place) { return location }
+                guard let location = location(by: &attribute, at: place) else { continue }
+                if storesLate, case .memory(let steps) = location, Self.holdsAlways(&attribute) {
+                    return approach?.place(of: steps, size: size) ?? .gone
+                }
+                return location
             }
+            return original(by: &attribute, size) ?? .gone
         } else if dwarf_attr(&die, UInt32(DW_AT_const_value), &attribute) != nil {
             return constant(&attribute)
         }
         return .gone
+    }
+
+    /// Whether this is one description, and no list of descriptions for parts of the code.
+    private static func holdsAlways(_ attribute: inout Dwarf_Attribute) -> Bool {
+        let form = Int(dwarf_whatform(&attribute))
+        return [DW_FORM_exprloc, DW_FORM_block, DW_FORM_block1, DW_FORM_block2, DW_FORM_block4].contains(form)
+    }
+
+    /// Where the value is now that the function was called with, by where it was then.
+    private func original(by attribute: inout Dwarf_Attribute, _ size: Int) -> ArgumentLocation? {
+        var (die, start) = (subprogram, Dwarf_Addr(0))
+        var expression: UnsafeMutablePointer<Dwarf_Op>?
+        var count = 0
+        guard let approach, dwarf_entrypc(&die, &start) == 0,
+            dwarf_getlocation_addr(&attribute, start, &expression, &count, 1) == 1, let expression, count == 1
+        else { return nil }
+        let operation = expression[0]
+        switch Int(operation.atom) {
+        case DW_OP_reg0...DW_OP_reg31:
+            return approach.place(of: .register(Int(operation.atom) - DW_OP_reg0), size: size)
+        case DW_OP_fbreg, DW_OP_breg7:
+            guard let steps = steps(of: operation) else { return nil }
+            // The canonical frame address is what it was, and the stack pointer is not.
+            return Int(operation.atom) == DW_OP_breg7
+                ? approach.place(atBeginning: steps, size: size) : approach.place(of: steps, size: size)
+        default: return nil
+        }
     }
 
     private func constant(_ attribute: inout Dwarf_Attribute) -> ArgumentLocation {

@@ -36,7 +36,8 @@ struct ArgumentType {
         return dwarf_diename(&die).map { String(cString: $0) }
     }
 
-    private var size: Int {
+    /// In bytes; 0 when that is not known.
+    var size: Int {
         var die = die
         var size = Dwarf_Word(0)
         if dwarf_aggregate_size(&die, &size) == 0 { return Int(clamping: size) }
@@ -74,6 +75,7 @@ struct ArgumentType {
             guard let word = location.word() else { return (.optimizedOut, []) }
             return (.text, word + [.giveString])
         }
+        if tag == DW_TAG_unspecified_type { return (.pointer(8), [.constant(0), .giveValue(size: 8)]) }
         guard let kind else { return (.aggregate, []) }
         return scalar(kind, at: location, size)
     }
@@ -95,7 +97,7 @@ struct ArgumentType {
         let size = size, bytes = UInt8(clamping: size)
         guard (1...16).contains(size) else { return nil }
         switch tag {
-        case DW_TAG_pointer_type, DW_TAG_ptr_to_member_type, DW_TAG_unspecified_type: return .pointer(bytes)
+        case DW_TAG_pointer_type, DW_TAG_ptr_to_member_type: return .pointer(bytes)
         case DW_TAG_enumeration_type: return enumeration(bytes)
         case DW_TAG_base_type: break
         default: return nil
@@ -127,7 +129,14 @@ struct ArgumentType {
             }
         }
         let underlying = ArgumentType(of: die).map { [DW_ATE_signed, DW_ATE_signed_char].contains($0.encoding) }
-        return .enumeration(size, isSigned: underlying ?? cases.values.contains { $0 < 0 }, cases: cases)
+        let isSigned = underlying ?? cases.values.contains { $0 < 0 }
+        // The numbers may be written with any sign.
+        let unused = UInt64(64 - 8 * min(Int(size), 8))
+        for (name, number) in cases {
+            let bits = UInt64(bitPattern: number) << unused
+            cases[name] = isSigned ? Int64(bitPattern: bits) >> Int64(unused) : Int64(bitPattern: bits >> unused)
+        }
+        return .enumeration(size, isSigned: isSigned, cases: cases)
     }
 
     // MARK: Members
