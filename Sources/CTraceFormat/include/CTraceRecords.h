@@ -42,8 +42,9 @@
 // Special records from here on say their size themselves, so that readers can pass over those that they do not know:
 // 2 bytes: size of what follows, which is even
 #define FATHOM_SIZED (FATHOM_SPECIAL + 32)
-#define FATHOM_ARGUMENTS (FATHOM_SIZED + 0)  // arguments of the innermost open call, which has just begun: 4 bytes: id
-                                             // of their layout, then the values, then 0 up to an even size
+#define FATHOM_ARGUMENTS                                                                                               \
+    (FATHOM_SIZED + 0)  // arguments of the innermost open call, which has just begun: 4 bytes: id
+                        // of their layout, then the values, then 0 up to an even size
 #define FATHOM_SPECIAL_SIZE_TIME 8u
 #define FATHOM_SPECIAL_SIZE_BASE 6u
 #define FATHOM_SPECIAL_SIZE_SITE 10u
@@ -76,12 +77,12 @@ FATHOM_SIZE(fathom_task, 40);
 // bytes follow. Behind VALUE are as many bytes as the layout says.
 #define FATHOM_VALUE 0u
 #define FATHOM_VALUE_TEXT 1u
-#define FATHOM_VALUE_CUT 2u         // the text goes on
-#define FATHOM_VALUE_UNREADABLE 3u  // it is in memory that cannot be read
-#define FATHOM_VALUE_NULL 4u        // the text's address is 0
-#define FATHOM_VALUE_NO_ROOM 5u     // the record would have become too large
-#define FATHOM_TEXT_LIMIT 1024u         // bytes of a text
-#define FATHOM_ARGUMENTS_LIMIT 4096u    // bytes of an ARGUMENTS record
+#define FATHOM_VALUE_CUT 2u              // the text goes on
+#define FATHOM_VALUE_UNREADABLE 3u       // it is in memory that cannot be read
+#define FATHOM_VALUE_NULL 4u             // the text's address is 0
+#define FATHOM_VALUE_NO_ROOM 5u          // the record would have become too large
+#define FATHOM_TEXT_LIMIT 1024u          // bytes of a text
+#define FATHOM_ARGUMENTS_LIMIT 4096u     // bytes of an ARGUMENTS record
 #define FATHOM_ARGUMENT_COUNT_LIMIT 64u  // values of one
 
 // Bytes of the record at `record`, of which `available` can be read, 2 at least. More than those: it is cut off.

@@ -13,8 +13,8 @@ struct argument_steps {
     uintptr_t bias;  // of the module
 };
 
-// Keeps a copy of what a module's table says of arguments, and tells the layouts in the process's metadata. `size` bytes
-// at `bytes`, which is aligned to 8, are what the recorder wrote. The caller holds runtime.modules_lock.
+// Keeps a copy of what a module's table says of arguments, and tells the layouts in the process's metadata. `size`
+// bytes at `bytes`, which is aligned to 8, are what the recorder wrote. The caller holds runtime.modules_lock.
 void arguments_keep(uintptr_t bias, const char *bytes, size_t size);
 // Whether anything is known of the arguments where the hook returns to; what that is. Any thread may call it, at any
 // time. O(log sites).

@@ -39,7 +39,7 @@ struct event {
             uintptr_t context;  // ENTER: the register in which Swift passes the asynchronous context
             // ENTER: what the function's registers hold, as long as its hook has not returned; NULL: not known
             const struct registers *registers;
-        } call;                 // ENTER, EXIT, TAIL
+        } call;  // ENTER, EXIT, TAIL
         struct {
             uint64_t name, value;
         } moment;  // MARK; COUNTER, whose value is a double's bits

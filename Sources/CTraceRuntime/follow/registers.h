@@ -1,6 +1,6 @@
 // The registers of a function that calls a hook. Those that a callee saves are the function's own at the hook's first
-// instruction, and again where a function that the hook was compiled to goes on in another one by a jump: there, what it
-// has saved is restored. So only slow paths save them, and the fast ones cost nothing more.
+// instruction, and again where a function that the hook was compiled to goes on in another one by a jump: there, what
+// it has saved is restored. So only slow paths save them, and the fast ones cost nothing more.
 
 #ifndef FATHOM_REGISTERS_H
 #define FATHOM_REGISTERS_H
@@ -18,8 +18,8 @@ struct registers {
 // Defines the function `name`, which hooks may jump to. It goes on in `target` with the same arguments, and puts a
 // struct registers behind them, into the register `argument`.
 #define SAVING_REGISTERS(name, target, argument)                                                                       \
-    __asm__(".pushsection .text.fathom_slow, \"ax\", %progbits\n.hidden " name "\n.globl " name                        \
-            "\n.type " name ", %function\n.p2align 4\n" name ":\n.cfi_startproc\n"                                    \
+    __asm__(".pushsection .text.fathom_slow, \"ax\", %progbits\n.hidden " name "\n.globl " name "\n.type " name        \
+            ", %function\n.p2align 4\n" name ":\n.cfi_startproc\n"                                                     \
             "pushq %r15\n.cfi_adjust_cfa_offset 8\npushq %r14\n.cfi_adjust_cfa_offset 8\n"                             \
             "pushq %r13\n.cfi_adjust_cfa_offset 8\npushq %r12\n.cfi_adjust_cfa_offset 8\n"                             \
             "pushq %rbp\n.cfi_adjust_cfa_offset 8\npushq %rbx\n.cfi_adjust_cfa_offset 8\n"                             \
@@ -56,14 +56,14 @@ struct registers {
 };
 
 #define SAVING_REGISTERS(name, target, argument)                                                                       \
-    __asm__(".pushsection .text.fathom_slow, \"ax\", %progbits\n.hidden " name "\n.globl " name                        \
-            "\n.type " name ", %function\n.p2align 4\n" name ":\n.cfi_startproc\n"                                    \
+    __asm__(".pushsection .text.fathom_slow, \"ax\", %progbits\n.hidden " name "\n.globl " name "\n.type " name        \
+            ", %function\n.p2align 4\n" name ":\n.cfi_startproc\n"                                                     \
             "sub sp, sp, #160\n.cfi_adjust_cfa_offset 160\n"                                                           \
             "stp x19, x20, [sp]\nstp x21, x22, [sp, #16]\nstp x23, x24, [sp, #32]\n"                                   \
             "stp x25, x26, [sp, #48]\nstp x27, x28, [sp, #64]\nstp x29, x30, [sp, #80]\n.cfi_offset 30, -72\n"         \
             "stp d8, d9, [sp, #96]\nstp d10, d11, [sp, #112]\nstp d12, d13, [sp, #128]\n"                              \
-            "stp d14, d15, [sp, #144]\nmov " argument ", sp\nbl " target "\n"                                           \
-            "ldr x30, [sp, #88]\nadd sp, sp, #160\n.cfi_adjust_cfa_offset -160\nret\n.cfi_endproc\n.size " name       \
+            "stp d14, d15, [sp, #144]\nmov " argument ", sp\nbl " target "\n"                                          \
+            "ldr x30, [sp, #88]\nadd sp, sp, #160\n.cfi_adjust_cfa_offset -160\nret\n.cfi_endproc\n.size " name        \
             ", . - " name "\n.popsection\n")
 #define THIRD_ARGUMENT "x2"
 #define FIFTH_ARGUMENT "x4"

@@ -89,8 +89,7 @@ static int has_room(const struct making *m, size_t size) {
 static void give_memory(struct making *m, uint64_t address, size_t size) {
     if (m->is_lost) return give_byte(m, FATHOM_VALUE_UNREADABLE);
     if (!has_room(m, size)) return give_byte(m, FATHOM_VALUE_NO_ROOM);
-    if (arguments_read(m->to + 1, address, size, m->low, m->high) < size)
-        return give_byte(m, FATHOM_VALUE_UNREADABLE);
+    if (arguments_read(m->to + 1, address, size, m->low, m->high) < size) return give_byte(m, FATHOM_VALUE_UNREADABLE);
     give_byte(m, FATHOM_VALUE);
     m->to += size;
 }

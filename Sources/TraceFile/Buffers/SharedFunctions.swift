@@ -35,7 +35,8 @@ package final class SharedFunctions: @unchecked Sendable {
         head = memory.assumingMemoryBound(to: fathom_functions.self)
         head.pointee.version = FATHOM_FUNCTIONS_VERSION
         head.pointee.head_size = FATHOM_FUNCTIONS_HEAD
-        head.pointee.says = all.selection.rawValue | (all.trigger.actions.isEmpty ? 0 : FATHOM_SAYS_TRIGGER)
+        head.pointee.says =
+            all.selection.rawValue | (all.trigger.actions.isEmpty ? 0 : FATHOM_SAYS_TRIGGER)
             | (all.recordsArguments ? FATHOM_SAYS_ARGUMENTS : 0)
         head.pointee.text_limit = textLimit
         head.pointee.levels = levels
@@ -58,7 +59,8 @@ package final class SharedFunctions: @unchecked Sendable {
         let key = fathom_module_key(module.buildID, module.buildID.count, path, path.count)
         let count = known.count
         guard count < Int(FATHOM_TABLE_LIMIT), known.insert(key).inserted else { return }
-        var table = fathom_function_table(key: key, offset: UInt64(end), words: FATHOM_TABLE_UNKNOWN, names_size: 0, arguments_size: 0,
+        var table = fathom_function_table(
+            key: key, offset: UInt64(end), words: FATHOM_TABLE_UNKNOWN, names_size: 0, arguments_size: 0,
             reserved: 0)
         if let functions {
             let words = functions.flatMap { function in

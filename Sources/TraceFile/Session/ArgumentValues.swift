@@ -114,7 +114,7 @@ private struct ArgumentReader {
         case 8: return "\(bytes.loadUnaligned(as: Double.self))"
         default:
             #if arch(x86_64)
-                if bytes.count == 16 {
+                if bytes.count == 10 {
                     let exponent = bytes.loadUnaligned(fromByteOffset: 8, as: UInt16.self)
                     let significand = bytes.loadUnaligned(as: UInt64.self)
                     let number = Float80(

@@ -174,6 +174,7 @@ public struct ArgumentFinder {
         guard let addresses = functions[Self.key(of: die)], let one = addresses.first, let paths = wanted[one] else {
             return
         }
+        let start = die.addr == subprogram.addr ? Self.start(of: die) : nil
         for range in Self.ranges(of: die) {
             // The call is inside, but it may be the last instruction.
             var index = returns.partitioningIndex { $0 > range.lowerBound }
@@ -182,7 +183,7 @@ public struct ArgumentFinder {
                 index += 1
                 let reader = LocationReader(
                     address: place, frames: frames, subprogram: subprogram, isARM: isARM,
-                    approach: approach(from: Self.start(of: die), to: place), storesLate: storesLate)
+                    approach: approach(from: start, to: place), start: start, storesLate: storesLate)
                 let arguments = arguments(of: die, paths, reader)
                 guard !arguments.isEmpty else { continue }
                 for address in addresses { found[Place(returnAddress: place, function: address)] = arguments }
@@ -256,12 +257,13 @@ public struct ArgumentFinder {
     }
 
     /// nil when the path leads nowhere.
-    private static func value(of argument: Argument, _ path: ArgumentPath?, _ reader: LocationReader) -> FoundArgument? {
+    private static func value(of argument: Argument, _ path: ArgumentPath?, _ reader: LocationReader) -> FoundArgument?
+    {
         let name = path?.text ?? argument.name
         guard var type = ArgumentType(of: argument.die) else {
             return FoundArgument(name: name, kind: .optimizedOut, steps: [])
         }
-        var location = argument.place.map { reader.location(of: $0, size: type.size) } ?? .gone
+        var location = argument.place.map { reader.location(of: $0, size: type.usedSize) } ?? .gone
         for member in path?.names.dropFirst() ?? [] {
             guard let next = type.member(member, at: location) else { return nil }
             (type, location) = next

@@ -34,6 +34,8 @@ indirect enum ArgumentLocation {
         }
     }
 
+    var isGone: Bool { if case .gone = self { true } else { false } }
+
     /// Steps that push the word of `size` bytes that is there; nil when it is gone.
     func word(size: Int = 8) -> [ArgumentStep]? {
         switch part(at: 0, size: size) {
@@ -58,6 +60,8 @@ struct LocationReader {
     let isARM: Bool
     /// What the code does with the values it was called with; nil where that is not known, or for an inlined function.
     let approach: HookApproach?
+    /// Where the function begins; nil for an inlined one.
+    let start: UInt64?
     /// Whether what is in the frame is described as if it were there all the time.
     let storesLate: Bool
 
@@ -73,6 +77,9 @@ struct LocationReader {
                 guard let location = location(by: &attribute, at: place) else { continue }
                 if storesLate, case .memory(let steps) = location, Self.holdsAlways(&attribute) {
                     return approach?.place(of: steps, size: size) ?? .gone
+                }
+                if case .pieces(let pieces) = location, pieces.contains(where: \.location.isGone) {
+                    return original(by: &attribute, size) ?? location
                 }
                 return location
             }
@@ -91,20 +98,31 @@ struct LocationReader {
 
     /// Where the value is now that the function was called with, by where it was then.
     private func original(by attribute: inout Dwarf_Attribute, _ size: Int) -> ArgumentLocation? {
-        var (die, start) = (subprogram, Dwarf_Addr(0))
         var expression: UnsafeMutablePointer<Dwarf_Op>?
         var count = 0
-        guard let approach, dwarf_entrypc(&die, &start) == 0,
-            dwarf_getlocation_addr(&attribute, start, &expression, &count, 1) == 1, let expression, count == 1
+        guard let approach, let start,
+            dwarf_getlocation_addr(&attribute, start, &expression, &count, 1) == 1, let expression
         else { return nil }
-        let operation = expression[0]
+        if count == 1 { return original(expression[0], approach, size) }
+        var pieces: [(Int, ArgumentLocation)] = []
+        for index in stride(from: 0, to: count - 1, by: 2) {
+            let bytes = Int(expression[index + 1].number)
+            guard Int(expression[index + 1].atom) == DW_OP_piece,
+                let piece = original(expression[index], approach, bytes)
+            else { return nil }
+            pieces.append((bytes, piece))
+        }
+        return pieces.isEmpty ? nil : .pieces(pieces)
+    }
+
+    private func original(_ operation: Dwarf_Op, _ approach: HookApproach, _ size: Int) -> ArgumentLocation? {
         switch Int(operation.atom) {
         case DW_OP_reg0...DW_OP_reg31:
             return approach.place(of: .register(Int(operation.atom) - DW_OP_reg0), size: size)
         case DW_OP_fbreg, DW_OP_breg7:
             guard let steps = steps(of: operation) else { return nil }
             // The canonical frame address is what it was, and the stack pointer is not.
-            return Int(operation.atom) == DW_OP_breg7
+            return steps.first == .register(7) && Int(operation.atom) == DW_OP_breg7
                 ? approach.place(atBeginning: steps, size: size) : approach.place(of: steps, size: size)
         default: return nil
         }
@@ -128,26 +146,26 @@ struct LocationReader {
         guard dwarf_getlocation_addr(&attribute, place, &expression, &count, 1) == 1, let expression, count > 0 else {
             return nil
         }
-        return read(UnsafeBufferPointer(start: expression, count: count), &attribute)
+        return read(UnsafeMutableBufferPointer(start: expression, count: count), &attribute)
     }
 
-    private func read(_ operations: UnsafeBufferPointer<Dwarf_Op>, _ attribute: inout Dwarf_Attribute)
+    private func read(_ operations: UnsafeMutableBufferPointer<Dwarf_Op>, _ attribute: inout Dwarf_Attribute)
         -> ArgumentLocation?
     {
         var pieces: [(Int, ArgumentLocation)] = []
         var first = 0
         for (index, operation) in operations.enumerated() where Int(operation.atom) == DW_OP_piece {
-            let part = UnsafeBufferPointer(rebasing: operations[first..<index])
+            let part = UnsafeMutableBufferPointer(rebasing: operations[first..<index])
             pieces.append((Int(operation.number), part.isEmpty ? .gone : simple(part, &attribute) ?? .gone))
             first = index + 1
         }
         if pieces.isEmpty { return simple(operations, &attribute) }
-        if pieces.allSatisfy({ if case .gone = $0.1 { true } else { false } }) { return nil }
+        if pieces.allSatisfy(\.1.isGone) { return nil }
         return .pieces(pieces)
     }
 
     /// A description without pieces.
-    private func simple(_ operations: UnsafeBufferPointer<Dwarf_Op>, _ attribute: inout Dwarf_Attribute)
+    private func simple(_ operations: UnsafeMutableBufferPointer<Dwarf_Op>, _ attribute: inout Dwarf_Attribute)
         -> ArgumentLocation?
     {
         var steps: [ArgumentStep] = []
@@ -172,12 +190,35 @@ struct LocationReader {
                     dwarf_formaddr(&result, &value) == 0
                 else { return nil }
                 steps.append(.address(value))
+            case DW_OP_convert, DW_OP_GNU_convert:
+                guard let bits = Self.bits(of: operations.baseAddress! + index, &attribute) else { return nil }
+                steps += bits
             default:
                 guard let more = self.steps(of: operation) else { return nil }
                 steps += more
             }
         }
         return steps.isEmpty ? nil : .memory(steps)
+    }
+
+    /// Steps that convert to a type of integers.
+    private static func bits(of operation: UnsafeMutablePointer<Dwarf_Op>, _ attribute: inout Dwarf_Attribute)
+        -> [ArgumentStep]?
+    {
+        if operation.pointee.number == 0 { return [] }
+        var type = Dwarf_Die()
+        // clang names them so, and only the name has the number of bits.
+        guard dwarf_getlocation_die(&attribute, operation, &type) == 0, let name = dwarf_diename(&type),
+            let (sign, digits) = split(String(cString: name)), let count = UInt8(digits), (1...64).contains(count)
+        else { return nil }
+        return count == 64 ? [] : [.bits(low: 0, count: count, isSigned: sign)]
+    }
+
+    private static func split(_ name: String) -> (isSigned: Bool, digits: Substring)? {
+        for (prefix, isSigned) in [("DW_ATE_unsigned_", false), ("DW_ATE_signed_", true)] where name.hasPrefix(prefix) {
+            return (isSigned, name.dropFirst(prefix.count))
+        }
+        return nil
     }
 
     /// Steps that do what `operation` does; nil for one that needs what is no more, or that no compiler was seen to use.
@@ -216,7 +257,8 @@ struct LocationReader {
     /// Only what a callee saves is as it was when the hook is called.
     private func register(_ number: Int, plus offset: Int64 = 0) -> [ArgumentStep]? {
         let isKept =
-            isARM ? (19...29).contains(number) || number == 31 || (72...79).contains(number)
+            isARM
+            ? (19...29).contains(number) || number == 31 || (72...79).contains(number)
             : [3, 6, 7].contains(number) || (12...15).contains(number)
         guard isKept else { return nil }
         return [.register(UInt8(number))] + (offset == 0 ? [] : [.add(offset)])

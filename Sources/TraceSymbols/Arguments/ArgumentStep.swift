@@ -1,6 +1,8 @@
 /// A step by which the value of an argument is found, on a stack of 64-bit words that is empty where a value begins.
 public enum ArgumentStep: Sendable, Hashable {
-    public enum Operator: UInt8, Sendable { case plus, minus, and, or, shiftLeft, shiftRight, times, xor, shiftRightSigned }
+    public enum Operator: UInt8, Sendable {
+        case plus, minus, and, or, shiftLeft, shiftRight, times, xor, shiftRightSigned
+    }
 
     /// Pushes a register, by its number in DWARF.
     case register(UInt8)
@@ -87,6 +89,8 @@ public struct ArgumentPath: Sendable, Hashable {
 
     private static func isName(_ text: Substring) -> Bool {
         guard let first = text.unicodeScalars.first, !("0"..."9").contains(first) else { return false }
-        return text.unicodeScalars.allSatisfy { $0 == "_" || $0 == "$" || $0.properties.isAlphabetic || ("0"..."9").contains($0) }
+        return text.unicodeScalars.allSatisfy {
+            $0 == "_" || $0 == "$" || $0.properties.isAlphabetic || ("0"..."9").contains($0)
+        }
     }
 }

@@ -44,6 +44,9 @@ struct ArgumentType {
         return isPointer || isReference ? 8 : 0
     }
 
+    /// Without what only fills it up.
+    var usedSize: Int { size == 16 && tag == DW_TAG_base_type && name == "long double" ? 10 : size }
+
     private var isPointer: Bool { tag == DW_TAG_pointer_type }
     private var isReference: Bool { tag == DW_TAG_reference_type || tag == DW_TAG_rvalue_reference_type }
     private var isClass: Bool {
@@ -59,7 +62,8 @@ struct ArgumentType {
 
     private var isChar: Bool {
         guard tag == DW_TAG_base_type else { return false }
-        return [DW_ATE_signed_char, DW_ATE_unsigned_char].contains(encoding) && name == "char" || encoding == DW_ATE_UTF && size == 1
+        return [DW_ATE_signed_char, DW_ATE_unsigned_char].contains(encoding) && name == "char"
+            || encoding == DW_ATE_UTF && size == 1
     }
 
     // MARK: Values
@@ -77,6 +81,8 @@ struct ArgumentType {
         }
         if tag == DW_TAG_unspecified_type { return (.pointer(8), [.constant(0), .giveValue(size: 8)]) }
         guard let kind else { return (.aggregate, []) }
+        // Of 16 bytes, the x87's numbers take 10.
+        if usedSize == 10 { return scalar(.floating(10), at: location, 10) }
         return scalar(kind, at: location, size)
     }
 
@@ -257,15 +263,12 @@ struct ArgumentType {
         return declaredText(name, at: location)
     }
 
-    /// clang describes libstdc++'s string in none of a program's units, because the library has its code. The address of
+    /// clang describes libstdc++'s string, or parts of it, in none of a program's units, because the library has its code. The address of
     /// its characters comes first in it, and their number next.
     private func declaredText(_ name: String, at location: ArgumentLocation)
         -> (kind: ArgumentKind, steps: [ArgumentStep])?
     {
-        var (die, attribute) = (die, Dwarf_Attribute())
-        guard name.hasPrefix("basic_string<char, std::char_traits<char>"), isInside("__cxx11"),
-            dwarf_attr(&die, UInt32(DW_AT_declaration), &attribute) != nil
-        else { return nil }
+        guard name.hasPrefix("basic_string<char, std::char_traits<char>"), isInside("__cxx11") else { return nil }
         guard case .memory(let steps) = location else { return (.optimizedOut, []) }
         return (.text, steps + [.load(8)] + steps + [.add(8), .load(8), .giveText])
     }

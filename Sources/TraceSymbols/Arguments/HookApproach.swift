@@ -110,7 +110,8 @@ struct HookApproach {
             offset += Int(more)
             rest = rest.dropFirst()
         }
-        guard let number = Self.dwarfNumbers.firstIndex(of: Int(register)), case .frame(let base) = atCall.general[number]
+        guard let number = Self.dwarfNumbers.firstIndex(of: Int(register)),
+            case .frame(let base) = atCall.general[number]
         else { return nil }
         // What is there may only be the address.
         let slot = base + offset, wanted = rest.isEmpty ? size : 8
@@ -120,8 +121,16 @@ struct HookApproach {
             return .memory(word + rest.dropFirst())
         }
         if slot > 0 || atCall.slots[slot] != nil { return continued(memory(slot, stackPointer)) }
-        guard case .copy(let copy)? = later[slot], copy.size >= wanted else { return nil }
-        return self.place(of: copy.origin, size: wanted).flatMap(continued)
+        if case .copy(let copy)? = later[slot], copy.size >= wanted {
+            return self.place(of: copy.origin, size: wanted).flatMap(continued)
+        }
+        // Something of two words may have come in two registers.
+        guard (9...16).contains(wanted), case .copy(let first)? = later[slot], first.size <= 8,
+            case .copy(let second)? = later[slot + 8],
+            let low = self.place(of: first.origin, size: first.size),
+            let high = self.place(of: second.origin, size: second.size)
+        else { return nil }
+        return .pieces([(first.size, low), (8 - first.size, .gone), (8, high)])
     }
 
     /// Where what DWARF places at `steps` at the function's beginning is during the call.

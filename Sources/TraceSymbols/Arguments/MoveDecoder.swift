@@ -219,12 +219,15 @@ struct MoveDecoder {
             return .move(to: operands.other(isVector: true), from: .vector(operands.register), size: 8, extent: 8)
         case 0x7e where prefix.is16:
             let size = prefix.isWide ? 8 : 4
-            return .move(to: operands.other(), from: .vector(operands.register), size: size, extent: operands.memory == nil ? 8 : size)
+            return .move(
+                to: operands.other(), from: .vector(operands.register), size: size,
+                extent: operands.memory == nil ? 8 : size)
         case 0x6e where prefix.is16:
             let size = prefix.isWide ? 8 : 4
             return .move(to: .vector(operands.register), from: operands.other(), size: size, extent: 16)
         case 0x2e, 0x2f: return .nothing
-        case 0x14...0x16, 0x2a, 0x2c, 0x2d, 0x40...0x4f, 0x51...0x5f, 0x60...0x6d, 0xaf, 0xd4, 0xdb, 0xdf, 0xeb, 0xef, 0xfe:
+        case 0x14...0x16, 0x2a, 0x2c, 0x2d, 0x40...0x4f, 0x51...0x5f, 0x60...0x6d, 0xaf, 0xd4, 0xdb, 0xdf, 0xeb, 0xef,
+            0xfe:
             return .change([(.general(operands.register), 8), (.vector(operands.register), 16)])
         default: return nil
         }

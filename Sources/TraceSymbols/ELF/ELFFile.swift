@@ -143,7 +143,11 @@ struct ELFFile: ~Copyable {
                 let bytes = data.pointee.d_buf
             else { return false }
             let count = data.pointee.d_size
-            found.append((header.sh_addr..<header.sh_addr + UInt64(count), Array(UnsafeRawBufferPointer(start: bytes, count: count))))
+            found.append(
+                (
+                    header.sh_addr..<header.sh_addr + UInt64(count),
+                    Array(UnsafeRawBufferPointer(start: bytes, count: count))
+                ))
             return false
         }
         return found

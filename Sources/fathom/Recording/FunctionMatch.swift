@@ -80,7 +80,9 @@ struct FunctionMatch {
         }
         guard !wanted.isEmpty else { return [] }
         guard let finder = try? ArgumentFinder(path: module.path, wanted: wanted), finder.hasDWARF else {
-            return ["warning: --args: \(CommandText.line([module.path])) has no debug information (-g), which says where arguments are"]
+            return [
+                "warning: --args: \(CommandText.line([module.path])) has no debug information (-g), which says where arguments are"
+            ]
         }
         var sites: [UInt64: [TraceSymbols.ArgumentSite]] = [:]
         for site in finder.sites { sites[site.function, default: []].append(site) }
