@@ -88,8 +88,8 @@ void arguments_open(uint32_t limit) {
 
 uint32_t arguments_text_limit(void) { return text_limit; }
 
-size_t arguments_read(void *to, uintptr_t from, size_t size, uintptr_t low, uintptr_t high) {
-    if (from >= low && from < high && size <= high - from) {
+size_t arguments_read(void *to, uintptr_t from, size_t size, const struct argument_memory *memory) {
+    if (from >= memory->low && from < memory->high && size <= memory->high - from) {
         __builtin_memcpy(to, (const void *)from, size);
         return size;
     }
@@ -101,8 +101,7 @@ size_t arguments_read(void *to, uintptr_t from, size_t size, uintptr_t low, uint
         size_t some = 4096 - ((from + done) & 4095);
         if (some > size - done) some = size - done;
         struct iovec local = {(char *)to + done, some}, remote = {(void *)(from + done), some};
-        // Not the process's known id: in a vfork's child, the memory is the parent's, and the id is not.
-        if (SYSTEM(process_vm_readv, SYSTEM(gettid, 0, 0, 0, 0, 0, 0), &local, 1, &remote, 1, 0) != (long)some) break;
+        if (SYSTEM(process_vm_readv, memory->thread, &local, 1, &remote, 1, 0) != (long)some) break;
         done += some;
     }
     return done;

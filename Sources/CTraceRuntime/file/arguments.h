@@ -22,9 +22,14 @@ int arguments_find(uintptr_t return_address, uintptr_t function, struct argument
 
 // Bytes of a text that are recorded at most.
 uint32_t arguments_text_limit(void);
+// The memory of the calling thread. In [low, high), it is sure to be there, so that reading it takes no system call.
+struct argument_memory {
+    uintptr_t low, high;
+    uint32_t thread;  // its id; not the process's, because the first thread may have ended
+};
 // Reads as much of [from, from + size) as can be read, up to the first page that cannot be. Returns how many bytes that
-// is. No address does any harm. Memory in [low, high), which is sure to be there, takes no system call.
-size_t arguments_read(void *to, uintptr_t from, size_t size, uintptr_t low, uintptr_t high);
+// is. No address does any harm.
+size_t arguments_read(void *to, uintptr_t from, size_t size, const struct argument_memory *memory);
 // `text_limit` is as the recorder says.
 void arguments_open(uint32_t text_limit);
 

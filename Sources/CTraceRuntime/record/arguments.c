@@ -15,8 +15,8 @@ FATHOM_WITHOUT_HOOKS
 struct making {
     const struct registers *registers;
     struct argument_steps steps;
-    uintptr_t low, high;  // of the stack, as far as it is sure to be there
-    char *to, *end;       // of the record
+    struct argument_memory memory;
+    char *to, *end;  // of the record
     // The value that is being found.
     uint64_t stack[FATHOM_STEP_DEPTH];
     uint32_t depth;
@@ -47,8 +47,7 @@ static uint64_t pop(struct making *m) {
 
 static uint64_t load(struct making *m, uint64_t address, size_t size) {
     uint64_t value = 0;
-    if (m->is_lost || size > sizeof value || arguments_read(&value, address, size, m->low, m->high) < size)
-        m->is_lost = 1;
+    if (m->is_lost || size > sizeof value || arguments_read(&value, address, size, &m->memory) < size) m->is_lost = 1;
     return value;
 }
 
@@ -89,7 +88,7 @@ static int has_room(const struct making *m, size_t size) {
 static void give_memory(struct making *m, uint64_t address, size_t size) {
     if (m->is_lost) return give_byte(m, FATHOM_VALUE_UNREADABLE);
     if (!has_room(m, size)) return give_byte(m, FATHOM_VALUE_NO_ROOM);
-    if (arguments_read(m->to + 1, address, size, m->low, m->high) < size) return give_byte(m, FATHOM_VALUE_UNREADABLE);
+    if (arguments_read(m->to + 1, address, size, &m->memory) < size) return give_byte(m, FATHOM_VALUE_UNREADABLE);
     give_byte(m, FATHOM_VALUE);
     m->to += size;
 }
@@ -114,7 +113,7 @@ static void give_text(struct making *m, uint64_t address, uint64_t size) {
     size_t limit = arguments_text_limit(), wanted = size < limit ? (size_t)size : limit;
     if (m->is_lost) return give_byte(m, FATHOM_VALUE_UNREADABLE);
     if (!has_room(m, wanted)) return give_byte(m, FATHOM_VALUE_NO_ROOM);
-    if (wanted && arguments_read(m->to + 3, address, wanted, m->low, m->high) < wanted)
+    if (wanted && arguments_read(m->to + 3, address, wanted, &m->memory) < wanted)
         return give_byte(m, FATHOM_VALUE_UNREADABLE);
     end_text(m, wanted, size > wanted);
 }
@@ -130,7 +129,7 @@ static void give_string(struct making *m, uint64_t address) {
     while (got <= limit) {
         size_t some = limit + 1 - got, page = 4096 - ((address + got) & 4095);
         if (some > page) some = page;
-        size_t now = arguments_read(text + got, address + got, some, m->low, m->high);
+        size_t now = arguments_read(text + got, address + got, some, &m->memory);
         for (; size < got + now && text[size]; size++) continue;
         if (size < got + now) return end_text(m, size, 0);
         got += now;
@@ -200,9 +199,9 @@ void arguments_put(struct thread *t, const struct event *enter) {
     const char *limit = w->wanted_limit ? w->wanted_limit : w->limit;
     if (!registers || registers_stack_pointer(registers) != enter->stack_pointer) return;
     if (!limit || w->cursor + FATHOM_ARGUMENTS_LIMIT > limit + RECORD_ROOM) return;
-    struct making making = {.registers = registers, .low = enter->stack_pointer};
+    struct making making = {.registers = registers};
     if (!arguments_find(registers_return_address(registers), enter->call.function, &making.steps)) return;
-    making.high = stack_end(t, enter->stack_pointer);
+    making.memory = (struct argument_memory){enter->stack_pointer, stack_end(t, enter->stack_pointer), t->id};
     char *start = w->cursor + 4;
     making.to = start + sizeof making.steps.layout;
     making.end = w->cursor + FATHOM_ARGUMENTS_LIMIT - 1;  // 1: for the padding

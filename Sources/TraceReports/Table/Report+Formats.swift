@@ -69,7 +69,7 @@ extension Report {
 
     private func shownName(of row: AggregateRow) -> String {
         let name = name(of: row, separator: " → ")
-        if case .place = row.subject { return layout.path(name) }
+        if case .place = row.subject, kind != .values { return layout.path(name) }
         return name
     }
 
@@ -96,6 +96,7 @@ extension Report {
         case .processes: "process"
         case .callers: "caller"
         case .callees: "callee"
+        case .values: "value"
         }
     }
 
@@ -133,7 +134,13 @@ extension Report {
             }
             writer.write(byte: UInt8(ascii: "]"))
         case .place(let place):
-            writer.write(kind == .files ? "\"file\":" : "\"module\":" as StaticString)
+            let key: StaticString =
+                switch kind {
+                case .files: "\"file\":"
+                case .values: "\"value\":"
+                default: "\"module\":"
+                }
+            writer.write(key)
             writer.write(json: place)
         case .thread(let thread):
             writer.write("\"pid\":\(thread.process.pid),\"program\":")

@@ -127,7 +127,7 @@ import Testing
             fathom tree prog.c
                 prog.c: not a Fathom session
             fathom report newer.fathom
-                newer.fathom/session.json: recorded by a newer Fathom, in format 99; this one reads formats up to 2
+                newer.fathom/session.json: recorded by a newer Fathom, in format 99; this one reads formats up to 3
             fathom export --format csv -o none/x prog.fathom
                 none/x: No such file or directory
             fathom report prog.fathom >/dev/full

@@ -94,6 +94,33 @@ import Testing
         }
     }
 
+    @Test func rowsByValue() throws {
+        let source = """
+            __attribute__((noinline)) int take(const char *path, int n) { return n + path[0]; }
+            int main(void) {
+                for (int i = 0; i < 30; i++) take(i % 3 ? "/fast" : "/slow, too", i);
+            }
+
+            """
+        _ = try record(source, ["-q", "--args", "take"], .gccO2)
+        let session = directory.file("s.fathom")
+        let rows = try Fathom.run(["report", session, "--by-arg", "take:path", "--sort", "calls", "--format", "csv"])
+            .stdout
+            .split(separator: "\n").dropFirst().map { $0.prefix { $0 != "0" } }
+        #expect(rows.first?.hasPrefix("\"\"\"/fast\"\"\",2") == true, "\(rows)")
+        #expect(rows.last?.hasPrefix("\"\"\"/slow, too\"\"\",1") == true, "\(rows)")
+        let json = try Fathom.run(["report", session, "--by-arg", "take:path", "--format", "json"]).stdout
+        #expect(json.contains("\"value\":\"\\\"/fast\\\"\",\"calls\":20,"), "\(json)")
+        for (argument, words) in [
+            ("take:pat", "no call of 'take' has an argument 'pat'"), ("tak:path", "did you mean take"),
+        ] {
+            let output = try Fathom.run(["report", session, "--by-arg", argument])
+            #expect(output.status == 1)
+            #expect(output.stderr.contains(words), "\(output.stderr)")
+        }
+        #expect(try Fathom.run(["report", session, "--by-arg", "take"]).status == 64)
+    }
+
     @Test func wrongUse() throws {
         for (options, words) in [
             (["--args", "f:1x"], "is no argument"), (["--args", "f", "--args-length", "0"], "--args-length"),
