@@ -117,6 +117,7 @@ struct fathom_layout {
 #define FATHOM_GIVE_MEMORY 17u  // 1 byte: size; what is in memory at the top
 #define FATHOM_GIVE_STRING 18u  // the text up to the next NUL in memory at the top
 #define FATHOM_GIVE_TEXT 19u    // as many bytes as the top says, in memory at the word below it
+#define FATHOM_GIVE_SWIFT 20u   // the text of a Swift String, whose two words are the top ones
 #define FATHOM_STEP_DEPTH 8u
 
 // Where a sandbox may forbid to read memory safely, only what lies in the function's own stack is read.

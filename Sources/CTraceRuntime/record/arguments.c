@@ -118,6 +118,21 @@ static void give_text(struct making *m, uint64_t address, uint64_t size) {
     end_text(m, wanted, size > wanted);
 }
 
+// A Swift String (StringObject.swift in Swift's standard library): a short one is in the two words themselves, with its
+// size in the highest byte; of another one, the second word is the address less 32, with flags in the highest bits.
+// What has no bytes of UTF-8 in memory, as no string has on Linux, counts as not readable.
+static void give_swift(struct making *m, uint64_t words[2]) {
+    uint64_t size = words[1] >> 56 & 15, limit = arguments_text_limit();
+    if (!(words[1] & 1ull << 61)) {
+        if (words[1] & 1ull << 60) m->is_lost = 1;
+        return give_text(m, (words[1] & (1ull << 60) - 1) + 32, words[0] & (1ull << 48) - 1);
+    }
+    if (m->is_lost) return give_byte(m, FATHOM_VALUE_UNREADABLE);
+    if (!has_room(m, 16)) return give_byte(m, FATHOM_VALUE_NO_ROOM);
+    __builtin_memcpy(m->to + 3, words, 16);
+    end_text(m, size < limit ? size : limit, size > limit);
+}
+
 // A text that goes on into memory that cannot be read counts as one that is too long.
 static void give_string(struct making *m, uint64_t address) {
     size_t limit = arguments_text_limit(), got = 0, size = 0;
@@ -173,6 +188,11 @@ static int do_step(struct making *m) {
         other = pop(m);
         value = pop(m);
         give_text(m, value, other);
+        break;
+    case FATHOM_GIVE_SWIFT:
+        other = pop(m);
+        value = pop(m);
+        give_swift(m, (uint64_t[]){value, other});
         break;
     default:
         if (step < FATHOM_STEP_PLUS || step > FATHOM_STEP_SHRA) return 0;

@@ -52,5 +52,6 @@ public struct ArgumentSteps: Sendable, Hashable {
     public mutating func giveMemory(_ size: UInt8) { append(FATHOM_GIVE_MEMORY, size) }
     public mutating func giveString() { bytes.append(UInt8(FATHOM_GIVE_STRING)) }
     public mutating func giveText() { bytes.append(UInt8(FATHOM_GIVE_TEXT)) }
+    public mutating func giveSwift() { bytes.append(UInt8(FATHOM_GIVE_SWIFT)) }
     public mutating func end() { bytes.append(UInt8(FATHOM_STEPS_END)) }
 }

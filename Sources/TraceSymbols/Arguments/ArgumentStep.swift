@@ -21,6 +21,8 @@ public enum ArgumentStep: Sendable, Hashable {
     case giveString
     /// As many bytes of text as the top says, in memory at the word below it.
     case giveText
+    /// The text of a Swift String, whose two words are the top ones.
+    case giveSwift
 }
 
 /// What kind of thing a value is, and how many bytes its record has.

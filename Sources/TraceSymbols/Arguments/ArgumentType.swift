@@ -300,6 +300,11 @@ struct ArgumentType {
             let mangled = dwarf_formstring(&attribute)
         else { return nil }
         let size = size, bytes = UInt8(clamping: size)
+        if size == 16, strcmp(mangled, "$sSSD") == 0 {
+            guard let first = location.part(at: 0, size: 8).word(), let second = location.part(at: 8, size: 8).word()
+            else { return (.optimizedOut, []) }
+            return (.text, first + second + [.giveSwift])
+        }
         guard (1...8).contains(size) else { return nil }
         switch String(cString: mangled) {
         case "$sSiD", "$ss4Int8VD", "$ss5Int16VD", "$ss5Int32VD", "$ss5Int64VD":

@@ -27,6 +27,8 @@ struct HookApproach {
         case copy(Copy)
         /// The stack pointer at the function's beginning, plus this.
         case frame(Int)
+        /// What the function was not called with.
+        case constant
         case unknown
     }
 
@@ -120,7 +122,7 @@ struct HookApproach {
             guard rest.first == .load(8), let word = place.word() else { return nil }
             return .memory(word + rest.dropFirst())
         }
-        if slot > 0 || atCall.slots[slot] != nil { return continued(memory(slot, stackPointer)) }
+        if slot > 0 || isStored(slot, atCall) { return continued(memory(slot, stackPointer)) }
         if case .copy(let copy)? = later[slot], copy.size >= wanted {
             return self.place(of: copy.origin, size: wanted).flatMap(continued)
         }
@@ -131,6 +133,13 @@ struct HookApproach {
             let high = self.place(of: second.origin, size: second.size)
         else { return nil }
         return .pieces([(first.size, low), (8 - first.size, .gone), (8, high)])
+    }
+
+    private func isStored(_ slot: Int, _ state: State) -> Bool {
+        switch state.slots[slot]?.value {
+        case nil, .constant: false
+        default: true
+        }
     }
 
     /// Where what DWARF places at `steps` at the function's beginning is during the call.
@@ -165,6 +174,7 @@ struct HookApproach {
         case .address(let to, let memory):
             state.general[to] = slot(memory).map { .frame($0) } ?? .unknown
             return to != 4
+        case .constant(let operand, let size): return write(.constant, operand, size: size)
         case .change(let operands):
             for operand in operands where !write(.unknown, operand.operand, size: operand.size) { return false }
             return true
@@ -177,8 +187,11 @@ struct HookApproach {
     }
 
     private func limited(_ value: Value, _ size: Int) -> Value {
-        guard case .copy(let copy) = value else { return size == 8 ? value : .unknown }
-        return .copy(Copy(origin: copy.origin, size: min(copy.size, size)))
+        switch value {
+        case .copy(let copy): .copy(Copy(origin: copy.origin, size: min(copy.size, size)))
+        case .frame where size < 8: .unknown
+        default: value
+        }
     }
 
     /// The offset of an operand in the frame; nil when it is not known to be there.
@@ -220,6 +233,11 @@ struct HookApproach {
             if slot < other + state.slots[other]!.size { state.slots[other]!.value = .unknown }
         }
         state.slots[slot] = (value, size)
-        if atCall != nil, later[slot] == nil { later[slot] = value }
+        guard atCall != nil else { return }
+        // Swift clears a place before it puts an argument there.
+        switch later[slot] {
+        case nil, .constant: later[slot] = value
+        default: break
+        }
     }
 }

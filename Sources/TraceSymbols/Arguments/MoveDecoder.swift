@@ -20,6 +20,8 @@ struct MoveDecoder {
         /// `size` bytes are copied, and as many as `extent` change.
         case move(to: Operand, from: Operand, size: Int, extent: Int)
         case address(to: Int, Memory)
+        /// It gets a value that the function has not been called with.
+        case constant(Operand, size: Int)
         /// These get values that are not known.
         case change([(operand: Operand, size: Int)])
         case loadFloating(Memory, Int)
@@ -156,7 +158,7 @@ struct MoveDecoder {
             return .change([(.general(Int(code & 7) + prefix.base), 8)])
         case 0xc6, 0xc7:
             guard let operands = operands(), !prefix.is16, displacement(code == 0xc6 ? 1 : 4) != nil else { return nil }
-            return .change([(operands.other(), code == 0xc6 ? 1 : prefix.size)])
+            return .constant(operands.other(), size: code == 0xc6 ? 1 : prefix.size)
         case 0xc0, 0xc1, 0xd1, 0xd3:
             guard let operands = operands(), code >= 0xd0 || byte() != nil else { return nil }
             return .change([(operands.other(), prefix.size)])
@@ -226,6 +228,8 @@ struct MoveDecoder {
             let size = prefix.isWide ? 8 : 4
             return .move(to: .vector(operands.register), from: operands.other(), size: size, extent: 16)
         case 0x2e, 0x2f: return .nothing
+        case 0x57 where operands.number == operands.register, 0xef where operands.number == operands.register:
+            return .constant(.vector(operands.register), size: 16)
         case 0x14...0x16, 0x2a, 0x2c, 0x2d, 0x40...0x4f, 0x51...0x5f, 0x60...0x6d, 0xaf, 0xd4, 0xdb, 0xdf, 0xeb, 0xef,
             0xfe:
             return .change([(.general(operands.register), 8), (.vector(operands.register), 16)])

@@ -89,6 +89,7 @@ extension ArgumentSteps {
         case .giveMemory(let size): giveMemory(size)
         case .giveString: giveString()
         case .giveText: giveText()
+        case .giveSwift: giveSwift()
         }
     }
 }

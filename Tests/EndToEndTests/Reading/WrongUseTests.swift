@@ -68,7 +68,7 @@ import Testing
             fathom report --corrected --to 1ms prog.fathom
                 --corrected is for the whole recording, without --from and --to
             fathom report --by path --callers main prog.fathom
-                --by, --callers and --callees exclude each other
+                --by, --by-arg, --callers and --callees exclude each other
             fathom graph --threshold 200 prog.fathom
                 --threshold 200: a percentage is a number from 0 to 100
             fathom info prog.fathom more

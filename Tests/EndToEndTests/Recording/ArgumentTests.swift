@@ -94,6 +94,24 @@ import Testing
         }
     }
 
+    /// Strings of up to 15 bytes are in the two words themselves.
+    @Test(arguments: ["-Onone", "-O"]) func swift(_ level: String) throws {
+        let source = """
+            @inline(never) func work(_ number: Int, _ text: String) -> Int { print(text); return number }
+            print(work(-7, CommandLine.arguments.count > 9 ? "?" : "short") + work(8, String(repeating: "long", count: 9)))
+
+            """
+        try writeFile(Array(source.utf8), to: directory.file("program.swift"))
+        let built = try Fathom.run(
+            ["build", "--", "swiftc", "-g", level, "program.swift", "-o", "program"], workingDirectory: directory.path)
+        try #require(built.status == 0, "\(built.stderr)")
+        let session = directory.file("s.fathom")
+        _ = try Fathom.record([directory.file("program")], into: session, options: ["-q", "--args", "work*"])
+        let lines = try tree()
+        #expect(lines.contains("(number=-7, text=\"short\")"), "\(lines)")
+        #expect(lines.contains("(number=8, text=\"\(String(repeating: "long", count: 9))\")"), "\(lines)")
+    }
+
     @Test func rowsByValue() throws {
         let source = """
             __attribute__((noinline)) int take(const char *path, int n) { return n + path[0]; }
