@@ -1,5 +1,5 @@
-// The on-disk layout of a Fathom session: the only definition, with that of records in CTraceRecords.h, shared by the C
-// runtime and the Swift reader.
+// The on-disk layout of a Fathom session: the only definition, with those of records in CTraceRecords.h and of call
+// paths in CTracePaths.h, shared by the C runtime and the Swift reader.
 //
 // A session directory holds
 //   session.json   what was run, written before the program starts
@@ -17,11 +17,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "CTracePaths.h"
 #include "CTraceRecords.h"
 
 #define FATHOM_VERSION "0.1.0"     // of the project; the format has its own
 #define FATHOM_FORMAT_VERSION 2u   // of the log; readers also take 1, which has no sums in its file header
-#define FATHOM_BUFFERS_VERSION 2u  // of the buffers: what recorder and traced programs agree on
+#define FATHOM_BUFFERS_VERSION 3u  // of the buffers: what recorder and traced programs agree on
 #define FATHOM_TRACE_MAGIC 0x3143525448544146ull    // "FATHTRC1"
 #define FATHOM_BUFFERS_MAGIC 0x3146554248544146ull  // "FATHBUF1"
 #define FATHOM_INDEX_MAGIC 0x3158444948544146ull    // "FATHIDX1"
@@ -63,6 +64,7 @@ struct fathom_trace_header {
 
 #define FATHOM_CHUNK_RECORDS 1u   // payload: open call path, then records of one thread
 #define FATHOM_CHUNK_METADATA 2u  // payload: metadata items of one process; thread is 0
+#define FATHOM_CHUNK_PATHS 3u     // payload: call paths of one thread, see CTracePaths.h
 // A chunk that the program never finished has an end_ticks of 0.
 
 #define FATHOM_FLAG_SEALED 1u   // payload_sum and header_sum hold: as Fletcher-64 sums, unless HASHED
@@ -297,8 +299,9 @@ struct fathom_buffers {
     uint8_t clock;          // FATHOM_CLOCK_*
     uint8_t paused;         // 1: programs start without recording, until fathom_start
     uint8_t has_functions;  // 1: the file `functions` says what is recorded, see CTraceFunctions.h
-    uint8_t reserved;
+    uint8_t keeps;          // FATHOM_KEEPS_*: what of calls
     uint32_t ring_slots;  // 0: chunks go to the log; else full slots make room for new chunks once this many are used
+    uint32_t max_paths;   // call paths that all processes together keep, at most
     // ----
     uint32_t recorder_due;    // ms of CLOCK_MONOTONIC by which the recorder means to have looked again, shifted left by
                               // FATHOM_DUE_SHIFT and cut off to 32 bits; bit 0 is FATHOM_DUE_STARVING; 0: it does not
@@ -318,6 +321,8 @@ struct fathom_buffers {
     uint32_t request_count;  // requests ever made
     struct fathom_ring_request
         requests[FATHOM_RING_REQUEST_LIMIT];  // number n in place n modulo FATHOM_RING_REQUEST_LIMIT
+    uint32_t path_count;  // call paths that processes have made
+    uint32_t reserved;
 };
 
 #define FATHOM_DUE_SHIFT 1
@@ -374,11 +379,14 @@ FATHOM_OFFSET(fathom_buffers, slot_limit, 32);
 FATHOM_OFFSET(fathom_buffers, min_cost_ticks, 40);
 FATHOM_OFFSET(fathom_buffers, clock, 72);
 FATHOM_OFFSET(fathom_buffers, ring_slots, 76);
-FATHOM_OFFSET(fathom_buffers, control, 84);
+FATHOM_OFFSET(fathom_buffers, keeps, 75);
+FATHOM_OFFSET(fathom_buffers, max_paths, 80);
+FATHOM_OFFSET(fathom_buffers, control, 88);
 FATHOM_OFFSET(fathom_buffers, long_ticks, 136);
 FATHOM_OFFSET(fathom_buffers, requests, 152);
+FATHOM_OFFSET(fathom_buffers, path_count, 1432);
 FATHOM_SIZE(fathom_ring_request, 40);
-FATHOM_SIZE(fathom_buffers, 1432);
+FATHOM_SIZE(fathom_buffers, 1440);
 
 // ---- Helpers -----------------------------------------------------------------------------------------------------
 
@@ -422,14 +430,14 @@ FATHOM_PUBLIC_INLINE int fathom_chunk_is_sound(const struct fathom_chunk *chunk,
                                                uint64_t first, uint64_t last) {
     uint64_t end = chunk->end_ticks ? chunk->end_ticks : chunk->begin_ticks;
     uint64_t before = chunk->begin_ticks - first;  // each lost call took at least one tick
-    int is_records = chunk->kind == FATHOM_CHUNK_RECORDS;
-    return chunk->magic == FATHOM_CHUNK_MAGIC && (is_records || chunk->kind == FATHOM_CHUNK_METADATA) &&
-           is_records == (chunk->thread != 0) && slot_size > sizeof *chunk && used <= slot_size - sizeof *chunk &&
+    int is_paths = chunk->kind == FATHOM_CHUNK_PATHS, is_threads = is_paths || chunk->kind == FATHOM_CHUNK_RECORDS;
+    return chunk->magic == FATHOM_CHUNK_MAGIC && (is_threads || chunk->kind == FATHOM_CHUNK_METADATA) &&
+           is_threads == (chunk->thread != 0) && slot_size > sizeof *chunk && used <= slot_size - sizeof *chunk &&
            chunk->path_count <= chunk->depth && chunk->inherited <= chunk->depth &&
            (uint64_t)chunk->path_count * sizeof(struct fathom_path_entry) <= used &&
            chunk->path_calls <= chunk->path_count && first <= chunk->begin_ticks && chunk->begin_ticks <= end &&
            end <= last && chunk->lost_calls <= before && chunk->orphan_exits <= before &&
-           chunk->switch_ticks <= before && (!chunk->end_ticks || chunk->calls <= used / FATHOM_ENTER_SIZE);
+           chunk->switch_ticks <= before && (is_paths || !chunk->end_ticks || chunk->calls <= used / FATHOM_ENTER_SIZE);
 }
 
 // The session clock's counter, in ticks. Async-signal-safe.

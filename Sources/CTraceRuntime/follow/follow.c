@@ -24,7 +24,7 @@ static void enter(struct thread *t, const struct event *event, uint64_t now) {
         t->mode->lost(t, HOOK_ENTER);
         return;
     }
-    struct frame call = {event->call.function, event->call.call_site, sp | alternate, now};
+    struct frame call = {event->call.function, event->call.call_site, sp | alternate, {now}};
     int answer = t->mode->before_enter(t, &call, &now);
     call.enter = now;
     *++t->top = call;

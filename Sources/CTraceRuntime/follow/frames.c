@@ -20,19 +20,19 @@ int frames_allocate(struct lane *lane, size_t count, uint32_t slow) {
     return 1;
 }
 
-// Outgrown frames make a list: the first of them, which is no call, says in `enter` which frames were outgrown before
-// them, and in `call_site` how large their mapping is. They stay mapped, because a hook may go on with them that was
+// Outgrown frames make a list: the first of them, which is no call, says in `stack_pointer` which frames were outgrown
+// before them, and in `call_site` how large their mapping is. They stay mapped, because a hook may go on with them that was
 // interrupted by the handler that needed more. Together they are fewer than twice the frames in use, because frames
 // double when they grow, and are replaced by as many only once, when they are widened.
 static void outgrow(struct lane *lane, const struct lane *old) {
     lane->outgrown = old->frames;
-    lane->outgrown->enter = (uintptr_t)old->outgrown;
+    lane->outgrown->stack_pointer = (uintptr_t)old->outgrown;
     lane->outgrown->call_site = old->mapped;
 }
 
 void frames_free(struct lane *lane) {
     for (struct frame *old = lane->outgrown, *next; old; old = next) {
-        next = (struct frame *)(uintptr_t)old->enter;
+        next = (struct frame *)old->stack_pointer;
         if (old->call_site) system_free(old, old->call_site);
     }
     if (lane->mapped) system_free(lane->frames, lane->mapped);
@@ -41,7 +41,7 @@ void frames_free(struct lane *lane) {
 struct frame *frames_find(const struct lane *lane, struct frame *frame) {
     if (frame >= lane->frames && frame < lane->end) return frame;
     struct frame *frames = NULL;
-    for (struct frame *old = lane->outgrown; old; old = (struct frame *)(uintptr_t)old->enter)
+    for (struct frame *old = lane->outgrown; old; old = (struct frame *)old->stack_pointer)
         if (old <= frame && old > frames) frames = old;
     return lane->frames + (frame - frames);
 }

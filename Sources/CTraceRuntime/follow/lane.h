@@ -5,12 +5,17 @@
 
 #include "../host/base.h"
 
+struct path;
+
 // An open call. The low bits of stack_pointer, which is aligned to 8, hold the flags.
 struct frame {
     uintptr_t function;
     uintptr_t call_site;
     uintptr_t stack_pointer;  // of the function at its enter hook
-    uint64_t enter;           // ticks
+    union {
+        uint64_t enter;     // ticks; also in modes that keep no times here, while the call is told of
+        struct path *path;  // in modes that add up call paths
+    };
 };
 #define FRAME_ALTERNATE 1ul  // the outermost call on a signal stack: below it are calls on another one
 #define FRAME_HIDDEN 2ul     // it has no record: left out by max_depth, or recording is stopped

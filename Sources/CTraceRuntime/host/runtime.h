@@ -53,6 +53,7 @@ struct options {
     uint32_t max_depth;
     uint32_t slow;        // calls are left out, or the clock is a system call; never taken back
     uint32_t has_ring;    // what was recorded makes room for what is, until somebody wants it saved
+    uint32_t keeps;       // FATHOM_KEEPS_*: what of calls
     uint32_t generation;  // of these
 };
 
@@ -76,6 +77,7 @@ struct runtime {
     uint32_t slot_limit;
     uint32_t window_slots;  // slots mapped at once
     uint32_t ring_slots;    // chunks make a ring of that many slots; 0: they go to the log
+    uint32_t max_paths;     // that all processes of the session keep
     uint64_t inode;         // of the buffers file
     struct options options;
     uint32_t clock;

@@ -40,9 +40,11 @@ final class SlotBuffers {
             alive[pid] = isAlive
             return isAlive
         }
-        for (index, word) in words.enumerated() {
-            guard [FATHOM_SLOT_OWNED, FATHOM_SLOT_FULL].contains(fathom_slot_state(word)) else { continue }
-            let offset = Int(raw.slots_offset) + slotSize * index
+        let offsets = words.enumerated().compactMap { index, word in
+            [FATHOM_SLOT_OWNED, FATHOM_SLOT_FULL].contains(fathom_slot_state(word))
+                ? Int(raw.slots_offset) + slotSize * index : nil
+        }
+        for offset in raw.keeps == 0 ? offsets : SlotBuffers.calleesFirst(offsets, file) {
             guard
                 let copy = SlotBuffers.copy(file, at: offset, slotSize: slotSize, damage: damage, isAlive: isAlive)
             else { continue }
@@ -63,6 +65,16 @@ final class SlotBuffers {
 
     deinit {
         for copy in copies { copy.deallocate() }
+    }
+
+    /// Brings the slots of call paths into an order in which a thread's later paths come first. Paths are made after those of
+    /// their callers, so what a live thread adds up meanwhile makes callees look no longer than their callers.
+    private static func calleesFirst(_ offsets: [Int], _ file: PlainFile) -> [Int] {
+        let slots = offsets.map { offset in
+            var header = fathom_chunk()
+            return (offset: offset, sequence: file.read(&header, at: offset) ? header.sequence : 0)
+        }
+        return slots.sorted { $0.sequence > $1.sequence }.map(\.offset)
     }
 
     private static func header(

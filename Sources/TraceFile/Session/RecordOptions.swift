@@ -9,6 +9,13 @@ public struct RecordOptions: Sendable {
         case trace
         /// The records of the newest, in a ring of buffers.
         case flight
+        /// What the calls of each path add up to.
+        case profile
+        /// How many calls each path has.
+        case counts
+
+        /// Whether no record of a call is kept.
+        public var keepsPaths: Bool { self == .profile || self == .counts }
     }
 
     public var mode = Mode.trace
@@ -16,6 +23,8 @@ public struct RecordOptions: Sendable {
     public var ringSize = RecordOptions.defaultRingSize
     /// In nanoseconds: what ended so long ago is not kept in the ring. Nil: the size alone decides.
     public var ringTime: UInt64?
+    /// Call paths of all processes together that are kept. What is called below others counts with them.
+    public var maxPaths = RecordOptions.defaultMaxPaths
     /// Deepest depth to record; roots are depth 0. Nil: all.
     public var maxDepth: Int?
     /// In nanoseconds: calls that are shorter than this, and call nothing that is kept, leave no record.
@@ -36,6 +45,9 @@ public struct RecordOptions: Sendable {
     /// The size where only a time was asked for.
     public static let largestUnaskedRing: UInt64 = 1 << 30
 
+    public static let mostPaths = 100_000_000
+    public static let defaultMaxPaths = Int(FATHOM_DEFAULT_PATHS)
+
     public init() {}
 
     /// The options by the names that session.json and `fathom info` give them, with their values as JSON.
@@ -44,6 +56,7 @@ public struct RecordOptions: Sendable {
             ("mode", "\"\(mode.rawValue)\""),
             ("keep_bytes", mode == .flight ? "\(ringSize)" : "null"),
             ("keep_ns", ringTime.map { "\($0)" } ?? "null"),
+            ("max_paths", mode.keepsPaths ? "\(maxPaths)" : "null"),
             ("max_depth", maxDepth.map { "\($0)" } ?? "null"),
             ("min_cost_ns", "\(minCost)"),
             ("max_size_bytes", maxSize.map { "\($0)" } ?? "null"),
@@ -62,6 +75,9 @@ public struct RecordOptions: Sendable {
         head.ring_slots = mode == .flight ? UInt32(clamping: max(ringSize / UInt64(bufferSize), 2)) : 0
         head.ring_ticks = ringTime.map { clock.ticks(nanoseconds: $0) } ?? .max
         head.long_ticks = .max
+        head.keeps = UInt8(
+            mode == .profile ? FATHOM_KEEPS_TIMES : mode == .counts ? FATHOM_KEEPS_COUNTS : FATHOM_KEEPS_RECORDS)
+        head.max_paths = UInt32(clamping: maxPaths)
         head.has_functions = functions.isEmpty ? 0 : 1
     }
 }

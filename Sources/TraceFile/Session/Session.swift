@@ -28,6 +28,8 @@ public final class Session {
     public var lostCalls: UInt64 {
         processes.lazy.flatMap(\.threads).reduce(losses.calls) { $0.addingClamped($1.lostCalls) }
     }
+    /// What was kept of the calls.
+    public let content: SessionContent
     /// Programs with hooks that were started and not recorded.
     public let missed: [MissedProgram]
     /// Whether a recorder was still there when the session was opened.
@@ -84,6 +86,7 @@ public final class Session {
         chunks.removeLast(chunks.count - own)
         Session.sort(&chunks)
         processes = Session.assemble(chunks, file: logFile, damage: damage)
+        content = SessionContent(of: processes)
         if losses.calls > 0 { for process in processes { process.isCutShort = true } }
         Session.settleEnds(of: processes, now: isRecording && clockIsCounter ? fathom_counter() : nil)
         description = try SessionDescription(path: "\(directory)/\(SessionFile.description.name)", damage: damage)

@@ -14,6 +14,9 @@ final class Drain: @unchecked Sendable {
     private var threads: Set<UInt64> = []
     private var calls: UInt64 = 0
     private var lostCalls: UInt64 = 0
+    /// Call paths, and calls for which there could be none.
+    private var paths: UInt64 = 0
+    private var foldedCalls: UInt64 = 0
     private var unwrittenCalls: UInt64 = 0
     private var spoiledChunks: UInt64 = 0
     private var isCapped = false
@@ -193,6 +196,8 @@ final class Drain: @unchecked Sendable {
         summary.threads = threads.count
         summary.calls = calls
         summary.bytes = log.bytes
+        summary.paths = paths
+        summary.foldedCalls = foldedCalls
         summary.unwrittenCalls = unwrittenCalls
         summary.writeError = log.error.map(describe)
         let losses = losses
@@ -342,24 +347,37 @@ final class Drain: @unchecked Sendable {
         }
         seen.insert(header.process)
         let isMetadata = header.kind == UInt8(FATHOM_CHUNK_METADATA)
+        let isPaths = header.kind == UInt8(FATHOM_CHUNK_PATHS)
+        var lost = header.lost_calls
         if isMetadata {
             processes[header.process] = (
                 header.pid, max(processes[header.process]?.metadataChunks ?? 0, header.sequence &+ 1)
             )
         } else {
-            if header.end_ticks == 0 { header.calls = header.countEnters(payload.start) }
+            if isPaths {
+                var totals = PathTotals()
+                totals.add(UnsafeRawBufferPointer(start: payload.start, count: Int(header.used)))
+                header.calls = totals.calls
+                lost = totals.lost
+                if before == nil {
+                    paths += totals.paths
+                    foldedCalls = foldedCalls.addingClamped(totals.folded)
+                }
+            } else if header.end_ticks == 0 {
+                header.calls = header.countEnters(payload.start)
+            }
             threads.insert(UInt64(header.process) << 32 | UInt64(header.thread))
         }
         let told = header.calls + UInt64(header.path_calls)
         // The cap is only for records.
-        guard isMetadata || !exceedsCap(header) else {
+        guard isMetadata || isPaths || !exceedsCap(header) else {
             // Nobody else will tell of the calls that were lost before it.
-            unwrittenCalls = unwrittenCalls.addingClamped(told).addingClamped(header.lost_calls)
+            unwrittenCalls = unwrittenCalls.addingClamped(told).addingClamped(lost)
             buffers.free(slot)
             return
         }
         let counted = (
-            calls: calls.addingClamped(told) - calls, lostCalls: lostCalls.addingClamped(header.lost_calls) - lostCalls
+            calls: calls.addingClamped(told) - calls, lostCalls: lostCalls.addingClamped(lost) - lostCalls
         )
         calls += counted.calls
         lostCalls += counted.lostCalls

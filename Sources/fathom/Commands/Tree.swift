@@ -61,6 +61,7 @@ struct Tree: ParsableCommand {
             $0.lines = lines || format == .json
             $0.filter.watch = watch
         }
+        try query.session.requireCalls(for: "fathom tree shows single calls")
         var selection = try query.selected()
         var layout = TreeLayout()
         // Every watched call has its line.
