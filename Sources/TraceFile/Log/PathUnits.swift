@@ -1,4 +1,4 @@
-package import CTraceFormat
+internal import CTraceFormat
 
 /// The units of one chunk of call paths, in the order of their numbers.
 public struct PathUnits: RandomAccessCollection {
