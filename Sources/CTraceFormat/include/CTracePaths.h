@@ -1,7 +1,7 @@
 // Call paths that are added up while a program runs: what chunks of kind FATHOM_CHUNK_PATHS hold.
 //
-// A thread's paths are units of 64 bytes, numbered from 0 on as they were made, in as many chunks as they need. The
-// payload of such a chunk is a head and, behind it, units of increasing numbers. A unit's first fields are stored before
+// A thread's paths are units of 64 bytes, numbered from 0 on as they were made, in as many chunks as they need. Some
+// take the place of two. The payload of such a chunk is a head and, behind it, units of increasing numbers. A unit's first fields are stored before
 // the chunk's `used` counts it, and never change. Its numbers change with every call. Times are in ticks.
 
 #ifndef CTRACEPATHS_H
@@ -55,10 +55,11 @@ struct fathom_path {
 #define FATHOM_PATH_OPEN 1u       // a call is open, and began then
 #define FATHOM_PATH_INHERITED 2u  // that call counts as inherited
 
-#define FATHOM_DURATIONS_SIZE 14u
+#define FATHOM_DURATIONS_SIZE 30u
 
-// How many calls took how long, for the durations in FATHOM_DURATIONS_SIZE neighbouring buckets. There is none for a
-// path that has one or two calls, which are the shortest and the longest. A count stops at UINT32_MAX.
+// How many calls took how long, for the durations in FATHOM_DURATIONS_SIZE neighbouring buckets; a bucket may be in
+// several of a path's. There is none for a path that has one or two calls, which are the shortest and the longest. A
+// count stops at UINT32_MAX. This takes the place of two units.
 struct fathom_durations {
     uint16_t unit;   // FATHOM_UNIT_DURATIONS
     uint16_t first;  // bucket
@@ -71,16 +72,18 @@ FATHOM_OFFSET(fathom_path, function, 8);
 FATHOM_OFFSET(fathom_path, moment, 32);
 FATHOM_SIZE(fathom_path, 64);
 FATHOM_OFFSET(fathom_durations, counts, 8);
-FATHOM_SIZE(fathom_durations, 64);
+FATHOM_SIZE(fathom_durations, 128);
 
 #define FATHOM_UNIT_SIZE 64u
 
 // The bucket of a duration: exact up to 3 ticks, and then four to each doubling. The sum of 4 makes small durations
-// ordinary ones, without a branch.
+// ordinary ones, without a branch. The conversion finds the exponent in less time than an instruction that looks for
+// the highest bit takes on some processors; beyond 2^53 ticks it may round up to the next bucket.
 FATHOM_PUBLIC_INLINE uint32_t fathom_duration_bucket(uint64_t ticks) {
-    uint64_t shifted = ticks + 4 > ticks ? ticks + 4 : ticks;
-    uint32_t exponent = 63u - (uint32_t)__builtin_clzll(shifted);
-    return (exponent - 2) * 4 + (uint32_t)((shifted >> (exponent - 2)) & 3);
+    double shifted = (double)(int64_t)((ticks & (UINT64_MAX >> 2)) + 4);
+    uint64_t bits;
+    __builtin_memcpy(&bits, &shifted, sizeof bits);
+    return (uint32_t)(bits >> 50) - (1023u + 2) * 4;
 }
 
 #define FATHOM_BUCKETS 252u

@@ -4,7 +4,6 @@
 #include "profile.h"
 
 #include "../follow/aside.h"
-#include "../follow/hidden.h"
 #include "../record/paths.h"
 #include "hooks.h"
 
@@ -71,13 +70,6 @@ const struct mode profile_mode = {PROFILE_TABLE};
 
 #define NEXT __attribute__((noinline)) static
 
-// Makes the thread busy. What the hook found of it before may have changed until here, which `settled` tells.
-INTERNAL void begin_hook(struct thread *t, uintptr_t sp) {
-    t->idle = 0;
-    t->hook_sp = sp;
-    BARRIER();
-}
-
 INTERNAL void end_hook(struct thread *t, uint64_t idle) {
     BARRIER();
     t->idle = idle;
@@ -85,63 +77,80 @@ INTERNAL void end_hook(struct thread *t, uint64_t idle) {
     if (UNLIKELY(t->side_count)) hook_interrupted();
 }
 
-INTERNAL void push(struct thread *t, uintptr_t function, uintptr_t call_site, struct path *path, uint64_t now) {
+INTERNAL void push(struct thread *t, uintptr_t function, uintptr_t call_site, uintptr_t sp, struct path *path,
+                   uint64_t now) {
     struct frame *call = t->top + 1;
     call->function = function;
     call->call_site = call_site;
-    call->stack_pointer = t->hook_sp;
+    call->stack_pointer = sp;
     call->path = path;
     t->top = call;
     BARRIER();
     path_open(path, now);
 }
 
-// Another callee than the last one begins, or something that only the slow path can follow.
-NEXT void enter_other(uintptr_t function, uintptr_t call_site, uint64_t now, uint64_t settled, uint64_t idle) {
+// Whether the thread knows the mode and the options. `idle` is what it has last acted on.
+INTERNAL int is_current(uint64_t idle) { return idle == __atomic_load_n(&control.word, __ATOMIC_RELAXED); }
+
+// Another callee than the last one begins, or something that only the slow path can follow. The thread is busy.
+NEXT void enter_other(uintptr_t function, uintptr_t call_site, uint64_t now, uint64_t idle) {
     struct thread *t = &current;
     struct frame *top = t->top;
     struct path *path = NULL;
-    if (t->settled == settled && top + 1 < t->end && lies_below(t, t->hook_sp, top))
+    if (is_current(idle) && top + 1 < t->end && lies_below(t, t->hook_sp, top))
         path = paths_find_callee(t, top->path, function);
     if (UNLIKELY(!path)) return hook_slow(function, call_site, t->hook_sp, 0, now, HOOK_ENTER);
-    push(t, function, call_site, path, now);
+    push(t, function, call_site, t->hook_sp, path, now);
     end_hook(t, idle);
 }
 
 void profile_enter(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_t context) {
     struct thread *t = &current;
-    uint64_t settled = ONCE(t->settled), idle = ONCE(t->idle);
-    if (UNLIKELY(idle != __atomic_load_n(&control.word, __ATOMIC_RELAXED) || t->side_count))
-        return aside_enter(function, call_site, sp, context);
-    begin_hook(t, sp);
+    uint64_t idle = t->idle;
+    if (UNLIKELY(!idle || t->side_count)) return aside_enter(function, call_site, sp, context);
+    t->idle = 0;
+    t->hook_sp = sp;
+    BARRIER();
     uint64_t now = fathom_counter();
     struct frame *top = t->top;
     struct path *path = top->path->child;
-    if (UNLIKELY(path->function != function || t->settled != settled || top + 1 >= t->end || !lies_below(t, sp, top)))
-        return enter_other(function, call_site, now, settled, idle);
-    push(t, function, call_site, path, now);
+    if (UNLIKELY(path->function != function || !is_current(idle) || top + 1 >= t->end || !lies_below(t, sp, top)))
+        return enter_other(function, call_site, now, idle);
+    push(t, function, call_site, sp, path, now);
+    end_hook(t, idle);
+}
+
+// A call has ended that is inherited or took unusually long or short, or that nothing is kept of. The thread is busy.
+NEXT void close_other(struct path *path, uint64_t now, uint64_t idle) {
+    struct thread *t = &current;
+    paths_close(t, path, now);
     end_hook(t, idle);
 }
 
 // `is_any` is a constant: the hook does not say what its function is, and `function` is ANY_FUNCTION.
 INTERNAL void leave(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_t return_address, int is_any) {
     struct thread *t = &current;
-    uint64_t settled = ONCE(t->settled), idle = ONCE(t->idle);
-    if (UNLIKELY(idle != __atomic_load_n(&control.word, __ATOMIC_RELAXED) || t->side_count))
-        return aside_exit(function, call_site, sp, return_address);
-    begin_hook(t, sp);
+    uint64_t idle = t->idle;
+    if (UNLIKELY(!idle || t->side_count)) return aside_exit(function, call_site, sp, return_address);
+    t->idle = 0;
+    t->hook_sp = sp;
+    BARRIER();
     uint64_t now = fathom_counter();
     struct frame *top = t->top;
-    if (UNLIKELY((is_any ? !is_function(top) : top->function != function) || t->settled != settled ||
+    if (UNLIKELY((is_any ? !is_function(top) : top->function != function) || !is_current(idle) ||
                  !exit_fits(t, top, sp, return_address == call_site)))
         return hook_slow(function, call_site, sp, 0, now, hook_of_exit(call_site, return_address));
     struct path *path = top->path;
-    uint64_t moment = path->sums->moment;
+    struct fathom_path *sums = path->sums;
+    uint64_t moment = sums->moment, ticks = now - (moment >> FATHOM_PATH_SHIFT);
     t->top = top - 1;
     BARRIER();
-    if (LIKELY((moment & (FATHOM_PATH_OPEN | FATHOM_PATH_INHERITED)) == FATHOM_PATH_OPEN))
-        path_close(t, path, now, now - (moment >> FATHOM_PATH_SHIFT));
-    else paths_close(t, path, now);
+    if (UNLIKELY((moment & (FATHOM_PATH_OPEN | FATHOM_PATH_INHERITED)) != FATHOM_PATH_OPEN ||
+                 !path_has_place(path, ticks)))
+        return close_other(path, now, idle);
+    sums->moment = now << FATHOM_PATH_SHIFT;
+    path_count(path, ticks);
+    path_add(path, ticks);
     end_hook(t, idle);
 }
 

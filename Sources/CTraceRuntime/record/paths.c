@@ -213,10 +213,10 @@ static int make_room(struct thread *t) {
     return begin_chunk(t);
 }
 
-// Room for one unit more, which readers do not see yet; NULL when there is none.
-static struct fathom_path *new_unit(struct thread *t, uint32_t *number) {
+// Room for `count` units more, which readers do not see yet; NULL when there is none.
+static void *new_unit(struct thread *t, uint32_t count, uint32_t *number) {
     struct paths *p = paths_of(t);
-    if (p->parts && p->units < p->limit) {
+    if (p->parts && p->units + count <= p->limit) {
         *number = p->first + p->units;
         return unit_at(p->parts->chunk, p->units);
     }
@@ -229,12 +229,12 @@ static struct fathom_path *new_unit(struct thread *t, uint32_t *number) {
     int has_room = t->state != THREAD_INTERRUPTED && make_room(t);
     system_restore_signals(signals);
     p->retry = has_room ? 0 : RETRY_CALLS;
-    return has_room ? new_unit(t, number) : NULL;
+    return has_room ? new_unit(t, count, number) : NULL;
 }
 
-// Shows readers the unit that new_unit gave out.
-static void publish(struct paths *p) {
-    p->units++;
+// Shows readers what new_unit gave out.
+static void publish(struct paths *p, uint32_t count) {
+    p->units += count;
     // Release: live readers find the unit below it.
     fathom_store32(&p->parts->chunk->used,
                    (uint32_t)sizeof(struct fathom_paths_head) + p->units * (uint32_t)FATHOM_UNIT_SIZE);
@@ -249,7 +249,7 @@ static int count_path(void) {
 
 // A unit of the shape of a path's; NULL when there is no room, or the session may have no more paths.
 static struct fathom_path *add_unit(struct thread *t, uint16_t unit, const struct path *path, uint32_t *number) {
-    struct fathom_path *sums = new_unit(t, number);
+    struct fathom_path *sums = new_unit(t, 1, number);
     if (!sums || (unit == FATHOM_UNIT_PATH && !count_path())) return NULL;
     *sums = (struct fathom_path){
         .unit = unit,
@@ -258,7 +258,7 @@ static struct fathom_path *add_unit(struct thread *t, uint16_t unit, const struc
         .first = now_ticks(),
         .shortest = UINT64_MAX,
     };
-    publish(paths_of(t));
+    publish(paths_of(t), 1);
     return sums;
 }
 
@@ -343,47 +343,59 @@ struct path *paths_enter(struct thread *t, uintptr_t function) {
 
 // ---- adding up
 
-static uint32_t *counts_from(struct thread *t, struct path *path, uint32_t base) {
-    for (struct path_counts *known = path->more; known; known = known->next)
-        if (known->base == base) return known->counts;
-    struct path_counts *made = take_counts(paths_of(t));
-    uint32_t number;
-    struct fathom_durations *unit = made ? (struct fathom_durations *)new_unit(t, &number) : NULL;
-    if (!unit) return NULL;
-    *unit = (struct fathom_durations){
-        .unit = FATHOM_UNIT_DURATIONS, .first = (uint16_t)base, .path = path->number};
-    publish(paths_of(t));
-    *made = (struct path_counts){path->more, unit->counts, base};
-    path->more = made;
-    return unit->counts;
+// Makes path->counts hold a bucket. `centre` is where most buckets are expected. 0 when there is no room.
+static int aim_counts(struct thread *t, struct path *path, uint32_t bucket, uint32_t centre) {
+    struct path_counts *known = path->more;
+    while (known && bucket - known->base >= FATHOM_DURATIONS_SIZE) known = known->next;
+    if (!known) {
+        struct path_counts *made = take_counts(paths_of(t));
+        uint32_t number;
+        struct fathom_durations *unit = made ? new_unit(t, 2, &number) : NULL;
+        if (!unit) return 0;
+        uint32_t half = FATHOM_DURATIONS_SIZE / 2, last = FATHOM_BUCKETS - FATHOM_DURATIONS_SIZE;
+        uint32_t base = centre < half ? 0 : centre - half;
+        if (base > last) base = last;
+        if (bucket - base >= FATHOM_DURATIONS_SIZE) base = bucket < half ? 0 : bucket - half < last ? bucket - half : last;
+        *unit = (struct fathom_durations){.unit = FATHOM_UNIT_DURATIONS, .first = (uint16_t)base, .path = path->number};
+        publish(paths_of(t), 2);
+        *made = (struct path_counts){path->more, unit->counts, base};
+        path->more = known = made;
+    }
+    path->counts = known->counts;
+    path->base = (uint16_t)known->base;
+    return 1;
 }
 
-static void count(struct thread *t, struct path *path, uint64_t ticks) {
-    uint32_t bucket = fathom_duration_bucket(ticks), base = bucket / FATHOM_DURATIONS_SIZE * FATHOM_DURATIONS_SIZE;
-    uint32_t *counts = counts_from(t, path, base);
-    if (!counts) return;
-    path->counts = counts;
-    path->base = (uint16_t)base;
-    if (counts[bucket - base] != UINT32_MAX) counts[bucket - base]++;
+static void count(struct thread *t, struct path *path, uint64_t ticks, uint32_t centre) {
+    if (aim_counts(t, path, fathom_duration_bucket(ticks), centre)) path_count(path, ticks);
 }
 
-void paths_count(struct thread *t, struct path *path, uint64_t ticks) {
+// A call has ended that took that long.
+static void count_any(struct thread *t, struct path *path, uint64_t ticks) {
     const struct fathom_path *sums = path->sums;
+    uint32_t bucket = fathom_duration_bucket(ticks);
     if (path->number == FATHOM_NO_PATH || path->function == FOLDED_FUNCTION) return;
     if (!path->more) {
         if (sums->calls <= 2) return;
-        count(t, path, sums->shortest);
-        count(t, path, sums->longest);
+        uint64_t shortest = sums->shortest, longest = sums->longest;
+        if (shortest > longest) return;
+        bucket = (fathom_duration_bucket(shortest) + fathom_duration_bucket(longest)) / 2;
+        count(t, path, shortest, bucket);
+        count(t, path, longest, bucket);
     }
-    count(t, path, ticks);
+    count(t, path, ticks, bucket);
 }
 
 void paths_close(struct thread *t, struct path *path, uint64_t now) {
     struct fathom_path *sums = path->sums;
     uint64_t moment = sums->moment, start = moment >> FATHOM_PATH_SHIFT, ticks = now > start ? now - start : 0;
     if (!(moment & FATHOM_PATH_OPEN)) return;
-    if (!(moment & FATHOM_PATH_INHERITED)) return path_close(t, path, now, ticks);
     sums->moment = now << FATHOM_PATH_SHIFT;
+    if (!(moment & FATHOM_PATH_INHERITED)) {
+        count_any(t, path, ticks);
+        path_add(path, ticks);
+        return;
+    }
     sums->total += ticks;
     struct path *inherited = special(t, path, INHERITED_FUNCTION, FATHOM_UNIT_INHERITED);
     if (!inherited) return;

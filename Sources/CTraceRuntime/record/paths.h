@@ -129,20 +129,22 @@ INTERNAL void path_open(struct path *path, uint64_t now) {
     sums->calls++;
 }
 
-// A call took that long that has no place in path->counts.
-SLOW void paths_count(struct thread *t, struct path *path, uint64_t ticks);
-
-// A call ends that was open, and is no inherited one. When the thread is killed in between, it is the call's time that
-// is missing, and no time is there twice.
-INTERNAL void path_close(struct thread *t, struct path *path, uint64_t now, uint64_t ticks) {
+// Whether a call that took that long is counted in path->counts.
+INTERNAL int path_has_place(const struct path *path, uint64_t ticks) {
+    return fathom_duration_bucket(ticks) - path->base < FATHOM_DURATIONS_SIZE;
+}
+// Adds the time of a call whose end has been told: when the thread is killed in between, that time is missing, and no
+// time is there twice.
+INTERNAL void path_add(struct path *path, uint64_t ticks) {
     struct fathom_path *sums = path->sums;
-    uint32_t place = fathom_duration_bucket(ticks) - path->base;
-    if (LIKELY(place < FATHOM_DURATIONS_SIZE)) path->counts[place] += path->counts[place] != UINT32_MAX;
-    else paths_count(t, path, ticks);
-    sums->moment = now << FATHOM_PATH_SHIFT;
     sums->total += ticks;
     if (ticks < sums->shortest) sums->shortest = ticks;
     if (ticks > sums->longest) sums->longest = ticks;
+}
+// Counts a call that has its place.
+INTERNAL void path_count(struct path *path, uint64_t ticks) {
+    uint32_t *count = &path->counts[fathom_duration_bucket(ticks) - path->base];
+    if (UNLIKELY(!++*count)) *count = UINT32_MAX;
 }
 
 #endif

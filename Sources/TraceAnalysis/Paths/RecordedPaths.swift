@@ -41,12 +41,11 @@ struct RecordedPaths {
     mutating func add(_ units: PathUnits) {
         let end = Int(units.first) + units.count
         if end > places.count { places += [Int32](repeating: -1, count: end - places.count) }
-        for index in units.indices {
-            guard let unit = units[index] else { continue }
+        units.forEach { index, unit in
             let owner = unit.path.map { Int($0) < places.count ? places[Int($0)] : -1 } ?? -1
             switch unit.kind {
             case .path:
-                if unit.path != nil, owner < 0 { continue }
+                if unit.path != nil, owner < 0 { return }
                 places[Int(units.first) + index] = Int32(paths.count)
                 paths.append(
                     Path(
@@ -56,11 +55,11 @@ struct RecordedPaths {
             case .folded:
                 if owner >= 0 { paths[Int(owner)].folded &+= unit.calls }
             case .inherited:
-                guard owner >= 0 else { continue }
+                guard owner >= 0 else { return }
                 paths[Int(owner)].inherited &+= unit.total
                 paths[Int(owner)].inheritedCalls &+= unit.calls
             case .durations:
-                guard owner >= 0 else { continue }
+                guard owner >= 0 else { return }
                 units.forEachDuration(at: index) { count($1, of: $0, at: Int(owner)) }
             }
         }

@@ -1,7 +1,7 @@
 internal import CTraceFormat
 
 /// The units of one chunk of call paths, in the order of their numbers.
-public struct PathUnits: RandomAccessCollection {
+public struct PathUnits {
     /// Which of the thread's trees they belong to. Numbers are those of the tree.
     public let tree: UInt32
     /// The number of the first unit.
@@ -52,11 +52,11 @@ public struct PathUnits: RandomAccessCollection {
         bytes = UnsafeRawBufferPointer(rebasing: payload[headSize..<headSize + size])
     }
 
-    public var startIndex: Int { 0 }
-    public var endIndex: Int { bytes.count / Int(FATHOM_UNIT_SIZE) }
+    /// The places of units, some of which take two.
+    public var count: Int { bytes.count / Int(FATHOM_UNIT_SIZE) }
 
     /// The unit at `index`; nil when it is none that can be.
-    public subscript(index: Int) -> Unit? {
+    private func unit(at index: Int) -> Unit? {
         let raw = bytes.loadUnaligned(fromByteOffset: index * Int(FATHOM_UNIT_SIZE), as: fathom_path.self)
         let kind: Unit.Kind
         switch UInt32(raw.unit) {
@@ -77,6 +77,21 @@ public struct PathUnits: RandomAccessCollection {
 
     private func durations(at index: Int) -> fathom_durations {
         bytes.loadUnaligned(fromByteOffset: index * Int(FATHOM_UNIT_SIZE), as: fathom_durations.self)
+    }
+
+    /// How many places the unit at `index` takes.
+    private func places(at index: Int) -> Int {
+        let unit = bytes.loadUnaligned(fromByteOffset: index * Int(FATHOM_UNIT_SIZE), as: UInt16.self)
+        return UInt32(unit) == FATHOM_UNIT_DURATIONS ? Int(FATHOM_DURATIONS_SIZE + 2) / 16 : 1
+    }
+
+    /// Passes the units with their places, in their order, as far as they can be understood.
+    public func forEach(_ body: (_ index: Int, _ unit: Unit) -> Void) {
+        var index = 0
+        while index < count, index + places(at: index) <= count, let unit = unit(at: index) {
+            body(index, unit)
+            index += places(at: index)
+        }
     }
 
     /// Passes how many calls took about how long, in ticks, of the unit at `index`, which is one of durations.
@@ -110,7 +125,7 @@ public struct PathTotals: Sendable {
     ///
     /// - Complexity: O(units).
     package mutating func add(_ payload: UnsafeRawBufferPointer) {
-        for case let unit? in PathUnits(payload).map(Array.init) ?? [] {
+        PathUnits(payload)?.forEach { _, unit in
             switch unit.kind {
             case .path:
                 paths += 1
