@@ -120,10 +120,17 @@ void profile_enter(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintpt
     end_hook(t, idle);
 }
 
-// A call has ended that is inherited or took unusually long or short, or that nothing is kept of. The thread is busy.
+// A call has ended that is inherited, one of its path's first, or one that nothing is kept of. The thread is busy.
 NEXT void close_other(struct path *path, uint64_t now, uint64_t idle) {
     struct thread *t = &current;
     paths_close(t, path, now);
+    end_hook(t, idle);
+}
+
+// The duration of an earlier call is an unusual one. The thread is busy.
+NEXT void count_other(struct path *path, uint64_t ticks, uint64_t idle) {
+    struct thread *t = &current;
+    paths_count(t, path, ticks);
     end_hook(t, idle);
 }
 
@@ -136,21 +143,25 @@ INTERNAL void leave(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintp
     t->hook_sp = sp;
     BARRIER();
     uint64_t now = fathom_counter();
+    BARRIER();
     struct frame *top = t->top;
     if (UNLIKELY((is_any ? !is_function(top) : top->function != function) || !is_current(idle) ||
                  !exit_fits(t, top, sp, return_address == call_site)))
         return hook_slow(function, call_site, sp, 0, now, hook_of_exit(call_site, return_address));
     struct path *path = top->path;
-    struct fathom_path *sums = path->sums;
-    uint64_t moment = sums->moment, ticks = now - (moment >> FATHOM_PATH_SHIFT);
+    uint64_t moment = path->sums->moment;
     t->top = top - 1;
     BARRIER();
-    if (UNLIKELY((moment & (FATHOM_PATH_OPEN | FATHOM_PATH_INHERITED)) != FATHOM_PATH_OPEN ||
-                 !path_has_place(path, ticks)))
+    if (UNLIKELY((moment & (FATHOM_PATH_OPEN | FATHOM_PATH_INHERITED)) != FATHOM_PATH_OPEN || path->base == NO_BASE))
         return close_other(path, now, idle);
-    sums->moment = now << FATHOM_PATH_SHIFT;
-    path_count(path, ticks);
+    struct paths *p = paths_of(t);
+    struct path *ended = p->ended;
+    uint64_t ended_ticks = p->ended_ticks, ticks = now - (moment >> FATHOM_PATH_SHIFT);
+    p->ended = path;
+    p->ended_ticks = ticks;
+    path->sums->moment = now << FATHOM_PATH_SHIFT;
     path_add(path, ticks);
+    if (UNLIKELY(!path_count(ended, ended_ticks))) return count_other(ended, ended_ticks, idle);
     end_hook(t, idle);
 }
 

@@ -34,6 +34,10 @@ struct path_part {
 // What is added up here is lost. Threads may write to it at once, because nobody reads it.
 static struct fathom_path nowhere;
 
+// Takes the place of a call that has ended when there is none.
+static uint32_t no_counts[FATHOM_DURATIONS_SIZE];
+static struct path none_ended = {.counts = no_counts};
+
 struct path no_path = {
     .function = NO_FUNCTION,
     .child = &no_path,
@@ -370,6 +374,17 @@ static void count(struct thread *t, struct path *path, uint64_t ticks, uint32_t 
     if (aim_counts(t, path, fathom_duration_bucket(ticks), centre)) path_count(path, ticks);
 }
 
+void paths_count(struct thread *t, struct path *path, uint64_t ticks) {
+    count(t, path, ticks, fathom_duration_bucket(ticks));
+}
+
+static void count_ended(struct thread *t) {
+    struct paths *p = paths_of(t);
+    if (!path_count(p->ended, p->ended_ticks)) paths_count(t, p->ended, p->ended_ticks);
+    p->ended = &none_ended;
+    p->ended_ticks = 0;
+}
+
 // A call has ended that took that long.
 static void count_any(struct thread *t, struct path *path, uint64_t ticks) {
     const struct fathom_path *sums = path->sums;
@@ -516,7 +531,7 @@ static void give(struct thread *t, uint8_t flags, uint64_t now) {
 // Forgets all paths, so that new ones can be made. Their memory stays where it is.
 static void reset(struct thread *t) {
     struct paths *p = paths_of(t);
-    *p = (struct paths){.sequence = p->sequence, .tree = p->tree, .retired = p->retired};
+    *p = (struct paths){.ended = &none_ended, .sequence = p->sequence, .tree = p->tree, .retired = p->retired};
     for (struct lane *lane = t->lanes; lane < t->lanes + t->lane_count; lane++) lane->frames->path = NULL;
 }
 
@@ -564,6 +579,7 @@ void paths_begin(struct thread *t, enum begins how) {
 
 void paths_end(struct thread *t, enum ends how, uint64_t now) {
     struct paths *p = paths_of(t);
+    count_ended(t);
     switch (how) {
     case ENDS_FOR_NOW: break;  // everything is in the buffers already
     case ENDS_ABANDONED: mend(t, now_ticks()); break;
@@ -574,7 +590,7 @@ void paths_end(struct thread *t, enum ends how, uint64_t now) {
         give(t, FATHOM_FLAG_LAST, now);
         free_all(p);
         free_blocks(p->retired);
-        *p = (struct paths){.sequence = p->sequence, .tree = p->tree + 1};
+        *p = (struct paths){.ended = &none_ended, .sequence = p->sequence, .tree = p->tree + 1};
         break;
     case ENDS_PROCESS:
         if (!p->parts) break;

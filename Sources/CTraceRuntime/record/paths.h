@@ -54,6 +54,11 @@ struct path_arena {
 
 // What a thread keeps of its paths.
 struct paths {
+    // The call that ended last, while its duration is not counted yet. To find its place takes longer than everything else
+    // that a hook does, and the processor does not begin to read the counter before it is found. So this is left to the
+    // next exit, behind its reading of the counter, where the processor does both at once.
+    struct path *ended;
+    uint64_t ended_ticks;
     struct path_table *table;
     struct path_arena paths, others;
     struct path_block *retired;               // of the tree that was given away last
@@ -129,10 +134,6 @@ INTERNAL void path_open(struct path *path, uint64_t now) {
     sums->calls++;
 }
 
-// Whether a call that took that long is counted in path->counts.
-INTERNAL int path_has_place(const struct path *path, uint64_t ticks) {
-    return fathom_duration_bucket(ticks) - path->base < FATHOM_DURATIONS_SIZE;
-}
 // Adds the time of a call whose end has been told: when the thread is killed in between, that time is missing, and no
 // time is there twice.
 INTERNAL void path_add(struct path *path, uint64_t ticks) {
@@ -141,10 +142,15 @@ INTERNAL void path_add(struct path *path, uint64_t ticks) {
     if (ticks < sums->shortest) sums->shortest = ticks;
     if (ticks > sums->longest) sums->longest = ticks;
 }
-// Counts a call that has its place.
-INTERNAL void path_count(struct path *path, uint64_t ticks) {
-    uint32_t *count = &path->counts[fathom_duration_bucket(ticks) - path->base];
-    if (UNLIKELY(!++*count)) *count = UINT32_MAX;
+// Counts a call that took that long. 0 when there is no place for it in path->counts.
+INTERNAL int path_count(struct path *path, uint64_t ticks) {
+    uint32_t place = fathom_duration_bucket(ticks) - path->base;
+    if (UNLIKELY(place >= FATHOM_DURATIONS_SIZE)) return 0;
+    if (UNLIKELY(!++path->counts[place])) path->counts[place] = UINT32_MAX;
+    return 1;
 }
+
+// Counts it where there is none.
+void paths_count(struct thread *t, struct path *path, uint64_t ticks);
 
 #endif
