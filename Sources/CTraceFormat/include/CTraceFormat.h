@@ -300,8 +300,8 @@ struct fathom_buffers {
     uint8_t paused;         // 1: programs start without recording, until fathom_start
     uint8_t has_functions;  // 1: the file `functions` says what is recorded, see CTraceFunctions.h
     uint8_t keeps;          // FATHOM_KEEPS_*: what of calls
-    uint32_t ring_slots;  // 0: chunks go to the log; else full slots make room for new chunks once this many are used
-    uint32_t max_paths;   // call paths that all processes together keep, at most
+    uint32_t ring_slots;    // 0: chunks go to the log; else full slots make room for new chunks once this many are used
+    uint32_t max_paths;     // call paths that all processes together keep, at most
     // ----
     uint32_t recorder_due;    // ms of CLOCK_MONOTONIC by which the recorder means to have looked again, shifted left by
                               // FATHOM_DUE_SHIFT and cut off to 32 bits; bit 0 is FATHOM_DUE_STARVING; 0: it does not
@@ -321,7 +321,7 @@ struct fathom_buffers {
     uint32_t request_count;  // requests ever made
     struct fathom_ring_request
         requests[FATHOM_RING_REQUEST_LIMIT];  // number n in place n modulo FATHOM_RING_REQUEST_LIMIT
-    uint32_t path_count;  // call paths that processes have made
+    uint32_t path_count;                      // call paths that processes have made
     uint32_t reserved;
 };
 

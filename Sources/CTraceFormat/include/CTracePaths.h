@@ -1,8 +1,9 @@
 // Call paths that are added up while a program runs: what chunks of kind FATHOM_CHUNK_PATHS hold.
 //
 // A thread's paths are units of 64 bytes, numbered from 0 on as they were made, in as many chunks as they need. Some
-// take the place of two. The payload of such a chunk is a head and, behind it, units of increasing numbers. A unit's first fields are stored before
-// the chunk's `used` counts it, and never change. Its numbers change with every call. Times are in ticks.
+// take the place of two. The payload of such a chunk is a head and, behind it, units of increasing numbers. A unit's
+// first fields are stored before the chunk's `used` counts it, and never change. Its numbers change with every call.
+// Times are in ticks.
 
 #ifndef CTRACEPATHS_H
 #define CTRACEPATHS_H
@@ -21,10 +22,12 @@
 #define FATHOM_DEFAULT_PATHS 1000000u
 
 // What a unit is.
-#define FATHOM_UNIT_PATH 1u       // struct fathom_path: a call path; `path` is that of its caller
-#define FATHOM_UNIT_FOLDED 2u     // struct fathom_path: callees of `path` for which no path could be made, and all that
-                                  // those called; only `calls` means something
-#define FATHOM_UNIT_INHERITED 3u  // struct fathom_path: those calls of `path` that began before it was recorded; only
+#define FATHOM_UNIT_PATH 1u  // struct fathom_path: a call path; `path` is that of its caller
+#define FATHOM_UNIT_FOLDED                                                                                             \
+    2u  // struct fathom_path: callees of `path` for which no path could be made, and all that
+        // those called; only `calls` means something
+#define FATHOM_UNIT_INHERITED                                                                                          \
+    3u                            // struct fathom_path: those calls of `path` that began before it was recorded; only
                                   // `calls` and `total` mean something, and `path` has these times in its total, too
 #define FATHOM_UNIT_DURATIONS 4u  // struct fathom_durations: a part of the durations of the calls of `path`
 

@@ -11,6 +11,7 @@
 #include "../follow/side.h"
 #include "../host/runtime.h"
 #include "../record/chunk.h"
+#include "../record/paths.h"
 
 FATHOM_WITHOUT_HOOKS
 
@@ -98,7 +99,9 @@ void fathom_note_context(const void *pointer) {
 }
 
 void fathom_note_modules(void) {
-    if (runtime.state == STATE_READY && control.mode != MODE_UNKNOWN && !confine_unnoted()) modules_scan();
+    if (runtime.state != STATE_READY || control.mode == MODE_UNKNOWN || confine_unnoted()) return;
+    modules_scan();
+    if (runtime.options.keeps) paths_forget_unloaded();
 }
 
 void fathom_note_loading(void) {

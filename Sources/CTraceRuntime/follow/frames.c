@@ -21,8 +21,8 @@ int frames_allocate(struct lane *lane, size_t count, uint32_t slow) {
 }
 
 // Outgrown frames make a list: the first of them, which is no call, says in `stack_pointer` which frames were outgrown
-// before them, and in `call_site` how large their mapping is. They stay mapped, because a hook may go on with them that was
-// interrupted by the handler that needed more. Together they are fewer than twice the frames in use, because frames
+// before them, and in `call_site` how large their mapping is. They stay mapped, because a hook may go on with them that
+// was interrupted by the handler that needed more. Together they are fewer than twice the frames in use, because frames
 // double when they grow, and are replaced by as many only once, when they are widened.
 static void outgrow(struct lane *lane, const struct lane *old) {
     lane->outgrown = old->frames;

@@ -1,7 +1,7 @@
 // Calls are counted by their paths, and no clock is read. What the slow paths tell is what they tell in `profile`.
 //
-// As with calls that leave no record (follow/hidden.h), the hooks do not mark the thread as busy: a call is pushed by one
-// store, and counted by one instruction.
+// As with calls that leave no record (follow/hidden.h), the hooks do not mark the thread as busy: a call is pushed by
+// one store, and counted by one instruction.
 
 #include "../follow/aside.h"
 #include "../follow/hidden.h"
@@ -33,22 +33,21 @@ static void told_unwind(struct thread *t, int answer, uint32_t count, uint64_t n
     (void)t, (void)answer, (void)count, (void)now;
 }
 
-const struct mode counts_mode = {
-    .settle = profile_settle,
-    .begin = paths_begin,
-    .end = paths_end,
-    .fork = paths_fork,
-    .before_enter = before_enter,
-    .enter = told_enter,
-    .before_exit = profile_before_exit,
-    .exit = told_exit,
-    .before_unwind = profile_before_unwind,
-    .unwind = told_unwind,
-    .before_lane = profile_before_lane,
-    .lane = paths_lane,
-    .moment = profile_moment,
-    .lost = profile_lost,
-    PROFILE_IS_VALID};
+const struct mode counts_mode = {.settle = profile_settle,
+                                 .begin = paths_begin,
+                                 .end = paths_end,
+                                 .fork = paths_fork,
+                                 .before_enter = before_enter,
+                                 .enter = told_enter,
+                                 .before_exit = profile_before_exit,
+                                 .exit = told_exit,
+                                 .before_unwind = profile_before_unwind,
+                                 .unwind = told_unwind,
+                                 .before_lane = profile_before_lane,
+                                 .lane = paths_lane,
+                                 .moment = profile_moment,
+                                 .lost = profile_lost,
+                                 PROFILE_IS_VALID};
 
 // ---- hooks
 
@@ -64,8 +63,8 @@ INTERNAL void count_call(struct path *path) {
 }
 
 // A handler came in between.
-__attribute__((noinline, cold)) static void mend_enter(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_t context,
-                            struct frame *caller) {
+__attribute__((noinline, cold)) static void mend_enter(uintptr_t function, uintptr_t call_site, uintptr_t sp,
+                                                       uintptr_t context, struct frame *caller) {
     struct thread *t = &current;
     struct frame *place = frames_find(running_lane(t), caller), *call = caller + 1;
     if (t->top != call) {  // the frames were moved after the push, and the call with them

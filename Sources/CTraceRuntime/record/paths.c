@@ -2,34 +2,15 @@
 
 #include "paths.h"
 
-#include "../file/confined.h"
-#include "../file/metadata.h"
 #include "../file/modules.h"
-#include "../file/session.h"
-#include "../file/windows.h"
 #include "../host/runtime.h"
 #include "chunk.h"
+#include "path_memory.h"
 
 FATHOM_WITHOUT_HOOKS
 
-#define FIRST_SIZE (4ul * 1024)    // of a thread's first chunk, as far as it has memory
-#define FIRST_BLOCK (16ul * 1024)  // of the process's memory
-#define LAST_BLOCK (1024ul * 1024)
 #define FIRST_PLACES 1024ul
 #define MARKED 0x8000u  // in `callees`, while calls are gone through
-
-struct path_block {
-    struct path_block *next;
-    size_t size;
-    char rest[48];
-};
-_Static_assert(sizeof(struct path_block) == sizeof(struct path), "what lies behind it is aligned");
-
-struct path_part {
-    struct path_part *next;
-    struct fathom_chunk *chunk;
-    uint32_t slot;
-};
 
 // What is added up here is lost. Threads may write to it at once, because nobody reads it.
 static struct fathom_path nowhere;
@@ -50,39 +31,14 @@ struct path no_path = {
 
 // ---- the process's memory
 
-// 64 bytes, for as long as the tree is there. NULL when there is no memory.
-static void *take(struct path_arena *arena) {
-    if (arena->free == arena->end) {
-        size_t size = arena->blocks ? arena->blocks->size * 2 : FIRST_BLOCK;
-        if (size > LAST_BLOCK) size = LAST_BLOCK;
-        struct path_block *block = system_allocate(size);
-        if (!block) return NULL;
-        block->size = size;
-        block->next = arena->blocks;
-        arena->blocks = block;
-        arena->free = (char *)(block + 1);
-        arena->end = (char *)block + size;
-    }
-    char *taken = arena->free;
-    arena->free += sizeof(struct path);
-    return taken;
-}
-
 static struct path_counts *take_counts(struct paths *p) {
     if (p->counts == p->counts_end) {
-        struct path_counts *more = take(&p->others);
+        struct path_counts *more = path_take(&p->others);
         if (!more) return NULL;
         p->counts = more;
         p->counts_end = more + sizeof(struct path) / sizeof *more;
     }
     return p->counts++;
-}
-
-static void free_blocks(struct path_block *block) {
-    for (struct path_block *next; block; block = next) {
-        next = block->next;
-        system_free(block, block->size);
-    }
 }
 
 static size_t table_size(size_t places) { return sizeof(struct path_table) + places * sizeof(struct path *); }
@@ -119,7 +75,7 @@ static int reserve_places(struct paths *p, size_t count) {
 static int is_root(const struct path *path) { return path->caller == &no_path; }
 
 static struct path *new_path(struct paths *p, struct path *caller, uintptr_t function) {
-    struct path *path = take(&p->paths);
+    struct path *path = path_take(&p->paths);
     if (!path) return NULL;
     *path = no_path;
     path->function = function;
@@ -155,117 +111,6 @@ static int show(struct paths *p, struct path *path) {
     return 1;
 }
 
-// ---- the buffers
-
-static uint32_t units_in(size_t size) {
-    return (uint32_t)((size - sizeof(struct fathom_chunk) - sizeof(struct fathom_paths_head)) / FATHOM_UNIT_SIZE);
-}
-
-static struct fathom_path *unit_at(const struct fathom_chunk *chunk, uint32_t index) {
-    return (struct fathom_path *)((char *)(chunk + 1) + sizeof(struct fathom_paths_head)) + index;
-}
-
-static int begin_chunk(struct thread *t) {
-    struct paths *p = paths_of(t);
-    uint32_t slot;
-    size_t size;
-    struct path_part *part = take(&p->others);
-    if (!part) return 0;
-    struct fathom_chunk *chunk = session_take_slot(FIRST_SIZE > PAGE_SIZE ? FIRST_SIZE : PAGE_SIZE, p->parts != NULL,
-                                                   &slot, &size);
-    if (!chunk) return 0;
-    if (p->parts) p->first += p->units;
-    chunk_hide(chunk);
-    *chunk = (struct fathom_chunk){
-        .kind = FATHOM_CHUNK_PATHS,
-        .process = runtime.process,
-        .thread = t->serial,
-        .pid = runtime.pid,
-        .tid = t->id,
-        .sequence = p->sequence++,
-        .begin_ticks = now_ticks(),
-        .begin_ns = system_monotonic_ns(),
-        .used = sizeof(struct fathom_paths_head),
-        .capacity = runtime.slot_size - (uint32_t)sizeof *chunk,
-    };
-    chunk_write_name(t, chunk);
-    *(struct fathom_paths_head *)(chunk + 1) =
-        (struct fathom_paths_head){.tree = p->tree, .first = p->first, .keeps = runtime.options.keeps};
-    fathom_store32(&chunk->magic, FATHOM_CHUNK_MAGIC);  // release: live readers find the header behind it
-    part->chunk = chunk;
-    part->slot = slot;
-    part->next = p->parts;
-    p->parts = part;
-    p->units = 0;
-    p->limit = units_in(size);
-    metadata_look_at_title(chunk->begin_ticks);
-    return 1;
-}
-
-// Makes room for a unit. Signals are blocked.
-static int make_room(struct thread *t) {
-    struct paths *p = paths_of(t);
-    uint32_t all = units_in(runtime.slot_size);
-    if (p->parts && p->limit < all) {
-        char *end = (char *)unit_at(p->parts->chunk, p->limit);
-        char *page = (char *)((uintptr_t)end & ~(PAGE_SIZE - 1)), *slot_end = (char *)p->parts->chunk + runtime.slot_size;
-        if (!system_populate(page, (size_t)(slot_end - page))) {
-            p->limit = all;
-            return 1;
-        }
-    }
-    return begin_chunk(t);
-}
-
-// Room for `count` units more, which readers do not see yet; NULL when there is none.
-static void *new_unit(struct thread *t, uint32_t count, uint32_t *number) {
-    struct paths *p = paths_of(t);
-    if (p->parts && p->units + count <= p->limit) {
-        *number = p->first + p->units;
-        return unit_at(p->parts->chunk, p->units);
-    }
-    if (p->retry > 1) {
-        p->retry--;
-        return NULL;
-    }
-    if (confine_unnoted()) return NULL;
-    uint64_t signals = system_block_signals();
-    int has_room = t->state != THREAD_INTERRUPTED && make_room(t);
-    system_restore_signals(signals);
-    p->retry = has_room ? 0 : RETRY_CALLS;
-    return has_room ? new_unit(t, count, number) : NULL;
-}
-
-// Shows readers what new_unit gave out.
-static void publish(struct paths *p, uint32_t count) {
-    p->units += count;
-    // Release: live readers find the unit below it.
-    fathom_store32(&p->parts->chunk->used,
-                   (uint32_t)sizeof(struct fathom_paths_head) + p->units * (uint32_t)FATHOM_UNIT_SIZE);
-}
-
-// Whether the session may have one path more.
-static int count_path(void) {
-    uint32_t *count = &runtime.buffers->path_count;
-    // Looking first keeps the count from running over.
-    return fathom_load32(count) < runtime.max_paths && fathom_add32(count, 1) < runtime.max_paths;
-}
-
-// A unit of the shape of a path's; NULL when there is no room, or the session may have no more paths.
-static struct fathom_path *add_unit(struct thread *t, uint16_t unit, const struct path *path, uint32_t *number) {
-    struct fathom_path *sums = new_unit(t, 1, number);
-    if (!sums || (unit == FATHOM_UNIT_PATH && !count_path())) return NULL;
-    *sums = (struct fathom_path){
-        .unit = unit,
-        .path = path->caller->number,
-        .function = unit == FATHOM_UNIT_PATH ? path->function : 0,
-        .first = now_ticks(),
-        .shortest = UINT64_MAX,
-    };
-    publish(paths_of(t), 1);
-    return sums;
-}
-
 // ---- making paths
 
 // A callee of the path that is no call; NULL when there is no room. `function` and `unit` say which.
@@ -274,7 +119,7 @@ static struct path *special(struct thread *t, struct path *caller, uintptr_t fun
     if (path) return path;
     path = new_path(paths_of(t), caller, function);
     if (!path) return NULL;
-    struct fathom_path *sums = add_unit(t, unit, path, &path->number);
+    struct fathom_path *sums = path_add_unit(t, unit, path, &path->number);
     if (sums) path->sums = sums;
     if (sums && show(paths_of(t), path)) return path;
     forget_path(paths_of(t));
@@ -297,7 +142,7 @@ static void look_at_module(uintptr_t function) {
 // Gives a path its unit. `caller` has one, or is a root.
 static int give_unit(struct thread *t, struct path *path) {
     look_at_module(path->function);
-    struct fathom_path *sums = add_unit(t, FATHOM_UNIT_PATH, path, &path->number);
+    struct fathom_path *sums = path_add_unit(t, FATHOM_UNIT_PATH, path, &path->number);
     if (!sums) return 0;
     BARRIER();
     path->sums = sums;
@@ -354,14 +199,15 @@ static int aim_counts(struct thread *t, struct path *path, uint32_t bucket, uint
     if (!known) {
         struct path_counts *made = take_counts(paths_of(t));
         uint32_t number;
-        struct fathom_durations *unit = made ? new_unit(t, 2, &number) : NULL;
+        struct fathom_durations *unit = made ? path_new_unit(t, 2, &number) : NULL;
         if (!unit) return 0;
         uint32_t half = FATHOM_DURATIONS_SIZE / 2, last = FATHOM_BUCKETS - FATHOM_DURATIONS_SIZE;
         uint32_t base = centre < half ? 0 : centre - half;
         if (base > last) base = last;
-        if (bucket - base >= FATHOM_DURATIONS_SIZE) base = bucket < half ? 0 : bucket - half < last ? bucket - half : last;
+        if (bucket - base >= FATHOM_DURATIONS_SIZE)
+            base = bucket < half ? 0 : bucket - half < last ? bucket - half : last;
         *unit = (struct fathom_durations){.unit = FATHOM_UNIT_DURATIONS, .first = (uint16_t)base, .path = path->number};
-        publish(paths_of(t), 2);
+        path_publish(paths_of(t), 2);
         *made = (struct path_counts){path->more, unit->counts, base};
         path->more = known = made;
     }
@@ -416,6 +262,53 @@ void paths_close(struct thread *t, struct path *path, uint64_t now) {
     if (!inherited) return;
     inherited->sums->total += ticks;
     inherited->sums->calls++;
+}
+
+// ---- threads
+
+// Those that have paths.
+static struct {
+    uint32_t lock;
+    struct paths *first;
+} threads;
+
+static void join_threads(struct paths *p) {
+    if (p->is_known) return;
+    uint64_t signals = lock_take(&threads.lock);
+    p->is_known = 1;
+    p->next = threads.first;
+    threads.first = p;
+    lock_give(&threads.lock, signals);
+}
+
+// The thread's paths are freed, and nobody looks at them.
+static void free_paths(struct paths *p, struct path_block *block, int leaves) {
+    uint64_t signals = lock_take(&threads.lock);
+    struct paths **link = &threads.first;
+    while (leaves && *link && *link != p) link = &(*link)->next;
+    if (leaves && *link) *link = p->next;
+    if (leaves) p->paths.blocks = NULL;
+    path_free_blocks(block);
+    lock_give(&threads.lock, signals);
+}
+
+void paths_forget_unloaded(void) {
+    uint64_t signals = lock_take(&threads.lock);
+    for (struct paths *p = threads.first; p; p = p->next) {
+        // Acquire: its thread may have made the block a moment ago.
+        for (struct path_block *block = __atomic_load_n(&p->paths.blocks, __ATOMIC_ACQUIRE); block;
+             block = block->next) {
+            struct path *end = (struct path *)((char *)block + block->size);
+            for (struct path *path = (struct path *)(block + 1); path < end; path++) {
+                uintptr_t function = path->function;
+                if (function <= INHERITED_FUNCTION || function >= FATHOM_SCOPE_BASE || modules_hold(&function, 1))
+                    continue;
+                // Relaxed: nobody calls the function, and its thread looks for others.
+                __atomic_store_n(&path->function, NO_FUNCTION, __ATOMIC_RELAXED);
+            }
+        }
+    }
+    lock_give(&threads.lock, signals);
 }
 
 // ---- beginnings and ends
@@ -477,7 +370,9 @@ static void adopt(struct thread *t, int are_inherited) {
 }
 
 // Whether it can be said of a path that one of its calls is open.
-static int opens(const struct path *path) { return has_unit(path) && path->function >= NO_FUNCTION && path->sums->unit == FATHOM_UNIT_PATH; }
+static int opens(const struct path *path) {
+    return has_unit(path) && path->function != FOLDED_FUNCTION && path->function != INHERITED_FUNCTION;
+}
 
 // A handler jumped out of a slow path, or of a hook that was busy: a call may be open that the paths were not told of,
 // or have ended likewise.
@@ -509,44 +404,26 @@ static void close_all(struct thread *t, uint64_t now) {
         for (struct frame *f = top_of(t, lane); f > lane->frames; f--) paths_close(t, f->path, now);
 }
 
-// Gives what was added up to the recorder.
-static void give(struct thread *t, uint8_t flags, uint64_t now) {
-    struct paths *p = paths_of(t);
-    uint64_t signals = system_block_signals();
-    // A handler may have forked since the caller looked. Then the chunks are the parent's.
-    if (t->state != THREAD_INTERRUPTED) {
-        uint64_t now_ns = system_monotonic_ns();
-        for (struct path_part *part = p->parts; part; part = part->next) {
-            part->chunk->flags |= flags;
-            part->chunk->end_ns = now_ns;
-            part->chunk->end_ticks = now > part->chunk->begin_ticks ? now : part->chunk->begin_ticks;
-            chunk_write_name(t, part->chunk);
-            session_give_slot(part->slot);
-        }
-    }
-    p->parts = NULL;
-    system_restore_signals(signals);
-}
-
 // Forgets all paths, so that new ones can be made. Their memory stays where it is.
 static void reset(struct thread *t) {
     struct paths *p = paths_of(t);
-    *p = (struct paths){.ended = &none_ended, .sequence = p->sequence, .tree = p->tree, .retired = p->retired};
+    *p = (struct paths){
+        .ended = &none_ended,
+        .sequence = p->sequence,
+        .tree = p->tree,
+        .retired = p->retired,
+        .next = p->next,
+        .is_known = p->is_known,
+    };
     for (struct lane *lane = t->lanes; lane < t->lanes + t->lane_count; lane++) lane->frames->path = NULL;
-}
-
-static void free_all(struct paths *p) {
-    free_blocks(p->paths.blocks);
-    free_blocks(p->others.blocks);
-    free_tables(p->table);
 }
 
 // The process may be about to end, or go on. Open calls go on without units, until they call something.
 static void begin_again(struct thread *t, uint64_t now) {
     struct paths *p = paths_of(t);
     struct path_block *paths = p->paths.blocks;
-    free_blocks(p->retired);
-    free_blocks(p->others.blocks);
+    free_paths(p, p->retired, 0);
+    path_free_blocks(p->others.blocks);
     free_tables(p->table);
     reset(t);
     p->retired = paths;  // a hook that was interrupted may still look at them
@@ -571,7 +448,10 @@ void paths_begin(struct thread *t, enum begins how) {
         p->sequence = p->tree = 0;
         p->retired = NULL;
         // fall through
-    case BEGINS_AGAIN: reset(t); break;
+    case BEGINS_AGAIN:
+        reset(t);
+        join_threads(p);
+        break;
     case BEGINS_RUNNING: break;
     }
     adopt(t, 1);
@@ -587,14 +467,16 @@ void paths_end(struct thread *t, enum ends how, uint64_t now) {
         if (runtime.options.keeps == FATHOM_KEEPS_TIMES) close_all(t, now);
         break;
     case ENDS_THREAD:
-        give(t, FATHOM_FLAG_LAST, now);
-        free_all(p);
-        free_blocks(p->retired);
+        path_give_chunks(t, FATHOM_FLAG_LAST, now);
+        path_free_blocks(p->others.blocks);
+        path_free_blocks(p->retired);
+        free_tables(p->table);
+        free_paths(p, p->paths.blocks, 1);
         *p = (struct paths){.ended = &none_ended, .sequence = p->sequence, .tree = p->tree + 1};
         break;
     case ENDS_PROCESS:
         if (!p->parts) break;
-        give(t, 0, now);
+        path_give_chunks(t, 0, now);
         begin_again(t, now);
         break;
     }
@@ -605,21 +487,23 @@ void paths_end(struct thread *t, enum ends how, uint64_t now) {
 // Whether this is a path, and not something else that lies in a frame.
 static int is_path(const struct paths *p, const struct path *path) {
     for (const struct path_block *block = p->paths.blocks; block; block = block->next)
-        if ((const char *)path > (const char *)block && (const char *)path < (const char *)block + block->size) return 1;
+        if ((const char *)path > (const char *)block && (const char *)path < (const char *)block + block->size)
+            return 1;
     return 0;
 }
 
 void paths_fork(struct thread *t) {
     struct paths *p = paths_of(t);
     chunk_forget(t);
+    // The parent's other threads are not here, and may have held the lock.
+    threads.lock = 0;
+    threads.first = NULL;
+    p->is_known = 0;
     if (!p->parts || !t->memory) return;
     // A hook that goes on in the child must not add to what its parent adds up. A hook that counts does not mark the
     // thread as busy, and has one call to count at most.
-    const char *sums = is_path(p, t->top->path) ? (const char *)t->top->path->sums : NULL;
-    for (struct path_part *part = p->parts; part; part = part->next) {
-        size_t offset = (size_t)(sums - (const char *)part->chunk);
-        if (t->state == THREAD_INTERRUPTED || (sums && offset < runtime.slot_size)) windows_shadow_slot(part->slot);
-    }
+    if (t->state == THREAD_INTERRUPTED) path_shadow_chunks(t, NULL);
+    else if (is_path(p, t->top->path)) path_shadow_chunks(t, t->top->path->sums);
 }
 
 #ifdef FATHOM_VALID

@@ -8,8 +8,8 @@
 #include "../follow/mode.h"
 #include "../host/runtime.h"
 
-// Callees of a path form a ring, which begins anywhere. Those of a path with more than LISTED_CALLEES callees are in the
-// thread's table, too, and the ring holds the first of them.
+// Callees of a path form a ring, which begins anywhere. Those of a path with more than LISTED_CALLEES callees are in
+// the thread's table, too, and the ring holds the first of them.
 struct path {
     uintptr_t function;        // or NO_FUNCTION, FOLDED_FUNCTION
     struct path *child;        // the callee that was entered last; `no_path` when there is none
@@ -54,9 +54,9 @@ struct path_arena {
 
 // What a thread keeps of its paths.
 struct paths {
-    // The call that ended last, while its duration is not counted yet. To find its place takes longer than everything else
-    // that a hook does, and the processor does not begin to read the counter before it is found. So this is left to the
-    // next exit, behind its reading of the counter, where the processor does both at once.
+    // The call that ended last, while its duration is not counted yet. To find its place takes longer than everything
+    // else that a hook does, and the processor does not begin to read the counter before it is found. So this is left
+    // to the next exit, behind its reading of the counter, where the processor does both at once.
     struct path *ended;
     uint64_t ended_ticks;
     struct path_table *table;
@@ -68,6 +68,8 @@ struct paths {
     struct path *entering;                    // the call's that is being told of
     uint64_t sequence;                        // of the next chunk
     uint64_t since;                           // ticks when the tree was begun
+    struct paths *next;                       // of another thread
+    uint32_t is_known;                        // it is in that list
     uint32_t tree, retry;
     uint32_t root_count;
     uint32_t units, limit;  // units of the newest chunk: used, and with memory
@@ -88,6 +90,9 @@ struct path *paths_enter(struct thread *t, uintptr_t function);
 void paths_lane(struct thread *t);  // the running lane may be new
 // The call of this path that is open has ended.
 void paths_close(struct thread *t, struct path *path, uint64_t now);
+// Some library was unloaded, and another one may come to take its place: no path there is found any more. Any thread
+// may call it. O(paths × modules).
+void paths_forget_unloaded(void);
 #ifdef FATHOM_VALID
 int paths_are_valid(const struct thread *t);
 #endif

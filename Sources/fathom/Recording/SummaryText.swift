@@ -82,7 +82,8 @@ struct SummaryText {
     private static func paths(_ summary: RecordingSummary) -> String {
         let paths = count(summary.paths, "call path")
         if summary.foldedCalls == 0 { return paths }
-        return "\(paths), the most that --max-paths allows; \(count(summary.foldedCalls, "call")) below others counted there"
+        return
+            "\(paths), the most that --max-paths allows; \(count(summary.foldedCalls, "call")) below others counted there"
     }
 
     private static func continuation(_ summary: RecordingSummary) -> String {
