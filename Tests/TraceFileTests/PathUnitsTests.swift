@@ -9,7 +9,7 @@ import Testing
     @Test func buckets() {
         var random = SeededGenerator(seed: 1)
         let some = (0..<20_000).map { _ in
-            UInt64.random(in: 0...UInt64.max >> 2, using: &random) >> .random(in: 0...60, using: &random)
+            UInt64.random(in: 0...UInt64.max >> 2, using: &random) >> UInt64.random(in: 0...60, using: &random)
         }
         var previous: UInt32 = 0
         for ticks in (Array(0..<5000) + some).sorted() {

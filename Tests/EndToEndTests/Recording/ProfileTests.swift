@@ -29,9 +29,8 @@ import Testing
 
     static let programs: [[String]] = [
         ["fib.c", "15"], ["paths.c", "3000", "5"], ["paths.c", "900", "3", "fork"], ["jumps.c"], ["coroutines.c"],
-        ["handlers.c"], ["threads.c"], ["stacks.cpp"], ["ending.cpp"], ["steps.c"], ["control.c"], ["deep.c"],
-        ["first_fork.c"],
-        ["cancelled.c"],
+        ["stacks.cpp", "nested"], ["stacks.cpp", "jump"], ["stacks.cpp", "throw"], ["stacks.cpp", "link"],
+        ["ending.cpp", "exit"], ["ending.cpp", "throw"], ["steps.c"], ["control.c"], ["deep.c", "400"],
     ]
 
     @Test(arguments: programs, Mode.allCases)
