@@ -281,15 +281,17 @@ static void join_threads(struct paths *p) {
     lock_give(&threads.lock, signals);
 }
 
-// The thread's paths are freed, and nobody looks at them.
-static void free_paths(struct paths *p, struct path_block *block, int leaves) {
+// The thread's paths are freed, and nobody looks at them any more.
+static void leave_threads(struct paths *p) {
     uint64_t signals = lock_take(&threads.lock);
     struct paths **link = &threads.first;
-    while (leaves && *link && *link != p) link = &(*link)->next;
-    if (leaves && *link) *link = p->next;
-    if (leaves) p->paths.blocks = NULL;
-    path_free_blocks(block);
+    while (*link && *link != p) link = &(*link)->next;
+    if (*link) *link = p->next;
+    path_free_blocks(p->paths.blocks);
+    path_free_blocks(p->retired);
     lock_give(&threads.lock, signals);
+    free_tables(p->table);
+    free_tables(p->retired_tables);
 }
 
 void paths_forget_unloaded(void) {
@@ -412,21 +414,25 @@ static void reset(struct thread *t) {
         .sequence = p->sequence,
         .tree = p->tree,
         .retired = p->retired,
+        .retired_tables = p->retired_tables,
         .next = p->next,
         .is_known = p->is_known,
     };
     for (struct lane *lane = t->lanes; lane < t->lanes + t->lane_count; lane++) lane->frames->path = NULL;
 }
 
-// The process may be about to end, or go on. Open calls go on without units, until they call something.
+// The process may be about to end, or go on. Open calls go on without units, until they call something. The old paths
+// stay where they are, because a handler may have interrupted a hook that is looking at them.
 static void begin_again(struct thread *t, uint64_t now) {
     struct paths *p = paths_of(t);
-    struct path_block *paths = p->paths.blocks;
-    free_paths(p, p->retired, 0);
+    struct path_block **block = &p->retired;
+    while (*block) block = &(*block)->next;
+    *block = p->paths.blocks;
+    struct path_table **table = &p->retired_tables;
+    while (*table) table = &(*table)->outgrown;
+    *table = p->table;
     path_free_blocks(p->others.blocks);
-    free_tables(p->table);
     reset(t);
-    p->retired = paths;  // a hook that was interrupted may still look at them
     p->tree++;
     p->since = now;
     for (struct lane *lane = t->lanes; lane < t->lanes + t->lane_count; lane++) {
@@ -447,6 +453,7 @@ void paths_begin(struct thread *t, enum begins how) {
         // go on with it.
         p->sequence = p->tree = 0;
         p->retired = NULL;
+        p->retired_tables = NULL;
         // fall through
     case BEGINS_AGAIN:
         reset(t);
@@ -469,9 +476,7 @@ void paths_end(struct thread *t, enum ends how, uint64_t now) {
     case ENDS_THREAD:
         path_give_chunks(t, FATHOM_FLAG_LAST, now);
         path_free_blocks(p->others.blocks);
-        path_free_blocks(p->retired);
-        free_tables(p->table);
-        free_paths(p, p->paths.blocks, 1);
+        leave_threads(p);
         *p = (struct paths){.ended = &none_ended, .sequence = p->sequence, .tree = p->tree + 1};
         break;
     case ENDS_PROCESS:

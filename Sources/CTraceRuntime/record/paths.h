@@ -61,7 +61,8 @@ struct paths {
     uint64_t ended_ticks;
     struct path_table *table;
     struct path_arena paths, others;
-    struct path_block *retired;               // of the tree that was given away last
+    struct path_block *retired;  // of trees that were given away
+    struct path_table *retired_tables;
     struct path_counts *counts, *counts_end;  // room for some
     struct path_part *parts;                  // the newest first
     struct path *roots;                       // a ring through `next`

@@ -12,7 +12,7 @@ extension Report {
         let whole = layout.isColoured ? allRows.selfTime : 0
         writer.write(in: layout.style(.bold)) {
             for column in columns { Report.writeHeading(column.rawValue, to: writer) }
-            writer.write("  \(heading) \(times.heading)")
+            writer.write("  \(heading)\(keepsTimes ? " \(times.heading)" : "")")
         }
         writer.write(byte: UInt8(ascii: "\n"))
         for row in rows where !writer.isClosed {
@@ -27,7 +27,7 @@ extension Report {
                 }
             }
             writer.write(byte: UInt8(ascii: " "))
-            writer.write(byte: row.isReliable ? UInt8(ascii: " ") : TimesText.mark)
+            writer.write(byte: row.isReliable || !keepsTimes ? UInt8(ascii: " ") : TimesText.mark)
             let (name, place) = layout.fit(
                 shownName(of: row), places(of: row), behind: columns.count * Report.columnWidth + 2)
             writer.write(name)
@@ -46,11 +46,12 @@ extension Report {
             writer.write(" (not recorded)\n" as StaticString)
         }
         if columns.contains(.inherited) { writer.write(layout.sentence(Report.inheritedLegend)) }
-        if rows.contains({ !$0.isReliable }) { writer.write(layout.sentence(TimesText.legend)) }
+        if keepsTimes, rows.contains({ !$0.isReliable }) { writer.write(layout.sentence(TimesText.legend)) }
     }
 
     /// The columns of numbers: those that hold something and, where lines have a width, that leave room for names.
     private var textColumns: [ReportColumn] {
+        if !keepsTimes { return [.calls] }
         let hasWaits = rows.contains { $0.suspended > 0 }
         let hasInherited = rows.contains { $0.inherited > 0 }
         let columns = ReportColumn.allCases.filter { column in
