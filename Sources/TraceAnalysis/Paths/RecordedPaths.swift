@@ -65,7 +65,10 @@ struct RecordedPaths {
         }
     }
 
+    /// - Parameter duration: about; it is known better where it would be beyond the shortest or the longest call.
     private mutating func count(_ calls: UInt64, of duration: UInt64, at path: Int) {
+        let (shortest, longest) = (paths[path].shortest, paths[path].longest)
+        let duration = shortest <= longest ? min(max(duration, shortest), longest) : duration
         let bucket = UInt32(Bucket.index(of: clock.nanoseconds(in: duration)))
         durations.append((bucket, paths[path].durations, calls))
         paths[path].durations = UInt32(durations.count)
@@ -88,9 +91,9 @@ struct RecordedPaths {
                 count(1, of: paths[index].shortest, at: index)
                 count(1, of: paths[index].longest, at: index)
             }
-            if paths[index].calls > 2 { count(1, of: time, at: index) }
             paths[index].shortest = min(paths[index].shortest, time)
             paths[index].longest = max(paths[index].longest, time)
+            if paths[index].calls > 2 { count(1, of: time, at: index) }
         }
     }
 

@@ -30,7 +30,7 @@ import Testing
     static let programs: [[String]] = [
         ["fib.c", "15"], ["paths.c", "3000", "5"], ["paths.c", "900", "3", "fork"], ["jumps.c"], ["coroutines.c"],
         ["stacks.cpp", "nested"], ["stacks.cpp", "jump"], ["stacks.cpp", "throw"], ["stacks.cpp", "link"],
-        ["ending.cpp", "exit"], ["ending.cpp", "throw"], ["steps.c"], ["control.c"], ["deep.c", "400"],
+        ["ending.cpp", "exit"], ["ending.cpp", "throw"], ["steps.c"], ["deep.c", "400"],
     ]
 
     @Test(arguments: programs, Mode.allCases)
@@ -45,7 +45,7 @@ import Testing
     @Test(arguments: Mode.allCases)
     func pauses(_ mode: Mode) throws {
         let binary = try Binaries.instrumented("control.c", .gccO2)
-        try compare(mode, [binary], ["--paused"])
+        try compare(mode, [binary, "started"], ["--paused"])
     }
 
     @Test(arguments: [3, 8, 14], Mode.allCases)
@@ -144,7 +144,7 @@ import Testing
     /// The calls of a function, which must be there.
     private func calls(of function: String) throws -> Int {
         let report = try Fathom.run(["report", "--raw", "--limit", "0", "--format", "json", sums])
-        #expect(report.status == 0 && report.stderr.isEmpty, "\(report.stderr)")
+        #expect(report.status == 0 && !report.stderr.contains("damage"), "\(report.stderr)")
         let row = try #require(report.stdout.split(separator: "\n").first { $0.contains("\"\(function)\"") })
         let start = row.firstRange(of: "\"calls\":")!.upperBound
         return Int(row[start...].prefix { $0.isNumber })!
@@ -156,10 +156,12 @@ import Testing
         let recorded = try record(mode.rawValue, [binary, "10"])
         #expect(recorded.stderr.contains("next: fathom report "), "\(recorded.stderr)")
         let refused: [[String]] = [
-            ["tree", sums], ["dump", sums], ["tail", "fib", sums], ["flame", "--time-order", "-o", "/dev/null", sums],
-            ["report", "--from", "1ms", sums], ["export", "--format", "chrome", sums],
-            ["export", "--format", "perfetto", sums], ["export", "--format", "firefox", sums],
-            ["export", "--format", "csv", sums], ["export", "--format", "parquet", "--calls", sums],
+            ["tree", sums], ["dump", sums], ["tail", sums, "fib"], ["flame", "--time-order", "-o", "/dev/null", sums],
+            ["report", "--from", "1ms", sums], ["export", "--format", "chrome", "-o", "/dev/null", sums],
+            ["export", "--format", "perfetto", "-o", "/dev/null", sums],
+            ["export", "--format", "firefox", "-o", "/dev/null", sums],
+            ["export", "--format", "csv", "-o", "/dev/null", sums],
+            ["export", "--format", "parquet", "--calls", "-o", "/dev/null", sums],
         ]
         for arguments in refused {
             let output = try Fathom.run(arguments)
@@ -172,10 +174,11 @@ import Testing
             #expect(output.status == (mode == .profile ? 0 : 64), "\(arguments): \(output.stderr)")
         }
         for arguments in [
-            ["report", sums], ["report", "--by", "thread", sums], ["graph", sums], ["graph", "--callers", "fib", sums],
-            ["diff", sums, sums], ["export", "--format", "folded", sums],
+            ["report", sums], ["report", "--by", "thread", sums], ["graph", sums], ["graph", sums, "fib"],
+            ["diff", sums, sums], ["export", "--format", "folded", "-o", "/dev/null", sums],
             ["export", "--format", "pprof", "-o", "/dev/null", sums],
-            ["export", "--format", "callgrind", sums], ["export", "--format", "dot", sums], ["info", sums],
+            ["export", "--format", "callgrind", "-o", "/dev/null", sums],
+            ["export", "--format", "dot", "-o", "/dev/null", sums], ["info", sums],
             ["info", "--tree", sums],
         ] {
             let output = try Fathom.run(arguments)
