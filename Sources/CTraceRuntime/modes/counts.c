@@ -64,7 +64,7 @@ INTERNAL void count_call(struct path *path) {
 
 // A handler came in between.
 __attribute__((noinline, cold)) static void mend_enter(uintptr_t function, uintptr_t call_site, uintptr_t sp,
-                                                       uintptr_t context, struct frame *caller) {
+                                                       struct frame *caller) {
     struct thread *t = &current;
     struct frame *place = frames_find(running_lane(t), caller), *call = caller + 1;
     if (t->top != call) {  // the frames were moved after the push, and the call with them
@@ -74,11 +74,10 @@ __attribute__((noinline, cold)) static void mend_enter(uintptr_t function, uintp
     // The call is there, and a later start of recording, or a fork, found it open, so that it counts as inherited.
     if (place == caller && (call->stack_pointer & ~FRAME_FLAGS) == sp && call->stack_pointer & FRAME_INHERITED) return;
     t->top = place;
-    aside_enter(function, call_site, sp, context);
+    aside_enter(function, call_site, sp, 0);
 }
 
-INTERNAL void push(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_t context, struct found found,
-                   struct path *path) {
+INTERNAL void push(uintptr_t function, uintptr_t call_site, uintptr_t sp, struct found found, struct path *path) {
     struct thread *t = &current;
     struct frame *call = found.top + 1;
     uintptr_t place = sp + FRAME_HIDDEN;
@@ -89,8 +88,8 @@ INTERNAL void push(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintpt
     BARRIER();
     ONCE(t->top) = call;
     BARRIER();
-    if (UNLIKELY(t->settled != found.settled || call->stack_pointer != place || call->path != path))
-        return mend_enter(function, call_site, sp, context, found.top);
+    if (UNLIKELY(t->settled != found.settled || call->stack_pointer != place))
+        return mend_enter(function, call_site, sp, found.top);
     count_call(path);
 }
 
@@ -98,31 +97,53 @@ INTERNAL int can_push(const struct thread *t, uintptr_t sp, struct found found) 
     return found.top + 1 < t->end && lies_below(t, sp, found.top);
 }
 
-NEXT void enter_other(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_t context) {
-    struct thread *t = &current;
-    struct found found = hidden_begin(t);
+// Another callee than the last ones begins, or something that only the slow path can follow. Nothing is recorded for
+// which the context would be needed.
+NEXT void enter_other(uintptr_t function, uintptr_t call_site, uintptr_t sp, struct found found) {
     struct path *path = NULL;
-    if (LIKELY(is_ready(t) && can_push(t, sp, found))) path = paths_find_callee(t, found.top->path, function);
-    if (UNLIKELY(!path)) return aside_enter(function, call_site, sp, context);
-    push(function, call_site, sp, context, found, path);
+    if (LIKELY(can_push(&current, sp, found))) path = paths_find_callee(&current, found.top->path, function);
+    if (UNLIKELY(!path)) return aside_enter(function, call_site, sp, 0);
+    push(function, call_site, sp, found, path);
+}
+
+// As in entry/hooks.c, one branch serves all comparisons of addresses: it is taken if a difference is negative.
+INTERNAL intptr_t either(intptr_t sign, intptr_t other) {
+    sign |= other;
+    __asm__("" : "+r"(sign));
+    return sign;
 }
 
 void counts_enter(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_t context) {
     struct thread *t = &current;
     if (UNLIKELY(!is_ready(t))) return aside_enter(function, call_site, sp, context);
     struct found found = hidden_begin(t);
-    struct path *path = found.top->path->child;
-    if (UNLIKELY(path->function != function || !can_push(t, sp, found)))
-        return enter_other(function, call_site, sp, context);
-    push(function, call_site, sp, context, found, path);
+    struct path *path = paths_guess(found.top->path, function);
+    intptr_t sign = (intptr_t)(sp - t->low);
+    sign = either(sign, (intptr_t)(found.top->stack_pointer - sp));
+    sign = either(sign, (intptr_t)t->end - (intptr_t)(found.top + 2));
+    if (UNLIKELY(path->function != function || sign < 0)) return enter_other(function, call_site, sp, found);
+    push(function, call_site, sp, found, path);
+}
+
+// The addresses look odd, or the exit is not that of the innermost call.
+NEXT void leave_other(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_t return_address) {
+    struct thread *t = &current;
+    struct found found = hidden_begin(t);
+    int is_any = function == ANY_FUNCTION;
+    if (UNLIKELY(!is_ready(t) || (is_any ? !is_function(found.top) : found.top->function != function) ||
+                 !exit_fits(t, found.top, sp, return_address == call_site)))
+        return aside_exit(function, call_site, sp, return_address);
+    hidden_exit(function, call_site, sp, return_address, found);
 }
 
 INTERNAL void leave(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_t return_address, int is_any) {
     struct thread *t = &current;
+    if (UNLIKELY(!is_ready(t))) return aside_exit(function, call_site, sp, return_address);
     struct found found = hidden_begin(t);
-    if (UNLIKELY(!is_ready(t) || (is_any ? !is_function(found.top) : found.top->function != function) ||
-                 !exit_fits(t, found.top, sp, return_address == call_site)))
-        return aside_exit(function, call_site, sp, return_address);
+    const struct frame *bound = exit_bound(found.top, return_address == call_site);
+    intptr_t sign = either((intptr_t)(sp - t->low), (intptr_t)(bound->stack_pointer - sp));
+    if (UNLIKELY((is_any ? !is_function(found.top) : found.top->function != function) || sign < 0))
+        return leave_other(function, call_site, sp, return_address);
     hidden_exit(function, call_site, sp, return_address, found);
 }
 

@@ -115,7 +115,7 @@ void profile_enter(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintpt
     struct frame *top = t->top;
     // Calls that began while recording was stopped have no path yet, so this comes before any path is looked at.
     if (UNLIKELY(!is_current(idle))) return enter_other(function, call_site, now, idle);
-    struct path *path = top->path->child;
+    struct path *path = paths_guess(top->path, function);
     if (UNLIKELY(path->function != function || top + 1 >= t->end || !lies_below(t, sp, top)))
         return enter_other(function, call_site, now, idle);
     push(t, function, call_site, sp, path, now);

@@ -166,6 +166,7 @@ static void give_open_units(struct thread *t) {
 // The callee's path, found or made. Where nothing can be kept of it, `no_path`.
 static struct path *callee(struct thread *t, struct path *caller, uintptr_t function) {
     if (caller->function == FOLDED_FUNCTION || caller == &no_path) return caller;
+    if (function <= INHERITED_FUNCTION) return &no_path;  // a program's own idea of a function
     struct path *path = paths_find(t, caller, function);
     if (!path) {
         if (caller->number == FATHOM_NO_PATH && !is_root(caller)) give_open_units(t);

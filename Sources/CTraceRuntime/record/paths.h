@@ -133,6 +133,16 @@ INTERNAL struct path *paths_find_callee(const struct thread *t, struct path *cal
     return path;
 }
 
+// The path of a callee if it was entered last, or is the one behind that; else another path. What is stored is a
+// callee, whatever handlers have changed meanwhile.
+INTERNAL struct path *paths_guess(struct path *caller, uintptr_t function) {
+    struct path *path = caller->child;
+    if (LIKELY(path->function == function)) return path;
+    path = path->next;
+    if (path->function == function && path != &no_path) caller->child = path;
+    return path;
+}
+
 // A call begins.
 INTERNAL void path_open(struct path *path, uint64_t now) {
     struct fathom_path *sums = path->sums;
