@@ -77,8 +77,8 @@ FATHOM_INLINE void fathom_start_with(uint32_t max_depth, uint64_t min_cost) {
 FATHOM_INLINE void fathom_stop(void) { FATHOM_CALL(stop); }
 
 // Finishes what this thread has been writing, so that the recorder moves it to the session's log. What all threads have
-// recorded until now can then be read, whatever becomes of this process. Call paths that are added up can be read at any
-// time.
+// recorded until now can then be read, whatever becomes of this process. Call paths that are added up can be read at
+// any time.
 FATHOM_INLINE void fathom_save(void) { FATHOM_CALL(save); }
 
 // Marks a moment of this thread, which is shown between its calls.
