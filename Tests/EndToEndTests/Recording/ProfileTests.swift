@@ -150,6 +150,18 @@ import Testing
         return Int(row[start...].prefix { $0.isNumber })!
     }
 
+    /// A program with wild pointers may write over what was added up: hooks follow nothing that they find there.
+    @Test(arguments: ["words", "headers", "payloads", "all"], Mode.allCases)
+    func wildWritesAreSurvived(_ place: String, _ mode: Mode) throws {
+        let binary = try Binaries.instrumented(
+            "wild.c", .gccO2, flags: ["-I\(Binaries.sources)/../../Sources/CTraceFormat/include"])
+        #expect(try record(mode.rawValue, [binary, place, "5"]).status == 7)
+        for command in [["report"], ["graph", "--format", "json"], ["info", "--check"]] {
+            let output = try Fathom.run([command[0], sums] + command[1...])
+            #expect(output.signal == nil && 0...2 ~= output.status, "\(command): \(output.stderr)")
+        }
+    }
+
     @Test(arguments: Mode.allCases)
     func viewsOfSingleCallsSayWhyNot(_ mode: Mode) throws {
         let binary = try Binaries.instrumented("fib.c", .gccO2)
