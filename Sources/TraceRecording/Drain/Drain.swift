@@ -247,7 +247,9 @@ final class Drain: @unchecked Sendable {
         let before = Set(kept.keys)
         var finished = buffers.slots(in: FATHOM_SLOT_FULL, except: retries ? [] : before)
         if finished.isEmpty { return 0 }
-        choosePace(waiting: finished.reduce(0) { $0 + TraceLogWriter.size(of: $1.header) })
+        // A header may have been written over, but no chunk is larger than its slot.
+        let slotSize = UInt64(buffers.slotSize)
+        choosePace(waiting: finished.reduce(0) { $0 + min(TraceLogWriter.size(of: $1.header), slotSize) })
         let mostPending = log.passesCache ? Self.writeSize : Self.copySize
         finished.sort { $0.header.begin_ticks < $1.header.begin_ticks }
         var isFull = false

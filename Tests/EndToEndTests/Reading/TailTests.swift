@@ -94,8 +94,9 @@ import Testing
             let output = try Fathom.run(["tail", session, "handle", "--slowest", "\(percent)%", "--format", "json"])
             try #require(output.status == 0, "\(output.stderr)")
             let answer = try Answer(output.stdout)
-            // Many calls take the same time to the nanosecond, and all that take as long as the first or last are typical, too.
-            #expect(answer.slowCalls == 40 * percent && (1990...2800).contains(answer.typicalCalls))
+            // The quieter the machine, the more calls take the same time to the nanosecond, and all that take as long as the
+            // first or last are typical, too.
+            #expect(answer.slowCalls == 40 * percent && (1990...4000 - answer.slowCalls).contains(answer.typicalCalls))
             let truth = shares(requests, percent: percent)
             let first = Set(answer.paths.prefix(2).map(\.names))
             #expect(first == ["handle,lock_wait", "handle,lookup,parse_file"])
