@@ -4,6 +4,7 @@
 // A session directory holds
 //   session.json   what was run, written before the program starts
 //   trace          the log: one file header, then chunks, appended by the recorder
+//   index          for a long log: the headers of its chunks once more
 //   buffers        shared memory that the traced processes write into; each slot is laid out exactly like a chunk
 //                  of the log, so whatever the recorder had no chance to drain is read from here
 //   functions      while it is being recorded with options that name functions: which these are (CTraceFunctions.h)
@@ -67,11 +68,11 @@ struct fathom_trace_header {
 
 #define FATHOM_FLAG_SEALED 1u   // payload_sum and header_sum hold: as Fletcher-64 sums, unless HASHED
 #define FATHOM_FLAG_LAST 2u     // the thread ended after this chunk
-#define FATHOM_FLAG_GAP 4u      // enters or exits since the previous chunk left no record: the path is the truth
+#define FATHOM_FLAG_GAP 4u      // enters or exits since the previous chunk left no record; see below
 #define FATHOM_FLAG_STOPPED 8u  // recording was stopped: calls open at the end may not have gone on after it
 
-// Recording was started since the previous chunk, or since a record last told of this lane's calls. Nothing is missing,
-// but the path is the truth.
+// Recording was started since the previous chunk, or since a record last told of this lane's calls. Nothing is missing.
+// With this flag or GAP, take the open calls from the chunk's path, not from the records before.
 #define FATHOM_FLAG_PATH 16u
 #define FATHOM_FLAG_TASKS 32u   // there are TASK records in it
 #define FATHOM_FLAG_HASHED 64u  // the sums are those of CTraceSum.h
@@ -106,8 +107,8 @@ struct fathom_chunk {
     uint32_t used;           // payload bytes; stored after the bytes it counts
     uint32_t capacity;       // payload bytes the slot can hold
     uint32_t path_calls;     // listed open calls without an ENTER: entered while nothing could be written
-    uint64_t payload_sum;    // of the payload, by the recorder; in a slot that is being written, payload bytes with the
-                             // records that may still be taken back, if those are more than `used`
+    uint64_t payload_sum;    // of the payload, by the recorder; in an unfinished slot: `used` plus the bytes of records
+                             // that are not yet final, ignored if not greater than `used`
     uint64_t header_sum;     // of the header with 0 in this field, by the recorder; Fletcher-64: of what is before it
     char name[16];           // thread name, NUL-padded; not covered by a header_sum of Fletcher-64
 };
@@ -190,8 +191,8 @@ struct fathom_unload_item {
 #define FATHOM_END_FAILED_EXEC 5u  // the runtime: it failed, so the image goes on
 #define FATHOM_END_WAITED 2u       // the recorder: it waited for the process, which ended with `status`
 
-// The image ended. There is none when the image was killed and is not the process that the recorder started. When an
-// image became another one by exec, the start of that one tells.
+// The image ended. There is none when the image was killed and is not the process that the recorder started. An image
+// that exec replaced needs none: the next image's start shows it.
 struct fathom_end_item {
     struct fathom_item item;
     uint64_t ticks;
@@ -207,7 +208,7 @@ struct fathom_end_item {
 // name later. Body ends with `text_size` bytes.
 struct fathom_name_item {
     struct fathom_item item;
-    uint32_t id;    // never 0, which stands for all names without room
+    uint32_t id;    // never 0, which is the id of every name that found no room
     uint32_t kind;  // FATHOM_NAME_*
     uint32_t text_size;
     uint32_t reserved;

@@ -4,7 +4,7 @@
 
 #include "../host/runtime.h"
 #include "../host/text.h"
-#include "await.h"
+#include "await_slot.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>

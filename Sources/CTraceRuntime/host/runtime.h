@@ -79,7 +79,7 @@ struct runtime {
     uint32_t clock;
     uint32_t has_functions;  // options name functions, see file/functions.h
     uintptr_t stack_top;     // of the main thread's stack; 0 before the constructor has run
-    uint32_t seccomp_mode;  // of the process when it joined the recording, as prctl tells; not 0: it says nothing later
+    uint32_t seccomp_mode;   // of the process when it joined the recording, by prctl; not 0: shows no later filter
     // For start and stop.
     uint32_t control_lock;
     uint32_t paused;
@@ -104,7 +104,7 @@ extern struct runtime runtime __attribute__((visibility("hidden")));
 // Makes the hooks take the mode of a process that can record. The caller holds runtime.control_lock, or no other thread
 // runs.
 void runtime_set_mode(void);
-// Start or stop recording, for all threads, if that is not how things are. The caller holds no lock.
+// Start or stop recording, for all threads, if it is not started or stopped already. The caller holds no lock.
 void runtime_start(void);
 void runtime_stop(void);
 // The caller holds runtime.control_lock.

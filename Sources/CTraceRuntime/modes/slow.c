@@ -5,7 +5,7 @@
 #include "../filter/loading.h"
 #include "../filter/triggers.h"
 #include "../follow/aside.h"
-#include "../follow/calls.h"
+#include "../follow/ending.h"
 #include "../follow/side.h"
 #include "../record/put.h"
 #include "../swift/tasks.h"
@@ -205,7 +205,7 @@ static SLOW void enter_slow(uintptr_t function, uintptr_t call_site) {
 static SLOW void exit_slow(void) {
     struct thread *t = &current;
     if (t->hidden_calls) filter_own_hidden(t);
-    calls_end_top(t, now_ticks());
+    ending_by_exit(t, now_ticks());
     BARRIER();
     side_drain(t);
 }

@@ -1,7 +1,8 @@
 internal import CTraceFormat
 
-/// What of a program is recorded. A new option is a property here, a member below and, where the runtime is to know it,
-/// a line in `tell`. session.json, the buffers' head and `fathom info` have it from here.
+/// What of a program is recorded. A new option is a property here and a member below, from which session.json and
+/// `fathom info` have it. Where the runtime is to know it, it is also a field of `fathom_buffers` (CTraceFormat.h), which
+/// `tell` sets and `session_open` (CTraceRuntime/file/session.c) reads.
 public struct RecordOptions: Sendable {
     /// Deepest depth to record; roots are depth 0. Nil: all.
     public var maxDepth: Int?

@@ -23,7 +23,7 @@ public final class Session {
     /// The bytes that the buffers take, without holes; 0 when they are not there.
     public let buffersSize: Int
     /// Calls known to be missing.
-    public let losses: Losses
+    public let losses: MissingCalls
     /// The number of all calls known to be missing, including those that chunks tell of.
     public var lostCalls: UInt64 {
         processes.lazy.flatMap(\.threads).reduce(losses.calls) { $0.addingClamped($1.lostCalls) }
@@ -72,7 +72,7 @@ public final class Session {
         self.buffers = buffers
         logSize = logFile?.size ?? 0
         buffersSize = buffersFile?.allocatedSize ?? 0
-        losses = traceLog?.header?.losses ?? Losses(unplacedCalls: buffers?.unplacedCalls ?? 0)
+        losses = traceLog?.header?.losses ?? MissingCalls(unplacedCalls: buffers?.unplacedCalls ?? 0)
         clockIsCounter = UInt32(header.clock) == FATHOM_CLOCK_COUNTER
         ticksPerSecond = header.ticksPerSecond
         startRealtimeNanoseconds = header.startRealtimeNanoseconds

@@ -190,7 +190,7 @@ public struct InfoReport {
         line(name + String(repeating: " ", count: 13 - name.utf8.count), value.visible, style)
     }
 
-    /// Writes a line; where lines have a width, what has no room goes on below its beginning.
+    /// Writes a line. Where lines have a width, a text that is longer continues on the next line, indented.
     private func line(_ lead: String, _ text: String, _ style: TextStyle? = nil) {
         writer.write(lead)
         writer.write(in: layout.style(style)) {

@@ -24,7 +24,7 @@ struct RuntimeFuzzTests {
             ],
             [
                 "\(Binaries.sources)/fuzz_session.c", "\(sources)/CTraceRuntime/file/session.c",
-                "\(sources)/CTraceRuntime/file/await.c", "\(sources)/CTraceRuntime/host/system.c",
+                "\(sources)/CTraceRuntime/file/await_slot.c", "\(sources)/CTraceRuntime/host/system.c",
             ])
         let output = try run(fuzzer, [session, "10000"])
         #expect(output.status == 0, "\(output.stderr)")
