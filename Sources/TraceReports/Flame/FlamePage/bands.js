@@ -70,7 +70,7 @@ function drawCounter(counter, top, paint) {
     const { context, width, shown } = main, { points, least, most } = counter, scale = width / shown.span;
     const room = counterRows * rowHeight - 4, tall = value => (value - least) / (most - least || 1) * room;
     const ground = top + counterRows * rowHeight - 2, zero = ground - tall(0);
-    context.fillStyle = paint('--counter');
+    context.fillStyle = palette().counter;
     for (let at = Math.max(pointAt(counter, shown.start), 0), x; at < points.length / 2; at++) {
         x = Math.max((points[2 * at] - shown.start) * scale, 0);
         if (x >= width) break;
