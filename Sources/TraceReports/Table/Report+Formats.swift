@@ -27,7 +27,7 @@ extension Report {
                 }
             }
             writer.write(byte: UInt8(ascii: " "))
-            writer.write(byte: row.isReliable ? UInt8(ascii: " ") : TimesText.mark)
+            writer.write(row.isReliable ? " " : TimesText.mark)
             let (name, place) = layout.fit(
                 shownName(of: row), places(of: row), behind: columns.count * Report.columnWidth + 2)
             writer.write(name)
