@@ -127,6 +127,23 @@ import TraceText
         #expect(nothing.sharedMemory == nil && nothing.disk == nil)
     }
 
+    /// What terminals of three sizes show, against the files `Golden/doctor-*.txt`; `FATHOM_BLESS=1` writes them anew.
+    @Test(arguments: [80, 120, 200]) func screens(_ width: Int) throws {
+        var facts = Self.well
+        (facts.counterIsTrusted, facts.clockSource) = (false, "hpet")
+        (facts.perfEventParanoid, facts.ptraceScope) = (4, 3)
+        facts.sharedMemory = .init(size: 64_000_000, free: 64_000_000)
+        facts.compilers.append(.init(name: "clang", path: "/opt/clang/bin/clang", hasHooks: false))
+        facts.program = Self.program { $0.hasLines = false }
+        let shown = ByteWriter.bytes { DoctorReport(Diagnosis(facts)).writeText(to: $0, width: width) }
+        let text = String(decoding: shown, as: UTF8.self)
+        #expect(text.split(separator: "\n").allSatisfy { String($0).columns <= width }, "\(text)")
+        let folder = #filePath.split(separator: "/").dropLast().map { "/" + $0 }.joined()
+        let file = "\(folder)/Golden/doctor-\(width).txt"
+        guard getenv("FATHOM_BLESS") == nil else { return try writeFile(shown, to: file) }
+        #expect(text == String(decoding: try readFile(file), as: UTF8.self))
+    }
+
     /// On a terminal, lines go on below where they began, and states stand out.
     @Test func textOnATerminal() {
         var facts = Self.well
