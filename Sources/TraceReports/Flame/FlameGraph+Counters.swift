@@ -4,12 +4,12 @@ internal import TraceText
 /// The counters of a chart's picture.
 extension FlameGraph {
     /// Draws a counter as steps, each with its value and moment as a tooltip, and its name and range above them. Values that share
-    /// a pixel are one step, from the least to the greatest.
+    /// a pixel are a line there from the least to the greatest, and the last of them goes on.
     ///
     /// - Parameters:
     ///   - scale: px a nanosecond.
     ///   - row: the upper one of those that the counter takes.
-    /// - Complexity: O(points); at most a step for each px of the picture.
+    /// - Complexity: O(points); at most two rectangles for each px of the picture.
     func write(_ counter: FlameTimeline.Counter, _ scale: Double, row: Int, _ writer: ByteWriter) {
         let values = counter.points.lazy.map(\.value).filter(\.isFinite)
         let (least, most) = (min(values.min() ?? 0, 0), max(values.max() ?? 0, 0))
@@ -34,17 +34,21 @@ extension FlameGraph {
                 rest.removeFirst()
             }
             let end = rest.first.map { Double($0.moment) * scale } ?? FlameGraph.width
-            let upper = min(ground - tall(high), zero)
-            let lower = max(ground - tall(low), zero)
-            writer.write("<rect class=\"c\" x=\"\(FlameGraph.rounded(x))\" y=\"\(FlameGraph.rounded(upper))\"")
-            writer.write(" width=\"\(FlameGraph.rounded(max(end - x, 0)))\"")
-            writer.write(" height=\"\(FlameGraph.rounded(max(lower - upper, 1)))\"><title>")
-            writer.write(markup: counter.name)
-            writer.write("\n\(last.value.short)")
-            if count > 1 { writer.write(", after \(count - 1) more from \(low.short) to \(high.short)") }
-            writer.write("\nat " as StaticString)
-            writer.write(time: (timeline?.origin ?? 0) &+ last.moment)
-            writer.write("</title></rect>\n" as StaticString)
+            func step(to end: Double, from low: Double, to high: Double) {
+                let upper = min(ground - tall(high), zero)
+                let lower = max(ground - tall(low), zero)
+                writer.write("<rect class=\"c\" x=\"\(FlameGraph.rounded(x))\" y=\"\(FlameGraph.rounded(upper))\"")
+                writer.write(" width=\"\(FlameGraph.rounded(max(end - x, 0)))\"")
+                writer.write(" height=\"\(FlameGraph.rounded(max(lower - upper, 1)))\"><title>")
+                writer.write(markup: counter.name)
+                writer.write("\n\(last.value.short)")
+                if count > 1 { writer.write(", after \(count - 1) more from \(low.short) to \(high.short)") }
+                writer.write("\nat " as StaticString)
+                writer.write(time: (timeline?.origin ?? 0) &+ last.moment)
+                writer.write("</title></rect>\n" as StaticString)
+            }
+            step(to: end, from: last.value, to: last.value)
+            if low < high { step(to: min(x + 1, end), from: low, to: high) }
         }
         writer.write("<text x=\"3\" y=\"\(row * FlameGraph.rowHeight + FlameGraph.rowHeight - 1)\">")
         let label = "\(counter.name)  \(least.short) … \(most.short)"

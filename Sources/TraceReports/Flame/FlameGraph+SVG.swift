@@ -142,8 +142,8 @@ extension FlameGraph {
         }
     }
 
-    /// Draws the marks of a band as triangles that point to their moments, each with its name where there is room. Marks that
-    /// share a pixel are one.
+    /// Draws the marks of a band as triangles that point to their moments, each with its name where there is room, and as dashes
+    /// below the band's name. Marks that share a pixel are one.
     ///
     /// - Parameters:
     ///   - top: of the band's row, in px.
@@ -155,7 +155,11 @@ extension FlameGraph {
             let x = Double(mark.moment) * scale
             let near = rest.prefix { Double($0.moment) * scale < x + 1 }
             rest = rest.dropFirst(near.count)
-            writer.write("<path class=\"m\" d=\"M\(FlameGraph.rounded(x - 4)) \(top + 4)h8l-4 9z\"><title>")
+            let isBelowName = x < named
+            let shape =
+                isBelowName
+                ? "\(FlameGraph.rounded(x - 1)) \(top + 12)h2v4h-2z" : "\(FlameGraph.rounded(x - 4)) \(top + 4)h8l-4 9z"
+            writer.write("<path class=\"m\" d=\"M\(shape)\"><title>")
             writer.write(markup: mark.name)
             if !near.isEmpty { writer.write(" and \(near.count) more") }
             writer.write("\nat " as StaticString)
@@ -163,7 +167,7 @@ extension FlameGraph {
             writer.write("</title></path>\n" as StaticString)
             let next = rest.first.map { Double($0.moment) * scale - 6 } ?? FlameGraph.width
             let letters = Int((next - x - 8) / FlameGraph.letter)
-            guard x > named, letters > 2 else { continue }
+            guard !isBelowName, letters > 2 else { continue }
             writer.write("<text x=\"\(FlameGraph.rounded(x + 7))\" y=\"\(top + FlameGraph.rowHeight - 5)\">")
             writer.write(markup: FlameLabel.fitted(mark.name, letters: letters))
             writer.write("</text>\n" as StaticString)

@@ -68,6 +68,24 @@ import Testing
         #expect(found[4].hasPrefix(#"["2.5""#), "\(found[4])")
     }
 
+    /// A value that lasted for a moment fills no more of the chart than that.
+    @Test func countersLastAsLongAsTheyDid() throws {
+        let counter = "bands[0].counters[0]"
+        func isFilled(_ x: String) -> String {
+            "(at => main.context.getImageData(at * main.ratio, (main.rowTop(row[bandFrames[0]] + 1) + 8) * main.ratio, 1, 1)"
+                + ".data[2] > main.context.getImageData(at * main.ratio, (main.rowTop(row[bandFrames[0]] + 2) + 14) * main.ratio,"
+                + " 1, 1).data[2] - 20)(\(x))"
+        }
+        let found = try Browser.run(
+            page,
+            [
+                "still", "scheme dark", "wait theme === 'dark'",
+                "do \(counter).points.splice(0, Infinity, 0, 7, 1, 2, total[0] * 0.75, 7), main.draw()",
+                isFilled("main.width / 2"), isFilled("main.width * 0.9"),
+            ])
+        #expect(found == ["false", "true"])
+    }
+
     @Test func theWheelZoomsAndDragsMove() throws {
         let found = try Browser.run(
             page,
