@@ -128,6 +128,8 @@ import Testing
                 prog.c: not a Fathom session
             fathom tree other
                 other: a program, and no recording of it: there is no other.fathom
+            fathom doctor none
+                none: No such file or directory
             fathom report newer.fathom
                 newer.fathom/session.json: recorded by a newer Fathom, in format 99; this one reads formats up to 2
             fathom export --format csv -o none/x prog.fathom
