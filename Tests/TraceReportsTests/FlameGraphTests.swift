@@ -212,11 +212,13 @@ import TraceText
         func rounded(_ value: Double) -> Double { (value * 100).rounded() / 100 }
         #expect(
             picture.contains(
-                "<rect class=\"c\" x=\"0.0\" y=\"\(top + 2)\" width=\"600.0\" height=\"\(rounded(zero))\"><title>queued\n4\nat 1.00 us"),
+                "<rect class=\"c\" x=\"0.0\" y=\"\(top + 2)\" width=\"600.0\" height=\"\(rounded(zero))\"><title>queued\n4\nat 1.00 us"
+            ),
             "\(picture.prefix(3000))")
         #expect(
             picture.contains(
-                "x=\"600.0\" y=\"\(rounded(top + 2 + zero))\" width=\"600.0\" height=\"\(rounded(30 - zero))\"><title>queued\n-2.5\n"),
+                "x=\"600.0\" y=\"\(rounded(top + 2 + zero))\" width=\"600.0\" height=\"\(rounded(30 - zero))\"><title>queued\n-2.5\n"
+            ),
             "\(picture.prefix(3000))")
         #expect(picture.contains(">queued  -2.5 … 4</text>"))
         let numbers = picture.split(separator: "<rect class=\"c\" ").dropFirst().map { $0.prefix { $0 != ">" } }

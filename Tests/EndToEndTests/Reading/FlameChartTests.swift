@@ -154,7 +154,8 @@ import Testing
         // The counter has its values, the last of those that share a pixel first, and its range.
         let steps = text.split(separator: "<rect class=\"c\" ").dropFirst()
         #expect(!steps.isEmpty && steps.allSatisfy { $0.contains("<title>queued\n") }, "\(steps)")
-        #expect(steps.last?.contains("<title>queued\n2.5") == true && text.contains(">queued  0 … 7</text>"), "\(steps)")
+        #expect(
+            steps.last?.contains("<title>queued\n2.5") == true && text.contains(">queued  0 … 7</text>"), "\(steps)")
         let one = try Fathom.run(["flame", session, "--time-order", "--thread", "the worker", "-o", picture])
         #expect(one.status == 0, "\(one.stderr)")
         #expect(!String(decoding: try readFile(picture), as: UTF8.self).contains("<title>main\n"))
