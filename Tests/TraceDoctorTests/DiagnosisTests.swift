@@ -49,6 +49,9 @@ import TraceText
             $0.missingParts = ["/opt/lib/fathom/libfathom.so"]
         },
         Fake("clock", .limited, ["hpet", "tsc=reliable"]) { ($0.counterIsTrusted, $0.clockSource) = (false, "hpet") },
+        Fake("clock", .limited, ["/sys does not tell", "mount -t sysfs"]) {
+            ($0.counterIsTrusted, $0.clockSource) = (false, nil)
+        },
         Fake("clock", .ok, ["the kernel trusts"]) { $0.clockSource = nil },
         Fake("disk", .limited, ["500.0 MB free", "--max-size"]) { $0.disk?.free = 500_000_000 },
         Fake("disk", .limited, ["unknown"]) { $0.disk = nil },
