@@ -119,7 +119,9 @@ public final class Session {
         let trimmed = path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
         for candidate in [trimmed, trimmed + ".fathom"] where exists(at: candidate) { return candidate }
         if access(trimmed, F_OK) != 0 { throw .unreadable(path: path, errno: errno) }
-        throw .notASession(path: path)
+        var status = stat()
+        let isProgram = stat(trimmed, &status) == 0 && status.st_mode & S_IFMT == S_IFREG && access(trimmed, X_OK) == 0
+        throw isProgram ? .notRecorded(path: path) : .notASession(path: path)
     }
 
     /// The clock from the longest stretch between two moments known in ticks and in ns.

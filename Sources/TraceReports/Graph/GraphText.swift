@@ -134,7 +134,7 @@ public struct GraphText {
         }
         let indentation = indentation(depth)
         writer.write(spaces: 1 + indentation)
-        writer.write(byte: sums.isReliable ? UInt8(ascii: " ") : TimesText.mark)
+        writer.write(sums.isReliable ? " " : TimesText.mark)
         if !sums.isReliable { hasMarks = true }
         let inherited = sums.inherited > 0 ? " (\(String(time: sums.inherited)) inherited)" : ""
         let name = tree.functions[tree.paths[index].function].name

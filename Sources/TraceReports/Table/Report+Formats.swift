@@ -12,7 +12,7 @@ extension Report {
         let whole = layout.isColoured ? allRows.selfTime : 0
         writer.write(in: layout.style(.bold)) {
             for column in columns { Report.writeHeading(column.rawValue, to: writer) }
-            writer.write("  \(heading) \(times.heading)")
+            writer.write("  \(nameHeading)")
         }
         writer.write(byte: UInt8(ascii: "\n"))
         for row in rows where !writer.isClosed {
@@ -27,7 +27,7 @@ extension Report {
                 }
             }
             writer.write(byte: UInt8(ascii: " "))
-            writer.write(byte: row.isReliable ? UInt8(ascii: " ") : TimesText.mark)
+            writer.write(row.isReliable ? " " : TimesText.mark)
             let (name, place) = layout.fit(
                 shownName(of: row), places(of: row), behind: columns.count * Report.columnWidth + 2)
             writer.write(name)
@@ -62,7 +62,8 @@ extension Report {
             }
         }
         guard layout.width != nil else { return columns }
-        let names = rows.map { shownName(of: $0).columns + (places(of: $0).first?.columns ?? 0) }.max() ?? 0
+        let widest = rows.map { shownName(of: $0).columns + (places(of: $0).first?.columns ?? 0) }.max() ?? 0
+        let names = max(widest, nameHeading.columns)
         let dropping = ReportColumn.firstToGo.filter { order != .number($0) }
         return layout.chosen(of: columns, dropping: dropping, names: names) { _ in Report.columnWidth }
     }
@@ -85,6 +86,8 @@ extension Report {
         fork's child; they count where they were entered, so calls, avg and what follows are without them
 
         """
+
+    private var nameHeading: String { "\(heading) \(times.heading)" }
 
     private var heading: String {
         switch kind {
