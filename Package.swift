@@ -88,7 +88,8 @@ let package = Package(
         .target(name: "TraceDoctor", dependencies: ["TraceBuild", "TraceText"], swiftSettings: strict),
 
         // Recording: starts the target, owns the session directory.
-        .target(name: "TraceRecording", dependencies: ["CTraceFormat", "TraceFile"], swiftSettings: strict),
+        .target(
+            name: "TraceRecording", dependencies: ["CTraceFormat", "TraceFile", "TraceText"], swiftSettings: strict),
 
         // What is asked of a session, between the command line and what reads: it neither prints nor exits.
         .target(

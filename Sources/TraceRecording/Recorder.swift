@@ -28,7 +28,7 @@ public struct Recorder {
     public func run(leaveBackground: () -> Never) throws(RecordingError) -> RecordingSummary {
         guard access(runtime, R_OK) == 0 else { throw .runtimeMissing(path: runtime) }
         let baseline = request.measuresBaseline ? try BaselineRun(request) : nil
-        let signals = Target.prepareSignals()
+        let signals = Target.prepareSignals(and: request.flight.signal)
         var clock = SessionClock()
         let startRealtime = SessionClock.nanoseconds(CLOCK_REALTIME)
         let directory: SessionDirectory
@@ -39,6 +39,7 @@ public struct Recorder {
         let buffers: SharedBuffers, log: TraceLogWriter, preload: PreloadPath, target: Target
         let before: Baseline.Usage
         var answers: FunctionAnswers?
+        let flight: FlightRecorder?
         do throws(RecordingError) {
             do throws(SessionFileError) {
                 try directory.create(SessionFile.description.name, holding: description.json)
@@ -53,6 +54,13 @@ public struct Recorder {
                 answers = try FunctionAnswers(functions, in: directory, clock: clock)
                 answers?.start()
             }
+            if request.record.mode == .flight {
+                flight = FlightRecorder(
+                    buffers, in: directory, named: request.session, description: description, clock: clock,
+                    plan: request.flight)
+            } else {
+                flight = nil
+            }
             preload = try PreloadPath(of: runtime)
             before = Baseline.Usage.ofChildren
             target = try Target(
@@ -63,9 +71,10 @@ public struct Recorder {
             directory.discard()
             throw error
         }
-        let drain = Drain(buffers: buffers, log: log, clock: clock, maxSize: request.record.maxSize)
-        let thread = DrainThread(drain)
-        let status = target.wait()
+        let drain = Drain(buffers: buffers, log: log, clock: clock, options: request.record)
+        let onLook: @Sendable () -> Void = { flight?.look { drain.losses } }
+        let thread = DrainThread { drain.run(onLook: onLook) }
+        let status = target.wait(keeping: request.flight.signal) { flight?.noteSignal() }
         let end = clock.now
         let traced = Baseline.Usage.ofChildren - before
         drain.stop()
@@ -83,13 +92,27 @@ public struct Recorder {
         drain.summarize(into: &summary)
         func finish() {
             log.complete(drain.losses)
-            if drain.keepsChunks { buffers.leave() } else { buffers.remove() }
+            // What the ring held is saved, or nobody wanted it; or else it is all that there is.
+            let keepsRing = flight.map { !$0.isSettled } ?? false
+            if drain.keepsChunks || keepsRing { buffers.leave() } else { buffers.remove() }
             preload.remove()
             answers?.stop()
             answers?.remove()
+            if flight != nil && !drain.keepsChunks && !keepsRing { directory.discard() }
         }
+        flight?.look(isLast: true) { drain.losses }
+        flight?.finish(summary.status, losses: drain.losses)
+        flight?.summarize(into: &summary)
         if areInUse == true {
-            let background = BackgroundRecorder(drain, buffers, answers, leave: leaveBackground) {
+            let kept = BackgroundRecorder.Kept(
+                signal: request.flight.signal, directory: flight != nil && !request.session.hasPrefix("/"))
+            let lookAlone = {
+                flight?.takeSignal()
+                onLook()
+            }
+            let background = BackgroundRecorder(
+                drain, buffers, answers, keeping: kept, leave: leaveBackground, onLook: lookAlone
+            ) {
                 _ = drain.finish(everything: true)
                 drain.noteMissed(hasHooks: request.hasHooks)
                 finish()
@@ -192,13 +215,19 @@ private final class CStrings {
 private struct DrainThread {
     private var thread = pthread_t()
 
-    init(_ drain: Drain) {
-        let argument = Unmanaged.passRetained(drain).toOpaque()
+    init(_ run: @escaping @Sendable () -> Void) {
+        let argument = Unmanaged.passRetained(Body(run)).toOpaque()
         pthread_create(
             &thread, nil,
             {
-                Unmanaged<Drain>.fromOpaque($0!).takeRetainedValue().run(); return nil
+                Unmanaged<Body>.fromOpaque($0!).takeRetainedValue().run(); return nil
             }, argument)
+    }
+
+    private final class Body {
+        let run: @Sendable () -> Void
+
+        init(_ run: @escaping @Sendable () -> Void) { self.run = run }
     }
 
     func join() { pthread_join(thread, nil) }

@@ -11,6 +11,8 @@ public struct RecordingRequest: Sendable {
     public var record: RecordOptions
     /// Whether to run the program again without the runtime, to know what recording cost.
     public var measuresBaseline: Bool
+    /// When what is in the ring is saved, if that is how the program is recorded.
+    public var flight = FlightPlan()
     /// Whether the program's address sanitizer is told to run behind a preloaded library.
     public var relaxesAddressSanitizer = false
     /// Whether a program has hooks. Of the programs that were started and not recorded, only such programs count.

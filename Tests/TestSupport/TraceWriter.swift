@@ -129,23 +129,29 @@ public final class TraceWriter {
 
     /// A buffers file whose slots hold these chunks, each with its owner's state.
     ///
-    /// - Parameter recorder: the process that says it is at work; 0: none.
-    public static func buffers(slots: [[UInt8]], slotSize: Int = 8192, recorder: Int32 = 0) -> [UInt8] {
+    /// - Parameters:
+    ///   - recorder: the process that says it is at work; 0: none.
+    ///   - ringTicks: how long a ring keeps chunks, in ticks; nil: they make no ring.
+    public static func buffers(
+        slots: [[UInt8]], slotSize: Int = 8192, recorder: Int32 = 0, ringTicks: UInt64? = nil
+    ) -> [UInt8] {
+        let headSize = MemoryLayout<fathom_buffers>.size
         var header = fathom_buffers()
         header.magic = FATHOM_BUFFERS_MAGIC
         header.version = FATHOM_BUFFERS_VERSION
-        header.header_size = UInt32(MemoryLayout<fathom_buffers>.size)
+        header.header_size = UInt32(headSize)
         header.chunk_header_size = UInt32(MemoryLayout<fathom_chunk>.size)
         header.slot_size = UInt32(slotSize)
         header.slot_limit = UInt32(slots.count)
         header.slot_high = UInt32(slots.count)
-        header.words_offset = 128
+        header.words_offset = UInt32(headSize)
         header.slots_offset = 4096
         header.clock = UInt8(FATHOM_CLOCK_MONOTONIC)
         header.ticks_per_second = 1_000_000_000
         header.recorder_pid = UInt32(recorder)
+        header.ring_slots = ringTicks == nil ? 0 : UInt32(slots.count)
+        header.ring_ticks = ringTicks ?? .max
         var bytes = withUnsafeBytes(of: header) { Array($0) }
-        bytes.append(contentsOf: [UInt8](repeating: 0, count: 128 - bytes.count))
         for _ in slots { bytes.append(contentsOf: [UInt8(FATHOM_SLOT_OWNED), 0, 0, 0]) }
         bytes.append(contentsOf: [UInt8](repeating: 0, count: 4096 - bytes.count))
         for slot in slots { bytes.append(contentsOf: slot + [UInt8](repeating: 0, count: slotSize - slot.count)) }

@@ -22,7 +22,7 @@
 
 #define FATHOM_VERSION "0.1.0"     // of the project; the format has its own
 #define FATHOM_FORMAT_VERSION 2u   // of the log; readers also take 1, which has no sums in its file header
-#define FATHOM_BUFFERS_VERSION 1u  // of the buffers: what recorder and traced programs agree on
+#define FATHOM_BUFFERS_VERSION 2u  // of the buffers: what recorder and traced programs agree on
 #define FATHOM_TRACE_MAGIC 0x3143525448544146ull    // "FATHTRC1"
 #define FATHOM_BUFFERS_MAGIC 0x3146554248544146ull  // "FATHBUF1"
 #define FATHOM_INDEX_MAGIC 0x3158444948544146ull    // "FATHIDX1"
@@ -76,6 +76,7 @@ struct fathom_trace_header {
 #define FATHOM_FLAG_PATH 16u
 #define FATHOM_FLAG_TASKS 32u   // there are TASK records in it
 #define FATHOM_FLAG_HASHED 64u  // the sums are those of CTraceSum.h
+#define FATHOM_FLAG_CUT 128u    // what the thread did before is not kept, on any lane
 
 // Header of a chunk. Payload follows: path_count entries of struct fathom_path_entry, then records up to `used` bytes.
 // In the log, the next chunk starts at sizeof header + used, rounded up to 8.
@@ -189,6 +190,7 @@ struct fathom_unload_item {
 #define FATHOM_END_CONFINED 3u     // the runtime: the program confined itself (seccomp, PR_SET_TSC); recording stopped
 #define FATHOM_END_EXEC 4u         // the runtime: exec was called; if it succeeded, the image ended there
 #define FATHOM_END_FAILED_EXEC 5u  // the runtime: it failed, so the image goes on
+#define FATHOM_END_SAVED 6u        // the recorder: the image went on when this was saved of a ring
 #define FATHOM_END_WAITED 2u       // the recorder: it waited for the process, which ended with `status`
 
 // The image ended. There is none when the image was killed and is not the process that the recorder started. An image
@@ -255,13 +257,37 @@ struct fathom_unnamed_item {
 #define FATHOM_SLOT_OWNED 1u  // a process writes into it
 #define FATHOM_SLOT_FULL 2u   // finished, to be drained
 
+// A slot's word: free, but only for chunks that begin while the ring is held.
+#define FATHOM_SLOT_SPARE 0xfffffffcu
+
 #define FATHOM_SLOT_LIMIT 32768u  // slots a session can have
 
 #define FATHOM_CONTROL_RECORD 1u  // new chunks may be taken
 #define FATHOM_CONTROL_CAPPED 2u  // the size cap is reached: no more records, calls are counted as lost
 
-// The first bytes of `buffers`. slot_words follows at `words_offset`, slot 0 at `slots_offset`. Fields below the line
-// change while processes run and are read and written atomically.
+// A call that took long and has ended. Times are in ticks.
+struct fathom_long_call {
+    uint64_t function;
+    uint64_t end;
+    uint64_t duration;
+};
+
+// A process tells that a call took long, so that the ring may be saved.
+struct fathom_ring_request {
+    uint32_t number;  // of the request, plus 1; stored last; 0: it is being written
+    uint32_t process;
+    uint32_t thread;
+    uint32_t reserved;
+    struct fathom_long_call call;
+};
+
+#define FATHOM_RING_REQUEST_LIMIT 512u
+
+#define FATHOM_RING_END_SHIFT 17
+
+// The first bytes of `buffers`. slot_words follows at `words_offset`, requests and ends behind it, slot 0 at
+// `slots_offset`. Fields below the line change while processes run and are read and written atomically. A process reads
+// this onto its stack, so it is small.
 struct fathom_buffers {
     uint64_t magic;              // FATHOM_BUFFERS_MAGIC
     uint32_t version;            // FATHOM_BUFFERS_VERSION
@@ -280,6 +306,7 @@ struct fathom_buffers {
     uint8_t paused;         // 1: programs start without recording, until fathom_start
     uint8_t has_functions;  // 1: the file `functions` says what is recorded, see CTraceFunctions.h
     uint8_t reserved;
+    uint32_t ring_slots;  // 0: chunks go to the log; else full slots make room for new chunks once this many are used
     // ----
     uint32_t recorder_due;    // ms of CLOCK_MONOTONIC by which the recorder means to have looked again, shifted left by
                               // FATHOM_DUE_SHIFT and cut off to 32 bits; bit 0 is FATHOM_DUE_STARVING; 0: it does not
@@ -292,6 +319,13 @@ struct fathom_buffers {
     uint32_t missed_count;    // programs that were started and cannot be recorded; see struct fathom_missed
     uint64_t unplaced_calls;  // calls lost by processes that never got a slot
     uint64_t left_out_calls;  // calls that the record options left out
+    // What follows is for a ring, which is saved on request.
+    uint64_t ring_ticks;     // chunks that ended so long before the newest one are not kept; UINT64_MAX: all are
+    uint64_t long_ticks;     // the recorder wants to hear of calls that took at least this; UINT64_MAX: of none
+    uint32_t ring_next;      // where a thread that needs a slot begins to look, modulo the slots that were ever used
+    uint32_t request_count;  // requests ever made; number n is in place n modulo FATHOM_RING_REQUEST_LIMIT
+    uint32_t save_count;     // how often the program itself asked for a save
+    uint32_t ring_held;      // 1 while the recorder copies the ring: new chunks take other slots, up to as many again
 };
 
 #define FATHOM_DUE_SHIFT 1
@@ -303,7 +337,7 @@ struct fathom_buffers {
 #define FATHOM_MISSED_NO_ACCESS 4u   // its process could not open the buffers: other rights, or another root directory
 
 // A program that a process with the runtime started and that cannot be recorded, whether it has hooks or not. These lie
-// behind the slots' words, as many as fit before the slots.
+// behind the ends, as many as fit before the slots.
 struct fathom_missed {
     uint32_t size;  // of the path; stored last; 0: no entry, or the program could not be started
     uint32_t pid;
@@ -347,9 +381,12 @@ FATHOM_SIZE(fathom_missed, 512);
 FATHOM_OFFSET(fathom_buffers, slot_limit, 32);
 FATHOM_OFFSET(fathom_buffers, min_cost_ticks, 40);
 FATHOM_OFFSET(fathom_buffers, clock, 72);
-FATHOM_OFFSET(fathom_buffers, recorder_due, 76);
-FATHOM_OFFSET(fathom_buffers, control, 80);
-FATHOM_SIZE(fathom_buffers, 120);
+FATHOM_OFFSET(fathom_buffers, ring_slots, 76);
+FATHOM_OFFSET(fathom_buffers, control, 84);
+FATHOM_OFFSET(fathom_buffers, long_ticks, 136);
+FATHOM_OFFSET(fathom_buffers, save_count, 152);
+FATHOM_SIZE(fathom_ring_request, 40);
+FATHOM_SIZE(fathom_buffers, 160);
 
 // ---- Helpers -----------------------------------------------------------------------------------------------------
 
@@ -362,9 +399,26 @@ FATHOM_PUBLIC_INLINE uint32_t fathom_slot_state(uint32_t word) { return word & 3
 // little of ours.
 FATHOM_PUBLIC_INLINE uint32_t fathom_window_slots(uint32_t slot_size) { return (4u << 20) / slot_size; }
 
+// Where the first struct fathom_ring_request lies in the buffers.
+FATHOM_PUBLIC_INLINE uint64_t fathom_requests_offset(uint32_t words_offset) {
+    return (words_offset + FATHOM_SLOT_LIMIT * sizeof(uint32_t) + 7) / 8 * 8;
+}
+
+// When the chunk in a full slot of a ring ended, as it stands in a word beside the slots, because threads look at many
+// at once: in 2^17 ticks, cut off, and odd. 0: the chunk is none that the ring may lose.
+FATHOM_PUBLIC_INLINE uint32_t fathom_ring_end(const struct fathom_chunk *chunk) {
+    return chunk->kind == FATHOM_CHUNK_RECORDS ? (uint32_t)(chunk->end_ticks >> FATHOM_RING_END_SHIFT) | 1 : 0;
+}
+
+// Where these words lie in the buffers, one for each slot.
+FATHOM_PUBLIC_INLINE uint64_t fathom_ends_offset(uint32_t words_offset) {
+    return fathom_requests_offset(words_offset) + FATHOM_RING_REQUEST_LIMIT * sizeof(struct fathom_ring_request);
+}
+
 // Where the first struct fathom_missed lies in the buffers.
 FATHOM_PUBLIC_INLINE uint64_t fathom_missed_offset(uint32_t words_offset) {
-    uint64_t size = sizeof(struct fathom_missed), end = words_offset + FATHOM_SLOT_LIMIT * sizeof(uint32_t);
+    uint64_t size = sizeof(struct fathom_missed);
+    uint64_t end = fathom_ends_offset(words_offset) + FATHOM_SLOT_LIMIT * sizeof(uint32_t);
     return (end + size - 1) / size * size;
 }
 

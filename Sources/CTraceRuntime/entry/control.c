@@ -5,6 +5,7 @@
 #include "../file/metadata.h"
 #include "../file/modules.h"
 #include "../file/names.h"
+#include "../file/requests.h"
 #include "../follow/aside.h"
 #include "../follow/process.h"
 #include "../host/runtime.h"
@@ -65,6 +66,7 @@ static void save(void) {
     if (runtime.modules_stale) modules_scan();
     tell(HOOK_SAVE, sp, 0, 0);
     metadata_finish();
+    requests_save();
 }
 
 static void mark(const char *name) {

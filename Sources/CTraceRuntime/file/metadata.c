@@ -3,6 +3,7 @@
 #include "metadata.h"
 
 #include "../host/runtime.h"
+#include "requests.h"
 #include "session.h"
 
 #include <fcntl.h>
@@ -39,6 +40,7 @@ static void finish_chunk(void) {
     chunk->end_ns = system_monotonic_ns();
     chunk->end_ticks = now_ticks();
     session_give_slot(runtime.metadata_slot);
+    requests_wake();  // the recorder takes metadata from a ring, too
 }
 
 // Whether `size` more bytes fit into what is populated of this chunk.

@@ -1,13 +1,14 @@
-// The session's buffers: finding and mapping them, taking slots and giving them back.
+// The session's buffers: finding them, taking slots and giving them back.
 
 #include "session.h"
 
 #include "../host/runtime.h"
 #include "../host/text.h"
-#include "await_slot.h"
+#include "requests.h"
+#include "ring.h"
+#include "windows.h"
 
 #include <fcntl.h>
-#include <sys/mman.h>
 
 FATHOM_WITHOUT_HOOKS
 
@@ -57,46 +58,15 @@ static int find_path(char **environment) {
 // Whether a head describes a file that can be mapped and written to. What it says is not trusted, because a wrong
 // offset would raise SIGBUS in the program.
 static int is_sound(const struct fathom_buffers *head, uint64_t file_size) {
-    uint64_t words_end = head->words_offset + (uint64_t)FATHOM_SLOT_LIMIT * sizeof(uint32_t);
+    uint64_t requests_end = fathom_missed_offset(head->words_offset);
     uint64_t slots_end = head->slots_offset + (uint64_t)head->slot_limit * head->slot_size;
     return head->magic == FATHOM_BUFFERS_MAGIC && head->version == FATHOM_BUFFERS_VERSION &&
            head->header_size == sizeof *head && head->chunk_header_size == sizeof(struct fathom_chunk) &&
-           head->words_offset == sizeof *head && words_end <= head->slots_offset &&
+           head->words_offset == sizeof *head && requests_end <= head->slots_offset &&
            head->slots_offset % PAGE_SIZE == 0 && head->slots_offset <= 1u << 20 && head->slot_size % PAGE_SIZE == 0 &&
            head->slot_size >= 2 * PATH_ROOM && head->slot_size <= 1u << 22 && head->slot_limit > 0 &&
            head->slot_limit <= FATHOM_SLOT_LIMIT && head->slot_limit % fathom_window_slots(head->slot_size) == 0 &&
            head->clock <= FATHOM_CLOCK_COUNTER && slots_end <= file_size;
-}
-
-static size_t window_size(void) { return (size_t)runtime.window_slots * runtime.slot_size; }
-
-static char *map_window_of(long descriptor, uint32_t window) {
-    return system_map_file(descriptor, runtime.slots_offset + window * (uint64_t)window_size(), window_size());
-}
-
-// Maps what follows, in the file, the nearest window below that is mapped, or the head. This needs neither a descriptor
-// nor a path, so a program may at any time change its user, its root directory or its limits, and close or replace
-// whatever it has open. NULL when there is no address space.
-static char *map_window_behind(uint32_t window) {
-    char *end = (char *)runtime.buffers + runtime.slots_offset, *start = NULL;
-    uint32_t next = window;
-    while (next > 0 && !(start = __atomic_load_n(&runtime.windows[next - 1], __ATOMIC_ACQUIRE))) next--;
-    if (start) end = start + window_size();
-    for (char *step = NULL;; step = start, end = start + window_size(), next++) {
-        start = system_map_following(end, window_size());
-        if (step) system_free(step, window_size());
-        if (!start || next == window) return start;
-    }
-}
-
-// Emulators such as qemu cannot map a second time what is mapped already.
-static char *map_window_anew(uint32_t window) {
-    long descriptor = system_open(runtime.path, O_RDWR);
-    if (descriptor < 0) return NULL;
-    // By now the path may belong to another session.
-    char *start = system_inode(descriptor) == runtime.inode ? map_window_of(descriptor, window) : NULL;
-    system_close(descriptor);
-    return start;
 }
 
 int session_open(char **environment) {
@@ -108,6 +78,8 @@ int session_open(char **environment) {
     if (system_read(descriptor, &head, sizeof head) == sizeof head && is_sound(&head, system_size(descriptor))) {
         runtime.buffers = system_map_file(descriptor, 0, head.slots_offset);
         runtime.words = (uint32_t *)((char *)runtime.buffers + head.words_offset);
+        runtime.requests_offset = (uint32_t)fathom_requests_offset(head.words_offset);
+        runtime.ring_ends = (uint32_t *)((char *)runtime.buffers + fathom_ends_offset(head.words_offset));
         runtime.slots_offset = head.slots_offset;
         runtime.slot_size = head.slot_size;
         runtime.slot_limit = head.slot_limit;
@@ -116,39 +88,17 @@ int session_open(char **environment) {
         runtime.clock = head.clock;
         runtime.ticks_per_second = head.ticks_per_second;
         runtime.paused = head.paused;
+        runtime.ring_slots = head.ring_slots;
+        runtime.options.has_ring = head.ring_slots != 0;
         runtime.options.max_depth = head.max_depth;
         runtime.options.min_cost_ticks = head.min_cost_ticks;
         runtime.has_functions = head.has_functions;
         runtime.options.slow = runtime.clock != FATHOM_CLOCK_COUNTER || head.max_depth != UINT32_MAX ||
                                head.min_cost_ticks != 0 || head.has_functions;
-        mapped = runtime.buffers && (runtime.windows[0] = map_window_of(descriptor, 0));
+        mapped = runtime.buffers && windows_open(descriptor);
     }
     system_close(descriptor);
     return mapped;
-}
-
-static struct fathom_chunk *slot_address(uint32_t slot) {
-    uint32_t window = slot / runtime.window_slots;
-    // Acquire: another thread may have mapped it a moment ago. The exchange with which it set the word releases that.
-    char *start = __atomic_load_n(&runtime.windows[window], __ATOMIC_ACQUIRE);
-    if (!start) {
-        start = map_window_behind(window);
-        if (!start) start = map_window_anew(window);
-        if (!start) return NULL;
-        char *none = NULL;
-        if (!__atomic_compare_exchange_n(&runtime.windows[window], &none, start, 0, __ATOMIC_ACQ_REL,
-                                         __ATOMIC_ACQUIRE)) {
-            system_free(start, window_size());
-            start = none;
-        }
-    }
-    return (struct fathom_chunk *)(start + (size_t)(slot % runtime.window_slots) * runtime.slot_size);
-}
-
-void session_shadow_slot(uint32_t slot) {
-    char *address = (char *)slot_address(slot);
-    if (!address || !system_shadow(address, runtime.slot_size)) return;
-    runtime.windows[slot / runtime.window_slots] = NULL;  // mapped anew when a slot of it is needed
 }
 
 // The words are part of a sparse file, too. The recorder wrote their first page; each later page is allocated by the
@@ -192,40 +142,59 @@ void session_forget_populated(void) {
     for (uint32_t slot = 0; slot < high && slot < runtime.slot_limit; slot++) populated[slot] = 0;
 }
 
+// Takes the lowest slot whose word is `free`, of those below `limit`, or returns runtime.slot_limit. So few slots are
+// in use, which stay in the cache, and there is no list that could break when a process dies.
+static uint32_t take_lowest(uint32_t free, uint32_t owned, uint32_t limit) {
+    uint32_t known = fathom_load32(&runtime.buffers->slot_high);
+    for (uint32_t slot = 0; slot < limit; slot++) {
+        if (slot >= known && !has_word(slot)) break;
+        // Relaxed, because the swap looks again. The swap acquires: whoever freed the slot has read, or written, all it
+        // wanted.
+        if (__atomic_load_n(&runtime.words[slot], __ATOMIC_RELAXED) != free) continue;
+        if (fathom_swap32(&runtime.words[slot], free, owned)) return slot;
+    }
+    return runtime.slot_limit;
+}
+
+// Takes a slot, or returns runtime.slot_limit. While the recorder copies a ring, no chunk of it is written over, unless
+// that takes so long that as many slots again are in use; then it has been killed, or gets no processor.
+static uint32_t take(uint32_t owned) {
+    uint32_t ring = runtime.ring_slots, all = runtime.slot_limit, slot = all;
+    uint32_t high = fathom_load32(&runtime.buffers->slot_high);
+    if (ring && high >= ring) {
+        if (fathom_load32(&runtime.buffers->ring_held)) {
+            slot = take_lowest(FATHOM_SLOT_SPARE, owned, high < all ? high : all);
+            if (slot == all) slot = take_lowest(FATHOM_SLOT_FREE, owned, ring < all / 2 ? 2 * ring : all);
+        }
+        if (slot == all) slot = ring_take(owned);
+    }
+    // More threads than the ring has slots each need one all the same.
+    return slot == all ? take_lowest(FATHOM_SLOT_FREE, owned, all) : slot;
+}
+
 struct fathom_chunk *session_take_slot(size_t least, int wants_all, uint32_t *taken, size_t *size) {
     struct fathom_buffers *buffers = runtime.buffers;
     if (fathom_load32(&buffers->control) != FATHOM_CONTROL_RECORD) return NULL;
-    uint32_t owned = runtime.process << 2 | FATHOM_SLOT_OWNED, known = fathom_load32(&buffers->slot_high);
-    // The lowest free slot is taken. So few slots are in use, which stay in the cache, and there is no list that could
-    // break when a process dies.
-    for (uint32_t slot = 0; slot < runtime.slot_limit; slot++) {
-        if (slot >= known && !has_word(slot)) return NULL;
-        // Relaxed, because the swap looks again. The swap acquires: whoever freed the slot has read, or written, all it
-        // wanted.
-        if (__atomic_load_n(&runtime.words[slot], __ATOMIC_RELAXED) != FATHOM_SLOT_FREE) continue;
-        if (!fathom_swap32(&runtime.words[slot], FATHOM_SLOT_FREE, owned)) continue;
-        struct fathom_chunk *chunk = slot_address(slot);
-        if (!chunk || !(*size = populate(slot, chunk, least, wants_all))) {
-            fathom_store32(&runtime.words[slot], FATHOM_SLOT_FREE);
-            return NULL;
-        }
-        uint32_t high = fathom_load32(&buffers->slot_high);
-        while (high <= slot && !fathom_swap32(&buffers->slot_high, high, slot + 1))
-            high = fathom_load32(&buffers->slot_high);
-        *taken = slot;
-        return chunk;
+    uint32_t slot = take(runtime.process << 2 | FATHOM_SLOT_OWNED);
+    if (slot == runtime.slot_limit) return NULL;
+    struct fathom_chunk *chunk = windows_slot(slot);
+    if (!chunk || !(*size = populate(slot, chunk, least, wants_all))) {
+        fathom_store32(&runtime.words[slot], FATHOM_SLOT_FREE);
+        return NULL;
     }
-    return NULL;
+    uint32_t high = fathom_load32(&buffers->slot_high);
+    while (high <= slot && !fathom_swap32(&buffers->slot_high, high, slot + 1))
+        high = fathom_load32(&buffers->slot_high);
+    *taken = slot;
+    return chunk;
 }
 
 void session_give_slot(uint32_t slot) {
-    struct fathom_buffers *buffers = runtime.buffers;
+    if (runtime.ring_slots) ring_give(slot);
     // Release: a recorder that finds the slot full finds the whole chunk. The load of recorder_waits may come before
     // the store. Then the recorder sleeps on, and looks when its time is up.
     fathom_store32(&runtime.words[slot], runtime.process << 2 | FATHOM_SLOT_FULL);
-    if (!fathom_load32(&buffers->recorder_waits)) return;
-    await_expect_recorder();
-    if (fathom_swap32(&buffers->recorder_waits, 1, 0)) system_wake(&buffers->recorder_waits);
+    if (!runtime.ring_slots) requests_wake();
 }
 
 FATHOM_WITHOUT_HOOKS_END

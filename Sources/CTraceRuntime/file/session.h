@@ -14,9 +14,8 @@ int session_open(char **environment);
 // room for `least`.
 struct fathom_chunk *session_take_slot(size_t least, int wants_all, uint32_t *slot, size_t *size);
 void session_forget_populated(void);  // for a fork's child, which has to populate slots for itself
+// The recorder takes what is in the slot, or, where chunks make a ring, leaves it there.
 void session_give_slot(uint32_t slot);
-// Gives a fork's child a private copy of the slot, for a hook that was writing into the slot when its handler forked.
-void session_shadow_slot(uint32_t slot);
 
 // Hides a slot's old header from readers before the new one is written. What follows cannot pass this store; after a
 // mere store with release it could.

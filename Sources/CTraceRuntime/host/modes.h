@@ -10,7 +10,8 @@
 #define FATHOM_MODES_H
 
 #define RECORDING_MODES(ROW, extra) /* times are read from the CPU's counter */                                        \
-    ROW(1, TRACE, trace, !options->slow, extra)
+    ROW(1, TRACE, trace, !options->slow && !options->has_ring, extra)                                                  \
+    ROW(7, FLIGHT, flight, !options->slow, extra) /* and the recorder hears of long calls */
 #define MODES(ROW, extra)                                                                                              \
     ROW(4, PAUSED, paused, is_stopped, extra) /* open calls are followed, nothing is told of them */                   \
     RECORDING_MODES(ROW, extra)                                                                                        \

@@ -52,6 +52,7 @@ struct options {
     uint64_t min_cost_ticks;  // 0: all calls are long enough
     uint32_t max_depth;
     uint32_t slow;        // calls are left out, or the clock is a system call; never taken back
+    uint32_t has_ring;    // what was recorded makes room for what is, until somebody wants it saved
     uint32_t generation;  // of these
 };
 
@@ -70,11 +71,14 @@ struct runtime {
     uint32_t thread_count;
     struct fathom_buffers *buffers;
     uint32_t *words;
+    uint32_t *ring_ends;  // when chunks ended, see fathom_ring_end
     uint32_t slots_offset;
     uint32_t slot_size;
     uint32_t slot_limit;
-    uint32_t window_slots;  // slots mapped at once
-    uint64_t inode;         // of the buffers file
+    uint32_t window_slots;     // slots mapped at once
+    uint32_t requests_offset;  // where long calls are told of, in the buffers
+    uint32_t ring_slots;       // chunks make a ring of that many slots; 0: they go to the log
+    uint64_t inode;            // of the buffers file
     struct options options;
     uint32_t clock;
     uint32_t has_functions;  // options name functions, see file/functions.h

@@ -10,6 +10,7 @@
 #include "../record/put.h"
 #include "../swift/tasks.h"
 #include "hooks.h"
+#include "long_call.h"
 #include "provisional.h"
 #include "trace.h"
 
@@ -93,6 +94,7 @@ static void pull(struct thread *t, uint32_t does, uintptr_t function, uint64_t n
     if (runtime.modules_stale) modules_scan();
     t->mode->end(t, ENDS_FOR_NOW, now);
     metadata_finish();
+    requests_save();
 }
 
 // The answer says what becomes of the call, and whether there is room for its record.
@@ -145,6 +147,7 @@ static void end_call(struct thread *t, int answer) {
 static void told_exit(struct thread *t, int answer, uint64_t now) {
     if (answer == ROOM) put_exit(t, now);
     end_call(t, answer);
+    if (answer != LEFT_OUT) long_call_look(t, t->top + 1, now);
 }
 
 // What the options left out below a call is told before the call ends, so only one call ends at a time.
@@ -158,6 +161,7 @@ static int before_unwind(struct thread *t, uint32_t *count, uint64_t *now) {
 static void told_unwind(struct thread *t, int answer, uint32_t count, uint64_t now) {
     if (answer == ROOM) put_unwind(t, count, now);
     end_call(t, answer);
+    if (answer != LEFT_OUT) long_calls_look(t, t->top + 1, count, now);
 }
 
 const struct mode slow_mode = {
@@ -303,6 +307,7 @@ void slow_exit(uintptr_t sp, uint64_t settled) {
     w->cursor = fathom_put_exit(cursor, delta);
     t->last = now;
     provisional_publish(w, call - 1);
+    long_call_look(t, call, now);
     end_hook(t, idle);
 }
 

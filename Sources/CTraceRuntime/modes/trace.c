@@ -4,18 +4,18 @@
 #include "trace.h"
 
 #include "../file/modules.h"
-#include "../follow/aside.h"
 #include "../host/runtime.h"
 #include "../record/chunk.h"
 #include "../record/put.h"
 #include "../swift/tasks.h"
 #include "hooks.h"
+#include "straight.h"
 
 FATHOM_WITHOUT_HOOKS
 
 // ---- told of what is followed
 
-static void settle(struct thread *t, const struct event *event) {
+void trace_settle(struct thread *t, const struct event *event) {
     (void)event;
     t->hidden_calls = 0;
 }
@@ -61,7 +61,7 @@ int trace_before_enter(struct thread *t, struct frame *call, uint64_t *now) {
     return 0;
 }
 
-static void told_enter(struct thread *t, int has_room, uintptr_t context, uint64_t now) {
+void trace_told_enter(struct thread *t, int has_room, uintptr_t context, uint64_t now) {
     if (has_room) {
         if (task_piece_begins(t->top - 1, t->top)) task_put(t, context);
         put_enter(t, t->top, now);
@@ -69,21 +69,23 @@ static void told_enter(struct thread *t, int has_room, uintptr_t context, uint64
     chunk_publish(t);
 }
 
-static int before_exit(struct thread *t, uint64_t *now) { return put_room(t, now); }
+int trace_before_exit(struct thread *t, uint64_t *now) { return put_room(t, now); }
 
-static void told_exit(struct thread *t, int has_room, uint64_t now) {
+void trace_told_exit(struct thread *t, int has_room, uint64_t now) {
     if (has_room) put_exit(t, now);
     chunk_publish(t);
+    long_call_look(t, t->top + 1, now);
 }
 
-static int before_unwind(struct thread *t, uint32_t *count, uint64_t *now) {
+int trace_before_unwind(struct thread *t, uint32_t *count, uint64_t *now) {
     (void)count;
     return put_room(t, now);
 }
 
-static void told_unwind(struct thread *t, int has_room, uint32_t count, uint64_t now) {
+void trace_told_unwind(struct thread *t, int has_room, uint32_t count, uint64_t now) {
     if (has_room) put_unwind(t, count, now);
     chunk_publish(t);
+    long_calls_look(t, t->top + 1, count, now);
 }
 
 void trace_before_lane(struct thread *t) {
@@ -123,87 +125,21 @@ void trace_lost(struct thread *t, enum hook hook) {
     }
 }
 
-const struct mode trace_mode = {
-    .settle = settle,
-    .begin = trace_begins,
-    .end = trace_ends,
-    .fork = chunk_forget,
-    .before_enter = trace_before_enter,
-    .enter = told_enter,
-    .before_exit = before_exit,
-    .exit = told_exit,
-    .before_unwind = before_unwind,
-    .unwind = told_unwind,
-    .before_lane = trace_before_lane,
-    .lane = trace_lane,
-    .moment = trace_moment,
-    .lost = trace_lost,
-#ifdef FATHOM_VALID
-    .is_valid = chunk_is_valid,
-#endif
-};
+const struct mode trace_mode = {TRACE_TABLE};
 
 // ---- hooks
 
 void trace_enter(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_t context) {
-    struct thread *t = &current;
-    struct writer *w = writer_of(t);
-    if (UNLIKELY(!is_free(t))) return aside_enter(function, call_site, sp, context);
-    t->idle = 0;
-    t->hook_sp = sp;
-    BARRIER();
-    uint64_t now = fathom_counter();
-    struct frame *top = t->top;
-    uint64_t delta = now - t->last;
-    uint32_t site = fathom_site_field(call_site, top->function, top->call_site);
-    if (UNLIKELY(site == FATHOM_SITE_FAR || delta >= FATHOM_DELTA_LIMIT || function >> 32 != w->function_base ||
-                 w->cursor >= w->limit || top + 1 >= t->end || !lies_below(t, sp, top)))
-        return hook_slow(function, call_site, sp, context, now, HOOK_ENTER);
-    char *cursor = fathom_put_enter(w->cursor, function, delta, site);
-    top[1] = (struct frame){function, call_site, sp, now};
-    t->top = top + 1;
-    t->last = now;
-    w->calls++;
-    w->cursor = cursor;
-    fathom_store32(&w->chunk->used, (uint32_t)(cursor - (char *)(w->chunk + 1)));
-    BARRIER();
-    t->idle = IDLE;
-    BARRIER();
-    if (UNLIKELY(t->side_count)) hook_interrupted();
-}
-
-// `is_any` is a constant: the hook does not say what its function is, and `function` is ANY_FUNCTION.
-INTERNAL void exit_hook(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_t return_address, int is_any) {
-    struct thread *t = &current;
-    struct writer *w = writer_of(t);
-    if (UNLIKELY(!is_free(t))) return aside_exit(function, call_site, sp, return_address);
-    t->idle = 0;
-    t->hook_sp = sp;
-    BARRIER();
-    uint64_t now = fathom_counter();
-    struct frame *top = t->top;
-    uint64_t delta = now - t->last;
-    if (UNLIKELY(delta >= FATHOM_DELTA_LIMIT || (is_any ? !is_function(top) : top->function != function) ||
-                 w->cursor >= w->limit || !exit_fits(t, top, sp, return_address == call_site)))
-        return hook_slow(function, call_site, sp, 0, now, hook_of_exit(call_site, return_address));
-    char *cursor = fathom_put_exit(w->cursor, delta);
-    t->top = top - 1;
-    t->last = now;
-    w->cursor = cursor;
-    fathom_store32(&w->chunk->used, (uint32_t)(cursor - (char *)(w->chunk + 1)));
-    BARRIER();
-    t->idle = IDLE;
-    BARRIER();
-    if (UNLIKELY(t->side_count)) hook_interrupted();
+    straight_enter(function, call_site, sp, context);
 }
 
 void trace_exit(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_t return_address) {
-    exit_hook(function, call_site, sp, return_address, 0);
+    straight_exit(function, call_site, sp, return_address, 0, 0);
 }
 
 void trace_exit_any(uintptr_t function, uintptr_t call_site, uintptr_t sp) {
     (void)function, (void)call_site;
-    exit_hook(ANY_FUNCTION, NO_CALL_SITE, sp, NO_RETURN_ADDRESS, 1);
+    straight_exit(ANY_FUNCTION, NO_CALL_SITE, sp, NO_RETURN_ADDRESS, 1, 0);
 }
 
 FATHOM_WITHOUT_HOOKS_END

@@ -7,6 +7,7 @@
 #include "../file/metadata.h"
 #include "../file/modules.h"
 #include "../file/session.h"
+#include "../file/windows.h"
 #include "../host/runtime.h"
 
 #include <sys/prctl.h>
@@ -243,7 +244,7 @@ void chunk_forget(struct thread *t) {
     struct writer *w = writer_of(t);
     w->look = 0;
     if (t->state == THREAD_INTERRUPTED) {
-        if (w->chunk) session_shadow_slot(w->slot);
+        if (w->chunk) windows_shadow_slot(w->slot);
         w->limit = NULL;
     } else {
         w->chunk = NULL;

@@ -278,8 +278,10 @@ public struct StackReplay<Sink: CallSink> {
     mutating func resume(lane: UInt32, depth: UInt32, at ticks: UInt64, chunk index: Int, _ sink: inout Sink) {
         if lane != stack.lane { switchLane(to: lane, at: ticks, &sink) }
         guard Int(depth) != stack.depth else { return }
-        thread.report(
-            .depthMismatch(expected: UInt32(truncatingIfNeeded: stack.depth), found: depth), inChunk: index)
+        if !(thread.isCut && stack.depth == 0) {
+            thread.report(
+                .depthMismatch(expected: UInt32(truncatingIfNeeded: stack.depth), found: depth), inChunk: index)
+        }
         close(downTo: Int(depth), at: ticks, state: .unwound, &sink)
         while stack.depth < Int(depth), inventable > 0 {
             inventable -= 1

@@ -1,4 +1,5 @@
 internal import CTraceFormat
+internal import Glibc
 
 /// Copies of the chunks in the shared buffers, which the recorder had no chance to write to the log.
 ///
@@ -12,12 +13,13 @@ final class SlotBuffers {
     /// The id of the recorder that was at work, or was killed, when the file was read.
     let recorderPID: UInt32
     private(set) var chunks: [Chunk] = []
-    private var copies: [UnsafeMutableRawPointer] = []
+    private var copies: [UnsafeMutableRawBufferPointer] = []
 
     /// Copies the chunks of all slots that are owned or full.
     ///
+    /// - Parameter readsCalls: whether chunks of records are copied, and not only metadata.
     /// - Throws: ``TraceFileError/unsupportedVersion(path:found:supported:)``.
-    init(_ file: PlainFile, path: String, damage: DamageLog) throws(TraceFileError) {
+    init(_ file: PlainFile, path: String, damage: DamageLog, readsCalls: Bool = true) throws(TraceFileError) {
         guard let raw = try SlotBuffers.header(file, path: path, damage: damage) else {
             (header, unplacedCalls, recorderPID) = (nil, 0, 0)
             return
@@ -40,14 +42,38 @@ final class SlotBuffers {
             alive[pid] = isAlive
             return isAlive
         }
-        for (index, word) in words.enumerated() {
-            guard [FATHOM_SLOT_OWNED, FATHOM_SLOT_FULL].contains(fathom_slot_state(word)) else { continue }
+        let begin = SessionClock.nanoseconds(CLOCK_MONOTONIC)
+        // Where a ring is written over meanwhile, it is from its oldest chunk on. The newest are copied first, so that those
+        // are lost that others lead away from, and not those in between.
+        var order = Array(words.indices), ends = [UInt32](repeating: 0, count: words.count)
+        if raw.ring_slots != 0,
+            ends.withUnsafeMutableBytes({ file.read($0, at: Int(fathom_ends_offset(raw.words_offset))) })
+        {
+            func end(_ index: Int) -> UInt32 {
+                fathom_slot_state(words[index]) == FATHOM_SLOT_FULL ? ends[index] : .max
+            }
+            order.sort { end($0) > end($1) }
+        }
+        for index in order {
+            guard [FATHOM_SLOT_OWNED, FATHOM_SLOT_FULL].contains(fathom_slot_state(words[index])) else { continue }
             let offset = Int(raw.slots_offset) + slotSize * index
             guard
-                let copy = SlotBuffers.copy(file, at: offset, slotSize: slotSize, damage: damage, isAlive: isAlive)
+                let copy = SlotBuffers.copy(
+                    file, at: offset, slotSize: slotSize, damage: damage, readsCalls: readsCalls, isAlive: isAlive)
             else { continue }
             copies.append(copy.bytes)
             chunks.append(copy.chunk)
+        }
+        guard raw.ring_slots != 0 else { return }
+        let copying = begin...SessionClock.nanoseconds(CLOCK_MONOTONIC)
+        let kept = RingChunks.settle(copies, keeping: raw.ring_ticks, copying: copying)
+        chunks = zip(copies, chunks).enumerated().compactMap { index, copy in
+            !kept[index]
+                ? nil
+                : Chunk(
+                    at: copy.0.baseAddress!, available: copy.0.count, used: copy.1.payload.count,
+                    file: SlotBuffers.name,
+                    offset: copy.1.offset)
         }
     }
 
@@ -82,41 +108,53 @@ final class SlotBuffers {
     /// Copies one slot: first `used`, then the bytes that it counts. Then looks whether the slot has changed hands
     /// meanwhile.
     private static func copy(
-        _ file: PlainFile, at offset: Int, slotSize: Int, damage: DamageLog, isAlive: (_ pid: UInt32) -> Bool
-    ) -> (chunk: Chunk, bytes: UnsafeMutableRawPointer)? {
+        _ file: PlainFile, at offset: Int, slotSize: Int, damage: DamageLog, readsCalls: Bool,
+        isAlive: (_ pid: UInt32) -> Bool
+    ) -> (chunk: Chunk, bytes: UnsafeMutableRawBufferPointer)? {
         var header = fathom_chunk()
         // A chunk that is just being begun has no magic yet.
         guard file.read(&header, at: offset), header.magic == FATHOM_CHUNK_MAGIC else { return nil }
-        func fail() -> (Chunk, UnsafeMutableRawPointer)? {
+        func fail() -> (Chunk, UnsafeMutableRawBufferPointer)? {
             damage.report(
                 Damage(file: name, offset: UInt64(offset), lostBytes: UInt64(slotSize), kind: .chunkHeader))
             return nil
         }
-        // Records that may yet be taken back count when nobody is left to take them back.
-        let used = !isAlive(header.pid) ? fathom_chunk_written(&header) : header.used
-        fathom_load_fence()
-        guard fathom_chunk_is_sound(&header, used, UInt32(slotSize), 0, .max) != 0 else { return fail() }
-        let bytes = UnsafeMutableRawBufferPointer.allocate(
-            byteCount: Chunk.headerSize + Int(used), alignment: 8)
-        var taken = fathom_chunk()
-        let isCopied = file.read(bytes, at: offset)
-        fathom_load_fence()
-        guard isCopied, file.read(&taken, at: offset) else {
-            bytes.deallocate()
-            return fail()
+        if !readsCalls, UInt32(header.kind) == FATHOM_CHUNK_RECORDS { return nil }
+        while true {
+            // Records that may yet be taken back count when nobody is left to take them back.
+            let used = !isAlive(header.pid) ? fathom_chunk_written(&header) : header.used
+            fathom_load_fence()
+            guard fathom_chunk_is_sound(&header, used, UInt32(slotSize), 0, .max) != 0 else { return fail() }
+            let bytes = UnsafeMutableRawBufferPointer.allocate(
+                byteCount: Chunk.headerSize + Int(used), alignment: 8)
+            var taken = fathom_chunk()
+            let isCopied = file.read(bytes, at: offset)
+            fathom_load_fence()
+            guard isCopied, file.read(&taken, at: offset) else {
+                bytes.deallocate()
+                return fail()
+            }
+            let changed =
+                header.magic != taken.magic || header.process != taken.process || header.thread != taken.thread
+                || header.sequence != taken.sequence
+            // It was finished meanwhile, so it may have grown. From now on it stays as it is.
+            if !changed, header.end_ticks == 0, taken.end_ticks != 0 {
+                bytes.deallocate()
+                header = taken
+                continue
+            }
+            // The header in the copy may be younger than `used`.
+            bytes.storeBytes(of: header, as: fathom_chunk.self)
+            let chunk =
+                changed
+                ? nil
+                : Chunk(
+                    at: bytes.baseAddress!, available: bytes.count, used: Int(used), file: name, offset: UInt64(offset))
+            guard let chunk else {
+                bytes.deallocate()
+                return changed ? nil : fail()
+            }
+            return (chunk, bytes)
         }
-        let changed =
-            header.magic != taken.magic || header.process != taken.process || header.thread != taken.thread
-            || header.sequence != taken.sequence
-        let chunk =
-            changed
-            ? nil
-            : Chunk(
-                at: bytes.baseAddress!, available: bytes.count, used: Int(used), file: name, offset: UInt64(offset))
-        guard let chunk else {
-            bytes.deallocate()
-            return changed ? nil : fail()
-        }
-        return (chunk, bytes.baseAddress!)
     }
 }

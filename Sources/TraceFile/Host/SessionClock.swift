@@ -37,6 +37,12 @@ package struct SessionClock {
         return high < second ? second.dividingFullWidth((high, low)).quotient : UInt64.max
     }
 
+    /// Rounded down.
+    package func nanoseconds(ticks: UInt64) -> UInt64 {
+        let (high, low) = ticks.multipliedFullWidth(by: 1_000_000_000)
+        return high < ticksPerSecond ? ticksPerSecond.dividingFullWidth((high, low)).quotient : .max
+    }
+
     /// This moment, in ticks.
     package var now: UInt64 { Self.now(kind).ticks }
 

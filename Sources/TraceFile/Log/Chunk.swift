@@ -39,6 +39,8 @@ public struct Chunk {
     /// Whether recording was stopped at the chunk's end.
     public let isStopped: Bool
     public let isLast: Bool
+    /// Whether what the thread did before is not kept. Then calls of other lanes may be open that nothing tells of.
+    public let isCut: Bool
     /// Whether pieces of Swift's tasks begin in the chunk.
     public let hasTasks: Bool
     /// Whether the checksums hold, or held when the chunk was written.
@@ -121,6 +123,7 @@ public struct Chunk {
         restatesPath = UInt32(raw.flags) & FATHOM_FLAG_PATH != 0
         isStopped = UInt32(raw.flags) & FATHOM_FLAG_STOPPED != 0
         isLast = UInt32(raw.flags) & FATHOM_FLAG_LAST != 0
+        isCut = UInt32(raw.flags) & FATHOM_FLAG_CUT != 0
         hasTasks = UInt32(raw.flags) & FATHOM_FLAG_TASKS != 0
         payloadSum = raw.payload_sum
         headerSum = raw.header_sum

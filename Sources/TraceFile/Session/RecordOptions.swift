@@ -4,6 +4,19 @@ internal import CTraceFormat
 /// `fathom info` have it. Where the runtime is to know it, it is also a field of `fathom_buffers` (CTraceFormat.h), which
 /// `tell` sets and `session_open` (CTraceRuntime/file/session.c) reads.
 public struct RecordOptions: Sendable {
+    /// What is kept of the calls.
+    public enum Mode: String, Sendable, CaseIterable {
+        /// A record of each.
+        case trace
+        /// The records of the newest, in a ring of buffers.
+        case flight
+    }
+
+    public var mode = Mode.trace
+    /// The bytes of records that the ring holds.
+    public var ringSize = RecordOptions.defaultRingSize
+    /// In nanoseconds: what ended so long ago is not kept in the ring. Nil: the size alone decides.
+    public var ringTime: UInt64?
     /// Deepest depth to record; roots are depth 0. Nil: all.
     public var maxDepth: Int?
     /// In nanoseconds: calls that are shorter than this, and call nothing that is kept, leave no record.
@@ -19,12 +32,22 @@ public struct RecordOptions: Sendable {
 
     public static let bufferSizes = 16 * 1024...4 * 1024 * 1024
     public static let defaultBufferSize = 64 * 1024
+    public static let ringSizes: ClosedRange<UInt64> = 1 << 20...64 << 30
+    public static let defaultRingSize: UInt64 = 64 << 20
+    /// The size where only a time was asked for.
+    public static let largestUnaskedRing: UInt64 = 1 << 30
+
+    /// The largest ring that buffers of `bufferSize` bytes can make, in bytes.
+    public static func largestRing(bufferSize: Int) -> UInt64 { UInt64(FATHOM_SLOT_LIMIT) * UInt64(bufferSize) }
 
     public init() {}
 
     /// The options by the names that session.json and `fathom info` give them, with their values as JSON.
     var members: [(name: String, value: String)] {
         [
+            ("mode", "\"\(mode.rawValue)\""),
+            ("keep_bytes", mode == .flight ? "\(ringSize)" : "null"),
+            ("keep_ns", ringTime.map { "\($0)" } ?? "null"),
             ("max_depth", maxDepth.map { "\($0)" } ?? "null"),
             ("min_cost_ns", "\(minCost)"),
             ("max_size_bytes", maxSize.map { "\($0)" } ?? "null"),
@@ -40,6 +63,9 @@ public struct RecordOptions: Sendable {
         head.max_depth = maxDepth.map { UInt32(clamping: $0) }.map { $0 == .max ? $0 : $0 + 1 } ?? .max
         head.min_cost_ticks = clock.ticks(nanoseconds: minCost)
         head.paused = startsPaused ? 1 : 0
+        head.ring_slots = mode == .flight ? UInt32(clamping: max(ringSize / UInt64(bufferSize), 2)) : 0
+        head.ring_ticks = ringTime.map { clock.ticks(nanoseconds: $0) } ?? .max
+        head.long_ticks = .max
         head.has_functions = functions.isEmpty ? 0 : 1
     }
 }

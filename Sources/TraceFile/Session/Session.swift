@@ -38,16 +38,20 @@ public final class Session {
 
     /// Opens the session directory at `path`, or `path.fathom` when `path` is a program.
     ///
+    /// - Parameter readsCalls: whether what is in the shared buffers of calls is read, too. Without it, opening a session whose
+    ///   calls are all there, as in a flight recorder's ring, takes no more than its modules do.
     /// - Throws: ``TraceFileError``. Damage is not thrown but collected in ``damage``.
     /// - Complexity: O(chunks), and the size of the shared buffers still in use.
-    public init(path: String) throws(TraceFileError) {
+    public init(path: String, readsCalls: Bool = true) throws(TraceFileError) {
         let directory = try Session.directory(at: path)
         let damage = DamageLog()
 
         // The buffers are read first: a chunk that moves to the log meanwhile is then found twice, and not missed.
         let (buffersFile, buffersProblem) = Session.file(SlotBuffers.name, in: directory, PlainFile.init)
         var buffers: SlotBuffers?
-        if let buffersFile { buffers = try SlotBuffers(buffersFile, path: directory, damage: damage) }
+        if let buffersFile {
+            buffers = try SlotBuffers(buffersFile, path: directory, damage: damage, readsCalls: readsCalls)
+        }
         isRecording = buffers.map { Session.isRecorded(directory, by: $0.recorderPID) } ?? false
         let (logFile, logProblem) = Session.file(TraceLog.name, in: directory, MappedFile.init)
         var traceLog: TraceLog?

@@ -17,6 +17,9 @@ public struct SessionDescription {
     /// What the program took with the runtime and without it, when both were measured.
     public package(set) var baseline: Baseline?
 
+    /// Why this was saved of a longer recording; nil for a whole one.
+    public package(set) var reason: String?
+
     /// What is to be recorded on this machine now.
     ///
     /// - Parameter startRealtime: ns since 1970.
@@ -83,6 +86,7 @@ public struct SessionDescription {
             options = []
         }
         baseline = Baseline(member("baseline"))
+        reason = text("saved_because")
     }
 }
 
@@ -126,7 +130,8 @@ extension SessionDescription {
               "start_realtime_ns": \(startRealtimeNanoseconds ?? 0),
               "options": {
             \(members)
-              }\(baseline.map { ",\n  \"baseline\": " + $0.json } ?? "")
+              }\(baseline.map { ",\n  \"baseline\": " + $0.json } ?? "")\
+            \(reason.map { ",\n  \"saved_because\": " + Self.quoted($0) } ?? "")
             """
     }
 

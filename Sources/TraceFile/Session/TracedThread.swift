@@ -105,6 +105,8 @@ public final class TracedThread {
     public var name: String { chunks.last { !$0.name.isEmpty }?.name ?? "" }
     /// Whether the thread was seen to end.
     public var hasEnded: Bool { chunks.last?.isLast ?? false }
+    /// Whether what the thread did first is not kept. The calls that were open then count as inherited.
+    public var isCut: Bool { chunks.first?.isCut ?? false }
     /// Whether calls that are open in the last record lasted until the process ended.
     public var lastsAsLongAsProcess: Bool { !hasEnded && !process.isCutShort }
     /// Calls that left no record, as far as is known.

@@ -8,6 +8,8 @@ final class Drain: @unchecked Sendable {
     private let log: TraceLogWriter
     private let clock: SessionClock
     private let maxSize: UInt64?
+    /// Whether records stay in the buffers, which are a ring, and only metadata goes to the log.
+    private let leavesRecords: Bool
     private var isStopping: UInt32 = 0
     private var threads: Set<UInt64> = []
     private var calls: UInt64 = 0
@@ -24,6 +26,8 @@ final class Drain: @unchecked Sendable {
     private var pending: [Pending] = []
     private var pendingBytes: UInt64 = 0
     private var starvation: Starvation?
+    /// When the drain looks again for what processes that are gone have left in a ring, in nanoseconds.
+    private var nextLeaving: UInt64 = 0
     /// When the drain means to have looked again, in nanoseconds.
     private var due = UInt64.max / 2
     private var seen: Set<UInt32> = []
@@ -31,6 +35,9 @@ final class Drain: @unchecked Sendable {
     private var countsOtherwise: [UInt32: Bool] = [:]
     /// Of each process: its id, and how many metadata chunks it has written.
     private var processes: [UInt32: (pid: UInt32, metadataChunks: UInt64)] = [:]
+
+    /// Images that have called exec, which may have failed.
+    private var execs: Set<UInt32> = []
 
     private var pace = DiskPace(at: SessionClock.nanoseconds(CLOCK_MONOTONIC))
     /// The time since ``pace`` was asked that writes to the disk took, in nanoseconds.
@@ -68,24 +75,30 @@ final class Drain: @unchecked Sendable {
         var wasKept: Bool
     }
 
-    init(buffers: SharedBuffers, log: TraceLogWriter, clock: SessionClock, maxSize: UInt64?) {
+    /// - Parameter options: by which the program is recorded.
+    init(buffers: SharedBuffers, log: TraceLogWriter, clock: SessionClock, options: RecordOptions) {
         self.buffers = buffers
         self.log = log
         self.clock = clock
-        self.maxSize = maxSize
+        maxSize = options.maxSize
+        leavesRecords = options.mode == .flight
     }
 
     /// Drains until ``stop()``, or until there is nothing to drain and nobody left who could write. This needs a thread
     /// of its own.
     ///
-    /// - Parameter isNeeded: is asked whenever the drain has slept undisturbed, at most once a second.
-    func run(while isNeeded: () -> Bool = { true }) {
+    /// - Parameters:
+    ///   - isNeeded: is asked whenever the drain has slept undisturbed, at most once a second.
+    ///   - onLook: is called whenever the drain has looked at the buffers, at least once a second.
+    func run(while isNeeded: () -> Bool = { true }, onLook: () -> Void = {}) {
         fathom_yield_to_others(Self.slice)
         starvation = Starvation()
         defer { starvation?.close() }
         var idle = 0, nap = Self.naps.lowerBound
         while fathom_load32(&isStopping) == 0 {
             idle = drainFinished() == 0 ? idle + 1 : 0
+            if leavesRecords { leaveToRing() }
+            onLook()
             if idle < Self.patience {
                 if idle == 0 { nap = Self.naps.lowerBound }
                 announce()
@@ -124,15 +137,14 @@ final class Drain: @unchecked Sendable {
     }
 
     /// Drains again after ``stop()``.
-    func resume(while isNeeded: () -> Bool) {
+    func resume(while isNeeded: () -> Bool, onLook: () -> Void) {
         fathom_store32(&isStopping, 0)
-        run(while: isNeeded)
+        run(while: isNeeded, onLook: onLook)
     }
 
     func stop() {
         fathom_store32(&isStopping, 1)
-        fathom_store32(&buffers.header.pointee.recorder_waits, 0)
-        fathom_wake32(&buffers.header.pointee.recorder_waits)
+        buffers.wakeRecorder()
     }
 
     /// Drains what ended processes left unfinished, or `everything` when nobody is left. Call after ``run(while:)`` has
@@ -142,7 +154,13 @@ final class Drain: @unchecked Sendable {
     func finish(everything: Bool) -> [Int32] {
         _ = drainFinished(retries: true)
         if everything {
-            for state in [FATHOM_SLOT_OWNED, SharedBuffers.noState] { buffers.slots(in: state).forEach(take) }
+            for state in [FATHOM_SLOT_OWNED, SharedBuffers.noState] {
+                buffers.slots(in: state).filter { !(leavesRecords && isRecords($0)) }.forEach(take)
+            }
+            if leavesRecords {
+                write()
+                return []
+            }
             // A chunk that was drained has no magic any more. So these are slots whose word was written over.
             for slot in buffers.slots(in: FATHOM_SLOT_FREE) where slot.header.magic == FATHOM_CHUNK_MAGIC {
                 take(slot)
@@ -157,7 +175,7 @@ final class Drain: @unchecked Sendable {
             let pid = slot.header.pid
             let isAlive = alive[pid] ?? processIsAlive(Int32(bitPattern: pid))
             alive[pid] = isAlive
-            if !isAlive { take(slot) }
+            if !isAlive && !(leavesRecords && isRecords(slot)) { take(slot) }
         }
         write()
         return alive.filter { $0.value }.map { Int32(bitPattern: $0.key) }.sorted()
@@ -246,6 +264,7 @@ final class Drain: @unchecked Sendable {
         buffers.repair()
         let before = Set(kept.keys)
         var finished = buffers.slots(in: FATHOM_SLOT_FULL, except: retries ? [] : before)
+        if leavesRecords { finished.removeAll(where: isRecords) }
         if finished.isEmpty { return 0 }
         // A header may have been written over, but no chunk is larger than its slot.
         let slotSize = UInt64(buffers.slotSize)
@@ -262,6 +281,37 @@ final class Drain: @unchecked Sendable {
         return finished.count { !before.contains($0.index) || kept[$0.index] == nil }
     }
 
+    /// Gives the ring the slots in which processes that are gone have left something, once a second.
+    private func leaveToRing() {
+        let now = SessionClock.nanoseconds(CLOCK_MONOTONIC)
+        guard now >= nextLeaving else { return }
+        nextLeaving = now + Self.naps.upperBound
+        finishLeft()
+    }
+
+    /// Finishes, in their slots, the chunks of processes that are gone, or that have become other images.
+    func finishLeft() {
+        // Of each process id, the newest image.
+        let images = Dictionary(processes.map { ($0.value.pid, $0.key) }, uniquingKeysWith: max)
+        var alive: [UInt32: Bool] = [:]
+        for slot in buffers.slots(in: FATHOM_SLOT_OWNED)
+        where slot.header.magic == FATHOM_CHUNK_MAGIC && isRecords(slot) {
+            let pid = slot.header.pid
+            let isAlive = alive[pid] ?? processIsAlive(Int32(bitPattern: pid))
+            alive[pid] = isAlive
+            let isReplaced =
+                execs.contains(slot.header.process) && images[pid].map { $0 > slot.header.process } ?? false
+            if isAlive && !isReplaced { continue }
+            var written = slot
+            written.header.used = fathom_chunk_written(&written.header)
+            guard isSound(written), buffers.finish(slot, clock) else {
+                spoiledChunks += 1
+                buffers.free(slot)
+                continue
+            }
+        }
+    }
+
     /// Decides how to write `waiting` bytes of finished chunks, and when to look for the next ones.
     private func choosePace(waiting: UInt64) {
         let isFarFromCap = maxSize.map { log.bytes + waiting + Self.exactSize < $0 } ?? true
@@ -271,6 +321,8 @@ final class Drain: @unchecked Sendable {
         let pause = self.pause * Self.writeSize / max(waiting, 1)
         self.pause = min(max(pause, Self.pauses.lowerBound), Self.pauses.upperBound)
     }
+
+    private func isRecords(_ slot: SharedBuffers.Slot) -> Bool { UInt32(slot.header.kind) == FATHOM_CHUNK_RECORDS }
 
     /// Writes what is pending to the log, and frees the slots. A chunk that the log has no room for stays in its slot, which
     /// has its room on the disk already.
@@ -333,8 +385,12 @@ final class Drain: @unchecked Sendable {
             processes[header.process] = (
                 header.pid, max(processes[header.process]?.metadataChunks ?? 0, header.sequence &+ 1)
             )
+            let items = UnsafeRawBufferPointer(start: payload.start, count: Int(header.used))
+            if leavesRecords, let how = fathom_end_item.last(in: items) {
+                if how == FATHOM_END_EXEC { execs.insert(header.process) } else { execs.remove(header.process) }
+            }
         } else {
-            if header.end_ticks == 0 { header.calls = countCalls(header, payload.start) }
+            if header.end_ticks == 0 { header.calls = header.countEnters(payload.start) }
             threads.insert(UInt64(header.process) << 32 | UInt64(header.thread))
         }
         let told = header.calls + UInt64(header.path_calls)
@@ -388,18 +444,5 @@ final class Drain: @unchecked Sendable {
             buffers.stopRecording()
         }
         return isCapped
-    }
-
-    /// Enter records of a chunk that its thread never finished.
-    private func countCalls(_ header: fathom_chunk, _ payload: UnsafeRawPointer) -> UInt64 {
-        let end = Int(header.used)
-        var offset = Int(header.path_count) * MemoryLayout<fathom_path_entry>.size
-        var count: UInt64 = 0
-        while offset + 2 <= end {
-            let unit = payload.loadUnaligned(fromByteOffset: offset, as: UInt16.self)
-            offset += Int(fathom_record_size(unit))
-            if unit & 1 == 1 && offset <= end { count += 1 }
-        }
-        return count
     }
 }

@@ -18,9 +18,12 @@ struct Target {
 
     /// Blocks the signals that ``wait()`` answers, and ignores the one of the file size limit, which must not end the
     /// recording.
-    static func prepareSignals() -> InheritedSignals {
+    ///
+    /// - Parameter ours: another signal that is answered.
+    static func prepareSignals(and ours: Int32? = nil) -> InheritedSignals {
         var signals = InheritedSignals()
         var waited = waitedSignals()
+        if let ours { sigaddset(&waited, ours) }
         pthread_sigmask(SIG_BLOCK, &waited, &signals.mask)
         sigemptyset(&signals.reset)
         signal(SIGCHLD, SIG_DFL)  // ignored, the kernel would reap the program without a word
@@ -71,13 +74,21 @@ struct Target {
 
     /// Waits for the program's end, passing signals on. What stops the program from the terminal stops us as well.
     ///
+    /// - Parameters:
+    ///   - ours: a signal that is not passed on.
+    ///   - onOurs: is called when that comes.
     /// - Returns: Its status as wait(2) gives it.
-    func wait() -> Int32 {
+    func wait(keeping ours: Int32? = nil, onOurs: () -> Void = {}) -> Int32 {
         var waited = Self.waitedSignals()
+        if let ours { sigaddset(&waited, ours) }
         while true {
             if let status = poll() { return status }
             var info = siginfo_t()
             let signal = sigwaitinfo(&waited, &info)
+            if signal > 0, signal == ours {
+                onOurs()
+                continue
+            }
             // The program also got what the terminal sent. Only what a process sent needs to be passed on.
             if signal > 0 && signal != SIGCHLD && info.si_code <= 0 { kill(pid, signal) }
         }

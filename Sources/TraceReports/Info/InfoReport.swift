@@ -62,6 +62,7 @@ public struct InfoReport {
             WaitStatus(status).text
                 + (process.isConfined ? "; recorded until it confined itself (seccomp, PR_SET_TSC)" : "")
         case .confined: "not recorded any more: it confined itself (seccomp, PR_SET_TSC)"
+        case .saved: "went on after this was saved"
         case .exec: "replaced itself by exec"
         case .unknown: session.isRecording ? "running or killed" : "killed, or ended without a word"
         }
@@ -107,6 +108,7 @@ public struct InfoReport {
             row("cpu", description.cpu ?? "unknown")
             row("recorded by", "fathom \(description.fathom ?? "?")")
             let options = description.options.filter { $0.value != "null" }
+            if let reason = description.reason { row("saved", "because \(reason)") }
             row("options", options.map { "\($0.name)=\($0.value)" }.joined(separator: " "))
         }
         let start = description?.startRealtimeNanoseconds ?? session.startRealtimeNanoseconds
@@ -117,6 +119,8 @@ public struct InfoReport {
         row("calls", String(totals.calls))
         row("log", "\(session.logSize) bytes")
         row("buffers", "\(session.buffersSize) bytes")
+        let cut = session.processes.reduce(0) { $0 + $1.threads.count { $0.isCut } }
+        if cut > 0 { row("kept", "the newest calls of \(count(UInt64(cut), "thread")); older ones were written over") }
         if totals.calls > 0 {
             row("per call", "\(tenths(Double(totals.bytes) / Double(totals.calls))) bytes")
         }
@@ -266,6 +270,7 @@ public struct InfoReport {
             switch process.end {
             case .exit: "exit"
             case .exec: "exec"
+            case .saved: "saved"
             case .confined: "confined"
             case .waited(let status): WaitStatus(status).signal ?? "exit"
             case .unknown: nil

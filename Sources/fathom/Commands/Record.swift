@@ -22,6 +22,10 @@ struct Record: ParsableCommand {
                 "Records only these functions and what they call."
             ),
             (
+                "fathom record --mode flight -o ring.fathom --when 'work>200ms' -- ./prog",
+                "Keeps the newest calls in memory, and saves them whenever a call of work takes so long."
+            ),
+            (
                 "fathom record --baseline -o once.fathom -- ./prog",
                 "Runs it without recording, too: reports then take out the cost of recording."
             ),
@@ -31,6 +35,14 @@ struct Record: ParsableCommand {
         name: [.customShort("o", allowingJoined: true), .customLong("output")],
         help: "Session directory (default: <program>.fathom).", completion: .directory)
     var output: String?
+
+    @Option(
+        help: """
+            trace keeps a record of each call; flight keeps the newest in memory, and saves them when there is a reason.
+            """)
+    var mode = RecordOptions.Mode.trace
+
+    @OptionGroup(title: "Flight recorder") var flight: FlightOptions
 
     @Option(
         name: [.customShort("D", allowingJoined: true), .customLong("max-depth")],
@@ -102,10 +114,15 @@ struct Record: ParsableCommand {
         do { _ = try FunctionMatch(functionOptions) } catch let error as any CustomStringConvertible & Error {
             throw ValidationError(error.description)
         }
+        if mode == .flight, maxSize != nil {
+            throw ValidationError("--max-size is for --mode trace; flight has --keep")
+        }
+        if mode == .flight, baseline { throw ValidationError("--baseline is for --mode trace") }
         let size = bufferSize.bytes
         guard RecordOptions.bufferSizes.contains(Int(clamping: size)), size & (size - 1) == 0 else {
             throw ValidationError("--buffer-size is a power of two from 16K to 4M")
         }
+        try flight.check(mode, bufferSize: Int(size))
     }
 
     func run() throws {
@@ -123,6 +140,12 @@ struct Record: ParsableCommand {
             var request = RecordingRequest(
                 executable: executable, arguments: arguments, session: output ?? defaultSession(arguments[0]),
                 record: recordOptions, measuresBaseline: baseline)
+            if mode == .flight { request.flight = flight.plan(isQuiet: quiet) }
+            if !flight.when.isEmpty, !quiet {
+                let libraryPath = getenv("LD_LIBRARY_PATH").map { String(cString: $0) }
+                flight.warnings(ReportedFunctions.modules(of: executable, libraryPath: libraryPath))
+                    .forEach(Diagnostics.say)
+            }
             request.relaxesAddressSanitizer = program.needsAddressSanitizer
             request.hasHooks = { path in
                 guard let program = try? ExecutableInspection.inspect(path: path) else { return false }
@@ -190,6 +213,8 @@ struct Record: ParsableCommand {
         options.maxSize = maxSize?.bytes
         options.bufferSize = Int(bufferSize.bytes)
         options.startsPaused = paused
+        options.mode = mode
+        flight.apply(to: &options)
         return options
     }
 

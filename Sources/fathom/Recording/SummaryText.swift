@@ -8,6 +8,10 @@ struct SummaryText {
     let lines: [String]
 
     init(_ summary: RecordingSummary) {
+        if summary.isFlight {
+            lines = Self.flight(summary)
+            return
+        }
         let (missing, overflow) = summary.unwrittenCalls.addingReportingOverflow(summary.lostCalls)
         var lines = [
             "recorded \(Self.count(summary.calls, "call")) in \(Self.count(UInt64(summary.threads), "thread")) of "
@@ -49,6 +53,36 @@ struct SummaryText {
             lines.append("next: fathom tree \(CommandText.line([summary.session]))")
         }
         self.lines = lines
+    }
+
+    /// What is said as soon as something was saved of a ring.
+    static func line(for save: FlightSave) -> String {
+        "saved \(count(save.calls, "call")), \(CountText.size(save.bytes)), in \(save.session): \(save.reason)"
+    }
+
+    /// What is said at the end of a recording in a ring. What was saved was told then.
+    private static func flight(_ summary: RecordingSummary) -> [String] {
+        var lines: [String] = []
+        if summary.refusedSaves > 0 {
+            let saves = count(summary.refusedSaves, "save"), verb = summary.refusedSaves == 1 ? "was" : "were"
+            lines.append("warning: \(saves) beyond the limit \(verb) not made; --limit-saves allows more")
+        }
+        if summary.unjudgedCalls > 0 {
+            let calls = count(summary.unjudgedCalls, "call")
+            lines.append(
+                "warning: \(calls) as long as --when says came too fast to be looked at; a higher limit tells of fewer")
+        }
+        if let problem = summary.saveProblem { lines.append("warning: a save failed: \(problem)") }
+        if summary.isContinued { lines.append(continuation(summary)) }
+        if summary.leavesRing {
+            lines.append("what the ring held is left in \(summary.session)")
+            lines.append("next: fathom tree \(CommandText.line([summary.session]))")
+        } else if let last = summary.saves.last {
+            lines.append("next: fathom tree \(CommandText.line([last.session]))")
+        } else if !summary.isContinued && summary.refusedSaves == 0 && summary.saveProblem == nil {
+            lines.append("nothing asked for a save, so nothing was kept")
+        }
+        return lines
     }
 
     private static func continuation(_ summary: RecordingSummary) -> String {

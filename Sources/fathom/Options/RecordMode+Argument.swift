@@ -1,0 +1,4 @@
+public import ArgumentParser
+public import TraceFile
+
+extension RecordOptions.Mode: ExpressibleByArgument {}

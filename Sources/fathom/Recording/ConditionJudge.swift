@@ -1,0 +1,127 @@
+internal import Glibc
+internal import TraceAnalysis
+internal import TraceFile
+internal import TraceQuery
+internal import TraceRecording
+internal import TraceText
+
+/// Decides by `--when` which calls are worth saving.
+///
+/// The program tells of calls by their function's address, and only of those that exceed the lowest limit of all. So names
+/// are looked up here, once a function, and percentiles are taken now and then from what the ring holds.
+final class ConditionJudge: FlightJudge, @unchecked Sendable {
+    private let conditions: [FlightCondition]
+    private let hasPercentiles: Bool
+    /// The limits in ns, as far as they are known, in the order of the conditions.
+    private var limits: [UInt64?]
+    /// When percentiles are looked at again, in ns, and the pause after that, as long as some are not known.
+    private var nextLook: UInt64 = 0, pause = ConditionJudge.second
+    private var names: [Function: String] = [:]
+    /// What the ring's metadata said when it was read last, and when that was, in ns.
+    private var known: Known?
+
+    private static let second: UInt64 = 1_000_000_000
+    /// So many calls are needed before a percentile is one.
+    private static let warmUp: UInt64 = 1000
+    /// Percentiles move slowly, and reading the whole ring takes the time of a processor: this part of it at most.
+    private static let share: UInt64 = 50
+    private static let longestPause = 60 * second, pauseOfKnown = 10 * second
+    /// The age up to which metadata is good enough, in ns. A library that is unloaded, and another one loaded in its place,
+    /// within this time may be taken for each other.
+    private static let freshness = second / 10
+
+    /// A function by its address, as long as its module stays.
+    private struct Function: Hashable {
+        var process: UInt32
+        var address: UInt64
+        var module: UInt64
+    }
+
+    private final class Known {
+        let session: Session
+        let time: UInt64
+        /// Reads symbols when somebody asks.
+        lazy var query = SessionQuery(session, QueryOptions())
+
+        init(_ session: Session, at time: UInt64) {
+            self.session = session
+            self.time = time
+        }
+    }
+
+    init(_ conditions: [FlightCondition]) {
+        self.conditions = conditions
+        limits = conditions.map { if case .time(let time) = $0.limit { time } else { nil } }
+        hasPercentiles = conditions.contains { if case .percentile = $0.limit { true } else { false } }
+    }
+
+    private static var now: UInt64 {
+        var now = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &now)
+        return UInt64(now.tv_sec) * second + UInt64(now.tv_nsec)
+    }
+
+    func leastDuration(in ring: String) -> UInt64? {
+        let begin = Self.now
+        if hasPercentiles, begin >= nextLook {
+            lookAtPercentiles(in: ring)
+            let end = Self.now
+            let isWarm = !limits.contains { $0 == nil }
+            nextLook = end + max(isWarm ? Self.pauseOfKnown : pause, (end - begin) * Self.share)
+            pause = min(pause * 2, Self.longestPause)
+        }
+        return limits.compactMap { $0 }.min()
+    }
+
+    func reason(for call: LongCall, in ring: String) -> String? {
+        let isLong = limits.contains { $0.map { call.duration >= $0 } ?? false }
+        guard isLong, let name = name(of: call, in: ring) else { return nil }
+        for (condition, limit) in zip(conditions, limits) {
+            guard let limit, call.duration >= limit, condition.function.matches(name) else { continue }
+            return "\(name) took \(String(time: call.duration)) (--when \(condition.text))"
+        }
+        return nil
+    }
+
+    private func name(of call: LongCall, in ring: String) -> String? {
+        let now = Self.now
+        if known.map({ now - $0.time > Self.freshness }) ?? true {
+            guard let session = try? Session(path: ring, readsCalls: false) else { return nil }
+            known = Known(session, at: now)
+        }
+        guard let known, let process = known.session.processes.first(where: { $0.index == call.process })
+        else {
+            self.known = nil
+            return nil
+        }
+        let module = process.modules.last {
+            ($0.low..<$0.high).contains(call.function) && $0.seenTicks <= call.endTicks
+                && $0.unloadTicks > call.endTicks
+        }
+        let function = Function(process: call.process, address: call.function, module: module?.seenTicks ?? 0)
+        if let name = names[function] { return name }
+        let space = known.query.resolver.space(of: process)
+        let name = space.functions[space.function(at: call.function, ticks: call.endTicks)].name
+        // The name of what lies in no module may come later.
+        if module != nil { names[function] = name }
+        return name
+    }
+
+    private func lookAtPercentiles(in ring: String) {
+        guard let session = try? Session(path: ring), let query = try? AggregateQuery(session, QueryOptions()),
+            let rows = try? query.functionRows().rows
+        else { return }
+        for (index, condition) in conditions.enumerated() {
+            guard case .percentile(let percent, let times) = condition.limit else { continue }
+            let matching = rows.filter { row in
+                guard case .function(let id) = row.subject else { return false }
+                return condition.function.matches(query.functions[id].name)
+            }
+            // Where several functions match, the one that is called most decides.
+            guard let row = matching.max(by: { $0.calls < $1.calls }), row.calls >= Self.warmUp else { continue }
+            let percentiles = row.percentiles
+            let duration = percent == 50 ? percentiles.p50 : percent == 90 ? percentiles.p90 : percentiles.p99
+            limits[index] = UInt64((Double(duration) * times).rounded())
+        }
+    }
+}
