@@ -122,7 +122,9 @@ import Testing
             #expect(answer.slowest.count == answer.slowCalls)
             // A thread that is kept from its processor is so in any function.
             let planted = answer.slowest.filter { $0.mark != "hits" }
-            let found = planted.count { $0.cause == ($0.mark == "waits" ? "handle,lock_wait" : "handle,lookup,parse_file") }
+            let found = planted.count {
+                $0.cause == ($0.mark == "waits" ? "handle,lock_wait" : "handle,lookup,parse_file")
+            }
             #expect(found * 4 > planted.count * 3)
             #expect(planted.count > answer.slowCalls / 2)
         }
