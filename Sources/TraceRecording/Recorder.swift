@@ -40,6 +40,7 @@ public struct Recorder {
         let buffers: SharedBuffers, log: TraceLogWriter, preload: PreloadPath, target: Target
         let before: Baseline.Usage
         var answers: FunctionAnswers?
+        let flight: FlightRecorder?
         do throws(RecordingError) {
             do throws(SessionFileError) {
                 try directory.create(SessionFile.description.name, holding: description.json)
@@ -54,6 +55,13 @@ public struct Recorder {
                 answers = try FunctionAnswers(functions, in: directory, clock: clock)
                 answers?.start()
             }
+            if request.record.mode == .flight {
+                flight = FlightRecorder(
+                    buffers, in: directory, named: request.session, description: description, clock: clock,
+                    plan: request.flight)
+            } else {
+                flight = nil
+            }
             preload = try PreloadPath(of: runtime)
             before = Baseline.Usage.ofChildren
             target = try Target(
@@ -65,11 +73,6 @@ public struct Recorder {
             throw error
         }
         let drain = Drain(buffers: buffers, log: log, clock: clock, options: request.record)
-        let flight =
-            request.record.mode == .flight
-            ? FlightRecorder(
-                buffers, in: directory, named: request.session, description: description, clock: clock,
-                plan: request.flight) : nil
         let onLook: @Sendable () -> Void = { flight?.look { drain.losses } }
         let thread = DrainThread { drain.run(onLook: onLook) }
         let status = target.wait(keeping: request.flight.signal) { flight?.noteSignal() }
@@ -90,18 +93,27 @@ public struct Recorder {
         drain.summarize(into: &summary)
         func finish() {
             log.complete(drain.losses)
-            if drain.keepsChunks { buffers.leave() } else { buffers.remove() }
+            // What the ring held is saved, or nobody wanted it; or else it is all that there is.
+            let keepsRing = flight.map { !$0.isSettled } ?? false
+            if drain.keepsChunks || keepsRing { buffers.leave() } else { buffers.remove() }
             preload.remove()
             answers?.stop()
             answers?.remove()
-            // What the ring held is saved, or nobody wanted it.
-            if flight != nil && !drain.keepsChunks { directory.discard() }
+            if flight != nil && !drain.keepsChunks && !keepsRing { directory.discard() }
         }
-        onLook()
+        flight?.look(isLast: true) { drain.losses }
         flight?.finish(summary.status, losses: drain.losses)
         flight?.summarize(into: &summary)
         if areInUse == true {
-            let background = BackgroundRecorder(drain, buffers, answers, leave: leaveBackground, onLook: onLook) {
+            let kept = BackgroundRecorder.Kept(
+                signal: request.flight.signal, directory: flight != nil && !request.session.hasPrefix("/"))
+            let lookAlone = {
+                flight?.takeSignal()
+                onLook()
+            }
+            let background = BackgroundRecorder(
+                drain, buffers, answers, keeping: kept, leave: leaveBackground, onLook: lookAlone
+            ) {
                 _ = drain.finish(everything: true)
                 drain.noteMissed(hasHooks: request.hasHooks)
                 finish()

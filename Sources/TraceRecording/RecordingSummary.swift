@@ -35,12 +35,18 @@ public struct RecordingSummary: Sendable {
     /// What the program took without the runtime, if that was asked for, or why that is not known.
     public var baseline: Baseline?
     public var baselineProblem: String?
-    /// Whether what was recorded went into a ring; what was saved of it, saves that were refused because there had been too many, and why the last one that failed
-    /// did.
+    /// Whether what was recorded went into a ring.
     public var isFlight = false
+    /// What was saved of the ring.
     public var saves: [FlightSave] = []
+    /// Saves that were refused because there had been too many.
     public var refusedSaves: UInt64 = 0
+    /// Long calls that came faster than the recorder could look at them.
+    public var unjudgedCalls: UInt64 = 0
+    /// Why the last save that failed did.
     public var saveProblem: String?
+    /// Whether the ring itself is left as the session, because the last save failed.
+    public var leavesRing = false
     /// Calls that the options left out.
     public var leftOutCalls: UInt64 = 0
 }

@@ -7,9 +7,10 @@ import Testing
 @testable import TraceRecording
 
 extension Recording {
-    func drain(maxSize: UInt64? = nil) -> Drain {
+    func drain(maxSize: UInt64? = nil, mode: RecordOptions.Mode = .trace) -> Drain {
         var options = RecordOptions()
         options.maxSize = maxSize
+        options.mode = mode
         return Drain(buffers: buffers, log: log, clock: clock, options: options)
     }
 }
@@ -92,13 +93,74 @@ extension Recording {
         #expect(summary(drain).calls == 10)
     }
 
+    /// In a ring, the chunks of dead processes, and of images that others took the place of, stay where they are, as full
+    /// ones.
+    @Test func ringTakesUpWhatDeadProcessesLeave() throws {
+        let ended = try endedProcess()
+        var dead = chunk(3, isOpen: true, pid: ended), replaced = chunk(0, isOpen: true), metadata = chunk(0)
+        dead.process = 1
+        (dead.begin_ticks, dead.begin_ns) = (dead.begin_ticks - 1000, dead.begin_ns)
+        // The last of its calls may have been taken back.
+        dead.used = UInt32(records(4).count)
+        dead.payload_sum = UInt64(payload.count)
+        replaced.process = 2
+        (metadata.process, metadata.kind, metadata.thread, metadata.calls) = (4, UInt8(FATHOM_CHUNK_METADATA), 0, 0)
+        recording.put(chunk(0, isOpen: true), payload, into: 0, state: FATHOM_SLOT_OWNED)
+        recording.put(dead, payload, into: 1, state: FATHOM_SLOT_OWNED)
+        let drain = recording.drain(mode: .flight)
+        drain.finishLeft()
+        #expect((0..<2).map { recording.word(of: $0).pointee } == [FATHOM_SLOT_OWNED, 1 << 2 | FATHOM_SLOT_FULL])
+        let left = try #require(recording.buffers.slots(in: FATHOM_SLOT_FULL).first?.header)
+        #expect(left.calls == 5 && left.used == UInt32(payload.count) && left.end_ticks == dead.begin_ticks + 9)
+        // Another process has the same id, in a namespace of its own perhaps.
+        recording.put(metadata, into: 2, state: FATHOM_SLOT_FULL)
+        recording.put(replaced, payload, into: 3, state: FATHOM_SLOT_OWNED)
+        _ = drain.finish(everything: false)
+        drain.finishLeft()
+        #expect(recording.word(of: 3).pointee == 2 << 2 | FATHOM_SLOT_OWNED)
+        // It took the place of image 2.
+        var item = fathom_end_item()
+        (item.item.kind, item.item.size) = (UInt16(FATHOM_ITEM_END), UInt32(MemoryLayout<fathom_end_item>.size))
+        item.how = FATHOM_END_EXEC
+        let items = withUnsafeBytes(of: item) { Array($0) }
+        (metadata.process, metadata.used) = (2, UInt32(items.count))
+        recording.put(metadata, items, into: 2, state: FATHOM_SLOT_FULL)
+        _ = drain.finish(everything: false)
+        drain.finishLeft()
+        #expect(recording.word(of: 3).pointee == 2 << 2 | FATHOM_SLOT_FULL)
+        #expect(recording.word(of: 0).pointee == FATHOM_SLOT_OWNED)
+        #expect(summary(drain).spoiledChunks == 0)
+    }
+
+    /// What a ring had to grow by while it was copied is set aside for the next time, the oldest chunks first.
+    @Test func ringIsAsLargeAsBefore() throws {
+        recording.buffers.header.pointee.ring_slots = 3
+        for (slot, end) in [50, 20, 40, 10].enumerated() {
+            var full = chunk(UInt64(slot))
+            full.end_ticks = UInt64(end)
+            recording.put(full, payload, into: slot, state: FATHOM_SLOT_FULL)
+        }
+        recording.put(chunk(9, isOpen: true), payload, into: 4, state: FATHOM_SLOT_OWNED)
+        func words() -> [UInt32] { (0..<5).map { recording.word(of: $0).pointee } }
+        let before = words()
+        recording.buffers.releaseRing()
+        #expect(words() == before, "nobody held it")
+        recording.buffers.holdRing()
+        #expect(recording.buffers.header.pointee.ring_held == 1)
+        recording.buffers.releaseRing()
+        #expect(recording.buffers.header.pointee.ring_held == 0)
+        let (full, spare) = (FATHOM_SLOT_FULL, FATHOM_SLOT_SPARE)
+        #expect(words() == [full, spare, full, spare, FATHOM_SLOT_OWNED])
+    }
+
     /// A field of a chunk's header, and what a program may have written over it.
     enum Field: CaseIterable {
-        case used, pathCount, inherited, thread, pid, begin
+        case used, usedToTheLast, pathCount, inherited, thread, pid, begin
 
         func spoil(_ chunk: inout fathom_chunk) {
             switch self {
             case .used: chunk.used = 0x7fff_ffff
+            case .usedToTheLast: chunk.used = .max
             case .pathCount: chunk.path_count = 1
             case .inherited: chunk.inherited = 1
             case .thread: chunk.thread = 0

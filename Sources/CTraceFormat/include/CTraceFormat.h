@@ -4,6 +4,7 @@
 // A session directory holds
 //   session.json   what was run, written before the program starts
 //   trace          the log: one file header, then chunks, appended by the recorder
+//   index          for a long log: the headers of its chunks once more
 //   buffers        shared memory that the traced processes write into; each slot is laid out exactly like a chunk
 //                  of the log, so whatever the recorder had no chance to drain is read from here
 //   functions      while it is being recorded with options that name functions: which these are (CTraceFunctions.h)
@@ -69,11 +70,11 @@ struct fathom_trace_header {
 
 #define FATHOM_FLAG_SEALED 1u   // payload_sum and header_sum hold: as Fletcher-64 sums, unless HASHED
 #define FATHOM_FLAG_LAST 2u     // the thread ended after this chunk
-#define FATHOM_FLAG_GAP 4u      // enters or exits since the previous chunk left no record: the path is the truth
+#define FATHOM_FLAG_GAP 4u      // enters or exits since the previous chunk left no record; see below
 #define FATHOM_FLAG_STOPPED 8u  // recording was stopped: calls open at the end may not have gone on after it
 
-// Recording was started since the previous chunk, or since a record last told of this lane's calls. Nothing is missing,
-// but the path is the truth.
+// Recording was started since the previous chunk, or since a record last told of this lane's calls. Nothing is missing.
+// With this flag or GAP, take the open calls from the chunk's path, not from the records before.
 #define FATHOM_FLAG_PATH 16u
 #define FATHOM_FLAG_TASKS 32u   // there are TASK records in it
 #define FATHOM_FLAG_HASHED 64u  // the sums are those of CTraceSum.h
@@ -109,8 +110,8 @@ struct fathom_chunk {
     uint32_t used;           // payload bytes; stored after the bytes it counts
     uint32_t capacity;       // payload bytes the slot can hold
     uint32_t path_calls;     // listed open calls without an ENTER: entered while nothing could be written
-    uint64_t payload_sum;    // of the payload, by the recorder; in a slot that is being written, payload bytes with the
-                             // records that may still be taken back, if those are more than `used`
+    uint64_t payload_sum;    // of the payload, by the recorder; in an unfinished slot: `used` plus the bytes of records
+                             // that are not yet final, ignored if not greater than `used`
     uint64_t header_sum;     // of the header with 0 in this field, by the recorder; Fletcher-64: of what is before it
     char name[16];           // thread name, NUL-padded; not covered by a header_sum of Fletcher-64
 };
@@ -191,10 +192,11 @@ struct fathom_unload_item {
 #define FATHOM_END_CONFINED 3u     // the runtime: the program confined itself (seccomp, PR_SET_TSC); recording stopped
 #define FATHOM_END_EXEC 4u         // the runtime: exec was called; if it succeeded, the image ended there
 #define FATHOM_END_FAILED_EXEC 5u  // the runtime: it failed, so the image goes on
+#define FATHOM_END_SAVED 6u        // the recorder: the image went on when this was saved of a ring
 #define FATHOM_END_WAITED 2u       // the recorder: it waited for the process, which ended with `status`
 
-// The image ended. There is none when the image was killed and is not the process that the recorder started. When an
-// image became another one by exec, the start of that one tells.
+// The image ended. There is none when the image was killed and is not the process that the recorder started. An image
+// that exec replaced needs none: the next image's start shows it.
 struct fathom_end_item {
     struct fathom_item item;
     uint64_t ticks;
@@ -210,7 +212,7 @@ struct fathom_end_item {
 // name later. Body ends with `text_size` bytes.
 struct fathom_name_item {
     struct fathom_item item;
-    uint32_t id;    // never 0, which stands for all names without room
+    uint32_t id;    // never 0, which is the id of every name that found no room
     uint32_t kind;  // FATHOM_NAME_*
     uint32_t text_size;
     uint32_t reserved;
@@ -257,6 +259,9 @@ struct fathom_unnamed_item {
 #define FATHOM_SLOT_OWNED 1u  // a process writes into it
 #define FATHOM_SLOT_FULL 2u   // finished, to be drained
 
+// A slot's word: free, but only for chunks that begin while the ring is held.
+#define FATHOM_SLOT_SPARE 0xfffffffcu
+
 #define FATHOM_SLOT_LIMIT 32768u  // slots a session can have
 
 #define FATHOM_CONTROL_RECORD 1u  // new chunks may be taken
@@ -264,12 +269,12 @@ struct fathom_unnamed_item {
 
 // A call that took long and has ended. Times are in ticks.
 struct fathom_long_call {
-    uint64_t function;  // 0: none
+    uint64_t function;
     uint64_t end;
     uint64_t duration;
 };
 
-// A process asks for the ring to be saved: by fathom_save, or because a call took long.
+// A process tells that a call took long, so that the ring may be saved.
 struct fathom_ring_request {
     uint32_t number;  // of the request, plus 1; stored last; 0: it is being written
     uint32_t process;
@@ -278,10 +283,13 @@ struct fathom_ring_request {
     struct fathom_long_call call;
 };
 
-#define FATHOM_RING_REQUEST_LIMIT 32u
+#define FATHOM_RING_REQUEST_LIMIT 512u
 
-// The first bytes of `buffers`. slot_words follows at `words_offset`, slot 0 at `slots_offset`. Fields below the line
-// change while processes run and are read and written atomically.
+#define FATHOM_RING_END_SHIFT 17
+
+// The first bytes of `buffers`. slot_words follows at `words_offset`, requests and ends behind it, slot 0 at
+// `slots_offset`. Fields below the line change while processes run and are read and written atomically. A process reads
+// this onto its stack, so it is small.
 struct fathom_buffers {
     uint64_t magic;              // FATHOM_BUFFERS_MAGIC
     uint32_t version;            // FATHOM_BUFFERS_VERSION
@@ -318,10 +326,10 @@ struct fathom_buffers {
     uint64_t ring_ticks;     // chunks that ended so long before the newest one are not kept; UINT64_MAX: all are
     uint64_t long_ticks;     // the recorder wants to hear of calls that took at least this; UINT64_MAX: of none
     uint32_t ring_next;      // where a thread that needs a slot begins to look, modulo the slots that were ever used
-    uint32_t request_count;  // requests ever made
-    struct fathom_ring_request
-        requests[FATHOM_RING_REQUEST_LIMIT];  // number n in place n modulo FATHOM_RING_REQUEST_LIMIT
-    uint32_t path_count;                      // call paths that processes have made
+    uint32_t request_count;  // requests ever made; number n is in place n modulo FATHOM_RING_REQUEST_LIMIT
+    uint32_t save_count;     // how often the program itself asked for a save
+    uint32_t ring_held;      // 1 while the recorder copies the ring: new chunks take other slots, up to as many again
+    uint32_t path_count;     // call paths that processes have made
     uint32_t reserved;
 };
 
@@ -334,7 +342,7 @@ struct fathom_buffers {
 #define FATHOM_MISSED_NO_ACCESS 4u   // its process could not open the buffers: other rights, or another root directory
 
 // A program that a process with the runtime started and that cannot be recorded, whether it has hooks or not. These lie
-// behind the slots' words, as many as fit before the slots.
+// behind the ends, as many as fit before the slots.
 struct fathom_missed {
     uint32_t size;  // of the path; stored last; 0: no entry, or the program could not be started
     uint32_t pid;
@@ -383,10 +391,10 @@ FATHOM_OFFSET(fathom_buffers, keeps, 75);
 FATHOM_OFFSET(fathom_buffers, max_paths, 80);
 FATHOM_OFFSET(fathom_buffers, control, 88);
 FATHOM_OFFSET(fathom_buffers, long_ticks, 136);
-FATHOM_OFFSET(fathom_buffers, requests, 152);
-FATHOM_OFFSET(fathom_buffers, path_count, 1432);
+FATHOM_OFFSET(fathom_buffers, save_count, 152);
+FATHOM_OFFSET(fathom_buffers, path_count, 160);
 FATHOM_SIZE(fathom_ring_request, 40);
-FATHOM_SIZE(fathom_buffers, 1440);
+FATHOM_SIZE(fathom_buffers, 168);
 
 // ---- Helpers -----------------------------------------------------------------------------------------------------
 
@@ -399,9 +407,26 @@ FATHOM_PUBLIC_INLINE uint32_t fathom_slot_state(uint32_t word) { return word & 3
 // little of ours.
 FATHOM_PUBLIC_INLINE uint32_t fathom_window_slots(uint32_t slot_size) { return (4u << 20) / slot_size; }
 
+// Where the first struct fathom_ring_request lies in the buffers.
+FATHOM_PUBLIC_INLINE uint64_t fathom_requests_offset(uint32_t words_offset) {
+    return (words_offset + FATHOM_SLOT_LIMIT * sizeof(uint32_t) + 7) / 8 * 8;
+}
+
+// When the chunk in a full slot of a ring ended, as it stands in a word beside the slots, because threads look at many
+// at once: in 2^17 ticks, cut off, and odd. 0: the chunk is none that the ring may lose.
+FATHOM_PUBLIC_INLINE uint32_t fathom_ring_end(const struct fathom_chunk *chunk) {
+    return chunk->kind == FATHOM_CHUNK_RECORDS ? (uint32_t)(chunk->end_ticks >> FATHOM_RING_END_SHIFT) | 1 : 0;
+}
+
+// Where these words lie in the buffers, one for each slot.
+FATHOM_PUBLIC_INLINE uint64_t fathom_ends_offset(uint32_t words_offset) {
+    return fathom_requests_offset(words_offset) + FATHOM_RING_REQUEST_LIMIT * sizeof(struct fathom_ring_request);
+}
+
 // Where the first struct fathom_missed lies in the buffers.
 FATHOM_PUBLIC_INLINE uint64_t fathom_missed_offset(uint32_t words_offset) {
-    uint64_t size = sizeof(struct fathom_missed), end = words_offset + FATHOM_SLOT_LIMIT * sizeof(uint32_t);
+    uint64_t size = sizeof(struct fathom_missed);
+    uint64_t end = fathom_ends_offset(words_offset) + FATHOM_SLOT_LIMIT * sizeof(uint32_t);
     return (end + size - 1) / size * size;
 }
 

@@ -67,7 +67,7 @@ static void save(void) {
     if (runtime.modules_stale) modules_scan();
     tell(HOOK_SAVE, sp, 0, 0);
     metadata_finish();
-    requests_save(current.serial, NULL);
+    requests_save();
 }
 
 static void mark(const char *name) {

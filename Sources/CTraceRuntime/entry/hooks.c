@@ -14,7 +14,8 @@ FATHOM_WITHOUT_HOOKS
 //
 //   function, call site      as the compiler passes them
 //   stack pointer            of the caller, at its call of the hook
-//   context, return address  the register in which Swift passes the asynchronous context; where the hook returns to
+//   context (enter)          the register in which Swift passes the asynchronous context
+//   return address (exit)    where the hook returns to
 //
 // In modes that record all calls, the assembly jumps to the mode's function. In MODE_UNKNOWN, where perhaps not even
 // the thread's own memory is there, it jumps to follow/aside.c. In the other modes it falls through to the C function
@@ -55,7 +56,8 @@ FATHOM_WITHOUT_HOOKS
 _Static_assert(MODE_UNKNOWN == 0, "the assembly above takes 0 for it");
 
 // CTraceSharedHooks jumps to `fathom_function_*`, whose names say nothing of profiling or exits. CTraceSwiftHooks jumps
-// to `fathom_swift_*`, the hooks of compilers that do not pass the function and, at its end, pass nothing.
+// to `fathom_swift_*`, the hooks of the Swift compiler. That passes no function when a call begins, so the function is
+// an address inside it, and it passes nothing when a call ends.
 __asm__(SECTION("enter") ENTRY("__cyg_profile_func_enter") ENTRY("fathom_function_enter")                     //
         ENTRY("fathom_swift_enter") ".cfi_startproc\n" ENTER ".cfi_endproc\n"                                 //
         END("__cyg_profile_func_enter") END("fathom_function_enter") END("fathom_swift_enter")                //

@@ -4,8 +4,8 @@
 #include "../file/confined.h"
 #include "../file/modules.h"
 #include "../filter/loading.h"
-#include "../follow/calls.h"
 #include "../follow/context.h"
+#include "../follow/ending.h"
 #include "../follow/follow.h"
 #include "../follow/pause.h"
 #include "../follow/side.h"
@@ -89,7 +89,7 @@ void fathom_note_context(const void *pointer) {
     }
     if (lane) {
         lane_run(t, lane);
-        calls_land(t, sp, now_ticks());
+        ending_by_landing(t, sp, now_ticks());
         if (lane->exact && open_calls(t) == 0) {
             lane->link = context->uc_link;
             stack_begin_coroutine(t, lane);

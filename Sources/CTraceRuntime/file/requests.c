@@ -1,8 +1,8 @@
-// What the process asks the recorder for. Requests lie in the head of the buffers, the newest in place of the oldest.
+// What the process asks the recorder for. Long calls lie behind the slots' words, the newest in place of the oldest.
 
 #include "requests.h"
 
-#include "await.h"
+#include "await_slot.h"
 
 FATHOM_WITHOUT_HOOKS
 
@@ -13,18 +13,26 @@ void requests_wake(void) {
     if (fathom_swap32(&buffers->recorder_waits, 1, 0)) system_wake(&buffers->recorder_waits);
 }
 
-void requests_save(uint32_t thread, const struct fathom_long_call *call) {
+void requests_save(void) {
+    if (!runtime.ring_slots) return;
+    fathom_add32(&runtime.buffers->save_count, 1);
+    requests_wake();
+}
+
+void requests_tell(uint32_t thread, const struct fathom_long_call *call) {
     struct fathom_buffers *buffers = runtime.buffers;
-    if (!buffers->ring_slots) return;
+    if (!runtime.ring_slots) return;
     uint32_t number = fathom_add32(&buffers->request_count, 1);
-    struct fathom_ring_request *request = &buffers->requests[number % FATHOM_RING_REQUEST_LIMIT];
+    // The recorder gave these pages their memory.
+    struct fathom_ring_request *requests = (void *)((char *)buffers + runtime.requests_offset);
+    struct fathom_ring_request *request = &requests[number % FATHOM_RING_REQUEST_LIMIT];
     // The number tells the recorder that the rest is whole. Two threads that write into one place, because as many
     // requests as there are places came in between, leave a request with a wrong call at worst.
     fathom_store32(&request->number, 0);
     __atomic_thread_fence(__ATOMIC_RELEASE);
     request->process = runtime.process;
     request->thread = thread;
-    request->call = call ? *call : (struct fathom_long_call){0, now_ticks(), 0};
+    request->call = *call;
     fathom_store32(&request->number, number + 1);
     requests_wake();
 }

@@ -8,9 +8,11 @@
 // Wakes the recorder, if it sleeps, to look at what there is.
 void requests_wake(void);
 
-// Asks the recorder to save what the ring holds. `call` is NULL when the program itself wants it; otherwise it has
-// ended `now`, and took long. Times are in ticks. Async-signal-safe.
-SLOW void requests_save(uint32_t thread, const struct fathom_long_call *call);
+// Asks the recorder to save what the ring holds. Async-signal-safe.
+void requests_save(void);
+
+// Tells the recorder of a call that took long and has ended. Times are in ticks. Async-signal-safe.
+SLOW void requests_tell(uint32_t thread, const struct fathom_long_call *call);
 
 // Whether a call that took this many ticks is one that the recorder wants to hear of.
 INTERNAL int requests_wants(uint64_t ticks) {

@@ -1,6 +1,6 @@
-// The ring is all slots that were ever used, in their order; `ring_next` goes round. A thread that records little
-// finishes its chunk long after it has taken the slot, so the order of slots is only nearly the order in which chunks
-// ended. Looking at a few slots and taking the oldest keeps chunks that ended a moment ago.
+// The ring is all slots that were ever used. A thread takes the one whose chunk ended first; in rings of very many
+// slots, the first of many. A list in that order would break when a process dies, and chunks' headers lie too far apart
+// to look at many. So there is a word beside each slot that says when its chunk ended.
 
 #include "ring.h"
 
@@ -9,37 +9,48 @@
 
 FATHOM_WITHOUT_HOOKS
 
-#define CANDIDATES 8u  // slots to choose from
-#define LOOKS 64u      // slots to look at until then
+#define LOOKS 4096u   // slots to look at, and more as long as there is none to take
+#define ATTEMPTS 64u  // to take the slot that was chosen, where others take it first
+
+// The slot to take, with its word. runtime.slot_limit when there is none.
+static uint32_t choose(uint32_t high, uint32_t *word) {
+    uint32_t found = runtime.slot_limit, now = (uint32_t)(now_ticks() >> FATHOM_RING_END_SHIFT), oldest = 0;
+    // Relaxed, here and below: where threads begin to look decides little, and who takes a slot looks again.
+    uint32_t start = __atomic_fetch_add(&runtime.buffers->ring_next, 1, __ATOMIC_RELAXED) % high;
+    for (uint32_t step = 0; step < high && (step < LOOKS || found == runtime.slot_limit); step++) {
+        uint32_t slot = start + step < high ? start + step : start + step - high;
+        uint32_t state = __atomic_load_n(&runtime.words[slot], __ATOMIC_RELAXED);
+        if (state == FATHOM_SLOT_FREE) {
+            *word = state;
+            return slot;
+        }
+        uint32_t end = __atomic_load_n(&runtime.ring_ends[slot], __ATOMIC_RELAXED), age = now - end;
+        if (fathom_slot_state(state) != FATHOM_SLOT_FULL || !end) continue;
+        if (age > UINT32_MAX / 2) age = 0;  // processors' counters differ a little
+        if (found != runtime.slot_limit && age <= oldest) continue;
+        oldest = age;
+        found = slot;
+        *word = state;
+    }
+    return found;
+}
+
+void ring_give(uint32_t slot) {
+    const struct fathom_chunk *chunk = windows_slot(slot);
+    __atomic_store_n(&runtime.ring_ends[slot], chunk ? fathom_ring_end(chunk) : 0, __ATOMIC_RELAXED);
+}
 
 uint32_t ring_take(uint32_t owned) {
-    struct fathom_buffers *buffers = runtime.buffers;
-    uint32_t high = fathom_load32(&buffers->slot_high), found = runtime.slot_limit, candidates = 0, word = 0;
+    uint32_t high = fathom_load32(&runtime.buffers->slot_high);
     if (high > runtime.slot_limit) high = runtime.slot_limit;
-    if (high == 0) return runtime.slot_limit;
-    uint64_t oldest = UINT64_MAX;
-    // Relaxed: where threads begin to look decides nothing.
-    uint32_t start = __atomic_fetch_add(&buffers->ring_next, 1, __ATOMIC_RELAXED);
-    for (uint32_t step = 0; step < high && step < LOOKS && candidates < CANDIDATES; step++) {
-        uint32_t slot = (start + step) % high, now = fathom_load32(&runtime.words[slot]);
-        uint64_t end = 0;
-        if (fathom_slot_state(now) == FATHOM_SLOT_FULL) {
-            const struct fathom_chunk *chunk = windows_slot(slot);
-            if (!chunk || chunk->kind != FATHOM_CHUNK_RECORDS) continue;
-            end = chunk->end_ticks;
-        } else if (now != FATHOM_SLOT_FREE) {
-            continue;
-        }
-        candidates++;
-        if (end >= oldest) continue;
-        oldest = end;
-        found = slot;
-        word = now;
+    for (uint32_t attempt = 0; high > 0 && attempt < ATTEMPTS; attempt++) {
+        uint32_t word = 0, slot = choose(high, &word);
+        if (slot == runtime.slot_limit) break;
+        // Somebody else may have taken it, and even finished another chunk there. Then that chunk is lost in place of
+        // the oldest: it is one that the ring may lose.
+        if (fathom_swap32(&runtime.words[slot], word, owned)) return slot;
     }
-    // Somebody else may have taken it, and even finished another chunk there. Then that chunk is lost in place of the
-    // oldest: it is one that the ring may lose.
-    if (found < runtime.slot_limit && !fathom_swap32(&runtime.words[found], word, owned)) return ring_take(owned);
-    return found;
+    return runtime.slot_limit;
 }
 
 FATHOM_WITHOUT_HOOKS_END

@@ -58,11 +58,11 @@ static int find_path(char **environment) {
 // Whether a head describes a file that can be mapped and written to. What it says is not trusted, because a wrong
 // offset would raise SIGBUS in the program.
 static int is_sound(const struct fathom_buffers *head, uint64_t file_size) {
-    uint64_t words_end = head->words_offset + (uint64_t)FATHOM_SLOT_LIMIT * sizeof(uint32_t);
+    uint64_t requests_end = fathom_missed_offset(head->words_offset);
     uint64_t slots_end = head->slots_offset + (uint64_t)head->slot_limit * head->slot_size;
     return head->magic == FATHOM_BUFFERS_MAGIC && head->version == FATHOM_BUFFERS_VERSION &&
            head->header_size == sizeof *head && head->chunk_header_size == sizeof(struct fathom_chunk) &&
-           head->words_offset == sizeof *head && words_end <= head->slots_offset &&
+           head->words_offset == sizeof *head && requests_end <= head->slots_offset &&
            head->slots_offset % PAGE_SIZE == 0 && head->slots_offset <= 1u << 20 && head->slot_size % PAGE_SIZE == 0 &&
            head->slot_size >= 2 * PATH_ROOM && head->slot_size <= 1u << 22 && head->slot_limit > 0 &&
            head->slot_limit <= FATHOM_SLOT_LIMIT && head->slot_limit % fathom_window_slots(head->slot_size) == 0 &&
@@ -78,6 +78,8 @@ int session_open(char **environment) {
     if (system_read(descriptor, &head, sizeof head) == sizeof head && is_sound(&head, system_size(descriptor))) {
         runtime.buffers = system_map_file(descriptor, 0, head.slots_offset);
         runtime.words = (uint32_t *)((char *)runtime.buffers + head.words_offset);
+        runtime.requests_offset = (uint32_t)fathom_requests_offset(head.words_offset);
+        runtime.ring_ends = (uint32_t *)((char *)runtime.buffers + fathom_ends_offset(head.words_offset));
         runtime.slots_offset = head.slots_offset;
         runtime.slot_size = head.slot_size;
         runtime.slot_limit = head.slot_limit;
@@ -142,27 +144,40 @@ void session_forget_populated(void) {
     for (uint32_t slot = 0; slot < high && slot < runtime.slot_limit; slot++) populated[slot] = 0;
 }
 
-// Takes the lowest free slot, or returns runtime.slot_limit. So few slots are in use, which stay in the cache, and
-// there is no list that could break when a process dies.
-static uint32_t take_lowest(uint32_t owned) {
+// Takes the lowest slot whose word is `free`, of those below `limit`, or returns runtime.slot_limit. So few slots are
+// in use, which stay in the cache, and there is no list that could break when a process dies.
+static uint32_t take_lowest(uint32_t free, uint32_t owned, uint32_t limit) {
     uint32_t known = fathom_load32(&runtime.buffers->slot_high);
-    for (uint32_t slot = 0; slot < runtime.slot_limit; slot++) {
+    for (uint32_t slot = 0; slot < limit; slot++) {
         if (slot >= known && !has_word(slot)) break;
         // Relaxed, because the swap looks again. The swap acquires: whoever freed the slot has read, or written, all it
         // wanted.
-        if (__atomic_load_n(&runtime.words[slot], __ATOMIC_RELAXED) != FATHOM_SLOT_FREE) continue;
-        if (fathom_swap32(&runtime.words[slot], FATHOM_SLOT_FREE, owned)) return slot;
+        if (__atomic_load_n(&runtime.words[slot], __ATOMIC_RELAXED) != free) continue;
+        if (fathom_swap32(&runtime.words[slot], free, owned)) return slot;
     }
     return runtime.slot_limit;
+}
+
+// Takes a slot, or returns runtime.slot_limit. While the recorder copies a ring, no chunk of it is written over, unless
+// that takes so long that as many slots again are in use; then it has been killed, or gets no processor.
+static uint32_t take(uint32_t owned) {
+    uint32_t ring = runtime.ring_slots, all = runtime.slot_limit, slot = all;
+    uint32_t high = fathom_load32(&runtime.buffers->slot_high);
+    if (ring && high >= ring) {
+        if (fathom_load32(&runtime.buffers->ring_held)) {
+            slot = take_lowest(FATHOM_SLOT_SPARE, owned, high < all ? high : all);
+            if (slot == all) slot = take_lowest(FATHOM_SLOT_FREE, owned, ring < all / 2 ? 2 * ring : all);
+        }
+        if (slot == all) slot = ring_take(owned);
+    }
+    // More threads than the ring has slots each need one all the same.
+    return slot == all ? take_lowest(FATHOM_SLOT_FREE, owned, all) : slot;
 }
 
 struct fathom_chunk *session_take_slot(size_t least, int wants_all, uint32_t *taken, size_t *size) {
     struct fathom_buffers *buffers = runtime.buffers;
     if (fathom_load32(&buffers->control) != FATHOM_CONTROL_RECORD) return NULL;
-    uint32_t owned = runtime.process << 2 | FATHOM_SLOT_OWNED, slot = runtime.slot_limit;
-    if (runtime.ring_slots && fathom_load32(&buffers->slot_high) >= runtime.ring_slots) slot = ring_take(owned);
-    // More threads than the ring has slots each need one all the same.
-    if (slot == runtime.slot_limit) slot = take_lowest(owned);
+    uint32_t slot = take(runtime.process << 2 | FATHOM_SLOT_OWNED);
     if (slot == runtime.slot_limit) return NULL;
     struct fathom_chunk *chunk = windows_slot(slot);
     if (!chunk || !(*size = populate(slot, chunk, least, wants_all))) {
@@ -177,6 +192,7 @@ struct fathom_chunk *session_take_slot(size_t least, int wants_all, uint32_t *ta
 }
 
 void session_give_slot(uint32_t slot) {
+    if (runtime.ring_slots) ring_give(slot);
     // Release: a recorder that finds the slot full finds the whole chunk. The load of recorder_waits may come before
     // the store. Then the recorder sleeps on, and looks when its time is up.
     fathom_store32(&runtime.words[slot], runtime.process << 2 | FATHOM_SLOT_FULL);

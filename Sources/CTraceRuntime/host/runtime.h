@@ -72,18 +72,20 @@ struct runtime {
     uint32_t thread_count;
     struct fathom_buffers *buffers;
     uint32_t *words;
+    uint32_t *ring_ends;  // when chunks ended, see fathom_ring_end
     uint32_t slots_offset;
     uint32_t slot_size;
     uint32_t slot_limit;
-    uint32_t window_slots;  // slots mapped at once
-    uint32_t ring_slots;    // chunks make a ring of that many slots; 0: they go to the log
-    uint32_t max_paths;     // that all processes of the session keep
-    uint64_t inode;         // of the buffers file
+    uint32_t window_slots;     // slots mapped at once
+    uint32_t requests_offset;  // where long calls are told of, in the buffers
+    uint32_t ring_slots;       // chunks make a ring of that many slots; 0: they go to the log
+    uint32_t max_paths;        // that all processes of the session keep
+    uint64_t inode;            // of the buffers file
     struct options options;
     uint32_t clock;
     uint32_t has_functions;  // options name functions, see file/functions.h
     uintptr_t stack_top;     // of the main thread's stack; 0 before the constructor has run
-    uint32_t seccomp_mode;  // of the process when it joined the recording, as prctl tells; not 0: it says nothing later
+    uint32_t seccomp_mode;   // of the process when it joined the recording, by prctl; not 0: shows no later filter
     // For start and stop.
     uint32_t control_lock;
     uint32_t paused;
@@ -108,7 +110,7 @@ extern struct runtime runtime __attribute__((visibility("hidden")));
 // Makes the hooks take the mode of a process that can record. The caller holds runtime.control_lock, or no other thread
 // runs.
 void runtime_set_mode(void);
-// Start or stop recording, for all threads, if that is not how things are. The caller holds no lock.
+// Start or stop recording, for all threads, if it is not started or stopped already. The caller holds no lock.
 void runtime_start(void);
 void runtime_stop(void);
 // The caller holds runtime.control_lock.

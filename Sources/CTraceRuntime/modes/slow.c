@@ -5,7 +5,7 @@
 #include "../filter/loading.h"
 #include "../filter/triggers.h"
 #include "../follow/aside.h"
-#include "../follow/calls.h"
+#include "../follow/ending.h"
 #include "../follow/side.h"
 #include "../record/put.h"
 #include "../swift/tasks.h"
@@ -94,7 +94,7 @@ static void pull(struct thread *t, uint32_t does, uintptr_t function, uint64_t n
     if (runtime.modules_stale) modules_scan();
     t->mode->end(t, ENDS_FOR_NOW, now);
     metadata_finish();
-    requests_save(t->serial, NULL);
+    requests_save();
 }
 
 // The answer says what becomes of the call, and whether there is room for its record.
@@ -161,6 +161,7 @@ static int before_unwind(struct thread *t, uint32_t *count, uint64_t *now) {
 static void told_unwind(struct thread *t, int answer, uint32_t count, uint64_t now) {
     if (answer == ROOM) put_unwind(t, count, now);
     end_call(t, answer);
+    if (answer != LEFT_OUT) long_calls_look(t, t->top + 1, count, now);
 }
 
 const struct mode slow_mode = {
@@ -208,7 +209,7 @@ static SLOW void enter_slow(uintptr_t function, uintptr_t call_site) {
 static SLOW void exit_slow(void) {
     struct thread *t = &current;
     if (t->hidden_calls) filter_own_hidden(t);
-    calls_end_top(t, now_ticks());
+    ending_by_exit(t, now_ticks());
     BARRIER();
     side_drain(t);
 }

@@ -85,6 +85,7 @@ int trace_before_unwind(struct thread *t, uint32_t *count, uint64_t *now) {
 void trace_told_unwind(struct thread *t, int has_room, uint32_t count, uint64_t now) {
     if (has_room) put_unwind(t, count, now);
     chunk_publish(t);
+    long_calls_look(t, t->top + 1, count, now);
 }
 
 void trace_before_lane(struct thread *t) {

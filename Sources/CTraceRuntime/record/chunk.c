@@ -2,7 +2,7 @@
 
 #include "chunk.h"
 
-#include "../file/await.h"
+#include "../file/await_slot.h"
 #include "../file/confined.h"
 #include "../file/metadata.h"
 #include "../file/modules.h"

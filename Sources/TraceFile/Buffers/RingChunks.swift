@@ -8,28 +8,64 @@ internal import CTraceFormat
 enum RingChunks {
     /// Changes chunks in place.
     ///
+    /// Slots are used again in nearly the order in which chunks ended, not always exactly. So where several threads write, an old
+    /// chunk may still be there when the one after it is not. Of each thread, the last chunks that follow each other without
+    /// a gap stay.
+    ///
     /// - Parameters:
     ///   - copies: the bytes of each chunk, header and payload, in memory of our own.
     ///   - ticks: chunks of records that ended so long before the newest moment are left out.
+    ///   - copying: when the chunks were copied, in ns of CLOCK_MONOTONIC. What began meanwhile is left out: the chunk before
+    ///     it may have been copied when it was not yet full.
     /// - Returns: For each chunk, whether it stays.
-    /// - Complexity: O(chunks).
-    static func settle(_ copies: [UnsafeMutableRawBufferPointer], keeping ticks: UInt64) -> [Bool] {
+    /// - Complexity: O(chunks · log chunks).
+    static func settle(
+        _ copies: [UnsafeMutableRawBufferPointer], keeping ticks: UInt64, copying: ClosedRange<UInt64>
+    ) -> [Bool] {
         let headers = copies.map { $0.loadUnaligned(as: fathom_chunk.self) }
         let newest = headers.lazy.map { max($0.begin_ticks, $0.end_ticks) }.max() ?? 0
-        let isKept = headers.map { header in
-            UInt32(header.kind) != FATHOM_CHUNK_RECORDS || header.end_ticks == 0 || newest - header.end_ticks <= ticks
+        var isKept = headers.map { UInt32($0.kind) != FATHOM_CHUNK_RECORDS }
+        let candidates = headers.indices.filter { index in
+            let header = headers[index]
+            return !isKept[index] && !copying.contains(header.begin_ns)
+                && (header.end_ticks == 0 || header.end_ticks >= newest || newest - header.end_ticks <= ticks)
         }
-        var first: [UInt64: UInt64] = [:]
-        for (header, isKept) in zip(headers, isKept) where isKept && UInt32(header.kind) == FATHOM_CHUNK_RECORDS {
-            first[thread(of: header)] = min(first[thread(of: header)] ?? .max, header.sequence)
-        }
-        for (index, var header) in headers.enumerated() where isKept[index] {
-            guard let first = first[thread(of: header)], first > 0 else { continue }
-            if header.sequence == first { cut(&header, copies[index]) }
-            header.sequence -= first
-            copies[index].storeBytes(of: header, as: fathom_chunk.self)
+        for run in lastRuns(headers, candidates) {
+            let first = headers[run[0]].sequence
+            for index in run {
+                isKept[index] = true
+                guard first > 0 else { continue }
+                var header = headers[index]
+                if header.sequence == first { cut(&header, copies[index]) }
+                header.sequence -= first
+                copies[index].storeBytes(of: header, as: fathom_chunk.self)
+            }
         }
         return isKept
+    }
+
+    /// Of each thread, the last chunks whose numbers follow each other, as indices, the oldest first. A chunk that another
+    /// one follows is whole: without its end, nothing leads from the chunks before it to those behind it.
+    private static func lastRuns(_ headers: [fathom_chunk], _ candidates: [Int]) -> [[Int]] {
+        let sorted = candidates.sorted {
+            (thread(of: headers[$0]), headers[$0].sequence) < (thread(of: headers[$1]), headers[$1].sequence)
+        }
+        var runs: [[Int]] = []
+        for index in sorted {
+            let header = headers[index]
+            guard let last = runs.last?.last, thread(of: headers[last]) == thread(of: header) else {
+                runs.append([index])
+                continue
+            }
+            // A program that wrote over a number may have made two chunks of one.
+            if headers[last].sequence == header.sequence { continue }
+            if headers[last].end_ticks != 0, header.sequence - headers[last].sequence == 1 {
+                runs[runs.count - 1].append(index)
+            } else {
+                runs[runs.count - 1] = [index]
+            }
+        }
+        return runs
     }
 
     private static func thread(of header: fathom_chunk) -> UInt64 {

@@ -1,13 +1,13 @@
 internal import CTraceFormat
 
-/// A process's wish that what the ring holds be saved.
+/// A call that took long, of which a process has told, so that what the ring holds may be saved.
 package struct RingRequest: Equatable {
     /// The process's index, and the thread's serial number there.
     package var process: UInt32
     package var thread: UInt32
-    /// The address of the function whose call took long; 0 when the program itself has asked.
+    /// The address of the function.
     package var function: UInt64
-    /// When that call ended, and how long it took. In ticks.
+    /// When the call ended, and how long it took. In ticks.
     package var endTicks: UInt64
     package var durationTicks: UInt64
 }
@@ -22,7 +22,7 @@ extension SharedBuffers {
         let new = min(count &- known, FATHOM_RING_REQUEST_LIMIT)
         var missed = count &- known &- new
         var requests: [RingRequest] = []
-        let places = UnsafeMutableRawPointer(header) + MemoryLayout<fathom_buffers>.offset(of: \.requests)!
+        let places = UnsafeMutableRawPointer(header) + Int(fathom_requests_offset(UInt32(wordsOffset)))
         for number in (0..<new).map({ count &- new &+ $0 }) {
             let place =
                 (places.assumingMemoryBound(to: fathom_ring_request.self)) + Int(number % FATHOM_RING_REQUEST_LIMIT)
@@ -43,6 +43,24 @@ extension SharedBuffers {
         }
         known = count
         return (requests, missed)
+    }
+
+    /// How often programs have asked for a save, modulo 2^32.
+    package var wishes: UInt32 { fathom_load32(&header.pointee.save_count) }
+
+    /// Keeps programs from writing over the ring while it is copied. They use other slots meanwhile, up to as many again.
+    package func holdRing() { fathom_store32(&header.pointee.ring_held, 1) }
+
+    /// Ends that, once. So that the ring stays as large as it was, the slots of the oldest chunks are set aside for the next
+    /// time.
+    ///
+    /// - Complexity: O(slots · log slots).
+    package func releaseRing() {
+        guard fathom_swap32(&header.pointee.ring_held, 1, 0) != 0 else { return }
+        let full = slots(in: FATHOM_SLOT_FULL).filter { UInt32($0.header.kind) == FATHOM_CHUNK_RECORDS }
+        let surplus = full.count + slots(in: FATHOM_SLOT_OWNED).count - Int(header.pointee.ring_slots)
+        guard surplus > 0 else { return }
+        for slot in full.sorted(by: { $0.header.end_ticks < $1.header.end_ticks }).prefix(surplus) { setAside(slot) }
     }
 
     /// Makes the recorder look, if it sleeps. Any thread may call it.

@@ -10,7 +10,7 @@ package final class SharedBuffers: @unchecked Sendable {
     private let base: UnsafeMutableRawPointer
     private let size: Int
     private let words: UnsafeMutablePointer<UInt32>
-    private let wordsOffset: Int
+    let wordsOffset: Int
     private let slotsOffset: Int
     private let slotLimit: UInt32
     /// How many slots were ever used.
@@ -47,9 +47,9 @@ package final class SharedBuffers: @unchecked Sendable {
         in directory: SessionDirectory, options: RecordOptions, clock: SessionClock
     ) throws(SessionFileError) {
         wordsOffset = MemoryLayout<fathom_buffers>.size
-        let wordsSize = Int(FATHOM_SLOT_LIMIT) * MemoryLayout<UInt32>.size
+        let missedOffset = Int(fathom_missed_offset(UInt32(wordsOffset)))
         // Slots start where the largest pages of any supported machine do.
-        slotsOffset = (wordsOffset + wordsSize + Self.largestPage - 1) & ~(Self.largestPage - 1)
+        slotsOffset = (missedOffset + Self.largestPage - 1) & ~(Self.largestPage - 1)
         slotSize = options.bufferSize
         self.directory = directory
         let path = directory.file(Self.name)
@@ -63,6 +63,14 @@ package final class SharedBuffers: @unchecked Sendable {
         // The runtime allocates later pages before it touches them.
         let error = [UInt8](repeating: 0, count: Self.headPage).withUnsafeBytes { writeAll($0, to: descriptor) }
         guard error == 0 else { throw .cannotCreate(path: path, errno: error) }
+        if options.mode == .flight {
+            // Programs tell of long calls and of chunks' ends at any moment, and allocate nothing then.
+            let requests = Int(fathom_requests_offset(UInt32(wordsOffset)))
+            let zeros = [UInt8](repeating: 0, count: missedOffset - requests)
+            guard pwrite(descriptor, zeros, zeros.count, off_t(requests)) == zeros.count else {
+                throw .cannotCreate(path: path, errno: errno)
+            }
+        }
         let windowSlots = Int(fathom_window_slots(UInt32(slotSize)))
         // There are as many slots as the file system lets the file have.
         var slotLimit = Int(FATHOM_SLOT_LIMIT)
@@ -86,6 +94,8 @@ package final class SharedBuffers: @unchecked Sendable {
         header.pointee.slots_offset = UInt32(slotsOffset)
         header.pointee.slot_limit = UInt32(slotLimit)
         options.tell(&header.pointee, clock)
+        // A ring of more slots than there are would never be full, and so never begin anew.
+        header.pointee.ring_slots = min(header.pointee.ring_slots, UInt32(slotLimit))
         header.pointee.start_ticks = clock.start.ticks
         header.pointee.start_ns = clock.start.nanoseconds
         header.pointee.ticks_per_second = clock.ticksPerSecond
@@ -182,6 +192,45 @@ package final class SharedBuffers: @unchecked Sendable {
             fathom_store32(&chunk.pointee.magic, 0)
         }
         fathom_store32(words + slot.index, FATHOM_SLOT_FREE)
+    }
+
+    /// Finishes, in its slot, the chunk of a process that is gone: up to its last record, with those that the process might
+    /// have taken back. A ring can then use the slot again.
+    ///
+    /// - Parameter slot: one that is owned.
+    /// - Returns: Whether the chunk is there.
+    /// - Complexity: O(records).
+    package func finish(_ slot: Slot, _ clock: SessionClock) -> Bool {
+        var slot = slot
+        slot.header.used = fathom_chunk_written(&slot.header)
+        let pathSize = Int(slot.header.path_count) * MemoryLayout<fathom_path_entry>.size
+        guard let payload = payload(of: slot), Int(slot.header.used) >= pathSize else { return false }
+        let records = UnsafeRawBufferPointer(
+            start: payload.start + pathSize, count: Int(slot.header.used) - pathSize)
+        var cursor = RecordCursor(
+            records, ticks: slot.header.begin_ticks, functionBase: slot.header.function_base)
+        var calls: UInt64 = 0
+        reading: while true {
+            switch cursor.next() {
+            case .enter: calls += 1
+            case .end, .malformed: break reading
+            default: break
+            }
+        }
+        let chunk = (base + offset(of: slot.index)).assumingMemoryBound(to: fathom_chunk.self)
+        chunk.pointee.calls = calls
+        chunk.pointee.end_ns = slot.header.begin_ns &+ clock.nanoseconds(ticks: cursor.ticks &- slot.header.begin_ticks)
+        chunk.pointee.used = slot.header.used
+        chunk.pointee.end_ticks = cursor.ticks
+        let ends = (base + Int(fathom_ends_offset(UInt32(wordsOffset)))).assumingMemoryBound(to: UInt32.self)
+        ends[slot.index] = fathom_ring_end(chunk)
+        fathom_store32(words + slot.index, slot.owner << 2 | FATHOM_SLOT_FULL)
+        return true
+    }
+
+    /// Sets a full slot aside for chunks that begin while a ring is held, unless somebody has taken it meanwhile.
+    func setAside(_ slot: Slot) {
+        _ = fathom_swap32(words + slot.index, slot.owner << 2 | FATHOM_SLOT_FULL, FATHOM_SLOT_SPARE)
     }
 
     /// The payload of a slot's chunk. It stays as it is until the slot is freed, unless a program writes over it.

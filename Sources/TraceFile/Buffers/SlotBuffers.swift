@@ -1,4 +1,5 @@
 internal import CTraceFormat
+internal import Glibc
 
 /// Copies of the chunks in the shared buffers, which the recorder had no chance to write to the log.
 ///
@@ -16,8 +17,9 @@ final class SlotBuffers {
 
     /// Copies the chunks of all slots that are owned or full.
     ///
+    /// - Parameter readsCalls: whether chunks of records are copied, and not only metadata.
     /// - Throws: ``TraceFileError/unsupportedVersion(path:found:supported:)``.
-    init(_ file: PlainFile, path: String, damage: DamageLog) throws(TraceFileError) {
+    init(_ file: PlainFile, path: String, damage: DamageLog, readsCalls: Bool = true) throws(TraceFileError) {
         guard let raw = try SlotBuffers.header(file, path: path, damage: damage) else {
             (header, unplacedCalls, recorderPID) = (nil, 0, 0)
             return
@@ -40,19 +42,18 @@ final class SlotBuffers {
             alive[pid] = isAlive
             return isAlive
         }
-        let offsets = words.enumerated().compactMap { index, word in
-            [FATHOM_SLOT_OWNED, FATHOM_SLOT_FULL].contains(fathom_slot_state(word))
-                ? Int(raw.slots_offset) + slotSize * index : nil
-        }
-        for offset in raw.keeps == 0 ? offsets : SlotBuffers.calleesFirst(offsets, file) {
+        let begin = SessionClock.nanoseconds(CLOCK_MONOTONIC)
+        for offset in SlotBuffers.offsets(of: words, raw, file) {
             guard
-                let copy = SlotBuffers.copy(file, at: offset, slotSize: slotSize, damage: damage, isAlive: isAlive)
+                let copy = SlotBuffers.copy(
+                    file, at: offset, slotSize: slotSize, damage: damage, readsCalls: readsCalls, isAlive: isAlive)
             else { continue }
             copies.append(copy.bytes)
             chunks.append(copy.chunk)
         }
         guard raw.ring_slots != 0 else { return }
-        let kept = RingChunks.settle(copies, keeping: raw.ring_ticks)
+        let copying = begin...SessionClock.nanoseconds(CLOCK_MONOTONIC)
+        let kept = RingChunks.settle(copies, keeping: raw.ring_ticks, copying: copying)
         chunks = zip(copies, chunks).enumerated().compactMap { index, copy in
             !kept[index]
                 ? nil
@@ -67,14 +68,29 @@ final class SlotBuffers {
         for copy in copies { copy.deallocate() }
     }
 
-    /// Brings the slots of call paths into an order in which a thread's later paths come first. Paths are made after those of
-    /// their callers, so what a live thread adds up meanwhile makes callees look no longer than their callers.
-    private static func calleesFirst(_ offsets: [Int], _ file: PlainFile) -> [Int] {
-        let slots = offsets.map { offset in
-            var header = fathom_chunk()
-            return (offset: offset, sequence: file.read(&header, at: offset) ? header.sequence : 0)
+    /// Where the slots are that are in use, in the order in which they are to be copied.
+    private static func offsets(of words: [UInt32], _ raw: fathom_buffers, _ file: PlainFile) -> [Int] {
+        let slots = words.indices.filter {
+            [FATHOM_SLOT_OWNED, FATHOM_SLOT_FULL].contains(fathom_slot_state(words[$0]))
         }
-        return slots.sorted { $0.sequence > $1.sequence }.map(\.offset)
+        func offset(_ slot: Int) -> Int { Int(raw.slots_offset) + Int(raw.slot_size) * slot }
+        if raw.keeps != 0 {
+            // Paths are made after those of their callers. A thread's later paths are copied first, so what a live thread
+            // adds up meanwhile makes callees look no longer than their callers.
+            let sequences = slots.map { slot in
+                var header = fathom_chunk()
+                return (offset: offset(slot), sequence: file.read(&header, at: offset(slot)) ? header.sequence : 0)
+            }
+            return sequences.sorted { $0.sequence > $1.sequence }.map(\.offset)
+        }
+        var ends = [UInt32](repeating: 0, count: words.count)
+        guard raw.ring_slots != 0,
+            ends.withUnsafeMutableBytes({ file.read($0, at: Int(fathom_ends_offset(raw.words_offset))) })
+        else { return slots.map(offset) }
+        // Where a ring is written over meanwhile, it is from its oldest chunk on. The newest are copied first, so that those
+        // are lost that others lead away from, and not those in between.
+        func end(_ slot: Int) -> UInt32 { fathom_slot_state(words[slot]) == FATHOM_SLOT_FULL ? ends[slot] : .max }
+        return slots.sorted { end($0) > end($1) }.map(offset)
     }
 
     private static func header(
@@ -104,7 +120,8 @@ final class SlotBuffers {
     /// Copies one slot: first `used`, then the bytes that it counts. Then looks whether the slot has changed hands
     /// meanwhile.
     private static func copy(
-        _ file: PlainFile, at offset: Int, slotSize: Int, damage: DamageLog, isAlive: (_ pid: UInt32) -> Bool
+        _ file: PlainFile, at offset: Int, slotSize: Int, damage: DamageLog, readsCalls: Bool,
+        isAlive: (_ pid: UInt32) -> Bool
     ) -> (chunk: Chunk, bytes: UnsafeMutableRawBufferPointer)? {
         var header = fathom_chunk()
         // A chunk that is just being begun has no magic yet.
@@ -114,31 +131,42 @@ final class SlotBuffers {
                 Damage(file: name, offset: UInt64(offset), lostBytes: UInt64(slotSize), kind: .chunkHeader))
             return nil
         }
-        // Records that may yet be taken back count when nobody is left to take them back.
-        let used = !isAlive(header.pid) ? fathom_chunk_written(&header) : header.used
-        fathom_load_fence()
-        guard fathom_chunk_is_sound(&header, used, UInt32(slotSize), 0, .max) != 0 else { return fail() }
-        let bytes = UnsafeMutableRawBufferPointer.allocate(
-            byteCount: Chunk.headerSize + Int(used), alignment: 8)
-        var taken = fathom_chunk()
-        let isCopied = file.read(bytes, at: offset)
-        fathom_load_fence()
-        guard isCopied, file.read(&taken, at: offset) else {
-            bytes.deallocate()
-            return fail()
+        if !readsCalls, UInt32(header.kind) == FATHOM_CHUNK_RECORDS { return nil }
+        while true {
+            // Records that may yet be taken back count when nobody is left to take them back.
+            let used = !isAlive(header.pid) ? fathom_chunk_written(&header) : header.used
+            fathom_load_fence()
+            guard fathom_chunk_is_sound(&header, used, UInt32(slotSize), 0, .max) != 0 else { return fail() }
+            let bytes = UnsafeMutableRawBufferPointer.allocate(
+                byteCount: Chunk.headerSize + Int(used), alignment: 8)
+            var taken = fathom_chunk()
+            let isCopied = file.read(bytes, at: offset)
+            fathom_load_fence()
+            guard isCopied, file.read(&taken, at: offset) else {
+                bytes.deallocate()
+                return fail()
+            }
+            let changed =
+                header.magic != taken.magic || header.process != taken.process || header.thread != taken.thread
+                || header.sequence != taken.sequence
+            // It was finished meanwhile, so it may have grown. From now on it stays as it is.
+            if !changed, header.end_ticks == 0, taken.end_ticks != 0 {
+                bytes.deallocate()
+                header = taken
+                continue
+            }
+            // The header in the copy may be younger than `used`.
+            bytes.storeBytes(of: header, as: fathom_chunk.self)
+            let chunk =
+                changed
+                ? nil
+                : Chunk(
+                    at: bytes.baseAddress!, available: bytes.count, used: Int(used), file: name, offset: UInt64(offset))
+            guard let chunk else {
+                bytes.deallocate()
+                return changed ? nil : fail()
+            }
+            return (chunk, bytes)
         }
-        let changed =
-            header.magic != taken.magic || header.process != taken.process || header.thread != taken.thread
-            || header.sequence != taken.sequence
-        let chunk =
-            changed
-            ? nil
-            : Chunk(
-                at: bytes.baseAddress!, available: bytes.count, used: Int(used), file: name, offset: UInt64(offset))
-        guard let chunk else {
-            bytes.deallocate()
-            return changed ? nil : fail()
-        }
-        return (chunk, bytes)
     }
 }

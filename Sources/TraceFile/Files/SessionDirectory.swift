@@ -56,18 +56,45 @@ package final class SessionDirectory {
         let file = openat(descriptor, name, access | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         var status = stat()
         if file >= 0, fstat(file, &status) == 0, status.st_ino == made[name] { return file }
-        if file >= 0 { close(file) }
+        if file >= 0 { Glibc.close(file) }
         return -1
     }
 
     /// Makes a file that holds `text`.
     package func create(_ name: String, holding text: String) throws(SessionFileError) {
         let file = try create(name, O_WRONLY)
-        defer { close(file) }
+        defer { Glibc.close(file) }
         let error = Array(text.utf8).withUnsafeBytes { writeAll($0, to: file) }
         guard error == 0 else {
             remove(name)
             throw .cannotCreate(path: self.file(name), errno: error)
+        }
+    }
+
+    /// Gives the directory its final name, which nothing else has. `path` and `rawPath` are those it had before.
+    package func move(from name: String, to final: String) throws(SessionFileError) {
+        // An empty directory would be replaced.
+        var status = stat()
+        guard lstat(final, &status) != 0 else { throw .cannotCreate(path: final, errno: EEXIST) }
+        guard rename(name, final) == 0 else { throw .cannotCreate(path: final, errno: errno) }
+    }
+
+    /// The highest number of a session `NAME-1.fathom`, `NAME-2.fathom`, …, or of one that was set aside or not yet whole; 0:
+    /// there is none.
+    ///
+    /// - Complexity: O(files in the directory).
+    package static func highestNumber(of name: String) -> Int {
+        let slash = name.lastIndex(of: "/")
+        let parent = slash.map { String(name[...$0]) } ?? "."
+        let prefix = (slash.map { String(name[name.index(after: $0)...]) } ?? name) + "-"
+        let directory = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard directory >= 0 else { return 0 }
+        defer { Glibc.close(directory) }
+        return (SessionFiles.names(in: directory) ?? []).reduce(0) { highest, file in
+            guard file.hasPrefix(prefix) else { return highest }
+            let rest = file.dropFirst(prefix.count), digits = rest.prefix { $0.isASCII && $0.isNumber }
+            guard rest.dropFirst(digits.count).hasPrefix(".fathom"), let number = Int(digits) else { return highest }
+            return max(highest, number)
         }
     }
 
@@ -92,6 +119,9 @@ package final class SessionDirectory {
         made[name] = nil
     }
 
+    /// Gives up the lock and the descriptor. Nothing else may be asked of this afterwards.
+    package func close() { _ = Glibc.close(descriptor) }
+
     /// Removes everything, because there is nothing to record.
     package func discard() {
         for name in made.keys { remove(name) }
@@ -104,7 +134,7 @@ package final class SessionDirectory {
     private static func makeRoom(at name: String) throws(SessionFileError) -> Bool {
         let existing = open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard existing >= 0 else { throw Self.unopened(name, for: name) }
-        defer { close(existing) }
+        defer { Glibc.close(existing) }
         let files = try names(in: existing, for: name)
         if files.isEmpty { return false }
         // If a link were renamed, the link would be set aside, and not the session it leads to.
@@ -125,7 +155,7 @@ package final class SessionDirectory {
     private static func remove(old: String, for name: String) throws(SessionFileError) {
         let directory = open(old, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
         guard directory >= 0 else { throw Self.unopened(old, for: name) }
-        defer { close(directory) }
+        defer { Glibc.close(directory) }
         let files = try names(in: directory, for: name)
         if let foreign = files.first(where: { !SessionFiles.isOne($0, in: directory) }) {
             throw .holdsOthers(path: old, file: foreign)

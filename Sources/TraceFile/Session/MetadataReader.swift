@@ -79,6 +79,7 @@ struct MetadataReader {
             case FATHOM_END_EXEC: process.end = .exec
             case FATHOM_END_FAILED_EXEC: (process.end, process.endTicks) = (.unknown, 0)
             case FATHOM_END_EXIT: process.end = .exit
+            case FATHOM_END_SAVED: process.end = .saved
             case FATHOM_END_CONFINED:
                 process.end = .confined
                 process.isConfined = true

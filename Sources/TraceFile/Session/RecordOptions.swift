@@ -1,7 +1,8 @@
 internal import CTraceFormat
 
-/// What of a program is recorded. A new option is a property here, a member below and, where the runtime is to know it,
-/// a line in `tell`. session.json, the buffers' head and `fathom info` have it from here.
+/// What of a program is recorded. A new option is a property here and a member below, from which session.json and
+/// `fathom info` have it. Where the runtime is to know it, it is also a field of `fathom_buffers` (CTraceFormat.h), which
+/// `tell` sets and `session_open` (CTraceRuntime/file/session.c) reads.
 public struct RecordOptions: Sendable {
     /// What is kept of the calls.
     public enum Mode: String, Sendable, CaseIterable {
@@ -47,6 +48,9 @@ public struct RecordOptions: Sendable {
 
     public static let mostPaths = 100_000_000
     public static let defaultMaxPaths = Int(FATHOM_DEFAULT_PATHS)
+
+    /// The largest ring that buffers of `bufferSize` bytes can make, in bytes.
+    public static func largestRing(bufferSize: Int) -> UInt64 { UInt64(FATHOM_SLOT_LIMIT) * UInt64(bufferSize) }
 
     public init() {}
 

@@ -23,7 +23,7 @@ public final class Session {
     /// The bytes that the buffers take, without holes; 0 when they are not there.
     public let buffersSize: Int
     /// Calls known to be missing.
-    public let losses: Losses
+    public let losses: MissingCalls
     /// The number of all calls known to be missing, including those that chunks tell of.
     public var lostCalls: UInt64 {
         processes.lazy.flatMap(\.threads).reduce(losses.calls) { $0.addingClamped($1.lostCalls) }
@@ -40,16 +40,20 @@ public final class Session {
 
     /// Opens the session directory at `path`, or `path.fathom` when `path` is a program.
     ///
+    /// - Parameter readsCalls: whether what is in the shared buffers of calls is read, too. Without it, opening a session whose
+    ///   calls are all there, as in a flight recorder's ring, takes no more than its modules do.
     /// - Throws: ``TraceFileError``. Damage is not thrown but collected in ``damage``.
     /// - Complexity: O(chunks), and the size of the shared buffers still in use.
-    public init(path: String) throws(TraceFileError) {
+    public init(path: String, readsCalls: Bool = true) throws(TraceFileError) {
         let directory = try Session.directory(at: path)
         let damage = DamageLog()
 
         // The buffers are read first: a chunk that moves to the log meanwhile is then found twice, and not missed.
         let (buffersFile, buffersProblem) = Session.file(SlotBuffers.name, in: directory, PlainFile.init)
         var buffers: SlotBuffers?
-        if let buffersFile { buffers = try SlotBuffers(buffersFile, path: directory, damage: damage) }
+        if let buffersFile {
+            buffers = try SlotBuffers(buffersFile, path: directory, damage: damage, readsCalls: readsCalls)
+        }
         isRecording = buffers.map { Session.isRecorded(directory, by: $0.recorderPID) } ?? false
         let (logFile, logProblem) = Session.file(TraceLog.name, in: directory, MappedFile.init)
         var traceLog: TraceLog?
@@ -74,7 +78,7 @@ public final class Session {
         self.buffers = buffers
         logSize = logFile?.size ?? 0
         buffersSize = buffersFile?.allocatedSize ?? 0
-        losses = traceLog?.header?.losses ?? Losses(unplacedCalls: buffers?.unplacedCalls ?? 0)
+        losses = traceLog?.header?.losses ?? MissingCalls(unplacedCalls: buffers?.unplacedCalls ?? 0)
         clockIsCounter = UInt32(header.clock) == FATHOM_CLOCK_COUNTER
         ticksPerSecond = header.ticksPerSecond
         startRealtimeNanoseconds = header.startRealtimeNanoseconds
@@ -122,7 +126,9 @@ public final class Session {
         let trimmed = path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
         for candidate in [trimmed, trimmed + ".fathom"] where exists(at: candidate) { return candidate }
         if access(trimmed, F_OK) != 0 { throw .unreadable(path: path, errno: errno) }
-        throw .notASession(path: path)
+        var status = stat()
+        let isProgram = stat(trimmed, &status) == 0 && status.st_mode & S_IFMT == S_IFREG && access(trimmed, X_OK) == 0
+        throw isProgram ? .notRecorded(path: path) : .notASession(path: path)
     }
 
     /// The clock from the longest stretch between two moments known in ticks and in ns.

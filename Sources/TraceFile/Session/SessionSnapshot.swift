@@ -11,22 +11,27 @@ package struct SessionSnapshot {
     ///
     /// - Parameters:
     ///   - ring: the directory of the recording.
-    ///   - name: the directory to create.
+    ///   - name: the directory to create. Nothing may have the name.
     ///   - description: what its `session.json` holds.
+    ///   - onCopied: is called once the ring may be written over again.
     /// - Throws: ``SessionFileError`` when it cannot be made, and ``TraceFileError`` when the ring cannot be read. Then
     ///   there is no new session.
     /// - Complexity: O(bytes of the ring), which are in memory meanwhile.
     package init(
         of ring: SessionDirectory, as name: String, description: SessionDescription, clock: SessionClock,
-        losses: RecordingLosses
+        losses: RecordingLosses, onCopied: () -> Void = {}
     ) throws {
-        let damage = DamageLog()
+        let damage = DamageLog(), moment = clock.now
         // The buffers are read first: metadata that moves to the log meanwhile is then found twice, and not missed.
         let buffers = try SlotBuffers(
             PlainFile(path: ring.file(SlotBuffers.name)), path: ring.path, damage: damage)
+        onCopied()
         let file = try MappedFile(path: ring.file(TraceLog.name))
         let log = try TraceLog(file, path: ring.path, isGrowing: true, damage: damage)
-        let directory = try SessionDirectory(creating: name)
+        // A recorder that is killed meanwhile leaves a directory that nobody takes for a session.
+        let unfinished = name + ".saving"
+        let directory = try SessionDirectory(creating: unfinished)
+        defer { directory.close() }
         do {
             try directory.create(SessionFile.description.name, holding: description.json)
             let writer = try TraceLogWriter(
@@ -34,12 +39,64 @@ package struct SessionSnapshot {
             for chunk in log.chunks + buffers.chunks.sorted(by: { $0.beginTicks < $1.beginTicks }) {
                 try write(chunk, writer, directory)
             }
+            for process in Self.living(log.chunks + buffers.chunks) {
+                try write(process.end(at: moment), writer, directory)
+            }
             writer.complete(losses)
             bytes = writer.bytes
+            try directory.move(from: unfinished, to: name)
         } catch {
             directory.discard()
             throw error
         }
+    }
+
+    /// A process that goes on, whose metadata does not tell of an end.
+    private struct Living {
+        var index: UInt32
+        var pid: UInt32
+        /// The number of its next metadata chunk.
+        var sequence: UInt64
+
+        /// Says that it went on at this moment, in ticks.
+        func end(at moment: UInt64) -> (header: fathom_chunk, item: fathom_end_item) {
+            var item = fathom_end_item(), header = fathom_chunk()
+            item.item.kind = UInt16(FATHOM_ITEM_END)
+            item.item.size = UInt32(MemoryLayout<fathom_end_item>.size)
+            (item.ticks, item.how) = (moment, FATHOM_END_SAVED)
+            header.magic = FATHOM_CHUNK_MAGIC
+            header.kind = UInt8(FATHOM_CHUNK_METADATA)
+            (header.process, header.pid, header.tid, header.sequence) = (index, pid, pid, sequence)
+            (header.begin_ticks, header.end_ticks) = (moment, moment)
+            (header.used, header.capacity) = (item.item.size, item.item.size)
+            return (header, item)
+        }
+    }
+
+    private static func living(_ chunks: [Chunk]) -> [Living] {
+        var living: [UInt32: (process: Living, end: UInt32?)] = [:]
+        let metadata = chunks.filter { $0.kind == .metadata && $0.process != FATHOM_NO_PROCESS }
+        for chunk in metadata.sorted(by: { $0.sequence < $1.sequence }) {
+            let items = UnsafeRawBufferPointer(rebasing: chunk.payload[(Int(chunk.pathCount) * PathEntry.size)...])
+            living[chunk.process] = (
+                Living(index: chunk.process, pid: chunk.pid, sequence: chunk.sequence &+ 1),
+                fathom_end_item.last(in: items) ?? living[chunk.process]?.end
+            )
+        }
+        return living.values.filter { process, end in
+            (end == nil || end == FATHOM_END_FAILED_EXEC)
+                && processIsAlive(Int32(bitPattern: process.pid))
+        }.map(\.process).sorted { $0.index < $1.index }
+    }
+
+    private mutating func write(
+        _ end: (header: fathom_chunk, item: fathom_end_item), _ writer: TraceLogWriter, _ directory: SessionDirectory
+    ) throws(SessionFileError) {
+        let isWritten = withUnsafeBytes(of: end.item) { writer.append(end.header, payload: $0.baseAddress!) }
+        guard isWritten else {
+            throw .cannotCreate(path: directory.file(SessionFile.trace.name), errno: writer.error ?? 0)
+        }
+        chunks += 1
     }
 
     private mutating func write(

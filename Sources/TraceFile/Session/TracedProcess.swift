@@ -8,6 +8,8 @@ public final class TracedProcess {
         case exit
         /// It confined itself so that nothing more could be recorded.
         case confined
+        /// It went on when what is recorded of it was saved.
+        case saved
         /// Another image took its place.
         case exec
         /// It was waited for; its status is as wait(2) gives it.

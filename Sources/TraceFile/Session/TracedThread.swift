@@ -83,8 +83,8 @@ public final class TracedThread {
             && !before.isTruncated && !before.isStopped && !chunk.restatesPath
     }
 
-    /// Whether each chunk follows the one before it and lists all calls that are open in between, and calls are in one stack
-    /// wherever a chunk begins.
+    /// Whether each chunk follows the one before it and lists all calls that are open in between, and begins on the thread's
+    /// own stack.
     ///
     /// - Complexity: O(chunks).
     public var hasWholePaths: Bool {

@@ -29,6 +29,8 @@ final class Drain: @unchecked Sendable {
     private var pending: [Pending] = []
     private var pendingBytes: UInt64 = 0
     private var starvation: Starvation?
+    /// When the drain looks again for what processes that are gone have left in a ring, in nanoseconds.
+    private var nextLeaving: UInt64 = 0
     /// When the drain means to have looked again, in nanoseconds.
     private var due = UInt64.max / 2
     private var seen: Set<UInt32> = []
@@ -36,6 +38,9 @@ final class Drain: @unchecked Sendable {
     private var countsOtherwise: [UInt32: Bool] = [:]
     /// Of each process: its id, and how many metadata chunks it has written.
     private var processes: [UInt32: (pid: UInt32, metadataChunks: UInt64)] = [:]
+
+    /// Images that have called exec, which may have failed.
+    private var execs: Set<UInt32> = []
 
     private var pace = DiskPace(at: SessionClock.nanoseconds(CLOCK_MONOTONIC))
     /// The time since ``pace`` was asked that writes to the disk took, in nanoseconds.
@@ -95,6 +100,7 @@ final class Drain: @unchecked Sendable {
         var idle = 0, nap = Self.naps.lowerBound
         while fathom_load32(&isStopping) == 0 {
             idle = drainFinished() == 0 ? idle + 1 : 0
+            if leavesRecords { leaveToRing() }
             onLook()
             if idle < Self.patience {
                 if idle == 0 { nap = Self.naps.lowerBound }
@@ -265,7 +271,9 @@ final class Drain: @unchecked Sendable {
         var finished = buffers.slots(in: FATHOM_SLOT_FULL, except: retries ? [] : before)
         if leavesRecords { finished.removeAll(where: isRecords) }
         if finished.isEmpty { return 0 }
-        choosePace(waiting: finished.reduce(0) { $0 + TraceLogWriter.size(of: $1.header) })
+        // A header may have been written over, but no chunk is larger than its slot.
+        let slotSize = UInt64(buffers.slotSize)
+        choosePace(waiting: finished.reduce(0) { $0 + min(TraceLogWriter.size(of: $1.header), slotSize) })
         let mostPending = log.passesCache ? Self.writeSize : Self.copySize
         finished.sort { $0.header.begin_ticks < $1.header.begin_ticks }
         var isFull = false
@@ -276,6 +284,37 @@ final class Drain: @unchecked Sendable {
         }
         write()
         return finished.count { !before.contains($0.index) || kept[$0.index] == nil }
+    }
+
+    /// Gives the ring the slots in which processes that are gone have left something, once a second.
+    private func leaveToRing() {
+        let now = SessionClock.nanoseconds(CLOCK_MONOTONIC)
+        guard now >= nextLeaving else { return }
+        nextLeaving = now + Self.naps.upperBound
+        finishLeft()
+    }
+
+    /// Finishes, in their slots, the chunks of processes that are gone, or that have become other images.
+    func finishLeft() {
+        // Of each process id, the newest image.
+        let images = Dictionary(processes.map { ($0.value.pid, $0.key) }, uniquingKeysWith: max)
+        var alive: [UInt32: Bool] = [:]
+        for slot in buffers.slots(in: FATHOM_SLOT_OWNED)
+        where slot.header.magic == FATHOM_CHUNK_MAGIC && isRecords(slot) {
+            let pid = slot.header.pid
+            let isAlive = alive[pid] ?? processIsAlive(Int32(bitPattern: pid))
+            alive[pid] = isAlive
+            let isReplaced =
+                execs.contains(slot.header.process) && images[pid].map { $0 > slot.header.process } ?? false
+            if isAlive && !isReplaced { continue }
+            var written = slot
+            written.header.used = fathom_chunk_written(&written.header)
+            guard isSound(written), buffers.finish(slot, clock) else {
+                spoiledChunks += 1
+                buffers.free(slot)
+                continue
+            }
+        }
     }
 
     /// Decides how to write `waiting` bytes of finished chunks, and when to look for the next ones.
@@ -353,6 +392,10 @@ final class Drain: @unchecked Sendable {
             processes[header.process] = (
                 header.pid, max(processes[header.process]?.metadataChunks ?? 0, header.sequence &+ 1)
             )
+            let items = UnsafeRawBufferPointer(start: payload.start, count: Int(header.used))
+            if leavesRecords, let how = fathom_end_item.last(in: items) {
+                if how == FATHOM_END_EXEC { execs.insert(header.process) } else { execs.remove(header.process) }
+            }
         } else {
             if isPaths {
                 var totals = PathTotals()

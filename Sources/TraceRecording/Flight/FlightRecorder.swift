@@ -1,3 +1,4 @@
+internal import CTraceFormat  // its headers include those of libc: Swift may take theirs for the place of timespec
 internal import Glibc
 internal import Synchronization
 internal import TraceFile
@@ -12,8 +13,13 @@ final class FlightRecorder: @unchecked Sendable {
     private let plan: FlightPlan
     /// The name that saves are numbered after.
     private let name: String
+    /// The number in the last name that was tried.
+    private var number: Int
     private let wasSignaled = Atomic(false)
     private var knownRequests: UInt32 = 0
+    private var knownWishes: UInt32 = 0
+    /// When the last call ended that was a reason, by where that was.
+    private var ends: [Place: UInt64] = [:]
     /// When the judge is asked again, in ns of CLOCK_MONOTONIC.
     private var nextQuestion: UInt64 = 0
     /// When there was a save within the last hour, in ns.
@@ -22,9 +28,18 @@ final class FlightRecorder: @unchecked Sendable {
     private(set) var saves: [FlightSave] = []
     /// Saves that were asked for beyond what an hour may have.
     private(set) var refused: UInt64 = 0
+    /// Long calls that came too fast for us to look at them.
+    private(set) var unjudged: UInt64 = 0
     /// Why the last save that failed did.
     private(set) var problem: String?
 
+    private struct Place: Hashable {
+        var process: UInt32
+        var thread: UInt32
+        var function: UInt64
+    }
+
+    private static let mostEnds = 4096
     private static let second: UInt64 = 1_000_000_000, hour: UInt64 = 3600 * second
 
     init(
@@ -36,7 +51,11 @@ final class FlightRecorder: @unchecked Sendable {
         self.description = description
         self.clock = clock
         self.plan = plan
+        var name = name
+        while name.hasSuffix("/") && name.count > 1 { name.removeLast() }
         self.name = name.hasSuffix(".fathom") ? String(name.dropLast(".fathom".count)) : name
+        // Saves of earlier runs stay what they are.
+        number = SessionDirectory.highestNumber(of: self.name)
     }
 
     /// Somebody sent the signal. Any thread may call it.
@@ -45,28 +64,47 @@ final class FlightRecorder: @unchecked Sendable {
         buffers.wakeRecorder()
     }
 
+    /// Looks whether somebody sent the signal, where no thread waits for it: it is blocked.
+    func takeSignal() {
+        guard let signal = plan.signal else { return }
+        var set = sigset_t(), none = timespec()
+        sigemptyset(&set)
+        sigaddset(&set, signal)
+        if sigtimedwait(&set, nil, &none) == signal { wasSignaled.store(true, ordering: .releasing) }
+    }
+
     /// Saves if there is a reason.
-    func look(losses: () -> RecordingLosses) {
-        ask()
+    ///
+    /// - Parameter isLast: the program has ended, so nobody needs to know of limits any more.
+    func look(isLast: Bool = false, losses: () -> RecordingLosses) {
+        if !isLast { ask() }
         let (requests, missed) = buffers.requests(from: &knownRequests)
+        unjudged += UInt64(missed)
         var reasons = requests.compactMap(reason)
-        if missed > 0, reasons.isEmpty, plan.judge == nil { reasons.append("the program asked for it") }
+        let wishes = buffers.wishes
+        if wishes != knownWishes { reasons.append("the program asked for it") }
+        knownWishes = wishes
         if wasSignaled.exchange(false, ordering: .acquiring) { reasons.append("somebody sent the signal") }
         guard let first = reasons.first else { return }
         save(because: reasons.count > 1 ? "\(first), and \(reasons.count - 1) more" : first, losses())
     }
 
-    /// Saves what led to the program's end, if that was no ordinary one.
+    /// Saves what led to the program's end, if that was no ordinary one, however many saves there were before.
     func finish(_ status: TargetStatus, losses: RecordingLosses) {
         guard case .signaled(let signal) = status else { return }
-        save(because: "\(signalName(signal)) ended the program", losses)
+        save(because: "\(signalName(signal)) ended the program", losses, isLast: true)
     }
+
+    /// Whether the ring may go: what was to be saved of it last is saved.
+    private(set) var isSettled = true
 
     func summarize(into summary: inout RecordingSummary) {
         summary.isFlight = true
         summary.saves = saves
         summary.refusedSaves = refused
+        summary.unjudgedCalls = unjudged
         summary.saveProblem = problem
+        summary.leavesRing = !isSettled
     }
 
     private func ask() {
@@ -78,30 +116,45 @@ final class FlightRecorder: @unchecked Sendable {
     }
 
     private func reason(for request: RingRequest) -> String? {
-        guard request.function != 0 else { return "the program asked for it" }
         let call = LongCall(
             process: request.process, function: request.function,
             duration: clock.nanoseconds(ticks: request.durationTicks), endTicks: request.endTicks)
-        return plan.judge?.reason(for: call, in: ring.path)
+        // Of a recursion, each call takes at least as long as the one that it leads to. They are one event.
+        let place = Place(process: request.process, thread: request.thread, function: request.function)
+        let begin = request.endTicks &- request.durationTicks
+        if let end = ends[place], begin < end {
+            ends[place] = max(end, request.endTicks)
+            return nil
+        }
+        guard let reason = plan.judge?.reason(for: call, in: ring.path) else { return nil }
+        if ends.count >= Self.mostEnds { ends = [:] }
+        ends[place] = request.endTicks
+        return reason
     }
 
-    private func save(because reason: String, _ losses: RecordingLosses) {
+    private func save(because reason: String, _ losses: RecordingLosses, isLast: Bool = false) {
         let now = SessionClock.nanoseconds(CLOCK_MONOTONIC)
         times.removeAll { now - $0 >= Self.hour }
-        guard times.count < plan.savesPerHour else {
+        guard isLast || times.count < plan.savesPerHour else {
             refused += 1
             return
         }
         times.append(now)
         var description = description
         description.reason = reason
-        let session = "\(name)-\(saves.count + 1).fathom"
+        number += 1
+        let session = "\(name)-\(number).fathom"
+        isSettled = false
+        buffers.holdRing()
+        defer { buffers.releaseRing() }
         do {
             let snapshot = try SessionSnapshot(
-                of: ring, as: session, description: description, clock: clock, losses: losses)
+                of: ring, as: session, description: description, clock: clock, losses: losses,
+                onCopied: buffers.releaseRing)
             let save = FlightSave(
                 session: session, reason: reason, calls: snapshot.calls, bytes: snapshot.bytes)
             saves.append(save)
+            isSettled = true
             plan.onSave(save)
         } catch {
             problem = "\(error)"

@@ -8,16 +8,25 @@ internal import TraceFile
 struct BackgroundRecorder {
     let pid: Int32
 
-    /// Forks; the child records, and looks as ``Drain/run(while:onLook:)`` says, until nobody is left, runs `finish`, and exits. Nil when there can be no further process.
+    /// What the child keeps of its caller's world.
+    struct Kept {
+        /// A signal that stays blocked, for `onLook` to find.
+        var signal: Int32?
+        /// Whether files are still to be made by names that the working directory belongs to.
+        var directory = false
+    }
+
+    /// Forks; the child records, and calls `onLook` as ``Drain/run(while:onLook:)`` says, until nobody is left, runs
+    /// `finish`, and exits. Nil when there can be no further process.
     ///
     /// This process has one thread when this is called, for the child has only that.
     init?(
-        _ drain: Drain, _ buffers: SharedBuffers, _ answers: FunctionAnswers?, leave: () -> Never, onLook: () -> Void,
-        finish: () -> Void
+        _ drain: Drain, _ buffers: SharedBuffers, _ answers: FunctionAnswers?, keeping kept: Kept,
+        leave: () -> Never, onLook: () -> Void, finish: () -> Void
     ) {
         let child = fathom_fork()
         guard child != 0 else {
-            Self.leaveCaller()
+            Self.leaveCaller(keeping: kept)
             buffers.takeOver()
             answers?.start()
             var isInUse: Bool? = true
@@ -33,12 +42,13 @@ struct BackgroundRecorder {
         pid = child
     }
 
-    private static func leaveCaller() {
+    private static func leaveCaller(keeping kept: Kept) {
         setsid()
-        _ = chdir("/")
-        var none = sigset_t()
-        sigemptyset(&none)
-        pthread_sigmask(SIG_SETMASK, &none, nil)
+        if !kept.directory { _ = chdir("/") }
+        var blocked = sigset_t()
+        sigemptyset(&blocked)
+        if let signal = kept.signal { sigaddset(&blocked, signal) }
+        pthread_sigmask(SIG_SETMASK, &blocked, nil)
         // Descriptors that were passed to us have no close-on-exec flag, unlike those that we have opened.
         let passed = (0..<Int32(clamping: sysconf(Int32(_SC_OPEN_MAX)))).prefix(1 << 16).filter {
             let flags = fcntl($0, F_GETFD)

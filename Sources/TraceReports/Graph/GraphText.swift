@@ -136,7 +136,7 @@ public struct GraphText {
         writer.write(spaces: 1 + indentation)
         // Where calls were only counted, there are no times to rely on.
         let isReliable = sums.isReliable || whole == 0
-        writer.write(byte: isReliable ? UInt8(ascii: " ") : TimesText.mark)
+        writer.write(isReliable ? " " : TimesText.mark)
         if !isReliable { hasMarks = true }
         let inherited = sums.inherited > 0 ? " (\(String(time: sums.inherited)) inherited)" : ""
         let name = tree.functions[tree.paths[index].function].name

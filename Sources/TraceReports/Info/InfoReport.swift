@@ -62,6 +62,7 @@ public struct InfoReport {
             WaitStatus(status).text
                 + (process.isConfined ? "; recorded until it confined itself (seccomp, PR_SET_TSC)" : "")
         case .confined: "not recorded any more: it confined itself (seccomp, PR_SET_TSC)"
+        case .saved: "went on after this was saved"
         case .exec: "replaced itself by exec"
         case .unknown: session.isRecording ? "running or killed" : "killed, or ended without a word"
         }
@@ -128,6 +129,8 @@ public struct InfoReport {
         if session.content != .calls { row("paths", pathsText) }
         row("log", "\(session.logSize) bytes")
         row("buffers", "\(session.buffersSize) bytes")
+        let cut = session.processes.reduce(0) { $0 + $1.threads.count { $0.isCut } }
+        if cut > 0 { row("kept", "the newest calls of \(count(UInt64(cut), "thread")); older ones were written over") }
         if totals.calls > 0 {
             row("per call", "\(tenths(Double(totals.bytes) / Double(totals.calls))) bytes")
         }
@@ -201,7 +204,7 @@ public struct InfoReport {
         line(name + String(repeating: " ", count: 13 - name.utf8.count), value.visible, style)
     }
 
-    /// Writes a line; where lines have a width, what has no room goes on below its beginning.
+    /// Writes a line. Where lines have a width, a text that is longer continues on the next line, indented.
     private func line(_ lead: String, _ text: String, _ style: TextStyle? = nil) {
         writer.write(lead)
         writer.write(in: layout.style(style)) {
@@ -277,6 +280,7 @@ public struct InfoReport {
             switch process.end {
             case .exit: "exit"
             case .exec: "exec"
+            case .saved: "saved"
             case .confined: "confined"
             case .waited(let status): WaitStatus(status).signal ?? "exit"
             case .unknown: nil

@@ -22,8 +22,8 @@ struct Record: ParsableCommand {
                 "Records only these functions and what they call."
             ),
             (
-                "fathom record --mode flight --when 'handle>200ms' -- ./server",
-                "Keeps the newest calls in memory, and saves them whenever a call of handle takes so long."
+                "fathom record --mode flight -o ring.fathom --when 'work>200ms' -- ./prog",
+                "Keeps the newest calls in memory, and saves them whenever a call of work takes so long."
             ),
             (
                 "fathom record --baseline -o once.fathom -- ./prog",
@@ -121,7 +121,6 @@ struct Record: ParsableCommand {
         do { _ = try FunctionMatch(functionOptions) } catch let error as any CustomStringConvertible & Error {
             throw ValidationError(error.description)
         }
-        try flight.check(mode)
         if mode == .flight, maxSize != nil {
             throw ValidationError("--max-size is for --mode trace; flight has --keep")
         }
@@ -131,6 +130,7 @@ struct Record: ParsableCommand {
         guard RecordOptions.bufferSizes.contains(Int(clamping: size)), size & (size - 1) == 0 else {
             throw ValidationError("--buffer-size is a power of two from 16K to 4M")
         }
+        try flight.check(mode, bufferSize: Int(size))
     }
 
     /// Says what does not go together with sums of call paths.
@@ -167,6 +167,11 @@ struct Record: ParsableCommand {
                 executable: executable, arguments: arguments, session: output ?? defaultSession(arguments[0]),
                 record: recordOptions, measuresBaseline: baseline)
             if mode == .flight { request.flight = flight.plan(isQuiet: quiet) }
+            if !flight.when.isEmpty, !quiet {
+                let libraryPath = getenv("LD_LIBRARY_PATH").map { String(cString: $0) }
+                flight.warnings(ReportedFunctions.modules(of: executable, libraryPath: libraryPath))
+                    .forEach(Diagnostics.say)
+            }
             request.relaxesAddressSanitizer = program.needsAddressSanitizer
             request.hasHooks = { path in
                 guard let program = try? ExecutableInspection.inspect(path: path) else { return false }

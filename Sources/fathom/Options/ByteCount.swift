@@ -32,5 +32,10 @@ struct ByteCount: CustomStringConvertible {
     }
 
     /// As help tells a default.
-    var description: String { bytes % 1024 == 0 ? "\(bytes / 1024)K" : "\(bytes)B" }
+    var description: String {
+        for (shift, unit) in [(30, "G"), (20, "M"), (10, "K")] where bytes % (1 << shift) == 0 {
+            return "\(bytes >> shift)\(unit)"
+        }
+        return "\(bytes)B"
+    }
 }

@@ -2,14 +2,16 @@ internal import ArgumentParser
 internal import TraceAnalysis
 internal import TraceFile
 internal import TraceRecording
+internal import TraceSymbols
 internal import TraceText
 
 /// The options of `fathom record --mode flight`.
 struct FlightOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "With --mode flight, keep that much of the newest, as 64M, 30s, or both (default: 64M).",
-            valueName: "size|time"))
+            "With --mode flight, keep that much of the newest, as 64M, 30s, or both (default: 64M). A time alone takes as much "
+                + "memory as it needs, up to 1G.",
+            valueName: "size|time"), transform: Kept.init(_:))
     var keep: [Kept] = []
 
     @Option(
@@ -32,17 +34,17 @@ struct FlightOptions: ParsableArguments {
     var limitSaves: Int?
 
     /// What `--keep` takes.
-    enum Kept: ExpressibleByArgument {
+    enum Kept {
         case bytes(UInt64)
         case nanoseconds(UInt64)
 
-        init?(argument: String) {
-            if let time = try? TimeSpan(argument: argument) {
+        init(_ text: String) throws {
+            if let time = try? TimeSpan(argument: text) {
                 self = .nanoseconds(time.nanoseconds)
-            } else if let size = try? ByteCount(argument: argument) {
+            } else if let size = try? ByteCount(argument: text) {
                 self = .bytes(size.bytes)
             } else {
-                return nil
+                throw ValidationError("'\(text)' is neither a size, as 64M, nor a time, as 30s")
             }
         }
     }
@@ -68,7 +70,9 @@ struct FlightOptions: ParsableArguments {
     }
 
     /// Says what does not go together.
-    func check(_ mode: RecordOptions.Mode) throws {
+    ///
+    /// - Parameter bufferSize: in bytes; a ring has a limited number of buffers.
+    func check(_ mode: RecordOptions.Mode, bufferSize: Int) throws {
         let given: [(String, Bool)] = [
             ("--keep", !keep.isEmpty), ("--when", !when.isEmpty), ("--save-on", saveOn != nil),
             ("--limit-saves", limitSaves != nil),
@@ -81,6 +85,15 @@ struct FlightOptions: ParsableArguments {
         for case .bytes(let bytes) in keep where !RecordOptions.ringSizes.contains(bytes) {
             throw ValidationError("--keep takes sizes from 1M to 64G")
         }
+        let most = RecordOptions.largestRing(bufferSize: bufferSize)
+        for case .bytes(let bytes) in keep where bytes > most {
+            var enough = bufferSize
+            while RecordOptions.largestRing(bufferSize: enough) < bytes { enough *= 2 }
+            let size = { (bytes: Int) in ByteCount(bytes: UInt64(bytes)) }
+            throw ValidationError(
+                "--keep takes at most \(size(Int(most))) with buffers of \(size(bufferSize)): "
+                    + "add --buffer-size \(size(enough))")
+        }
     }
 
     /// Tells the recording what to keep.
@@ -91,8 +104,19 @@ struct FlightOptions: ParsableArguments {
             case .nanoseconds(let time):
                 options.ringTime = time
                 // The time alone decides, within reason.
-                if keep.count == 1 { options.ringSize = RecordOptions.largestUnaskedRing }
+                if keep.count == 1 {
+                    options.ringSize = min(
+                        RecordOptions.largestUnaskedRing, RecordOptions.largestRing(bufferSize: options.bufferSize))
+                }
             }
+        }
+    }
+
+    /// Says which functions of conditions are not in these modules.
+    func warnings(_ modules: [ReportedFunctions]) -> [String] {
+        let names = Set(modules.flatMap { $0.functions.map(\.name.visible) })
+        return when.filter { condition in !names.contains { condition.function.matches($0) } }.map { condition in
+            FunctionMatch.warning("--when", condition.function, names)
         }
     }
 

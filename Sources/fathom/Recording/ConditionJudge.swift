@@ -8,36 +8,67 @@ internal import TraceText
 /// Decides by `--when` which calls are worth saving.
 ///
 /// The program tells of calls by their function's address, and only of those that exceed the lowest limit of all. So names
-/// are looked up here, once a function, and percentiles are taken from what the ring holds, every ten seconds.
+/// are looked up here, once a function, and percentiles are taken now and then from what the ring holds.
 final class ConditionJudge: FlightJudge, @unchecked Sendable {
     private let conditions: [FlightCondition]
-    private var names: [Address: String] = [:]
+    private let hasPercentiles: Bool
     /// The limits in ns, as far as they are known, in the order of the conditions.
     private var limits: [UInt64?]
-    /// When percentiles are looked at again, in seconds of CLOCK_MONOTONIC.
-    private var nextLook = 0
+    /// When percentiles are looked at again, in ns, and the pause after that, as long as some are not known.
+    private var nextLook: UInt64 = 0, pause = ConditionJudge.second
+    private var names: [Function: String] = [:]
+    /// What the ring's metadata said when it was read last, and when that was, in ns.
+    private var known: Known?
 
+    private static let second: UInt64 = 1_000_000_000
     /// So many calls are needed before a percentile is one.
     private static let warmUp: UInt64 = 1000
+    /// Percentiles move slowly, and reading the whole ring takes the time of a processor: this part of it at most.
+    private static let share: UInt64 = 50
+    private static let longestPause = 60 * second, pauseOfKnown = 10 * second
+    /// The age up to which metadata is good enough, in ns. A library that is unloaded, and another one loaded in its place,
+    /// within this time may be taken for each other.
+    private static let freshness = second / 10
 
-    private struct Address: Hashable {
+    /// A function by its address, as long as its module stays.
+    private struct Function: Hashable {
         var process: UInt32
-        var function: UInt64
+        var address: UInt64
+        var module: UInt64
+    }
+
+    private final class Known {
+        let session: Session
+        let time: UInt64
+        /// Reads symbols when somebody asks.
+        lazy var query = SessionQuery(session, QueryOptions())
+
+        init(_ session: Session, at time: UInt64) {
+            self.session = session
+            self.time = time
+        }
     }
 
     init(_ conditions: [FlightCondition]) {
         self.conditions = conditions
         limits = conditions.map { if case .time(let time) = $0.limit { time } else { nil } }
+        hasPercentiles = conditions.contains { if case .percentile = $0.limit { true } else { false } }
+    }
+
+    private static var now: UInt64 {
+        var now = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &now)
+        return UInt64(now.tv_sec) * second + UInt64(now.tv_nsec)
     }
 
     func leastDuration(in ring: String) -> UInt64? {
-        let hasPercentiles = conditions.contains { if case .percentile = $0.limit { true } else { false } }
-        var now = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &now)
-        if hasPercentiles, now.tv_sec >= nextLook {
+        let begin = Self.now
+        if hasPercentiles, begin >= nextLook {
             lookAtPercentiles(in: ring)
-            // Until the calls have become enough, each second.
-            nextLook = now.tv_sec + (limits.contains { $0 == nil } ? 1 : 10)
+            let end = Self.now
+            let isWarm = !limits.contains { $0 == nil }
+            nextLook = end + max(isWarm ? Self.pauseOfKnown : pause, (end - begin) * Self.share)
+            pause = min(pause * 2, Self.longestPause)
         }
         return limits.compactMap { $0 }.min()
     }
@@ -53,15 +84,26 @@ final class ConditionJudge: FlightJudge, @unchecked Sendable {
     }
 
     private func name(of call: LongCall, in ring: String) -> String? {
-        let address = Address(process: call.process, function: call.function)
-        if let known = names[address] { return known }
-        guard let session = try? Session(path: ring),
-            let process = session.processes.first(where: { $0.index == call.process })
-        else { return nil }
-        let query = SessionQuery(session, QueryOptions())
-        let space = query.resolver.space(of: process)
+        let now = Self.now
+        if known.map({ now - $0.time > Self.freshness }) ?? true {
+            guard let session = try? Session(path: ring, readsCalls: false) else { return nil }
+            known = Known(session, at: now)
+        }
+        guard let known, let process = known.session.processes.first(where: { $0.index == call.process })
+        else {
+            self.known = nil
+            return nil
+        }
+        let module = process.modules.last {
+            ($0.low..<$0.high).contains(call.function) && $0.seenTicks <= call.endTicks
+                && $0.unloadTicks > call.endTicks
+        }
+        let function = Function(process: call.process, address: call.function, module: module?.seenTicks ?? 0)
+        if let name = names[function] { return name }
+        let space = known.query.resolver.space(of: process)
         let name = space.functions[space.function(at: call.function, ticks: call.endTicks)].name
-        names[address] = name
+        // The name of what lies in no module may come later.
+        if module != nil { names[function] = name }
         return name
     }
 

@@ -61,9 +61,14 @@ struct FunctionMatch {
             let count = names.count { entry.pattern.matches($0) }
             let what = "\(entry.option) \(CommandText.line([entry.pattern.text]))"
             if count > 0 { return "\(what): \(CountText.grouped(UInt64(count))) function\(count == 1 ? "" : "s")" }
-            return "warning: \(what) matches no function of the program or the libraries that it needs"
-                + NearNames(to: entry.pattern, of: names.sorted()).question
+            return Self.warning(entry.option, entry.pattern, names)
         }
+    }
+
+    /// That a pattern matches none of these names.
+    static func warning(_ option: String, _ pattern: Pattern, _ names: Set<String>) -> String {
+        "warning: \(option) \(CommandText.line([pattern.text])) matches no function of the program or the libraries that it needs"
+            + NearNames(to: pattern, of: names.sorted()).question
     }
 }
 
@@ -96,7 +101,7 @@ struct TriggerText {
         switch (parts[0], parts.count) {
         case ("start", 1): trigger.actions.insert(.start)
         case ("stop", 1): trigger.actions.insert(.stop)
-        case ("save", 1): trigger.actions.insert(.save)
+        case ("save", 1), ("flight", 1): trigger.actions.insert(.save)
         case ("mark", 1): trigger.actions.insert(.mark)
         case ("depth", 2):
             guard let levels = UInt32(parts[1]) else { throw Invalid(description: "depth= takes a number of levels") }
@@ -108,7 +113,8 @@ struct TriggerText {
         default:
             throw Invalid(
                 description:
-                    "'\(action)' is no action of a trigger: start, stop, save, mark, depth=N and min-cost=TIME are")
+                    "'\(action)' is no action of a trigger: start, stop, save (or flight), mark, depth=N and min-cost=TIME are"
+            )
         }
     }
 }

@@ -66,14 +66,22 @@ struct SummaryText {
     private static func flight(_ summary: RecordingSummary) -> [String] {
         var lines: [String] = []
         if summary.refusedSaves > 0 {
-            let saves = count(summary.refusedSaves, "save")
-            lines.append("warning: \(saves) beyond the limit were not made; --limit-saves allows more")
+            let saves = count(summary.refusedSaves, "save"), verb = summary.refusedSaves == 1 ? "was" : "were"
+            lines.append("warning: \(saves) beyond the limit \(verb) not made; --limit-saves allows more")
+        }
+        if summary.unjudgedCalls > 0 {
+            let calls = count(summary.unjudgedCalls, "call")
+            lines.append(
+                "warning: \(calls) as long as --when says came too fast to be looked at; a higher limit tells of fewer")
         }
         if let problem = summary.saveProblem { lines.append("warning: a save failed: \(problem)") }
         if summary.isContinued { lines.append(continuation(summary)) }
-        if let last = summary.saves.last {
+        if summary.leavesRing {
+            lines.append("what the ring held is left in \(summary.session)")
+            lines.append("next: fathom tree \(CommandText.line([summary.session]))")
+        } else if let last = summary.saves.last {
             lines.append("next: fathom tree \(CommandText.line([last.session]))")
-        } else if !summary.isContinued {
+        } else if !summary.isContinued && summary.refusedSaves == 0 && summary.saveProblem == nil {
             lines.append("nothing asked for a save, so nothing was kept")
         }
         return lines
