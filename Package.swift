@@ -137,7 +137,10 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "TraceDoctorTests", dependencies: ["TraceBuild", "TraceDoctor", "TraceText", "TestSupport"],
+            exclude: ["Golden"],
             swiftSettings: strict),
-        .testTarget(name: "EndToEndTests", dependencies: ["CTraceFormat", "TestSupport"], swiftSettings: strict),
+        .testTarget(
+            name: "EndToEndTests", dependencies: ["CTraceFormat", "TestSupport"], exclude: ["Golden"],
+            swiftSettings: strict),
     ]
 )

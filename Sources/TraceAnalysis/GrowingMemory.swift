@@ -15,8 +15,7 @@ struct GrowingMemory<Element: BitwiseCopyable> {
 
     func free() { Glibc.free(start) }
 
-    /// Changes the room to `capacity` elements. New elements have no known value; when the room shrinks, the last ones
-    /// are lost.
+    /// Changes the capacity. New elements have no known value; when the memory shrinks, the last elements are lost.
     mutating func resize(to capacity: Int) {
         start = GrowingMemory.bound(realloc(start, capacity * MemoryLayout<Element>.stride))
         self.capacity = capacity

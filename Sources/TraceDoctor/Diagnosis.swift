@@ -29,6 +29,12 @@ public struct Diagnosis: Sendable {
 
     private static func clock(_ facts: MachineFacts) -> Finding {
         let source = facts.clockSource.map { " (clock source \($0))" } ?? ""
+        if !facts.counterIsTrusted, facts.clockSource == nil {
+            return Finding(
+                "clock", .limited,
+                "the kernel's clock, because /sys does not tell whether the processor's counter can be relied on; hooks take longer",
+                remedy: "in a container or a chroot: mount -t sysfs sysfs /sys")
+        }
         return facts.counterIsTrusted
             ? Finding("clock", .ok, "the processor's counter, which the kernel trusts\(source)")
             : Finding(

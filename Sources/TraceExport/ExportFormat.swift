@@ -21,6 +21,14 @@ public enum ExportFormat: String, CaseIterable, Sendable {
     /// Call paths with all their sums, a table for data tools.
     case parquet
 
+    /// Whether its files hold each call, and not what they add up to.
+    public var showsCalls: Bool {
+        switch self {
+        case .perfetto, .speedscope, .chrome, .firefox, .csv: true
+        case .folded, .pprof, .callgrind, .dot, .parquet: false
+        }
+    }
+
     /// Whether its viewers take files of a limited size.
     public var hasLimit: Bool { type(of: exporter).limit != nil }
 

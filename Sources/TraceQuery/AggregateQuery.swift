@@ -37,6 +37,7 @@ public struct AggregateQuery {
         self.listener = listener
         let isWhole = options.selection.isAll
         let isAllTime = query.filter.from == 0 && query.filter.to == .max
+        if !isAllTime { try session.requireCalls(for: "--from and --to ask for moments") }
         if isWhole {
             recorded = session.processes.flatMap(\.threads)
             let join = query.taskJoin

@@ -23,6 +23,8 @@ public enum QueryError: Error, Equatable, CustomStringConvertible {
     case noBaseline(session: String)
     /// Only the times of all of a recording can be corrected.
     case partIsUncorrected
+    /// A view shows what the session does not keep.
+    case notKept(session: String, content: SessionContent, view: String, advice: String)
     /// A session is given more than once where each is to be evidence of its own.
     case givenTwice(session: String)
 
@@ -41,6 +43,9 @@ public enum QueryError: Error, Equatable, CustomStringConvertible {
         case .noCalls: "the recording has no calls"
         case .noBaseline(let session): "\(session): has no baseline to correct by: fathom record --baseline"
         case .partIsUncorrected: "only the times of a whole recording can be corrected"
+        case .notKept(let session, let content, let view, let advice):
+            "\(session) keeps \(content == .counts ? "how often each call path was called" : "the sums of each call path"), and "
+                + "\(view): \(advice)"
         case .givenTwice(let session):
             "\(session) is given twice, which is no evidence of noise: record it again"
         }

@@ -17,6 +17,7 @@ public struct TailQuery {
         _ session: Session, _ options: QueryOptions, function pattern: Pattern, slowest: SlowestPart,
         listener: QueryListener = QueryListener()
     ) throws(QueryError) {
+        try session.requireCalls(for: "fathom tail shows single calls")
         let query = SessionQuery(session, options, listener: listener)
         self.query = query
         let threads = try query.selected().flatMap(\.threads)

@@ -30,6 +30,7 @@ public struct Recorder {
         let baseline = request.measuresBaseline ? try BaselineRun(request) : nil
         let signals = Target.prepareSignals(and: request.flight.signal)
         var clock = SessionClock()
+        if request.record.mode == .profile, UInt32(clock.kind) != FATHOM_CLOCK_COUNTER { throw .noCounter }
         let startRealtime = SessionClock.nanoseconds(CLOCK_REALTIME)
         let directory: SessionDirectory
         do { directory = try SessionDirectory(creating: request.session) } catch { throw .files(error) }

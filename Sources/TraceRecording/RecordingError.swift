@@ -9,6 +9,8 @@ public enum RecordingError: Error, Equatable, CustomStringConvertible {
     case files(SessionFileError)
     case runtimeMissing(path: String)
     case inputNotRepeatable
+    /// Times are read by a system call, which is too slow to add calls up.
+    case noCounter
 
     public var description: String {
         switch self {
@@ -26,6 +28,9 @@ public enum RecordingError: Error, Equatable, CustomStringConvertible {
             error.description
         case .runtimeMissing(let path):
             "\(path): the runtime library is missing; it belongs beside the fathom executable"
+        case .noCounter:
+            "--mode profile reads times from the processor's counter, which cannot be relied on here; "
+                + "--mode trace and --mode counts do without"
         case .inputNotRepeatable:
             "--baseline runs the program again, but its standard input can be read only once; "
                 + "give it a file: < FILE, or < /dev/null"
@@ -40,7 +45,7 @@ public enum RecordingError: Error, Equatable, CustomStringConvertible {
         switch self {
         case .notFound: 127
         case .notExecutable, .isDirectory, .cannotStart: 126
-        case .files, .runtimeMissing, .inputNotRepeatable: RecordingError.ownStatus
+        case .files, .runtimeMissing, .inputNotRepeatable, .noCounter: RecordingError.ownStatus
         }
     }
 }

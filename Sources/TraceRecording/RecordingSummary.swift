@@ -8,6 +8,10 @@ public struct RecordingSummary: Sendable {
     public var processes = 0
     public var threads = 0
     public var calls: UInt64 = 0
+    /// Call paths, where calls are added up, and the calls that were folded into their callers' paths because there were
+    /// too many.
+    public var paths: UInt64 = 0
+    public var foldedCalls: UInt64 = 0
     /// Programs with hooks that were started and not recorded.
     public var missedProcesses = 0
     /// The size of the trace, in bytes.

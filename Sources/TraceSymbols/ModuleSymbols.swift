@@ -3,8 +3,8 @@ internal import CElfutils
 /// The functions of one ELF module: names from its symbol table, places from its DWARF.
 ///
 /// File addresses are addresses in memory minus the module's load bias. Nothing is read before the first question:
-/// names cost the symbol table, definitions a pass over DWARF's functions, locations the line table. Each is read once
-/// into a sorted table and the file is closed again. A damaged file counts as one that holds nothing. Only one thread
+/// names need the symbol table, definitions a pass over DWARF's functions, and locations the line table. Each of these is
+/// read once into a sorted table, and the file is closed again. A damaged file counts as one that holds nothing. Only one thread
 /// at a time may use it.
 public final class ModuleSymbols {
     private let path: String
@@ -123,8 +123,8 @@ public final class ModuleSymbols {
 
     /// The name and kind of a Swift function. Where its name does not tell the kind, its code does.
     ///
-    /// A thunk that calls the function it leads to counts as the compiler's own. One that does not has that function
-    /// inlined into it, and stands for it.
+    /// A thunk that calls the function it leads to counts as the compiler's own. A thunk that does not call it has it inlined,
+    /// and counts as that function.
     private func swiftFunction(_ linkageName: String, start: UInt64) -> SwiftName? {
         guard let name = SwiftName(linkageName).map({ joinsParts ? $0.asWhole : $0 }) else { return nil }
         guard name.kind == .thunk || name.kind == .written, let table = contents.table,
@@ -137,8 +137,8 @@ public final class ModuleSymbols {
             return found.linkageName
         }
         if callees.contains(where: { name.onlyLeads(to: $0, from: linkageName) }) { return name.asCompilerMade }
-        // The one indirect call goes to the function in the class's table, unless an inlined function makes it: that
-        // has lines.
+        // The one indirect call goes to the function in the class's table, unless an inlined function makes the call: an
+        // inlined function has lines.
         let dispatches =
             name.kind == .thunk && calls.indirectCount == 1 && !callees.contains { SwiftName($0) != nil }
             && lineTable?.lookup(extent.upperBound - 1, in: extent) == nil

@@ -23,6 +23,8 @@ public final class TraceWriter {
         public var restatesPath = false
         public var hasTasks = false
         public var isMetadata = false
+        /// The records are units of call paths.
+        public var isPaths = false
         public var isSealed = true
         /// Sealed by the sums that are in use now.
         public var isHashed = true
@@ -74,7 +76,9 @@ public final class TraceWriter {
         payload.append(contentsOf: records)
         var header = fathom_chunk()
         header.magic = FATHOM_CHUNK_MAGIC
-        header.kind = UInt8(options.isMetadata ? FATHOM_CHUNK_METADATA : FATHOM_CHUNK_RECORDS)
+        header.kind = UInt8(
+            options.isMetadata
+                ? FATHOM_CHUNK_METADATA : options.isPaths ? FATHOM_CHUNK_PATHS : FATHOM_CHUNK_RECORDS)
         header.flags = UInt8(
             (options.isSealed ? FATHOM_FLAG_SEALED : 0) | (options.isHashed ? FATHOM_FLAG_HASHED : 0)
                 | (options.isLast ? FATHOM_FLAG_LAST : 0)

@@ -49,6 +49,9 @@ import TraceText
             $0.missingParts = ["/opt/lib/fathom/libfathom.so"]
         },
         Fake("clock", .limited, ["hpet", "tsc=reliable"]) { ($0.counterIsTrusted, $0.clockSource) = (false, "hpet") },
+        Fake("clock", .limited, ["/sys does not tell", "mount -t sysfs"]) {
+            ($0.counterIsTrusted, $0.clockSource) = (false, nil)
+        },
         Fake("clock", .ok, ["the kernel trusts"]) { $0.clockSource = nil },
         Fake("disk", .limited, ["500.0 MB free", "--max-size"]) { $0.disk?.free = 500_000_000 },
         Fake("disk", .limited, ["unknown"]) { $0.disk = nil },
@@ -125,6 +128,23 @@ import TraceText
         let nothing = MachineFacts(root: directory.file("nothing"), workingDirectory: directory.file("nothing"))
         #expect(nothing.clockSource == nil && nothing.perfEventParanoid == nil && nothing.ptraceScope == nil)
         #expect(nothing.sharedMemory == nil && nothing.disk == nil)
+    }
+
+    /// What terminals of three sizes show, against the files `Golden/doctor-*.txt`; `FATHOM_BLESS=1` writes them anew.
+    @Test(arguments: [80, 120, 200]) func screens(_ width: Int) throws {
+        var facts = Self.well
+        (facts.counterIsTrusted, facts.clockSource) = (false, "hpet")
+        (facts.perfEventParanoid, facts.ptraceScope) = (4, 3)
+        facts.sharedMemory = .init(size: 64_000_000, free: 64_000_000)
+        facts.compilers.append(.init(name: "clang", path: "/opt/clang/bin/clang", hasHooks: false))
+        facts.program = Self.program { $0.hasLines = false }
+        let shown = ByteWriter.bytes { DoctorReport(Diagnosis(facts)).writeText(to: $0, width: width) }
+        let text = String(decoding: shown, as: UTF8.self)
+        #expect(text.split(separator: "\n").allSatisfy { String($0).columns <= width }, "\(text)")
+        let folder = #filePath.split(separator: "/").dropLast().map { "/" + $0 }.joined()
+        let file = "\(folder)/Golden/doctor-\(width).txt"
+        guard getenv("FATHOM_BLESS") == nil else { return try writeFile(shown, to: file) }
+        #expect(text == String(decoding: try readFile(file), as: UTF8.self))
     }
 
     /// On a terminal, lines go on below where they began, and states stand out.

@@ -188,7 +188,7 @@ import Testing
         #expect(processes[1].programName == "shell")
     }
 
-    /// A title stands where the arguments stood; they are those of the image all the same.
+    /// A title lies where the arguments lay; the process's arguments are still the image's.
     @Test func titlesAreNoArguments() throws {
         func child(_ index: UInt32, called command: [String] = [], _ titles: [String] = []) -> MetadataWriter {
             var items = MetadataWriter()
@@ -220,7 +220,7 @@ import Testing
             processes.map(\.title) == [nil, nil, "server: writer", "server: SELECT", nil, "two words", long, nil])
     }
 
-    /// What a process calls itself neither steers the terminal nor turns the line around that tells of it.
+    /// What a process calls itself neither steers the terminal nor reverses (by bidi marks) the line that shows it.
     @Test func titlesMayBeShown() throws {
         var items = MetadataWriter()
         items.process(pid: 10, path: "/bin/server", arguments: ["/bin/server"])

@@ -155,11 +155,12 @@ extension Recording {
 
     /// A field of a chunk's header, and what a program may have written over it.
     enum Field: CaseIterable {
-        case used, pathCount, inherited, thread, pid, begin
+        case used, usedToTheLast, pathCount, inherited, thread, pid, begin
 
         func spoil(_ chunk: inout fathom_chunk) {
             switch self {
             case .used: chunk.used = 0x7fff_ffff
+            case .usedToTheLast: chunk.used = .max
             case .pathCount: chunk.path_count = 1
             case .inherited: chunk.inherited = 1
             case .thread: chunk.thread = 0

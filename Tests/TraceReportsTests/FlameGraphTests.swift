@@ -171,6 +171,66 @@ import TraceText
         for band in graph.timeline?.bands ?? [] { #expect(picture.contains(">\(band.name)</text>")) }
     }
 
+    /// A counter has rows of its own, between its thread's name and calls; values beyond numbers spoil no picture.
+    @Test(arguments: [false, true]) func countersAreSteps(isInverted: Bool) throws {
+        let path = directory.file("counters.fathom")
+        let writer = TraceWriter()
+        var items = MetadataWriter()
+        items.process(pid: 100, path: "/opt/program")
+        items.mark(1, "queued")
+        items.mark(2, "odd")
+        items.mark(3, "jump")
+        var options = TraceWriter.ChunkOptions()
+        (options.pid, options.isMetadata) = (100, true)
+        writer.add(options, records: items.bytes)
+        var records = RecordWriter(time: 0)
+        records.enter(0x10, at: 1000)
+        records.counter(1, 4, at: 1000)
+        records.counter(1, -2.5, at: 601_000)
+        let values: [Double] = [.infinity, .nan, 1e308, -1e308]
+        for value in values {
+            records.counter(2, value, at: 700_000)
+        }
+        for value in [5.0, 3] { records.counter(3, value, at: 800_000) }
+        records.exit(at: 1_201_000)
+        options = TraceWriter.ChunkOptions()
+        (options.pid, options.thread, options.tid, options.calls, options.end) = (100, 1, 100, 1, 1_201_000)
+        writer.add(options, records: records.bytes)
+        try writer.write(to: path)
+        let session = try Session(path: path)
+        let functions = FunctionTable(resolve: { _, _ in ResolvedFunction(name: "f", module: nil, file: nil, line: 0) })
+        let calls = CallTree(
+            of: session, resolver: FunctionResolver(functions), filter: TreeFilter(), layout: FlameChart.layout)
+        var chart = FlameChart()
+        calls.walk(session.processes[0].threads[0], &chart)
+        var drawing = FlameGraph.Options()
+        drawing.isInverted = isInverted
+        let picture = text { chart.graph(names: functions, options: drawing).writeSVG(to: $0) }
+        // A pixel is a microsecond. The title has the first row, then come the name, two rows a counter, and the call.
+        let row = { (place: Int) in (isInverted ? 8 - place : 1 + place) * 17 + 4 }
+        let (top, zero) = (Double(row(isInverted ? 2 : 1)), 30 * 4 / 6.5)
+        func rounded(_ value: Double) -> Double { (value * 100).rounded() / 100 }
+        #expect(
+            picture.contains(
+                "<rect class=\"c\" x=\"0.0\" y=\"\(top + 2)\" width=\"600.0\" height=\"\(rounded(zero))\"><title>queued\n4\nat 1.00 us"
+            ),
+            "\(picture.prefix(3000))")
+        #expect(
+            picture.contains(
+                "x=\"600.0\" y=\"\(rounded(top + 2 + zero))\" width=\"600.0\" height=\"\(rounded(30 - zero))\"><title>queued\n-2.5\n"
+            ),
+            "\(picture.prefix(3000))")
+        #expect(picture.contains(">queued  -2.5 … 4</text>"))
+        let numbers = picture.split(separator: "<rect class=\"c\" ").dropFirst().map { $0.prefix { $0 != ">" } }
+        #expect(numbers.count == 6 && !numbers.contains { $0.contains("inf") || $0.contains("nan") }, "\(numbers)")
+        let call = try #require(picture.split(separator: "<title>f\n").first?.split(separator: "<rect ").last)
+        #expect(call.contains(" y=\"\(row(7))\" "), "\(call)")
+        // What was there for a moment is as wide as a pixel, and what came of it goes on.
+        let jump = picture.split(separator: "<rect class=\"c\" ").filter { $0.contains("<title>jump\n3") }
+        #expect(jump.count == 2 && jump[0].contains("width=\"401.0\" height=\"18.0\""), "\(jump)")
+        #expect(jump.last?.contains("width=\"1.0\" height=\"30.0\"") == true, "\(jump)")
+    }
+
     /// The step of own time's colours grows with it, and the longest has the last.
     @Test func ownTimeHasSteps() {
         let graph = FlameGraph(tree, options: FlameGraph.Options())

@@ -19,7 +19,9 @@ import Testing
             #expect(fill.contrast(to: ink) >= 4.5, "\(fill.css)")
             #expect(fill.contrast(to: fill.edge) >= 3, "\(fill.css)")
         }
-        #expect(FlamePalette.paper(isDark: isDark).contrast(to: ink) >= 4.5)
+        let (paper, counter) = (FlamePalette.paper(isDark: isDark), FlamePalette.counter(isDark: isDark))
+        #expect(paper.contrast(to: ink) >= 4.5)
+        #expect(counter.contrast(to: ink) >= 4.5 && counter.contrast(to: paper) >= 3, "\(counter.css)")
     }
 
     /// What a search has found is told from all else.

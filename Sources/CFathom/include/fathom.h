@@ -66,7 +66,8 @@ FATHOM_INLINE void fathom_start(void) { FATHOM_CALL(start); }
 
 // Records from here on, but no calls deeper than `max_depth` (roots are depth 0), and no calls that take less than
 // `min_cost` nanoseconds, unless something in them is recorded, such as a mark. The options -D and -t of `fathom
-// record` do the same. Calls that are left out are counted.
+// record` do the same. Calls that are left out are counted. Where call paths are added up (`--mode profile` or
+// `counts`), all calls are, whatever is given here.
 FATHOM_INLINE void fathom_start_with(uint32_t max_depth, uint64_t min_cost) {
     FATHOM_CALL(start_with, max_depth, min_cost);
 }
@@ -76,7 +77,8 @@ FATHOM_INLINE void fathom_start_with(uint32_t max_depth, uint64_t min_cost) {
 FATHOM_INLINE void fathom_stop(void) { FATHOM_CALL(stop); }
 
 // Finishes what this thread has been writing, so that the recorder moves it to the session's log. What all threads have
-// recorded until now can then be read, whatever becomes of this process.
+// recorded until now can then be read, whatever becomes of this process. Call paths that are added up can be read at
+// any time.
 FATHOM_INLINE void fathom_save(void) { FATHOM_CALL(save); }
 
 // Marks a moment of this thread, which is shown between its calls.

@@ -1,9 +1,10 @@
-// The on-disk layout of a Fathom session: the only definition, with that of records in CTraceRecords.h, shared by the C
-// runtime and the Swift reader.
+// The on-disk layout of a Fathom session: the only definition, with those of records in CTraceRecords.h and of call
+// paths in CTracePaths.h, shared by the C runtime and the Swift reader.
 //
 // A session directory holds
 //   session.json   what was run, written before the program starts
 //   trace          the log: one file header, then chunks, appended by the recorder
+//   index          for a long log: the headers of its chunks once more
 //   buffers        shared memory that the traced processes write into; each slot is laid out exactly like a chunk
 //                  of the log, so whatever the recorder had no chance to drain is read from here
 //   functions      while it is being recorded with options that name functions: which these are (CTraceFunctions.h)
@@ -17,12 +18,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "CTracePaths.h"
 #include "CTraceRecords.h"
 
 #define FATHOM_VERSION "0.1.0"     // of the project; the format has its own
 #define FATHOM_FORMAT_VERSION 3u   // of the log; readers also take 2, and 1, which has no sums in its file header
 #define FATHOM_PLAIN_VERSION 2u    // of a log in which no record says its own size, so that older readers take it
-#define FATHOM_BUFFERS_VERSION 2u  // of the buffers: what recorder and traced programs agree on
+#define FATHOM_BUFFERS_VERSION 3u  // of the buffers: what recorder and traced programs agree on
 #define FATHOM_TRACE_MAGIC 0x3143525448544146ull    // "FATHTRC1"
 #define FATHOM_BUFFERS_MAGIC 0x3146554248544146ull  // "FATHBUF1"
 #define FATHOM_INDEX_MAGIC 0x3158444948544146ull    // "FATHIDX1"
@@ -64,15 +66,16 @@ struct fathom_trace_header {
 
 #define FATHOM_CHUNK_RECORDS 1u   // payload: open call path, then records of one thread
 #define FATHOM_CHUNK_METADATA 2u  // payload: metadata items of one process; thread is 0
+#define FATHOM_CHUNK_PATHS 3u     // payload: call paths of one thread, see CTracePaths.h
 // A chunk that the program never finished has an end_ticks of 0.
 
 #define FATHOM_FLAG_SEALED 1u   // payload_sum and header_sum hold: as Fletcher-64 sums, unless HASHED
 #define FATHOM_FLAG_LAST 2u     // the thread ended after this chunk
-#define FATHOM_FLAG_GAP 4u      // enters or exits since the previous chunk left no record: the path is the truth
+#define FATHOM_FLAG_GAP 4u      // enters or exits since the previous chunk left no record; see below
 #define FATHOM_FLAG_STOPPED 8u  // recording was stopped: calls open at the end may not have gone on after it
 
-// Recording was started since the previous chunk, or since a record last told of this lane's calls. Nothing is missing,
-// but the path is the truth.
+// Recording was started since the previous chunk, or since a record last told of this lane's calls. Nothing is missing.
+// With this flag or GAP, take the open calls from the chunk's path, not from the records before.
 #define FATHOM_FLAG_PATH 16u
 #define FATHOM_FLAG_TASKS 32u   // there are TASK records in it
 #define FATHOM_FLAG_HASHED 64u  // the sums are those of CTraceSum.h
@@ -108,8 +111,8 @@ struct fathom_chunk {
     uint32_t used;           // payload bytes; stored after the bytes it counts
     uint32_t capacity;       // payload bytes the slot can hold
     uint32_t path_calls;     // listed open calls without an ENTER: entered while nothing could be written
-    uint64_t payload_sum;    // of the payload, by the recorder; in a slot that is being written, payload bytes with the
-                             // records that may still be taken back, if those are more than `used`
+    uint64_t payload_sum;    // of the payload, by the recorder; in an unfinished slot: `used` plus the bytes of records
+                             // that are not yet final, ignored if not greater than `used`
     uint64_t header_sum;     // of the header with 0 in this field, by the recorder; Fletcher-64: of what is before it
     char name[16];           // thread name, NUL-padded; not covered by a header_sum of Fletcher-64
 };
@@ -194,8 +197,8 @@ struct fathom_unload_item {
 #define FATHOM_END_SAVED 6u        // the recorder: the image went on when this was saved of a ring
 #define FATHOM_END_WAITED 2u       // the recorder: it waited for the process, which ended with `status`
 
-// The image ended. There is none when the image was killed and is not the process that the recorder started. When an
-// image became another one by exec, the start of that one tells.
+// The image ended. There is none when the image was killed and is not the process that the recorder started. An image
+// that exec replaced needs none: the next image's start shows it.
 struct fathom_end_item {
     struct fathom_item item;
     uint64_t ticks;
@@ -211,7 +214,7 @@ struct fathom_end_item {
 // name later. Body ends with `text_size` bytes.
 struct fathom_name_item {
     struct fathom_item item;
-    uint32_t id;    // never 0, which stands for all names without room
+    uint32_t id;    // never 0, which is the id of every name that found no room
     uint32_t kind;  // FATHOM_NAME_*
     uint32_t text_size;
     uint32_t reserved;
@@ -314,8 +317,9 @@ struct fathom_buffers {
     uint8_t clock;          // FATHOM_CLOCK_*
     uint8_t paused;         // 1: programs start without recording, until fathom_start
     uint8_t has_functions;  // 1: the file `functions` says what is recorded, see CTraceFunctions.h
-    uint8_t reserved;
-    uint32_t ring_slots;  // 0: chunks go to the log; else full slots make room for new chunks once this many are used
+    uint8_t keeps;          // FATHOM_KEEPS_*: what of calls
+    uint32_t ring_slots;    // 0: chunks go to the log; else full slots make room for new chunks once this many are used
+    uint32_t max_paths;     // call paths that all processes together keep, at most
     // ----
     uint32_t recorder_due;    // ms of CLOCK_MONOTONIC by which the recorder means to have looked again, shifted left by
                               // FATHOM_DUE_SHIFT and cut off to 32 bits; bit 0 is FATHOM_DUE_STARVING; 0: it does not
@@ -335,6 +339,8 @@ struct fathom_buffers {
     uint32_t request_count;  // requests ever made; number n is in place n modulo FATHOM_RING_REQUEST_LIMIT
     uint32_t save_count;     // how often the program itself asked for a save
     uint32_t ring_held;      // 1 while the recorder copies the ring: new chunks take other slots, up to as many again
+    uint32_t path_count;     // call paths that processes have made
+    uint32_t reserved;
 };
 
 #define FATHOM_DUE_SHIFT 1
@@ -392,11 +398,14 @@ FATHOM_OFFSET(fathom_buffers, slot_limit, 32);
 FATHOM_OFFSET(fathom_buffers, min_cost_ticks, 40);
 FATHOM_OFFSET(fathom_buffers, clock, 72);
 FATHOM_OFFSET(fathom_buffers, ring_slots, 76);
-FATHOM_OFFSET(fathom_buffers, control, 84);
+FATHOM_OFFSET(fathom_buffers, keeps, 75);
+FATHOM_OFFSET(fathom_buffers, max_paths, 80);
+FATHOM_OFFSET(fathom_buffers, control, 88);
 FATHOM_OFFSET(fathom_buffers, long_ticks, 136);
 FATHOM_OFFSET(fathom_buffers, save_count, 152);
+FATHOM_OFFSET(fathom_buffers, path_count, 160);
 FATHOM_SIZE(fathom_ring_request, 40);
-FATHOM_SIZE(fathom_buffers, 160);
+FATHOM_SIZE(fathom_buffers, 168);
 
 // ---- Helpers -----------------------------------------------------------------------------------------------------
 
@@ -457,14 +466,14 @@ FATHOM_PUBLIC_INLINE int fathom_chunk_is_sound(const struct fathom_chunk *chunk,
                                                uint64_t first, uint64_t last) {
     uint64_t end = chunk->end_ticks ? chunk->end_ticks : chunk->begin_ticks;
     uint64_t before = chunk->begin_ticks - first;  // each lost call took at least one tick
-    int is_records = chunk->kind == FATHOM_CHUNK_RECORDS;
-    return chunk->magic == FATHOM_CHUNK_MAGIC && (is_records || chunk->kind == FATHOM_CHUNK_METADATA) &&
-           is_records == (chunk->thread != 0) && slot_size > sizeof *chunk && used <= slot_size - sizeof *chunk &&
+    int is_paths = chunk->kind == FATHOM_CHUNK_PATHS, is_threads = is_paths || chunk->kind == FATHOM_CHUNK_RECORDS;
+    return chunk->magic == FATHOM_CHUNK_MAGIC && (is_threads || chunk->kind == FATHOM_CHUNK_METADATA) &&
+           is_threads == (chunk->thread != 0) && slot_size > sizeof *chunk && used <= slot_size - sizeof *chunk &&
            chunk->path_count <= chunk->depth && chunk->inherited <= chunk->depth &&
            (uint64_t)chunk->path_count * sizeof(struct fathom_path_entry) <= used &&
            chunk->path_calls <= chunk->path_count && first <= chunk->begin_ticks && chunk->begin_ticks <= end &&
            end <= last && chunk->lost_calls <= before && chunk->orphan_exits <= before &&
-           chunk->switch_ticks <= before && (!chunk->end_ticks || chunk->calls <= used / FATHOM_ENTER_SIZE);
+           chunk->switch_ticks <= before && (is_paths || !chunk->end_ticks || chunk->calls <= used / FATHOM_ENTER_SIZE);
 }
 
 // The session clock's counter, in ticks. Async-signal-safe.

@@ -42,7 +42,8 @@ static void start_with(uint32_t max_depth, uint64_t min_cost) {
     if (control.mode != MODE_UNKNOWN && control.mode != MODE_OFF) {
         uint64_t min_cost_ticks = ticks_of(min_cost);
         uint32_t levels = max_depth == UINT32_MAX ? UINT32_MAX : max_depth + 1;
-        if (runtime.options.max_depth != levels || runtime.options.min_cost_ticks != min_cost_ticks) {
+        int differs = runtime.options.max_depth != levels || runtime.options.min_cost_ticks != min_cost_ticks;
+        if (differs && !runtime.options.keeps) {
             runtime.options.max_depth = levels;
             runtime.options.min_cost_ticks = min_cost_ticks;
             runtime.options.slow = 1;

@@ -14,7 +14,8 @@ FATHOM_WITHOUT_HOOKS
 //
 //   function, call site      as the compiler passes them
 //   stack pointer            of the caller, at its call of the hook
-//   context, return address  the register in which Swift passes the asynchronous context; where the hook returns to
+//   context (enter)          the register in which Swift passes the asynchronous context
+//   return address (exit)    where the hook returns to
 //
 // In modes that record all calls, the assembly jumps to the mode's function. In MODE_UNKNOWN, where perhaps not even
 // the thread's own memory is there, it jumps to follow/aside.c. In the other modes it falls through to the C function
@@ -22,33 +23,41 @@ FATHOM_WITHOUT_HOOKS
 
 #define ENTRY(name) ".globl " name "\n.type " name ", %function\n" name ":\n"
 #define END(name) ".size " name ", . - " name "\n"
-#define SECTION(hook) ".section .text.fathom_" hook ", \"ax\", %progbits\n.p2align 5\n"
+// The later modes are told apart in front of the hook, so that it compares once for all of them.
+#define SECTION(hook)                                                                                                  \
+    ".section .text.fathom_" hook ", \"ax\", %progbits\n.p2align 5\n9:\n.cfi_startproc\n" LATER_MODES(IN_MODE, hook)   \
+        NEVER ".cfi_endproc\n.p2align 5\n"
+#define TEXT(number) AS_TEXT(number)
+#define AS_TEXT(number) #number
 
 // The lines are broken where those of the assembly are.
 // clang-format off
 #if defined(__x86_64__)
 #define IN_MODE(number, NAME, name, condition, hook) "cmpl $" #number ", %eax\nje " #name "_" hook "\n"
 #define GO_ON(hook)                                                                                                    \
-    "leaq 8(%rsp), %rdx\nmovl control(%rip), %eax\n" RECORDING_MODES(IN_MODE, hook)                                    \
-        "testl %eax, %eax\nje aside_" hook "\n"
+    "leaq 8(%rsp), %rdx\nmovl control(%rip), %eax\n" FIRST_MODE(IN_MODE, hook)                                         \
+        "cmpl $" TEXT(LEAST_LATER_MODE) ", %eax\njae 9b\ntestl %eax, %eax\nje aside_" hook "\n"
+#define NEVER "ud2\n"
 #define ENTER "movq %r14, %rcx\n" GO_ON("enter")
 #define EXIT "movq (%rsp), %rcx\n" GO_ON("exit")
 #define EXIT_ANY GO_ON("exit_any")
 #else
 #define IN_MODE(number, NAME, name, condition, hook) "cmp w9, #" #number "\nb.ne 1f\nb " #name "_" hook "\n1:\n"
 #define GO_ON(hook)                                                                                                    \
-    "mov x2, sp\nadrp x9, control\nldr w9, [x9, :lo12:control]\n" RECORDING_MODES(IN_MODE, hook)                       \
-        "cbnz w9, 1f\nb aside_" hook "\n1:\n"
+    "mov x2, sp\nadrp x9, control\nldr w9, [x9, :lo12:control]\n" FIRST_MODE(IN_MODE, hook)                            \
+        "cmp w9, #" TEXT(LEAST_LATER_MODE) "\nb.hs 9b\ncbnz w9, 1f\nb aside_" hook "\n1:\n"
 #define ENTER "mov x3, x22\n" GO_ON("enter")
 #define EXIT "mov x3, x30\n" GO_ON("exit")
 #define EXIT_ANY GO_ON("exit_any")
+#define NEVER "brk #1\n"
 #endif
 // clang-format on
 
 _Static_assert(MODE_UNKNOWN == 0, "the assembly above takes 0 for it");
 
 // CTraceSharedHooks jumps to `fathom_function_*`, whose names say nothing of profiling or exits. CTraceSwiftHooks jumps
-// to `fathom_swift_*`, the hooks of compilers that do not pass the function and, at its end, pass nothing.
+// to `fathom_swift_*`, the hooks of the Swift compiler. That passes no function when a call begins, so the function is
+// an address inside it, and it passes nothing when a call ends.
 __asm__(SECTION("enter") ENTRY("__cyg_profile_func_enter") ENTRY("fathom_function_enter")                     //
         ENTRY("fathom_swift_enter") ".cfi_startproc\n" ENTER ".cfi_endproc\n"                                 //
         END("__cyg_profile_func_enter") END("fathom_function_enter") END("fathom_swift_enter")                //

@@ -4,13 +4,14 @@
 #include "../file/confined.h"
 #include "../file/modules.h"
 #include "../filter/loading.h"
-#include "../follow/calls.h"
 #include "../follow/context.h"
+#include "../follow/ending.h"
 #include "../follow/follow.h"
 #include "../follow/pause.h"
 #include "../follow/side.h"
 #include "../host/runtime.h"
 #include "../record/chunk.h"
+#include "../record/paths.h"
 
 FATHOM_WITHOUT_HOOKS
 
@@ -88,7 +89,7 @@ void fathom_note_context(const void *pointer) {
     }
     if (lane) {
         lane_run(t, lane);
-        calls_land(t, sp, now_ticks());
+        ending_by_landing(t, sp, now_ticks());
         if (lane->exact && open_calls(t) == 0) {
             lane->link = context->uc_link;
             stack_begin_coroutine(t, lane);
@@ -98,7 +99,9 @@ void fathom_note_context(const void *pointer) {
 }
 
 void fathom_note_modules(void) {
-    if (runtime.state == STATE_READY && control.mode != MODE_UNKNOWN && !confine_unnoted()) modules_scan();
+    if (runtime.state != STATE_READY || control.mode == MODE_UNKNOWN || confine_unnoted()) return;
+    modules_scan();
+    if (runtime.options.keeps) paths_forget_unloaded();
 }
 
 void fathom_note_loading(void) {

@@ -16,33 +16,33 @@ struct function_words {
 
 struct named_functions {
     const struct function_words *words;
-    uint32_t says;                          // all that any function can say: FATHOM_SAYS_*; 0: options name none
-    uint32_t levels;                        // below a hit that are recorded
-    uint32_t does;                          // all that any trigger does
+    uint32_t says;                          // FATHOM_SAYS_* of all functions that options name; 0: they name none
+    uint32_t levels;                        // how many levels below a hit are recorded
+    uint32_t does;                          // FATHOM_TRIGGER_* of all triggers
     const struct fathom_trigger *triggers;  // in the file: more may come with another module
 };
 extern struct named_functions named_functions __attribute__((visibility("hidden")));
 
-// What is to be done with the calls of a function; 0: nothing but what is done with all. Any thread may call it, at any
+// FATHOM_SAYS_* of a function: what options say of its calls; 0: they do not name it. Any thread may call it, at any
 // time: a table that was replaced stays as it was.
 INTERNAL uint32_t functions_say(uintptr_t function) {
     const struct function_words *table = __atomic_load_n(&named_functions.words, __ATOMIC_ACQUIRE);
-    // Fibonacci hashing: of functions that lie one behind the other, few have the same place.
+    // Fibonacci hashing: functions that lie one behind the other seldom have the same place.
     uint64_t place = (uint64_t)function * 0x9e3779b97f4a7c15ull >> table->shift;
     for (;; place++) {
-        // Relaxed: the word is all there is to it.
+        // Relaxed: nothing else depends on the word.
         uint64_t word = __atomic_load_n(&table->words[place & table->mask], __ATOMIC_RELAXED);
         if (word >> FATHOM_SAYS_BITS == function) return word & ((1u << FATHOM_SAYS_BITS) - 1);
         if (!word) return 0;
     }
 }
-// What happens when a call of a function that says this begins; NULL: nothing.
+// The trigger of a function, given its FATHOM_SAYS_*; NULL: it has none.
 INTERNAL const struct fathom_trigger *functions_trigger(uint32_t says) {
     uint32_t number = (says & FATHOM_SAYS_TRIGGER) >> FATHOM_SAYS_TRIGGER_SHIFT;
     return number ? &named_functions.triggers[number - 1] : NULL;
 }
 
-int functions_open(void);  // maps the session's file, when the session is open; 0 when that cannot be
+int functions_open(void);  // maps the session's file, when the session is open; 0 when it cannot be mapped
 // A module was found. Asks the recorder for its functions, and waits for a while, if nobody has asked before. 0 when
 // they stay unknown. The caller holds runtime.modules_lock.
 int functions_of_module(uintptr_t bias, const char *build_id, size_t build_id_size, const char *path, size_t path_size);

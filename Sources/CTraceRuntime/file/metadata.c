@@ -67,7 +67,7 @@ static int make_room(size_t size) {
     return 0;
 }
 
-// Room is there.
+// The caller has made room.
 static void write_item(struct fathom_item item, const struct part *parts, size_t count) {
     char *start = (char *)(runtime.metadata + 1) + runtime.metadata->used, *to = start;
     __builtin_memcpy(to, &item, sizeof item);

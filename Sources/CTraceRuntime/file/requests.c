@@ -2,7 +2,7 @@
 
 #include "requests.h"
 
-#include "await.h"
+#include "await_slot.h"
 
 FATHOM_WITHOUT_HOOKS
 

@@ -66,7 +66,7 @@ static int is_sound(const struct fathom_buffers *head, uint64_t file_size) {
            head->slots_offset % PAGE_SIZE == 0 && head->slots_offset <= 1u << 20 && head->slot_size % PAGE_SIZE == 0 &&
            head->slot_size >= 2 * PATH_ROOM && head->slot_size <= 1u << 22 && head->slot_limit > 0 &&
            head->slot_limit <= FATHOM_SLOT_LIMIT && head->slot_limit % fathom_window_slots(head->slot_size) == 0 &&
-           head->clock <= FATHOM_CLOCK_COUNTER && slots_end <= file_size;
+           head->clock <= FATHOM_CLOCK_COUNTER && head->keeps <= FATHOM_KEEPS_TIMES && slots_end <= file_size;
 }
 
 int session_open(char **environment) {
@@ -90,6 +90,8 @@ int session_open(char **environment) {
         runtime.paused = head.paused;
         runtime.ring_slots = head.ring_slots;
         runtime.options.has_ring = head.ring_slots != 0;
+        runtime.options.keeps = head.keeps;
+        runtime.max_paths = head.max_paths;
         runtime.options.max_depth = head.max_depth;
         runtime.options.min_cost_ticks = head.min_cost_ticks;
         runtime.has_functions = head.has_functions;

@@ -1,5 +1,5 @@
 // These functions decide which calls the options leave out, and keep what is known of those. They know nothing of
-// records. They need a thread that has room beside its frames, except where they say otherwise.
+// records. Where nothing else is said, the thread must have memory beside its frames (BESIDE_SIZE).
 
 #ifndef FATHOM_FILTER_H
 #define FATHOM_FILTER_H
@@ -36,8 +36,8 @@ INTERNAL int filter_is_hidden(const struct frame *call) { return (call->stack_po
 // What becomes of a call that begins.
 enum {
     BECOMES_LEFT_OUT = 1,  // it gets no record
-    BECOMES_DEFERRED = 2,  // nor this, until a function that it leads to is a hit
-    BECOMES_TURN = 4,      // with it, other calls are left out than before
+    BECOMES_DEFERRED = 2,  // with LEFT_OUT: it gets its record later, if a function that it leads to is a hit
+    BECOMES_TURN = 4,      // it changes the lane's `reach`: below it, other calls are left out than above it
     BECOMES_HIT = 8,       // calls that were deferred get their records now, whether this one gets one or not
 };
 
@@ -46,7 +46,7 @@ enum {
 int filter_begins(struct thread *t, const struct frame *call, int is_piece);
 // The call is the innermost one now.
 void filter_began(struct thread *t, int becomes);
-// A call of the running lane has ended. What was left out below one without a record counts with its caller.
+// A call of the running lane has ended. If it has no record, what was left out below it counts as its caller's.
 void filter_end_call(struct thread *t, struct frame *call);
 // The outermost call that is deferred, of those that lead to the innermost one; NULL: none is.
 struct frame *filter_first_deferred(struct thread *t);
@@ -58,7 +58,7 @@ void filter_own_hidden(struct thread *t);
 void filter_count_all(struct thread *t);  // counts what was left out of all open calls
 void filter_stop(struct thread *t);       // recording is stopped
 void filter_start(struct thread *t);      // recording is started
-void filter_mend(struct thread *t);       // a hook was left half done: finds out anew what the open calls make of it
+void filter_mend(struct thread *t);       // a hook was left half done: computes `reach` anew from the open calls
 // This is a fork's child: what was left out so far is the parent's to tell. Any thread may call it.
 void filter_fork(struct thread *t);
 
@@ -75,7 +75,7 @@ INTERNAL int filter_is_too_short(const struct thread *t, const struct frame *cal
     return now - call->enter < t->min_cost && call[-1].function;
 }
 
-// Leaves the call out as too short. What was left out of it counts as left out of its caller from then on.
+// Leaves the call out as too short. What was left out of the call counts as left out of its caller from then on.
 INTERNAL void filter_drop(struct thread *t, struct frame *call, uint64_t now) {
     struct filter_frame *filter = filter_of(t, call), *caller = filter - 1;
     caller->dropped += 1 + filter->dropped;
@@ -83,7 +83,7 @@ INTERNAL void filter_drop(struct thread *t, struct frame *call, uint64_t now) {
     filter->dropped = filter->dropped_ticks = 0;
 }
 
-// A call without a record ends, and it is no turn.
+// A call without a record ends, and it did not change the lane's `reach`.
 INTERNAL void filter_end_hidden(struct thread *t, struct frame *call) {
     struct filter_frame *filter = filter_of(t, call), *caller = filter - 1;
     uint64_t dropped = filter->dropped;

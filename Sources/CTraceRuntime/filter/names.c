@@ -1,8 +1,8 @@
-// Which calls are left out for their depth and for what is said of their functions, by the rules by which readers
-// filter a tree (TreeBuilder.swift).
+// Decides which calls are left out for their depth and for what options say of their functions, by the rules by which
+// readers filter a tree (TreeBuilder.swift).
 //
-// A lane's `reach` sums up what the open calls mean for those that begin. So the same calls always make the same of it,
-// in whatever way they were entered and left, and it can be found out anew from them.
+// A lane's `reach` is how the open calls affect calls that begin below them. The same open calls always have the same
+// `reach`, whatever was entered and left before, so it can be computed anew from them.
 
 #include "filter.h"
 
@@ -102,7 +102,7 @@ void filter_keep(struct thread *t, struct frame *call) {
     call->stack_pointer &= ~FRAME_HIDDEN;
 }
 
-// Finds out a lane's reach from its open calls. With `anew`, this also decides which of them get a record.
+// Computes a lane's `reach` from its open calls. With `anew`, this also decides which of them get a record.
 static void reckon(struct thread *t, struct lane *lane, int anew) {
     struct frame *top = top_of(t, lane);
     lane->reach.word = 0;

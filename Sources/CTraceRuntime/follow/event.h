@@ -12,10 +12,11 @@ enum hook {
     HOOK_TAIL,       // the same, by a hook that optimised code jumped to when the frame was gone already
     HOOK_LANDING,    // no hook: control landed in the frame at stack_pointer
     HOOK_SCOPE_END,  // no hook: the innermost named scope ends
-    HOOK_MARK,       // these end no call: a mark
-    HOOK_COUNTER,    // a counter's value
-    HOOK_SAVE,       // what was told so far is to be finished
-    HOOK_SETTLE,     // recording was stopped
+    // The following end no call.
+    HOOK_MARK,     // a mark
+    HOOK_COUNTER,  // a counter's value
+    HOOK_SAVE,     // what was recorded so far is to be made readable
+    HOOK_SETTLE,   // recording was stopped
 };
 
 // Stands in place of the function for an exit hook that does not say which function ends. The stack pointer tells.

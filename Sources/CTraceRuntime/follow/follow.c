@@ -3,7 +3,7 @@
 
 #include "follow.h"
 
-#include "calls.h"
+#include "ending.h"
 #include "mode.h"
 
 FATHOM_WITHOUT_HOOKS
@@ -13,7 +13,7 @@ static void enter(struct thread *t, const struct event *event, uint64_t now) {
     if (!lies_below(t, sp, t->top)) {
         alternate = lane_settle(t, sp);
         if (!alternate) {
-            struct stretch stretch = calls_land(t, sp, now);
+            struct stretch stretch = ending_by_landing(t, sp, now);
             // A new handler began at the top of a signal stack that still has dead calls, left by a jump that nobody
             // reported.
             if (stretch.is_signals && t->top < stretch.first) alternate = FRAME_ALTERNATE;
@@ -24,7 +24,7 @@ static void enter(struct thread *t, const struct event *event, uint64_t now) {
         t->mode->lost(t, HOOK_ENTER);
         return;
     }
-    struct frame call = {event->call.function, event->call.call_site, sp | alternate, now};
+    struct frame call = {event->call.function, event->call.call_site, sp | alternate, {now}};
     int answer = t->mode->before_enter(t, &call, &now);
     call.enter = now;
     *++t->top = call;
@@ -42,14 +42,14 @@ static void leave(struct thread *t, const struct event *event, uint64_t now) {
     int is_top = function == ANY_FUNCTION ? is_function(call) : call->function == function;
     if (!is_top || !exit_fits(t, call, event->stack_pointer, event->hook == HOOK_TAIL)) {
         lane_settle(t, event->stack_pointer);
-        call = calls_find(t, event);
+        call = ending_find(t, event);
     }
     if (!call) {
         t->mode->lost(t, HOOK_EXIT);
         return;
     }
-    if (call != t->top) calls_unwind(t, (uint32_t)(t->top - call), now);
-    calls_end_top(t, now);
+    if (call != t->top) ending_unwind(t, (uint32_t)(t->top - call), now);
+    ending_by_exit(t, now);
 }
 
 static void end_scope(struct thread *t, uintptr_t sp, uint64_t now) {
@@ -74,7 +74,7 @@ void follow_landing(struct thread *t, uintptr_t sp, uint64_t now) {
     struct lane *lane = lane_find(t, sp, &is_signals);
     if (!lane) return;
     lane_run(t, lane);
-    calls_land(t, sp, now);
+    ending_by_landing(t, sp, now);
 }
 
 void follow(struct thread *t, const struct event *event, uint64_t now) {

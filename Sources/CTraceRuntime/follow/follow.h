@@ -1,4 +1,4 @@
-// Following: what an event means for the open calls. The thread is attached and busy.
+// Applies an event to the open calls. The thread is attached and busy.
 
 #ifndef FATHOM_FOLLOW_H
 #define FATHOM_FOLLOW_H

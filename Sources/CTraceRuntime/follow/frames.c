@@ -20,19 +20,20 @@ int frames_allocate(struct lane *lane, size_t count, uint32_t slow) {
     return 1;
 }
 
-// Outgrown frames make a list: the first of them, which is no call, says in `enter` which frames were outgrown before
-// them, and in `call_site` how large their mapping is. They stay mapped, because a hook may go on with them that was
-// interrupted by the handler that needed more. Together they are fewer than twice the frames in use, because frames
-// double when they grow, and are replaced by as many only once, when they are widened.
+// Outgrown arrays of frames make a list. Element 0 of each is no call: its `stack_pointer` points to the array that was
+// outgrown before it, and its `call_site` is the array's mapped size. Outgrown arrays stay mapped, because a hook that
+// was interrupted by the handler that needed more frames may still use the old array. Together they have fewer than
+// twice the frames in use, because an array doubles when it grows, and is replaced by one as long only once, when it is
+// widened.
 static void outgrow(struct lane *lane, const struct lane *old) {
     lane->outgrown = old->frames;
-    lane->outgrown->enter = (uintptr_t)old->outgrown;
+    lane->outgrown->stack_pointer = (uintptr_t)old->outgrown;
     lane->outgrown->call_site = old->mapped;
 }
 
 void frames_free(struct lane *lane) {
     for (struct frame *old = lane->outgrown, *next; old; old = next) {
-        next = (struct frame *)(uintptr_t)old->enter;
+        next = (struct frame *)old->stack_pointer;
         if (old->call_site) system_free(old, old->call_site);
     }
     if (lane->mapped) system_free(lane->frames, lane->mapped);
@@ -41,7 +42,7 @@ void frames_free(struct lane *lane) {
 struct frame *frames_find(const struct lane *lane, struct frame *frame) {
     if (frame >= lane->frames && frame < lane->end) return frame;
     struct frame *frames = NULL;
-    for (struct frame *old = lane->outgrown; old; old = (struct frame *)(uintptr_t)old->enter)
+    for (struct frame *old = lane->outgrown; old; old = (struct frame *)old->stack_pointer)
         if (old <= frame && old > frames) frames = old;
     return lane->frames + (frame - frames);
 }
@@ -80,7 +81,8 @@ static struct frame *frame_at(const struct lane *lane, uint64_t index) {
     return index < (uint64_t)(lane->end - lane->frames) ? lane->frames + index : lane->end;
 }
 
-// Which calls of the running lane leave no record, from the outermost of them on, and what their functions may say.
+// Finds out which calls of the running lane leave no record, from the outermost of them on, and which options of named
+// functions still matter there (FATHOM_SAYS_*).
 static void aim(struct thread *t) {
     const struct lane *lane = running_lane(t);
     const struct fathom_trigger *limits = named_functions.triggers;
@@ -88,7 +90,7 @@ static void aim(struct thread *t) {
     uint32_t says = t->options.slow ? named_functions.says : 0, anywhere = FATHOM_TRIGGER_START;
     uint64_t levels = reach.depth ? limits[reach.depth - 1].levels + 1ull : t->options.max_depth;
     uint64_t first = 1 + reach.base + levels, deferred = 0;
-    int seeks = 0;  // whether a function may have a say even where calls leave no record
+    int seeks = 0;  // whether the function matters even where calls leave no record
     t->looks_for = says & FATHOM_SAYS_TRIGGER;
     t->min_cost = reach.min_cost ? limits[reach.min_cost - 1].min_cost_ticks : t->options.min_cost_ticks;
     if (t->paused == PAUSED_STOPPED) {

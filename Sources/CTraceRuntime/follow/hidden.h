@@ -3,8 +3,8 @@
 //
 // A frame is pushed or popped by one store, that of `top`, and so the thread need not be made busy: a handler's hooks
 // before the store do not find the call, and those after it find the whole call. But a handler may meanwhile have used
-// the same place, moved the frames, or started recording. A hook that finds a trace of that when it is through looks
-// again.
+// the same place, moved the frames, or started recording. A hook that finds a sign of that at its end
+// mends what it did.
 
 #ifndef FATHOM_HIDDEN_H
 #define FATHOM_HIDDEN_H
@@ -12,8 +12,8 @@
 #include "../host/runtime.h"
 #include "aside.h"
 
-// Reads or writes the field where it stands, exactly once, because a handler may come before or after. A barrier does
-// not keep the compiler from reading later.
+// Reads or writes the field exactly once, at this place of the code, because a handler may come before or after. A
+// barrier does not keep the compiler from reading later.
 #define ONCE(field) (*(volatile __typeof__(field) *)&(field))
 
 // Mend what a signal handler that came in between has changed. `caller` and `call` are where the hook found them.

@@ -4,8 +4,8 @@
 #include "lane.h"
 
 #include "../file/confined.h"
-#include "calls.h"
 #include "context.h"
+#include "ending.h"
 #include "mode.h"
 
 FATHOM_WITHOUT_HOOKS
@@ -68,7 +68,7 @@ void lane_close(struct thread *t, struct lane *gone) {
     if (gone->top != gone->frames) {
         struct lane *running = running_lane(t);
         lane_run(t, gone);
-        calls_unwind(t, open_calls(t), t->last);
+        ending_unwind(t, open_calls(t), t->last);
         lane_run(t, running);
     }
     frames_free(gone);
@@ -116,7 +116,7 @@ static int begins_signals(struct thread *t, uintptr_t sp, const struct lane *lan
     while (stack_find_signals(t, low, high, &other, &first)) {
         // The handler on this stack was left for good: the kernel never uses a signal stack that is in use.
         lane_run(t, other);
-        calls_unwind(t, (uint32_t)(t->top - first) + 1, t->last);
+        ending_unwind(t, (uint32_t)(t->top - first) + 1, t->last);
         lane_run(t, running);
     }
     stack_begin_signals(t, low, high);

@@ -5,20 +5,25 @@
 
 #include "../host/base.h"
 
+struct path;
+
 // An open call. The low bits of stack_pointer, which is aligned to 8, hold the flags.
 struct frame {
     uintptr_t function;
     uintptr_t call_site;
     uintptr_t stack_pointer;  // of the function at its enter hook
-    uint64_t enter;           // ticks
+    union {
+        uint64_t enter;     // ticks; also in modes that keep no times here, while the call is told of
+        struct path *path;  // in modes that add up call paths
+    };
 };
 #define FRAME_ALTERNATE 1ul  // the outermost call on a signal stack: below it are calls on another one
 #define FRAME_HIDDEN 2ul     // it has no record: left out by max_depth, or recording is stopped
 #define FRAME_INHERITED 4ul  // entered by the parent process, before a fork, or before recording was started
 #define FRAME_FLAGS 7ul
 
-// What filters make of the calls that begin on a lane, given those that are open there. A call that changes it keeps
-// what it was before (filter/filter.h). All 0 is what it is where no call is open.
+// How the calls that are open on a lane affect calls that begin there: filters, limits of depth and cost. A call that
+// changes it keeps what it was before (filter/filter.h). It is all 0 where no call is open.
 union reach {
     struct {
         uint64_t base : 27;     // open calls that max_depth does not count: it counts from the call behind them
@@ -30,10 +35,10 @@ union reach {
     };
     uint64_t word;
 };
-_Static_assert(FATHOM_DEPTH_LIMIT < 1u << 27, "an index of an open call has room");
+_Static_assert(FATHOM_DEPTH_LIMIT < 1u << 27, "an index of an open call fits");
 
-// Beside each frame there is as much room again for what the room filter keeps of the call, where the options need it.
-// It is 0 until something is stored there.
+// Where the options need it, each frame has as much memory again beside it, for what the code in filter/ keeps of the
+// call. That memory is 0 until something is stored there.
 #define BESIDE_SIZE sizeof(struct frame)
 
 // A signal stack that some of a lane's calls run on while a signal handler runs.
@@ -48,12 +53,12 @@ struct signal_stack {
 struct lane {
     uint32_t id;
     uint32_t exact;       // the bounds were told, not guessed
-    uint32_t has_top;     // `high` is, at least
+    uint32_t has_top;     // at least `high` was told
     uint32_t is_stale;    // recording was stopped and started since records last told of its calls
     uintptr_t low, high;  // the stack's bounds; guessed ones are widened as they are learnt
     struct frame *frames;
     struct frame *top;  // valid while the lane is not running
-    struct frame *end;  // one past the last frame there is room for
+    struct frame *end;  // one past the last element of `frames`
     char *beside;       // what is beside the frames, in their order; NULL: nothing
     union reach reach;  // of the calls open here
     size_t mapped;      // bytes of the frames' own mapping; 0: they live in the thread's first one

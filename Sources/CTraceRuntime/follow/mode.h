@@ -2,10 +2,11 @@
 // of records. A mode is a table of what to do when the open calls change; a new mode needs one such table, in a file of
 // its own in modes/.
 //
-// Most changes are told twice. Before a change, the mode hears what is about to change, makes room, may move the time
-// on, and answers. Then the change is made, by one store as a rule. Then the mode hears of it again, together with its
-// own answer. So a chunk that begins with the open calls begins with those before the change. And a signal handler that
-// jumps away in between leaves calls and records that fit together, because the next chunk starts from the calls.
+// Most changes are told twice. Before a change, the mode hears what is about to change, makes room for a record, may
+// set the time of the change later, and answers. Then the change is made, by one store as a rule. Then the mode hears
+// of it again, together with its own answer. So a chunk that begins with the open calls begins with those before the
+// change. And a signal handler that jumps away in between leaves calls and records that fit together, because the next
+// chunk starts from the calls.
 //
 // The thread is busy in all of these but `fork` and `lost`. Times that are passed are in ticks.
 
@@ -25,10 +26,10 @@ enum begins {
 
 enum ends {
     ENDS_FOR_NOW,    // it goes on at once, but what was told so far is to be complete
-    ENDS_ABANDONED,  // a handler jumped out of a slow path: what was told last may be half of it
+    ENDS_ABANDONED,  // a handler jumped out of a slow path: the mode may have heard only half of the last change
     ENDS_STOPPED,    // recording was stopped
     ENDS_THREAD,     // the thread ends; all its calls have ended
-    ENDS_PROCESS,    // the process is about to, and calls are open
+    ENDS_PROCESS,    // the process is about to end, and calls are open
 };
 
 struct mode {

@@ -1,7 +1,7 @@
-// Stopping and starting, for one thread. A stopped thread's hooks follow its open calls and nothing else, so that the
-// open calls are known, and truly open, when recording starts again. The calls that are open at the stop end there. The
-// calls that are open at the start begin there, as inherited ones. A thread that makes no call in between has missed
-// nothing and simply goes on.
+// Stops and starts recording, for one thread. While recording is stopped, the thread's hooks follow its open calls and
+// nothing else, so that the open calls are known, and truly open, when recording starts again. In the recording, calls
+// that are open at the stop end there, and calls that are open at the start begin there, as inherited ones. A thread
+// that makes no call in between has missed nothing and simply goes on.
 
 #include "pause.h"
 

@@ -1,4 +1,4 @@
-// Stopping and starting, for one thread.
+// Stops and starts recording, for one thread. The thread itself runs on.
 
 #ifndef FATHOM_PAUSE_H
 #define FATHOM_PAUSE_H
@@ -6,8 +6,8 @@
 #include "event.h"
 #include "thread.h"
 
-// Makes the thread stop, start or change its options if the process has done so meanwhile, before an event is followed,
-// or NULL. The thread is busy.
+// If the process has stopped or started recording meanwhile, or has changed its options, makes the thread do so, too.
+// Call it before an event is followed, with that event, or with NULL. The thread is busy.
 void pause_settle(struct thread *t, const struct event *event);
 // Takes over the options of the process, for a thread that has no frames yet.
 void pause_begin(struct thread *t);

@@ -4,7 +4,7 @@
 
 #include "../file/confined.h"
 #include "../host/runtime.h"
-#include "calls.h"
+#include "ending.h"
 #include "mode.h"
 #include "pause.h"
 #include "side.h"
@@ -157,7 +157,7 @@ void thread_detach(struct thread *t) {
         struct lane *lane = &t->lanes[i];
         if (top_of(t, lane) == lane->frames) continue;
         lane_run(t, lane);
-        calls_unwind(t, open_calls(t), now);
+        ending_unwind(t, open_calls(t), now);
     }
     t->mode->end(t, ENDS_THREAD, now);
     t->state = THREAD_UNATTACHED;

@@ -50,6 +50,7 @@ struct mode;
 struct side_event;
 
 #define WRITER_SIZE 144u
+#define PATHS_SIZE 192u
 
 struct thread {
     // When `idle` is not 0, the thread is attached and outside the runtime. A hook that finds it 0, or finds side
@@ -82,6 +83,9 @@ struct thread {
 
     // What the room record keeps of the thread: its struct writer.
     uint64_t writer[WRITER_SIZE / sizeof(uint64_t)];
+
+    // What the room record keeps of the thread's call paths: its struct paths.
+    uint64_t paths[PATHS_SIZE / sizeof(uint64_t)];
 
     // No fast path touches what follows.
     const struct mode *mode;  // what is told of the calls; NULL before the first attach

@@ -5,13 +5,20 @@
 // The rows of RECORDING_MODES record all calls. Their hooks are NAME_enter, NAME_exit and NAME_exit_any in
 // modes/NAME.c; the hooks' machine code compares control.mode with their numbers, in the order of the rows, and jumps
 // there. In the other modes there are calls that leave no record, which the hooks themselves follow (entry/hooks.c).
+// COUNTS and PROFILE keep no records, but what all calls add up to, whatever other options say.
 
 #ifndef FATHOM_MODES_H
 #define FATHOM_MODES_H
 
-#define RECORDING_MODES(ROW, extra) /* times are read from the CPU's counter */                                        \
-    ROW(1, TRACE, trace, !options->slow && !options->has_ring, extra)                                                  \
-    ROW(7, FLIGHT, flight, !options->slow, extra) /* and the recorder hears of long calls */
+#define FIRST_MODE(ROW, extra) /* times are read from the CPU's counter */                                             \
+    ROW(1, TRACE, trace, !options->slow && !options->has_ring && !options->keeps, extra)
+// These numbers are from LEAST_LATER_MODE on, and the other modes' numbers are below: the hooks need one comparison.
+#define LATER_MODES(ROW, extra)                                                                                        \
+    ROW(5, COUNTS, counts, options->keeps == FATHOM_KEEPS_COUNTS, extra)  /* paths are counted; no clock is read */    \
+    ROW(6, PROFILE, profile, options->keeps == FATHOM_KEEPS_TIMES, extra) /* paths are added up */                     \
+    ROW(7, FLIGHT, flight, !options->slow, extra)                         /* and the recorder hears of long calls */
+#define LEAST_LATER_MODE 5
+#define RECORDING_MODES(ROW, extra) FIRST_MODE(ROW, extra) LATER_MODES(ROW, extra)
 #define MODES(ROW, extra)                                                                                              \
     ROW(4, PAUSED, paused, is_stopped, extra) /* open calls are followed, nothing is told of them */                   \
     RECORDING_MODES(ROW, extra)                                                                                        \
@@ -32,7 +39,8 @@
 //   OFF      -                  -              -        -                what it was, if the attempt   UNKNOWN
 //                                                                        to confine fails
 //
-// SLOW never leads back to TRACE: threads may have filters by then.
+// SLOW never leads back to TRACE: threads may have filters by then. FLIGHT stands where TRACE does. So do COUNTS and
+// PROFILE, which become no SLOW.
 #define MODE_NUMBER(number, NAME, name, condition, extra) MODE_##NAME = number,
 enum { MODE_UNKNOWN = 0, MODE_OFF = 3, MODES(MODE_NUMBER, ) };
 #undef MODE_NUMBER

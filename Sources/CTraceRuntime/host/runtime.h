@@ -53,6 +53,7 @@ struct options {
     uint32_t max_depth;
     uint32_t slow;        // calls are left out, or the clock is a system call; never taken back
     uint32_t has_ring;    // what was recorded makes room for what is, until somebody wants it saved
+    uint32_t keeps;       // FATHOM_KEEPS_*: what of calls
     uint32_t generation;  // of these
 };
 
@@ -78,12 +79,13 @@ struct runtime {
     uint32_t window_slots;     // slots mapped at once
     uint32_t requests_offset;  // where long calls are told of, in the buffers
     uint32_t ring_slots;       // chunks make a ring of that many slots; 0: they go to the log
+    uint32_t max_paths;        // that all processes of the session keep
     uint64_t inode;            // of the buffers file
     struct options options;
     uint32_t clock;
     uint32_t has_functions;  // options name functions, see file/functions.h
     uintptr_t stack_top;     // of the main thread's stack; 0 before the constructor has run
-    uint32_t seccomp_mode;  // of the process when it joined the recording, as prctl tells; not 0: it says nothing later
+    uint32_t seccomp_mode;   // of the process when it joined the recording, by prctl; not 0: shows no later filter
     // For start and stop.
     uint32_t control_lock;
     uint32_t paused;
@@ -108,7 +110,7 @@ extern struct runtime runtime __attribute__((visibility("hidden")));
 // Makes the hooks take the mode of a process that can record. The caller holds runtime.control_lock, or no other thread
 // runs.
 void runtime_set_mode(void);
-// Start or stop recording, for all threads, if that is not how things are. The caller holds no lock.
+// Start or stop recording, for all threads, if it is not started or stopped already. The caller holds no lock.
 void runtime_start(void);
 void runtime_stop(void);
 // The caller holds runtime.control_lock.

@@ -5,7 +5,7 @@
 #include "../filter/loading.h"
 #include "../filter/triggers.h"
 #include "../follow/aside.h"
-#include "../follow/calls.h"
+#include "../follow/ending.h"
 #include "../follow/registers.h"
 #include "../follow/side.h"
 #include "../record/arguments.h"
@@ -223,7 +223,7 @@ __attribute__((used)) SLOW void enter_slow_saved(uintptr_t function, uintptr_t c
 static SLOW void exit_slow(void) {
     struct thread *t = &current;
     if (t->hidden_calls) filter_own_hidden(t);
-    calls_end_top(t, now_ticks());
+    ending_by_exit(t, now_ticks());
     BARRIER();
     side_drain(t);
 }
@@ -241,7 +241,7 @@ INTERNAL int has_say(const struct thread *t, uintptr_t function) {
 INTERNAL void enter_hidden(struct thread *t, uintptr_t function, uintptr_t call_site) {
     struct frame *call = t->top + 1;
     int is_deferred = call < t->deferred_until;
-    *call = (struct frame){function, call_site, t->hook_sp | FRAME_HIDDEN, is_deferred ? fathom_counter() : 0};
+    *call = (struct frame){function, call_site, t->hook_sp | FRAME_HIDDEN, {is_deferred ? fathom_counter() : 0}};
     if (is_deferred) filter_of(t, call)->taken = FILTER_DEFERRED;
     BARRIER();
     t->top = call;
@@ -273,7 +273,7 @@ void slow_enter(uintptr_t function, uintptr_t call_site, uintptr_t sp, uint64_t 
                  delta > FATHOM_TIME_LIMIT))
         return enter_slow(function, call_site);
     char *cursor = fathom_put_enter(fathom_put_delta(record, &delta), function, delta, site);
-    top[1] = (struct frame){function, call_site, t->hook_sp, now};
+    top[1] = (struct frame){function, call_site, t->hook_sp, {now}};
     t->top = top + 1;
     t->last = now;
     w->calls++;

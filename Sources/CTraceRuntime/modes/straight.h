@@ -22,7 +22,7 @@ INTERNAL void straight_enter(uintptr_t function, uintptr_t call_site, uintptr_t 
                  w->cursor >= w->limit || top + 1 >= t->end || !lies_below(t, sp, top)))
         return hook_slow(function, call_site, sp, context, now, HOOK_ENTER);
     char *cursor = fathom_put_enter(w->cursor, function, delta, site);
-    top[1] = (struct frame){function, call_site, sp, now};
+    top[1] = (struct frame){function, call_site, sp, {now}};
     t->top = top + 1;
     t->last = now;
     w->calls++;

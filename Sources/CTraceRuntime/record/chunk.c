@@ -2,7 +2,7 @@
 
 #include "chunk.h"
 
-#include "../file/await.h"
+#include "../file/await_slot.h"
 #include "../file/confined.h"
 #include "../file/metadata.h"
 #include "../file/modules.h"
@@ -58,7 +58,7 @@ static void write_path(struct thread *t, struct fathom_chunk *chunk) {
     chunk->used = count * (uint32_t)sizeof(struct fathom_path_entry);
 }
 
-static void name_thread(const struct thread *t, struct fathom_chunk *chunk) {
+void chunk_write_name(const struct thread *t, struct fathom_chunk *chunk) {
     struct writer *w = writer_of(t);
     if (w->name[0]) __builtin_memcpy(chunk->name, w->name, sizeof chunk->name);
     else SYSTEM(prctl, PR_GET_NAME, chunk->name, 0, 0, 0, 0);
@@ -142,7 +142,7 @@ static int chunk_begin(struct thread *t, const struct previous *previous) {
     write_path(t, chunk);
     chunk->lost_calls = w->lost;
     if (previous->is_known) __builtin_memcpy(chunk->name, previous->name, sizeof chunk->name);
-    else name_thread(t, chunk);
+    else chunk_write_name(t, chunk);
     uint64_t before = now_ticks();
     chunk->begin_ns = system_monotonic_ns();
     uint64_t after = now_ticks();
@@ -179,7 +179,7 @@ static void finish(struct thread *t, uint64_t now) {
     chunk->calls = w->calls;
     chunk->end_ns = nanoseconds(chunk, now);
     chunk->end_ticks = now;
-    name_thread(t, chunk);
+    chunk_write_name(t, chunk);
 }
 
 void chunk_finish(struct thread *t, uint64_t now) {

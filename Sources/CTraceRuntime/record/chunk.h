@@ -62,6 +62,7 @@ int chunk_is_valid(const struct thread *t);  // whether the next record would go
 #endif
 // The thread's name, from here on. There is none where `name` is empty: then the kernel's counts.
 void chunk_name(struct thread *t, const char name[16]);
+void chunk_write_name(const struct thread *t, struct fathom_chunk *chunk);  // into its header
 // Called in a fork's child, where the chunk is the parent's. For a hook that was writing into the chunk when the
 // handler forked, it becomes a private copy.
 void chunk_forget(struct thread *t);

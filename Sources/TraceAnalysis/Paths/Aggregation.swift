@@ -149,8 +149,11 @@ public struct Aggregation {
         let sizes = threads.map(\.bytes)
         let order = threads.indices.sorted { (sizes[$0], $1) > (sizes[$1], $0) }
         let works = order.map {
-            let seek = CallPathSeek(
-                threads[$0], clock: session.clock, from: filter.from, to: filter.to, part: 0.5 / Double(workers))
+            let seek =
+                threads[$0].keepsPaths
+                ? nil
+                : CallPathSeek(
+                    threads[$0], clock: session.clock, from: filter.from, to: filter.to, part: 0.5 / Double(workers))
             return ThreadWork(
                 $0, threads[$0], spaces[$0], seek,
                 boundaries: seek == nil ? boundaries(of: threads[$0], sizes[$0]) : [])
@@ -181,7 +184,7 @@ public struct Aggregation {
     /// Where a thread is split: the first chunks of its parts, except that of the first part.
     private func boundaries(of thread: TracedThread, _ size: Int) -> [Int] {
         let parts = min(workers, size / max(partSize, 1))
-        guard parts > 1, !thread.isJoined else { return [] }
+        guard parts > 1, !thread.isJoined, !thread.keepsPaths else { return [] }
         var boundaries: [Int] = []
         var bytes = 0
         for (index, chunk) in thread.chunks.enumerated() {
@@ -195,6 +198,11 @@ public struct Aggregation {
 
     private func replay(_ work: ThreadWork, _ part: Int, onChunk: @escaping (Int) -> Void) -> CallPathSink {
         let thread = work.parts[part]
+        if thread.keepsPaths {
+            var sink = CallPathSink(work.space, from: 0, to: .max, onChunk: onChunk)
+            sink.add(recordedPathsOf: thread, clock: session.clock, onChunk: onChunk)
+            return sink
+        }
         if let seek = work.seek {
             var sink = CallPathSink(work.space, from: filter.from, to: filter.to, seek: seek, onChunk: onChunk)
             let chunks = seek.chunks.lowerBound..<thread.chunks.count

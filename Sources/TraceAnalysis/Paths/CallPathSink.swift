@@ -26,9 +26,9 @@ struct CallPathSink: CallSink {
         }
     }
 
-    private(set) var table = CallPathTable()
-    private(set) var keys = FunctionKeys()
-    private let space: AddressSpace
+    var table = CallPathTable()
+    var keys = FunctionKeys()
+    let space: AddressSpace
     private let addressesChange: Bool
     private let from: UInt64
     private let to: UInt64

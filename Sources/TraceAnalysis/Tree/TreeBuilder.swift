@@ -28,20 +28,38 @@ struct TreeBuilder: CallSink {
         var node = Payload.noNode
         /// Index in `outcomes`, or -1.
         var outcome: Int32 = -1
-        var role = Role.outside
-        var leads = false
-        /// How many levels above it the innermost watched call is that it is in, 0 for a watched one, or `unwatched`.
-        var watchedAbove = Payload.unwatched
-        /// Whether it is a watched call, or above one.
-        var leadsToWatched = false
-
-        static let unwatched: UInt8 = .max
+        var standing = Standing(role: .outside)
 
         static let noNode: Int32 = -1
         /// The node was handed out already.
         static let goneNode: Int32 = -2
         /// This is not a call but the base of a lane.
         static let baseNode: Int32 = -3
+    }
+
+    /// What a call is to the filter and to the watch list. It is one word, which is stored at once: a load of fields
+    /// that were stored one by one would wait until all of them have left the store buffer.
+    struct Standing: BitwiseCopyable {
+        private var bits: UInt32
+
+        init(role: Role, leads: Bool = false, watchedAbove: UInt8 = Standing.unwatched) {
+            bits = UInt32(role.rawValue) | (leads ? Self.leading : 0) | (watchedAbove == 0 ? Self.leadingToWatched : 0)
+            bits |= UInt32(watchedAbove) << 24
+        }
+
+        var role: Role { Role(rawValue: UInt8(bits & 3)) ?? .outside }
+        var leads: Bool { bits & Self.leading != 0 }
+        /// Whether it is a watched call, or above one.
+        var leadsToWatched: Bool { bits & Self.leadingToWatched != 0 }
+        /// How many levels above it the innermost watched call is that it is in, 0 for a watched one, or `unwatched`.
+        var watchedAbove: UInt8 { UInt8(bits >> 24) }
+
+        mutating func lead() { bits |= Self.leading }
+        mutating func leadToWatched() { bits |= Self.leadingToWatched }
+
+        static let unwatched: UInt8 = .max
+        private static let leading: UInt32 = 1 << 8
+        private static let leadingToWatched: UInt32 = 1 << 16
     }
 
     /// What a call is to the filter.
@@ -173,7 +191,7 @@ struct TreeBuilder: CallSink {
     // MARK: CallSink
 
     mutating func base(ofLane lane: UInt32) -> Payload {
-        Payload(node: Payload.baseNode, role: needsMatch ? .outside : .transparent)
+        Payload(node: Payload.baseNode, standing: Standing(role: needsMatch ? .outside : .transparent))
     }
 
     // This is the hot path. Fields are read and written one by one, because a load of several at once would wait until
@@ -181,20 +199,20 @@ struct TreeBuilder: CallSink {
     @inline(__always)
     mutating func enter(_ call: UnsafeMutablePointer<OpenCall<Payload>>) {
         let caller = call - 1
-        let callerRole = caller.pointee.payload.role
+        let callerRole = caller.pointee.payload.standing.role
         let depth = caller.pointee.payload.depth &+ (callerRole == .candidate ? 1 : 0)
         var role = callerRole == .transparent ? Role.candidate : callerRole
         var leads = false
-        var watchedAbove = Payload.unwatched
+        var watchedAbove = Standing.unwatched
         if let classifier {
             let found = classifier._withUnsafeGuaranteedRef { Self.classify(call, $0, space, role) }
             (role, leads) = (found.role, found.leads)
-            let above = caller.pointee.payload.watchedAbove
+            let above = caller.pointee.payload.standing.watchedAbove
             if found.isWatched {
                 watchedAbove = 0
-            } else if above != Payload.unwatched {
+            } else if above != Standing.unwatched {
                 // What is not shown is no level, and what is deeper than any watch list goes need not be counted.
-                watchedAbove = role == .candidate ? min(above &+ 1, Payload.unwatched &- 1) : above
+                watchedAbove = role == .candidate ? min(above &+ 1, Standing.unwatched &- 1) : above
             }
         }
         var node = Payload.noNode
@@ -210,10 +228,7 @@ struct TreeBuilder: CallSink {
         call.pointee.payload.depth = depth
         call.pointee.payload.node = node
         call.pointee.payload.outcome = -1
-        call.pointee.payload.role = role
-        call.pointee.payload.leads = leads
-        call.pointee.payload.watchedAbove = watchedAbove
-        call.pointee.payload.leadsToWatched = watchedAbove == 0
+        call.pointee.payload.standing = Standing(role: role, leads: leads, watchedAbove: watchedAbove)
         if toCarryIn > 0 { carryIn(call) }
     }
 
@@ -247,15 +262,15 @@ struct TreeBuilder: CallSink {
             let isWait = call.pointee.function == FunctionTable.suspended
             caller.pointee.payload.suspended &+= isWait ? total : call.pointee.payload.suspended
         }
-        guard call.pointee.payload.role == .candidate else {
+        guard call.pointee.payload.standing.role == .candidate else {
             exitLeftOut(call.pointee.payload, caller, total: total)
             return
         }
         caller.pointee.payload.callees &+= total
         var isShown = start <= filter.to && end >= filter.from
         if leads {
-            isShown = isShown && call.pointee.payload.leads
-            if call.pointee.payload.leads { caller.pointee.payload.leads = true }
+            isShown = isShown && call.pointee.payload.standing.leads
+            if call.pointee.payload.standing.leads { caller.pointee.payload.standing.lead() }
         }
         if watches, isShown, !isWatchShown(call, total) { isShown = false }
         if isShown, total < least || call.pointee.payload.depth > filter.maxDepth || total == tie && !isKept(call) {
@@ -280,9 +295,10 @@ struct TreeBuilder: CallSink {
     /// Whether the watch list shows a call: it is watched, not too far below one that is, or above one that the filter keeps.
     @inline(never)
     private func isWatchShown(_ call: UnsafeMutablePointer<OpenCall<Payload>>, _ total: UInt64) -> Bool {
-        guard call.pointee.payload.leadsToWatched else { return call.pointee.payload.watchedAbove <= watchedDepth }
+        let standing = call.pointee.payload.standing
+        guard standing.leadsToWatched else { return standing.watchedAbove <= watchedDepth }
         if total >= filter.minCost, call.pointee.payload.depth <= filter.maxDepth {
-            (call - 1).pointee.payload.leadsToWatched = true
+            (call - 1).pointee.payload.standing.leadToWatched()
         }
         return true
     }
@@ -302,14 +318,14 @@ struct TreeBuilder: CallSink {
     private mutating func exitLeftOut(
         _ payload: Payload, _ caller: UnsafeMutablePointer<OpenCall<Payload>>, total: UInt64
     ) {
-        switch payload.role {
+        switch payload.standing.role {
         case .without:
             caller.pointee.payload.callees &+= total
         case .transparent, .outside, .candidate:
             caller.pointee.payload.callees &+= payload.callees
             caller.pointee.payload.dropped.add(payload.dropped)
-            if payload.leads { caller.pointee.payload.leads = true }
-            if payload.leadsToWatched { caller.pointee.payload.leadsToWatched = true }
+            if payload.standing.leads { caller.pointee.payload.standing.lead() }
+            if payload.standing.leadsToWatched { caller.pointee.payload.standing.leadToWatched() }
             if payload.hidden.calls > 0 { hide(payload.hidden, below: caller) }
         }
     }
@@ -330,7 +346,7 @@ struct TreeBuilder: CallSink {
     }
 
     mutating func event(_ event: ThreadEvent, in call: UnsafeMutablePointer<OpenCall<Payload>>) {
-        let role = call.pointee.payload.role
+        let role = call.pointee.payload.standing.role
         let depth = call.pointee.payload.depth &+ (role == .candidate ? 1 : 0)
         // A moment is never among the longest calls.
         guard role == .candidate || role == .transparent, !isMeasuring, longest == nil, depth <= filter.maxDepth,

@@ -5,7 +5,8 @@ internal import TraceText
 /// Writes one line for each call, callers before callees (RFC 4180, with plain line feeds).
 ///
 /// `call` numbers the lines from 1 and `caller` is the number of the caller's, empty for roots. Times are ns since the
-/// session's start. `state` is complete, open, unwound, or inherited (entered before the fork).
+/// session's start. `state` is complete, open, unwound, or inherited (entered before a fork or before recording was
+/// started).
 struct CSVExporter: Exporter {
     static let header: StaticString = "call,caller,pid,tid,lane,depth,name,module,start_ns,total_ns,self_ns,state\n"
 

@@ -4,8 +4,8 @@ internal import TraceText
 
 /// Chrome's trace events as begin and end pairs: "Trace Event Format", JSON array form.
 ///
-/// Calls are pairs, because complete events without length at one moment lose their order. The file is in the array
-/// form, because a truncated one still loads. Ends have names, too, because some importers match them.
+/// Calls are pairs, because several complete events of length 0 at one moment would lose their order. The file is in
+/// the array form, because a truncated one still loads. Ends have names, too, because some importers match them.
 struct ChromeExporter: Exporter {
     /// Perfetto's interface reads these files as well; chrome://tracing gives up at 256 MB.
     static let limit: ViewerLimit? = ViewerLimit(

@@ -43,20 +43,7 @@ final class SlotBuffers {
             return isAlive
         }
         let begin = SessionClock.nanoseconds(CLOCK_MONOTONIC)
-        // Where a ring is written over meanwhile, it is from its oldest chunk on. The newest are copied first, so that those
-        // are lost that others lead away from, and not those in between.
-        var order = Array(words.indices), ends = [UInt32](repeating: 0, count: words.count)
-        if raw.ring_slots != 0,
-            ends.withUnsafeMutableBytes({ file.read($0, at: Int(fathom_ends_offset(raw.words_offset))) })
-        {
-            func end(_ index: Int) -> UInt32 {
-                fathom_slot_state(words[index]) == FATHOM_SLOT_FULL ? ends[index] : .max
-            }
-            order.sort { end($0) > end($1) }
-        }
-        for index in order {
-            guard [FATHOM_SLOT_OWNED, FATHOM_SLOT_FULL].contains(fathom_slot_state(words[index])) else { continue }
-            let offset = Int(raw.slots_offset) + slotSize * index
+        for offset in SlotBuffers.offsets(of: words, raw, file) {
             guard
                 let copy = SlotBuffers.copy(
                     file, at: offset, slotSize: slotSize, damage: damage, readsCalls: readsCalls, isAlive: isAlive)
@@ -79,6 +66,31 @@ final class SlotBuffers {
 
     deinit {
         for copy in copies { copy.deallocate() }
+    }
+
+    /// Where the slots are that are in use, in the order in which they are to be copied.
+    private static func offsets(of words: [UInt32], _ raw: fathom_buffers, _ file: PlainFile) -> [Int] {
+        let slots = words.indices.filter {
+            [FATHOM_SLOT_OWNED, FATHOM_SLOT_FULL].contains(fathom_slot_state(words[$0]))
+        }
+        func offset(_ slot: Int) -> Int { Int(raw.slots_offset) + Int(raw.slot_size) * slot }
+        if raw.keeps != 0 {
+            // Paths are made after those of their callers. A thread's later paths are copied first, so what a live thread
+            // adds up meanwhile makes callees look no longer than their callers.
+            let sequences = slots.map { slot in
+                var header = fathom_chunk()
+                return (offset: offset(slot), sequence: file.read(&header, at: offset(slot)) ? header.sequence : 0)
+            }
+            return sequences.sorted { $0.sequence > $1.sequence }.map(\.offset)
+        }
+        var ends = [UInt32](repeating: 0, count: words.count)
+        guard raw.ring_slots != 0,
+            ends.withUnsafeMutableBytes({ file.read($0, at: Int(fathom_ends_offset(raw.words_offset))) })
+        else { return slots.map(offset) }
+        // Where a ring is written over meanwhile, it is from its oldest chunk on. The newest are copied first, so that those
+        // are lost that others lead away from, and not those in between.
+        func end(_ slot: Int) -> UInt32 { fathom_slot_state(words[slot]) == FATHOM_SLOT_FULL ? ends[slot] : .max }
+        return slots.sorted { end($0) > end($1) }.map(offset)
     }
 
     private static func header(

@@ -1,4 +1,4 @@
-/// What a log lacks, as its file header tells it.
+/// What the recorder counts as missing, and writes into the log's header. A reader gets it as ``MissingCalls``.
 package struct RecordingLosses {
     package var unplacedCalls: UInt64
     package var unwrittenCalls: UInt64

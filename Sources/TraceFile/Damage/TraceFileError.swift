@@ -4,6 +4,8 @@ internal import Glibc
 public enum TraceFileError: Error, Equatable {
     /// `path` is neither a session directory nor a program that has one beside it.
     case notASession(path: String)
+    /// `path` is a program that has no session beside it.
+    case notRecorded(path: String)
     /// The system refused to open, inspect or map `path`.
     case unreadable(path: String, errno: Int32)
     /// `path` is a pipe, a directory or a device, which cannot be mapped.
@@ -20,7 +22,7 @@ extension TraceFileError {
         switch self {
         case .unreadable(_, let number): String(cString: strerror(number))
         case .notAFile: "not a plain file"
-        case .notASession, .unsupportedVersion, .noHeader: description
+        case .notASession, .notRecorded, .unsupportedVersion, .noHeader: description
         }
     }
 }
@@ -29,6 +31,7 @@ extension TraceFileError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .notASession(let path): "\(path): not a Fathom session"
+        case .notRecorded(let path): "\(path): a program, and no recording of it: there is no \(path).fathom"
         case .unreadable(let path, _): "\(path): \(reason)"
         case .notAFile(let path): "\(path): \(reason)"
         case .unsupportedVersion(let path, let found, let supported):

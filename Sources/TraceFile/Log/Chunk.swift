@@ -1,9 +1,10 @@
 internal import CTraceFormat
 internal import TraceText
 
-/// One chunk of the log or of a buffer slot: a stretch of one thread's records, or metadata of one process.
+/// One chunk of the log or of a buffer slot: a stretch of one thread's records, some of its call paths, or metadata of
+/// one process.
 public struct Chunk {
-    public enum Kind: Sendable { case records, metadata }
+    public enum Kind: Sendable { case records, metadata, paths }
 
     public let kind: Kind
     /// Index of the process in the session.
@@ -89,9 +90,10 @@ public struct Chunk {
         switch UInt32(raw.kind) {
         case FATHOM_CHUNK_RECORDS: kind = .records
         case FATHOM_CHUNK_METADATA: kind = .metadata
+        case FATHOM_CHUNK_PATHS: kind = .paths
         default: return nil
         }
-        // Metadata has no thread; records have one.
+        // Metadata has no thread; the others have one.
         guard (kind == .metadata) == (raw.thread == 0) else { return nil }
         let claimed = used ?? Int(raw.used)
         claimedSize = claimed
@@ -159,6 +161,9 @@ public struct Chunk {
     public func path(at index: Int) -> PathEntry {
         payload.loadUnaligned(fromByteOffset: index * PathEntry.size, as: PathEntry.self)
     }
+
+    /// The chunk's units; nil when it holds something else.
+    public var pathUnits: PathUnits? { kind == .paths ? PathUnits(payload) : nil }
 
     /// A cursor over the chunk's records.
     public var records: RecordCursor {

@@ -9,8 +9,8 @@ struct FileHeader {
     var startRealtimeNanoseconds: UInt64
     /// The sum of what never changes in the log's header; nil where it has none.
     var sum: UInt64?
-    /// The losses; nil while the recorder has not seen the end, or when what it wrote then is damaged.
-    var losses: Losses?
+    /// The calls that are missing; nil while the recorder has not seen the end, or when what it wrote then is damaged.
+    var losses: MissingCalls?
     /// The size of the log in bytes, if the recorder saw the end.
     var logSize: UInt64?
 }

@@ -127,7 +127,7 @@ struct TraceLog {
                     file: name, offset: UInt64(MemoryLayout<fathom_trace_header>.offset(of: \.unplaced_calls)!),
                     lostBytes: 0, kind: .lossCounts))
         } else if raw.is_complete != 0 {
-            header.losses = Losses(
+            header.losses = MissingCalls(
                 unplacedCalls: raw.unplaced_calls, unwrittenCalls: raw.unwritten_calls,
                 writeError: Int32(truncatingIfNeeded: raw.write_errno), leftOutCalls: raw.left_out_calls)
             if !isOld {

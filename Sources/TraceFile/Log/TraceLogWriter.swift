@@ -41,7 +41,7 @@ package final class TraceLogWriter {
 
     /// The number of bytes that a chunk takes in the log.
     package static func size(of header: fathom_chunk) -> UInt64 {
-        UInt64(MemoryLayout<fathom_chunk>.size) + UInt64(header.used + 7) & ~7
+        UInt64(MemoryLayout<fathom_chunk>.size) + (UInt64(header.used) + 7) & ~7
     }
 
     /// The most chunks that one write takes. The kernel takes 1024 pieces at once (UIO_MAXIOV), and a chunk is three.

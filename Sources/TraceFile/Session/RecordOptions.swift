@@ -1,7 +1,8 @@
 internal import CTraceFormat
 
-/// What of a program is recorded. A new option is a property here, a member below and, where the runtime is to know it,
-/// a line in `tell`. session.json, the buffers' head and `fathom info` have it from here.
+/// What of a program is recorded. A new option is a property here and a member below, from which session.json and
+/// `fathom info` have it. Where the runtime is to know it, it is also a field of `fathom_buffers` (CTraceFormat.h), which
+/// `tell` sets and `session_open` (CTraceRuntime/file/session.c) reads.
 public struct RecordOptions: Sendable {
     /// What is kept of the calls.
     public enum Mode: String, Sendable, CaseIterable {
@@ -9,6 +10,13 @@ public struct RecordOptions: Sendable {
         case trace
         /// The records of the newest, in a ring of buffers.
         case flight
+        /// What the calls of each path add up to.
+        case profile
+        /// How many calls each path has.
+        case counts
+
+        /// Whether no record of a call is kept.
+        public var keepsPaths: Bool { self == .profile || self == .counts }
     }
 
     public var mode = Mode.trace
@@ -16,6 +24,8 @@ public struct RecordOptions: Sendable {
     public var ringSize = RecordOptions.defaultRingSize
     /// In nanoseconds: what ended so long ago is not kept in the ring. Nil: the size alone decides.
     public var ringTime: UInt64?
+    /// Call paths of all processes together that are kept. What is called below others counts with them.
+    public var maxPaths = RecordOptions.defaultMaxPaths
     /// Deepest depth to record; roots are depth 0. Nil: all.
     public var maxDepth: Int?
     /// In nanoseconds: calls that are shorter than this, and call nothing that is kept, leave no record.
@@ -36,6 +46,9 @@ public struct RecordOptions: Sendable {
     /// The size where only a time was asked for.
     public static let largestUnaskedRing: UInt64 = 1 << 30
 
+    public static let mostPaths = 100_000_000
+    public static let defaultMaxPaths = Int(FATHOM_DEFAULT_PATHS)
+
     /// The largest ring that buffers of `bufferSize` bytes can make, in bytes.
     public static func largestRing(bufferSize: Int) -> UInt64 { UInt64(FATHOM_SLOT_LIMIT) * UInt64(bufferSize) }
 
@@ -47,6 +60,7 @@ public struct RecordOptions: Sendable {
             ("mode", "\"\(mode.rawValue)\""),
             ("keep_bytes", mode == .flight ? "\(ringSize)" : "null"),
             ("keep_ns", ringTime.map { "\($0)" } ?? "null"),
+            ("max_paths", mode.keepsPaths ? "\(maxPaths)" : "null"),
             ("max_depth", maxDepth.map { "\($0)" } ?? "null"),
             ("min_cost_ns", "\(minCost)"),
             ("max_size_bytes", maxSize.map { "\($0)" } ?? "null"),
@@ -68,6 +82,9 @@ public struct RecordOptions: Sendable {
         head.ring_slots = mode == .flight ? UInt32(clamping: max(ringSize / UInt64(bufferSize), 2)) : 0
         head.ring_ticks = ringTime.map { clock.ticks(nanoseconds: $0) } ?? .max
         head.long_ticks = .max
+        head.keeps = UInt8(
+            mode == .profile ? FATHOM_KEEPS_TIMES : mode == .counts ? FATHOM_KEEPS_COUNTS : FATHOM_KEEPS_RECORDS)
+        head.max_paths = UInt32(clamping: maxPaths)
         head.has_functions = functions.isEmpty ? 0 : 1
     }
 }

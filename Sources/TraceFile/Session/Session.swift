@@ -23,11 +23,13 @@ public final class Session {
     /// The bytes that the buffers take, without holes; 0 when they are not there.
     public let buffersSize: Int
     /// Calls known to be missing.
-    public let losses: Losses
+    public let losses: MissingCalls
     /// The number of all calls known to be missing, including those that chunks tell of.
     public var lostCalls: UInt64 {
         processes.lazy.flatMap(\.threads).reduce(losses.calls) { $0.addingClamped($1.lostCalls) }
     }
+    /// What was kept of the calls.
+    public let content: SessionContent
     /// Programs with hooks that were started and not recorded.
     public let missed: [MissedProgram]
     /// Whether a recorder was still there when the session was opened.
@@ -76,7 +78,7 @@ public final class Session {
         self.buffers = buffers
         logSize = logFile?.size ?? 0
         buffersSize = buffersFile?.allocatedSize ?? 0
-        losses = traceLog?.header?.losses ?? Losses(unplacedCalls: buffers?.unplacedCalls ?? 0)
+        losses = traceLog?.header?.losses ?? MissingCalls(unplacedCalls: buffers?.unplacedCalls ?? 0)
         clockIsCounter = UInt32(header.clock) == FATHOM_CLOCK_COUNTER
         ticksPerSecond = header.ticksPerSecond
         startRealtimeNanoseconds = header.startRealtimeNanoseconds
@@ -88,6 +90,7 @@ public final class Session {
         chunks.removeLast(chunks.count - own)
         Session.sort(&chunks)
         processes = Session.assemble(chunks, file: logFile, damage: damage)
+        content = SessionContent(of: processes)
         if losses.calls > 0 { for process in processes { process.isCutShort = true } }
         Session.settleEnds(of: processes, now: isRecording && clockIsCounter ? fathom_counter() : nil)
         description = try SessionDescription(path: "\(directory)/\(SessionFile.description.name)", damage: damage)
@@ -123,7 +126,9 @@ public final class Session {
         let trimmed = path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
         for candidate in [trimmed, trimmed + ".fathom"] where exists(at: candidate) { return candidate }
         if access(trimmed, F_OK) != 0 { throw .unreadable(path: path, errno: errno) }
-        throw .notASession(path: path)
+        var status = stat()
+        let isProgram = stat(trimmed, &status) == 0 && status.st_mode & S_IFMT == S_IFREG && access(trimmed, X_OK) == 0
+        throw isProgram ? .notRecorded(path: path) : .notASession(path: path)
     }
 
     /// The clock from the longest stretch between two moments known in ticks and in ns.

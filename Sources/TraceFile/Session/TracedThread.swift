@@ -7,6 +7,8 @@ public final class TracedThread {
     public let tid: UInt32
     /// Sorted by sequence; numbers may be missing.
     public let chunks: ChunkList
+    /// Whether the chunks hold call paths and what their calls add up to, and not the calls.
+    public let keepsPaths: Bool
     /// The Swift task whose calls these are, from all threads; nil for a thread.
     public let task: UInt32?
     /// Greater than any of the kernel's ids, because /proc/sys/kernel/pid_max is at most 2^22.
@@ -35,6 +37,7 @@ public final class TracedThread {
         self.chunks = chunks
         self.file = file
         self.damage = damage
+        keepsPaths = chunks.first?.kind == .paths
         task = nil
         isJoined = false
         memory = nil
@@ -50,6 +53,7 @@ public final class TracedThread {
         chunks = ChunkList(memory.chunks, memory.chunks.indices)
         self.memory = memory
         isJoined = true
+        keepsPaths = false
         file = nil
         tracer = TracerTime.none
         damage = DamageLog()
@@ -72,14 +76,15 @@ public final class TracedThread {
 
     /// Whether chunk `index` follows the one before it and lists all calls that are open between them.
     public func canBeSplit(at index: Int) -> Bool {
+        if keepsPaths { return false }
         let (before, chunk) = (chunks[index - 1], chunks[index])
         return chunk.sequence == before.sequence &+ 1 && chunk.lostCalls == 0 && chunk.lane == 0
             && chunk.depth == chunk.pathCount && before.endTicks != 0 && before.endTicks <= chunk.beginTicks
             && !before.isTruncated && !before.isStopped && !chunk.restatesPath
     }
 
-    /// Whether each chunk follows the one before it and lists all calls that are open in between, and calls are in one stack
-    /// wherever a chunk begins.
+    /// Whether each chunk follows the one before it and lists all calls that are open in between, and begins on the thread's
+    /// own stack.
     ///
     /// - Complexity: O(chunks).
     public var hasWholePaths: Bool {
@@ -110,7 +115,17 @@ public final class TracedThread {
     /// Whether calls that are open in the last record lasted until the process ended.
     public var lastsAsLongAsProcess: Bool { !hasEnded && !process.isCutShort }
     /// Calls that left no record, as far as is known.
-    public var lostCalls: UInt64 { chunks.reduce(0) { $0 &+ $1.lostCalls } }
+    public var lostCalls: UInt64 {
+        chunks.reduce(keepsPaths ? pathTotals.lost : 0) { $0 &+ $1.lostCalls }
+    }
+    /// What the thread's call paths are in all; nothing where there are calls instead. Damage is reported.
+    public private(set) lazy var pathTotals: PathTotals = {
+        var totals = PathTotals()
+        for index in chunks.indices where chunks[index].kind == .paths && payloadIsIntact(ofChunk: index) {
+            totals.add(chunks[index].payload)
+        }
+        return totals
+    }()
     public var orphanExits: UInt64 { chunks.reduce(0) { $0 &+ $1.orphanExits } }
     /// Bytes of chunk headers and payloads.
     public var bytes: Int { chunks.reduce(0) { $0 + $1.size } }
@@ -156,6 +171,9 @@ public final class TracedThread {
     /// - Complexity: O(records) of an unfinished last chunk. Damage there is reported.
     public func lastTicks() -> UInt64 {
         guard let last = chunks.last else { return 0 }
+        if keepsPaths {
+            return max(pathTotals.lastTicks, last.endTicks, lastsAsLongAsProcess ? process.endTicks : 0)
+        }
         var cursor = last.records
         cursor.ticks = last.beginTicks
         if last.endTicks == 0, payloadIsIntact(ofChunk: chunks.count - 1) {
@@ -169,10 +187,11 @@ public final class TracedThread {
         return max(cursor.ticks, last.endTicks, lastsAsLongAsProcess && !last.isStopped ? process.endTicks : 0)
     }
 
-    /// Enter records in all chunks; those of chunks never finished are counted in their records, if these are intact.
+    /// The thread's calls. Those of chunks never finished are counted in their records, if these are intact.
     ///
     /// - Complexity: O(chunks), and O(records) of unfinished chunks. Damage there is reported.
     public func countCalls() -> UInt64 {
+        if keepsPaths { return pathTotals.calls }
         var total: UInt64 = 0
         for (index, chunk) in chunks.enumerated() {
             guard chunk.endTicks == 0 || chunk.isTruncated else {

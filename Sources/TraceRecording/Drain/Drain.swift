@@ -14,6 +14,9 @@ final class Drain: @unchecked Sendable {
     private var threads: Set<UInt64> = []
     private var calls: UInt64 = 0
     private var lostCalls: UInt64 = 0
+    /// Call paths, and calls for which there could be none.
+    private var paths: UInt64 = 0
+    private var foldedCalls: UInt64 = 0
     private var unwrittenCalls: UInt64 = 0
     private var spoiledChunks: UInt64 = 0
     private var isCapped = false
@@ -199,6 +202,8 @@ final class Drain: @unchecked Sendable {
         summary.threads = threads.count
         summary.calls = calls
         summary.bytes = log.bytes
+        summary.paths = paths
+        summary.foldedCalls = foldedCalls
         summary.unwrittenCalls = unwrittenCalls
         summary.writeError = log.error.map(describe)
         let losses = losses
@@ -266,7 +271,9 @@ final class Drain: @unchecked Sendable {
         var finished = buffers.slots(in: FATHOM_SLOT_FULL, except: retries ? [] : before)
         if leavesRecords { finished.removeAll(where: isRecords) }
         if finished.isEmpty { return 0 }
-        choosePace(waiting: finished.reduce(0) { $0 + TraceLogWriter.size(of: $1.header) })
+        // A header may have been written over, but no chunk is larger than its slot.
+        let slotSize = UInt64(buffers.slotSize)
+        choosePace(waiting: finished.reduce(0) { $0 + min(TraceLogWriter.size(of: $1.header), slotSize) })
         let mostPending = log.passesCache ? Self.writeSize : Self.copySize
         finished.sort { $0.header.begin_ticks < $1.header.begin_ticks }
         var isFull = false
@@ -379,6 +386,8 @@ final class Drain: @unchecked Sendable {
         }
         seen.insert(header.process)
         let isMetadata = header.kind == UInt8(FATHOM_CHUNK_METADATA)
+        let isPaths = header.kind == UInt8(FATHOM_CHUNK_PATHS)
+        var lost = header.lost_calls
         if isMetadata {
             processes[header.process] = (
                 header.pid, max(processes[header.process]?.metadataChunks ?? 0, header.sequence &+ 1)
@@ -388,19 +397,30 @@ final class Drain: @unchecked Sendable {
                 if how == FATHOM_END_EXEC { execs.insert(header.process) } else { execs.remove(header.process) }
             }
         } else {
-            if header.end_ticks == 0 { header.calls = header.countEnters(payload.start) }
+            if isPaths {
+                var totals = PathTotals()
+                totals.add(UnsafeRawBufferPointer(start: payload.start, count: Int(header.used)))
+                header.calls = totals.calls
+                lost = totals.lost
+                if before == nil {
+                    paths += totals.paths
+                    foldedCalls = foldedCalls.addingClamped(totals.folded)
+                }
+            } else if header.end_ticks == 0 {
+                header.calls = header.countEnters(payload.start)
+            }
             threads.insert(UInt64(header.process) << 32 | UInt64(header.thread))
         }
         let told = header.calls + UInt64(header.path_calls)
         // The cap is only for records.
-        guard isMetadata || !exceedsCap(header) else {
+        guard isMetadata || isPaths || !exceedsCap(header) else {
             // Nobody else will tell of the calls that were lost before it.
-            unwrittenCalls = unwrittenCalls.addingClamped(told).addingClamped(header.lost_calls)
+            unwrittenCalls = unwrittenCalls.addingClamped(told).addingClamped(lost)
             buffers.free(slot)
             return
         }
         let counted = (
-            calls: calls.addingClamped(told) - calls, lostCalls: lostCalls.addingClamped(header.lost_calls) - lostCalls
+            calls: calls.addingClamped(told) - calls, lostCalls: lostCalls.addingClamped(lost) - lostCalls
         )
         calls += counted.calls
         lostCalls += counted.lostCalls

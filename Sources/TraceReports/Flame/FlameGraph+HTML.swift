@@ -93,6 +93,7 @@ extension FlameGraph {
         let (plain, matched) = (FlamePalette.plain(isDark: isDark), FlamePalette.matched(isDark: isDark))
         writer.write(",\"plain\":[\"\(plain.css)\",\"\(plain.edge.css)\"]")
         writer.write(",\"matched\":[\"\(matched.css)\",\"\(matched.edge.css)\"]")
+        writer.write(",\"counter\":\"\(FlamePalette.counter(isDark: isDark).css)\"")
         writer.write(",\"ink\":\"\(FlamePalette.ink(isDark: isDark).css)\"}")
     }
 

@@ -3,15 +3,15 @@ public import TraceText
 
 extension FlameGraph {
     /// Width of the picture and height of a row, in px.
-    private static let width = 1200.0
-    private static let rowHeight = 17
+    static let width = 1200.0
+    static let rowHeight = 17
     /// Frames narrower than this many px are drawn together.
     private static let narrowest = 0.1
     /// Width of a letter of the font, in px.
-    private static let letter = 6.7
+    static let letter = 6.7
 
-    /// Writes a picture: every frame with its name and times as a tooltip, and the marks of threads. A browser that opens the file by itself and
-    /// runs scripts shows the page of ``writeHTML(to:)`` instead, with the frames of the picture.
+    /// Writes a picture: every frame with its name and times as a tooltip, and the marks and counters of a chart. A browser that
+    /// opens the file by itself and runs scripts shows the page of ``writeHTML(to:)`` instead, with the frames of the picture.
     public func writeSVG(to writer: ByteWriter) {
         let graph = summing(narrowerThan: FlameGraph.narrowest * Double(total) / FlameGraph.width)
         graph.writePicture(to: writer)
@@ -24,8 +24,7 @@ extension FlameGraph {
 
     /// Writes everything but the end of the document.
     private func writePicture(to writer: ByteWriter) {
-        let places = rowsOfFrames()
-        let rows = (places.max() ?? 0) + 1
+        let (places, rows) = rowsOfFrames()
         let height = (rows + 1) * FlameGraph.rowHeight + 8
         writer.write("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 1200 \(height)\" width=\"1200\"")
         writer.write(" height=\"\(height)\" font-family=\"ui-monospace, DejaVu Sans Mono, monospace\"")
@@ -51,18 +50,28 @@ extension FlameGraph {
         for (frame, place) in zip(frames, places) {
             // The first row is the title's.
             write(frame, scale, row: 1 + (options.isInverted ? rows - 1 - place : place), writer)
+            guard let band = band(of: frame) else { continue }
+            for (index, counter) in (timeline?.bands[band].counters ?? []).enumerated() {
+                let first = place + 1 + index * FlameTimeline.counterRows
+                let last = first + FlameTimeline.counterRows - 1
+                write(counter, scale, row: 1 + (options.isInverted ? rows - 1 - last : first), writer)
+            }
         }
     }
 
-    /// By frame, its row from the root on: bands of a chart lie one below the other.
-    private func rowsOfFrames() -> [Int] {
+    /// By frame, its row from the root on, and how many rows there are. The bands of a chart lie one below the other, and a band's
+    /// counters between its name and its calls.
+    private func rowsOfFrames() -> (places: [Int], count: Int) {
         var (base, used) = (0, 0)
-        return frames.map { frame in
-            if band(of: frame) != nil { base = used }
+        let places = frames.map { frame in
+            let band = band(of: frame)
+            if band != nil { base = used }
             let row = base + Int(frame.depth)
-            used = max(used, row + 1)
+            if let band { base += FlameTimeline.counterRows * (timeline?.bands[band].counters.count ?? 0) }
+            used = max(used, row + 1, base + Int(frame.depth) + 1)
             return row
         }
+        return (places, max(used, 1))
     }
 
     private func writeStyle(to writer: ByteWriter) {
@@ -72,6 +81,7 @@ extension FlameGraph {
             let (paper, ink) = (FlamePalette.paper(isDark: isDark), FlamePalette.ink(isDark: isDark))
             writer.write(isDark ? "\n@media(prefers-color-scheme:dark){" : "text{pointer-events:none}" as StaticString)
             writer.write(".b{fill:\(paper.css)}text,.m{fill:\(ink.css)}")
+            writer.write(".c{fill:\(FlamePalette.counter(isDark: isDark).css)}")
             for (style, frame) in used.sorted(by: { $0.key < $1.key }) {
                 writer.write(".\(style){fill:\(colour(of: frame, isDark: isDark).css)}")
             }
@@ -132,8 +142,8 @@ extension FlameGraph {
         }
     }
 
-    /// Draws the marks of a band as triangles that point to their moments, each with its name where there is room. Marks that
-    /// share a pixel are one.
+    /// Draws the marks of a band as triangles that point to their moments, each with its name where there is room, and as dashes
+    /// below the band's name. Marks that share a pixel are one.
     ///
     /// - Parameters:
     ///   - top: of the band's row, in px.
@@ -145,7 +155,11 @@ extension FlameGraph {
             let x = Double(mark.moment) * scale
             let near = rest.prefix { Double($0.moment) * scale < x + 1 }
             rest = rest.dropFirst(near.count)
-            writer.write("<path class=\"m\" d=\"M\(FlameGraph.rounded(x - 4)) \(top + 4)h8l-4 9z\"><title>")
+            let isBelowName = x < named
+            let shape =
+                isBelowName
+                ? "\(FlameGraph.rounded(x - 1)) \(top + 12)h2v4h-2z" : "\(FlameGraph.rounded(x - 4)) \(top + 4)h8l-4 9z"
+            writer.write("<path class=\"m\" d=\"M\(shape)\"><title>")
             writer.write(markup: mark.name)
             if !near.isEmpty { writer.write(" and \(near.count) more") }
             writer.write("\nat " as StaticString)
@@ -153,7 +167,7 @@ extension FlameGraph {
             writer.write("</title></path>\n" as StaticString)
             let next = rest.first.map { Double($0.moment) * scale - 6 } ?? FlameGraph.width
             let letters = Int((next - x - 8) / FlameGraph.letter)
-            guard x > named, letters > 2 else { continue }
+            guard !isBelowName, letters > 2 else { continue }
             writer.write("<text x=\"\(FlameGraph.rounded(x + 7))\" y=\"\(top + FlameGraph.rowHeight - 5)\">")
             writer.write(markup: FlameLabel.fitted(mark.name, letters: letters))
             writer.write("</text>\n" as StaticString)
@@ -167,5 +181,5 @@ extension FlameGraph {
         writer.write(" (\(hundredths / 100).\(hundredths % 100 / 10)\(hundredths % 10) %)")
     }
 
-    private static func rounded(_ number: Double) -> Double { (number * 100).rounded() / 100 }
+    static func rounded(_ number: Double) -> Double { (number * 100).rounded() / 100 }
 }

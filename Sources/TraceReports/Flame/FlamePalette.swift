@@ -49,6 +49,8 @@ enum FlamePalette {
     static func plain(isDark: Bool) -> FlameColour { FlameColour(isDark ? 0.5 : 0.92, 0.006, 270) }
     /// Of what a search finds.
     static func matched(isDark: Bool) -> FlameColour { FlameColour(isDark ? 0.555 : 0.76, 0.19, 335) }
+    /// Of a counter's values, behind text.
+    static func counter(isDark: Bool) -> FlameColour { FlameColour(isDark ? 0.51 : 0.655, 0.1, 257) }
     /// Of text.
     static func ink(isDark: Bool) -> FlameColour { FlameColour(isDark ? 0.985 : 0.2, 0.005, 270) }
     /// Of the page.

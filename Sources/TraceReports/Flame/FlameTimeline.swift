@@ -13,6 +13,9 @@ struct FlameTimeline {
         var points: [(moment: UInt64, value: Double)] = []
     }
 
+    /// A counter's height; `data.js` says the same.
+    static let counterRows = 2
+
     /// The moment of the chart's left end, in ns since the session's start. Moments of marks and counters are ns from there.
     var origin: UInt64
     /// Those that have a row of their own: none when there is but one thread, without marks and counters.

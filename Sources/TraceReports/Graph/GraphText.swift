@@ -134,8 +134,10 @@ public struct GraphText {
         }
         let indentation = indentation(depth)
         writer.write(spaces: 1 + indentation)
-        writer.write(byte: sums.isReliable ? UInt8(ascii: " ") : TimesText.mark)
-        if !sums.isReliable { hasMarks = true }
+        // Where calls were only counted, there are no times to rely on.
+        let isReliable = sums.isReliable || whole == 0
+        writer.write(isReliable ? " " : TimesText.mark)
+        if !isReliable { hasMarks = true }
         let inherited = sums.inherited > 0 ? " (\(String(time: sums.inherited)) inherited)" : ""
         let name = tree.functions[tree.paths[index].function].name
         let room = layout.fit(deeper(depth) + name, behind: nameColumn + indentation + inherited.columns)

@@ -96,6 +96,15 @@ public struct InfoReport {
         return "forked from \(parent)" + (process.parentPID > 1 ? " by way of \(process.parentPID)" : "")
     }
 
+    private var pathsText: String {
+        let threads = session.processes.flatMap(\.threads)
+        let paths = threads.reduce(0) { $0 &+ $1.pathTotals.paths }
+        let folded = threads.reduce(0) { $0 &+ $1.pathTotals.folded }
+        let kept = session.content == .counts ? "counted" : "added up"
+        return "\(count(paths, "call path")), whose calls were \(kept)"
+            + (folded > 0 ? "; \(count(folded, "call")) below others counted there, for want of --max-paths" : "")
+    }
+
     /// As text for people.
     public func writeText() {
         let totals = totals()
@@ -117,6 +126,7 @@ public struct InfoReport {
         let megahertz = (session.clock.frequency / 1e4).rounded() / 100
         row("clock", session.clockIsCounter ? "CPU counter, \(megahertz) MHz" : "CLOCK_MONOTONIC")
         row("calls", String(totals.calls))
+        if session.content != .calls { row("paths", pathsText) }
         row("log", "\(session.logSize) bytes")
         row("buffers", "\(session.buffersSize) bytes")
         let cut = session.processes.reduce(0) { $0 + $1.threads.count { $0.isCut } }
@@ -194,7 +204,7 @@ public struct InfoReport {
         line(name + String(repeating: " ", count: 13 - name.utf8.count), value.visible, style)
     }
 
-    /// Writes a line; where lines have a width, what has no room goes on below its beginning.
+    /// Writes a line. Where lines have a width, a text that is longer continues on the next line, indented.
     private func line(_ lead: String, _ text: String, _ style: TextStyle? = nil) {
         writer.write(lead)
         writer.write(in: layout.style(style)) {

@@ -12,7 +12,7 @@ extension Report {
         let whole = layout.isColoured ? allRows.selfTime : 0
         writer.write(in: layout.style(.bold)) {
             for column in columns { Report.writeHeading(column.rawValue, to: writer) }
-            writer.write("  \(heading) \(times.heading)")
+            writer.write("  \(nameHeading)")
         }
         writer.write(byte: UInt8(ascii: "\n"))
         for row in rows where !writer.isClosed {
@@ -27,7 +27,7 @@ extension Report {
                 }
             }
             writer.write(byte: UInt8(ascii: " "))
-            writer.write(byte: row.isReliable ? UInt8(ascii: " ") : TimesText.mark)
+            writer.write(row.isReliable || !keepsTimes ? " " : TimesText.mark)
             let (name, place) = layout.fit(
                 shownName(of: row), places(of: row), behind: columns.count * Report.columnWidth + 2)
             writer.write(name)
@@ -46,11 +46,12 @@ extension Report {
             writer.write(" (not recorded)\n" as StaticString)
         }
         if columns.contains(.inherited) { writer.write(layout.sentence(Report.inheritedLegend)) }
-        if rows.contains({ !$0.isReliable }) { writer.write(layout.sentence(TimesText.legend)) }
+        if keepsTimes, rows.contains({ !$0.isReliable }) { writer.write(layout.sentence(TimesText.legend)) }
     }
 
     /// The columns of numbers: those that hold something and, where lines have a width, that leave room for names.
     private var textColumns: [ReportColumn] {
+        if !keepsTimes { return [.calls] }
         let hasWaits = rows.contains { $0.suspended > 0 }
         let hasInherited = rows.contains { $0.inherited > 0 }
         let columns = ReportColumn.allCases.filter { column in
@@ -62,7 +63,8 @@ extension Report {
             }
         }
         guard layout.width != nil else { return columns }
-        let names = rows.map { shownName(of: $0).columns + (places(of: $0).first?.columns ?? 0) }.max() ?? 0
+        let widest = rows.map { shownName(of: $0).columns + (places(of: $0).first?.columns ?? 0) }.max() ?? 0
+        let names = max(widest, nameHeading.columns)
         let dropping = ReportColumn.firstToGo.filter { order != .number($0) }
         return layout.chosen(of: columns, dropping: dropping, names: names) { _ in Report.columnWidth }
     }
@@ -85,6 +87,8 @@ extension Report {
         fork's child; they count where they were entered, so calls, avg and what follows are without them
 
         """
+
+    private var nameHeading: String { keepsTimes ? "\(heading) \(times.heading)" : heading }
 
     private var heading: String {
         switch kind {

@@ -21,6 +21,8 @@ public struct Report {
     let times: TimesText
     /// Callees that the record options left out.
     let dropped: CallSum
+    /// Whether any row has time; none has where calls were only counted.
+    let keepsTimes: Bool
     let order: ReportOrder
     /// The tree whose paths the rows are, if they are paths.
     private let paths: CallPaths?
@@ -87,13 +89,15 @@ public struct Report {
         _ limit: Int, _ layout: TextLayout
     ) {
         self.kind = kind
-        self.order = order
         self.layout = layout
         self.functions = functions
         times = TimesText(cost)
         self.dropped = dropped
         self.paths = paths
         var kept = (0..<UInt32(count)).filter { minCost == 0 || row(Int($0), false).total >= minCost }
+        keepsTimes = kept.isEmpty || kept.contains { row(Int($0), false).total > 0 }
+        let order = keepsTimes || order != .number(.total) ? order : .number(.calls)
+        self.order = order
         let names = Names(functions: functions, paths: paths)
         Report.sort(&kept, order, names) { row(Int($0), order.needsPercentiles) }
         let sorted = kept

@@ -21,10 +21,11 @@ struct TimesText {
         "\"times\":\"\(name)\"," + (cost.map { "\"cost_ns\":\(TimesText.tenths($0.perCall))," } ?? "")
     }
 
-    /// The mark before the name of a function that is too short for its times to be relied on, and its legend.
-    static let mark = UInt8(ascii: "~")
+    /// The mark before the name of a function that is too short for its times to be relied on, and its legend. A `~` would make a
+    /// constructor's name a destructor's.
+    static let mark: StaticString = "≈"
     static var legend: String {
-        "~ less than \(AggregateRow.reliableAverage) ns on average: more hooks than function, not to be relied on\n"
+        "\(mark) less than \(AggregateRow.reliableAverage) ns on average: more hooks than function, not to be relied on\n"
     }
 
     private static func tenths(_ number: Double) -> String {

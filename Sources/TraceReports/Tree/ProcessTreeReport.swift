@@ -89,7 +89,7 @@ public struct ProcessTreeReport {
         if left > 0 { writer.write(TextLayout.more(Int(clamping: left), "processes")) }
     }
 
-    /// The roots. Those that one process started which was not recorded stand together.
+    /// The roots. Several that were started by one process that was not recorded are together below a line for that process.
     private var roots: [Line] {
         let started = Dictionary(grouping: tree.roots) { tree.nodes[$0].process.parentPID }
         var told: Set<UInt32> = []
@@ -109,8 +109,8 @@ public struct ProcessTreeReport {
         return result + lines(of: alone, depth: 0)
     }
 
-    /// The lines of `processes`, which have the same parent. Alike ones stand in the first one's place, and hidden ones
-    /// come last.
+    /// The lines of `processes`, which have the same parent. Alike ones become one line in the place of the first, and
+    /// hidden ones come last.
     private func lines(of processes: [Int], depth: Int) -> [Line] {
         var lines: [Line] = []
         var alike: [String: Int] = [:]

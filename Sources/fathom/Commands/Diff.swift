@@ -43,23 +43,13 @@ struct Diff: ParsableCommand {
     @Flag(help: "Show also what has not changed, or not beyond noise.")
     var all = false
 
-    @Option(
-        help: ArgumentHelp("Changes of a smaller part do not matter.", valueName: "percent"),
-        transform: Percentage.init(argument:))
-    var threshold = Percentage(percent: 1)
+    @OptionGroup var change: ChangeOptions
 
     @Option(
         help: ArgumentHelp(
             "Exit with 1 when more is added: 'total>5%', 'self(parse*)>10ms', 'calls(malloc)>0'. Times need a unit.",
             valueName: "limit"))
     var failOn: [String] = []
-
-    @Option(
-        name: [.customShort("o", allowingJoined: true), .long],
-        help: ArgumentHelp(
-            "Draw a flame graph of what is after, coloured by change: a page, or a picture if it ends in .svg.",
-            valueName: "file"), completion: .file())
-    var output: String?
 
     @Option(help: "How to write it.")
     var format = DiffReport.Format.text
@@ -110,9 +100,9 @@ struct Diff: ParsableCommand {
     /// - Returns: a line for each limit that is exceeded.
     private func compare() throws -> [String] {
         let limits = try limits()
-        let file = try output.map { try FlameFile($0) }
+        let file = try change.flameFile()
         var options = SessionComparison.Options()
-        options.threshold = threshold.percent / 100
+        options.threshold = change.least
         let (before, after) = sides
         var asked = try QueryOptions(threads, symbols, filters)
         asked.usesCache = cache.isUsed

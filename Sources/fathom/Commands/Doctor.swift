@@ -48,6 +48,7 @@ struct Doctor: ParsableCommand {
     }
 
     private func inspect(_ path: String) throws -> MachineFacts.Program {
+        if access(path, R_OK) != 0 { throw Diagnostics.fail("\(path): \(String(cString: strerror(errno)))", .failed) }
         do throws(SymbolProblem) {
             let inspection = try ExecutableInspection.inspect(
                 path: path, libraryPath: getenv("LD_LIBRARY_PATH").map { String(cString: $0) })

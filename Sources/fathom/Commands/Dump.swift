@@ -37,6 +37,7 @@ struct Dump: ParsableCommand {
             $0.joinsTasks = false
             $0.lines = false
         }
+        try query.session.requireCalls(for: "fathom dump shows records of single calls")
         let selection = try query.selected()
         let writer = Screen(screenOptions, isText: format == .text).writer()
         let report = DumpReport(

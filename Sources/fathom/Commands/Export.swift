@@ -73,6 +73,11 @@ struct Export: ParsableCommand {
 
     func run() throws {
         let query = try input.query(filters)
+        if calls || format.showsCalls {
+            try query.session.requireCalls(for: "\(format) is a format of single calls")
+        } else if query.filter.from > 0 || query.filter.to < .max {
+            try query.session.requireCalls(for: "--from and --to ask for moments")
+        }
         let first = split ? nil : try file(output)  // what cannot be written is told before a long reading
         let source = ExportSource(
             query.session, resolver: query.resolver, selection: try query.selected(), filter: query.filter,

@@ -51,6 +51,8 @@ struct Flame: ParsableCommand {
         let file = try FlameFile(output)  // bad usage is told before a bad session
         if let diff { return try drawChange(since: diff, to: file) }
         let aggregate = try input.aggregate(filters, usesCache: true)
+        if timeOrder { try aggregate.session.requireCalls(for: "--time-order shows single calls") }
+        try aggregate.session.requireTimes(for: "fathom flame shows times")
         let graph = try timeOrder ? chart(of: aggregate) : FlameGraph(aggregate.tree(), options: options(aggregate))
         try aggregate.check(isEmpty: graph.isEmpty)
         if graph.frameCount > FlameGraph.comfortableFrames {

@@ -38,9 +38,16 @@ struct Record: ParsableCommand {
 
     @Option(
         help: """
-            trace keeps a record of each call; flight keeps the newest in memory, and saves them when there is a reason.
+            trace keeps a record of each call; flight keeps the newest in memory, and saves them when there is a reason; \
+            profile keeps the sums of each call path; counts keeps only how often each was called.
             """)
     var mode = RecordOptions.Mode.trace
+
+    @Option(
+        help: ArgumentHelp(
+            "With --mode profile and counts, keep so many call paths; what is called below others counts there (default: 1000000).",
+            valueName: "paths"))
+    var maxPaths: Int?
 
     @OptionGroup(title: "Flight recorder") var flight: FlightOptions
 
@@ -119,12 +126,31 @@ struct Record: ParsableCommand {
         if mode == .flight, maxSize != nil {
             throw ValidationError("--max-size is for --mode trace; flight has --keep")
         }
+        try checkPaths()
         if mode == .flight, baseline { throw ValidationError("--baseline is for --mode trace") }
         let size = bufferSize.bytes
         guard RecordOptions.bufferSizes.contains(Int(clamping: size)), size & (size - 1) == 0 else {
             throw ValidationError("--buffer-size is a power of two from 16K to 4M")
         }
         try flight.check(mode, bufferSize: Int(size))
+    }
+
+    /// Says what does not go together with sums of call paths.
+    private func checkPaths() throws {
+        if !mode.keepsPaths {
+            if maxPaths != nil { throw ValidationError("--max-paths is for --mode profile and --mode counts") }
+            return
+        }
+        if let maxPaths, !(1...RecordOptions.mostPaths).contains(maxPaths) {
+            throw ValidationError("--max-paths is a number from 1 to \(RecordOptions.mostPaths)")
+        }
+        let given: [(String, Bool)] = [
+            ("--max-depth", maxDepth != nil), ("--min-cost", minCost != nil), ("--max-size", maxSize != nil),
+            ("naming functions", !functionOptions.isEmpty), ("--baseline", baseline && mode == .counts),
+        ]
+        if let (name, _) = given.first(where: \.1) {
+            throw ValidationError("\(name) is not for --mode \(mode.rawValue)")
+        }
     }
 
     func run() throws {
@@ -226,6 +252,7 @@ struct Record: ParsableCommand {
         options.bufferSize = Int(bufferSize.bytes)
         options.startsPaused = paused
         options.mode = mode
+        if let maxPaths { options.maxPaths = maxPaths }
         flight.apply(to: &options)
         return options
     }

@@ -37,23 +37,13 @@ struct TailCommand: ParsableCommand {
     @OptionGroup(title: "Filters") var filters: FilterOptions
     @OptionGroup(title: "Terminal") var screenOptions: ScreenOptions
 
-    @Option(
-        help: ArgumentHelp("Sum up paths that add less than this part of the difference.", valueName: "percent"),
-        transform: Percentage.init(argument:))
-    var threshold = Percentage(percent: 1)
+    @OptionGroup var change: ChangeOptions
 
     @Option(
         help: ArgumentHelp(
             "Show this many lines of the tree, and this many calls; 0 for all. On a terminal, as many as fit.",
             valueName: "lines"))
     var limit: Int?
-
-    @Option(
-        name: [.customShort("o", allowingJoined: true), .long],
-        help: ArgumentHelp(
-            "Draw a flame graph of the slowest calls, coloured by what they do longer: a page, or a picture if it ends in .svg.",
-            valueName: "file"), completion: .file())
-    var output: String?
 
     @Option(help: "How to write it; JSON has all paths.")
     var format = TailReport.Format.text
@@ -65,7 +55,7 @@ struct TailCommand: ParsableCommand {
     func run() throws {
         let (input, function) = try subject()
         let pattern = try namePattern(function)
-        let file = try output.map { try FlameFile($0) }
+        let file = try change.flameFile()
         let options = try input.options(filters)
         let query = try TailQuery(
             input.open(), options, function: pattern, slowest: slowest, listener: Diagnostics.listener())
@@ -91,7 +81,7 @@ struct TailCommand: ParsableCommand {
     private func reportOptions(_ query: TailQuery, _ screen: Screen, _ function: String) -> TailReport.Options {
         var options = TailReport.Options()
         options.function = function
-        options.threshold = threshold.percent / 100
+        options.threshold = change.least
         options.minCost = query.query.filter.minCost
         options.lines = screen.rows(limit)
         options.calls = screen.rows(limit)

@@ -61,6 +61,7 @@ struct Tree: ParsableCommand {
             $0.lines = lines || format == .json
             $0.filter.watch = watch
         }
+        try query.session.requireCalls(for: "fathom tree shows single calls")
         var selection = try query.selected()
         var layout = TreeLayout()
         // Every watched call has its line.
@@ -99,7 +100,8 @@ struct Tree: ParsableCommand {
 
     private var mostLines: Int { limit.map { $0 == 0 ? .max : $0 } ?? .max }
 
-    /// The processes by their longest threads, and those by their longest calls; `tree` is to show the longest calls alone.
+    /// The processes, those with the longest calls first, each with its threads in the same order. Afterwards `tree` shows
+    /// only the longest calls.
     private func longestFirst(_ selection: Selection, of tree: inout CallTree) -> Selection {
         var times = tree.rank(selection.flatMap(\.threads), limit: mostLines)[...]
         func sorted<Element>(_ list: [(Element, longest: UInt64)]) -> [Element] {

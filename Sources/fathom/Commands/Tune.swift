@@ -75,6 +75,7 @@ struct Tune: ParsableCommand {
         var limits = HookTuning.Limits()
         limits.keep = keep.percent
         limits.shorterThan = shorterThan.nanoseconds
+        try paths.session.requireTimes(for: "fathom tune weighs times")
         let tree = try paths.tree()
         let tuning = HookTuning(
             tree, limits: limits,

@@ -26,7 +26,10 @@ struct UsageMessage {
         if let match = message.wholeMatch(of: invalid) {
             return UsageMessage.invalid(String(match.1), for: String(match.2), String(match.3))
         }
-        if let match = message.wholeMatch(of: #/Missing expected argument '(.*)'/#) { return "\(match.1) is missing" }
+        if let match = message.wholeMatch(of: #/Missing expected argument '((\S+).*)'/#) {
+            let values = values(of: String(match.2))
+            return "\(match.1) is missing\(values.map { ": \($0)" } ?? "")"
+        }
         if let match = message.wholeMatch(of: #/The option '(.*)' does not take any value, but '(.*)' was specified./#)
         {
             return "\(match.1) takes no value, but is given '\(match.2)'"
@@ -54,6 +57,13 @@ struct UsageMessage {
             let label = line.dropFirst(2).split(separator: "  ").first ?? ""
             return label.split { " ,/".contains($0) }.filter { $0.hasPrefix("--") }.map(String.init)
         }
+    }
+
+    /// The values that an option takes, as the command's help has them; nil if any will do.
+    private func values(of option: String) -> String? {
+        let help = Fathom.helpMessage(for: command, includeHidden: true, columns: 10_000)
+        let line = help.split(separator: "\n").first { $0.drop { $0 == " " }.hasPrefix("\(option) ") }
+        return line?.firstMatch(of: #/\(values: ([^;)]*)/#).map { String($0.1) }
     }
 
     /// - Parameter name: the value's, as `<time>`.

@@ -1,7 +1,7 @@
 internal import Glibc
 internal import TraceSymbols
 
-/// The functions of a program and of the libraries it needs that have hooks.
+/// The program and the libraries that it needs, each with which of its functions have hooks.
 func hookedModules(of program: String) throws(SymbolProblem) -> [(path: String, functions: HookedFunctions)] {
     let libraryPath = getenv("LD_LIBRARY_PATH").map { String(cString: $0) }
     return try HookedFunctions.modules(of: program, libraryPath: libraryPath)

@@ -18,6 +18,7 @@ struct SummaryText {
                 + "\(Self.count(UInt64(summary.processes), "process", "processes")): "
                 + "\(CountText.size(summary.bytes)) in \(summary.session)"
         ]
+        if summary.paths > 0 { lines.append(Self.paths(summary)) }
         if summary.calls == 0 && missing == 0 && !summary.isContinued {
             lines.append("no instrumented function was called")
         }
@@ -50,7 +51,8 @@ struct SummaryText {
         if let problem = summary.baselineProblem { lines.append("warning: no baseline: \(problem)") }
         if summary.isContinued { lines.append(Self.continuation(summary)) }
         if summary.calls > 0 || summary.isContinued {
-            lines.append("next: fathom tree \(CommandText.line([summary.session]))")
+            let view = summary.paths > 0 ? "report" : "tree"
+            lines.append("next: fathom \(view) \(CommandText.line([summary.session]))")
         }
         self.lines = lines
     }
@@ -83,6 +85,13 @@ struct SummaryText {
             lines.append("nothing asked for a save, so nothing was kept")
         }
         return lines
+    }
+
+    private static func paths(_ summary: RecordingSummary) -> String {
+        let paths = count(summary.paths, "call path")
+        if summary.foldedCalls == 0 { return paths }
+        return
+            "\(paths), the most that --max-paths allows; \(count(summary.foldedCalls, "call")) below others counted there"
     }
 
     private static func continuation(_ summary: RecordingSummary) -> String {

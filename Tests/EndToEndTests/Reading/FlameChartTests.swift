@@ -68,6 +68,24 @@ import Testing
         #expect(found[4].hasPrefix(#"["2.5""#), "\(found[4])")
     }
 
+    /// A value that lasted for a moment fills no more of the chart than that.
+    @Test func countersLastAsLongAsTheyDid() throws {
+        let counter = "bands[0].counters[0]"
+        func isFilled(_ x: String) -> String {
+            "(at => main.context.getImageData(at * main.ratio, (main.rowTop(row[bandFrames[0]] + 1) + 8) * main.ratio, 1, 1)"
+                + ".data[2] > main.context.getImageData(at * main.ratio, (main.rowTop(row[bandFrames[0]] + 2) + 14) * main.ratio,"
+                + " 1, 1).data[2] - 20)(\(x))"
+        }
+        let found = try Browser.run(
+            page,
+            [
+                "still", "scheme dark", "wait theme === 'dark'",
+                "do \(counter).points.splice(0, Infinity, 0, 7, 1, 2, total[0] * 0.75, 7), main.draw()",
+                isFilled("main.width / 2"), isFilled("main.width * 0.9"),
+            ])
+        #expect(found == ["false", "true"])
+    }
+
     @Test func theWheelZoomsAndDragsMove() throws {
         let found = try Browser.run(
             page,
@@ -133,6 +151,11 @@ import Testing
         // Both threads set marks.
         let marks = text.split(separator: "<path class=\"m\" d=\"M").dropFirst()
         #expect(marks.count { $0.contains("<title>first token") && $0.contains("\nat ") } == 2, "\(marks)")
+        // The counter has its values, the last of those that share a pixel first, and its range.
+        let steps = text.split(separator: "<rect class=\"c\" ").dropFirst()
+        #expect(!steps.isEmpty && steps.allSatisfy { $0.contains("<title>queued\n") }, "\(steps)")
+        #expect(
+            steps.last?.contains("<title>queued\n2.5") == true && text.contains(">queued  0 … 7</text>"), "\(steps)")
         let one = try Fathom.run(["flame", session, "--time-order", "--thread", "the worker", "-o", picture])
         #expect(one.status == 0, "\(one.stderr)")
         #expect(!String(decoding: try readFile(picture), as: UTF8.self).contains("<title>main\n"))

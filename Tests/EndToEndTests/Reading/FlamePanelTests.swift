@@ -19,7 +19,7 @@ import Testing
             let fields = line.split(separator: " ")
             guard line.contains("json-gcc-O0"), fields.count > 12 else { return nil }
             // A name's mark says that its times are mostly those of hooks.
-            let name = fields[fields.firstIndex(of: "json-gcc-O0")! - 1].trimmingPrefix("~")
+            let name = fields[fields.firstIndex(of: "json-gcc-O0")! - 1].trimmingPrefix("≈")
             return "\(name) \(fields[0]) \(fields[1]) \(fields[2]) \(fields[3]) \(fields[4])"
         }
     }

@@ -73,7 +73,7 @@ import Testing
             "report a.fathom --by module", "report a.fathom --by thread", "report a.fathom --by process",
             "report a.fathom --callers 'step*' --sort p90", "graph a.fathom", "graph a.fathom 'step<4>'",
             "tree a.fathom", "tree a.fathom --lines --call-sites", "tree a.fathom --sort time --limit 9",
-            "tree a.fathom -t 1s",
+            "tree a.fathom -t 1s", "tree a.fathom --watch 'step<4>'", "tail a.fathom '*parse_expression*'",
             "diff a.fathom b.fathom", "diff a.fathom b.fathom --all",
             "diff a.fathom b.fathom -- c.fathom d.fathom --all",
             "diff a.fathom b.fathom -- c.fathom d.fathom --by path --all", "info a.fathom --modules",
@@ -87,9 +87,11 @@ import Testing
             "record -o e\(columns).fathom -- ./program", "record -- ./none", "build -- true", "--help",
         ]
         let helps = [
-            "record", "tree", "report", "graph", "flame", "diff", "export", "tune", "info", "dump", "doctor", "build",
+            "record", "tree", "report", "graph", "tail", "flame", "diff", "export", "tune", "info", "dump", "doctor",
+            "build",
         ]
-        let commands = paged.map { "\($0) --no-pager" } + other + helps.map { "\($0) --help" }
+        let commands =
+            paged.map { "\($0) --no-pager" } + other + helps.map { "\($0) --help" } + ["help cc", "help c++"]
         let script = commands.map { "echo \"== \($0)\"; fathom \($0)" }.joined(separator: "\n")
         let terminal = try terminal(script, (columns, rows), environment: ["PAGER": "cat"])
         _ = try terminal.status()

@@ -10,10 +10,13 @@ import Testing
         var words: [String]
         /// The file's name, which tells some commands what to write.
         var file: String
+        /// The program whose recording is read, and its arguments: one that makes the command last long enough.
+        var program: [String]
 
-        init(_ line: String, writes file: String = "file") {
+        init(_ line: String, writes file: String = "file", of program: [String] = ["fib.c", "21"]) {
             words = line.split(separator: " ").map(String.init)
             self.file = file
+            self.program = program
         }
 
         var testDescription: String { "\(words.joined(separator: " ")) -o \(file)" }
@@ -28,14 +31,15 @@ import Testing
             Command("export SESSION --format csv", writes: "file.zst"), Command("flame SESSION"),
             Command("flame SESSION --time-order"), Command("flame SESSION", writes: "file.svg"),
             Command("flame SESSION --diff SESSION"), Command("diff SESSION SESSION"), Command("tune SESSION"),
+            Command("tail SESSION spin --slowest 1", of: ["busy.c", "1", "20"]),
         ]
 
     private static let old: [UInt8] = Array("what was there before".utf8)
 
-    /// A recording that takes long enough to export for signals to come in between.
-    private func session(_ directory: TemporaryDirectory, _ depth: String) throws -> String {
+    private func session(_ directory: TemporaryDirectory, of program: [String] = ["fib.c", "21"]) throws -> String {
         let session = directory.file("session.fathom")
-        let recorded = try Fathom.record([try Binaries.instrumented("fib.c", .gccO2), depth], into: session)
+        let command = [try Binaries.instrumented(program[0], .gccO2)] + program.dropFirst()
+        let recorded = try Fathom.record(command, into: session)
         try #require(recorded.status == 0, "\(recorded.stderr)")
         return session
     }
@@ -55,7 +59,7 @@ import Testing
     /// A signal comes at five moments of the time that the command takes.
     @Test(arguments: commands, [SIGINT, SIGTERM, SIGKILL]) func signals(_ command: Command, _ signal: Int32) throws {
         let directory = try TemporaryDirectory("whole")
-        let session = try session(directory, "21")
+        let session = try session(directory, of: command.program)
         let folder = try directory.makeDirectory("folder")
         let file = "\(folder)/\(command.file)"
         var before = timespec()
@@ -80,7 +84,7 @@ import Testing
     /// The disk is full after five amounts of bytes: a limit on the size of files says so as a full disk does.
     @Test(arguments: commands) func noRoom(_ command: Command) throws {
         let directory = try TemporaryDirectory("whole")
-        let session = try session(directory, "21")
+        let session = try session(directory, of: command.program)
         let folder = try directory.makeDirectory("folder")
         let file = "\(folder)/\(command.file)"
         // What is kept beside a recording is made now, so that it is not what the limit hits.
@@ -103,7 +107,7 @@ import Testing
     /// The same on disks that have room for the old file and for five amounts of the new one.
     @Test(.enabled(if: Privilege.mounts), arguments: commands) func fullDisk(_ command: Command) throws {
         let directory = try TemporaryDirectory("whole")
-        let session = try session(directory, "21")
+        let session = try session(directory, of: command.program)
         _ = try Fathom.run(["report", session])
         let whole = directory.file(command.file)
         try #require(try Fathom.run(words(command, session, whole)).status == 0)
@@ -123,7 +127,7 @@ import Testing
     /// What is wrong with the recording or the options leaves the old file alone.
     @Test func errorsLeaveTheOldFile() throws {
         let directory = try TemporaryDirectory("whole")
-        let session = try session(directory, "5")
+        let session = try session(directory, of: ["fib.c", "5"])
         let file = directory.file("x.csv")
         try writeFile(WholeFileTests.old, to: file)
         for options in [["--filter", "none_such"], ["--thread", "none such"], ["--max-depth", "x"]] {
@@ -136,7 +140,7 @@ import Testing
     /// A link stays one, a file keeps its permissions, and a device is no file.
     @Test func linksPermissionsAndDevices() throws {
         let directory = try TemporaryDirectory("whole")
-        let session = try session(directory, "5")
+        let session = try session(directory, of: ["fib.c", "5"])
         let (file, link) = (directory.file("there/x.csv"), directory.file("link"))
         try directory.makeDirectory("there")
         try writeFile(WholeFileTests.old, to: file)
@@ -156,7 +160,7 @@ import Testing
     /// A file system without files that have no name: what lies beside the place goes when a signal comes.
     @Test(.enabled(if: Privilege.mounts)) func namedFiles() throws {
         let directory = try TemporaryDirectory("whole")
-        let session = try session(directory, "21")
+        let session = try session(directory)
         let folder = try directory.makeDirectory("folder")
         let file = "\(folder)/file"
         try writeFile(WholeFileTests.old, to: file)

@@ -76,7 +76,7 @@ import Testing
             fathom export --format csv prog.fathom
                 --output <file> is missing
             fathom export -o x prog.fathom
-                --format <format> is missing
+                --format <format> is missing: perfetto, speedscope, chrome, folded, pprof, callgrind, dot, firefox, csv, parquet
             fathom record
                 name the program to record: fathom record -- CMD ARGS...
             fathom record --max-size 500 -- ./prog
@@ -126,6 +126,10 @@ import Testing
                 none.fathom: No such file or directory
             fathom tree prog.c
                 prog.c: not a Fathom session
+            fathom tree other
+                other: a program, and no recording of it: there is no other.fathom
+            fathom doctor none
+                none: No such file or directory
             fathom report newer.fathom
                 newer.fathom/session.json: recorded by a newer Fathom, in format 99; this one reads formats up to 3
             fathom export --format csv -o none/x prog.fathom
@@ -188,7 +192,7 @@ import Testing
         let directory = try TemporaryDirectory("wrong")
         let program = try Binaries.instrumented("fib.c", .gccO2)
         let script = """
-            cp "$1" prog && echo 'int main;' >prog.c
+            cp "$1" prog && cp "$1" other && echo 'int main;' >prog.c
             "$0" record -q -- ./prog 5
             "$0" record -q --paused -o empty.fathom -- ./prog 5
             cp -r prog.fathom newer.fathom && sed -i 's/"format": 2/"format": 99/' newer.fathom/session.json

@@ -67,15 +67,15 @@ import Testing
         endProgram(progress.process)
         recorder.wait()
     }
+}
 
-    /// Kills a process that is not a child of this one, and waits until it is gone or a zombie.
-    private func endProgram(_ process: Int32) {
-        kill(process, SIGKILL)
-        _ = waitUntil {
-            guard let status = try? readFile("/proc/\(process)/stat") else { return true }
-            let fields = String(decoding: status, as: UTF8.self).split(separator: ")").last ?? ""
-            return fields.hasPrefix(" Z")
-        }
+/// Kills a process that is not a child of this one, and waits until it is gone or a zombie.
+func endProgram(_ process: Int32) {
+    kill(process, SIGKILL)
+    _ = waitUntil {
+        guard let status = try? readFile("/proc/\(process)/stat") else { return true }
+        let fields = String(decoding: status, as: UTF8.self).split(separator: ")").last ?? ""
+        return fields.hasPrefix(" Z")
     }
 }
 

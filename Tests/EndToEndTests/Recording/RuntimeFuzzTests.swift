@@ -22,9 +22,10 @@ struct RuntimeFuzzTests {
                 "-g", "-O1", "-std=gnu17", "-fsanitize=address,undefined", "-fno-sanitize-recover=all",
                 "-I\(sources)/CTraceFormat/include", "-I\(sources)/CTraceRuntime/include", "-I\(sources)/CTraceRuntime",
             ],
-            [
-                "\(Binaries.sources)/fuzz_session.c", "\(sources)/CTraceRuntime/host/system.c",
-            ] + ["session", "windows", "ring", "requests", "await"].map { "\(sources)/CTraceRuntime/file/\($0).c" })
+            ["\(Binaries.sources)/fuzz_session.c", "\(sources)/CTraceRuntime/host/system.c"]
+                + ["session", "windows", "ring", "requests", "await_slot"].map {
+                    "\(sources)/CTraceRuntime/file/\($0).c"
+                })
         let output = try run(fuzzer, [session, "10000"])
         #expect(output.status == 0, "\(output.stderr)")
     }

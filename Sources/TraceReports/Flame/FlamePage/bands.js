@@ -65,12 +65,13 @@ function pointAt({ points }, moment) {
     return low - 1;
 }
 
-/// Draws a counter as steps; of the values that share a column of pixels, the greatest and the least.
+/// Draws a counter as steps. Values that share a column of pixels are a line there from the least to the greatest, and the last of
+/// them goes on.
 function drawCounter(counter, top, paint) {
     const { context, width, shown } = main, { points, least, most } = counter, scale = width / shown.span;
     const room = counterRows * rowHeight - 4, tall = value => (value - least) / (most - least || 1) * room;
     const ground = top + counterRows * rowHeight - 2, zero = ground - tall(0);
-    context.fillStyle = paint('--counter');
+    context.fillStyle = palette().counter;
     for (let at = Math.max(pointAt(counter, shown.start), 0), x; at < points.length / 2; at++) {
         x = Math.max((points[2 * at] - shown.start) * scale, 0);
         if (x >= width) break;
@@ -80,9 +81,12 @@ function drawCounter(counter, top, paint) {
             low = Math.min(low, points[2 * at + 1]);
             high = Math.max(high, points[2 * at + 1]);
         }
-        const far = 2 * at + 2 < points.length ? (points[2 * at + 2] - shown.start) * scale : width;
-        const upper = Math.min(ground - tall(high), zero), lower = Math.max(ground - tall(low), zero);
-        context.fillRect(x, upper, Math.min(far, width) - x, Math.max(lower - upper, 1));
+        const far = Math.min(2 * at + 2 < points.length ? (points[2 * at + 2] - shown.start) * scale : width, width);
+        const last = points[2 * at + 1];
+        for (const [end, from, to] of [[far, last, last], [Math.min(x + 1, far), low, high]]) {
+            const upper = Math.min(ground - tall(to), zero), lower = Math.max(ground - tall(from), zero);
+            context.fillRect(x, upper, end - x, Math.max(lower - upper, 1));
+        }
     }
     context.fillStyle = paint('--text');
     const label = `${counter.name}  ${number(least)} … ${number(most)}`;

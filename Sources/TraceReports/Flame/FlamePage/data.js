@@ -9,7 +9,7 @@ const bands = isChart ? data.time.bands : []; // threads, where there are severa
 // all that there is; and the rows that begin bands[0], bands[1], ..., which are firstBand, firstBand - 1, ...
 const summed = -1, whole = -2, firstBand = -3;
 const bandOf = f => f <= firstBand ? bands[firstBand - f] : undefined;
-const counterRows = 2; // a counter's height
+const counterRows = 2; // a counter's height, as in FlameTimeline.swift
 
 /// Source file and line of a function, or nothing.
 function placeIn(f) {

@@ -1,5 +1,6 @@
-/// Calls that a recording knows it lacks, beyond the gaps that chunks themselves tell of.
-public struct Losses: Sendable, Equatable {
+/// Calls that a reader finds missing in a recording by what its headers count, besides the gaps that chunks themselves
+/// tell of. ``RecordingLosses`` is what the recorder counts and writes there.
+public struct MissingCalls: Sendable, Equatable {
     /// Calls that found no buffer: the file system was full, or the size cap was reached.
     public var unplacedCalls: UInt64 = 0
     /// Calls in chunks that could not be written to the log.
@@ -13,7 +14,7 @@ public struct Losses: Sendable, Equatable {
     public var calls: UInt64 { unplacedCalls.addingClamped(unwrittenCalls) }
 }
 
-extension Losses: CustomStringConvertible {
+extension MissingCalls: CustomStringConvertible {
     /// Why calls were not recorded.
     public var reason: String {
         writeError == 0 ? "no room was left within the limits" : describe(writeError)

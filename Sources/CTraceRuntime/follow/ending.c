@@ -1,12 +1,12 @@
 // How open calls end: by their exit hook, or without it.
 
-#include "calls.h"
+#include "ending.h"
 
 #include "mode.h"
 
 FATHOM_WITHOUT_HOOKS
 
-void calls_end_top(struct thread *t, uint64_t now) {
+void ending_by_exit(struct thread *t, uint64_t now) {
     int answer = t->mode->before_exit(t, &now);
     t->top--;
     BARRIER();
@@ -15,7 +15,7 @@ void calls_end_top(struct thread *t, uint64_t now) {
 
 // Here and above, the calls end before they are told. Otherwise a jump out of a handler that came in between would
 // leave them open, and the next chunk's path would tell of them a second time.
-void calls_unwind(struct thread *t, uint32_t count, uint64_t now) {
+void ending_unwind(struct thread *t, uint32_t count, uint64_t now) {
     t->overflow = 0;
     for (uint32_t some = count; count > 0; some = count -= some) {
         uint64_t when = now;
@@ -26,18 +26,18 @@ void calls_unwind(struct thread *t, uint32_t count, uint64_t now) {
     }
 }
 
-struct stretch calls_land(struct thread *t, uintptr_t sp, uint64_t now) {
+struct stretch ending_by_landing(struct thread *t, uintptr_t sp, uint64_t now) {
     struct stretch stretch = stack_stretch(t, sp);
     struct frame *live = stretch.last;
     while (live >= stretch.first && frame_sp(live) < sp) live--;
-    if (live != t->top) calls_unwind(t, (uint32_t)(t->top - live), now);
+    if (live != t->top) ending_unwind(t, (uint32_t)(t->top - live), now);
     return stretch;
 }
 
 // With recursion, a call that ended without its exit hook looks like the call that ends now. Only the places of their
 // frames tell them apart: frames below the exit's stack pointer are gone, except for the outermost of them when the
 // hook was jumped to.
-struct frame *calls_find(struct thread *t, const struct event *exit) {
+struct frame *ending_find(struct thread *t, const struct event *exit) {
     uintptr_t function = exit->call.function, call_site = exit->call.call_site, sp = exit->stack_pointer;
     enum hook hook = exit->hook;
     struct frame *likely = NULL, *possible = NULL;

@@ -2,7 +2,7 @@ import Testing
 
 @testable import TraceText
 
-@Suite struct TextWidthTests {
+@Suite struct StringColumnsTests {
     @Test(arguments: [
         ("", 0), ("plain", 5), ("größer", 6), ("→ …", 3), ("数える", 6), ("e\u{301}", 1), ("한글", 4), ("a\u{200b}b", 2),
     ])

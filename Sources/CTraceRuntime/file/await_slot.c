@@ -1,9 +1,11 @@
-// Waiting for the recorder. Where threads keep all processors busy, the recorder gets too little processor time to give
-// buffers back as fast as they are filled. Then ever more fresh pages are touched, which takes more processor time than
-// the hooks do. So a thread that finds no buffer waits for one, and gives up the processor that the recorder lacks.
-// Nobody waits for a recorder that is merely slow.
+// Waiting for the recorder to give a slot back. Where threads keep all processors busy, the recorder gets too little
+// processor time to give buffers back as fast as they are filled. Then ever more fresh pages are touched, which takes
+// more processor time than the hooks do. So a thread that finds no buffer waits for one, and gives up the processor
+// that the recorder lacks. A thread waits long only for a recorder that says that it gets no processor. For one that is
+// late and says nothing, which may be stopped or waiting for the disk, it waits briefly, and then nobody waits until
+// that one announces itself.
 
-#include "await.h"
+#include "await_slot.h"
 
 #include "../host/runtime.h"
 
@@ -12,11 +14,11 @@
 FATHOM_WITHOUT_HOOKS
 
 #define READY_SLOTS 32u  // are used before anybody waits
-#define LATE 2           // ms: a recorder that is later than this seems to wait for a processor
+#define LATE 2           // ms: a recorder that is this late may be waiting for a processor
 #define LOOK 10000000u   // ns after which a thread that nobody wakes looks for itself
 // How long a thread waits at most, in ms.
 #define PATIENCE 1000u  // for a recorder that says that it waits for a processor
-#define DOUBT 50u       // for a recorder that seems to
+#define DOUBT 50u       // for a recorder that is late and says nothing
 
 static uint32_t milliseconds(void) { return (uint32_t)(system_monotonic_ns() / 1000000u); }
 
@@ -24,7 +26,7 @@ void await_expect_recorder(void) {
     fathom_store32(&runtime.buffers->recorder_due, (milliseconds() + 1) << FATHOM_DUE_SHIFT);
 }
 
-// How long to wait, in ms, for a recorder that says that it waits for a processor.
+// How long to wait for the recorder, in ms: 0 if it seems to be well, or says nothing of when it will look again.
 static uint32_t patience(uint32_t due, uint32_t now) {
     if (!due || fathom_load32(&runtime.buffers->recorder_waits)) return 0;
     if (due & FATHOM_DUE_STARVING) return PATIENCE;

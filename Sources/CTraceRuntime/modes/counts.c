@@ -1,0 +1,159 @@
+// Calls are counted by their paths, and no clock is read. What the slow paths tell is what they tell in `profile`.
+//
+// As with calls that leave no record (follow/hidden.h), the hooks do not mark the thread as busy: a call is pushed by
+// one store, and counted by one instruction.
+
+#include "../follow/aside.h"
+#include "../follow/hidden.h"
+#include "../record/paths.h"
+#include "hooks.h"
+#include "profile.h"
+
+FATHOM_WITHOUT_HOOKS
+
+// ---- told of what is followed
+
+// A handler may have come between the push and the count, so the hooks of handlers mend what is left to mend.
+static int before_enter(struct thread *t, struct frame *call, uint64_t *now) {
+    call->stack_pointer |= FRAME_HIDDEN;
+    return profile_before_enter(t, call, now);
+}
+
+static void told_enter(struct thread *t, int answer, uintptr_t context, uint64_t now) {
+    (void)answer, (void)context, (void)now;
+    struct path *path = paths_of(t)->entering;
+    t->top->path = path;
+    BARRIER();
+    path->sums->calls++;
+}
+
+static void told_exit(struct thread *t, int answer, uint64_t now) { (void)t, (void)answer, (void)now; }
+
+static void told_unwind(struct thread *t, int answer, uint32_t count, uint64_t now) {
+    (void)t, (void)answer, (void)count, (void)now;
+}
+
+const struct mode counts_mode = {.settle = profile_settle,
+                                 .begin = paths_begin,
+                                 .end = paths_end,
+                                 .fork = paths_fork,
+                                 .before_enter = before_enter,
+                                 .enter = told_enter,
+                                 .before_exit = profile_before_exit,
+                                 .exit = told_exit,
+                                 .before_unwind = profile_before_unwind,
+                                 .unwind = told_unwind,
+                                 .before_lane = profile_before_lane,
+                                 .lane = paths_lane,
+                                 .moment = profile_moment,
+                                 .lost = profile_lost,
+                                 PROFILE_IS_VALID};
+
+// ---- hooks
+
+#define NEXT __attribute__((noinline)) static
+
+// One instruction, so that a handler that counts a call of the same path comes before or after it.
+INTERNAL void count_call(struct path *path) {
+#if defined(__x86_64__)
+    __asm__ __volatile__("incq %0" : "+m"(path->sums->calls));
+#else
+    __atomic_fetch_add(&path->sums->calls, 1, __ATOMIC_RELAXED);
+#endif
+}
+
+// A handler came in between.
+__attribute__((noinline, cold)) static void mend_enter(uintptr_t function, uintptr_t call_site, uintptr_t sp,
+                                                       struct frame *caller) {
+    struct thread *t = &current;
+    struct frame *place = frames_find(running_lane(t), caller), *call = caller + 1;
+    if (t->top != call) {  // the frames were moved after the push, and the call with them
+        count_call(t->top->path);
+        return;
+    }
+    // The call is there, and a later start of recording, or a fork, found it open, so that it counts as inherited.
+    if (place == caller && (call->stack_pointer & ~FRAME_FLAGS) == sp && call->stack_pointer & FRAME_INHERITED) return;
+    t->top = place;
+    aside_enter(function, call_site, sp, 0);
+}
+
+INTERNAL void push(uintptr_t function, uintptr_t call_site, uintptr_t sp, struct found found, struct path *path) {
+    struct thread *t = &current;
+    struct frame *call = found.top + 1;
+    uintptr_t place = sp + FRAME_HIDDEN;
+    call->function = function;
+    call->call_site = call_site;
+    call->stack_pointer = place;
+    call->path = path;
+    BARRIER();
+    ONCE(t->top) = call;
+    BARRIER();
+    if (UNLIKELY(t->settled != found.settled || call->stack_pointer != place))
+        return mend_enter(function, call_site, sp, found.top);
+    count_call(path);
+}
+
+INTERNAL int can_push(const struct thread *t, uintptr_t sp, struct found found) {
+    return found.top + 1 < t->end && lies_below(t, sp, found.top);
+}
+
+// Another callee than the last ones begins, or something that only the slow path can follow. Nothing is recorded for
+// which the context would be needed.
+NEXT void enter_other(uintptr_t function, uintptr_t call_site, uintptr_t sp, struct found found) {
+    struct path *path = NULL;
+    if (LIKELY(can_push(&current, sp, found))) path = paths_find_callee(&current, found.top->path, function);
+    if (UNLIKELY(!path)) return aside_enter(function, call_site, sp, 0);
+    push(function, call_site, sp, found, path);
+}
+
+// As in entry/hooks.c, one branch serves all comparisons of addresses: it is taken if a difference is negative.
+INTERNAL intptr_t either(intptr_t sign, intptr_t other) {
+    sign |= other;
+    __asm__("" : "+r"(sign));
+    return sign;
+}
+
+void counts_enter(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_t context) {
+    struct thread *t = &current;
+    if (UNLIKELY(!is_ready(t))) return aside_enter(function, call_site, sp, context);
+    struct found found = hidden_begin(t);
+    struct path *path = paths_guess(found.top->path, function);
+    intptr_t sign = (intptr_t)(sp - t->low);
+    sign = either(sign, (intptr_t)(found.top->stack_pointer - sp));
+    sign = either(sign, (intptr_t)t->end - (intptr_t)(found.top + 2));
+    if (UNLIKELY(path->function != function || sign < 0)) return enter_other(function, call_site, sp, found);
+    push(function, call_site, sp, found, path);
+}
+
+// The addresses look odd, or the exit is not that of the innermost call.
+NEXT void leave_other(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_t return_address) {
+    struct thread *t = &current;
+    struct found found = hidden_begin(t);
+    int is_any = function == ANY_FUNCTION;
+    if (UNLIKELY(!is_ready(t) || (is_any ? !is_function(found.top) : found.top->function != function) ||
+                 !exit_fits(t, found.top, sp, return_address == call_site)))
+        return aside_exit(function, call_site, sp, return_address);
+    hidden_exit(function, call_site, sp, return_address, found);
+}
+
+INTERNAL void leave(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_t return_address, int is_any) {
+    struct thread *t = &current;
+    if (UNLIKELY(!is_ready(t))) return aside_exit(function, call_site, sp, return_address);
+    struct found found = hidden_begin(t);
+    const struct frame *bound = exit_bound(found.top, return_address == call_site);
+    intptr_t sign = either((intptr_t)(sp - t->low), (intptr_t)(bound->stack_pointer - sp));
+    if (UNLIKELY((is_any ? !is_function(found.top) : found.top->function != function) || sign < 0))
+        return leave_other(function, call_site, sp, return_address);
+    hidden_exit(function, call_site, sp, return_address, found);
+}
+
+void counts_exit(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_t return_address) {
+    leave(function, call_site, sp, return_address, 0);
+}
+
+void counts_exit_any(uintptr_t function, uintptr_t call_site, uintptr_t sp) {
+    (void)function, (void)call_site;
+    leave(ANY_FUNCTION, NO_CALL_SITE, sp, NO_RETURN_ADDRESS, 1);
+}
+
+FATHOM_WITHOUT_HOOKS_END

@@ -1,0 +1,32 @@
+// What the modes share that add up call paths and keep no record of a call.
+
+#ifndef FATHOM_PROFILE_H
+#define FATHOM_PROFILE_H
+
+#include "../follow/mode.h"
+
+void profile_settle(struct thread *t, const struct event *event);
+int profile_before_enter(struct thread *t, struct frame *call, uint64_t *now);
+void profile_told_enter(struct thread *t, int answer, uintptr_t context, uint64_t now);
+int profile_before_exit(struct thread *t, uint64_t *now);
+void profile_told_exit(struct thread *t, int answer, uint64_t now);
+int profile_before_unwind(struct thread *t, uint32_t *count, uint64_t *now);
+void profile_told_unwind(struct thread *t, int answer, uint32_t count, uint64_t now);
+void profile_before_lane(struct thread *t);
+void profile_moment(struct thread *t, enum hook hook, uint32_t name, uint64_t value, uint64_t now);
+void profile_lost(struct thread *t, enum hook hook);
+
+// What is told in these modes.
+#define PROFILE_TABLE                                                                                                  \
+    .settle = profile_settle, .begin = paths_begin, .end = paths_end, .fork = paths_fork,                              \
+    .before_enter = profile_before_enter, .enter = profile_told_enter, .before_exit = profile_before_exit,             \
+    .exit = profile_told_exit, .before_unwind = profile_before_unwind, .unwind = profile_told_unwind,                  \
+    .before_lane = profile_before_lane, .lane = paths_lane, .moment = profile_moment, .lost = profile_lost,            \
+    PROFILE_IS_VALID
+#ifdef FATHOM_VALID
+#define PROFILE_IS_VALID .is_valid = paths_are_valid
+#else
+#define PROFILE_IS_VALID
+#endif
+
+#endif

@@ -1,0 +1,58 @@
+internal import Glibc
+import TestSupport
+import Testing
+
+/// What every command shows on terminals of three sizes, against the files `Golden/screen-*.txt`. `FATHOM_BLESS=1` writes them
+/// anew.
+@Suite struct ScreenTests {
+    /// Help has no screens here, because it changes with every option; `TerminalTests` look at its lines' lengths.
+    private static let commands = [
+        "report a.fathom", "report a.fathom --limit 0", "report a.fathom --by path", "report a.fathom --by file",
+        "report a.fathom --by module", "report a.fathom --by thread", "report a.fathom --by process",
+        "report a.fathom --callers project::render --raw", "report a.fathom --sort p90 --limit 5",
+        "graph a.fathom", "graph a.fathom project::parse_file",
+        "tree a.fathom -D 2 --limit 20", "tree a.fathom --lines --call-sites --limit 8",
+        "tree a.fathom --sort time --limit 5", "tree a.fathom -t 2ms", "tree a.fathom --watch '*parse_file*'",
+        "tail a.fathom project::handle --slowest 5%",
+        "diff a.fathom c.fathom", "diff a.fathom b.fathom -- c.fathom d.fathom",
+        "diff a.fathom b.fathom -- c.fathom d.fathom --by path --all",
+        "info a.fathom", "info a.fathom --modules", "info a.fathom --tree", "info a.fathom --check", "info small",
+        "dump a.fathom --process 103 --chunks", "tune a.fathom", "tune a.fathom -o tune.list",
+        "flame a.fathom -o a.html", "export a.fathom --format chrome -o a.json",
+        "record -o small.fathom -- ./small", "build -- gcc -o other small.c",
+        "tree none.fathom", "report a.fathom -F nothing", "report a.fathom --sort none", "tree a.fathom -t 10",
+        "record -- ./none", "doctor none",
+    ]
+
+    @Test(arguments: [(80, 24), (120, 40), (200, 60)]) func everyCommand(_ columns: Int, _ rows: Int) throws {
+        let sessions = try ScreenSessions()
+        let paged = ["report", "graph", "tree", "tail", "diff", "info", "dump", "tune", "doctor"]
+        let lines = Self.commands.map { command in
+            let word = String(command.prefix { $0 != " " })
+            return "printf '%s\\n' '== \(command.filter { $0 != "'" })'; fathom \(command)"
+                + (paged.contains(word) ? " --no-pager" : "")
+        }
+        let terminal = try Terminal(
+            columns: columns, rows: rows, environment: ["TZ": "UTC"],
+            "cd '\(sessions.directory.path)'; fathom() { '\(Fathom.executable)' \"$@\"; }\n"
+                + lines.joined(separator: "\n"))
+        _ = try terminal.status()
+        let shown = try terminal.all()
+        #expect(try shown.count == terminal.unbroken().count)
+        let place = sessions.directory.path
+        let text = shown.map { steady($0, place) }.joined(separator: "\n") + "\n"
+        let file = "\(Binaries.repository)/Tests/EndToEndTests/Golden/screen-\(columns)x\(rows).txt"
+        guard getenv("FATHOM_BLESS") == nil else { return try writeFile(Array(text.utf8), to: file) }
+        let golden = String(decoding: try readFile(file), as: UTF8.self)
+        let (found, expected) = (text.split(separator: "\n"), golden.split(separator: "\n"))
+        let difference = zip(found, expected).first { $0 != $1 }
+        #expect(found == expected, "\(difference.map { "\($0.0)\nis not\n\($0.1)" } ?? "one ends before the other")")
+    }
+
+    /// A line without what differs from machine to machine: the directory, and how large a recording is.
+    private func steady(_ line: String, _ place: String) -> String {
+        var line = line.replacing(place, with: "DIRECTORY")
+        if line.hasPrefix("fathom: recorded") { line.replace(/: [0-9.]+ [A-Za-z]+ in/, with: ": SIZE in") }
+        return line
+    }
+}

@@ -1,0 +1,75 @@
+import CTraceFormat
+import TestSupport
+import Testing
+
+@testable import TraceFile
+
+@Suite struct PathUnitsTests {
+    /// Every duration lies in a bucket whose middle is near, and longer ones lie in no earlier bucket.
+    @Test func buckets() {
+        var random = SeededGenerator(seed: 1)
+        let some = (0..<20_000).map { _ in
+            UInt64.random(in: 0...UInt64.max >> 2, using: &random) >> UInt64.random(in: 0...60, using: &random)
+        }
+        var previous: UInt32 = 0
+        for ticks in (Array(0..<5000) + some).sorted() {
+            let bucket = fathom_duration_bucket(ticks)
+            #expect(bucket >= previous && bucket < FATHOM_BUCKETS, "\(ticks)")
+            previous = bucket
+            let middle = Double(fathom_bucket_middle(bucket))
+            #expect(abs(middle - Double(ticks)) <= Double(ticks) / 8 + 1, "\(ticks) is taken for \(middle)")
+        }
+    }
+
+    @Test func unitsAreRead() throws {
+        var writer = PathWriter()
+        writer.enter(1, at: 10)
+        for time in 0..<UInt64(5) {
+            writer.enter(2, at: 20 + time * 10)
+            writer.exit(at: 25 + time * 10)
+        }
+        writer.fold(7)
+        let bytes = writer.bytes(tree: 3)
+        try bytes.withUnsafeBytes { bytes in
+            let units = try #require(PathUnits(bytes))
+            #expect(units.tree == 3 && units.first == 0 && units.keepsTimes)
+            var found: [PathUnits.Unit] = []
+            var durations: [UInt64: UInt64] = [:]
+            units.forEach { index, unit in
+                found.append(unit)
+                if unit.kind == .durations { units.forEachDuration(at: index) { durations[$0, default: 0] += $1 } }
+            }
+            #expect(found.map(\.kind) == [.path, .path, .folded, .durations])
+            #expect(found.map(\.path) == [nil, 0, 0, 1])
+            #expect(found[0].isOpen && found[0].moment == 10 && found[0].calls == 1)
+            #expect(!found[1].isOpen && found[1].total == 25 && found[1].calls == 5 && found[1].shortest == 5)
+            #expect(durations == [4: 5])
+            var totals = PathTotals()
+            totals.add(bytes)
+            #expect(totals.paths == 2 && totals.calls == 6 && totals.folded == 7 && totals.lost == 0)
+        }
+    }
+
+    /// What cannot be understood ends the reading, and nothing behind the payload is read.
+    @Test func damage() throws {
+        var writer = PathWriter()
+        writer.enter(1, at: 10)
+        let bytes = writer.bytes()
+        for size in 0...bytes.count {
+            let part = Array(bytes.prefix(size))
+            part.withUnsafeBytes { part in
+                var units = 0
+                PathUnits(part)?.forEach { _, _ in units += 1 }
+                #expect(units == (size == bytes.count ? 1 : 0))
+            }
+        }
+        var random = SeededGenerator(seed: 2)
+        for _ in 0..<200 {
+            let noise = (0..<500).map { _ in UInt8.random(in: 0...7, using: &random) }
+            noise.withUnsafeBytes { noise in
+                let units = PathUnits(noise)
+                units?.forEach { index, _ in units?.forEachDuration(at: index) { _, _ in } }
+            }
+        }
+    }
+}
