@@ -13,6 +13,8 @@ public enum QueryError: Error, Equatable, CustomStringConvertible {
     case nothingLeft(near: NearNames)
     /// No call of the function both began and ended in the recording.
     case noWholeCall(String)
+    /// Calls of the function were recorded without that argument.
+    case noArgument(String, String)
     /// The function has so few calls that the slowest have none to be compared with.
     case tooFewCalls(String, UInt64)
     /// There are no calls; damage may be why.
@@ -34,6 +36,8 @@ public enum QueryError: Error, Equatable, CustomStringConvertible {
         case .noFunction(let pattern, let near): "no function matches '\(pattern)'\(near.question)"
         case .nothingLeft(let near): "no calls are left by the filters\(near.question)"
         case .noWholeCall(let pattern): "no call of '\(pattern)' both began and ended while it was recorded"
+        case .noArgument(let pattern, let name):
+            "no call of '\(pattern)' has an argument '\(name)': fathom record --args '\(pattern):\(name)'"
         case .tooFewCalls(let pattern, let calls):
             "too few calls to compare the slowest with others: '\(pattern)' has \(calls)"
         case .noCalls: "the recording has no calls"

@@ -46,7 +46,8 @@ public struct Recorder {
                 try directory.create(SessionFile.description.name, holding: description.json)
                 clock.calibrate()
                 buffers = try SharedBuffers(in: directory, options: request.record, clock: clock)
-                log = try TraceLogWriter(in: directory, clock: clock, startRealtime: startRealtime)
+                log = try TraceLogWriter(
+                    in: directory, clock: clock, startRealtime: startRealtime, version: request.record.formatVersion)
                 if log.canPassCache { buffers.prepare() }
             } catch {
                 throw .files(error)

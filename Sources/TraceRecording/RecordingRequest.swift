@@ -25,6 +25,8 @@ public struct RecordingRequest: Sendable {
         public var all: FunctionRule
         /// Levels below a hit that are recorded.
         public var levels: UInt32 = 0
+        /// Bytes of an argument's text that are recorded.
+        public var textLimit = FunctionOptions.defaultTextLimit
         /// Those of modules that the program is likely to map.
         public var known: [(module: ModuleFile, functions: [NamedFunction]?)]
         /// Finds those of another module; nil when its functions cannot be read.

@@ -21,7 +21,11 @@ import Testing
         #expect(MemoryLayout<fathom_ring_request>.size == 40)
         #expect(MemoryLayout<fathom_unnamed_item>.size == 24)
         #expect(MemoryLayout<fathom_trigger>.size == 16)
-        #expect(MemoryLayout<fathom_function_table>.size == 24)
+        #expect(MemoryLayout<fathom_function_table>.size == 32)
+        #expect(MemoryLayout<fathom_arguments>.size == 16)
+        #expect(MemoryLayout<fathom_argument_site>.size == 24)
+        #expect(MemoryLayout<fathom_layout>.size == 8)
+        #expect(MemoryLayout<fathom_layout_item>.size == 16)
         #expect(MemoryLayout<fathom_function_name>.size == 16)
         #expect(MemoryLayout<fathom_function_request>.size == 1024)
     }

@@ -27,6 +27,7 @@ import TraceFile
                     read.append(
                         "\(cursor.ticks) task \(piece.task) \(piece.depth) \(piece.isResumed) \(piece.resume) \(piece.chain)"
                     )
+                case .arguments: read.append("\(cursor.ticks) arguments \(cursor.arguments.count)")
                 case .end, .malformed:
                     read.append("\(record) \(cursor.remaining)")
                     return read
@@ -46,6 +47,20 @@ import TraceFile
             #expect(self.read(records.bytes + filler) == read, "\(size) bytes")
         }
         #expect((0...600).filter { $0 % 2 == 0 && fathom_can_fill($0) == 0 } == [2, 4, 10])
+    }
+
+    /// Records that say their size are passed over when they are of a kind that is not known.
+    @Test func recordsOfTheirOwnSize() {
+        func sized(_ special: UInt32, _ size: UInt16) -> [UInt8] {
+            withUnsafeBytes(of: UInt16(special << 1)) { Array($0) } + withUnsafeBytes(of: size) { Array($0) }
+        }
+        var exit = RecordWriter(time: 0)
+        exit.exit(at: 7)
+        let arguments = sized(FATHOM_ARGUMENTS, 6) + [1, 0, 0, 0, 0, 0]
+        let unknown = sized(FATHOM_SIZED + 9, 4) + [0xff, 0xff, 0xff, 0xff]
+        #expect(read(arguments + unknown + exit.bytes) == ["0 arguments 6", "7 exit", "end 0"])
+        #expect(read(arguments.dropLast(2)) == ["malformed 8"])
+        #expect(read(sized(FATHOM_SIZED, 3) + [0, 0, 0, 0]) == ["malformed 8"])
     }
 
     @Test func everyKind() {

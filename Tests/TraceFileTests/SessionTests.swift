@@ -69,7 +69,7 @@ import Testing
         var log = TraceWriter().log
         (log[8], log[12]) = (9, 200)
         try writeFile(log, to: directory.file("trace"))
-        #expect(throws: TraceFileError.unsupportedVersion(path: directory.path, found: 9, supported: 2)) {
+        #expect(throws: TraceFileError.unsupportedVersion(path: directory.path, found: 9, supported: 3)) {
             _ = try Session(path: directory.path)
         }
     }

@@ -18,7 +18,7 @@ import Testing
         all.selection = [.only, .hidden]
         all.trigger.actions = [.mark]
         shared = try SharedFunctions(
-            in: try SessionDirectory(creating: path), all: all, levels: 3, clock: SessionClock())
+            in: try SessionDirectory(creating: path), all: all, levels: 3, textLimit: 64, clock: SessionClock())
     }
 
     private var bytes: [UInt8] {
@@ -52,7 +52,7 @@ import Testing
             try #require(head.table_count == 2)
             let start = MemoryLayout<fathom_functions>.offset(of: \.tables)!
             let first = bytes.loadUnaligned(fromByteOffset: start, as: fathom_function_table.self)
-            let second = bytes.loadUnaligned(fromByteOffset: start + 24, as: fathom_function_table.self)
+            let second = bytes.loadUnaligned(fromByteOffset: start + 32, as: fathom_function_table.self)
             #expect(first.key == fathom_module_key([1, 2, 3] as [UInt8], 3, "", 0) && first.words == 2)
             #expect(second.key == fathom_module_key("", 0, "/lib/b.so", 9) && second.words == FATHOM_TABLE_UNKNOWN)
             // Triggers without limits come behind those that may set some.

@@ -22,7 +22,8 @@
 #include "CTraceRecords.h"
 
 #define FATHOM_VERSION "0.1.0"     // of the project; the format has its own
-#define FATHOM_FORMAT_VERSION 2u   // of the log; readers also take 1, which has no sums in its file header
+#define FATHOM_FORMAT_VERSION 3u   // of the log; readers also take 2, and 1, which has no sums in its file header
+#define FATHOM_PLAIN_VERSION 2u    // of a log in which no record says its own size, so that older readers take it
 #define FATHOM_BUFFERS_VERSION 3u  // of the buffers: what recorder and traced programs agree on
 #define FATHOM_TRACE_MAGIC 0x3143525448544146ull    // "FATHTRC1"
 #define FATHOM_BUFFERS_MAGIC 0x3146554248544146ull  // "FATHBUF1"
@@ -144,6 +145,7 @@ struct fathom_index_header {
 #define FATHOM_ITEM_MISSED 9u    // struct fathom_missed_item
 #define FATHOM_ITEM_FILLER 10u   // nothing, so that what follows begins at a page
 #define FATHOM_ITEM_UNNAMED 11u  // struct fathom_unnamed_item
+#define FATHOM_ITEM_LAYOUT 12u   // struct fathom_layout_item
 
 // Header of a metadata item; `size` covers header, body and padding to 8.
 struct fathom_item {
@@ -246,6 +248,14 @@ struct fathom_unnamed_item {
     struct fathom_item item;
     uint64_t ticks;
     uint64_t low;
+};
+
+// What the values of ARGUMENTS records with this layout are. A fork's child has its parent's layouts. Body ends with
+// `text_size` bytes.
+struct fathom_layout_item {
+    struct fathom_item item;
+    uint32_t id;
+    uint32_t text_size;
 };
 
 // A named scope is a call of the function at this address plus the name's id. No function can be there: on neither
@@ -381,6 +391,7 @@ FATHOM_OFFSET(fathom_title_item, text_size, 16);
 FATHOM_SIZE(fathom_title_item, 24);
 FATHOM_SIZE(fathom_missed_item, 32);
 FATHOM_SIZE(fathom_unnamed_item, 24);
+FATHOM_SIZE(fathom_layout_item, 16);
 FATHOM_OFFSET(fathom_missed, path, 24);
 FATHOM_SIZE(fathom_missed, 512);
 FATHOM_OFFSET(fathom_buffers, slot_limit, 32);

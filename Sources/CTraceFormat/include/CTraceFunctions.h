@@ -15,8 +15,8 @@
 #include "CTraceSum.h"
 
 #define FATHOM_FUNCTIONS_MAGIC 0x31434e5548544146ull  // "FATHUNC1"
-#define FATHOM_FUNCTIONS_VERSION 1u
-#define FATHOM_FUNCTIONS_HEAD 196608u
+#define FATHOM_FUNCTIONS_VERSION 2u
+#define FATHOM_FUNCTIONS_HEAD 262144u
 
 // What is to be done with a function's calls: the low 16 bits of a table's word. The rest of the word is an address in
 // the module's file. Addresses of user space have 48 bits.
@@ -28,6 +28,7 @@
 #define FATHOM_TRIGGER_LIMIT 255u  // the bits above hold a trigger's index + 1
 #define FATHOM_LIMIT_LIMIT 15u     // of these, as many as come first may set limits
 #define FATHOM_SAYS_TRIGGER 0xff0u
+#define FATHOM_SAYS_ARGUMENTS 0x1000u  // the arguments of their calls are recorded
 #define FATHOM_SAYS_BITS 16
 
 // What happens when a call of a function begins.
@@ -44,12 +45,15 @@ struct fathom_trigger {
     uint64_t min_cost_ticks;
 };
 
-// A module's functions: `words` words at `offset`, in any order, and behind them the names of those with a mark.
+// A module's functions: `words` words at `offset`, in any order, behind them the names of those with a mark, and behind
+// these what is to be recorded of arguments: a struct fathom_arguments, or nothing.
 struct fathom_function_table {
     uint64_t key;     // fathom_module_key
     uint64_t offset;  // in the file, in bytes
     uint32_t words;
-    uint32_t names_size;  // bytes of struct fathom_function_name
+    uint32_t names_size;      // bytes of struct fathom_function_name
+    uint32_t arguments_size;  // bytes from the struct fathom_arguments on
+    uint32_t reserved;
 };
 #define FATHOM_TABLE_LIMIT 4096u
 #define FATHOM_TABLE_UNKNOWN 0xffffffffu  // in place of `words`: the module's functions could not be read
@@ -60,6 +64,63 @@ struct fathom_function_name {
     uint32_t size;
     uint32_t reserved;
 };
+
+// ---- Arguments
+//
+// Where an argument is depends on where the enter hook was called: at each call of a hook, the compiler's debug
+// information says which of the registers that a callee saves, or which place in the frame, has the argument. The
+// recorder makes steps of that, which the runtime follows when the hook comes from there.
+
+// Head of what a module's table says of arguments. `sites` sites follow, in the order of (return_address, function),
+// then the steps, and then the layouts, each part padded to 8 bytes.
+struct fathom_arguments {
+    uint32_t sites;
+    uint32_t steps_size;    // bytes, without the padding
+    uint32_t layouts_size;  // bytes of struct fathom_layout
+    uint32_t reserved;
+};
+
+// A call of an enter hook.
+struct fathom_argument_site {
+    uint64_t return_address;  // of the hook, in the module's file
+    uint64_t function;        // that the hook reports, in the module's file
+    uint32_t steps;           // where they begin, in bytes
+    uint32_t layout;          // id
+};
+
+// What the values are that are recorded at some sites. The text follows, padded to 8 bytes. FORMAT.md says what it is.
+struct fathom_layout {
+    uint32_t id;  // in the session
+    uint32_t size;
+};
+#define FATHOM_LAYOUT_LIMIT 8192u  // bytes of a text
+
+// A step is one byte, followed by its operands. Steps work on a stack of FATHOM_STEP_DEPTH words, which is empty where
+// a value begins. One of the FATHOM_GIVE_* ends each value; FATHOM_STEPS_END ends all.
+#define FATHOM_STEPS_END 0u
+#define FATHOM_STEP_REGISTER 1u  // 1 byte: a register by its number in DWARF; pushes what it holds
+#define FATHOM_STEP_CONSTANT 2u  // 8 bytes: pushes them
+#define FATHOM_STEP_ADDRESS 3u   // 8 bytes: an address in the module's file; pushes that in memory
+#define FATHOM_STEP_ADD 4u       // 8 bytes: adds them to the top
+#define FATHOM_STEP_LOAD 5u      // 1 byte: size; what is in memory at the top takes its place
+#define FATHOM_STEP_BITS 6u      // 1 byte: lowest bit, 1 byte: number of bits, 1 byte: 1 if the highest is a sign
+#define FATHOM_STEP_PLUS 7u      // these take two words and push one
+#define FATHOM_STEP_MINUS 8u
+#define FATHOM_STEP_AND 9u
+#define FATHOM_STEP_OR 10u
+#define FATHOM_STEP_SHL 11u
+#define FATHOM_STEP_SHR 12u
+#define FATHOM_STEP_MUL 13u
+#define FATHOM_STEP_XOR 14u
+#define FATHOM_STEP_SHRA 15u
+#define FATHOM_GIVE_VALUE 16u   // 1 byte: size; the top's low bytes
+#define FATHOM_GIVE_MEMORY 17u  // 1 byte: size; what is in memory at the top
+#define FATHOM_GIVE_STRING 18u  // the text up to the next NUL in memory at the top
+#define FATHOM_GIVE_TEXT 19u    // as many bytes as the top says, in memory at the word below it
+#define FATHOM_GIVE_SWIFT 20u   // the text of a Swift String, whose two words are the top ones
+#define FATHOM_STEP_DEPTH 8u
+
+// Where a sandbox may forbid to read memory safely, only what lies in the function's own stack is read.
 
 // A module that a process has found. Its build-id, and then its path, are in `text`.
 struct fathom_function_request {
@@ -77,7 +138,7 @@ struct fathom_functions {
     uint32_t says;          // all that any function can say: FATHOM_SAYS_*
     uint32_t levels;        // below a hit that are recorded
     uint32_t trigger_does;  // all that any trigger does
-    uint32_t reserved;
+    uint32_t text_limit;    // bytes of an argument's text that are recorded, at most FATHOM_TEXT_LIMIT
     struct fathom_trigger triggers[FATHOM_TRIGGER_LIMIT];  // one that a table names stays as it is
     // What follows changes while processes run.
     uint32_t table_count;  // stored after the table
@@ -89,7 +150,10 @@ struct fathom_functions {
 };
 
 FATHOM_SIZE(fathom_trigger, 16);
-FATHOM_SIZE(fathom_function_table, 24);
+FATHOM_SIZE(fathom_function_table, 32);
+FATHOM_SIZE(fathom_arguments, 16);
+FATHOM_SIZE(fathom_argument_site, 24);
+FATHOM_SIZE(fathom_layout, 8);
 FATHOM_SIZE(fathom_function_name, 16);
 FATHOM_SIZE(fathom_function_request, 1024);
 FATHOM_OFFSET(fathom_functions, triggers, 32);

@@ -39,6 +39,12 @@
 #define FATHOM_MARK (FATHOM_SPECIAL + 6)     // 4 bytes: id of the name of a moment
 #define FATHOM_COUNTER (FATHOM_SPECIAL + 7)  // 4 bytes: id of a counter's name, 8 bytes: its value, an IEEE 754 double
 #define FATHOM_TASK (FATHOM_SPECIAL + 8)     // struct fathom_task: the next ENTER begins a piece of a Swift task
+// Special records from here on say their size themselves, so that readers can pass over those that they do not know:
+// 2 bytes: size of what follows, which is even
+#define FATHOM_SIZED (FATHOM_SPECIAL + 32)
+#define FATHOM_ARGUMENTS                                                                                               \
+    (FATHOM_SIZED + 0)  // arguments of the innermost open call, which has just begun: 4 bytes: id
+                        // of their layout, then the values, then 0 up to an even size
 #define FATHOM_SPECIAL_SIZE_TIME 8u
 #define FATHOM_SPECIAL_SIZE_BASE 6u
 #define FATHOM_SPECIAL_SIZE_SITE 10u
@@ -67,15 +73,34 @@ struct fathom_task {
 };
 FATHOM_SIZE(fathom_task, 40);
 
-// Bytes of the record that begins with `unit`, its payload included.
-FATHOM_PUBLIC_INLINE uint32_t fathom_record_size(uint16_t unit) {
+// A value of an argument begins with one of these bytes. Behind TEXT and CUT, 2 bytes give the size of a text, and its
+// bytes follow. Behind VALUE are as many bytes as the layout says.
+#define FATHOM_VALUE 0u
+#define FATHOM_VALUE_TEXT 1u
+#define FATHOM_VALUE_CUT 2u              // the text goes on
+#define FATHOM_VALUE_UNREADABLE 3u       // it is in memory that cannot be read
+#define FATHOM_VALUE_NULL 4u             // the text's address is 0
+#define FATHOM_VALUE_NO_ROOM 5u          // the record would have become too large
+#define FATHOM_TEXT_LIMIT 1024u          // bytes of a text
+#define FATHOM_ARGUMENTS_LIMIT 4096u     // bytes of an ARGUMENTS record
+#define FATHOM_ARGUMENT_COUNT_LIMIT 64u  // values of one
+
+// Bytes of the record at `record`, of which `available` can be read, 2 at least. More than those: it is cut off.
+FATHOM_PUBLIC_INLINE uint32_t fathom_record_size(const void *record, size_t available) {
     static const uint8_t sizes[] = {
         FATHOM_SPECIAL_SIZE_TIME,   FATHOM_SPECIAL_SIZE_BASE,    FATHOM_SPECIAL_SIZE_SITE,
         FATHOM_SPECIAL_SIZE_UNWIND, FATHOM_SPECIAL_SIZE_LANE,    FATHOM_SPECIAL_SIZE_DROPPED,
         FATHOM_SPECIAL_SIZE_MARK,   FATHOM_SPECIAL_SIZE_COUNTER, FATHOM_SPECIAL_SIZE_TASK,
     };
+    uint16_t unit, size;
+    __builtin_memcpy(&unit, record, sizeof unit);
     uint32_t value = unit >> 1;
     if (unit & 1) return FATHOM_ENTER_SIZE;
+    if (value >= FATHOM_SIZED) {
+        if (available < 4) return 4;
+        __builtin_memcpy(&size, (const char *)record + 2, sizeof size);
+        return 4u + size;
+    }
     if (value < FATHOM_SPECIAL) return FATHOM_EXIT_SIZE;
     return value - FATHOM_SPECIAL < sizeof sizes ? sizes[value - FATHOM_SPECIAL] : 2;
 }
@@ -196,6 +221,11 @@ FATHOM_PUBLIC_INLINE void *fathom_put_mark(void *p, uint32_t name) {
 // `bits` are those of the value, a double.
 FATHOM_PUBLIC_INLINE void *fathom_put_counter(void *p, uint32_t name, uint64_t bits) {
     return fathom_put(fathom_put_special(p, FATHOM_COUNTER, &name, sizeof name), &bits, sizeof bits);
+}
+
+// Writes the head of a record that says its size, for `size` bytes that follow; `size` is even.
+FATHOM_PUBLIC_INLINE void *fathom_put_sized(void *p, uint32_t special, uint16_t size) {
+    return fathom_put_special(p, special, &size, sizeof size);
 }
 
 FATHOM_PUBLIC_INLINE void *fathom_put_task(void *p, const struct fathom_task *task) {

@@ -5,6 +5,7 @@
 
 #include "../host/runtime.h"
 #include "../host/text.h"
+#include "arguments.h"
 #include "names.h"
 
 #include <errno.h>
@@ -129,6 +130,7 @@ int functions_open(void) {
     named_functions.levels = file->levels;
     named_functions.does = file->trigger_does;
     named_functions.triggers = file->triggers;
+    if (file->says & FATHOM_SAYS_ARGUMENTS) arguments_open(file->text_limit);
     named_functions.says = file->says;
     is_patient = 1;
     return 1;
@@ -189,7 +191,8 @@ static char *map_tables(size_t end) {
 }
 
 static int copy_table(uintptr_t bias, const struct fathom_function_table *table) {
-    uint64_t size = table->words * sizeof(uint64_t), all = size + table->names_size;
+    uint64_t size = table->words * sizeof(uint64_t), names = size + table->names_size;
+    uint64_t all = names + table->arguments_size;
     if (table->words == FATHOM_TABLE_UNKNOWN) return 0;
     if (!all) return 1;
     if (table->offset < FATHOM_FUNCTIONS_HEAD || all > 1u << 30 || table->offset > 1ull << 40) return 0;
@@ -204,6 +207,7 @@ static int copy_table(uintptr_t bias, const struct fathom_function_table *table)
         put((struct function_words *)named_functions.words, word + ((uint64_t)bias << FATHOM_SAYS_BITS));
     }
     if (has_room) keep_marks(bias, bytes + size, table->names_size);
+    if (has_room) arguments_keep(bias, bytes + names, table->arguments_size);
     system_free(mapped, end - FATHOM_FUNCTIONS_HEAD);
     return has_room;
 }

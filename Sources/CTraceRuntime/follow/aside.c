@@ -6,6 +6,7 @@
 #include "../host/runtime.h"
 #include "mode.h"
 #include "process.h"
+#include "registers.h"
 #include "side.h"
 
 FATHOM_WITHOUT_HOOKS
@@ -46,13 +47,18 @@ void event_aside(const struct event *event) {
 }
 
 void hook_aside(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_t context, enum hook hook) {
-    struct event event = {sp, {{function, call_site, context}}, hook};
+    struct event event = {sp, {{function, call_site, context, NULL}}, hook};
     event_aside(&event);
 }
 
 void hook_slow(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_t context, uint64_t now, enum hook hook) {
+    hook_slow_saved(function, call_site, sp, context, now, hook, NULL);
+}
+
+void hook_slow_saved(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_t context, uint64_t now,
+                     enum hook hook, const struct registers *registers) {
     struct thread *t = &current;
-    struct event event = {sp, {{function, call_site, context}}, hook};
+    struct event event = {sp, {{function, call_site, context, registers}}, hook};
     side_follow(t, &event, now);
     BARRIER();
     side_drain(t);
@@ -60,8 +66,12 @@ void hook_slow(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_t 
 
 void hook_interrupted(void) { side_drain(&current); }
 
-void aside_enter(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_t context) {
-    hook_aside(function, call_site, sp, context, HOOK_ENTER);
+SAVING_REGISTERS("aside_enter", "aside_enter_saved", FIFTH_ARGUMENT);
+
+__attribute__((used)) SLOW void aside_enter_saved(uintptr_t function, uintptr_t call_site, uintptr_t sp,
+                                                  uintptr_t context, const struct registers *registers) {
+    struct event event = {sp, {{function, call_site, context, registers}}, HOOK_ENTER};
+    event_aside(&event);
 }
 
 void aside_exit(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_t return_address) {

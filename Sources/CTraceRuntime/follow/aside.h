@@ -14,6 +14,9 @@ SLOW void hook_aside(uintptr_t function, uintptr_t call_site, uintptr_t stack_po
 // The same as hook_aside, for a thread that the hook has already made busy.
 SLOW void hook_slow(uintptr_t function, uintptr_t call_site, uintptr_t stack_pointer, uintptr_t context, uint64_t now,
                     enum hook hook);
+// The same, for an enter hook whose function's registers were saved.
+SLOW void hook_slow_saved(uintptr_t function, uintptr_t call_site, uintptr_t stack_pointer, uintptr_t context,
+                          uint64_t now, enum hook hook, const struct registers *registers);
 // Follows the events that signal handlers have left meanwhile, when a hook has made the thread idle again.
 SLOW void hook_interrupted(void);
 

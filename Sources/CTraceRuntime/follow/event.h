@@ -30,13 +30,17 @@ INTERNAL enum hook hook_of_exit(uintptr_t call_site, uintptr_t return_address) {
     return return_address == call_site ? HOOK_TAIL : HOOK_EXIT;
 }
 
+struct registers;
+
 struct event {
     uintptr_t stack_pointer;
     union {
         struct {
             uintptr_t function, call_site;
             uintptr_t context;  // ENTER: the register in which Swift passes the asynchronous context
-        } call;                 // ENTER, EXIT, TAIL
+            // ENTER: what the function's registers hold, as long as its hook has not returned; NULL: not known
+            const struct registers *registers;
+        } call;  // ENTER, EXIT, TAIL
         struct {
             uint64_t name, value;
         } moment;  // MARK; COUNTER, whose value is a double's bits

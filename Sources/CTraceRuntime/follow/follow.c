@@ -29,7 +29,7 @@ static void enter(struct thread *t, const struct event *event, uint64_t now) {
     call.enter = now;
     *++t->top = call;
     BARRIER();
-    t->mode->enter(t, answer, event->call.context, now);
+    t->mode->enter(t, answer, event, now);
 }
 
 static void leave(struct thread *t, const struct event *event, uint64_t now) {
@@ -58,7 +58,7 @@ static void end_scope(struct thread *t, uintptr_t sp, uint64_t now) {
     while (is_function(scope)) scope--;
     if (!scope->function && !t->overflow) return;
     // The place of its frame says nothing, because the end may be called from another function than the beginning.
-    struct event exit = {frame_sp(scope), {{scope->function, scope->call_site, 0}}, HOOK_EXIT};
+    struct event exit = {frame_sp(scope), {{scope->function, scope->call_site, 0, NULL}}, HOOK_EXIT};
     leave(t, &exit, now);
 }
 

@@ -104,7 +104,7 @@ static void aim(struct thread *t) {
             seeks = 1;
             t->looks_for |= says & (FATHOM_SAYS_ONLY | FATHOM_SAYS_WITHOUT);
         } else {
-            t->looks_for |= says & (FATHOM_SAYS_WITHOUT | FATHOM_SAYS_HIDDEN | FATHOM_SAYS_HIT);
+            t->looks_for |= says & (FATHOM_SAYS_WITHOUT | FATHOM_SAYS_HIDDEN | FATHOM_SAYS_HIT | FATHOM_SAYS_ARGUMENTS);
             anywhere |= FATHOM_TRIGGER_DEPTH;
         }
     }

@@ -44,9 +44,9 @@ struct mode {
     // a hook.
     void (*fork)(struct thread *t);
 
-    // A call begins and becomes the innermost one. It may be made FRAME_HIDDEN here. `context` is Swift's.
+    // A call begins and becomes the innermost one. It may be made FRAME_HIDDEN here.
     int (*before_enter)(struct thread *t, struct frame *call, uint64_t *now);
-    void (*enter)(struct thread *t, int answer, uintptr_t context, uint64_t now);
+    void (*enter)(struct thread *t, int answer, const struct event *event, uint64_t now);
     // The innermost call ends by its exit hook. It is t->top before that, and t->top + 1 after it.
     int (*before_exit)(struct thread *t, uint64_t *now);
     void (*exit)(struct thread *t, int answer, uint64_t now);

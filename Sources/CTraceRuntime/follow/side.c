@@ -46,7 +46,10 @@ void side_append(struct thread *t, const struct event *event) {
         }
         return;
     }
-    t->side[place] = (struct side_event){ticks, *event};
+    struct side_event side = {ticks, *event};
+    // When it is followed, the function has gone on.
+    if (event->hook == HOOK_ENTER) side.event.call.registers = NULL;
+    t->side[place] = side;
 }
 
 void side_drain(struct thread *t) {

@@ -19,8 +19,8 @@ static int before_enter(struct thread *t, struct frame *call, uint64_t *now) {
     return profile_before_enter(t, call, now);
 }
 
-static void told_enter(struct thread *t, int answer, uintptr_t context, uint64_t now) {
-    (void)answer, (void)context, (void)now;
+static void told_enter(struct thread *t, int answer, const struct event *event, uint64_t now) {
+    (void)answer, (void)event, (void)now;
     struct path *path = paths_of(t)->entering;
     t->top->path = path;
     BARRIER();

@@ -28,8 +28,8 @@ static int before_enter(struct thread *t, struct frame *call, uint64_t *now) {
     return 0;
 }
 
-static void told_enter(struct thread *t, int answer, uintptr_t context, uint64_t now) {
-    (void)t, (void)answer, (void)context, (void)now;
+static void told_enter(struct thread *t, int answer, const struct event *event, uint64_t now) {
+    (void)t, (void)answer, (void)event, (void)now;
 }
 
 static int before_exit(struct thread *t, uint64_t *now) {

@@ -22,8 +22,8 @@ int profile_before_enter(struct thread *t, struct frame *call, uint64_t *now) {
     return 0;
 }
 
-void profile_told_enter(struct thread *t, int answer, uintptr_t context, uint64_t now) {
-    (void)answer, (void)context;
+void profile_told_enter(struct thread *t, int answer, const struct event *event, uint64_t now) {
+    (void)answer, (void)event;
     struct path *path = paths_of(t)->entering;
     t->top->path = path;
     BARRIER();

@@ -7,7 +7,7 @@
 
 void profile_settle(struct thread *t, const struct event *event);
 int profile_before_enter(struct thread *t, struct frame *call, uint64_t *now);
-void profile_told_enter(struct thread *t, int answer, uintptr_t context, uint64_t now);
+void profile_told_enter(struct thread *t, int answer, const struct event *event, uint64_t now);
 int profile_before_exit(struct thread *t, uint64_t *now);
 void profile_told_exit(struct thread *t, int answer, uint64_t now);
 int profile_before_unwind(struct thread *t, uint32_t *count, uint64_t *now);

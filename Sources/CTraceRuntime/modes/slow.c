@@ -6,7 +6,9 @@
 #include "../filter/triggers.h"
 #include "../follow/aside.h"
 #include "../follow/ending.h"
+#include "../follow/registers.h"
 #include "../follow/side.h"
+#include "../record/arguments.h"
 #include "../record/put.h"
 #include "../swift/tasks.h"
 #include "hooks.h"
@@ -97,6 +99,10 @@ static void pull(struct thread *t, uint32_t does, uintptr_t function, uint64_t n
     requests_save();
 }
 
+static int asks_for_arguments(uintptr_t function) {
+    return named_functions.says & FATHOM_SAYS_ARGUMENTS && functions_say(function) & FATHOM_SAYS_ARGUMENTS;
+}
+
 // The answer says what becomes of the call, and whether there is room for its record.
 #define HAS_ROOM 256
 
@@ -108,21 +114,26 @@ static int before_enter(struct thread *t, struct frame *call, uint64_t *now) {
     if (does & (FATHOM_TRIGGER_MARK | FATHOM_TRIGGER_SAVE)) pull(t, does, call->function, *now);
     int becomes = filter_begins(t, call, task_piece_begins(t->top, call));
     if (becomes & BECOMES_HIT) tell_deferred(t);
-    if (!(becomes & BECOMES_LEFT_OUT)) return becomes | (trace_before_enter(t, call, now) ? HAS_ROOM : 0);
+    if (!(becomes & BECOMES_LEFT_OUT)) {
+        int has_room = trace_before_enter(t, call, now);
+        if (has_room && asks_for_arguments(call->function)) has_room = put_room_for(t, FATHOM_ARGUMENTS_LIMIT, now);
+        return becomes | (has_room ? HAS_ROOM : 0);
+    }
     call->stack_pointer |= FRAME_HIDDEN;
     if (!(becomes & BECOMES_DEFERRED)) t->hidden_calls++;
     return becomes;
 }
 
-static void told_enter(struct thread *t, int answer, uintptr_t context, uint64_t now) {
+static void told_enter(struct thread *t, int answer, const struct event *event, uint64_t now) {
     struct writer *w = writer_of(t);
     filter_began(t, answer & ~HAS_ROOM);
     if (answer & BECOMES_LEFT_OUT) return;
     uint64_t last = t->last, base = w->function_base;
     char *record = w->cursor;
     if (answer & HAS_ROOM) {
-        if (task_piece_begins(t->top - 1, t->top)) task_put(t, context);
+        if (task_piece_begins(t->top - 1, t->top)) task_put(t, event->call.context);
         put_enter(t, t->top, now);
+        if (asks_for_arguments(event->call.function)) arguments_put(t, event);
     }
     if (answer & HAS_ROOM && t->min_cost && !(answer & BECOMES_TURN))
         provisional_begin(t, last, base, (uint32_t)(w->cursor - record));
@@ -203,8 +214,11 @@ INTERNAL void end_hook(struct thread *t, uint64_t idle) {
 }
 
 // The thread is busy.
-static SLOW void enter_slow(uintptr_t function, uintptr_t call_site) {
-    hook_slow(function, call_site, current.hook_sp, 0, now_ticks(), HOOK_ENTER);
+SLOW void enter_slow(uintptr_t function, uintptr_t call_site);
+SAVING_REGISTERS("enter_slow", "enter_slow_saved", THIRD_ARGUMENT);
+__attribute__((used)) SLOW void enter_slow_saved(uintptr_t function, uintptr_t call_site,
+                                                 const struct registers *registers) {
+    hook_slow_saved(function, call_site, current.hook_sp, 0, now_ticks(), HOOK_ENTER, registers);
 }
 static SLOW void exit_slow(void) {
     struct thread *t = &current;

@@ -61,9 +61,9 @@ int trace_before_enter(struct thread *t, struct frame *call, uint64_t *now) {
     return 0;
 }
 
-void trace_told_enter(struct thread *t, int has_room, uintptr_t context, uint64_t now) {
+void trace_told_enter(struct thread *t, int has_room, const struct event *event, uint64_t now) {
     if (has_room) {
-        if (task_piece_begins(t->top - 1, t->top)) task_put(t, context);
+        if (task_piece_begins(t->top - 1, t->top)) task_put(t, event->call.context);
         put_enter(t, t->top, now);
     }
     chunk_publish(t);

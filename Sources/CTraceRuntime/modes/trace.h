@@ -9,7 +9,7 @@ void trace_settle(struct thread *t, const struct event *event);
 void trace_begins(struct thread *t, enum begins how);
 void trace_ends(struct thread *t, enum ends how, uint64_t now);
 int trace_before_enter(struct thread *t, struct frame *call, uint64_t *now);
-void trace_told_enter(struct thread *t, int has_room, uintptr_t context, uint64_t now);
+void trace_told_enter(struct thread *t, int has_room, const struct event *event, uint64_t now);
 int trace_before_exit(struct thread *t, uint64_t *now);
 void trace_told_exit(struct thread *t, int has_room, uint64_t now);
 int trace_before_unwind(struct thread *t, uint32_t *count, uint64_t *now);

@@ -7,6 +7,9 @@
 
 // Whether a record can be written. Moves *now past the time that a change of chunks took.
 int put_room(struct thread *t, uint64_t *now);
+// Whether, where there is room for the record of a call that begins, there is room for `size` bytes more, at most
+// FATHOM_ARGUMENTS_LIMIT. If not, the call is counted as lost.
+int put_room_for(struct thread *t, size_t size, uint64_t *now);
 // Of a call of the running lane whose callees have no record.
 void put_enter(struct thread *t, const struct frame *call, uint64_t now);
 void put_exit(struct thread *t, uint64_t now);  // of the call that was the innermost one

@@ -20,6 +20,8 @@ public protocol CallSink {
     mutating func event(_ event: ThreadEvent, in call: UnsafeMutablePointer<OpenCall<Payload>>)
     /// The next call is a piece of a Swift task.
     mutating func begin(piece: TaskPiece, at moment: UInt64)
+    /// `call`, which has just begun, has these arguments.
+    mutating func arguments(_ arguments: RecordedArguments, of call: UnsafeMutablePointer<OpenCall<Payload>>)
     /// The calls that follow are of `lane`.
     mutating func run(lane: UInt32, at moment: UInt64)
     /// A chunk begins. With `afterGap`, not all of the calls before it are known.
@@ -32,4 +34,8 @@ extension CallSink {
     @inlinable
     public mutating func event(_ event: ThreadEvent, in call: UnsafeMutablePointer<OpenCall<Payload>>) {}
     @inlinable public mutating func begin(piece: TaskPiece, at moment: UInt64) {}
+    @inlinable
+    public mutating func arguments(
+        _ arguments: RecordedArguments, of call: UnsafeMutablePointer<OpenCall<Payload>>
+    ) {}
 }

@@ -258,6 +258,8 @@ public struct StackReplay<Sink: CallSink> {
                         moment: clock.nanoseconds(at: cursor.ticks)), in: stack.top)
             case .task:
                 sink.begin(piece: cursor.piece, at: clock.nanoseconds(at: cursor.ticks))
+            case .arguments:
+                if stack.top != stack.base { sink.arguments(cursor.arguments, of: stack.top) }
             case .end:
                 // The rest of a cut chunk is not known, and so its end is not.
                 let ticks = cursor.ticks &+ tracerTicks

@@ -1,3 +1,5 @@
+internal import TraceFile
+
 /// Folds neighbouring leaf calls that repeat. Calls of one function, `a a a`, become one line. Functions that are called by
 /// turns, `a b a b`, become a line each, as long as a turn is of at most ``longestTurn`` functions; how often each is called in
 /// a turn may vary, so `a b b a b` are the same two lines.
@@ -71,7 +73,9 @@ struct LeafFold {
 }
 
 extension TreeCall {
-    fileprivate func continues(with other: TreeCall) -> Bool { function == other.function && depth == other.depth }
+    fileprivate func continues(with other: TreeCall) -> Bool {
+        function == other.function && depth == other.depth && arguments.equals(other.arguments)
+    }
 
     fileprivate mutating func fold(_ other: TreeCall) {
         calls &+= other.calls

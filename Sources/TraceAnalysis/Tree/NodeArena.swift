@@ -1,8 +1,12 @@
+internal import TraceFile
+
 /// Tree nodes in pre-order. The memory is freed by hand.
 struct NodeArena {
     private var memory = GrowingMemory<TreeNode>(capacity: 64)
     private(set) var count = 0
     private var rares = GrowingMemory<RareTimes>(capacity: 1)
+    /// The nodes with arguments, in their order.
+    private var recorded: [(node: Int, arguments: RecordedArguments)] = []
     /// Number 0 is none.
     private var usedRares: UInt32 = 1
 
@@ -20,6 +24,20 @@ struct NodeArena {
     func rareTimes(_ index: Int) -> RareTimes {
         let number = nodes[index].rare
         return number < usedRares ? rares.start[Int(number)] : RareTimes()
+    }
+
+    /// The last node is of a call with these arguments.
+    mutating func add(_ arguments: RecordedArguments) { recorded.append((count - 1, arguments)) }
+
+    /// O(log calls with arguments).
+    func arguments(_ index: Int) -> RecordedArguments {
+        if recorded.isEmpty { return RecordedArguments() }
+        var (low, high) = (0, recorded.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if recorded[middle].node < index { low = middle + 1 } else { high = middle }
+        }
+        return low < recorded.count && recorded[low].node == index ? recorded[low].arguments : RecordedArguments()
     }
 
     /// Takes a place for `call`. Its times follow when it ends.
@@ -85,6 +103,12 @@ struct NodeArena {
     mutating func truncate(to index: Int32) {
         usedRares = index == 0 ? 1 : nodes[Int(index)].rare
         count = Int(index)
+        if !recorded.isEmpty { forgetArguments() }
+    }
+
+    @inline(never)
+    private mutating func forgetArguments() {
+        while let last = recorded.last, last.node >= count { recorded.removeLast() }
     }
 
     // MARK: Sorting
@@ -128,7 +152,7 @@ struct NodeArena {
             let isFoldable =
                 folds && Int(ends[index]) == index + 1 && node.state == .complete && !node.isInherited
                 && !node.isEvent
-            if isFoldable, let first = leaves[node.address] {
+            if isFoldable, let first = leaves[node.address], arguments(first).equals(arguments(index)) {
                 fold(index, into: first)
                 continue
             }

@@ -355,6 +355,10 @@ struct TreeBuilder: CallSink {
         arena.append(event, depth: depth)
     }
 
+    mutating func arguments(_ arguments: RecordedArguments, of call: UnsafeMutablePointer<OpenCall<Payload>>) {
+        if call.pointee.payload.node >= 0 { arena.add(arguments) }
+    }
+
     mutating func run(lane: UInt32, at moment: UInt64) {
         settle()
         if let known = laneIndex[lane] {

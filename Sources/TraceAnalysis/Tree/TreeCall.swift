@@ -1,3 +1,5 @@
+public import TraceFile
+
 /// One line of a call tree: a call, or leaf calls of one function that repeat beside each other.
 public struct TreeCall {
     /// Id in the ``FunctionTable``.
@@ -28,4 +30,6 @@ public struct TreeCall {
     public var hidden: CallSum
     /// Callees that the record options left out.
     public var dropped: CallSum
+    /// Calls with different arguments are never folded.
+    public var arguments = RecordedArguments()
 }

@@ -40,7 +40,8 @@ struct TreeEmitter<Visitor: TreeVisitor> {
             function: space.function(at: node.address, ticks: node.enterTicks), callSite: node.callSite,
             enterTicks: node.enterTicks, start: node.start, total: node.total, selfTime: node.selfTime,
             suspended: rare.suspended, calls: UInt64(node.calls), depth: node.depth, state: node.state,
-            isInherited: node.isInherited, isByTurns: false, hidden: rare.hidden, dropped: rare.dropped)
+            isInherited: node.isInherited, isByTurns: false, hidden: rare.hidden, dropped: rare.dropped,
+            arguments: arena.arguments(index))
         moveOn(to: call.depth)
         latest = call
         return true

@@ -27,6 +27,7 @@ private struct ChromeTracks: TrackWriter {
     private var needsComma = false
     private var pid: UInt64 = 0
     private var tid: UInt64 = 0
+    private var layouts: [UInt32: ArgumentLayout] = [:]
     private var namedProcesses: Set<UInt32> = []
     /// Each lane needs a thread id of its own: these ids are above any that Linux gives (PID_MAX_LIMIT).
     private var nextLaneID: UInt64 = 1 << 22
@@ -40,6 +41,7 @@ private struct ChromeTracks: TrackWriter {
 
     mutating func begin(_ track: Track) {
         pid = UInt64(track.process.pid)
+        layouts = track.process.argumentLayouts
         tid = UInt64(track.thread.tid)
         if track.lane != 0 {
             nextLaneID += 1
@@ -60,6 +62,10 @@ private struct ChromeTracks: TrackWriter {
             writer.write(",\"cat\":\"" as StaticString)
             writer.write(mark)
             writer.write("\"" as StaticString)
+        }
+        if !call.arguments.isEmpty {
+            writer.write(",\"args\":" as StaticString)
+            writer.write(jsonObject: call.arguments.values(by: layouts))
         }
         writer.write("}" as StaticString)
     }

@@ -41,6 +41,7 @@ private struct PerfettoTracks: TrackWriter {
         enum Process { static let (pid, name) = (UInt64(1), UInt64(6)) }
         enum Thread { static let (pid, tid, name) = (UInt64(1), UInt64(2), UInt64(5)) }
         enum Event {
+            static let annotation: UInt64 = 4
             static let type: UInt64 = 9
             static let nameID: UInt64 = 10
             static let track: UInt64 = 11
@@ -48,6 +49,7 @@ private struct PerfettoTracks: TrackWriter {
             static let name: UInt64 = 23
             static let counterValue: UInt64 = 44
         }
+        enum Annotation { static let (text, name) = (UInt64(6), UInt64(10)) }
         enum Interned {
             static let eventNames: UInt64 = 2
             static let (id, name) = (UInt64(1), UInt64(2))
@@ -94,11 +96,21 @@ private struct PerfettoTracks: TrackWriter {
         event.add(Field.Event.nameID, UInt64(call.function) + 1)
         event.add(Field.Event.track, trackUUID)
         if let mark = call.mark { event.add(Field.Event.category, "\(mark)") }
+        if !call.arguments.isEmpty { annotate(call) }
         packet.clear()
         packet.add(Field.Packet.timestamp, call.start)
         packet.add(Field.Packet.trackEvent, event)
         name(call.function)
         write()
+    }
+
+    private mutating func annotate(_ call: TreeCall) {
+        for (name, value) in call.arguments.values(by: thread?.process.argumentLayouts ?? [:]) {
+            var annotation = ProtobufMessage()
+            annotation.add(Field.Annotation.name, name)
+            annotation.add(Field.Annotation.text, value)
+            event.add(Field.Event.annotation, annotation)
+        }
     }
 
     mutating func leave(_ call: TreeCall) {

@@ -13,6 +13,7 @@ package final class SharedFunctions: @unchecked Sendable {
     private var known: Set<UInt64> = []
     private var answered: UInt32 = 0
     private var triggers: [FunctionRule.Trigger: UInt32] = [:]
+    private var layouts: [ArgumentLayout: UInt32] = [:]
     /// The next free places among the triggers: of those with limits, and of the others.
     private var nextLimit = 0, nextTrigger = Int(FATHOM_LIMIT_LIMIT)
     private static let name = SessionFile.functions.name
@@ -20,7 +21,7 @@ package final class SharedFunctions: @unchecked Sendable {
     /// - Parameter all: everything that is done with any function.
     /// - Throws: ``SessionFileError``.
     package init(
-        in directory: SessionDirectory, all: FunctionRule, levels: UInt32, clock: SessionClock
+        in directory: SessionDirectory, all: FunctionRule, levels: UInt32, textLimit: UInt32, clock: SessionClock
     ) throws(SessionFileError) {
         self.directory = directory
         self.clock = clock
@@ -34,7 +35,10 @@ package final class SharedFunctions: @unchecked Sendable {
         head = memory.assumingMemoryBound(to: fathom_functions.self)
         head.pointee.version = FATHOM_FUNCTIONS_VERSION
         head.pointee.head_size = FATHOM_FUNCTIONS_HEAD
-        head.pointee.says = all.selection.rawValue | (all.trigger.actions.isEmpty ? 0 : FATHOM_SAYS_TRIGGER)
+        head.pointee.says =
+            all.selection.rawValue | (all.trigger.actions.isEmpty ? 0 : FATHOM_SAYS_TRIGGER)
+            | (all.recordsArguments ? FATHOM_SAYS_ARGUMENTS : 0)
+        head.pointee.text_limit = textLimit
         head.pointee.levels = levels
         head.pointee.trigger_does = all.trigger.actions.rawValue
         head.pointee.magic = FATHOM_FUNCTIONS_MAGIC
@@ -55,16 +59,20 @@ package final class SharedFunctions: @unchecked Sendable {
         let key = fathom_module_key(module.buildID, module.buildID.count, path, path.count)
         let count = known.count
         guard count < Int(FATHOM_TABLE_LIMIT), known.insert(key).inserted else { return }
-        var table = fathom_function_table(key: key, offset: UInt64(end), words: FATHOM_TABLE_UNKNOWN, names_size: 0)
+        var table = fathom_function_table(
+            key: key, offset: UInt64(end), words: FATHOM_TABLE_UNKNOWN, names_size: 0, arguments_size: 0,
+            reserved: 0)
         if let functions {
             let words = functions.flatMap { function in
                 let says = says(function.rule)
                 return function.addresses.map { $0 << UInt64(FATHOM_SAYS_BITS) | UInt64(says) }
             }
-            let bytes = words.withUnsafeBytes { Array($0) } + Self.names(of: functions)
+            let names = Self.names(of: functions), arguments = arguments(of: functions)
+            let bytes = words.withUnsafeBytes { Array($0) } + names + arguments
             if write(bytes) {
                 table.words = UInt32(words.count)
-                table.names_size = UInt32(bytes.count - words.count * 8)
+                table.names_size = UInt32(names.count)
+                table.arguments_size = UInt32(arguments.count)
                 end += bytes.count
             }
         }
@@ -84,6 +92,7 @@ package final class SharedFunctions: @unchecked Sendable {
     /// The low bits of a function's words.
     private func says(_ rule: FunctionRule) -> UInt32 {
         rule.selection.rawValue | number(rule.trigger) << UInt32(FATHOM_SAYS_TRIGGER_SHIFT)
+            | (rule.recordsArguments ? FATHOM_SAYS_ARGUMENTS : 0)
     }
 
     /// A trigger's place + 1; 0 for one that does nothing, or when there are too many different ones.
@@ -112,10 +121,44 @@ package final class SharedFunctions: @unchecked Sendable {
             for address in function.addresses {
                 let head = fathom_function_name(address: address, size: UInt32(text.count), reserved: 0)
                 withUnsafeBytes(of: head) { bytes += $0 }
-                bytes += text + [UInt8](repeating: 0, count: (8 - text.count % 8) % 8)
+                bytes += padded(text)
             }
         }
         return bytes
+    }
+
+    // MARK: Arguments
+
+    /// What is recorded of the arguments of functions, as it stands behind their names: sites, steps and layouts. Layouts
+    /// that another module's table has have been told with it, but perhaps to another process.
+    private func arguments(of functions: [NamedFunction]) -> [UInt8] {
+        let recipes = functions.flatMap(\.arguments)
+            .sorted { ($0.returnAddress, $0.function) < ($1.returnAddress, $1.function) }
+        guard !recipes.isEmpty else { return [] }
+        var sites: [UInt8] = [], steps: [UInt8] = [], layoutBytes: [UInt8] = []
+        var told: [ArgumentSteps: UInt32] = [:], described: Set<UInt32> = []
+        for recipe in recipes {
+            let place = told[recipe.steps] ?? UInt32(steps.count)
+            if told.updateValue(place, forKey: recipe.steps) == nil { steps += recipe.steps.bytes }
+            let id = layouts[recipe.layout] ?? UInt32(layouts.count + 1)
+            layouts[recipe.layout] = id
+            if described.insert(id).inserted {
+                let text = Array(recipe.layout.text.utf8.prefix(Int(FATHOM_LAYOUT_LIMIT)))
+                withUnsafeBytes(of: fathom_layout(id: id, size: UInt32(text.count))) { layoutBytes += $0 }
+                layoutBytes += Self.padded(text)
+            }
+            let site = fathom_argument_site(
+                return_address: recipe.returnAddress, function: recipe.function, steps: place, layout: id)
+            withUnsafeBytes(of: site) { sites += $0 }
+        }
+        let head = fathom_arguments(
+            sites: UInt32(recipes.count), steps_size: UInt32(steps.count), layouts_size: UInt32(layoutBytes.count),
+            reserved: 0)
+        return withUnsafeBytes(of: head) { Array($0) } + sites + Self.padded(steps) + layoutBytes
+    }
+
+    private static func padded(_ bytes: [UInt8]) -> [UInt8] {
+        bytes + [UInt8](repeating: 0, count: (8 - bytes.count % 8) % 8)
     }
 
     // MARK: Requests

@@ -17,6 +17,8 @@ public enum Record: UInt8, Sendable {
     case counter
     /// The next enter begins a piece of a Swift task: ``RecordCursor/piece``.
     case task
+    /// The arguments of the innermost call, which has just begun: ``RecordCursor/arguments``.
+    case arguments
     /// No more records.
     case end
     /// The bytes at the cursor are no record; the cursor stays there.

@@ -25,6 +25,7 @@ public struct RecordCursor {
     public var name: UInt32
     public var value: Double
     public var piece = TaskPiece()
+    public var arguments = RecordedArguments()
 
     public init(_ records: UnsafeRawBufferPointer, ticks: UInt64, functionBase: UInt32) {
         position = records.baseAddress ?? UnsafeRawPointer(bitPattern: 8)!
@@ -136,6 +137,15 @@ public struct RecordCursor {
             piece = TaskPiece(body.loadUnaligned(as: fathom_task.self))
             position += Int(FATHOM_SPECIAL_SIZE_TASK)
             return .task
+        case FATHOM_SIZED...:
+            // Such a record may be of a kind that is not known yet.
+            guard left >= 4 else { return .malformed }
+            let size = Int(body.loadUnaligned(as: UInt16.self))
+            guard size % 2 == 0, left >= 4 + size else { return .malformed }
+            position += 4 + size
+            guard value == FATHOM_ARGUMENTS else { return .end }
+            arguments = RecordedArguments(start: body + 2, count: size)
+            return .arguments
         default:
             return .malformed
         }

@@ -110,7 +110,7 @@ struct TraceLog {
             raw.magic == FATHOM_TRACE_MAGIC && file.size >= (isOld ? oldSize : size)
             && Int(raw.chunk_header_size) == Chunk.headerSize && UInt32(raw.clock) <= FATHOM_CLOCK_COUNTER
             && (isOld
-                || raw.version == FATHOM_FORMAT_VERSION && Int(raw.header_size) == size
+                || (2...FATHOM_FORMAT_VERSION).contains(raw.version) && Int(raw.header_size) == size
                     && raw.start_sum == fathom_start_sum(raw))
         guard isSound else {
             damage.report(Damage(file: name, offset: 0, lostBytes: UInt64(min(size, file.size)), kind: .fileHeader))

@@ -13,10 +13,14 @@ package final class TraceLogWriter {
     private var wantsPages = false
     private let index: LogIndexWriter
 
-    package init(in directory: SessionDirectory, clock: SessionClock, startRealtime: UInt64) throws(SessionFileError) {
+    /// - Parameter version: of the format: the lowest that has all that will be in the log, so that older readers take it.
+    package init(
+        in directory: SessionDirectory, clock: SessionClock, startRealtime: UInt64,
+        version: UInt32 = FATHOM_PLAIN_VERSION
+    ) throws(SessionFileError) {
         descriptor = try directory.create(SessionFile.trace.name, O_WRONLY)
         header.magic = FATHOM_TRACE_MAGIC
-        header.version = FATHOM_FORMAT_VERSION
+        header.version = version
         header.header_size = UInt32(MemoryLayout<fathom_trace_header>.size)
         header.chunk_header_size = UInt32(MemoryLayout<fathom_chunk>.size)
         header.clock = clock.kind

@@ -11,7 +11,7 @@ extension fathom_chunk {
         var count: UInt64 = 0
         while offset + 2 <= end {
             let unit = payload.loadUnaligned(fromByteOffset: offset, as: UInt16.self)
-            offset += Int(fathom_record_size(unit))
+            offset += Int(fathom_record_size(payload + offset, end - offset))
             if unit & 1 == 1 && offset <= end { count += 1 }
         }
         return count

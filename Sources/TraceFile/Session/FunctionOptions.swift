@@ -1,3 +1,5 @@
+internal import CTraceFormat
+
 /// What record options say of functions, by the patterns of their names as they were written.
 public struct FunctionOptions: Sendable {
     public var only: [String] = []
@@ -11,11 +13,18 @@ public struct FunctionOptions: Sendable {
     public var watchesAll = false
     /// A pattern, `@` and what happens, as in `parse@mark`.
     public var triggers: [String] = []
+    /// Functions whose arguments are recorded: a pattern, and behind a colon the arguments, unless all are.
+    public var arguments: [String] = []
+    /// The bytes of an argument's text that are recorded.
+    public var textLimit = FunctionOptions.defaultTextLimit
+
+    public static let defaultTextLimit: UInt32 = 64
+    public static let textLimits: ClosedRange<UInt32> = 1...UInt32(FATHOM_TEXT_LIMIT)
 
     public init() {}
 
     public var isEmpty: Bool {
-        only.isEmpty && without.isEmpty && hidden.isEmpty && leadingTo.isEmpty && triggers.isEmpty
+        only.isEmpty && without.isEmpty && hidden.isEmpty && leadingTo.isEmpty && triggers.isEmpty && arguments.isEmpty
             && (watched.isEmpty || watchesAll)
     }
 
@@ -23,7 +32,7 @@ public struct FunctionOptions: Sendable {
     var members: [(name: String, value: String)] {
         let all = [
             ("filter", only), ("notrace", without), ("caller_filter", leadingTo), ("hide", hidden),
-            ("trigger", triggers), ("watch", watched),
+            ("trigger", triggers), ("watch", watched), ("args", arguments),
         ]
         let watch = [("relative_depth", "\(watchedLevels)"), ("complete", "\(watchesAll)")]
         return all.filter { !$0.1.isEmpty }.map { name, patterns in

@@ -53,11 +53,13 @@ public struct FunctionRule: Sendable, Hashable {
 
     public var selection: Selection = []
     public var trigger = Trigger()
+    /// Whether the arguments of their calls are recorded.
+    public var recordsArguments = false
 
     public init() {}
 
     /// Whether nothing is done with them that is not done with all calls.
-    public var isEmpty: Bool { selection.isEmpty && trigger.actions.isEmpty }
+    public var isEmpty: Bool { selection.isEmpty && trigger.actions.isEmpty && !recordsArguments }
 }
 
 /// A function that record options name, by the addresses in its module's file at which hooks report it.
@@ -65,6 +67,8 @@ public struct NamedFunction: Sendable {
     public var name: String
     public var addresses: [UInt64]
     public var rule: FunctionRule
+    /// How its arguments are found, at each call of the enter hook.
+    public var arguments: [ArgumentRecipe] = []
 
     public init(name: String, addresses: [UInt64], rule: FunctionRule) {
         self.name = name

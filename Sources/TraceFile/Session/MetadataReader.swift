@@ -104,6 +104,14 @@ struct MetadataReader {
             guard Int(raw.text_size) <= item.count - size else { return false }
             applyTitle(item[size...].prefix(Int(raw.text_size)))
             return true
+        case FATHOM_ITEM_LAYOUT:
+            let size = MemoryLayout<fathom_layout_item>.size
+            guard item.count >= size else { return false }
+            let raw = item.loadUnaligned(as: fathom_layout_item.self)
+            guard Int(raw.text_size) <= item.count - size else { return false }
+            process.argumentLayouts[raw.id] = ArgumentLayout(text: text(item, at: size, count: Int(raw.text_size)))
+            changed = true
+            return true
         default: return true
         }
     }
@@ -157,6 +165,7 @@ struct MetadataReader {
                 } + process.modules
             process.inheritedModules = kept.count
             process.names.merge(origin.names) { own, _ in own }
+            process.argumentLayouts.merge(origin.argumentLayouts) { own, _ in own }
             if process.path.isEmpty { process.path = origin.path }
             // The parent may have given itself a title before.
             if !origin.arguments.isEmpty {

@@ -69,6 +69,9 @@ public struct RecordOptions: Sendable {
         ] + functions.members
     }
 
+    /// The version of the log's format that this needs.
+    package var formatVersion: UInt32 { functions.arguments.isEmpty ? FATHOM_PLAIN_VERSION : FATHOM_FORMAT_VERSION }
+
     /// Tells the runtime, by the head of the buffers.
     func tell(_ head: inout fathom_buffers, _ clock: SessionClock) {
         head.slot_size = UInt32(bufferSize)

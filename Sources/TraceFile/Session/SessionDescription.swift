@@ -14,6 +14,8 @@ public struct SessionDescription {
     public let startRealtimeNanoseconds: UInt64?
     /// Record options by name, as written; a bare value is a number, a truth value or null.
     public let options: [(name: String, value: String, isBare: Bool)]
+    /// Of the log, by ``options``.
+    let formatVersion: UInt32
     /// What the program took with the runtime and without it, when both were measured.
     public package(set) var baseline: Baseline?
 
@@ -34,6 +36,7 @@ public struct SessionDescription {
         fathom = FATHOM_VERSION
         startRealtimeNanoseconds = startRealtime
         self.options = options.members.map { ($0.name, $0.value, true) }
+        formatVersion = options.formatVersion
     }
 
     /// Reads `path`; nil when it is missing or no JSON object, which is reported.
@@ -85,6 +88,7 @@ public struct SessionDescription {
         } else {
             options = []
         }
+        formatVersion = UInt32(clamping: format)
         baseline = Baseline(member("baseline"))
         reason = text("saved_because")
     }
@@ -119,7 +123,7 @@ extension SessionDescription {
     private var unsummed: String {
         let members = options.map { "    \"\($0.name)\": \($0.value)" }.joined(separator: ",\n")
         return Self.start + """
-            \(FATHOM_FORMAT_VERSION),
+            \(formatVersion),
               "fathom": \(Self.quoted(fathom)),
               "command": [\(command.map(Self.quoted).joined(separator: ", "))],
               "executable": \(Self.quoted(executable)),

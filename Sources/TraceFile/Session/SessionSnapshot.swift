@@ -35,7 +35,8 @@ package struct SessionSnapshot {
         do {
             try directory.create(SessionFile.description.name, holding: description.json)
             let writer = try TraceLogWriter(
-                in: directory, clock: clock, startRealtime: description.startRealtimeNanoseconds ?? 0)
+                in: directory, clock: clock, startRealtime: description.startRealtimeNanoseconds ?? 0,
+                version: description.formatVersion)
             for chunk in log.chunks + buffers.chunks.sorted(by: { $0.beginTicks < $1.beginTicks }) {
                 try write(chunk, writer, directory)
             }

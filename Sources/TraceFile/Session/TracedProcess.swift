@@ -34,6 +34,8 @@ public final class TracedProcess {
     public internal(set) var modules: [Module] = []
     /// Names that the program gave, by id, including those of a fork's parent.
     public internal(set) var names: [UInt32: GivenName] = [:]
+    /// What the values of recorded arguments are, by the ids that records have.
+    public internal(set) var argumentLayouts: [UInt32: ArgumentLayout] = [:]
     /// How many of `modules` came from the fork's parent unchanged.
     public internal(set) var inheritedModules = 0
     /// Whether nothing changed in the modules and names that were inherited, and none was added.

@@ -16,7 +16,9 @@ final class FunctionAnswers: @unchecked Sendable {
     {
         self.functions = functions
         do {
-            shared = try SharedFunctions(in: directory, all: functions.all, levels: functions.levels, clock: clock)
+            shared = try SharedFunctions(
+                in: directory, all: functions.all, levels: functions.levels, textLimit: functions.textLimit,
+                clock: clock)
         } catch {
             throw .files(error)
         }

@@ -90,6 +90,19 @@ struct DumpSink: CallSink {
         end()
     }
 
+    mutating func arguments(_ arguments: RecordedArguments, of call: UnsafeMutablePointer<OpenCall<Payload>>) {
+        begin("args", at: call.pointee.start)
+        let values = arguments.values(by: thread.process.argumentLayouts)
+        if isJSON {
+            writer.write(",\"args\":" as StaticString)
+            writer.write(jsonObject: values)
+        } else {
+            writer.write(spaces: 4 + 2 * min(Int(call.pointee.payload.depth), TextLayout.deepestIndented))
+            writer.write(values.map { "\($0.name)=\($0.value)" }.joined(separator: ", "))
+        }
+        end()
+    }
+
     mutating func begin(piece: TaskPiece, at moment: UInt64) {
         begin("task", at: moment)
         number("task", UInt64(piece.task))

@@ -71,7 +71,7 @@ extension Report {
 
     private func shownName(of row: AggregateRow) -> String {
         let name = name(of: row, separator: " → ")
-        if case .place = row.subject { return layout.path(name) }
+        if case .place = row.subject, kind != .values { return layout.path(name) }
         return name
     }
 
@@ -100,6 +100,7 @@ extension Report {
         case .processes: "process"
         case .callers: "caller"
         case .callees: "callee"
+        case .values: "value"
         }
     }
 
@@ -137,7 +138,13 @@ extension Report {
             }
             writer.write(byte: UInt8(ascii: "]"))
         case .place(let place):
-            writer.write(kind == .files ? "\"file\":" : "\"module\":" as StaticString)
+            let key: StaticString =
+                switch kind {
+                case .files: "\"file\":"
+                case .values: "\"value\":"
+                default: "\"module\":"
+                }
+            writer.write(key)
             writer.write(json: place)
         case .thread(let thread):
             writer.write("\"pid\":\(thread.process.pid),\"program\":")

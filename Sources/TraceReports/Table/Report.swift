@@ -6,7 +6,7 @@ public import TraceText
 public struct Report {
     /// What the rows are, as JSON names their list.
     public enum Kind: String, Sendable {
-        case functions, paths, files, modules, threads, processes, callers, callees
+        case functions, paths, files, modules, threads, processes, callers, callees, values
     }
 
     public enum Format: String, CaseIterable, Sendable { case text, json, csv }

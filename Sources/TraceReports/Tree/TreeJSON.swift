@@ -10,6 +10,7 @@ public struct TreeJSON: TreeVisitor {
     private let isWatched: ((UInt32) -> Bool)?
     private var shown = 0
     private var lane: UInt32 = 0
+    private var layouts: [UInt32: ArgumentLayout] = [:]
     private var rootsHidden = CallSum()
     /// Whether an element of the innermost open list was written.
     private var needsComma = false
@@ -55,6 +56,7 @@ public struct TreeJSON: TreeVisitor {
         writer.write(",\"roots\":[" as StaticString)
         needsComma = false
         lane = 0
+        layouts = thread.process.argumentLayouts
     }
 
     /// Closes the thread; what is hidden of its roots is told like a call's hidden callees.
@@ -90,6 +92,10 @@ public struct TreeJSON: TreeVisitor {
         case .complete: writer.write(",\"state\":\"complete\"" as StaticString)
         case .open: writer.write(",\"state\":\"open\"" as StaticString)
         case .unwound: writer.write(",\"state\":\"unwound\"" as StaticString)
+        }
+        if !call.arguments.isEmpty {
+            writer.write(",\"args\":" as StaticString)
+            writer.write(jsonObject: call.arguments.values(by: layouts))
         }
         if isWatched?(call.function) == true { writer.write(",\"watched\":true" as StaticString) }
         if call.isInherited { writer.write(",\"inherited\":true" as StaticString) }

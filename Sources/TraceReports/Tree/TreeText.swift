@@ -116,7 +116,8 @@ public struct TreeText: TreeVisitor {
         columns(of: call)
         let places = places(of: call, function)
         let (lead, end) = frame(of: call.function)
-        var (name, place) = (function.name, "")
+        let named = function.name + arguments(of: call)
+        var (name, place) = (named, "")
         if options.layout.width == nil {
             for next in places { place += next.full }
         } else {
@@ -133,6 +134,12 @@ public struct TreeText: TreeVisitor {
         mark(place)
         writer.write(byte: UInt8(ascii: "\n"))
         shown += 1
+    }
+
+    private func arguments(of call: TreeCall) -> String {
+        if call.arguments.isEmpty { return "" }
+        let values = call.arguments.values(by: thread?.process.argumentLayouts ?? [:])
+        return "(" + values.map { "\($0.name)=\($0.value)" }.joined(separator: ", ") + ")"
     }
 
     /// What stands around a function's name.

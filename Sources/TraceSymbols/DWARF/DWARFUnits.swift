@@ -12,6 +12,9 @@ struct DWARFUnits: ~Copyable {
 
     deinit { dwarf_end(handle) }
 
+    /// What `.debug_frame` says of frames; it lives as long as this does.
+    var callFrames: OpaquePointer? { dwarf_getcfi(handle) }
+
     /// Calls `body` with each unit that may describe code.
     ///
     /// Goes through the units themselves, not `.debug_aranges`, which clang and swiftc do not write.

@@ -133,6 +133,26 @@ struct ELFFile: ~Copyable {
     }
 
     /// The GNU build-id, empty when the linker made none.
+    /// The contents of the sections with code. They are copied, and a program has one large one as a rule.
+    var executableBytes: [(range: Range<UInt64>, bytes: [UInt8])] {
+        var found: [(range: Range<UInt64>, bytes: [UInt8])] = []
+        _ = section { _, header in
+            guard header.sh_flags & UInt64(SHF_EXECINSTR) != 0, header.sh_type != UInt32(SHT_NOBITS),
+                let data = elf_getdata_rawchunk(
+                    handle, Int64(bitPattern: header.sh_offset), Int(clamping: header.sh_size), ELF_T_BYTE),
+                let bytes = data.pointee.d_buf
+            else { return false }
+            let count = data.pointee.d_size
+            found.append(
+                (
+                    header.sh_addr..<header.sh_addr + UInt64(count),
+                    Array(UnsafeRawBufferPointer(start: bytes, count: count))
+                ))
+            return false
+        }
+        return found
+    }
+
     var buildID: [UInt8] { note(owner: "GNU", type: UInt32(NT_GNU_BUILD_ID)) ?? [] }
 
     /// Whether this is the same program as `other`, stripped or not: sections with code and data are at the same places, and

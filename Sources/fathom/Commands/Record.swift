@@ -74,6 +74,8 @@ struct Record: ParsableCommand {
             """, valueName: "glob@action"))
     var triggers: [String] = []
 
+    @OptionGroup(title: "Arguments") var argumentOptions: ArgumentOptions
+
     @Option(
         help: "Stop recording at this size of the trace, as 500M or 2G.", transform: ByteCount.init(argument:))
     var maxSize: ByteCount?
@@ -204,6 +206,8 @@ struct Record: ParsableCommand {
         options.hidden = names.hide
         options.leadingTo = names.callerFilter
         options.triggers = triggers
+        options.arguments = argumentOptions.args
+        options.textLimit = argumentOptions.argsLength ?? FunctionOptions.defaultTextLimit
         options.watched = watchOptions.watch
         options.watchedLevels = UInt32(watchOptions.relativeDepth ?? 0)
         options.watchesAll = watchOptions.complete
@@ -218,15 +222,23 @@ struct Record: ParsableCommand {
         let libraryPath = getenv("LD_LIBRARY_PATH").map { String(cString: $0) }
         let modules = ReportedFunctions.modules(of: executable, libraryPath: libraryPath)
         if !quiet { match.lines(modules).forEach(Diagnostics.say) }
+        let known = modules.map { module in
+            var functions = match.functions(of: module)
+            let problems = match.addArguments(&functions, of: module)
+            if !quiet { problems.forEach(Diagnostics.say) }
+            return (module: ModuleFile(path: module.path, buildID: module.buildID), functions: Optional(functions))
+        }
         var functions = RecordingRequest.Functions(
-            all: match.all,
-            known: modules.map { (ModuleFile(path: $0.path, buildID: $0.buildID), match.functions(of: $0)) },
+            all: match.all, known: known,
             find: { file in
                 guard let match = try? FunctionMatch(options),
                     let module = try? ReportedFunctions(path: file.path, buildID: file.buildID)
                 else { return nil }
-                return match.functions(of: module)
+                var functions = match.functions(of: module)
+                _ = match.addArguments(&functions, of: module)
+                return functions
             })
+        functions.textLimit = options.textLimit
         functions.levels = options.watchedLevels
         return functions
     }

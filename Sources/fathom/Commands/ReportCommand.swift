@@ -2,6 +2,8 @@ internal import ArgumentParser
 internal import TraceAnalysis
 internal import TraceQuery
 internal import TraceReports
+internal import TraceSymbols
+internal import TraceText
 
 struct ReportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -29,6 +31,12 @@ struct ReportCommand: ParsableCommand {
     var by = Grouping.function
 
     @Option(
+        help: ArgumentHelp(
+            "A row for each value of this argument, which record --args recorded. Times are as recorded.",
+            valueName: "glob:name"))
+    var byArg: String?
+
+    @Option(
         help: ArgumentHelp("Show this function's calls by direct caller.", valueName: "glob|/regex/"),
         completion: .function)
     var callers: String?
@@ -47,13 +55,28 @@ struct ReportCommand: ParsableCommand {
     @OptionGroup var cache: CacheOptions
 
     func validate() throws {
-        if callers != nil && callees != nil || by != .function && (callers ?? callees) != nil {
-            throw ValidationError("--by, --callers and --callees exclude each other")
+        if [by != .function, byArg != nil, callers != nil, callees != nil].count(where: \.self) > 1 {
+            throw ValidationError("--by, --by-arg, --callers and --callees exclude each other")
         }
+        if let byArg { _ = try argument(byArg) }
         if let limit, limit < 0 { throw ValidationError("--limit is a number of rows") }
     }
 
+    /// The functions and their argument, as in `handle:r->path`.
+    private func argument(_ text: String) throws -> (pattern: Pattern, name: String) {
+        do {
+            let request = try ArgumentRequest(text)
+            guard let path = request.paths.first, request.paths.count == 1 else {
+                throw ValidationError("--by-arg takes a function and one argument, as in 'handle:path'")
+            }
+            return (try namePattern(request.pattern), path.text)
+        } catch let error as ArgumentRequest.Invalid {
+            throw ValidationError(error.description)
+        }
+    }
+
     func run() throws {
+        if let byArg { return try run(by: argument(byArg)) }
         let query = try input.aggregate(filters, times: correction, usesCache: cache.isUsed)
         let screen = Screen(screenOptions, isText: format == .text)
         let report = try report(query, screen)
@@ -61,6 +84,39 @@ struct ReportCommand: ParsableCommand {
         report.write(format, to: writer)
         try StandardOutput.finish(writer)
         Diagnostics.warn(query.warnings, of: query.session)
+    }
+
+    private func run(by argument: (pattern: Pattern, name: String)) throws {
+        let query = try input.query(filters)
+        let selection = try query.selected()
+        let threads = selection.flatMap(\.threads)
+        var layout = TreeLayout()
+        layout.folds = false
+        let progress = ReadingProgress(of: threads, passes: 1, report: Diagnostics.progress())
+        let tree = CallTree(
+            of: query.session, resolver: query.resolver, filter: query.filter, layout: layout, progress: progress)
+        var values = ArgumentRows(argument.name, matches: query.functions.matching([argument.pattern]))
+        for (process, threads) in selection {
+            values.begin(process)
+            for thread in threads { tree.walk(thread, &values) }
+        }
+        progress.end()
+        guard values.calls > 0 else {
+            throw values.others > 0
+                ? QueryError.noArgument(argument.pattern.text, argument.name)
+                : .noFunction(argument.pattern.text, near: NearNames(to: argument.pattern, in: query.functions))
+        }
+        let screen = Screen(screenOptions, isText: format == .text)
+        let report = Report(
+            .values, values.rows, functions: query.functions, cost: nil, dropped: CallSum(), order: sort,
+            minCost: query.filter.minCost, limit: screen.rows(limit), layout: screen.layout)
+        let writer = screen.writer()
+        report.write(format, to: writer)
+        try StandardOutput.finish(writer)
+        if values.others > 0 {
+            Diagnostics.say("\(CountText.grouped(values.others)) calls have no such argument recorded")
+        }
+        Diagnostics.warn(query.warnings(of: threads), of: query.session)
     }
 
     private func report(_ query: AggregateQuery, _ screen: Screen) throws -> Report {

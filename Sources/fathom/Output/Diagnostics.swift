@@ -63,7 +63,9 @@ enum Diagnostics {
             switch error {
             case .partIsUncorrected, .givenTwice, .notKept: .wrongUsage
             case .unreadable, .noCalls(isDamaged: true): .failed
-            case .noThread, .noFunction, .nothingLeft, .noWholeCall, .tooFewCalls, .noCalls, .noBaseline: .nothing
+            case .noThread, .noFunction, .nothingLeft, .noWholeCall, .tooFewCalls, .noArgument, .noCalls,
+                .noBaseline:
+                .nothing
             }
         return fail(error.description, status)
     }

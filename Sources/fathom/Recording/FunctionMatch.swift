@@ -12,6 +12,8 @@ struct FunctionMatch {
         let option: String
         let pattern: Pattern
         let rule: FunctionRule
+        /// The arguments that are recorded; none: all are.
+        var paths: [ArgumentPath] = []
     }
 
     private let entries: [Entry]
@@ -38,6 +40,13 @@ struct FunctionMatch {
             rule.trigger = trigger.trigger
             entries.append(Entry(option: "--trigger", pattern: try Pattern(trigger.pattern), rule: rule))
         }
+        for text in options.arguments {
+            let request = try ArgumentRequest(text)
+            var rule = FunctionRule()
+            rule.recordsArguments = true
+            entries.append(
+                Entry(option: "--args", pattern: try Pattern(request.pattern), rule: rule, paths: request.paths))
+        }
         self.entries = entries
         all = entries.reduce(into: FunctionRule()) { $0.add($1.rule) }
     }
@@ -51,6 +60,39 @@ struct FunctionMatch {
         module.functions.compactMap { function in
             let name = function.name.visible, rule = rule(of: name)
             return rule.isEmpty ? nil : NamedFunction(name: name, addresses: function.addresses, rule: rule)
+        }
+    }
+
+    /// The arguments that are recorded of a function of this name; none: all are.
+    private func paths(of name: String) -> [ArgumentPath] {
+        let matching = entries.filter { $0.rule.recordsArguments && $0.pattern.matches(name) }
+        if matching.contains(where: \.paths.isEmpty) { return [] }
+        return matching.flatMap(\.paths)
+    }
+
+    /// Adds how the arguments of functions are found in their module.
+    ///
+    /// - Returns: what cannot be told of them, a line each.
+    func addArguments(_ functions: inout [NamedFunction], of module: ReportedFunctions) -> [String] {
+        var wanted: ArgumentFinder.Wanted = [:]
+        for function in functions where function.rule.recordsArguments {
+            for address in function.addresses { wanted[address] = paths(of: function.name) }
+        }
+        guard !wanted.isEmpty else { return [] }
+        guard let finder = try? ArgumentFinder(path: module.path, wanted: wanted), finder.hasDWARF else {
+            return [
+                "warning: --args: \(CommandText.line([module.path])) has no debug information (-g), which says where arguments are"
+            ]
+        }
+        var sites: [UInt64: [TraceSymbols.ArgumentSite]] = [:]
+        for site in finder.sites { sites[site.function, default: []].append(site) }
+        for index in functions.indices where functions[index].rule.recordsArguments {
+            functions[index].arguments = functions[index].addresses.flatMap { address in
+                sites[address, default: []].map(ArgumentRecipe.init)
+            }
+        }
+        return finder.unknown.map(\.text).sorted().map {
+            "warning: --args: no function that is asked for has an argument \(CommandText.line([$0]))"
         }
     }
 
@@ -76,6 +118,7 @@ extension FunctionRule {
     fileprivate mutating func add(_ other: FunctionRule) {
         selection.formUnion(other.selection)
         trigger.add(other.trigger)
+        recordsArguments = recordsArguments || other.recordsArguments
     }
 }
 

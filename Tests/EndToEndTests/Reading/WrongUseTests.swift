@@ -68,7 +68,7 @@ import Testing
             fathom report --corrected --to 1ms prog.fathom
                 --corrected is for the whole recording, without --from and --to
             fathom report --by path --callers main prog.fathom
-                --by, --callers and --callees exclude each other
+                --by, --by-arg, --callers and --callees exclude each other
             fathom graph --threshold 200 prog.fathom
                 --threshold 200: a percentage is a number from 0 to 100
             fathom info prog.fathom more
@@ -131,7 +131,7 @@ import Testing
             fathom doctor none
                 none: No such file or directory
             fathom report newer.fathom
-                newer.fathom/session.json: recorded by a newer Fathom, in format 99; this one reads formats up to 2
+                newer.fathom/session.json: recorded by a newer Fathom, in format 99; this one reads formats up to 3
             fathom export --format csv -o none/x prog.fathom
                 none/x: No such file or directory
             fathom report prog.fathom >/dev/full

@@ -1,0 +1,278 @@
+internal import CElfutils
+
+/// Finds where the arguments of functions are while their enter hooks run, by the DWARF of a module.
+///
+/// At its call of a hook, a function has what it still needs in registers that the hook saves, or in its frame.
+/// DWARF's location lists tell which, at the address that the hook returns to. A function that was inlined calls the
+/// hook in the frame of another one; there, its own inlined arguments count.
+public struct ArgumentFinder {
+    /// Nothing of the file's DWARF can be read.
+    public private(set) var hasDWARF = true
+    /// By ascending return address and function.
+    public private(set) var sites: [ArgumentSite] = []
+    /// What was asked for and found in no function.
+    public private(set) var unknown: Set<ArgumentPath>
+
+    /// By the addresses that hooks report, in the module's file: what is asked for; nothing in the list stands for all.
+    public typealias Wanted = [UInt64: [ArgumentPath]]
+
+    /// What functions are known by in every unit: their linkage names, or where they are described.
+    private enum Key: Hashable {
+        case name(String)
+        case place(Int)
+    }
+
+    private var wanted: Wanted
+    private var functions: [Key: Set<UInt64>] = [:]
+    /// Where enter hooks return to.
+    private let returns: [UInt64]
+    private let isARM: Bool
+    private var frames: [OpaquePointer] = []
+    /// The module's code.
+    private var code: [(range: Range<UInt64>, bytes: [UInt8])] = []
+    /// Whether the unit's compiler describes what is in the frame as if it were there before it is.
+    private var storesLate = false
+    private struct Place: Hashable {
+        var returnAddress: UInt64
+        var function: UInt64
+    }
+    private var found: [Place: [FoundArgument]] = [:]
+
+    private static let depthLimit = 100
+
+    /// - Throws: ``SymbolProblem``.
+    /// - Complexity: O(bytes of code + DIEs of functions).
+    public init(path: String, wanted: Wanted) throws(SymbolProblem) {
+        let file = try ELFFile(path: path)
+        self.wanted = wanted
+        unknown = Set(wanted.values.joined())
+        returns = try HookedFunctions.hookReturns(in: file)
+        isARM = file.header.e_machine == UInt16(EM_AARCH64)
+        if file.hasDWARF {
+            read(file, code: file)
+        } else if let other = DebugFile(roots: ["/usr/lib/debug"]).find(for: file) {
+            read(try ELFFile(path: other), code: file)
+        } else {
+            hasDWARF = false
+        }
+        sites = found.map { ArgumentSite(returnAddress: $0.returnAddress, function: $0.function, arguments: $1) }
+        sites.sort { ($0.returnAddress, $0.function) < ($1.returnAddress, $1.function) }
+    }
+
+    private mutating func read(_ file: borrowing ELFFile, code: borrowing ELFFile) {
+        guard let units = DWARFUnits(file) else {
+            hasDWARF = false
+            return
+        }
+        let exceptions = dwarf_getcfi_elf(code.handle)
+        frames = [exceptions, units.callFrames].compactMap { $0 }
+        // Two passes: a unit may inline a function whose own code is described in another.
+        units.forEach { _, content in visit(&content, in: nil, depth: 0) { finder, die, _ in finder.learn(die) } }
+        guard !functions.isEmpty else { return release(exceptions) }
+        self.code = code.executableBytes
+        units.forEach { unit, content in
+            storesLate = Self.isLLVM(&unit)
+            visit(&content, in: nil, depth: 0) { finder, die, subprogram in finder.find(die, in: subprogram) }
+        }
+        release(exceptions)
+    }
+
+    private mutating func release(_ exceptions: OpaquePointer?) {
+        if let exceptions { dwarf_cfi_end(exceptions) }
+        frames = []
+    }
+
+    private static func isLLVM(_ unit: inout Dwarf_Die) -> Bool {
+        var attribute = Dwarf_Attribute()
+        guard dwarf_attr(&unit, UInt32(DW_AT_producer), &attribute) != nil, let text = dwarf_formstring(&attribute)
+        else { return true }
+        return !String(cString: text).hasPrefix("GNU ")
+    }
+
+    // MARK: Functions
+
+    /// Passes functions, and those that were inlined into them, outer ones first.
+    private mutating func visit(
+        _ parent: inout Dwarf_Die, in subprogram: Dwarf_Die?, depth: Int,
+        _ body: (inout ArgumentFinder, Dwarf_Die, Dwarf_Die) -> Void
+    ) {
+        var child = Dwarf_Die()
+        guard depth < Self.depthLimit, dwarf_child(&parent, &child) == 0 else { return }
+        var address: UnsafeMutableRawPointer?
+        repeat {
+            switch Int(dwarf_tag(&child)) {
+            case DW_TAG_subprogram:
+                if Self.hasCode(child) { body(&self, child, child) }
+                visit(&child, in: child, depth: depth + 1, body)
+            case DW_TAG_inlined_subroutine:
+                if let subprogram { body(&self, child, subprogram) }
+                visit(&child, in: subprogram, depth: depth + 1, body)
+            case DW_TAG_lexical_block, DW_TAG_namespace, DW_TAG_module, DW_TAG_structure_type, DW_TAG_class_type,
+                DW_TAG_union_type, DW_TAG_enumeration_type, DW_TAG_interface_type:
+                visit(&child, in: subprogram, depth: depth + 1, body)
+            default: break
+            }
+            address = child.addr
+            // A damaged sibling reference may point backwards.
+        } while withUnsafeMutablePointer(to: &child) { dwarf_siblingof($0, $0) } == 0 && child.addr > address!
+    }
+
+    /// Of a function in several parts, the first one is where it begins.
+    private static func start(of die: Dwarf_Die) -> UInt64? {
+        var (die, start) = (die, Dwarf_Addr(0))
+        return dwarf_entrypc(&die, &start) == 0 ? start : ranges(of: die).first?.lowerBound
+    }
+
+    private static func hasCode(_ die: Dwarf_Die) -> Bool {
+        var (die, attribute) = (die, Dwarf_Attribute())
+        return dwarf_attr(&die, UInt32(DW_AT_low_pc), &attribute) != nil
+            || dwarf_attr(&die, UInt32(DW_AT_ranges), &attribute) != nil
+    }
+
+    private static func ranges(of die: Dwarf_Die) -> [Range<UInt64>] {
+        var (die, base, start, end) = (die, Dwarf_Addr(0), Dwarf_Addr(0), Dwarf_Addr(0))
+        var ranges: [Range<UInt64>] = []
+        var offset = dwarf_ranges(&die, 0, &base, &start, &end)
+        while offset > 0 {
+            if start < end { ranges.append(start..<end) }
+            offset = dwarf_ranges(&die, offset, &base, &start, &end)
+        }
+        return ranges
+    }
+
+    /// The DIE that the versions of a function share.
+    private static func origin(of die: Dwarf_Die) -> Dwarf_Die {
+        var die = die
+        for _ in 0..<8 {
+            var (attribute, next) = (Dwarf_Attribute(), Dwarf_Die())
+            guard dwarf_attr(&die, UInt32(DW_AT_abstract_origin), &attribute) != nil,
+                dwarf_formref_die(&attribute, &next) != nil
+            else { break }
+            die = next
+        }
+        return die
+    }
+
+    private static func key(of die: Dwarf_Die) -> Key {
+        var origin = origin(of: die)
+        var attribute = Dwarf_Attribute()
+        for name in [DW_AT_linkage_name, DW_AT_MIPS_linkage_name]
+        where dwarf_attr_integrate(&origin, UInt32(name), &attribute) != nil {
+            if let text = dwarf_formstring(&attribute) { return .name(String(cString: text)) }
+        }
+        return .place(Int(bitPattern: origin.addr))
+    }
+
+    private mutating func learn(_ die: Dwarf_Die) {
+        guard let start = Self.start(of: die) else { return }
+        if wanted[start] != nil { functions[Self.key(of: die), default: []].insert(start) }
+    }
+
+    // MARK: Arguments
+
+    private mutating func find(_ die: Dwarf_Die, in subprogram: Dwarf_Die) {
+        guard let addresses = functions[Self.key(of: die)], let one = addresses.first, let paths = wanted[one] else {
+            return
+        }
+        let start = die.addr == subprogram.addr ? Self.start(of: die) : nil
+        for range in Self.ranges(of: die) {
+            // The call is inside, but it may be the last instruction.
+            var index = returns.partitioningIndex { $0 > range.lowerBound }
+            while index < returns.count, returns[index] <= range.upperBound {
+                let place = returns[index]
+                index += 1
+                let reader = LocationReader(
+                    address: place, frames: frames, subprogram: subprogram, isARM: isARM,
+                    approach: approach(from: start, to: place), start: start, storesLate: storesLate)
+                let arguments = arguments(of: die, paths, reader)
+                guard !arguments.isEmpty else { continue }
+                for address in addresses { found[Place(returnAddress: place, function: address)] = arguments }
+                // Swift's hooks report where they return to.
+                if wanted[place] != nil { found[Place(returnAddress: place, function: place)] = arguments }
+            }
+        }
+    }
+
+    private func approach(from start: UInt64?, to hookReturn: UInt64) -> HookApproach? {
+        guard !isARM, let start, let code = code.first(where: { $0.range.contains(start) }) else { return nil }
+        let offset = Int(start - code.range.lowerBound)
+        return code.bytes.withUnsafeBytes { bytes in
+            HookApproach(
+                UnsafeRawBufferPointer(rebasing: bytes[offset..<min(bytes.count, offset + 4096)]), at: start,
+                hookReturn: hookReturn)
+        }
+    }
+
+    private struct Argument {
+        var name: String
+        /// Of the origin, which always has all of them.
+        var die: Dwarf_Die
+        /// Of the version that is called, which may leave out what it does not need.
+        var place: Dwarf_Die?
+    }
+
+    private mutating func arguments(of die: Dwarf_Die, _ paths: [ArgumentPath], _ reader: LocationReader)
+        -> [FoundArgument]
+    {
+        let all = Self.arguments(of: die)
+        if paths.isEmpty { return all.map { Self.value(of: $0, nil, reader)! } }
+        var result: [FoundArgument] = []
+        for path in paths {
+            guard let argument = all.first(where: { $0.name == path.names[0] }),
+                let value = Self.value(of: argument, path, reader)
+            else { continue }
+            unknown.remove(path)
+            result.append(value)
+        }
+        return result
+    }
+
+    private static func arguments(of die: Dwarf_Die) -> [Argument] {
+        let origin = origin(of: die)
+        let places = parameters(of: die)
+        if origin.addr == die.addr { return places.map { Argument(name: $0.name, die: $0.die, place: $0.die) } }
+        return parameters(of: origin).map { name, parameter in
+            let place = places.first { Self.origin(of: $0.die).addr == parameter.addr }
+            return Argument(name: name, die: parameter, place: place?.die)
+        }
+    }
+
+    /// Those that people wrote, and `this`.
+    private static func parameters(of die: Dwarf_Die) -> [(name: String, die: Dwarf_Die)] {
+        var (parent, child, result) = (die, Dwarf_Die(), [(name: String, die: Dwarf_Die)]())
+        guard dwarf_child(&parent, &child) == 0 else { return [] }
+        var address: UnsafeMutableRawPointer?
+        repeat {
+            if Int(dwarf_tag(&child)) == DW_TAG_formal_parameter {
+                var attribute = Dwarf_Attribute()
+                let name = dwarf_diename(&child).map { String(cString: $0) }
+                let isArtificial = dwarf_attr_integrate(&child, UInt32(DW_AT_artificial), &attribute) != nil
+                if !isArtificial || name == "this" || name == "self" {
+                    result.append((name ?? "#\(result.count + 1)", child))
+                }
+            }
+            address = child.addr
+        } while withUnsafeMutablePointer(to: &child) { dwarf_siblingof($0, $0) } == 0 && child.addr > address!
+        return result
+    }
+
+    /// nil when the path leads nowhere.
+    private static func value(of argument: Argument, _ path: ArgumentPath?, _ reader: LocationReader) -> FoundArgument?
+    {
+        let name = path?.text ?? argument.name
+        guard var type = ArgumentType(of: argument.die) else {
+            return FoundArgument(name: name, kind: .optimizedOut, steps: [])
+        }
+        var location = argument.place.map { reader.location(of: $0, size: type.usedSize) } ?? .gone
+        for member in path?.names.dropFirst() ?? [] {
+            guard let next = type.member(member, at: location) else { return nil }
+            (type, location) = next
+        }
+        for _ in 0..<(path?.dereferences ?? 0) {
+            guard let next = type.target(at: location) else { return nil }
+            (type, location) = next
+        }
+        let value = type.value(at: location)
+        return FoundArgument(name: name, kind: value.kind, steps: value.steps)
+    }
+}

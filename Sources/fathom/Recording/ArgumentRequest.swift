@@ -1,0 +1,95 @@
+internal import TraceFile
+internal import TraceSymbols
+
+/// Whose arguments are recorded, as people write it: `FUNC` or `FUNC:name,name`.
+struct ArgumentRequest {
+    let pattern: String
+    /// None: all are.
+    let paths: [ArgumentPath]
+
+    struct Invalid: Error, CustomStringConvertible { let description: String }
+
+    init(_ text: String) throws {
+        guard let colon = Self.colon(in: text) else {
+            (pattern, paths) = (text, [])
+            return
+        }
+        pattern = String(text[..<colon])
+        paths = try text[text.index(after: colon)...].split(separator: ",", omittingEmptySubsequences: false).map {
+            guard let path = ArgumentPath(String($0)) else {
+                throw Invalid(
+                    description: "'\($0)' is no argument: names are, and members, as in 'handle:request->path,*count'")
+            }
+            return path
+        }
+        if pattern.isEmpty { throw Invalid(description: "--args takes FUNC or FUNC:name,name") }
+    }
+
+    /// The last colon that is not one of two, as they stand in C++ names, and is not in a regular expression.
+    private static func colon(in text: String) -> String.Index? {
+        let start = text.hasPrefix("/") ? text.lastIndex(of: "/")! : text.startIndex
+        let colons = text.indices.filter { $0 >= start && text[$0] == ":" }
+        return colons.last { index in
+            let next = text.index(after: index)
+            let isFirst = next < text.endIndex && text[next] == ":"
+            return !isFirst && (index == text.startIndex || text[text.index(before: index)] != ":")
+        }
+    }
+}
+
+extension ArgumentRecipe {
+    init(_ site: TraceSymbols.ArgumentSite) {
+        let arguments = site.arguments.prefix(Self.countLimit)
+        self.init(
+            returnAddress: site.returnAddress, function: site.function,
+            layout: ArgumentLayout(arguments.map { ArgumentLayout.Value(name: $0.name, kind: .init($0.kind)) }))
+        for step in arguments.flatMap(\.steps) { steps.append(step) }
+        steps.end()
+    }
+}
+
+extension ArgumentLayout.Kind {
+    fileprivate init(_ kind: ArgumentKind) {
+        switch kind {
+        case .signed(let size): self = .signed(Int(size))
+        case .unsigned(let size): self = .unsigned(Int(size))
+        case .bool(let size): self = .bool(Int(size))
+        case .character(let size): self = .character(Int(size))
+        case .floating(let size): self = .floating(Int(size))
+        case .pointer(let size): self = .pointer(Int(size))
+        case .enumeration(let size, let isSigned, let cases):
+            let names = cases.sorted { $0.key < $1.key }.map { ($0.value, $0.key) }
+            self = .enumeration(Int(size), isSigned: isSigned, cases: Dictionary(names) { first, _ in first })
+        case .text: self = .text
+        case .optimizedOut: self = .optimizedOut
+        case .aggregate: self = .aggregate
+        }
+    }
+}
+
+extension ArgumentSteps {
+    fileprivate mutating func append(_ step: ArgumentStep) {
+        switch step {
+        case .register(let number): register(number)
+        case .constant(let value): constant(value)
+        case .address(let value): address(value)
+        case .add(let value): add(value)
+        case .load(let size): load(size)
+        case .bits(let low, let count, let isSigned): bits(low: low, count: count, isSigned: isSigned)
+        case .compute(.plus): plus()
+        case .compute(.minus): minus()
+        case .compute(.and): and()
+        case .compute(.or): or()
+        case .compute(.shiftLeft): shiftLeft()
+        case .compute(.shiftRight): shiftRight()
+        case .compute(.times): times()
+        case .compute(.xor): xor()
+        case .compute(.shiftRightSigned): shiftRightSigned()
+        case .giveValue(let size): giveValue(size)
+        case .giveMemory(let size): giveMemory(size)
+        case .giveString: giveString()
+        case .giveText: giveText()
+        case .giveSwift: giveSwift()
+        }
+    }
+}

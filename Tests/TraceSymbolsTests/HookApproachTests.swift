@@ -1,0 +1,64 @@
+import Testing
+
+@testable import TraceSymbols
+
+@Suite struct HookApproachTests {
+    /// - Parameter code: ends with `call`, whose displacement is any.
+    private func approach(_ code: [UInt8], then more: [UInt8] = []) -> HookApproach? {
+        (code + more).withUnsafeBytes { HookApproach($0, at: 0x1000, hookReturn: 0x1000 + UInt64(code.count)) }
+    }
+
+    private func steps(_ location: ArgumentLocation?) -> [ArgumentStep]? {
+        switch location {
+        case .memory(let steps), .value(let steps): steps
+        default: nil
+        }
+    }
+
+    private static let call: [UInt8] = [0xe8, 0, 0, 0, 0]
+
+    /// What gcc 12 makes of `int f(char a, char *b)` at -O2: push rbp; mov ebp, esi; push rbx; sub rsp, 8; mov rbx, rdi.
+    @Test func registersThatAreSaved() throws {
+        let found = try #require(
+            approach([0x55, 0x89, 0xf5, 0x53, 0x48, 0x83, 0xec, 8, 0x48, 0x89, 0xfb] + Self.call))
+        #expect(steps(found.place(of: .register(4), size: 4)) == [.register(6)])
+        #expect(steps(found.place(of: .register(5), size: 8)) == [.register(3)])
+        // Only the low half of it was moved.
+        #expect(found.place(of: .register(4), size: 8) == nil)
+        #expect(found.place(of: .register(1), size: 8) == nil)
+    }
+
+    /// What clang 21 makes of an argument at -O0: push rbp; mov rbp, rsp; sub rsp, 16; mov [rbp-16], rdi; call; and behind
+    /// it mov rdi, [rbp-16]; mov [rbp-8], rdi.
+    @Test func storedBehindTheHook() throws {
+        let found = try #require(
+            approach(
+                [0x55, 0x48, 0x89, 0xe5, 0x48, 0x83, 0xec, 16, 0x48, 0x89, 0x7d, 0xf0] + Self.call,
+                then: [0x48, 0x8b, 0x7d, 0xf0, 0x48, 0x89, 0x7d, 0xf8, 0xc3]))
+        #expect(steps(found.place(of: [.register(6), .add(-8)], size: 8)) == [.register(7), .add(0)])
+        #expect(found.place(of: [.register(6), .add(-4)], size: 4) == nil)
+        // What came on the stack is where it was.
+        #expect(steps(found.place(of: [.register(6), .add(16)], size: 8)) == [.register(7), .add(32)])
+    }
+
+    /// Of code that does anything else before the hook, nothing is known.
+    @Test func codeThatIsNotUnderstood() {
+        #expect(approach([0xeb, 0x00] + Self.call) == nil)
+        #expect(approach(Self.call + Self.call) == nil)
+        #expect(approach([0x48, 0x89, 0x38] + Self.call) == nil)  // mov [rax], rdi
+        #expect(approach([0x48]) == nil)
+    }
+
+    @Test(arguments: [
+        ("p", ["p"], 0), ("p->next->name", ["p", "next", "name"], 0), ("r.in.x", ["r", "in", "x"], 0), ("*n", ["n"], 1),
+        ("a.b->c", ["a", "b", "c"], 0),
+    ])
+    func paths(_ text: String, _ names: [String], _ dereferences: Int) throws {
+        let path = try #require(ArgumentPath(text))
+        #expect(path.names == names)
+        #expect(path.dereferences == dereferences)
+    }
+
+    @Test(arguments: ["", "p->", "1", "a b", "p..x", "*", "a[1]"])
+    func noPaths(_ text: String) { #expect(ArgumentPath(text) == nil) }
+}
