@@ -78,6 +78,15 @@ import TraceText
         #expect(lines.first?.contains("within noise: so few runs may differ as much by chance (about ") == true)
     }
 
+    /// However large a change is, it stands apart from the number before it.
+    @Test func largeChangesStandApart() throws {
+        for factor: UInt64 in [500, 538, 12_345, 1_234_567] {
+            let lines = text(try comparison([[("a", 1000)]], [[("a", 1000 * factor)]]))
+            let row = try #require(lines.first { $0.hasSuffix("a") && $0.contains("%") && !$0.hasPrefix("whole") })
+            #expect(row.contains(" +\(factor * 100 - 100).0 %"), "\(row)")
+        }
+    }
+
     /// However few rows are shown, it is said that others are called more often.
     @Test func callsAreTold() throws {
         let before: [Run] = Array(repeating: [("a", 9000), ("b", 10), ("c", 10)], count: 3)

@@ -102,6 +102,15 @@ import Testing
         #expect(demangle("$snonsense") == "$snonsense")
     }
 
+    /// libstdc++ reads no name of 1024 bytes.
+    @Test(arguments: [1000, 2000, 65_536]) func longIdentifiers(_ length: Int) {
+        let long = String(repeating: "y", count: length), other = String(repeating: "Z", count: length)
+        #expect(demangle("_Z\(length)\(long)ILi3EEiv") == "\(long)<3>")
+        #expect(demangle("_ZN\(length)\(other)\(length)\(long)Ei.cold") == "\(other)::\(long).cold")
+        #expect(demangle("_ZN\(length)\(other)C2Ev") == "\(other)::\(other)")
+        #expect(demangle("_Z\(length + 1)\(long)") == "_Z\(length + 1)\(long)")
+    }
+
     /// Whatever the mangled name says, something comes back.
     @Test func damagedNames() {
         let names = [

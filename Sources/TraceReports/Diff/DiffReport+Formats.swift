@@ -234,8 +234,9 @@ extension DiffReport {
         return digits == 0 ? "\(scaled)" : "\(scaled / 10).\(scaled % 10)"
     }
 
+    /// Behind at least one space, which keeps what is wider than its column apart from the one before.
     private static func padded(_ text: String, _ width: Int) -> String {
-        String(repeating: " ", count: max(width - text.count, 0)) + text
+        String(repeating: " ", count: max(width - text.count, 1)) + text
     }
 
     // MARK: JSON

@@ -9,6 +9,8 @@
 struct ConstrainedCXXName {
     let text: [UInt8]
     var position = 2
+    /// Where identifiers were read: with their lengths, and themselves.
+    var identifiers: [(whole: Range<Int>, name: Range<Int>)] = []
     /// What is replaced in `text`, in order, and by what.
     var edits: [(range: Range<Int>, replacement: String)] = []
     /// How many parts around this one are left out.
@@ -34,6 +36,25 @@ struct ConstrainedCXXName {
         guard (try? name.name()) != nil else { return nil }
         name.edits.append((name.position..<name.text.count, name.signature))
         return name.edited
+    }
+
+    /// The name without parameters and return type, and with other identifiers in place of long ones, which come back in order;
+    /// nil when there are none, or when it cannot be made.
+    ///
+    /// - Complexity: O(length).
+    static func replacingIdentifiers(
+        of mangled: String, from length: Int, by replacement: (Int) -> String
+    ) -> (name: String, identifiers: [String])? {
+        guard mangled.hasPrefix("_Z") else { return nil }
+        var name = ConstrainedCXXName(text: Array(mangled.utf8))
+        // What is left out may hold some of the identifiers.
+        guard (try? name.name()) != nil, name.edits.isEmpty else { return nil }
+        let long = name.identifiers.filter { $0.name.count >= length }
+        guard !long.isEmpty, zip(long, long.dropFirst()).allSatisfy({ $0.whole.upperBound <= $1.whole.lowerBound })
+        else { return nil }
+        name.edits = long.enumerated().map { ($1.whole, replacement($0)) }
+        name.edits.append((name.position..<name.text.count, name.signature))
+        return (name.edited, long.map { String(decoding: name.text[$0.name], as: UTF8.self) })
     }
 
     private init(text: [UInt8]) { self.text = text }
@@ -173,6 +194,7 @@ struct ConstrainedCXXName {
 
     mutating func sourceName() throws(Unreadable) {
         guard Self.isDigit(peek()) else { throw Unreadable() }
+        let start = position
         var length = 0
         while Self.isDigit(peek()) {
             length = length * 10 + Int(peek() - UInt8(ascii: "0"))
@@ -181,6 +203,7 @@ struct ConstrainedCXXName {
         }
         position += length
         if position > text.count { throw Unreadable() }
+        identifiers.append((start..<position, position - length..<position))
     }
 
     private mutating func substitution() throws(Unreadable) {

@@ -19,6 +19,10 @@ public func demangle(_ linkageName: String, spoken: Bool = true) -> String {
     if let rust = RustLegacyName.demangle(name) ?? RustV0Name.demangle(name) { return rust }
     let suffix = name.utf8.firstIndex(of: UInt8(ascii: ".")) ?? name.endIndex
     let mangled = String(name[..<suffix])
+    if prefix == "_Z", let long = LongIdentifiers(mangled) {
+        let short = demangle(long.shortened, spoken: spoken)
+        return short == long.shortened ? String(name) : long.restored(in: short) + name[suffix...]
+    }
     let demangled =
         prefix == "_Z"
         ? (demangleCXX(mangled) ?? ConstrainedCXXName.simplified(mangled).flatMap(demangleCXX)).map {

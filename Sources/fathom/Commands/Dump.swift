@@ -8,7 +8,7 @@ internal import TraceText
 struct Dump: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Print every record of a session, thread by thread, in order of time.",
-        usage: "fathom dump [<options>] <session>",
+        usage: "fathom dump [<options>] [<session>]",
         examples: [
             (
                 "fathom dump prog.fathom --thread main",

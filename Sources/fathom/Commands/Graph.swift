@@ -48,8 +48,9 @@ struct Graph: ParsableCommand {
     }
 
     func run() throws {
+        let (input, function) = input.withFunction(function, isNeeded: false)
         let query = try input.aggregate(filters, times: correction, usesCache: cache.isUsed)
-        let trees = try trees(of: query)
+        let trees = try trees(of: query, function)
         let screen = Screen(screenOptions, isText: format == .text)
         let writer = screen.writer()
         switch format {
@@ -66,7 +67,7 @@ struct Graph: ParsableCommand {
         Diagnostics.warn(query.warnings, of: query.session)
     }
 
-    private func trees(of query: AggregateQuery) throws -> [(name: String, tree: CallPathTree)] {
+    private func trees(of query: AggregateQuery, _ function: String?) throws -> [(name: String, tree: CallPathTree)] {
         let tree = try query.tree()
         guard let function else { return [("paths", tree)] }
         let pattern = try namePattern(function)

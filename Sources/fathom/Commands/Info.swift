@@ -9,7 +9,7 @@ internal import TraceSymbols
 struct Info: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Tell what a session holds: the command, processes, threads, modules, sizes, damage.",
-        usage: "fathom info [<options>] <session>\nfathom info [<options>] <program>",
+        usage: "fathom info [<options>] [<session>]\nfathom info [<options>] <program>",
         discussion: "Of a program or library: which of its functions have hooks.",
         examples: [
             (

@@ -67,15 +67,10 @@ struct TailCommand: ParsableCommand {
         Diagnostics.warn(query.warnings, of: query.query.session)
     }
 
-    /// What is read, and the function: a single word is the function's name, unless it is a session.
     private func subject() throws -> (SessionOptions, String) {
-        if let function { return (input, function) }
-        guard let word = input.given, !Session.exists(at: word) else {
-            throw ValidationError("name the function whose calls are to be compared")
-        }
-        var input = input
-        input.given = nil
-        return (input, word)
+        let (input, function) = input.withFunction(function, isNeeded: true)
+        guard let function else { throw ValidationError("name the function whose calls are to be compared") }
+        return (input, function)
     }
 
     private func reportOptions(_ query: TailQuery, _ screen: Screen, _ function: String) -> TailReport.Options {

@@ -9,7 +9,7 @@ internal import TraceText
 struct Tune: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Propose what the next build is to leave without hooks, and say what that saves.",
-        usage: "fathom tune [<options>] <session>",
+        usage: "fathom tune [<options>] [<session>]",
         discussion: """
             Leaves out short functions that are called much and have little time in them, as long as enough of the total time \
             of all call paths stays: by name, or by file and namespace where that leaves out more for less. The list is for \

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import Glibc
 internal import TraceAnalysis
 internal import TraceFile
 internal import TraceQuery
@@ -16,6 +17,25 @@ struct SessionOptions: ParsableArguments {
 
     /// Opens the session; see ``openSession(_:)``.
     func open() throws -> Session { try openSession(given ?? newestSession()) }
+
+    /// What is read, and the function that is asked for: a single word is the function's name, unless it is a session.
+    ///
+    /// - Parameter isNeeded: whether there has to be a function. If not, what is there by that name, or looks like a path, is
+    ///   taken for a session, whatever is wrong with it.
+    func withFunction(_ function: String?, isNeeded: Bool) -> (SessionOptions, String?) {
+        guard function == nil, let word = given, !Session.exists(at: word),
+            isNeeded || !SessionOptions.looksLikePath(word)
+        else { return (self, function) }
+        var newest = self
+        newest.given = nil
+        return (newest, word)
+    }
+
+    private static func looksLikePath(_ word: String) -> Bool {
+        let isExpression = word.count > 1 && word.hasPrefix("/") && word.hasSuffix("/")
+        return word.isEmpty || word.hasSuffix(".fathom") || word.contains("/") && !isExpression
+            || access(word, F_OK) == 0 || Session.exists(at: word + ".fathom")
+    }
 
     /// The session as it is asked for. Bad usage is reported before a bad session.
     ///

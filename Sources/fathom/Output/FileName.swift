@@ -3,11 +3,12 @@ internal import Glibc
 
 /// Names of files that were given as arguments.
 enum FileName {
-    /// Refuses a name that is not the one that was given: what is not UTF-8 cannot be in a String, which would name another
+    /// Refuses an empty name, and one that is not the one that was given: what is not UTF-8 cannot be in a String, which would name another
     /// file.
     ///
-    /// - Throws: exit status 64, the reason said.
+    /// - Throws: bad usage, or exit status 64, the reason said.
     static func check(_ name: String) throws {
+        if name.isEmpty { throw ValidationError("the name of a file or session is empty") }
         guard name.unicodeScalars.contains("\u{fffd}") else { return }
         let given = UnsafeBufferPointer(start: CommandLine.unsafeArgv, count: Int(CommandLine.argc)).compactMap { $0 }
         let isRepaired = given.contains { String(validatingCString: $0) == nil && String(cString: $0).contains(name) }

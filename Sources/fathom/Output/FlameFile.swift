@@ -13,15 +13,14 @@ struct FlameFile {
         "pdf", "pb", "png", "ppm", "ps", "svgz", "tif", "tiff", "tsv", "txt", "webp", "xml", "zip", "zst",
     ]
 
-    /// - Throws: exit status 64, the reason said, when the name is that of another type of file.
+    /// - Throws: bad usage when the name is that of another type of file.
     init(_ path: String) throws {
         self.path = path
         let name = path.split(separator: "/").last ?? ""
         let ending = name.contains(".") ? name.split(separator: ".").last?.lowercased() ?? "" : ""
         if FlameFile.others.contains(ending) {
-            throw Diagnostics.fail(
-                "-o \(path): flame graphs are pages or SVG pictures: end the name in .html or .svg, not .\(ending)",
-                .wrongUsage)
+            throw ValidationError(
+                "-o \(path): flame graphs are pages or SVG pictures: end the name in .html or .svg, not .\(ending)")
         }
         isPicture = ending == "svg"
     }

@@ -64,9 +64,22 @@ struct Pager {
     private static var command: String? {
         if let chosen = getenv("FATHOM_PAGER") ?? getenv("PAGER") {
             let command = String(cString: chosen)
-            return command.isEmpty || command == "cat" ? nil : command
+            if command.isEmpty || command == "cat" { return nil }
+            if let missing = missingProgram(of: command) {
+                Diagnostics.warn("there is no pager '\(missing)' (FATHOM_PAGER, PAGER): showing without one")
+                return nil
+            }
+            return command
         }
         return isInstalled("less") ? "less" : nil
+    }
+
+    /// The program that a plain command begins with, if it is not there. Of what only a shell understands nothing is known.
+    private static func missingProgram(of command: String) -> String? {
+        guard let word = command.split(separator: " ").first.map(String.init), !["command", "exec"].contains(word),
+            word.wholeMatch(of: #/[A-Za-z0-9_.+\/-]+/#) != nil
+        else { return nil }
+        return (word.contains("/") ? access(word, X_OK) == 0 : isInstalled(word)) ? nil : word
     }
 
     private static func isInstalled(_ program: String) -> Bool {

@@ -1,3 +1,4 @@
+import Glibc
 import TestSupport
 import Testing
 
@@ -49,7 +50,7 @@ import Testing
         #expect(try Dump(session).counts()["fib"] == 177)
 
         #expect(try install(["--prefix", place, "--uninstall"]).status == 0)
-        #expect(try files(place).isEmpty)
+        #expect(access(place, F_OK) != 0, "the empty directory is left")
         let again = try install(["--prefix", place, "--uninstall"])
         #expect(again.status == 1 && again.stderr.contains("nothing of Fathom's is installed in \(place)"))
     }

@@ -176,6 +176,16 @@ import Testing
         #expect(lines.count > 5 && lines.allSatisfy { $0.hasPrefix("paged:") == isPaged }, "\(lines)")
     }
 
+    /// A pager that is not there hides nothing.
+    @Test(arguments: ["nosuchpager", "nosuchpager -R", "/none/pager"]) func missingPager(_ pager: String) throws {
+        let terminal = try terminal("fathom report a.fathom", environment: ["PAGER": pager])
+        #expect(try terminal.status() == 0)
+        let lines = try terminal.unbroken()
+        let program = pager.split(separator: " ")[0]
+        #expect(lines.contains { $0.hasPrefix("fathom: warning: there is no pager '\(program)'") }, "\(lines)")
+        #expect(lines.count > 5 && lines.contains { $0.contains("calls") }, "\(lines)")
+    }
+
     /// What is wrong is said on the terminal itself, before a pager or after it.
     @Test func errorsAreNotPaged() throws {
         let terminal = try terminal(

@@ -89,11 +89,17 @@ import Testing
                 --fail-on 'totl>5%': 'totl' is none of calls, total, self, avg
             fathom diff --fail-on 'total>5' prog.fathom prog.fathom
                 --fail-on 'total>5': expected a part like 5% or a time like 10ms, not '5'
+            fathom flame -o picture.png prog.fathom
+                -o picture.png: flame graphs are pages or SVG pictures: end the name in .html or .svg, not .png
+            fathom tail prog.fathom fib -o picture.png
+                -o picture.png: flame graphs are pages or SVG pictures: end the name in .html or .svg, not .png
+            fathom diff prog.fathom prog.fathom -o picture.png
+                -o picture.png: flame graphs are pages or SVG pictures: end the name in .html or .svg, not .png
+            fathom tree ''
+                the name of a file or session is empty
 
         64: what an argument names will not do.
 
-            fathom flame -o picture.png prog.fathom
-                -o picture.png: flame graphs are pages or SVG pictures: end the name in .html or .svg, not .png
             fathom diff prog.fathom prog.fathom -- prog.fathom
                 prog.fathom is given twice, which is no evidence of noise: record it again
 
@@ -124,6 +130,10 @@ import Testing
 
             fathom tree none.fathom
                 none.fathom: No such file or directory
+            fathom graph none.fathom
+                none.fathom: No such file or directory
+            fathom graph prog.c
+                prog.c: not a Fathom session
             fathom tree prog.c
                 prog.c: not a Fathom session
             fathom tree other
