@@ -59,6 +59,20 @@ import Testing
         #expect(found[6].hasPrefix("\"1 function in all") && Array(found[7...]) == ["true", "true"])
     }
 
+    /// Two instances of a template have one label in the graph, so the table has their whole names.
+    @Test func theTableHasWholeNames() throws {
+        let found = try Browser.run(
+            page,
+            [
+                "do names[0] = 'Box<int>::get', names[1] = 'Box<long>::get', data.labels[0] = data.labels[1] = 'Box<…>::get'",
+                "key t", "wait functions.length > 0", "functions.includes(0) && functions.includes(1)",
+                "[0, 1].map(f => document.querySelector(`[data-f=\"${f}\"] th`).textContent)",
+                "[0, 1].map(f => document.querySelector(`[data-f=\"${f}\"] th`).title.split(String.fromCharCode(10))[0])",
+            ])
+        let whole = #"["Box<int>::get", "Box<long>::get"]"#
+        #expect(found == ["true", whole, whole])
+    }
+
     /// Zoomed, the table is of what is zoomed to.
     @Test func theTableFollowsTheGraph() throws {
         let found = try Browser.run(
