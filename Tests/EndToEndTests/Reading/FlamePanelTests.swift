@@ -73,6 +73,23 @@ import Testing
         #expect(found == ["true", whole, whole])
     }
 
+    /// However narrow the window, what is told of a frame has its name and its place in view, and the name is cut once.
+    @Test(arguments: ["400x800", "1280x800"]) func theStatusShowsTheName(_ size: String) throws {
+        let inView = """
+            (part => { const box = part.getBoundingClientRect(); \
+            return box.width > 30 && box.left >= 0 && box.right <= innerWidth && box.bottom <= innerHeight })
+            """
+        let found = try Browser.run(
+            page,
+            [
+                "still", "size \(size)", "wait innerWidth === \(size.split(separator: "x")[0])",
+                "do names[fn[graph.callee(1)]] = 'long'.repeat(100)", "do select(graph.callee(1))",
+                "element('status').children.length", "[...element('status').children].every(\(inView))",
+                "element('status').children[1].textContent.includes('long'.repeat(100))",
+            ])
+        #expect(found == ["3", "true", "true"])
+    }
+
     /// Zoomed, the table is of what is zoomed to.
     @Test func theTableFollowsTheGraph() throws {
         let found = try Browser.run(
