@@ -33,11 +33,15 @@ extension CompletionKind {
         }
     }
 
-    /// The session that one of the words names, at whatever place in the command.
+    /// The session that one of the words names, at whatever place in the command, or else the newest here, as commands read.
     private static func session(in words: [String]) -> Session? {
         // The first two are fathom and its command.
         let path = words.dropFirst(2).lazy.map(unquoted).first { !$0.hasPrefix("-") && Session.exists(at: $0) }
-        return path.flatMap { try? Session.opened($0) }
+        // `record` reads none, and a word may stand for a session that is not there.
+        let command = words.dropFirst().first
+        let isNamed = words.dropFirst(2).contains { $0.hasSuffix(".fathom") }
+        let newest = command == "record" || isNamed ? nil : SessionFiles.newest(in: ".")
+        return (path ?? newest).flatMap { try? Session.opened($0) }
     }
 
     private static func sessions(_ prefix: String) -> [String] {
@@ -117,7 +121,11 @@ private struct FunctionNames {
         options.lines = false
         let query = try? AggregateQuery(session, options)
         let found = query?.functionNames(readingAtMost: Self.readableSize) ?? Self.hooked(in: session)
-        names = found.map(Pattern.glob)
+        names = found.map { name in
+            let glob = Pattern.glob(of: name)
+            // A lambda's argument list is within its name: `f::{lambda(int)#1}`.
+            return glob.last { $0 == "{" || $0 == "}" } == "{" ? name : glob
+        }
     }
 
     private static func hooked(in session: Session) -> [String] {

@@ -59,6 +59,37 @@ import Testing
         #expect(found[6].hasPrefix("\"1 function in all") && Array(found[7...]) == ["true", "true"])
     }
 
+    /// Two instances of a template have one label in the graph, so the table has their whole names.
+    @Test func theTableHasWholeNames() throws {
+        let found = try Browser.run(
+            page,
+            [
+                "do names[0] = 'Box<int>::get', names[1] = 'Box<long>::get', data.labels[0] = data.labels[1] = 'Box<…>::get'",
+                "key t", "wait functions.length > 0", "functions.includes(0) && functions.includes(1)",
+                "[0, 1].map(f => document.querySelector(`[data-f=\"${f}\"] th`).textContent)",
+                "[0, 1].map(f => document.querySelector(`[data-f=\"${f}\"] th`).title.split(String.fromCharCode(10))[0])",
+            ])
+        let whole = #"["Box<int>::get", "Box<long>::get"]"#
+        #expect(found == ["true", whole, whole])
+    }
+
+    /// However narrow the window, what is told of a frame has its name and its place in view, and the name is cut once.
+    @Test(arguments: ["400x800", "1280x800"]) func theStatusShowsTheName(_ size: String) throws {
+        let inView = """
+            (part => { const box = part.getBoundingClientRect(); \
+            return box.width > 30 && box.left >= 0 && box.right <= innerWidth && box.bottom <= innerHeight })
+            """
+        let found = try Browser.run(
+            page,
+            [
+                "still", "size \(size)", "wait innerWidth === \(size.split(separator: "x")[0])",
+                "do names[fn[graph.callee(1)]] = 'long'.repeat(100)", "do select(graph.callee(1))",
+                "element('status').children.length", "[...element('status').children].every(\(inView))",
+                "element('status').children[1].textContent.includes('long'.repeat(100))",
+            ])
+        #expect(found == ["3", "true", "true"])
+    }
+
     /// Zoomed, the table is of what is zoomed to.
     @Test func theTableFollowsTheGraph() throws {
         let found = try Browser.run(

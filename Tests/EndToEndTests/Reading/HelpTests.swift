@@ -121,11 +121,54 @@ import Testing
         #expect(try complete("report prog.fathom --callers l") == ["leaf"])
         #expect(try complete("tree prog.fathom --thread m") == ["main"])
         #expect(try complete("tree prog.fathom --process p") == ["prog"])
+        // Without a session they are of the newest here, as those that the command reads.
+        #expect(try complete("tree -F l") == ["leaf"])
         // Where there is no session there are no functions, and nothing is said of it.
         #expect(try complete("tree missing.fathom -F ''") == [])
         for script in ["_fathom", "fathom.fish"] {
             #expect(try run("grep", ["-qe", "---completion", directory.file(script)]).status == 0, "\(script)")
         }
+    }
+
+    /// Bash takes colons and equals signs for words of their own; the line is completed all the same.
+    @Test func completionAcrossColons() throws {
+        let source = """
+            #include <cstdio>
+            namespace worker { void done(int n) { std::printf("%d\\n", n); }
+            __attribute__((noinline)) void run(int n) { [](int m) { done(m); }(n); } }
+            namespace größe { void tief(int n) { worker::run(n); } }
+            int main() { größe::tief(1); }
+
+            """
+        _ = try directory.write(source, to: "prog.cpp")
+        let made = try shell("fathom build -- g++ -g -O0 -o prog prog.cpp && fathom record -q -- ./prog")
+        try #require(made.status == 0, "\(made.stderr)")
+        #expect(
+            try run("\(Binaries.repository)/Tools/make-completion", [Fathom.executable, directory.path]).status == 0)
+        _ = try directory.write(
+            """
+            . ./fathom.bash
+            COMP_LINE="$1"; COMP_POINT=${#1}; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMPREPLY=()
+            _fathom_words fathom
+            printf '%s\\n' "${COMPREPLY[@]}" | sort
+            """, to: "complete")
+        /// The line, and the words that bash makes of it.
+        func complete(_ words: [String], _ line: String) throws -> [String] {
+            let quoted = ([line] + words).map { "'\($0)'" }.joined(separator: " ")
+            let result = try shell("bash ./complete \(quoted)")
+            #expect(result.stderr.isEmpty, "\(result.stderr)")
+            return result.stdout.split(separator: "\n").map(String.init)
+        }
+        let start = ["fathom", "tree", "prog.fathom"]
+        let line = start.joined(separator: " ")
+        let inner = try complete(start + ["-F", "worker", "::"], "\(line) -F worker::")
+        #expect(inner.contains("done") && inner.contains("run") && !inner.contains { $0.hasPrefix("worker") })
+        #expect(inner.allSatisfy { $0.count { $0 == "{" } == $0.count { $0 == "}" } }, "\(inner)")
+        #expect(try complete(start + ["-F", "worker", "::", "d"], "\(line) -F worker::d") == ["done"])
+        #expect(try complete(start + ["-F", "größe", "::", "t"], "\(line) -F größe::t") == ["tief"])
+        #expect(try complete(start + ["--filter", "=", "worker", "::", "d"], "\(line) --filter=worker::d") == ["done"])
+        #expect(try complete(["fathom", "report", "--callers", "=", "ma"], "fathom report --callers=ma") == ["main"])
+        #expect(try complete(["fathom", "help", "re"], "fathom help re") == ["record", "report"])
     }
 
     /// The recipe for continuous integration, as the page has it: quiet while calls stay, and a failure when they grow.

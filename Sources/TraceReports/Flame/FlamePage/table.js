@@ -75,9 +75,10 @@ function showLines() {
         line.dataset.f = f;
         line.setAttribute('aria-rowindex', first + at + 2);
         line.setAttribute('aria-selected', f === fn[selected]);
-        const label = make('th', data.labels[f] || names[f]);
+        // In full, as two names may differ only in what their labels leave out. There is no room for more letters than these.
+        const label = make('th', middle(names[f], 1000));
         label.scope = 'row';
-        label.title = [middle(names[f], 300), placeIn(f)].filter(part => part).join('\n');
+        label.title = [names[f], placeIn(f)].filter(part => part).join('\n');
         line.append(label, make('td', number(found.calls[f])));
         for (const key of ['total', 'self']) {
             const cell = make('td', time(found[key][f]));

@@ -33,10 +33,18 @@ function wording(each, i) {
 }
 
 function tell(i) {
-    const place = placeIn(fn[i]), told = [words(facts(graph, i)), middle(name(i), 120), place];
-    if (range) told.unshift(`range ${time(range.end - range.start)} from ${time(range.start)}, --from ${option(range.start)} `
-        + `--to ${option(range.end)}`);
-    element('status').textContent = told.filter(part => part).join(' · ');
+    let numbers = words(facts(graph, i));
+    if (range) numbers = `range ${time(range.end - range.start)} from ${time(range.start)}, --from ${option(range.start)} `
+        + `--to ${option(range.end)} · ${numbers}`;
+    // Each by itself, so that the style sheet can give each its room, or a line.
+    const parts = [numbers, middle(name(i), 1000), placeIn(fn[i])].filter(part => part).map((part, at) => {
+        const node = make('span');
+        if (at > 0) node.append(make('i', ' · '));
+        node.append(part);
+        node.title = part;
+        return node;
+    });
+    element('status').replaceChildren(...parts);
 }
 
 function hideTip() {
