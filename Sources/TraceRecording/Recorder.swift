@@ -69,7 +69,11 @@ public struct Recorder {
             ? FlightRecorder(
                 buffers, in: directory, named: request.session, description: description, clock: clock,
                 plan: request.flight) : nil
-        let onLook: @Sendable () -> Void = { flight?.look { drain.losses } }
+        let sampler = request.record.mode == .stack ? StackSampler(buffers, clock: clock) : nil
+        let onLook: @Sendable () -> Void = {
+            flight?.look { drain.losses }
+            sampler?.look()
+        }
         let thread = DrainThread { drain.run(onLook: onLook) }
         let status = target.wait(keeping: request.flight.signal) { flight?.noteSignal() }
         let end = clock.now

@@ -16,6 +16,8 @@
 #define FATHOM_KEEPS_RECORDS 0u  // a record of each
 #define FATHOM_KEEPS_COUNTS 1u   // how often each path was called
 #define FATHOM_KEEPS_TIMES 2u    // how often, and how long that took
+#define FATHOM_KEEPS_SAMPLES 3u  // how often the recorder found the thread there: `calls` are samples, and `total` is
+                                 // the time between these and those before; both are the recorder's to write
 
 #define FATHOM_NO_PATH 0xffffffffu
 #define FATHOM_DEFAULT_PATHS 1000000u
@@ -33,7 +35,8 @@ struct fathom_paths_head {
     uint32_t tree;   // 0, 1, ... of the thread: a later one begins when the process seemed to end, and went on
     uint32_t first;  // number of the first unit in this chunk
     uint64_t keeps;  // FATHOM_KEEPS_*
-    uint64_t reserved[2];
+    uint32_t current;  // in the first chunk: number of the path that the thread is in, or FATHOM_NO_PATH
+    uint32_t reserved[3];
 };
 
 // A call path that began to be called on one stack of a thread. No two of its calls overlap.

@@ -66,7 +66,7 @@ static int is_sound(const struct fathom_buffers *head, uint64_t file_size) {
            head->slots_offset % PAGE_SIZE == 0 && head->slots_offset <= 1u << 20 && head->slot_size % PAGE_SIZE == 0 &&
            head->slot_size >= 2 * PATH_ROOM && head->slot_size <= 1u << 22 && head->slot_limit > 0 &&
            head->slot_limit <= FATHOM_SLOT_LIMIT && head->slot_limit % fathom_window_slots(head->slot_size) == 0 &&
-           head->clock <= FATHOM_CLOCK_COUNTER && head->keeps <= FATHOM_KEEPS_TIMES && slots_end <= file_size;
+           head->clock <= FATHOM_CLOCK_COUNTER && head->keeps <= FATHOM_KEEPS_SAMPLES && slots_end <= file_size;
 }
 
 int session_open(char **environment) {

@@ -50,7 +50,7 @@ struct mode;
 struct side_event;
 
 #define WRITER_SIZE 144u
-#define PATHS_SIZE 160u
+#define PATHS_SIZE 168u
 
 struct thread {
     // When `idle` is not 0, the thread is attached and outside the runtime. A hook that finds it 0, or finds side

@@ -33,6 +33,7 @@ struct path_part {
 
 // What is added up here is lost. Threads may write to it at once, because nobody reads it.
 static struct fathom_path nowhere;
+static uint32_t shown_nowhere;
 
 // Takes the place of a call that has ended when there is none.
 static uint32_t no_counts[FATHOM_DURATIONS_SIZE];
@@ -189,9 +190,11 @@ static int begin_chunk(struct thread *t) {
         .capacity = runtime.slot_size - (uint32_t)sizeof *chunk,
     };
     chunk_write_name(t, chunk);
-    *(struct fathom_paths_head *)(chunk + 1) =
-        (struct fathom_paths_head){.tree = p->tree, .first = p->first, .keeps = runtime.options.keeps};
+    struct fathom_paths_head *head = (struct fathom_paths_head *)(chunk + 1);
+    *head = (struct fathom_paths_head){
+        .tree = p->tree, .first = p->first, .keeps = runtime.options.keeps, .current = FATHOM_NO_PATH};
     fathom_store32(&chunk->magic, FATHOM_CHUNK_MAGIC);  // release: live readers find the header behind it
+    if (!p->parts) p->shown = &head->current;
     part->chunk = chunk;
     part->slot = slot;
     part->next = p->parts;
@@ -531,7 +534,11 @@ static void give(struct thread *t, uint8_t flags, uint64_t now) {
 // Forgets all paths, so that new ones can be made. Their memory stays where it is.
 static void reset(struct thread *t) {
     struct paths *p = paths_of(t);
-    *p = (struct paths){.ended = &none_ended, .sequence = p->sequence, .tree = p->tree, .retired = p->retired};
+    *p = (struct paths){.shown = &shown_nowhere,
+                         .ended = &none_ended,
+                         .sequence = p->sequence,
+                         .tree = p->tree,
+                         .retired = p->retired};
     for (struct lane *lane = t->lanes; lane < t->lanes + t->lane_count; lane++) lane->frames->path = NULL;
 }
 
@@ -590,7 +597,8 @@ void paths_end(struct thread *t, enum ends how, uint64_t now) {
         give(t, FATHOM_FLAG_LAST, now);
         free_all(p);
         free_blocks(p->retired);
-        *p = (struct paths){.ended = &none_ended, .sequence = p->sequence, .tree = p->tree + 1};
+        *p = (struct paths){
+            .shown = &shown_nowhere, .ended = &none_ended, .sequence = p->sequence, .tree = p->tree + 1};
         break;
     case ENDS_PROCESS:
         if (!p->parts) break;
@@ -618,7 +626,8 @@ void paths_fork(struct thread *t) {
     const char *sums = is_path(p, t->top->path) ? (const char *)t->top->path->sums : NULL;
     for (struct path_part *part = p->parts; part; part = part->next) {
         size_t offset = (size_t)(sums - (const char *)part->chunk);
-        if (t->state == THREAD_INTERRUPTED || (sums && offset < runtime.slot_size)) windows_shadow_slot(part->slot);
+        int shows = runtime.options.keeps == FATHOM_KEEPS_SAMPLES && !part->next;
+        if (t->state == THREAD_INTERRUPTED || shows || (sums && offset < runtime.slot_size)) windows_shadow_slot(part->slot);
     }
 }
 

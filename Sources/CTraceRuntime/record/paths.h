@@ -54,6 +54,7 @@ struct path_arena {
 
 // What a thread keeps of its paths.
 struct paths {
+    uint32_t *shown;  // the word in the buffers that shows the recorder which path the thread is in
     // The call that ended last, while its duration is not counted yet. To find its place takes longer than everything else
     // that a hook does, and the processor does not begin to read the counter before it is found. So this is left to the
     // next exit, behind its reading of the counter, where the processor does both at once.
@@ -77,6 +78,14 @@ _Static_assert(sizeof(struct paths) <= PATHS_SIZE, "the thread has room for it")
 INTERNAL struct paths *paths_of(const struct thread *t) { return (struct paths *)t->paths; }
 
 extern struct path no_path __attribute__((visibility("hidden")));
+
+// Shows the recorder that the thread is in this path. One store, so a handler may come before or after it.
+INTERNAL void show_path(const struct thread *t, const struct path *path) {
+    *(volatile uint32_t *)paths_of(t)->shown = path->number;
+}
+INTERNAL void paths_show(const struct thread *t) { show_path(t, t->top->path ? t->top->path : &no_path); }
+// The thread is in no path that is kept.
+INTERNAL void paths_show_none(const struct thread *t) { show_path(t, &no_path); }
 
 // ---- told of what is followed; the thread is busy
 

@@ -217,6 +217,19 @@ package final class SharedBuffers: @unchecked Sendable {
         return true
     }
 
+    /// Where a slot's word and chunk can be written to. Nil when the file system has no room for a change, which would
+    /// raise SIGBUS. The slot is populated as far as its chunk goes, and the chunk may grow.
+    func writable(
+        _ slot: Slot
+    ) -> (word: UnsafeMutablePointer<UInt32>, chunk: UnsafeMutablePointer<fathom_chunk>)? {
+        let start = base + offset(of: slot.index)
+        guard isMapped, madvise(start, slotSize, Self.populateWrite) == 0 else { return nil }
+        return (words + slot.index, start.assumingMemoryBound(to: fathom_chunk.self))
+    }
+
+    /// MADV_POPULATE_WRITE, likewise.
+    private static let populateWrite: Int32 = 23
+
     /// MADV_POPULATE_READ, which glibc 2.35 and Linux 5.14 know.
     private static let populateRead: Int32 = 22
 

@@ -13,9 +13,21 @@ public struct RecordOptions: Sendable {
         case profile
         /// How many calls each path has.
         case counts
+        /// How often the recorder found a thread in each path.
+        case stack
+
+        /// What the buffers' head says.
+        var keeps: UInt32 {
+            switch self {
+            case .trace, .flight: FATHOM_KEEPS_RECORDS
+            case .profile: FATHOM_KEEPS_TIMES
+            case .counts: FATHOM_KEEPS_COUNTS
+            case .stack: FATHOM_KEEPS_SAMPLES
+            }
+        }
 
         /// Whether no record of a call is kept.
-        public var keepsPaths: Bool { self == .profile || self == .counts }
+        public var keepsPaths: Bool { self == .profile || self == .counts || self == .stack }
     }
 
     public var mode = Mode.trace
@@ -25,6 +37,8 @@ public struct RecordOptions: Sendable {
     public var ringTime: UInt64?
     /// Call paths of all processes together that are kept. What is called below others counts with them.
     public var maxPaths = RecordOptions.defaultMaxPaths
+    /// In nanoseconds: the mean time between two samples.
+    public var interval = RecordOptions.defaultInterval
     /// Deepest depth to record; roots are depth 0. Nil: all.
     public var maxDepth: Int?
     /// In nanoseconds: calls that are shorter than this, and call nothing that is kept, leave no record.
@@ -48,6 +62,9 @@ public struct RecordOptions: Sendable {
     public static let mostPaths = 100_000_000
     public static let defaultMaxPaths = Int(FATHOM_DEFAULT_PATHS)
 
+    public static let intervals: ClosedRange<UInt64> = 100_000...1_000_000_000
+    public static let defaultInterval: UInt64 = 1_000_000
+
     public init() {}
 
     /// The options by the names that session.json and `fathom info` give them, with their values as JSON.
@@ -57,6 +74,7 @@ public struct RecordOptions: Sendable {
             ("keep_bytes", mode == .flight ? "\(ringSize)" : "null"),
             ("keep_ns", ringTime.map { "\($0)" } ?? "null"),
             ("max_paths", mode.keepsPaths ? "\(maxPaths)" : "null"),
+            ("interval_ns", mode == .stack ? "\(interval)" : "null"),
             ("max_depth", maxDepth.map { "\($0)" } ?? "null"),
             ("min_cost_ns", "\(minCost)"),
             ("max_size_bytes", maxSize.map { "\($0)" } ?? "null"),
@@ -75,8 +93,7 @@ public struct RecordOptions: Sendable {
         head.ring_slots = mode == .flight ? UInt32(clamping: max(ringSize / UInt64(bufferSize), 2)) : 0
         head.ring_ticks = ringTime.map { clock.ticks(nanoseconds: $0) } ?? .max
         head.long_ticks = .max
-        head.keeps = UInt8(
-            mode == .profile ? FATHOM_KEEPS_TIMES : mode == .counts ? FATHOM_KEEPS_COUNTS : FATHOM_KEEPS_RECORDS)
+        head.keeps = UInt8(mode.keeps)
         head.max_paths = UInt32(clamping: maxPaths)
         head.has_functions = functions.isEmpty ? 0 : 1
     }

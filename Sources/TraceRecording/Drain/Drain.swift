@@ -10,6 +10,8 @@ final class Drain: @unchecked Sendable {
     private let maxSize: UInt64?
     /// Whether records stay in the buffers, which are a ring, and only metadata goes to the log.
     private let leavesRecords: Bool
+    /// The mean time between two looks, in nanoseconds, where they are samples; nil: looks come as they are needed.
+    private let interval: UInt64?
     private var isStopping: UInt32 = 0
     private var threads: Set<UInt64> = []
     private var calls: UInt64 = 0
@@ -29,6 +31,8 @@ final class Drain: @unchecked Sendable {
     private var pending: [Pending] = []
     private var pendingBytes: UInt64 = 0
     private var starvation: Starvation?
+    /// How long the drain has slept since it asked whether it is needed, in nanoseconds.
+    private var slept: UInt64 = 0
     /// When the drain means to have looked again, in nanoseconds.
     private var due = UInt64.max / 2
     private var seen: Set<UInt32> = []
@@ -80,6 +84,7 @@ final class Drain: @unchecked Sendable {
         self.clock = clock
         maxSize = options.maxSize
         leavesRecords = options.mode == .flight
+        interval = options.mode == .stack ? options.interval : nil
     }
 
     /// Drains until ``stop()``, or until there is nothing to drain and nobody left who could write. This needs a thread
@@ -96,6 +101,10 @@ final class Drain: @unchecked Sendable {
         while fathom_load32(&isStopping) == 0 {
             idle = drainFinished() == 0 ? idle + 1 : 0
             onLook()
+            if let interval {
+                guard sleep(aboutFor: interval, isNeeded) else { return }
+                continue
+            }
             if idle < Self.patience {
                 if idle == 0 { nap = Self.naps.lowerBound }
                 announce()
@@ -118,6 +127,21 @@ final class Drain: @unchecked Sendable {
             nap = min(nap * 2, Self.naps.upperBound)
             idle = Self.patience - 1
         }
+    }
+
+    /// Sleeps for half to one and a half of the time, at random, because a program that does something at an interval of
+    /// its own would always be found at the same point.
+    ///
+    /// - Returns: Whether the drain is still needed, which is asked once a second.
+    private func sleep(aboutFor interval: UInt64, _ isNeeded: () -> Bool) -> Bool {
+        announce(within: interval * 2)
+        let time = interval / 2 + .random(in: 0...interval)
+        var rest = timespec(tv_sec: Int(time / 1_000_000_000), tv_nsec: Int(time % 1_000_000_000))
+        nanosleep(&rest, nil)
+        slept += time
+        if slept < 1_000_000_000 { return true }
+        slept = 0
+        return isNeeded()
     }
 
     /// Tells threads that need a buffer whether to wait for one. When the recorder gets no processor because they have
