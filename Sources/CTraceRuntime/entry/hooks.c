@@ -69,20 +69,8 @@ __asm__(SECTION("enter") ENTRY("__cyg_profile_func_enter") ENTRY("fathom_functio
 #define BEHIND(hook) __attribute__((used, section(".text.fathom_" hook), visibility("hidden")))
 
 // ---- calls that leave no record -----------------------------------------------------------------------------------
-//
-// Branches cost more here than anything else. So one branch serves all comparisons of addresses: it is taken if one of
-// the differences is negative, and a second function then finds out which.
-
-#define NEXT __attribute__((noinline)) static
 
 INTERNAL intptr_t above(const void *address, const void *other) { return (intptr_t)address - (intptr_t)other; }
-// Negative if one of the two is negative. The empty assembly keeps the compiler from computing them side by side, for
-// which it would have to save registers.
-INTERNAL intptr_t either(intptr_t sign, intptr_t other) {
-    sign |= other;
-    __asm__("" : "+r"(sign));
-    return sign;
-}
 
 NEXT void enter_other(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_t context) {
     struct thread *t = &current;

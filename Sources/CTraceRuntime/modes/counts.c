@@ -51,8 +51,6 @@ const struct mode counts_mode = {.settle = profile_settle,
 
 // ---- hooks
 
-#define NEXT __attribute__((noinline)) static
-
 // One instruction, so that a handler that counts a call of the same path comes before or after it.
 INTERNAL void count_call(struct path *path) {
 #if defined(__x86_64__)
@@ -104,13 +102,6 @@ NEXT void enter_other(uintptr_t function, uintptr_t call_site, uintptr_t sp, str
     if (LIKELY(can_push(&current, sp, found))) path = paths_find_callee(&current, found.top->path, function);
     if (UNLIKELY(!path)) return aside_enter(function, call_site, sp, 0);
     push(function, call_site, sp, found, path);
-}
-
-// As in entry/hooks.c, one branch serves all comparisons of addresses: it is taken if a difference is negative.
-INTERNAL intptr_t either(intptr_t sign, intptr_t other) {
-    sign |= other;
-    __asm__("" : "+r"(sign));
-    return sign;
 }
 
 void counts_enter(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_t context) {

@@ -7,6 +7,17 @@
 #include "../host/modes.h"
 
 #define HOOK __attribute__((used, visibility("hidden")))
+// What a hook goes on with in rare cases. It is not inlined, so that the hook need not save registers for it.
+#define NEXT __attribute__((noinline)) static
+
+// Branches cost more in these hooks than anything else. So one branch serves all comparisons of addresses: it is taken
+// if one of the differences is negative, and a second function then finds out which. This is negative if one of the two
+// is. The empty assembly keeps the compiler from computing them side by side, which would need saved registers.
+INTERNAL intptr_t either(intptr_t sign, intptr_t other) {
+    sign |= other;
+    __asm__("" : "+r"(sign));
+    return sign;
+}
 
 // A mode that records all calls. Only the hooks' machine code names these functions.
 #define DECLARE_HOOKS(number, NAME, name, condition, extra)                                                            \

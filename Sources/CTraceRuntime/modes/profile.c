@@ -68,8 +68,6 @@ const struct mode profile_mode = {PROFILE_TABLE};
 
 // ---- hooks
 
-#define NEXT __attribute__((noinline)) static
-
 INTERNAL void end_hook(struct thread *t, uint64_t idle) {
     BARRIER();
     t->idle = idle;

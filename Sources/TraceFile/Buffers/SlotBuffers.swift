@@ -35,13 +35,8 @@ final class SlotBuffers {
             damage.report(Damage(file: SlotBuffers.name, offset: 0, lostBytes: UInt64(file.size), kind: .truncated))
             return
         }
-        var alive: [UInt32: Bool] = [:]
-        func isAlive(_ pid: UInt32) -> Bool {
-            if let known = alive[pid] { return known }
-            let isAlive = processIsAlive(Int32(bitPattern: pid))
-            alive[pid] = isAlive
-            return isAlive
-        }
+        var living = LivingProcesses()
+        func isAlive(_ pid: UInt32) -> Bool { living.contains(pid) }
         let begin = SessionClock.nanoseconds(CLOCK_MONOTONIC)
         for offset in SlotBuffers.offsets(of: words, raw, file) {
             guard

@@ -136,12 +136,8 @@ package final class TraceLogWriter {
         var gap = (page - bytes % page) % page
         if gap == 0 { return true }
         if gap < least { gap += page }
-        var chunk = fathom_chunk()
-        chunk.magic = FATHOM_CHUNK_MAGIC
-        chunk.kind = UInt8(FATHOM_CHUNK_METADATA)
-        chunk.process = FATHOM_NO_PROCESS
-        chunk.used = UInt32(Int(gap) - MemoryLayout<fathom_chunk>.size)
-        chunk.capacity = chunk.used
+        let chunk = fathom_chunk(
+            ofItem: UInt32(Int(gap) - MemoryLayout<fathom_chunk>.size), process: FATHOM_NO_PROCESS)
         var payload = [UInt8](repeating: 0, count: Int(chunk.used))
         return payload.withUnsafeMutableBytes {
             $0.storeBytes(

@@ -61,16 +61,10 @@ package struct SessionSnapshot {
 
         /// Says that it went on at this moment, in ticks.
         func end(at moment: UInt64) -> (header: fathom_chunk, item: fathom_end_item) {
-            var item = fathom_end_item(), header = fathom_chunk()
-            item.item.kind = UInt16(FATHOM_ITEM_END)
-            item.item.size = UInt32(MemoryLayout<fathom_end_item>.size)
-            (item.ticks, item.how) = (moment, FATHOM_END_SAVED)
-            header.magic = FATHOM_CHUNK_MAGIC
-            header.kind = UInt8(FATHOM_CHUNK_METADATA)
-            (header.process, header.pid, header.tid, header.sequence) = (index, pid, pid, sequence)
-            (header.begin_ticks, header.end_ticks) = (moment, moment)
-            (header.used, header.capacity) = (item.item.size, item.item.size)
-            return (header, item)
+            let item = fathom_end_item(FATHOM_END_SAVED, at: moment)
+            return (
+                fathom_chunk(ofItem: item.item.size, process: index, pid: pid, sequence: sequence, at: moment), item
+            )
         }
     }
 

@@ -158,7 +158,7 @@ final class Drain: @unchecked Sendable {
         _ = drainFinished(retries: true)
         if everything {
             for state in [FATHOM_SLOT_OWNED, SharedBuffers.noState] {
-                buffers.slots(in: state).filter { !(leavesRecords && isRecords($0)) }.forEach(take)
+                buffers.slots(in: state).filter { !staysInRing($0) }.forEach(take)
             }
             if leavesRecords {
                 write()
@@ -171,17 +171,14 @@ final class Drain: @unchecked Sendable {
             write()
             return []
         }
-        var alive: [UInt32: Bool] = [:]
+        var living = LivingProcesses()
         let owned = buffers.slots(in: FATHOM_SLOT_OWNED).filter { $0.header.magic == FATHOM_CHUNK_MAGIC }
         for slot in owned {
             seen.insert(slot.header.process)
-            let pid = slot.header.pid
-            let isAlive = alive[pid] ?? processIsAlive(Int32(bitPattern: pid))
-            alive[pid] = isAlive
-            if !isAlive && !(leavesRecords && isRecords(slot)) { take(slot) }
+            if !living.contains(slot.header.pid) && !staysInRing(slot) { take(slot) }
         }
         write()
-        return alive.filter { $0.value }.map { Int32(bitPattern: $0.key) }.sorted()
+        return living.found
     }
 
     /// What the log will lack, apart from the chunks' own `lost_calls`.
@@ -229,13 +226,8 @@ final class Drain: @unchecked Sendable {
             item.path_size = UInt32(note.path.count)
             var bytes = withUnsafeBytes(of: item) { Array($0) } + note.path
             bytes += [UInt8](repeating: 0, count: Int(item.item.size) - bytes.count)
-            var chunk = fathom_chunk()
-            chunk.magic = FATHOM_CHUNK_MAGIC
-            chunk.kind = UInt8(FATHOM_CHUNK_METADATA)
-            chunk.process = FATHOM_NO_PROCESS
-            chunk.sequence = UInt64(missed - 1)
-            (chunk.begin_ticks, chunk.end_ticks) = (note.ticks, note.ticks)
-            (chunk.used, chunk.capacity) = (item.item.size, item.item.size)
+            let chunk = fathom_chunk(
+                ofItem: item.item.size, process: FATHOM_NO_PROCESS, sequence: UInt64(missed - 1), at: note.ticks)
             _ = bytes.withUnsafeBytes { log.append(chunk, payload: $0.baseAddress!) }
         }
     }
@@ -244,20 +236,9 @@ final class Drain: @unchecked Sendable {
     func noteEnd(of pid: Int32, status: Int32, ticks: UInt64) {
         guard let (index, process) = processes.filter({ $0.value.pid == UInt32(pid) }).max(by: { $0.key < $1.key })
         else { return }
-        var item = fathom_end_item()
-        item.item.kind = UInt16(FATHOM_ITEM_END)
-        item.item.size = UInt32(MemoryLayout<fathom_end_item>.size)
-        item.ticks = ticks
-        item.how = FATHOM_END_WAITED
-        item.status = UInt32(bitPattern: status)
-        var chunk = fathom_chunk()
-        chunk.magic = FATHOM_CHUNK_MAGIC
-        chunk.kind = UInt8(FATHOM_CHUNK_METADATA)
-        chunk.process = index
-        (chunk.pid, chunk.tid) = (process.pid, process.pid)
-        chunk.sequence = process.metadataChunks
-        (chunk.begin_ticks, chunk.end_ticks) = (ticks, ticks)
-        (chunk.used, chunk.capacity) = (item.item.size, item.item.size)
+        let item = fathom_end_item(FATHOM_END_WAITED, status: UInt32(bitPattern: status), at: ticks)
+        let chunk = fathom_chunk(
+            ofItem: item.item.size, process: index, pid: process.pid, sequence: process.metadataChunks, at: ticks)
         _ = withUnsafeBytes(of: item) { log.append(chunk, payload: $0.baseAddress!) }
     }
 
@@ -269,7 +250,7 @@ final class Drain: @unchecked Sendable {
         buffers.repair()
         let before = Set(kept.keys)
         var finished = buffers.slots(in: FATHOM_SLOT_FULL, except: retries ? [] : before)
-        if leavesRecords { finished.removeAll(where: isRecords) }
+        finished.removeAll(where: staysInRing)
         if finished.isEmpty { return 0 }
         // A header may have been written over, but no chunk is larger than its slot.
         let slotSize = UInt64(buffers.slotSize)
@@ -298,15 +279,13 @@ final class Drain: @unchecked Sendable {
     func finishLeft() {
         // Of each process id, the newest image.
         let images = Dictionary(processes.map { ($0.value.pid, $0.key) }, uniquingKeysWith: max)
-        var alive: [UInt32: Bool] = [:]
+        var living = LivingProcesses()
         for slot in buffers.slots(in: FATHOM_SLOT_OWNED)
-        where slot.header.magic == FATHOM_CHUNK_MAGIC && isRecords(slot) {
-            let pid = slot.header.pid
-            let isAlive = alive[pid] ?? processIsAlive(Int32(bitPattern: pid))
-            alive[pid] = isAlive
+        where slot.header.magic == FATHOM_CHUNK_MAGIC && staysInRing(slot) {
             let isReplaced =
-                execs.contains(slot.header.process) && images[pid].map { $0 > slot.header.process } ?? false
-            if isAlive && !isReplaced { continue }
+                execs.contains(slot.header.process)
+                && images[slot.header.pid].map { $0 > slot.header.process } ?? false
+            if living.contains(slot.header.pid) && !isReplaced { continue }
             var written = slot
             written.header.used = fathom_chunk_written(&written.header)
             guard isSound(written), buffers.finish(slot, clock) else {
@@ -327,7 +306,10 @@ final class Drain: @unchecked Sendable {
         self.pause = min(max(pause, Self.pauses.lowerBound), Self.pauses.upperBound)
     }
 
-    private func isRecords(_ slot: SharedBuffers.Slot) -> Bool { UInt32(slot.header.kind) == FATHOM_CHUNK_RECORDS }
+    /// Whether a slot's chunk is the ring's, and does not go to the log.
+    private func staysInRing(_ slot: SharedBuffers.Slot) -> Bool {
+        leavesRecords && UInt32(slot.header.kind) == FATHOM_CHUNK_RECORDS
+    }
 
     /// Writes what is pending to the log, and frees the slots. A chunk that the log has no room for stays in its slot, which
     /// has its room on the disk already.
