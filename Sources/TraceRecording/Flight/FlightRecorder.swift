@@ -56,6 +56,8 @@ final class FlightRecorder: @unchecked Sendable {
         self.name = name.hasSuffix(".fathom") ? String(name.dropLast(".fathom".count)) : name
         // Saves of earlier runs stay what they are.
         number = SessionDirectory.highestNumber(of: self.name)
+        // Asking before the program starts lets its first calls be told of, too.
+        ask()
     }
 
     /// Somebody sent the signal. Any thread may call it.

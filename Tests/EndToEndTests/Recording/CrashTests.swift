@@ -4,7 +4,30 @@ import Testing
 
 /// Whoever is killed, at whatever moment: all that had happened is in the recording, the open calls too.
 @Suite struct CrashTests {
-    enum Victim: String, CaseIterable, Sendable { case program, recorder, both }
+    enum Victim: String, CaseIterable, Sendable {
+        case program, recorder, both
+
+        /// Kills whom it says. Then the program is killed, too, if it goes on.
+        func kill(_ recorder: BackgroundProcess, _ progress: SharedProgress) {
+            switch self {
+            case .program:
+                Glibc.kill(progress.process, SIGKILL)
+                #expect(recorder.wait() & 0x7f == SIGKILL, "fathom record dies of the program's signal")
+            case .recorder:
+                recorder.signal(SIGKILL)
+                recorder.wait()
+                let before = progress.calls
+                #expect(waitUntil { progress.calls > before + 100 }, "the program goes on")
+                endProgram(progress.process)
+            case .both:
+                recorder.signal(SIGKILL)
+                endProgram(progress.process)
+            }
+        }
+    }
+
+    /// Waits until any moment within 60 ms, which the seed's multiplicative hash (D. Knuth) chooses.
+    static func pause(_ seed: Int) { usleep(UInt32(truncatingIfNeeded: (seed &+ 1) &* 2_654_435_761) % 60_000) }
 
     private static let open = ["main": 1, "outer": 10, "forever": 1]
 
@@ -18,22 +41,8 @@ import Testing
             Fathom.executable, "record", "-o", session, "--quiet", "--", binary, directory.file("progress"),
         ])
         #expect(waitUntil { progress.calls > 0 })
-        // Knuth's multiplicative hash of the seed: any moment within 60 ms.
-        usleep(UInt32(truncatingIfNeeded: (seed &+ 1) &* 2_654_435_761) % 60_000)
-        switch victim {
-        case .program:
-            kill(progress.process, SIGKILL)
-            #expect(recorder.wait() & 0x7f == SIGKILL, "fathom record dies of the program's signal")
-        case .recorder:
-            recorder.signal(SIGKILL)
-            recorder.wait()
-            let before = progress.calls
-            #expect(waitUntil { progress.calls > before + 100 }, "the program goes on")
-            endProgram(progress.process)
-        case .both:
-            recorder.signal(SIGKILL)
-            endProgram(progress.process)
-        }
+        Self.pause(seed)
+        victim.kill(recorder, progress)
         let calls = progress.calls
 
         let dump = try Dump(session)

@@ -118,24 +118,11 @@ import Testing
             directory.file("progress"),
         ])
         #expect(waitUntil { progress.calls > 0 })
-        usleep(UInt32(truncatingIfNeeded: (seed &+ 1) &* 2_654_435_761) % 60_000)
+        CrashTests.pause(seed)
         let soFar = progress.calls
         let live = try calls(of: "leaf")
         #expect(live >= soFar && live <= progress.calls + 1, "read while it is recorded")
-        switch victim {
-        case .program:
-            kill(progress.process, SIGKILL)
-            recorder.wait()
-        case .recorder:
-            recorder.signal(SIGKILL)
-            recorder.wait()
-            let before = progress.calls
-            #expect(waitUntil { progress.calls > before + 100 }, "the program goes on")
-            endProgram(progress.process)
-        case .both:
-            recorder.signal(SIGKILL)
-            endProgram(progress.process)
-        }
+        victim.kill(recorder, progress)
         let calls = progress.calls
         #expect(try (calls...calls + 1).contains(self.calls(of: "leaf")))
         #expect(try self.calls(of: "main") == 1 && self.calls(of: "outer") == 10 && self.calls(of: "forever") == 1)
