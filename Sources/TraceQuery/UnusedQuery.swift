@@ -32,6 +32,11 @@ public struct UnusedQuery {
                 isFound = true
                 unknown += inventory.functions.count { !$0.isHooked && !$0.isCompilerMade }
                 defined += UnusedQuery.defined(inventory, found)
+                if inventory.functions.contains(where: \.isSwift) {
+                    warnings.append(
+                        "\(path.visible): hooks in Swift come after inlining, so what was always inlined counts as unused; -Onone tells"
+                    )
+                }
             } catch {
                 // A module without calls may be any library of the system's.
                 if !found.runs.isEmpty { warnings.append("\(error), and are not looked at") }

@@ -93,8 +93,14 @@ public final class ModuleSymbols {
         lineTable?.lineCount(in: range, of: file, among: wanted) ?? 0
     }
 
-    /// Whether the code of the function at `fileAddress` was also put into others, as far as DWARF tells.
-    func isInlined(at fileAddress: UInt64) -> Bool { functionLines?.isInlined(fileAddress) ?? false }
+    /// Whether the code of a function was also put into others, as far as DWARF tells.
+    func isInlined(_ function: Symbol) -> Bool {
+        functionLines?.isInlined(function.start) ?? false
+            || function.identity.map(inlinedSwiftFunctions.contains) ?? false
+    }
+
+    private lazy var inlinedSwiftFunctions = Set(
+        (functionLines?.inlinedSwiftNames ?? []).compactMap { SwiftName($0)?.identity })
 
     /// All functions by ascending address, or nil when there is a ``problem``.
     public func functions(lines: Bool = true) -> [Symbol]? {

@@ -11,6 +11,8 @@ struct FunctionLines {
     }
 
     private var functions: [Function] = []
+    /// Linkage names of Swift functions that were inlined. Swift's compiler does not tie them to their own code.
+    private(set) var inlinedSwiftNames: Set<String> = []
     private var files = SourceFiles()
     /// Where the compiler ran for the unit that is being read.
     private var directory: String?
@@ -81,7 +83,10 @@ struct FunctionLines {
     private mutating func append(_ die: inout Dwarf_Die, code: [Range<UInt64>]) {
         var (base, start, end) = (Dwarf_Addr(0), Dwarf_Addr(0), Dwarf_Addr(0))
         var offset = dwarf_ranges(&die, 0, &base, &start, &end)
-        guard offset > 0 else { return }
+        guard offset > 0 else {
+            if Self.isInlined(&die), let name = Self.swiftName(of: &die) { inlinedSwiftNames.insert(name) }
+            return
+        }
         var line: Int32 = 0
         guard dwarf_decl_line(&die, &line) == 0, line > 0 else { return }
         let source = sourceFile(of: &die)
@@ -105,6 +110,14 @@ struct FunctionLines {
             dwarf_formudata(&attribute, &value) == 0
         else { return false }
         return value == Dwarf_Word(DW_INL_inlined) || value == Dwarf_Word(DW_INL_declared_inlined)
+    }
+
+    private static func swiftName(of die: inout Dwarf_Die) -> String? {
+        var attribute = Dwarf_Attribute()
+        guard dwarf_attr(&die, UInt32(DW_AT_linkage_name), &attribute) != nil,
+            let name = dwarf_formstring(&attribute), name[0] == CChar(UInt8(ascii: "$"))
+        else { return nil }
+        return String(cString: name)
     }
 
     /// The path in DW_AT_decl_file, which is an index into the file table of the unit it is written in.

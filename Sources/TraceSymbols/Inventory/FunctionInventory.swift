@@ -15,6 +15,7 @@ public struct InventoryFunction: Sendable {
     public var range: Range<UInt64>
     public var isHooked: Bool
     public var isCompilerMade: Bool
+    public var isSwift: Bool
     public var uses: FunctionUses
 }
 
@@ -43,14 +44,15 @@ public struct FunctionInventory: Sendable {
         var functions = hooked.functions.map { function in
             let symbol = symbols.symbol(at: function.range.lowerBound)
             var uses = references[function.range.lowerBound] ?? []
-            if symbols.isInlined(at: function.range.lowerBound) { uses.insert(.inlined) }
+            if symbols.isInlined(symbol) { uses.insert(.inlined) }
             if function.linkageName.hasSuffix("TW"), SwiftName(function.linkageName) != nil { uses.insert(.witness) }
             let linkageName = FunctionInventory.withoutVersion(function.linkageName)
             return InventoryFunction(
                 name: symbol.name, linkageName: linkageName,
-                identity: symbol.identity ?? FunctionInventory.identity(linkageName, symbol), file: symbol.file,
+                identity: FunctionInventory.identity(linkageName, symbol), file: symbol.file,
                 line: symbol.line, range: function.range, isHooked: function.isHooked,
-                isCompilerMade: symbol.isCompilerMade, uses: uses)
+                isCompilerMade: symbol.isCompilerMade,
+                isSwift: symbol.isSwift, uses: uses)
         }
         FunctionInventory.countLines(&functions, symbols)
         self.functions = functions
@@ -80,9 +82,10 @@ public struct FunctionInventory: Sendable {
     }
 
     /// The full declaration, with its place. Functions of several files may have one name, and the two kinds of a constructor
-    /// have one declaration.
+    /// have one declaration. A Swift function and its witness have one name and place.
     private static func identity(_ linkageName: String, _ symbol: Symbol) -> String? {
-        guard let file = symbol.file else { return nil }
-        return "\(demangle(linkageName, spoken: false))\n\(file)\n\(symbol.line)"
+        guard let file = symbol.file else { return symbol.identity }
+        let name = symbol.isSwift ? symbol.name : demangle(linkageName, spoken: false)
+        return "\(name)\n\(file)\n\(symbol.line)"
     }
 }
