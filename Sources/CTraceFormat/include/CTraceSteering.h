@@ -23,11 +23,11 @@
 #define FATHOM_ASKED_SHIFT 8
 
 struct fathom_steering {
-    uint32_t asked;          // number of the last command, shifted; stored last; 0: there was none
-    uint32_t run_number;     // of the last command that starts or stops recording, shifted; 0: there was none
-    uint32_t runs;           // 1: it starts; 0: it stops
-    uint32_t limits_number;  // of the last command that sets limits, shifted; 0: there was none
-    uint64_t run_ticks;      // when recording was to start or stop
+    uint32_t asked;           // number of the last command, shifted; stored last; 0: there was none
+    uint32_t run_number;      // of the last command that starts or stops recording, shifted; 0: there was none
+    uint32_t runs;            // 1: it starts; 0: it stops
+    uint32_t limits_number;   // of the last command that sets limits, shifted; 0: there was none
+    uint64_t run_ticks;       // when recording was to start or stop
     uint64_t min_cost_ticks;  // these as in struct fathom_buffers
     uint32_t max_depth;
     uint32_t save_number;  // of the last command to save, shifted; 0: there was none

@@ -6,7 +6,6 @@
 #include "../host/text.h"
 #include "requests.h"
 #include "ring.h"
-#include "steering.h"
 #include "windows.h"
 
 #include <fcntl.h>
@@ -99,7 +98,7 @@ int session_open(char **environment) {
         runtime.options.slow = runtime.clock != FATHOM_CLOCK_COUNTER || head.max_depth != UINT32_MAX ||
                                head.min_cost_ticks != 0 || head.has_functions;
         mapped = runtime.buffers && windows_open(descriptor);
-        if (mapped) steering_open(descriptor);
+        if (mapped) system_map_over(&steering, descriptor, fathom_steering_offset(head.slots_offset), sizeof steering);
     }
     system_close(descriptor);
     return mapped;

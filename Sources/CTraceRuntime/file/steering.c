@@ -8,15 +8,7 @@
 #include "metadata.h"
 #include "modules.h"
 
-#include <sys/mman.h>
-
 FATHOM_WITHOUT_HOOKS
-
-void steering_open(long descriptor) {
-    uint64_t offset = fathom_steering_offset(runtime.slots_offset);
-    if (!system_map_over(&steering, descriptor, offset, sizeof steering)) return;
-    SYSTEM(madvise, &steering, sizeof steering, MADV_DONTDUMP, 0, 0, 0);
-}
 
 // Whether anything is asked that this process has not heard of.
 static int is_news(uint32_t number, uint32_t known) { return number && number != known; }

@@ -82,7 +82,10 @@ int system_shadow(void *start, size_t size) {
 
 int system_map_over(void *start, long descriptor, uint64_t offset, size_t size) {
     long result = SYSTEM(mmap, start, size, PROT_READ, MAP_SHARED | MAP_FIXED, descriptor, offset);
-    if (result == (long)start) return 1;
+    if (result == (long)start) {
+        SYSTEM(madvise, start, size, MADV_DONTDUMP, 0, 0, 0);
+        return 1;
+    }
     system_shadow(start, size);  // the kernel may have taken away what was there before it failed
     return 0;
 }

@@ -15,7 +15,8 @@ public struct SteeringReport {
         writer.write("session    \(status.session.visible), mode \(status.mode.rawValue)\n")
         writer.write("recorder   \(status.recorder.map { "process \($0)" } ?? "gone; processes go on without it")\n")
         let date = DateText.utc(secondsSinceEpoch: status.askedNanoseconds / 1_000_000_000)
-        let command = status.number == 0 ? "nothing yet, so as fathom record was told" : "command \(status.number), \(date)"
+        let command =
+            status.number == 0 ? "nothing yet, so as fathom record was told" : "command \(status.number), \(date)"
         writer.write("asked      \(command): \(Self.text(of: status.asked, in: status.mode))\n")
         writer.write("processes  \(status.processes.count)\(status.isFull ? ", and perhaps more" : "")\n")
         for process in status.processes { writer.write("  \(process.pid)  \(text(of: process))\n") }
@@ -40,14 +41,16 @@ public struct SteeringReport {
         }
         if process.currentThreads >= process.threads { return "\(state); all of \(threads)" }
         let others = process.threads - process.currentThreads
-        return "\(state); \(process.currentThreads) of \(threads), the other\(others == 1 ? " has" : "s have") made no call since"
+        return "\(state); \(process.currentThreads) of \(threads), "
+            + "the other\(others == 1 ? " has" : "s have") made no call since"
     }
 
-    /// `{"session","mode","recorder_pid","asked":{"number","at_ns","recording","max_depth","min_cost_ns"},"processes":[…],…}`
+    /// `{"session","mode","recorder_pid","asked":{"number","at_ns","recording",…},"processes":[{"pid",…}],"may_have_more"}`
     public func writeJSON() {
         writer.write("{\"session\":")
         writer.write(json: status.session)
-        writer.write(",\"mode\":\"\(status.mode.rawValue)\",\"recorder_pid\":\(status.recorder.map { "\($0)" } ?? "null")")
+        let recorder = status.recorder.map { "\($0)" } ?? "null"
+        writer.write(",\"mode\":\"\(status.mode.rawValue)\",\"recorder_pid\":\(recorder)")
         writer.write(",\"asked\":{\"number\":\(status.number),\"at_ns\":\(status.askedNanoseconds),")
         writer.write(Self.json(of: status.asked) + "},\"processes\":[")
         for (index, process) in status.processes.enumerated() {

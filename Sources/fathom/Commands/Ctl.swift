@@ -26,7 +26,7 @@ struct Ctl: ParsableCommand {
             """,
         examples: [
             ("fathom ctl server.fathom stop", "Records no more of a server, which goes on."),
-            ("fathom ctl server.fathom set max-depth=5 min-cost=10us", "Keeps only the upper and longer calls from now on."),
+            ("fathom ctl server.fathom set max-depth=5 min-cost=10us", "Keeps fewer calls from now on."),
             ("fathom ctl server.fathom status", "Tells which processes have taken that up."),
         ])
 
@@ -81,7 +81,8 @@ struct Ctl: ParsableCommand {
             if let mode = settings.first, RecordOptions.Mode(rawValue: mode) == nil {
                 let modes = RecordOptions.Mode.allCases.map(\.rawValue)
                 throw ValidationError(
-                    "'\(mode)' is no mode: \(modes.joined(separator: ", ")) are\(NearNames(to: mode, among: modes).question)")
+                    "'\(mode)' is no mode: \(modes.joined(separator: ", ")) are\(NearNames(to: mode, among: modes).question)"
+                )
             }
             return .mode(settings.first)
         case .status: return .status
@@ -147,7 +148,8 @@ struct Ctl: ParsableCommand {
         guard let mode, mode != steering.mode.rawValue else { return }
         throw .notInMode(
             steering.mode,
-            reason: "a recording keeps its mode, because its files hold what one mode keeps of calls; record anew with --mode \(mode)")
+            reason: "a recording keeps its mode, because its files hold what one mode keeps of calls; "
+                + "record anew with --mode \(mode)")
     }
 
     private func show(_ request: Request, _ steering: Steering) throws {

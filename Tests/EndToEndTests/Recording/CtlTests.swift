@@ -217,7 +217,7 @@ import TraceFile
         try refused([session, "stop"], 2, "No such file or directory")
         try refused(["999999999", "stop"], 2, "there is no process 999999999")
         try refused(["\(getpid())", "stop"], 2, "process \(getpid()) is not being recorded")
-        try refused([session, "strat"], 64, "'strat' is no action: start, stop, save, set, mode and status are; did you mean start?")
+        try refused([session, "strat"], 64, "set, mode and status are; did you mean start?")
         try refused([session, "set", "max-dept=3"], 64, "did you mean max-depth?")
         try refused([session, "set", "max-depth=x"], 64, "max-depth is a number from 0, or none")
         try refused([session, "set", "min-cost=3"], 64, "min-cost is a time")
@@ -229,7 +229,8 @@ import TraceFile
             chmod(directory.path, 0o755)
             let other = try run(
                 "setpriv", ["--reuid", "65534", "--clear-groups", Fathom.executable, "ctl", session, "status"])
-            #expect(other.status == 2 && other.stderr.contains("belongs to user root, who alone can steer it"), "\(other.stderr)")
+            let isRefused = other.stderr.contains("belongs to user root, who alone can steer it")
+            #expect(other.status == 2 && isRefused, "\(other)")
         }
         process.signal(SIGKILL)
         process.wait()
