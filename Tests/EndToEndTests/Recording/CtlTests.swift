@@ -216,7 +216,8 @@ import TraceFile
         }
         try refused([session, "stop"], 2, "No such file or directory")
         try refused(["999999999", "stop"], 2, "there is no process 999999999")
-        try refused(["\(getpid())", "stop"], 2, "process \(getpid()) is not being recorded")
+        let sleeper = try BackgroundProcess(["sleep", "60"])
+        try refused(["\(sleeper.pid)", "stop"], 2, "process \(sleeper.pid) is not being recorded")
         try refused([session, "strat"], 64, "set, mode and status are; did you mean start?")
         try refused([session, "set", "max-dept=3"], 64, "did you mean max-depth?")
         try refused([session, "set", "max-depth=x"], 64, "max-depth is a number from 0, or none")
