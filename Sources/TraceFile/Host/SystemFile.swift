@@ -27,6 +27,20 @@ enum SystemFile {
         return processes
     }
 
+    /// The lines of a file of any length.
+    static func lines(of path: String) -> [Substring] {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return [] }
+        defer { close(descriptor) }
+        var bytes: [UInt8] = [], piece = [UInt8](repeating: 0, count: 1 << 16)
+        while true {
+            let size = read(descriptor, &piece, piece.count)
+            guard size > 0 else { break }
+            bytes += piece[..<size]
+        }
+        return String(decoding: bytes, as: UTF8.self).split(separator: "\n")
+    }
+
     static func firstLine(of path: String) -> String {
         start(of: path)?.split(separator: "\n").first.map(String.init) ?? ""
     }
