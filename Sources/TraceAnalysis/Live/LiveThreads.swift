@@ -7,6 +7,8 @@ public import TraceFile
 public final class LiveThreads {
     private let buffers: LiveBuffers
     private let wantsMarks: Bool
+    /// Calls that took at least this long are told of when they have ended, as far as that is seen. In ticks.
+    public var longTicks = UInt64.max
     private var known: [ThreadID: LiveReplay] = [:]
 
     private struct ThreadID: Hashable {
@@ -82,7 +84,8 @@ public final class LiveThreads {
     /// A thread's calls as they are now; nil when its chunk changes hands all the time.
     private func replay(of chunk: LiveChunk, after before: LiveReplay?) -> LiveReplay? {
         if var same = before, same.chunk.isSameChunk(as: chunk), same.go(on: chunk, in: buffers) { return same }
-        guard var new = LiveReplay(chunk, in: buffers, after: before), new.go(on: chunk, in: buffers),
+        guard var new = LiveReplay(chunk, in: buffers, after: before, longTicks: longTicks),
+            new.go(on: chunk, in: buffers),
             buffers.again(chunk) != nil
         else { return nil }
         return new
