@@ -85,6 +85,14 @@ public final class LiveSession {
         }
     }
 
+    /// Whether anybody still records, or makes calls that nobody fetches.
+    public var isAlive: Bool {
+        let recorder = threads.recorder
+        if recorder > 0, processIsAlive(recorder) { return true }
+        var living = LivingProcesses()
+        return threads.look().contains { living.contains($0.pid) }
+    }
+
     private var isStale: Bool { LiveSession.now - readAt > LiveSession.patience }
 
     /// What is to be shown of the function at an address of a process.

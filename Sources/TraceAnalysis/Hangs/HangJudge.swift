@@ -89,10 +89,8 @@ public struct HangJudge {
         return answers
     }
 
-    /// The hangs that go on of a process, or of all. They are forgotten.
-    public mutating func end(process: UInt32? = nil) -> [Answer] {
-        let ending = hangs.filter { process == nil || $0.key.process == process }
-        for event in ending.keys { hangs[event] = nil }
-        return ending.filter(\.value.isTold).map { .ended($0.key, duration: $0.value.duration) }
-    }
+    /// Forgets a hang that somebody else knows to be over.
+    ///
+    /// - Returns: How long it had lasted when it was seen last; nil when it is none.
+    public mutating func forget(_ event: Event) -> UInt64? { hangs.removeValue(forKey: event)?.duration }
 }

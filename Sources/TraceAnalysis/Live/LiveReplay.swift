@@ -15,9 +15,6 @@ struct LiveReplay {
     private var provisional: State?
     private var found = Found()
     private var hasMissedRecords: Bool
-    /// The time of the last record that is final, in ticks.
-    var lastTicks: UInt64 { state.ticks }
-
     /// What happened since somebody was told.
     private struct Found {
         var marks: [LiveMark] = []
@@ -120,9 +117,17 @@ struct LiveReplay {
             marks: found.marks, ended: found.ended, hasMissedRecords: hasMissedRecords)
     }
 
-    /// Takes marks of chunks between the one before and this one.
-    mutating func add(marks earlier: [LiveMark], isWhole: Bool) {
-        found.marks = earlier + found.marks
+    /// Reads what the chunk has gained since, now that its thread has left it, if it is still there.
+    mutating func finish(in buffers: LiveBuffers) -> Bool { buffers.again(chunk).map { go(on: $0, in: buffers) } ?? false }
+
+    /// Takes what the replay of the thread's chunk before has found and nobody was told of.
+    ///
+    /// - Parameters:
+    ///   - marks: those of chunks in between.
+    ///   - isWhole: whether nothing is missing.
+    mutating func take(over before: LiveReplay, marks: [LiveMark], isWhole: Bool) {
+        found.marks = before.found.marks + marks + found.marks
+        found.ended = before.found.ended + found.ended
         hasMissedRecords = !isWhole
     }
 

@@ -45,7 +45,7 @@ public struct HangText {
             write(hang.path)
         }
         if let repeated = hang.repeated {
-            writer.write("\nseen most often in the last \(repeated.samples) samples, \(repeated.count) times in a row:\n")
+            writer.write("\nseen most often in the last \(repeated.samples) samples, \(min(repeated.count, repeated.samples)) times in a row:\n")
             for (depth, frame) in repeated.frames.enumerated() {
                 writer.write(decimal: UInt64(frame.count), width: 11)
                 writer.write(spaces: 2 + 2 * min(depth, HangText.deepest))

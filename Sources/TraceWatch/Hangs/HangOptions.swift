@@ -19,7 +19,8 @@ public struct HangOptions {
 
     public init() {}
 
-    var wantsMarks: Bool {
+    /// Whether marks are to be read.
+    public var wantsMarks: Bool {
         if case .marks = root { return true }
         return launched != nil
     }

@@ -24,6 +24,8 @@ public final class HangWatcher: @unchecked Sendable {
     private var nextTick: UInt64 = 0, nextCircle: UInt64 = 0
     /// 1 when it is to end.
     private let stopWord = UnsafeMutablePointer<UInt32>.allocate(capacity: 1)
+    /// 1 when ``awaited`` has ended, 2 when a signal ended it.
+    private let endWord = UnsafeMutablePointer<UInt32>.allocate(capacity: 1)
 
     private struct ThreadID: Hashable {
         var process: UInt32
@@ -35,6 +37,9 @@ public final class HangWatcher: @unchecked Sendable {
         var hang: Hang
         var pid: Int32
     }
+
+    /// A process whose end somebody tells, by ``noteEnd(isKilled:)``.
+    public var awaited: Int32?
 
     private static let second: UInt64 = 1_000_000_000
     /// Frames of a sample, at most: the innermost.
@@ -53,9 +58,13 @@ public final class HangWatcher: @unchecked Sendable {
         events = OpenEvents(options, session)
         session.threads.longTicks = session.threads.clock.ticks(in: options.limits.timeout)
         stopWord.initialize(to: 0)
+        endWord.initialize(to: 0)
     }
 
-    deinit { stopWord.deallocate() }
+    deinit {
+        stopWord.deallocate()
+        endWord.deallocate()
+    }
 
     /// Hangs that were not told of, because there had been too many within a day.
     public var refused: UInt64 { judge.refused + daily.refused }
@@ -85,6 +94,9 @@ public final class HangWatcher: @unchecked Sendable {
         end()
     }
 
+    /// The process ``awaited`` has ended. Call this before ``stop()``.
+    public func noteEnd(isKilled: Bool) { fathom_store32(endWord, isKilled ? 2 : 1) }
+
     private var isRecorderAlive: Bool {
         let recorder = session.threads.recorder
         return recorder > 0 && processIsAlive(recorder)
@@ -104,9 +116,12 @@ public final class HangWatcher: @unchecked Sendable {
         for process in processes.values where !process.hasEnded { process.look(at: now, limits) }
         var open: [(event: HangJudge.Event, duration: UInt64, stack: [UInt64])] = [], tasks: [Int32: Int] = [:]
         var next = limits.sample, ended: [HangJudge.Event: UInt64] = [:]
+        for thread in threads + session.threads.departed {
+            guard let process = processes[Int32(bitPattern: thread.pid)] else { continue }
+            for end in thread.ended { ended[event(end.call, thread)] = time(of: end, process, moment, now) }
+        }
         for thread in threads {
             guard let process = processes[Int32(bitPattern: thread.pid)], !process.hasEnded else { continue }
-            for end in thread.ended { ended[event(end.call, thread)] = time(of: end, process, moment, now) }
             let found = events.event(of: thread) {
                 time(since: $0, process, moment, now) + limits.sample >= limits.timeout
             }
@@ -129,7 +144,7 @@ public final class HangWatcher: @unchecked Sendable {
         lookAtPools(tasks, moment)
         if now >= nextTick { lookAtProcessors(moment, now) }
         if now >= nextCircle { lookAtCircles(moment, now) }
-        for process in processes.values where process.hasEnded { end(process) }
+        for process in processes.values where process.hasEnded && process.pid != awaited { end(process) }
         return next
     }
 
@@ -199,7 +214,8 @@ public final class HangWatcher: @unchecked Sendable {
         guard var report = reports.removeValue(forKey: event) else { return }
         report.hang.duration = max(duration, report.hang.duration)
         report.hang.hasEnded = true
-        if isKilled { report.hang.kind = .killed }
+        // That it was a deadlock says more.
+        if isKilled, report.hang.kind != .deadlock { report.hang.kind = .killed }
         news(HangNews(number: report.number, stage: .ended, hang: report.hang))
     }
 
@@ -263,11 +279,16 @@ public final class HangWatcher: @unchecked Sendable {
         let open = reports.filter { $0.value.pid == process.pid }
         guard !open.isEmpty else { return }
         session.refresh()
-        for (event, report) in open { finish(event, report.hang.duration, isKilled: !session.endedByItself(event.process)) }
+        let told = process.pid == awaited ? fathom_load32(endWord) : 0
+        for (event, report) in open {
+            let isKilled = told == 0 ? !session.endedByItself(event.process) : told == 2
+            finish(event, judge.forget(event) ?? report.hang.duration, isKilled: isKilled)
+        }
     }
 
     /// Nobody watches any more. What still hangs is left as it is known.
     private func end() {
+        _ = look()
         for process in processes.values {
             process.look(at: HangWatcher.now(), options.limits)
             if process.hasEnded { end(process) }

@@ -85,7 +85,9 @@ func newestSession() throws -> String {
 }
 
 /// Opens a session.
-func openSession(_ path: String) throws -> Session {
+///
+/// - Parameter readsCalls: see ``Session/init(path:readsCalls:)``.
+func openSession(_ path: String, readsCalls: Bool = true) throws -> Session {
     try FileName.check(path)
-    return try Session.opened(path)
+    return try Session.opened(path, readsCalls: readsCalls)
 }
