@@ -128,7 +128,9 @@ let package = Package(
         .testTarget(
             name: "TraceFileTests", dependencies: ["CTraceFormat", "TraceFile", "TestSupport"],
             swiftSettings: strict),
-        .testTarget(name: "TraceAnalysisTests", dependencies: ["TraceAnalysis", "TestSupport"], swiftSettings: strict),
+        .testTarget(
+            name: "TraceAnalysisTests", dependencies: ["CTraceFormat", "TraceFile", "TraceAnalysis", "TestSupport"],
+            swiftSettings: strict),
         .testTarget(name: "TraceTextTests", dependencies: ["TraceText", "TestSupport"], swiftSettings: strict),
         .testTarget(
             name: "TraceReportsTests", dependencies: ["TraceReports", "TestSupport"], exclude: ["Golden"],

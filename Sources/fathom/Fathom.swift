@@ -30,7 +30,8 @@ struct Fathom: ParsableCommand {
         abstract: "Record every function call of a program, and read where its time went.",
         version: Recorder.version,
         subcommands: [
-            Build.self, CCompiler.self, CXXCompiler.self, Record.self, WatchCommand.self, Tree.self, ReportCommand.self, Graph.self,
+            Build.self, CCompiler.self, CXXCompiler.self, Record.self, WatchCommand.self, Tree.self, ReportCommand.self,
+            Graph.self,
             TailCommand.self, Flame.self, Diff.self, Export.self, Tune.self, Info.self, Dump.self, Doctor.self,
         ],
         examples: [

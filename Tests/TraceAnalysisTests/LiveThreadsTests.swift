@@ -29,8 +29,9 @@ import Testing
         _ records: RecordWriter, path: [Call] = [], depth: Int? = nil, sequence: UInt64 = 0, begin: UInt64 = 0,
         final: Int? = nil, into slot: Int = 0, isFull: Bool = false, lane: UInt32 = 0
     ) {
-        var bytes = path.flatMap { call in
-            [call.function, 0, call.enter].flatMap { word in withUnsafeBytes(of: word) { Array($0) } }
+        var bytes: [UInt8] = []
+        for word in path.flatMap({ [$0.function, 0 as UInt64, $0.enter] }) {
+            withUnsafeBytes(of: word) { bytes += Array($0) }
         }
         bytes += records.bytes
         var chunk = recording.header(final.map { path.count * 24 + $0 } ?? bytes.count, isOpen: !isFull)
@@ -75,7 +76,9 @@ import Testing
         #expect(functions(live.look().first) == [1, 2, 3, 4, 5])
         var next = RecordWriter(time: 200)
         next.enter(6, at: 210)
-        put(next, path: [Call(function: 4, enter: 104), Call(function: 5, enter: 105)], depth: 5, sequence: 1, begin: 200)
+        put(
+            next, path: [Call(function: 4, enter: 104), Call(function: 5, enter: 105)], depth: 5, sequence: 1,
+            begin: 200)
         #expect(functions(live.look().first) == [1, 2, 3, 4, 5, 6])
         // Without that, they are open, and nothing else is known of them.
         #expect(functions(try self.live().look().first) == [0, 0, 0, 4, 5, 6])

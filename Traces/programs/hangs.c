@@ -218,13 +218,13 @@ static const struct {
     const char *name;
     void (*hang)(void);
 } ways[] = {
-    {"sleep", hang_sleep},         {"spin", hang_spin},           {"mutex", hang_mutex},
-    {"rwlock", hang_rwlock},       {"condition", hang_condition}, {"semaphore", hang_semaphore},
-    {"barrier", hang_barrier},     {"once", hang_once},           {"stream", hang_stream},
-    {"join", hang_join},           {"pipe", hang_pipe},           {"full-pipe", hang_full_pipe},
-    {"socket", hang_socket},       {"poll", hang_poll},           {"epoll", hang_epoll},
-    {"fork", hang_fork},           {"flock", hang_flock},         {"signal", hang_signal},
-    {"select", hang_select},       {"deadlock", hang_deadlock},   {"self", hang_self},
+    {"sleep", hang_sleep},     {"spin", hang_spin},           {"mutex", hang_mutex},
+    {"rwlock", hang_rwlock},   {"condition", hang_condition}, {"semaphore", hang_semaphore},
+    {"barrier", hang_barrier}, {"once", hang_once},           {"stream", hang_stream},
+    {"join", hang_join},       {"pipe", hang_pipe},           {"full-pipe", hang_full_pipe},
+    {"socket", hang_socket},   {"poll", hang_poll},           {"epoll", hang_epoll},
+    {"fork", hang_fork},       {"flock", hang_flock},         {"signal", hang_signal},
+    {"select", hang_select},   {"deadlock", hang_deadlock},   {"self", hang_self},
 };
 
 int main(int argc, char **argv) {

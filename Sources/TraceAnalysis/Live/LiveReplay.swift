@@ -118,7 +118,9 @@ struct LiveReplay {
     }
 
     /// Reads what the chunk has gained since, now that its thread has left it, if it is still there.
-    mutating func finish(in buffers: LiveBuffers) -> Bool { buffers.again(chunk).map { go(on: $0, in: buffers) } ?? false }
+    mutating func finish(in buffers: LiveBuffers) -> Bool {
+        buffers.again(chunk).map { go(on: $0, in: buffers) } ?? false
+    }
 
     /// Takes what the replay of the thread's chunk before has found and nobody was told of.
     ///

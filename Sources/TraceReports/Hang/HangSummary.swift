@@ -11,10 +11,12 @@ public struct HangSummary: Equatable {
     /// Nil when the text is no report of a hang.
     public init?(json: String) {
         var text = json
-        guard let value = text.withUTF8({ bytes in
-            var parser = JSONParser(UnsafeRawBufferPointer(bytes))
-            return parser.parse()
-        }), let kind = value["kind"]?.string, let duration = value["duration_ns"]?.unsigned else { return nil }
+        guard
+            let value = text.withUTF8({ bytes in
+                var parser = JSONParser(UnsafeRawBufferPointer(bytes))
+                return parser.parse()
+            }), let kind = value["kind"]?.string, let duration = value["duration_ns"]?.unsigned
+        else { return nil }
         self.kind = kind
         self.duration = duration
         program = value["program"]?.string ?? "?"

@@ -15,10 +15,14 @@ public struct HangText {
         let rest = hang.hasEnded ? "" : "; it goes on"
         return switch hang.kind {
         case .hang: "hang: \(thread) of \(process) has been busy with one call for \(time)\(place)\(rest)"
-        case .launch: "launch: \(thread) of \(process), which is starting, has been busy with one call for \(time)\(place)\(rest)"
-        case .deadlock: "deadlock: threads of \(process) wait for each other: \(hang.circle.map(String.init).joined(separator: ", "))"
-        case .cpu: "cpu: \(process) used \(percent(hang.cpuPercent)) of a core, for \(time) or longer; most was used by \(thread)\(place)"
-        case .threads: "threads: \(thread) of \(process), which has \(hang.threadCount) threads, has been busy with one call for \(time)\(rest)"
+        case .launch:
+            "launch: \(thread) of \(process), which is starting, has been busy with one call for \(time)\(place)\(rest)"
+        case .deadlock:
+            "deadlock: threads of \(process) wait for each other: \(hang.circle.map(String.init).joined(separator: ", "))"
+        case .cpu:
+            "cpu: \(process) used \(percent(hang.cpuPercent)) of a core, for \(time) or longer; most was used by \(thread)\(place)"
+        case .threads:
+            "threads: \(thread) of \(process), which has \(hang.threadCount) threads, has been busy with one call for \(time)\(rest)"
         case .pool: "pool: all threads of \(process) that run tasks have been busy with one each for \(time)"
         case .killed: "killed: \(process) was killed when \(thread) had been busy with one call for \(time)\(place)"
         }
@@ -29,7 +33,8 @@ public struct HangText {
         let began = DateText.utc(secondsSinceEpoch: hang.startRealtime / 1_000_000_000)
         writer.write(
             "began \(began); the process \(hang.kind == .cpu ? "used" : "uses") \(HangText.percent(hang.cpuPercent)) of a core, "
-                + "has \(hang.threadCount) thread\(hang.threadCount == 1 ? "" : "s") and \(hang.memory >> 20) MB in memory\n")
+                + "has \(hang.threadCount) thread\(hang.threadCount == 1 ? "" : "s") and \(hang.memory >> 20) MB in memory\n"
+        )
         if hang.kind == .threads {
             writer.write("with so many threads, no paths were taken; --max-threads allows more\n")
         }
@@ -45,7 +50,9 @@ public struct HangText {
             write(hang.path)
         }
         if let repeated = hang.repeated {
-            writer.write("\nseen most often in the last \(repeated.samples) samples, \(min(repeated.count, repeated.samples)) times in a row:\n")
+            writer.write(
+                "\nseen most often in the last \(repeated.samples) samples, \(min(repeated.count, repeated.samples)) times in a row:\n"
+            )
             for (depth, frame) in repeated.frames.enumerated() {
                 writer.write(decimal: UInt64(frame.count), width: 11)
                 writer.write(spaces: 2 + 2 * min(depth, HangText.deepest))
@@ -73,7 +80,8 @@ public struct HangText {
     private func write(_ thread: Hang.Thread) {
         writer.write("\n\(HangText.label(thread.tid, thread.name)) ")
         writer.write(
-            thread.waitsFor.map { "waits for \($0)" } ?? "does not wait; it uses \(HangText.percent(thread.cpuPercent)) of a core")
+            thread.waitsFor.map { "waits for \($0)" }
+                ?? "does not wait; it uses \(HangText.percent(thread.cpuPercent)) of a core")
         if !thread.libraryCalls.isEmpty { writer.write(" [\(thread.libraryCalls.joined(separator: " < "))]") }
         writer.write("\n")
         write(thread.path)

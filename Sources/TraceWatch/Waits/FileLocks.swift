@@ -11,7 +11,9 @@ enum FileLocks {
             // NUMBER: FLOCK ADVISORY WRITE PID MAJOR:MINOR:INODE START END; one that waits has "->" behind the number.
             let fields = line.split(separator: " ")
             guard fields.count >= 8, fields[1] != "->", let holder = Int32(fields[4]) else { continue }
-            guard fields[5].split(separator: ":").last.flatMap({ UInt64($0) }) == UInt64(status.st_ino) else { continue }
+            guard fields[5].split(separator: ":").last.flatMap({ UInt64($0) }) == UInt64(status.st_ino) else {
+                continue
+            }
             if holder > 0 { return holder }
         }
         return nil

@@ -13,7 +13,7 @@ struct FutexWait {
     /// How a thread is called.
     let name: (UInt32) -> String
 
-    private static let private_: UInt64 = 128
+    private static let privateFlag: UInt64 = 128
     private static let lockPI: Set<UInt64> = [6, 13]
     /// The bits of a word that hold the owner's id where the kernel knows the owner, and in robust mutexes.
     private static let idMask: UInt32 = 0x3fff_ffff
@@ -23,7 +23,7 @@ struct FutexWait {
     func wait(_ arguments: [UInt64]) -> Wait {
         let address = arguments[0], operation = arguments[1] & 0x7f, value = UInt32(truncatingIfNeeded: arguments[2])
         if FutexWait.lockPI.contains(operation) { return held("mutex", "a mutex", address, load(address)) }
-        let isShared = arguments[1] & FutexWait.private_ == 0
+        let isShared = arguments[1] & FutexWait.privateFlag == 0
         switch LibraryCall(of: functions) {
         case .mutex: return mutex(address, value)
         case .readWriteLock: return readWriteLock(address)

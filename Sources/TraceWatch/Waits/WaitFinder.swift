@@ -43,7 +43,8 @@ public final class WaitFinder {
         switch facts.state {
         case "D": return Wait("device", "a device" + (isPlace ? " (in the kernel's \(place))" : ""))
         case "S" where answer == .unknown:
-            return Wait("unknown", isPlace ? "something in the kernel's \(place)" : "something that the kernel does not tell")
+            return Wait(
+                "unknown", isPlace ? "something in the kernel's \(place)" : "something that the kernel does not tell")
         default: return nil
         }
     }
@@ -72,7 +73,9 @@ public final class WaitFinder {
             return wait.wait(call.arguments)
         case "nanosleep", "clock_nanosleep":
             let request = call.arguments[name == "nanosleep" ? 0 : 2]
-            return Wait("sleep", "the end of a sleep" + sleepText(request, isUntil: name != "nanosleep" && call.arguments[1] & 1 != 0))
+            return Wait(
+                "sleep",
+                "the end of a sleep" + sleepText(request, isUntil: name != "nanosleep" && call.arguments[1] & 1 != 0))
         case "wait4", "waitid", "vfork": return child(name, call.arguments)
         case "flock", "fcntl": return fileLock(name, call.arguments)
         case "pause", "rt_sigsuspend", "rt_sigtimedwait": return Wait("signal", "a signal (\(name))")
@@ -104,7 +107,9 @@ public final class WaitFinder {
     private func fileLock(_ name: String, _ arguments: [UInt64]) -> Wait {
         var text = "a lock of \(Descriptors.text(arguments[0], of: pid))"
         if let holder = FileLocks.holder(ofDescriptor: arguments[0], of: pid) {
-            text += holder == pid ? ", which this process itself holds"
+            text +=
+                holder == pid
+                ? ", which this process itself holds"
                 : ", which process \(holder)\(TaskFacts(holder).map { " (\($0.name))" } ?? "") holds"
         }
         return Wait("file lock", "\(text) (\(name))")

@@ -50,7 +50,8 @@ struct WatchCommand: ParsableCommand {
     var quiet = false
 
     @Argument(
-        help: ArgumentHelp("A session that is being recorded, or the id of a process that is.", valueName: "session|pid"),
+        help: ArgumentHelp(
+            "A session that is being recorded, or the id of a process that is.", valueName: "session|pid"),
         completion: .session)
     var target: String?
 
@@ -114,7 +115,9 @@ struct WatchCommand: ParsableCommand {
         try FileName.check(target)
         if !Session.exists(at: target), let pid = Int32(target), pid > 0 {
             if let session = SessionOfProcess.directory(pid) { return session }
-            guard kill(pid, 0) == 0 || errno != ESRCH else { throw Diagnostics.fail("there is no process \(pid)", .failed) }
+            guard kill(pid, 0) == 0 || errno != ESRCH else {
+                throw Diagnostics.fail("there is no process \(pid)", .failed)
+            }
             throw Diagnostics.fail(
                 "process \(pid) is not being recorded: start it by fathom watch, or look at its stacks by fathom sample \(pid)",
                 .failed)

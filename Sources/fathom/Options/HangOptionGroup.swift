@@ -45,7 +45,8 @@ struct HangOptionGroup: ParsableArguments {
     var maxThreads = HangLimits().threads
 
     @Option(
-        help: ArgumentHelp("Write so many reports at most; others are only counted (default: 100/day).", valueName: "n/day"),
+        help: ArgumentHelp(
+            "Write so many reports at most; others are only counted (default: 100/day).", valueName: "n/day"),
         transform: HangOptionGroup.rate)
     var limitReports = HangLimits().daily
 
@@ -61,7 +62,9 @@ struct HangOptionGroup: ParsableArguments {
 
     func validate() throws {
         let samples: ClosedRange<UInt64> = 16_000_000...1_000_000_000
-        guard samples.contains(sample.nanoseconds) else { throw ValidationError("--sample takes times from 16ms to 1s") }
+        guard samples.contains(sample.nanoseconds) else {
+            throw ValidationError("--sample takes times from 16ms to 1s")
+        }
         guard timeout.nanoseconds >= 2 * sample.nanoseconds else {
             throw ValidationError("--timeout is at least twice the time between two samples (--sample)")
         }

@@ -89,10 +89,12 @@ final class HangFiles: @unchecked Sendable {
     func summarize(refused: UInt64) throws {
         if !isQuiet {
             let reports = "\(CountText.grouped(UInt64(count))) report\(count == 1 ? "" : "s")"
-            Diagnostics.say(count == 0 ? "nothing hung" : "\(reports) in \(directory); next: fathom watch --list \(directory)")
+            Diagnostics.say(
+                count == 0 ? "nothing hung" : "\(reports) in \(directory); next: fathom watch --list \(directory)")
             if refused > 0 {
                 Diagnostics.warn(
-                    "\(CountText.grouped(refused)) more \(refused == 1 ? "was" : "were") counted and not written; --limit-reports allows more")
+                    "\(CountText.grouped(refused)) more \(refused == 1 ? "was" : "were") counted and not written; --limit-reports allows more"
+                )
             }
         }
         if failure != 0 {

@@ -16,7 +16,8 @@ extension RecordingRequest {
     ///
     /// - Throws: exit status 126, the reason said, when it cannot; ``SymbolProblem`` when it cannot be read.
     init(
-        of executable: String, _ arguments: [String], into session: String, _ options: RecordOptions, force: Bool = false
+        of executable: String, _ arguments: [String], into session: String, _ options: RecordOptions,
+        force: Bool = false
     ) throws {
         let program = try ExecutableInspection.inspect(
             path: executable, libraryPath: getenv("LD_LIBRARY_PATH").map { String(cString: $0) })
