@@ -32,7 +32,8 @@ struct Fathom: ParsableCommand {
         subcommands: [
             Build.self, CCompiler.self, CXXCompiler.self, Record.self, WatchCommand.self, Tree.self, ReportCommand.self,
             Graph.self,
-            TailCommand.self, Flame.self, Diff.self, Export.self, Tune.self, Info.self, Dump.self, Doctor.self,
+            TailCommand.self, Flame.self, Diff.self, Export.self, Tune.self, Unused.self, Info.self, Dump.self,
+            Doctor.self,
         ],
         examples: [
             ("fathom build -- make", "Builds a C or C++ program with hooks."),

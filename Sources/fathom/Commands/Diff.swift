@@ -107,7 +107,7 @@ struct Diff: ParsableCommand {
         var asked = try QueryOptions(threads, symbols, filters)
         asked.usesCache = cache.isUsed
         let query = try ComparisonQuery(
-            before: before.map { try openSession($0) }, after: after.map { try openSession($0) }, asked, options,
+            before: before.map(openSession), after: after.map(openSession), asked, options,
             listener: Diagnostics.listener())
         let comparison = query.comparison
         if let moot = limits.first(where: { $0.isMoot(in: comparison) }) {

@@ -24,13 +24,11 @@ struct WatchCommand: ParsableCommand {
             is stopped or suspended does not hang.
             """,
         examples: [
-            ("fathom watch -- ./server", "Reports calls below main that take longer than 2 seconds."),
+            ("fathom watch -- ./prog 10", "Reports calls below main that take longer than 2 seconds."),
             (
-                "fathom watch --timeout 200ms --root 'handle_*' -- ./server",
+                "fathom watch --timeout 200ms --root 'work*' -- ./prog 10",
                 "Reports calls of these functions, on any thread, that take longer than 200 ms."
             ),
-            ("fathom watch server.fathom", "Watches a program that is being recorded."),
-            ("fathom watch --list server.hangs", "Lists reports, equal stacks as one, the most frequent first."),
         ])
 
     @OptionGroup var hangs: HangOptionGroup
