@@ -62,7 +62,7 @@ enum Diagnostics {
         let status: ExitStatus =
             switch error {
             case .partIsUncorrected, .givenTwice, .notKept: .wrongUsage
-            case .unreadable, .noCalls(isDamaged: true): .failed
+            case .unreadable, .noSymbols, .noCalls(isDamaged: true): .failed
             case .noThread, .noModule, .noFunction, .nothingLeft, .noWholeCall, .tooFewCalls, .noArgument, .noCalls,
                 .noBaseline:
                 .nothing
