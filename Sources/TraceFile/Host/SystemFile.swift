@@ -27,6 +27,25 @@ enum SystemFile {
         return processes
     }
 
+    /// All lines of a file; none when it cannot be read. Files of /proc do not tell their size.
+    static func lines(of path: String) -> [Substring] {
+        (contents(of: path) ?? "").split(separator: "\n")
+    }
+
+    /// All of a file.
+    static func contents(of path: String) -> String? {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        var bytes: [UInt8] = [], piece = [UInt8](repeating: 0, count: 1 << 16)
+        while true {
+            let size = read(descriptor, &piece, piece.count)
+            guard size >= 0 else { return nil }
+            if size == 0 { return String(decoding: bytes, as: UTF8.self) }
+            bytes += piece[..<size]
+        }
+    }
+
     static func firstLine(of path: String) -> String {
         start(of: path)?.split(separator: "\n").first.map(String.init) ?? ""
     }
