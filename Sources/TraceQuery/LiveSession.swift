@@ -1,6 +1,6 @@
+internal import Glibc
 public import TraceAnalysis
 public import TraceFile
-internal import Glibc
 
 /// A session that is being recorded, looked at while its program runs: which calls are open, and what they are called.
 public final class LiveSession {
@@ -36,7 +36,8 @@ public final class LiveSession {
     /// - Parameters:
     ///   - path: the session's directory.
     ///   - wantsMarks: see ``LiveThreads/init(of:wantsMarks:)``.
-    public init(at path: String, _ options: QueryOptions = QueryOptions(), wantsMarks: Bool = false) throws(QueryError) {
+    public init(at path: String, _ options: QueryOptions = QueryOptions(), wantsMarks: Bool = false) throws(QueryError)
+    {
         var options = options
         options.joinsTasks = false
         self.options = options

@@ -199,6 +199,8 @@ public struct TraceScreen {
             return say(error.description, isError: true)
         }
         update(content)
+        // Another tree is opened anew.
+        if let tree = bases[0] as? TreeView { bases[0] = tree.again(shown) }
         if shown.tree.paths.isEmpty { say("no function matches '\(text)'; F changes that", isError: true) }
     }
 

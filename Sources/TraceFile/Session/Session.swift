@@ -98,7 +98,7 @@ public final class Session {
 
     /// Whether the recorder is at work. Its id may be of another namespace than ours, but it holds the directory's
     /// lock.
-    private static func isRecorded(_ directory: String, by pid: UInt32) -> Bool {
+    static func isRecorded(_ directory: String, by pid: UInt32) -> Bool {
         guard pid != 0 else { return false }
         if kill(pid_t(bitPattern: pid), 0) == 0 || errno != ESRCH { return true }
         let descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)

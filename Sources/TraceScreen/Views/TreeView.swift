@@ -53,6 +53,11 @@ struct TreeView: ScreenPage {
         ]
     }
 
+    /// A view of the same, with nothing open but what is hottest.
+    func again(_ content: ScreenContent) -> TreeView {
+        TreeView(subject, of: content, shownColumns, by: order)
+    }
+
     // MARK: Rows
 
     /// Opens what has a tenth of all time, as long as that is not too much for a screen.

@@ -49,10 +49,10 @@ struct Browse: ParsableCommand {
         let choices = ThreadChoices(session, asked: options.selection)
         do {
             var screen = try screen(session, options, choices, 0, loop)
-            try loop.run(&screen) { choice in
+            try loop.run(&screen) { choice, screen in
                 var options = options
                 if let selection = choices.selection(choice) { options.selection = selection }
-                return try self.screen(session, options, choices, choice, loop)
+                screen = try self.screen(session, options, choices, choice, loop)
             }
         } catch {
             terminal.close()
@@ -82,7 +82,7 @@ struct Browse: ParsableCommand {
         content.status = status(session, query, tree)
         var screen = TraceScreen(
             content, report ? .report : .tree, sortedBy: sort, characters: loop.terminal.characters,
-            surroundings: Surroundings.of(session))
+            surroundings: Surroundings.of(session.path))
         let warnings = query.warnings
         if let first = warnings.first {
             screen.say(

@@ -9,11 +9,11 @@ struct ScreenLoop {
     let terminal: CursesTerminal
 
     /// - Parameters:
-    ///   - choose: makes the screen that shows another process or thread.
+    ///   - choose: makes the screen show another process or thread.
     ///   - wait: how long to wait for a key, in ms, before `refresh` is called.
     ///   - refresh: brings the screen up to date.
     func run(
-        _ screen: inout TraceScreen, choose: (Int) throws -> TraceScreen, wait: () -> Int = { 1000 },
+        _ screen: inout TraceScreen, choose: (Int, inout TraceScreen) throws -> Void, wait: () -> Int = { 1000 },
         refresh: (inout TraceScreen) throws -> Void = { _ in }
     ) throws {
         while true {
@@ -48,7 +48,7 @@ struct ScreenLoop {
     }
 
     private func perform(
-        _ action: ScreenAction, _ screen: inout TraceScreen, _ choose: (Int) throws -> TraceScreen
+        _ action: ScreenAction, _ screen: inout TraceScreen, _ choose: (Int, inout TraceScreen) throws -> Void
     ) throws {
         switch action {
         case .quit: break
@@ -57,7 +57,7 @@ struct ScreenLoop {
             var problem: String?
             terminal.lend { problem = Editor.open(file, line: line) }
             if let problem { screen.say(problem, isError: true) }
-        case .choose(let choice): screen = try choose(choice)
+        case .choose(let choice): try choose(choice, &screen)
         case .save(let name): save(name, &screen)
         }
     }

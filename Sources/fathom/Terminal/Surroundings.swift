@@ -6,7 +6,8 @@ internal import TraceText
 
 /// What a ``TraceScreen`` asks of the machine.
 enum Surroundings {
-    static func of(_ session: Session) -> ScreenSurroundings {
+    /// - Parameter session: opened anew each time that somebody asks for its info, because it may grow.
+    static func of(_ path: String) -> ScreenSurroundings {
         let directory = workingDirectory
         return ScreenSurroundings(
             info: {
@@ -15,7 +16,12 @@ enum Surroundings {
                     text += String(decoding: bytes, as: UTF8.self)
                     return true
                 }
-                InfoReport(writer, session: session, showsModules: true, checksPayloads: false).writeText()
+                do throws(TraceFileError) {
+                    let session = try Session(path: path)
+                    InfoReport(writer, session: session, showsModules: true, checksPayloads: false).writeText()
+                } catch {
+                    return [error.description.visible]
+                }
                 writer.flush()
                 return text.split(separator: "\n", omittingEmptySubsequences: false).map { String($0).visible }
             }, source: { lines(of: $0, around: $1) },
