@@ -128,12 +128,16 @@ let package = Package(
         .testTarget(
             name: "TraceFileTests", dependencies: ["CTraceFormat", "TraceFile", "TestSupport"],
             swiftSettings: strict),
-        .testTarget(name: "TraceAnalysisTests", dependencies: ["TraceAnalysis", "TestSupport"], swiftSettings: strict),
+        .testTarget(
+            name: "TraceAnalysisTests", dependencies: ["CTraceFormat", "TraceAnalysis", "TestSupport"],
+            swiftSettings: strict),
         .testTarget(name: "TraceTextTests", dependencies: ["TraceText", "TestSupport"], swiftSettings: strict),
         .testTarget(
             name: "TraceReportsTests", dependencies: ["TraceReports", "TestSupport"], exclude: ["Golden"],
             swiftSettings: strict),
-        .testTarget(name: "TraceScreenTests", dependencies: ["TraceScreen", "TestSupport"], swiftSettings: strict),
+        .testTarget(
+            name: "TraceScreenTests", dependencies: ["TraceScreen", "TraceAnalysis", "TraceText", "TestSupport"],
+            swiftSettings: strict),
         .testTarget(name: "TraceExportTests", dependencies: ["TraceExport", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "TraceSymbolsTests", dependencies: ["TraceSymbols", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "TraceBuildTests", dependencies: ["TraceBuild", "TestSupport"], swiftSettings: strict),

@@ -48,6 +48,13 @@ final class GrowingLog {
             let found = Chunk(
                 at: start + place, available: size - place, file: TraceLog.name, offset: UInt64(offset + place))
             guard let chunk = found else {
+                let header = (start + place).loadUnaligned(as: fathom_chunk.self)
+                let end = place + Chunk.headerSize + Int(header.used)
+                // Not even its path is there yet.
+                if header.magic == FATHOM_CHUNK_MAGIC, end > size, end - place <= buffer.count, place > 0 || !isThrough
+                {
+                    break
+                }
                 // No chunk is begun there. All begin at multiples of 8.
                 place += 8
                 skipped += 8

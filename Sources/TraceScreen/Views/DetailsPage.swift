@@ -31,7 +31,7 @@ extension TextView {
         if let file = function.file, function.line > 0 {
             say("")
             if let (first, source) = surroundings.source(file, function.line) {
-                let digits = String(first + source.count).count
+                let digits = String(first + max(source.count - 1, 0)).count
                 for (index, text) in source.enumerated() {
                     let number = String(first + index)
                     let padding = String(repeating: " ", count: digits - number.count)

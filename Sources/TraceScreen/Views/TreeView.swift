@@ -170,7 +170,7 @@ struct TreeView: ScreenPage {
         return true
     }
 
-    private mutating func toggle() { setOpen(!rows[cursor.current].isOpen) }
+    private mutating func toggle() { if current != nil { setOpen(!rows[cursor.current].isOpen) } }
 
     private mutating func setOpen(_ isOpen: Bool) {
         guard let (part, path) = current, parts[part].hasCallees(path) else { return }
@@ -262,7 +262,7 @@ struct TreeView: ScreenPage {
         let sums = part.rows.row(path, percentiles: columns.contains { $0.needsPercentiles })
         for column in columns { column.write(sums, part.numbers, to: &line) }
         line.write("  ")
-        let levels = max((line.room - TreeView.leastName) / 2, 0)
+        let levels = max((line.room - min(TreeView.leastName, line.room / 2)) / 2, 0)
         if Int(row.depth) > levels {
             // Deeper levels stand in one column, with the depth as a number.
             line.write(spaces: levels * 2)
@@ -276,6 +276,6 @@ struct TreeView: ScreenPage {
         return line
     }
 
-    /// Names get this many columns, however deep they stand.
-    private static let leastName = 30
+    /// Names get this many columns, however deep they stand, or half of what the numbers leave.
+    private static let leastName = 24
 }

@@ -88,7 +88,7 @@ import Testing
         ]
         let helps = [
             "record", "tree", "report", "graph", "tail", "flame", "diff", "export", "tune", "info", "dump", "doctor",
-            "build",
+            "build", "browse", "top",
         ]
         let commands =
             paged.map { "\($0) --no-pager" } + other + helps.map { "\($0) --help" } + ["help cc", "help c++"]
