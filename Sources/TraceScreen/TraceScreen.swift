@@ -116,6 +116,9 @@ public struct TraceScreen {
         case .character("S"):
             pages.append(
                 ChoiceView("processes and threads", content.choices, chosen: [content.chosen], isMultiple: false))
+        case .character("o"):
+            guard let openCalls = surroundings.openCalls else { return sayNothingRuns() }
+            pages.append(TextView("open calls", openCalls))
         case .character("f"): chooseColumns()
         case .character("h"), .character("?"): pages.append(TextView.help(isLive: content.isLive))
         case .character("O"), .character("e"): return edit()
@@ -138,6 +141,11 @@ public struct TraceScreen {
     private mutating func handleInPage(_ key: Key) -> Bool {
         if key == .character(" "), content.isLive, !(page is TextView) { return false }
         return page.handle(key)
+    }
+
+    private mutating func sayNothingRuns() -> ScreenAction? {
+        say("no program runs here: fathom top shows the calls that one is in")
+        return nil
     }
 
     private mutating func show(base: Int) {

@@ -31,8 +31,8 @@ struct Fathom: ParsableCommand {
         version: Recorder.version,
         subcommands: [
             Build.self, CCompiler.self, CXXCompiler.self, Record.self, Tree.self, ReportCommand.self, Graph.self,
-            TailCommand.self, Browse.self, Top.self, Flame.self, Diff.self, Export.self, Tune.self, Info.self,
-            Dump.self,
+            TailCommand.self, Browse.self, Top.self, Flame.self, Diff.self, Export.self, Tune.self, Unused.self,
+            Info.self, Dump.self,
             Doctor.self,
         ],
         examples: [

@@ -3,6 +3,7 @@
 //   signals altstack  the same on an alternate stack
 //   signals late      the fast timer, in a thread's very last destructor, behind the tracer's own
 //   signals kill      four threads signal one another
+//   signals stopped   the fast timer, while the parent, which is the recorder, is stopped
 //   signals escape    the handler leaves by siglongjmp, so hooks are abandoned half-way
 // What cannot differ is printed; TRUTH receives "function calls" for the calls that were made.
 
@@ -14,6 +15,7 @@
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/time.h>
+#include <unistd.h>
 
 #include "program.h"
 
@@ -64,6 +66,12 @@ static void storm(void) {
     timer(50);
     for (long i = 0; i < ROUNDS || handled < 500; i++) step();
     timer(0);
+}
+
+static void stopped_storm(void) {
+    kill(getppid(), SIGSTOP);
+    storm();
+    kill(getppid(), SIGCONT);
 }
 
 static pthread_key_t key;
@@ -143,6 +151,7 @@ int main(int argc, char **argv) {
     if (escape) escape_storm();
     else if (!strcmp(kind, "kill")) kill_storm();
     else if (!strcmp(kind, "late")) late_storm();
+    else if (!strcmp(kind, "stopped")) stopped_storm();
     else storm();
     FILE *truth = truth_open();
     if (truth) {

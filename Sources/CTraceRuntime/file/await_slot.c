@@ -45,7 +45,7 @@ static int is_realtime(void) {
     return policy != SCHED_OTHER && policy != SCHED_BATCH && policy != SCHED_IDLE;
 }
 
-void await_slot(void) {
+void await_slot(const uint32_t *events, uint32_t enough) {
     struct fathom_buffers *buffers = runtime.buffers;
     uint32_t high = fathom_load32(&buffers->slot_high);
     if (runtime.ring_slots) return;  // the recorder empties nothing
@@ -55,7 +55,8 @@ void await_slot(void) {
     if (!most || is_realtime()) return;
     do {
         system_await(&buffers->recorder_due, due, LOOK);
-        if (has_free_slot(high)) return;
+        // Relaxed: only handlers of the same thread raise it, and they have returned.
+        if (has_free_slot(high) || __atomic_load_n(events, __ATOMIC_RELAXED) >= enough) return;
         due = fathom_load32(&buffers->recorder_due);
         if (due & FATHOM_DUE_STARVING) most = PATIENCE;
     } while (milliseconds() - begin < most);

@@ -3,8 +3,11 @@
 #ifndef FATHOM_AWAIT_SLOT_H
 #define FATHOM_AWAIT_SLOT_H
 
-// Waits for a free slot, a second at most, if the recorder gets too little of the processors or is late.
-void await_slot(void);
+#include "../host/base.h"
+
+// Waits for a free slot, a second at most, if the recorder gets too little of the processors or is late. Signal
+// handlers may run meanwhile. The wait ends when `*events`, which they may raise, reaches `enough`.
+void await_slot(const uint32_t *events, uint32_t enough);
 void await_expect_recorder(void);  // says that the recorder, about to be woken, is not late
 
 #endif

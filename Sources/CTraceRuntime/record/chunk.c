@@ -8,6 +8,7 @@
 #include "../file/modules.h"
 #include "../file/session.h"
 #include "../file/windows.h"
+#include "../follow/side.h"
 #include "../host/runtime.h"
 
 #include <sys/prctl.h>
@@ -260,7 +261,7 @@ int chunk_make_room(struct thread *t) {
         return 0;
     }
     if (confine_unnoted()) return 0;
-    if (w->chunk && w->sequence > 1 && !w->wanted_limit) await_slot();
+    if (w->chunk && w->sequence > 1 && !w->wanted_limit) await_slot(&t->side_count, SIDE_LIMIT / 4);
     uint64_t signals = system_block_signals();
     // In a fork's child, the hook goes on that the forking handler interrupted, perhaps a moment ago. Its chunk is the
     // parent's. The child's own chunk begins when it attaches.

@@ -58,6 +58,12 @@ extension TextView {
                 ("Ctrl-L", "draw the screen anew"), ("q", "quit"),
             ]
         ),
-        (liveHeading, [("Space", "pause, and go on; what happens meanwhile is not lost")]),
+        (
+            liveHeading,
+            [
+                ("Space", "pause, and go on; what happens meanwhile is not lost"),
+                ("o", "the calls that each thread is in, with the time since each began"),
+            ]
+        ),
     ]
 }

@@ -3,7 +3,9 @@ internal import TraceText
 /// Text of any length, which is scrolled. Lines that are wider than the screen are broken.
 struct TextView: ScreenPage {
     let name: String
-    private let paragraphs: [(text: String, style: ScreenStyle)]
+    private var paragraphs: [(text: String, style: ScreenStyle)]
+    /// Makes the text anew when more is known; nil where it stays.
+    private let again: (() -> [(text: String, style: ScreenStyle)])?
     private var top = 0
     private var height = 1
     private var lines: [(text: String, style: ScreenStyle)] = []
@@ -12,6 +14,20 @@ struct TextView: ScreenPage {
     init(_ name: String, _ paragraphs: [(text: String, style: ScreenStyle)]) {
         self.name = name
         self.paragraphs = paragraphs
+        again = nil
+    }
+
+    /// Text that changes as the program goes on.
+    init(_ name: String, _ again: @escaping () -> [(text: String, style: ScreenStyle)]) {
+        self.name = name
+        self.again = again
+        paragraphs = again()
+    }
+
+    mutating func replace(_ content: ScreenContent) {
+        guard let again else { return }
+        paragraphs = again()
+        width = 0
     }
 
     mutating func handle(_ key: Key) -> Bool {

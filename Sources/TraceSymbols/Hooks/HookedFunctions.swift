@@ -6,6 +6,8 @@ public struct HookedFunctions: Sendable {
     public struct Function: Sendable, Equatable {
         public var linkageName: String
         public var isHooked: Bool
+        /// Its addresses in the file.
+        public var range: Range<UInt64>
 
         /// The name as reports show it, or, with `raw`, demangled in full. It is made anew at each call.
         public func name(raw: Bool) -> String {
@@ -27,19 +29,29 @@ public struct HookedFunctions: Sendable {
         let file = try ELFFile(path: path)
         let symbols = FunctionSymbols(file)
         guard !symbols.functions.isEmpty else { throw .noSymbols(path) }
-        let calls = HookCalls(file, definitions: symbols.hooks)
+        let calls = HookCalls(file, of: HookedFunctions.entries, definitions: symbols.hooks)
         let hooked = calls.addresses.sorted()
         var next = 0
         functions = symbols.functions.map { symbol in
             while next < hooked.count, hooked[next] < symbol.start { next += 1 }
             let isHooked = next < hooked.count && hooked[next] < symbol.start + symbol.size
-            return Function(linkageName: String(cString: symbol.name), isHooked: isHooked)
+            return Function(
+                linkageName: String(cString: symbol.name), isHooked: isHooked,
+                range: symbol.start..<symbol.start &+ symbol.size)
         }
     }
 
     /// Where the calls of hooks return to, in ascending order.
     static func hookReturns(in file: borrowing ELFFile) throws(SymbolProblem) -> [UInt64] {
-        HookCalls(file, definitions: FunctionSymbols(file).hooks).returns.sorted()
+        HookCalls(file, of: entries, definitions: FunctionSymbols(file).hooks).returns.sorted()
+    }
+
+    /// Where hooks are called, of entry or of exit, in ascending order.
+    static func hookCalls(in file: borrowing ELFFile) -> [UInt64] {
+        let symbols = FunctionSymbols(file)
+        return
+            (HookCalls(file, of: entries, definitions: symbols.hooks).addresses
+            + HookCalls(file, of: exits, definitions: symbols.exitHooks).addresses).sorted()
     }
 
     /// A program and those libraries it needs that have hooks, each with its functions.
@@ -56,7 +68,7 @@ public struct HookedFunctions: Sendable {
         var search = LibrarySearch(program: file, libraryPath: libraryPath)
         var libraries: [String] = []
         _ = search.anyLibrary(of: file, DynamicSection(file)) { library in
-            if library.namesSymbol(hooks, in: SHT_DYNSYM, where: { $0 }) { libraries.append(library.path) }
+            if library.namesSymbol(entries, in: SHT_DYNSYM, where: { $0 }) { libraries.append(library.path) }
             return false
         }
         for library in libraries {
@@ -66,7 +78,9 @@ public struct HookedFunctions: Sendable {
     }
 
     /// The hook of gcc and clang, Swift's, and the function that the first one calls in a shared library.
-    private static let hooks = ["__cyg_profile_func_enter", "__tsan_func_entry", "fathom_function_enter"]
+    static let entries = ["__cyg_profile_func_enter", "__tsan_func_entry", "fathom_function_enter"]
+    /// Their counterparts at a function's end.
+    static let exits = ["__cyg_profile_func_exit", "__tsan_func_exit", "fathom_function_leave"]
 
     private static let startFiles = ["_start", "_init", "_fini", "_dl_relocate_static_pie", "call_weak_fn"]
 
@@ -81,7 +95,9 @@ public struct HookedFunctions: Sendable {
         startFiles.contains { strcmp($0, name) == 0 }
     }
 
-    static func isHook(_ name: UnsafePointer<CChar>) -> Bool { hooks.contains { strcmp($0, name) == 0 } }
+    static func isAny(_ name: UnsafePointer<CChar>, of hooks: [String]) -> Bool {
+        hooks.contains { strcmp($0, name) == 0 }
+    }
 }
 
 /// The functions with code in the file, by its fullest symbol table. A large program has some hundred thousand of them,
@@ -90,6 +106,7 @@ private struct FunctionSymbols {
     private(set) var functions: [(start: UInt64, size: UInt64, name: UnsafePointer<CChar>)] = []
     /// Addresses of the hooks that the file defines.
     private(set) var hooks: Set<UInt64> = []
+    private(set) var exitHooks: Set<UInt64> = []
 
     init(_ file: borrowing ELFFile) {
         guard let section = file.section(type: SHT_SYMTAB) ?? file.section(type: SHT_DYNSYM), let data = section.data
@@ -98,12 +115,14 @@ private struct FunctionSymbols {
         var symbol = GElf_Sym()
         for index in 0..<min(count, Int(Int32.max)) where gelf_getsym(data, Int32(index), &symbol) != nil {
             guard symbol.st_info & 0xf == UInt8(STT_FUNC), symbol.st_shndx != UInt16(SHN_UNDEF), symbol.st_size > 0,
+                !symbol.st_value.addingReportingOverflow(symbol.st_size).overflow,
                 let name = elf_strptr(file.handle, Int(section.header.sh_link), Int(symbol.st_name))
             else { continue }
             // These are rare parts that the compiler moved away from their function, which has its hooks where it
             // begins.
             if strstr(name, ".cold") != nil || strstr(name, ".part.") != nil { continue }
-            if HookedFunctions.isHook(name) { hooks.insert(symbol.st_value) }
+            if HookedFunctions.isAny(name, of: HookedFunctions.entries) { hooks.insert(symbol.st_value) }
+            if HookedFunctions.isAny(name, of: HookedFunctions.exits) { exitHooks.insert(symbol.st_value) }
             if HookedFunctions.isOfSharedLibraries(name) || HookedFunctions.isOfStartFiles(name) { continue }
             functions.append((symbol.st_value, symbol.st_size, UnsafePointer(name)))
         }

@@ -108,7 +108,7 @@ struct Top: ParsableCommand {
         _ = running.read(for: Top.readingTime)
         var screen = TraceScreen(
             try running.content(), tree ? .tree : .report, sortedBy: sort, characters: terminal.characters,
-            surroundings: Surroundings.of(path))
+            surroundings: Surroundings.of(path, isLive: true))
         var next = RunningScreen.now(CLOCK_MONOTONIC) &+ delay.nanoseconds
         var isBehind = false
         try ScreenLoop(terminal: terminal).run(&screen) { choice, screen in

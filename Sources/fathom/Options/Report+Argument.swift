@@ -7,3 +7,5 @@ extension Report.Format: ExpressibleByArgument {}
 extension Grouping: ExpressibleByArgument {}
 extension TuneReport.Format: ExpressibleByArgument {}
 extension TailReport.Format: ExpressibleByArgument {}
+extension UnusedReport.Format: ExpressibleByArgument {}
+extension UnusedFunctions.Group: ExpressibleByArgument {}

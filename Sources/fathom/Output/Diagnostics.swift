@@ -66,7 +66,7 @@ enum Diagnostics {
             switch error {
             case .partIsUncorrected, .givenTwice, .notKept: .wrongUsage
             case .unreadable, .noCalls(isDamaged: true): .failed
-            case .noThread, .noFunction, .nothingLeft, .noWholeCall, .tooFewCalls, .noArgument, .noCalls,
+            case .noThread, .noModule, .noFunction, .nothingLeft, .noWholeCall, .tooFewCalls, .noArgument, .noCalls,
                 .noBaseline:
                 .nothing
             }

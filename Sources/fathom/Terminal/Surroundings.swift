@@ -6,8 +6,10 @@ internal import TraceText
 
 /// What a ``TraceScreen`` asks of the machine.
 enum Surroundings {
-    /// - Parameter session: opened anew each time that somebody asks for its info, because it may grow.
-    static func of(_ path: String) -> ScreenSurroundings {
+    /// - Parameters:
+    ///   - path: of the session, which is opened anew each time that somebody asks for its info, because it may grow.
+    ///   - isLive: whether its program runs.
+    static func of(_ path: String, isLive: Bool = false) -> ScreenSurroundings {
         let directory = workingDirectory
         return ScreenSurroundings(
             info: {
@@ -25,7 +27,8 @@ enum Surroundings {
                 writer.flush()
                 return text.split(separator: "\n", omittingEmptySubsequences: false).map { String($0).visible }
             }, source: { lines(of: $0, around: $1) },
-            path: { path in directory.map { PathText.relative(path, to: $0) } ?? path })
+            path: { path in directory.map { PathText.relative(path, to: $0) } ?? path },
+            openCalls: isLive ? OpenCallsText(path).lines : nil)
     }
 
     private static var workingDirectory: String? {

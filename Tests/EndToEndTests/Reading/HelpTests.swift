@@ -52,11 +52,15 @@ import Testing
     @Test func examples() throws {
         try writeProgram()
         _ = try directory.write(Self.program, to: "prog.cpp")
-        let made = try shell(
-            "fathom build -- make && for name in prog before after; do fathom record -q -o $name.fathom -- ./prog 10; done"
-        )
-        try #require(made.status == 0, "\(made.stderr)")
+        func makeSessions() throws {
+            let line = "for name in prog before after; do fathom record -q -o $name.fathom -- ./prog 10; done"
+            let made = try shell("fathom build -- make && \(line)")
+            try #require(made.status == 0, "\(made.stderr)")
+        }
+        try makeSessions()
         for command in try [""] + commands() {
+            // The examples of the compilers have made another program.
+            if command == "record" { try makeSessions() }
             let help = try shell("fathom help \(command)").stdout
             let examples = help.split(separator: "\n").filter { $0.hasPrefix("  fathom ") && !$0.contains("[") }
             #expect(examples.count >= 2, "\(help)")

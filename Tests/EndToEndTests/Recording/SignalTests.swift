@@ -23,6 +23,24 @@ import Testing
         }
     }
 
+    /// The recorder is stopped, so the program's thread waits for a buffer. Handlers that come meanwhile find room for their calls.
+    @Test(arguments: Build.two)
+    func handlersFindRoomWhileTheThreadWaits(_ build: Build) throws {
+        let binary = try Binaries.instrumented("signals.c", build)
+        let directory = try TemporaryDirectory("signals")
+        let session = directory.file("session.fathom")
+        let truth = directory.file("truth")
+        let recorded = try Fathom.record(
+            [binary, "stopped"], into: session, options: ["--quiet", "--buffer-size", "16K"],
+            environment: ["TRUTH": truth])
+        #expect(recorded.status == 0)
+        let counts = try Dump(session).counts()
+        for line in try Truth.lines(truth) {
+            let name = String(try line.at(0))
+            #expect(counts[name, default: 0] == Int(try line.at(1)), "calls of \(name)")
+        }
+    }
+
     /// Whatever the options leave out is counted, and nothing else is missing, however often handlers interrupt the hooks.
     @Test(arguments: ["timer", "altstack", "kill"], [["-D", "1"], ["-D", "2"], ["-t", "1s"], ["-t", "100ns"]])
     func everyCallIsThereOrLeftOut(_ kind: String, _ options: [String]) throws {

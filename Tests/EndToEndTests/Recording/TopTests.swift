@@ -151,7 +151,14 @@ import Testing
             $0[0].contains("callers and callees of leaf") && $0.contains { $0.hasSuffix("  step") }
                 && $0.contains { $0.hasSuffix("briefly") }
         }
-        for key in ["Escape", "G", "E"] { try terminal.type(key) }
+        try terminal.type("o")
+        try terminal.wait { lines in
+            lines[0].contains("open calls")
+                && ["main", "work"].allSatisfy { name in
+                    lines.contains { $0.hasSuffix(" s  \(name)") || $0.hasSuffix(" ms  \(name)") }
+                }
+        }
+        for key in ["Escape", "Escape", "G", "E"] { try terminal.type(key) }
         try terminal.wait { $0[0].contains("call tree") && $0.contains { $0.hasSuffix("▾ main") } }
         for key in ["F", "step", "Enter"] { try terminal.type(key) }
         try terminal.wait { $0[0].contains("only step") && $0[2].hasSuffix("step") }
