@@ -340,7 +340,7 @@ struct fathom_buffers {
     uint32_t save_count;     // how often the program itself asked for a save
     uint32_t ring_held;      // 1 while the recorder copies the ring: new chunks take other slots, up to as many again
     uint32_t path_count;     // call paths that processes have made
-    uint32_t reserved;
+    uint32_t tells_waits;    // 1: calls of the C library that wait have records, with what they wait for
 };
 
 #define FATHOM_DUE_SHIFT 1

@@ -1,7 +1,7 @@
 internal import Glibc
 
 /// Files of /proc and /sys.
-enum SystemFile {
+package enum SystemFile {
     /// The first 4,096 bytes of a file.
     private static func start(of path: String) -> String? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
@@ -27,9 +27,12 @@ enum SystemFile {
         return processes
     }
 
-    static func firstLine(of path: String) -> String {
+    package static func firstLine(of path: String) -> String {
         start(of: path)?.split(separator: "\n").first.map(String.init) ?? ""
     }
+
+    /// Whether a filter says which system calls this process may make.
+    package static var filtersCalls: Bool { value(of: "Seccomp:", in: "/proc/self/status").map { $0 != "0" } ?? false }
 
     static func value(of key: String, in path: String) -> String? {
         for line in (start(of: path) ?? "").split(separator: "\n") where line.hasPrefix(key) {

@@ -85,6 +85,11 @@ public struct TreeJSON: TreeVisitor {
         number(",\"start_ns\":", call.start)
         number(",\"total_ns\":", call.total)
         number(",\"self_ns\":", call.selfTime)
+        if let times = call.offCPU {
+            number(",\"running_ns\":", TimeKind.running.part(of: call.total, times))
+            number(",\"blocked_ns\":", times.blocked)
+            number(",\"runnable_ns\":", times.runnable)
+        }
         if call.suspended > 0 { number(",\"suspended_ns\":", call.suspended) }
         number(",\"calls\":", call.calls)
         if call.isByTurns { writer.write(",\"by_turns\":true" as StaticString) }

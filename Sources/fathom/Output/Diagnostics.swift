@@ -61,7 +61,7 @@ enum Diagnostics {
         }
         let status: ExitStatus =
             switch error {
-            case .partIsUncorrected, .givenTwice, .notKept: .wrongUsage
+            case .partIsUncorrected, .givenTwice, .notKept, .notSplit: .wrongUsage
             case .unreadable, .noCalls(isDamaged: true): .failed
             case .noThread, .noFunction, .nothingLeft, .noWholeCall, .tooFewCalls, .noArgument, .noCalls,
                 .noBaseline:
