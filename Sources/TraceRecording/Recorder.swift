@@ -49,7 +49,9 @@ public struct Recorder {
             do throws(SessionFileError) {
                 try directory.create(SessionFile.description.name, holding: description.json)
                 clock.calibrate()
-                buffers = try SharedBuffers(in: directory, options: request.record, clock: clock)
+                var options = request.record
+                options.knowsSwitches = switches?.rings != nil
+                buffers = try SharedBuffers(in: directory, options: options, clock: clock)
                 log = try TraceLogWriter(
                     in: directory, clock: clock, startRealtime: startRealtime, version: request.record.formatVersion)
                 if log.canPassCache { buffers.prepare() }
