@@ -33,20 +33,17 @@ FATHOM_WITHOUT_HOOKS
 
 // All of the functions, for the table of what is behind them.
 #define FUNCTIONS(DO)                                                                                                  \
-    DO(sem_wait) DO(sem_timedwait) DO(sem_clockwait) DO(sem_trywait) DO(sem_post)                                      \
-    DO(pthread_testcancel)                                                                                             \
-    DO(pthread_mutex_lock) DO(pthread_mutex_timedlock) DO(pthread_mutex_clocklock) DO(pthread_mutex_trylock)           \
-    DO(pthread_mutex_unlock)                                                                                           \
-    DO(pthread_cond_wait) DO(pthread_cond_timedwait) DO(pthread_cond_clockwait) DO(pthread_cond_signal)                \
-    DO(pthread_cond_broadcast)                                                                                         \
-    DO(pthread_rwlock_rdlock) DO(pthread_rwlock_wrlock) DO(pthread_rwlock_tryrdlock) DO(pthread_rwlock_trywrlock)      \
-    DO(pthread_rwlock_unlock)                                                                                          \
-    DO(pthread_barrier_wait) DO(pthread_join) DO(pthread_timedjoin_np)                                                 \
-    DO(sleep) DO(usleep) DO(nanosleep) DO(clock_nanosleep) DO(pause)                                                   \
-    DO(read) DO(readv) DO(recv) DO(recvfrom) DO(recvmsg) DO(accept) DO(accept4) DO(connect)                            \
-    DO(write) DO(writev) DO(send) DO(sendto) DO(sendmsg)                                                               \
-    DO(poll) DO(ppoll) DO(select) DO(pselect) DO(epoll_wait) DO(epoll_pwait)                                           \
-    DO(wait) DO(waitpid) DO(wait4)
+    DO(sem_wait)                                                                                                       \
+    DO(sem_timedwait) DO(sem_clockwait) DO(sem_trywait) DO(sem_post) DO(pthread_testcancel) DO(pthread_mutex_lock)     \
+        DO(pthread_mutex_timedlock) DO(pthread_mutex_clocklock) DO(pthread_mutex_trylock) DO(pthread_mutex_unlock)     \
+            DO(pthread_cond_wait) DO(pthread_cond_timedwait) DO(pthread_cond_clockwait) DO(pthread_cond_signal)        \
+                DO(pthread_cond_broadcast) DO(pthread_rwlock_rdlock) DO(pthread_rwlock_wrlock)                         \
+                    DO(pthread_rwlock_tryrdlock) DO(pthread_rwlock_trywrlock) DO(pthread_rwlock_unlock)                \
+                        DO(pthread_barrier_wait) DO(pthread_join) DO(pthread_timedjoin_np) DO(sleep) DO(usleep)        \
+                            DO(nanosleep) DO(clock_nanosleep) DO(pause) DO(read) DO(readv) DO(recv) DO(recvfrom)       \
+                                DO(recvmsg) DO(accept) DO(accept4) DO(connect) DO(write) DO(writev) DO(send)           \
+                                    DO(sendto) DO(sendmsg) DO(poll) DO(ppoll) DO(select) DO(pselect) DO(epoll_wait)    \
+                                        DO(epoll_pwait) DO(wait) DO(waitpid) DO(wait4)
 
 #define NUMBER(name) NUMBER_##name,
 enum { FUNCTIONS(NUMBER) COUNT };
@@ -114,23 +111,23 @@ static int takes(sem_t *semaphore) {
         WAIT(result, name, FATHOM_WAIT_SEMAPHORE, PLACE(semaphore), -1, 0, arguments);                                 \
         return result;                                                                                                 \
     }
-SEMAPHORE(sem_wait, (sem_t *semaphore), (semaphore))
+SEMAPHORE(sem_wait, (sem_t * semaphore), (semaphore))
 SEMAPHORE(sem_timedwait, (sem_t *restrict semaphore, const struct timespec *restrict until), (semaphore, until))
 SEMAPHORE(sem_clockwait, (sem_t *restrict semaphore, clockid_t clock, const struct timespec *restrict until),
           (semaphore, clock, until))
-WAKING(int, sem_post, fathom_note_wake(FATHOM_WAIT_SEMAPHORE, PLACE(semaphore)), (sem_t *semaphore), (semaphore))
+WAKING(int, sem_post, fathom_note_wake(FATHOM_WAIT_SEMAPHORE, PLACE(semaphore)), (sem_t * semaphore), (semaphore))
 
 // ---- locks
 
-LOCKING(pthread_mutex_lock, pthread_mutex_trylock, FATHOM_WAIT_MUTEX, (pthread_mutex_t *lock), (lock))
+LOCKING(pthread_mutex_lock, pthread_mutex_trylock, FATHOM_WAIT_MUTEX, (pthread_mutex_t * lock), (lock))
 LOCKING(pthread_mutex_timedlock, pthread_mutex_trylock, FATHOM_WAIT_MUTEX,
         (pthread_mutex_t *restrict lock, const struct timespec *restrict until), (lock, until))
 LOCKING(pthread_mutex_clocklock, pthread_mutex_trylock, FATHOM_WAIT_MUTEX,
         (pthread_mutex_t *restrict lock, clockid_t clock, const struct timespec *restrict until), (lock, clock, until))
-WAKING(int, pthread_mutex_unlock, fathom_note_wake(FATHOM_WAIT_MUTEX, PLACE(lock)), (pthread_mutex_t *lock), (lock))
-LOCKING(pthread_rwlock_rdlock, pthread_rwlock_tryrdlock, FATHOM_WAIT_RWLOCK, (pthread_rwlock_t *lock), (lock))
-LOCKING(pthread_rwlock_wrlock, pthread_rwlock_trywrlock, FATHOM_WAIT_RWLOCK, (pthread_rwlock_t *lock), (lock))
-WAKING(int, pthread_rwlock_unlock, fathom_note_wake(FATHOM_WAIT_RWLOCK, PLACE(lock)), (pthread_rwlock_t *lock), (lock))
+WAKING(int, pthread_mutex_unlock, fathom_note_wake(FATHOM_WAIT_MUTEX, PLACE(lock)), (pthread_mutex_t * lock), (lock))
+LOCKING(pthread_rwlock_rdlock, pthread_rwlock_tryrdlock, FATHOM_WAIT_RWLOCK, (pthread_rwlock_t * lock), (lock))
+LOCKING(pthread_rwlock_wrlock, pthread_rwlock_trywrlock, FATHOM_WAIT_RWLOCK, (pthread_rwlock_t * lock), (lock))
+WAKING(int, pthread_rwlock_unlock, fathom_note_wake(FATHOM_WAIT_RWLOCK, PLACE(lock)), (pthread_rwlock_t * lock), (lock))
 
 // ---- conditions: whoever waits gives the lock back meanwhile
 
@@ -151,9 +148,9 @@ CONDITION(pthread_cond_clockwait,
            const struct timespec *restrict until),
           (condition, lock, clock, until))
 WAKING(int, pthread_cond_signal, fathom_note_wake(FATHOM_WAIT_CONDITION, PLACE(condition)),
-       (pthread_cond_t *condition), (condition))
+       (pthread_cond_t * condition), (condition))
 WAKING(int, pthread_cond_broadcast, fathom_note_wake(FATHOM_WAIT_CONDITION, PLACE(condition)),
-       (pthread_cond_t *condition), (condition))
+       (pthread_cond_t * condition), (condition))
 
 // ---- other threads
 
@@ -216,10 +213,10 @@ WRITING(sendmsg, (int descriptor, const struct msghdr *message, int flags), (des
 
 #define POLLING(name, descriptor, parameters, arguments)                                                               \
     WAITING(int, name, FATHOM_WAIT_POLL, 0, descriptor, LEAST_DESCRIPTOR, parameters, arguments)
-POLLING(poll, count == 1 ? descriptors->fd : -1, (struct pollfd *descriptors, nfds_t count, int time),
+POLLING(poll, count == 1 ? descriptors->fd : -1, (struct pollfd * descriptors, nfds_t count, int time),
         (descriptors, count, time))
 POLLING(ppoll, count == 1 ? descriptors->fd : -1,
-        (struct pollfd *descriptors, nfds_t count, const struct timespec *time, const sigset_t *mask),
+        (struct pollfd * descriptors, nfds_t count, const struct timespec *time, const sigset_t *mask),
         (descriptors, count, time, mask))
 POLLING(select, -1,
         (int count, fd_set *restrict in, fd_set *restrict out, fd_set *restrict other, struct timeval *restrict time),
@@ -239,7 +236,7 @@ POLLING(epoll_pwait, descriptor,
 WAITING(pid_t, wait, FATHOM_WAIT_CHILD, 0, -1, 0, (int *status), (status))
 WAITING(pid_t, waitpid, FATHOM_WAIT_CHILD, 0, -1, 0, (pid_t process, int *status, int options),
         (process, status, options))
-WAITING(pid_t, wait4, FATHOM_WAIT_CHILD, 0, -1, 0,
-        (pid_t process, int *status, int options, struct rusage *usage), (process, status, options, usage))
+WAITING(pid_t, wait4, FATHOM_WAIT_CHILD, 0, -1, 0, (pid_t process, int *status, int options, struct rusage *usage),
+        (process, status, options, usage))
 
 FATHOM_WITHOUT_HOOKS_END

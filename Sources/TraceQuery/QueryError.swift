@@ -27,6 +27,8 @@ public enum QueryError: Error, Equatable, CustomStringConvertible {
     case notKept(session: String, content: SessionContent, view: String, advice: String)
     /// It is not known when threads had no CPU, perhaps because the kernel refused to tell.
     case notSplit(session: String, refusal: String?)
+    /// No call is known to have waited.
+    case noWaits(session: String)
     /// A session is given more than once where each is to be evidence of its own.
     case givenTwice(session: String)
 
@@ -51,6 +53,7 @@ public enum QueryError: Error, Equatable, CustomStringConvertible {
         case .notSplit(let session, let refusal):
             "\(session) does not tell when threads waited: "
                 + (refusal ?? "fathom record --blocked records it, except of Swift's tasks")
+        case .noWaits(let session): "\(session): no call waited, as far as is known"
         case .givenTwice(let session):
             "\(session) is given twice, which is no evidence of noise: record it again"
         }

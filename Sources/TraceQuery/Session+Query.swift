@@ -42,6 +42,18 @@ extension Session {
         return threads.allSatisfy(\.splitsTimes) && !threads.contains { $0.chunks.contains { $0.hasTasks } }
     }
 
+    /// Throws where a view needs to know when threads lost their CPUs, and the kernel did not tell.
+    public func requireSwitches() throws(QueryError) {
+        if switches != nil { return }
+        throw .notSplit(session: path, refusal: description?.waitSources?.refusal)
+    }
+
+    /// Throws where a view shows waits, and none were recorded.
+    public func requireWaits() throws(QueryError) {
+        if description?.waitSources != nil || switches != nil { return }
+        throw .notSplit(session: path, refusal: nil)
+    }
+
     /// Throws where a view needs to know when threads had no CPU, and that is not known.
     public func requireSplitTimes() throws(QueryError) {
         if splitsTimes { return }

@@ -12,11 +12,14 @@ public struct SplitTimes: Sendable {
 
     /// Whether it was recorded when threads had no CPU.
     public var isKnown: Bool
+    /// Whether the kernel told when threads lost their CPUs. Otherwise, time without a CPU that is no wait counts as running.
+    public var knowsRunnable: Bool
     /// Nil: nobody asked for parts.
     public var shown: Shown?
 
-    public init(isKnown: Bool = false, shown: Shown? = nil) {
+    public init(isKnown: Bool = false, knowsRunnable: Bool = true, shown: Shown? = nil) {
         self.isKnown = isKnown
+        self.knowsRunnable = knowsRunnable
         self.shown = shown
     }
 
@@ -27,7 +30,7 @@ public struct SplitTimes: Sendable {
         case .cpu: [.running]
         case .blocked: [.blocked]
         case .runnable: [.runnable]
-        case .all: [.running, .blocked, .runnable]
+        case .all: knowsRunnable ? [.running, .blocked, .runnable] : [.running, .blocked]
         }
     }
 

@@ -31,7 +31,8 @@ struct Fathom: ParsableCommand {
         version: Recorder.version,
         subcommands: [
             Build.self, CCompiler.self, CXXCompiler.self, Record.self, Tree.self, ReportCommand.self, Graph.self,
-            TailCommand.self, Flame.self, Diff.self, Export.self, Tune.self, Info.self, Dump.self, Doctor.self,
+            TailCommand.self, WaitsCommand.self, Flame.self, Diff.self, Export.self, Tune.self, Info.self, Dump.self,
+            Doctor.self,
         ],
         examples: [
             ("fathom build -- make", "Builds a C or C++ program with hooks."),

@@ -43,8 +43,8 @@
 // 2 bytes: size of what follows, which is even
 #define FATHOM_SIZED (FATHOM_SPECIAL + 32)
 #define FATHOM_ARGUMENTS                                                                                               \
-    (FATHOM_SIZED + 0)  // arguments of the innermost open call, which has just begun: 4 bytes: id
-                        // of their layout, then the values, then 0 up to an even size
+    (FATHOM_SIZED + 0)                  // arguments of the innermost open call, which has just begun: 4 bytes: id
+                                        // of their layout, then the values, then 0 up to an even size
 #define FATHOM_WAIT (FATHOM_SIZED + 1)  // struct fathom_wait: the innermost open call, which has just begun, waits
 #define FATHOM_WAKE (FATHOM_SIZED + 2)  // struct fathom_wait: the thread is about to end a wait of others
 #define FATHOM_SPECIAL_SIZE_TIME 8u
@@ -92,10 +92,10 @@ FATHOM_SIZE(fathom_task, 40);
 
 // A wait, or what ends one.
 struct fathom_wait {
-    uint16_t kind;         // FATHOM_WAIT_*
-    int16_t descriptor;    // DESCRIPTOR: which, cut off to 16 bits; else -1
-    uint32_t ran_ns;       // WAIT: the time within the call in which the thread had a CPU
-    uint64_t object;       // an address, or a number of the kernel's; the same of a wait and of what ends it; 0: none
+    uint16_t kind;       // FATHOM_WAIT_*
+    int16_t descriptor;  // DESCRIPTOR: which, cut off to 16 bits; else -1
+    uint32_t ran_ns;     // WAIT: the time within the call in which the thread had a CPU
+    uint64_t object;     // an address, or a number of the kernel's; the same of a wait and of what ends it; 0: none
 };
 FATHOM_SIZE(fathom_wait, 16);
 

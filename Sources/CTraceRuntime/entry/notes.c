@@ -16,7 +16,6 @@
 
 FATHOM_WITHOUT_HOOKS
 
-
 static int on_signal_stack(uintptr_t sp) {
     uintptr_t low, high;
     return stack_of_signals(sp, &low, &high);

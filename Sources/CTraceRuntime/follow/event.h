@@ -45,7 +45,7 @@ struct event {
         } call;  // ENTER, EXIT, TAIL
         struct {
             uint64_t name, value;
-        } moment;  // MARK; COUNTER, whose value is a double's bits
+        } moment;                        // MARK; COUNTER, whose value is a double's bits
         const struct fathom_wait *wait;  // WAIT, WAKE; no handler's event is kept
     };
     enum hook hook;  // says which of them there is

@@ -76,8 +76,8 @@ void fathom_note_cleanup_done(const void *buffer);  // it has called the handler
 extern struct fathom_waiting {
     uint32_t on;
     uint32_t descriptors;  // how many threads wait for descriptors
-    // By a hash of what is waited for: how many threads wait. What ends nobody's wait is not told of. A thread that leaves
-    // a wait by a jump or by being cancelled stays counted, so that more is told of than need be.
+    // By a hash of what is waited for: how many threads wait. What ends nobody's wait is not told of. A thread that
+    // leaves a wait by a jump or by being cancelled stays counted, so that more is told of than need be.
     uint32_t waiters[FATHOM_WAITERS];
 } fathom_waiting __attribute__((visibility("hidden")));
 // One wait that is going on, on its thread's stack.
@@ -91,8 +91,8 @@ static inline __attribute__((always_inline, no_instrument_function)) uint32_t *f
 // A call is about to wait for `object`. The thread's open calls stay as they are until the wait is over: whoever leaves
 // it by a jump, or is cancelled in it, leaves nothing behind.
 struct fathom_wait_begin fathom_wait_begins(uint32_t kind, uint64_t object);
-// The wait is over, and becomes a call of `function`, made at `call_site`, if it took `least` ns. `stack_pointer` is that
-// of the function that made it. errno stays as it is.
+// The wait is over, and becomes a call of `function`, made at `call_site`, if it took `least` ns. `stack_pointer` is
+// that of the function that made it. errno stays as it is.
 void fathom_wait_ends(struct fathom_wait_begin begin, uint32_t kind, uint64_t object, int descriptor, uint64_t least,
                       uintptr_t function, uintptr_t call_site, uintptr_t stack_pointer);
 // The thread is about to end a wait for `object`, if anybody waits for it.

@@ -59,6 +59,13 @@ public final class OffCPU: Sendable {
         return low
     }
 
+    /// The number of stretches, and those in the order of time.
+    public var count: Int { stretches.count }
+
+    public subscript(index: Int) -> (begin: UInt64, end: UInt64, wantsCPU: Bool) {
+        (stretches[index].begin, stretches[index].end, stretches[index].wantsCPU)
+    }
+
     /// Answers for moments that mostly come in the order of time. Most calls lie between two stretches, which takes one
     /// comparison to see.
     public struct Cursor {

@@ -104,11 +104,13 @@ public final class Session {
             SwitchLog(file, start: header.startNanoseconds, isGrowing: isRecording, damage: damage)
         }
         self.switches = switches
-        processes = Session.assemble(chunks, file: logFile, damage: damage, switches: switches, clock: clock)
+        description = try SessionDescription(path: "\(directory)/\(SessionFile.description.name)", damage: damage)
+        let offCPU: OffCPUSource? =
+            if let switches { .switches(switches) } else if description?.waitSources != nil { .waits } else { nil }
+        processes = Session.assemble(chunks, file: logFile, damage: damage, offCPU: offCPU, clock: clock)
         content = SessionContent(of: processes)
         if losses.calls > 0 { for process in processes { process.isCutShort = true } }
         Session.settleEnds(of: processes, now: isRecording && clockIsCounter ? fathom_counter() : nil)
-        description = try SessionDescription(path: "\(directory)/\(SessionFile.description.name)", damage: damage)
     }
 
     /// Whether the recorder is at work. Its id may be of another namespace than ours, but it holds the directory's
@@ -195,7 +197,7 @@ public final class Session {
 
     /// Groups sorted chunks by process and thread.
     private static func assemble(
-        _ sorted: [Chunk], file: MappedFile?, damage: DamageLog, switches: SwitchLog?, clock: Clock
+        _ sorted: [Chunk], file: MappedFile?, damage: DamageLog, offCPU: OffCPUSource?, clock: Clock
     ) -> [TracedProcess] {
         var byIndex: [UInt32: TracedProcess] = [:]
         var processes: [TracedProcess] = []
@@ -226,7 +228,7 @@ public final class Session {
                 process.threads.append(
                     TracedThread(
                         process: process, serial: first.thread, chunks: group, file: file, damage: damage,
-                        switches: switches, clock: clock))
+                        switches: offCPU, clock: clock))
             }
         }
         return processes

@@ -160,7 +160,8 @@ public struct InfoReport {
     /// How it was found out when threads waited.
     private static func text(_ sources: WaitSources) -> String {
         if sources.hasSwitches { return "known from the kernel's context switches" }
-        return "not known: " + (sources.refusal ?? "the kernel was not asked")
+        return "known from calls of the C library alone, because the kernel does not tell of context switches: "
+            + (sources.refusal ?? "it was not asked")
     }
 
     private func writeText(_ process: TracedProcess) {

@@ -122,7 +122,11 @@ extension Report {
             writeSubject(of: row, to: writer)
             for column in columns {
                 writer.write(",\"\(column.key)\":")
-                writer.write(decimal: column.value(of: row))
+                if column == .runnable, !split.knowsRunnable {
+                    writer.write("null" as StaticString)
+                } else {
+                    writer.write(decimal: column.value(of: row))
+                }
             }
             writer.write(row.isReliable ? ",\"reliable\":true}" : ",\"reliable\":false}" as StaticString)
         }
@@ -184,6 +188,7 @@ extension Report {
             }
             for column in self.columns {
                 writer.write(byte: UInt8(ascii: ","))
+                if column == .runnable, !split.knowsRunnable { continue }
                 writer.write(decimal: column.value(of: row))
             }
             writer.write(",\(times.name),\(row.isReliable)\n")

@@ -89,7 +89,8 @@ struct Tree: ParsableCommand {
             isEmpty = report.shown == 0 && !writer.isClosed
         case .json:
             var report = TreeJSON(
-                writer, functions: query.functions, limit: sort == .time ? .max : mostLines, isWatched: isWatched)
+                writer, functions: query.functions, limit: sort == .time ? .max : mostLines,
+                knowsRunnable: split.knowsRunnable, isWatched: isWatched)
             walk(tree, selection, &report)
             isWhole = report.wantsMore
             report.finish()

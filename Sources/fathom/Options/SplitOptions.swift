@@ -16,6 +16,8 @@ struct SplitOptions: ParsableArguments {
     /// Bad wishes are thrown: what `session` does not know.
     func split(of session: Session, needsParts: Bool = false) throws -> SplitTimes {
         if times != nil || needsParts { try session.requireSplitTimes() }
-        return SplitTimes(isKnown: session.splitsTimes, shown: times)
+        let knowsRunnable = session.switches != nil
+        if times == .runnable, !knowsRunnable { try session.requireSwitches() }
+        return SplitTimes(isKnown: session.splitsTimes, knowsRunnable: knowsRunnable, shown: times)
     }
 }

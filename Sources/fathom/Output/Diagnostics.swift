@@ -64,7 +64,7 @@ enum Diagnostics {
             case .partIsUncorrected, .givenTwice, .notKept, .notSplit: .wrongUsage
             case .unreadable, .noCalls(isDamaged: true): .failed
             case .noThread, .noFunction, .nothingLeft, .noWholeCall, .tooFewCalls, .noArgument, .noCalls,
-                .noBaseline:
+                .noBaseline, .noWaits:
                 .nothing
             }
         return fail(error.description, status)

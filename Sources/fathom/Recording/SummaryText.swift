@@ -40,7 +40,9 @@ struct SummaryText {
             lines.append("warning: \(programs) with hooks not recorded; fathom info says which, and why")
         }
         if let refusal = summary.waitSources?.refusal {
-            lines.append("warning: the kernel does not tell when threads wait: \(refusal)")
+            lines.append(
+                "warning: only waits in calls of the C library are known, because the kernel does not tell of context "
+                    + "switches: \(refusal)")
         }
         if summary.lostSwitches > 0 {
             lines.append(
