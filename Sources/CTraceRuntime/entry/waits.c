@@ -13,8 +13,6 @@
 
 FATHOM_WITHOUT_HOOKS
 
-struct fathom_waiting fathom_waiting;
-
 // Room for the records of a wait and for what a handler may record meanwhile, in bytes. A change of chunks at the
 // wait's end would cut off its beginning.
 #define ROOM 1024u

@@ -4,6 +4,8 @@
 
 FATHOM_WITHOUT_HOOKS
 
+struct fathom_waiting fathom_waiting;
+
 _Alignas(PAGE_SIZE) union control control;
 struct runtime runtime;
 
