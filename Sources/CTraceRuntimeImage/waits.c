@@ -34,7 +34,8 @@ FATHOM_WITHOUT_HOOKS
 // All of the functions, for the table of what is behind them.
 #define FUNCTIONS(DO)                                                                                                  \
     DO(sem_wait)                                                                                                       \
-    DO(sem_timedwait) DO(sem_clockwait) DO(sem_trywait) DO(sem_post) DO(pthread_testcancel) DO(pthread_mutex_lock)     \
+    DO(sem_timedwait)                                                                                                  \
+    DO(sem_clockwait) DO(sem_trywait) DO(sem_post) DO(pthread_testcancel) DO(pthread_mutex_lock)                       \
         DO(pthread_mutex_timedlock) DO(pthread_mutex_clocklock) DO(pthread_mutex_trylock) DO(pthread_mutex_unlock)     \
             DO(pthread_cond_wait) DO(pthread_cond_timedwait) DO(pthread_cond_clockwait) DO(pthread_cond_signal)        \
                 DO(pthread_cond_broadcast) DO(pthread_rwlock_rdlock) DO(pthread_rwlock_wrlock)                         \

@@ -12,7 +12,9 @@ import Testing
 
     init() throws { directory = try TemporaryDirectory("off-cpu") }
 
-    private func record(_ time: UInt64, _ tid: UInt32 = 1000, out: Bool = false, preempted: Bool = false) -> fathom_switch {
+    private func record(
+        _ time: UInt64, _ tid: UInt32 = 1000, out: Bool = false, preempted: Bool = false
+    ) -> fathom_switch {
         let flags = (out ? FATHOM_SWITCH_OUT : 0) | (preempted ? FATHOM_SWITCH_PREEMPTED : 0)
         return fathom_switch(ns: time, tid: tid, cpu: 0, flags: UInt16(flags))
     }
@@ -122,7 +124,8 @@ import Testing
             records.exit(at: 900)
         }
         var text = String(decoding: try readFile(path + "/session.json"), as: UTF8.self)
-        text.replace("\"options\"", with: "\"blocked\": {\"context_switches\": false, \"refused\": \"no\"}, \"options\"")
+        let sources = "\"blocked\": {\"context_switches\": false, \"refused\": \"no\"}, "
+        text.replace("\"options\"", with: sources + "\"options\"")
         try writeFile(Array(text.utf8), to: path + "/session.json")
         let session = try Session(path: path)
         #expect(session.description?.waitSources == WaitSources(hasSwitches: false, refusal: "no"))

@@ -53,7 +53,10 @@ import Testing
         if way == .withoutPerf { #expect(!knowsSwitches) }
         let rows = try #require(try json(["waits"])["waits"] as? [[String: Any]])
         let expected: [(kind: String, object: String?, place: [String], waker: [String])] = [
-            ("semaphore", "ready", ["main", "tell", "wait_for_semaphore", "sem_wait"], ["worker", "handle", "finish"]),
+            (
+                "semaphore", "ready", ["main", "tell", "wait_for_semaphore", "sem_wait"],
+                ["worker", "handle", "finish"]
+            ),
             ("lock", "lock", ["main", "tell", "wait_for_lock", "pthread_mutex_lock"], ["worker", "release"]),
             ("condition", "changed", ["main", "tell", "wait_for_change", "pthread_cond_wait"], ["worker", "change"]),
             ("descriptor", nil, ["main", "tell", "wait_for_answer", "read"], ["worker", "answer"]),
