@@ -97,6 +97,12 @@ let package = Package(
             dependencies: ["TraceFile", "TraceAnalysis", "TraceSymbols", "TraceText"],
             swiftSettings: strict),
 
+        // Looking into running processes from beside: what their threads wait for, and whether they hang.
+        .target(
+            name: "TraceWatch",
+            dependencies: ["CTraceFormat", "TraceFile", "TraceAnalysis", "TraceSymbols", "TraceQuery", "TraceText"],
+            swiftSettings: strict),
+
         // What Swift's library does not always find: how this program was called.
         .target(name: "CArguments"),
 
@@ -107,7 +113,7 @@ let package = Package(
                 "CArguments",
                 "TraceFile", "TraceAnalysis", "TraceSymbols", "TraceText", "TraceQuery", "TraceReports",
                 "TraceExport",
-                "TraceRecording", "TraceBuild", "TraceDoctor",
+                "TraceRecording", "TraceWatch", "TraceBuild", "TraceDoctor",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict,
@@ -122,7 +128,9 @@ let package = Package(
         .testTarget(
             name: "TraceFileTests", dependencies: ["CTraceFormat", "TraceFile", "TestSupport"],
             swiftSettings: strict),
-        .testTarget(name: "TraceAnalysisTests", dependencies: ["TraceAnalysis", "TestSupport"], swiftSettings: strict),
+        .testTarget(
+            name: "TraceAnalysisTests", dependencies: ["CTraceFormat", "TraceFile", "TraceAnalysis", "TestSupport"],
+            swiftSettings: strict),
         .testTarget(name: "TraceTextTests", dependencies: ["TraceText", "TestSupport"], swiftSettings: strict),
         .testTarget(
             name: "TraceReportsTests", dependencies: ["TraceReports", "TestSupport"], exclude: ["Golden"],
@@ -135,12 +143,13 @@ let package = Package(
             name: "TraceRecordingTests",
             dependencies: ["CTraceFormat", "TraceFile", "TraceRecording", "TestSupport"],
             swiftSettings: strict),
+        .testTarget(name: "TraceWatchTests", dependencies: ["TraceWatch", "TestSupport"], swiftSettings: strict),
         .testTarget(
             name: "TraceDoctorTests", dependencies: ["TraceBuild", "TraceDoctor", "TraceText", "TestSupport"],
             exclude: ["Golden"],
             swiftSettings: strict),
         .testTarget(
-            name: "EndToEndTests", dependencies: ["CTraceFormat", "TestSupport"], exclude: ["Golden"],
+            name: "EndToEndTests", dependencies: ["CTraceFormat", "TraceFile", "TestSupport"], exclude: ["Golden"],
             swiftSettings: strict),
     ]
 )

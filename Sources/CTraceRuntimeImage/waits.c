@@ -32,19 +32,18 @@ FATHOM_WITHOUT_HOOKS
 #define LEAST_DESCRIPTOR 20000u
 
 // All of the functions, for the table of what is behind them.
+// clang-format off
 #define FUNCTIONS(DO)                                                                                                  \
-    DO(sem_wait)                                                                                                       \
-    DO(sem_timedwait)                                                                                                  \
-    DO(sem_clockwait) DO(sem_trywait) DO(sem_post) DO(pthread_testcancel) DO(pthread_mutex_lock)                       \
-        DO(pthread_mutex_timedlock) DO(pthread_mutex_clocklock) DO(pthread_mutex_trylock) DO(pthread_mutex_unlock)     \
-            DO(pthread_cond_wait) DO(pthread_cond_timedwait) DO(pthread_cond_clockwait) DO(pthread_cond_signal)        \
-                DO(pthread_cond_broadcast) DO(pthread_rwlock_rdlock) DO(pthread_rwlock_wrlock)                         \
-                    DO(pthread_rwlock_tryrdlock) DO(pthread_rwlock_trywrlock) DO(pthread_rwlock_unlock)                \
-                        DO(pthread_barrier_wait) DO(pthread_join) DO(pthread_timedjoin_np) DO(sleep) DO(usleep)        \
-                            DO(nanosleep) DO(clock_nanosleep) DO(pause) DO(read) DO(readv) DO(recv) DO(recvfrom)       \
-                                DO(recvmsg) DO(accept) DO(accept4) DO(connect) DO(write) DO(writev) DO(send)           \
-                                    DO(sendto) DO(sendmsg) DO(poll) DO(ppoll) DO(select) DO(pselect) DO(epoll_wait)    \
-                                        DO(epoll_pwait) DO(wait) DO(waitpid) DO(wait4)
+    DO(sem_wait) DO(sem_timedwait) DO(sem_clockwait) DO(sem_trywait) DO(sem_post) DO(pthread_testcancel)               \
+    DO(pthread_mutex_lock) DO(pthread_mutex_timedlock) DO(pthread_mutex_clocklock) DO(pthread_mutex_trylock)           \
+    DO(pthread_mutex_unlock) DO(pthread_cond_wait) DO(pthread_cond_timedwait) DO(pthread_cond_clockwait)               \
+    DO(pthread_cond_signal) DO(pthread_cond_broadcast) DO(pthread_rwlock_rdlock) DO(pthread_rwlock_wrlock)             \
+    DO(pthread_rwlock_tryrdlock) DO(pthread_rwlock_trywrlock) DO(pthread_rwlock_unlock) DO(pthread_barrier_wait)       \
+    DO(pthread_join) DO(pthread_timedjoin_np) DO(sleep) DO(usleep) DO(nanosleep) DO(clock_nanosleep) DO(pause)         \
+    DO(read) DO(readv) DO(recv) DO(recvfrom) DO(recvmsg) DO(accept) DO(accept4) DO(connect) DO(write) DO(writev)       \
+    DO(send) DO(sendto) DO(sendmsg) DO(poll) DO(ppoll) DO(select) DO(pselect) DO(epoll_wait) DO(epoll_pwait)           \
+    DO(wait) DO(waitpid) DO(wait4)
+// clang-format on
 
 #define NUMBER(name) NUMBER_##name,
 enum { FUNCTIONS(NUMBER) COUNT };

@@ -9,6 +9,10 @@ public enum QueryError: Error, Equatable, CustomStringConvertible {
     case noThread([String], near: NearNames)
     /// No function has the name that was asked for.
     case noFunction(String, near: NearNames)
+    /// The functions of a module are not known, for this reason.
+    case noSymbols(String)
+    /// No module with hooks has the name that was asked for.
+    case noModule(String)
     /// The filters leave no call. There are near names if one of theirs matches no function that was looked at.
     case nothingLeft(near: NearNames)
     /// No call of the function both began and ended in the recording.
@@ -38,6 +42,8 @@ public enum QueryError: Error, Equatable, CustomStringConvertible {
         case .noThread(let names, let near):
             "no thread is selected by \(names.joined(separator: ", "))\(near.question)"
         case .noFunction(let pattern, let near): "no function matches '\(pattern)'\(near.question)"
+        case .noSymbols(let problem): problem
+        case .noModule(let pattern): "no module with hooks matches '\(pattern)'"
         case .nothingLeft(let near): "no calls are left by the filters\(near.question)"
         case .noWholeCall(let pattern): "no call of '\(pattern)' both began and ended while it was recorded"
         case .noArgument(let pattern, let name):

@@ -2,9 +2,11 @@ public import TraceFile
 
 extension Session {
     /// Opens the session at `path`.
-    public static func opened(_ path: String) throws(QueryError) -> Session {
+    ///
+    /// - Parameter readsCalls: see ``Session/init(path:readsCalls:)``.
+    public static func opened(_ path: String, readsCalls: Bool = true) throws(QueryError) -> Session {
         do throws(TraceFileError) {
-            return try Session(path: path)
+            return try Session(path: path, readsCalls: readsCalls)
         } catch {
             throw .unreadable(error)
         }

@@ -87,9 +87,11 @@ public struct Recorder {
         }
         let drain = Drain(buffers: buffers, log: log, clock: clock, options: request.record)
         let onLook: @Sendable () -> Void = { flight?.look { drain.losses } }
-        let thread = DrainThread { drain.run(onLook: onLook) }
+        let thread = BackgroundThread { drain.run(onLook: onLook) }
+        request.companion?.start(directory.path, target.pid)
         let status = target.wait(keeping: request.flight.signal) { flight?.noteSignal() }
         let end = clock.now
+        request.companion?.stop(TargetStatus(status))
         let traced = Baseline.Usage.ofChildren - before
         drain.stop()
         thread.join()
@@ -232,28 +234,6 @@ private final class CStrings {
         all.append(strdup(text))
         return all[all.count - 1]
     }
-}
-
-/// The drain on a thread of its own.
-private struct DrainThread {
-    private var thread = pthread_t()
-
-    init(_ run: @escaping @Sendable () -> Void) {
-        let argument = Unmanaged.passRetained(Body(run)).toOpaque()
-        pthread_create(
-            &thread, nil,
-            {
-                Unmanaged<Body>.fromOpaque($0!).takeRetainedValue().run(); return nil
-            }, argument)
-    }
-
-    private final class Body {
-        let run: @Sendable () -> Void
-
-        init(_ run: @escaping @Sendable () -> Void) { self.run = run }
-    }
-
-    func join() { pthread_join(thread, nil) }
 }
 
 /// The runtime's path as LD_PRELOAD can hold it: spaces and colons separate entries there and cannot be quoted.

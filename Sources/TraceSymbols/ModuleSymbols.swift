@@ -102,6 +102,20 @@ public final class ModuleSymbols {
         return lineTable.lookup(fileAddress, in: function)
     }
 
+    /// How many of the lines `wanted` of `file` the code in `range` comes from.
+    func lineCount(in range: Range<UInt64>, of file: String, among wanted: Range<Int>) -> Int {
+        lineTable?.lineCount(in: range, of: file, among: wanted) ?? 0
+    }
+
+    /// Whether the code of a function was also put into others, as far as DWARF tells.
+    func isInlined(_ function: Symbol) -> Bool {
+        functionLines?.isInlined(function.start) ?? false
+            || function.identity.map(inlinedSwiftFunctions.contains) ?? false
+    }
+
+    private lazy var inlinedSwiftFunctions = Set(
+        (functionLines?.inlinedSwiftNames ?? []).compactMap { SwiftName($0)?.identity })
+
     /// All functions by ascending address, or nil when there is a ``problem``.
     public func functions(lines: Bool = true) -> [Symbol]? {
         contents.table?.all.map { symbol($0, at: $0.start, lines: lines) }

@@ -11,7 +11,7 @@
 // interrupted a hook.
 INTERNAL struct thread *begin_note(void) {
     struct thread *t = &current;
-    if (t->state != THREAD_ATTACHED || !is_free(t) || control.mode == MODE_UNKNOWN || control.mode == MODE_OFF)
+    if (t->state != THREAD_ATTACHED || !is_free(t) || control_mode() == MODE_UNKNOWN || control_mode() == MODE_OFF)
         return NULL;
     t->idle = 0;
     t->hook_sp = (uintptr_t)__builtin_frame_address(0);

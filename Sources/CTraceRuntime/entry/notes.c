@@ -36,7 +36,7 @@ void fathom_note_landing(uintptr_t sp) {
     }
     t = &current;
     if (t->state == THREAD_INTERRUPTED && !t->idle && leaves_hook(t, sp)) t->idle = IDLE;
-    if (t->state != THREAD_ATTACHED || control.mode == MODE_UNKNOWN || control.mode == MODE_OFF) return;
+    if (t->state != THREAD_ATTACHED || control_mode() == MODE_UNKNOWN || control_mode() == MODE_OFF) return;
     if (t->idle || !leaves_hook(t, sp)) {
         struct event landing = {.stack_pointer = sp, .hook = HOOK_LANDING};
         side_append(t, &landing);
@@ -82,7 +82,7 @@ void fathom_note_context(const void *pointer) {
 }
 
 void fathom_note_modules(void) {
-    if (runtime.state != STATE_READY || control.mode == MODE_UNKNOWN || confine_unnoted()) return;
+    if (runtime.state != STATE_READY || control_mode() == MODE_UNKNOWN || confine_unnoted()) return;
     modules_scan();
     if (runtime.options.keeps) paths_forget_unloaded();
 }
@@ -91,7 +91,7 @@ void fathom_note_loading(void) {
     struct thread *t = &current;
     runtime.modules_stale = 1;
     loading_begin(t, (uintptr_t)__builtin_frame_address(0));
-    int is_recording = runtime.state == STATE_READY && control.mode != MODE_UNKNOWN && t->state == THREAD_ATTACHED;
+    int is_recording = runtime.state == STATE_READY && control_mode() != MODE_UNKNOWN && t->state == THREAD_ATTACHED;
     chunk_look_at_modules(t, is_recording);
 }
 

@@ -18,8 +18,8 @@ FATHOM_WITHOUT_HOOKS
 #define ROOM 1024u
 
 static int is_recording(const struct thread *t) {
-    return t->state == THREAD_ATTACHED && t->idle && control.mode != MODE_UNKNOWN && control.mode != MODE_OFF &&
-           control.mode != MODE_PAUSED;
+    return t->state == THREAD_ATTACHED && t->idle && control_mode() != MODE_UNKNOWN && control_mode() != MODE_OFF &&
+           control_mode() != MODE_PAUSED;
 }
 
 struct fathom_wait_begin fathom_wait_begins(uint32_t kind, uint64_t object) {

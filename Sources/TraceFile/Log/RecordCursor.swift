@@ -8,7 +8,7 @@ public import CTraceFormat
 @frozen
 public struct RecordCursor {
     @usableFromInline var position: UnsafeRawPointer
-    @usableFromInline let end: UnsafeRawPointer
+    @usableFromInline var end: UnsafeRawPointer
     @usableFromInline var base: UInt64
     @usableFromInline var site: UInt64
     @usableFromInline var pendingSite: UInt64
@@ -42,6 +42,12 @@ public struct RecordCursor {
         droppedTicks = 0
         name = 0
         value = 0
+    }
+
+    /// Goes on with records that follow those read so far.
+    package mutating func go(on records: UnsafeRawBufferPointer) {
+        position = records.baseAddress ?? position
+        end = position + records.count
     }
 
     /// Bytes not read yet.

@@ -179,11 +179,11 @@ extension Report {
         let columns = text + self.columns.map(\.key) + ["times", "reliable"]
         writer.write(columns.joined(separator: ",") + "\n")
         for row in rows where !writer.isClosed {
-            writeCSV(name(of: row, separator: ";"), to: writer)
+            writer.write(csv: name(of: row, separator: ";"))
             if let function = function(of: row) {
                 for field in [function.module, function.file, function.file.map { _ in String(function.line) }] {
                     writer.write(byte: UInt8(ascii: ","))
-                    writeCSV(field ?? "", to: writer)
+                    writer.write(csv: field ?? "")
                 }
             }
             for column in self.columns {
@@ -193,18 +193,5 @@ extension Report {
             }
             writer.write(",\(times.name),\(row.isReliable)\n")
         }
-    }
-
-    private func writeCSV(_ field: String, to writer: ByteWriter) {
-        guard field.utf8.contains(where: { [UInt8(ascii: ","), UInt8(ascii: "\""), 10, 13].contains($0) }) else {
-            writer.write(field)
-            return
-        }
-        writer.write(byte: UInt8(ascii: "\""))
-        for byte in field.utf8 {
-            if byte == UInt8(ascii: "\"") { writer.write(byte: byte) }
-            writer.write(byte: byte)
-        }
-        writer.write(byte: UInt8(ascii: "\""))
     }
 }

@@ -7,9 +7,12 @@ struct FunctionLines {
         var end: UInt64
         var file: UInt32
         var line: UInt32
+        var isInlined: Bool
     }
 
     private var functions: [Function] = []
+    /// Linkage names of Swift functions that were inlined. Swift's compiler does not tie them to their own code.
+    private(set) var inlinedSwiftNames: Set<String> = []
     private var files = SourceFiles()
     /// Where the compiler ran for the unit that is being read.
     private var directory: String?
@@ -41,9 +44,16 @@ struct FunctionLines {
 
     /// File and line of the definition of the function that covers `address`. O(log n).
     func lookup(_ address: UInt64) -> (file: String, line: Int)? {
+        guard let function = function(at: address) else { return nil }
+        return (files.paths[Int(function.file)], Int(function.line))
+    }
+
+    /// Whether the code of the function that covers `address` was also put into others. O(log n).
+    func isInlined(_ address: UInt64) -> Bool { function(at: address)?.isInlined ?? false }
+
+    private func function(at address: UInt64) -> Function? {
         let index = functions.partitioningIndex { $0.start > address } - 1
-        guard index >= 0, address < functions[index].end else { return nil }
-        return (files.paths[Int(functions[index].file)], Int(functions[index].line))
+        return index >= 0 && address < functions[index].end ? functions[index] : nil
     }
 
     private mutating func visitChildren(of parent: inout Dwarf_Die, code: [Range<UInt64>], depth: Int) {
@@ -73,19 +83,41 @@ struct FunctionLines {
     private mutating func append(_ die: inout Dwarf_Die, code: [Range<UInt64>]) {
         var (base, start, end) = (Dwarf_Addr(0), Dwarf_Addr(0), Dwarf_Addr(0))
         var offset = dwarf_ranges(&die, 0, &base, &start, &end)
-        guard offset > 0 else { return }
+        guard offset > 0 else {
+            if Self.isInlined(&die), let name = Self.swiftName(of: &die) { inlinedSwiftNames.insert(name) }
+            return
+        }
         var line: Int32 = 0
         guard dwarf_decl_line(&die, &line) == 0, line > 0 else { return }
         let source = sourceFile(of: &die)
         let file = files.index(of: source, in: fileTable.directory)
         guard file != SourceFiles.none else { return }
+        let isInlined = Self.isInlined(&die)
         while offset > 0 {
             // Linkers point discarded functions at 0 or at the end of the address space.
             if start < end, code.contains(where: { $0.contains(start) }) {
-                functions.append(Function(start: start, end: end, file: file, line: UInt32(line)))
+                functions.append(Function(start: start, end: end, file: file, line: UInt32(line), isInlined: isInlined))
             }
             offset = dwarf_ranges(&die, offset, &base, &start, &end)
         }
+    }
+
+    /// Whether there is an instance of a subprogram in another one (DWARF 5, 3.3.8.1).
+    private static func isInlined(_ die: inout Dwarf_Die) -> Bool {
+        var attribute = Dwarf_Attribute()
+        var value = Dwarf_Word(0)
+        guard dwarf_attr_integrate(&die, UInt32(DW_AT_inline), &attribute) != nil,
+            dwarf_formudata(&attribute, &value) == 0
+        else { return false }
+        return value == Dwarf_Word(DW_INL_inlined) || value == Dwarf_Word(DW_INL_declared_inlined)
+    }
+
+    private static func swiftName(of die: inout Dwarf_Die) -> String? {
+        var attribute = Dwarf_Attribute()
+        guard dwarf_attr(&die, UInt32(DW_AT_linkage_name), &attribute) != nil,
+            let name = dwarf_formstring(&attribute), name[0] == CChar(UInt8(ascii: "$"))
+        else { return nil }
+        return String(cString: name)
     }
 
     /// The path in DW_AT_decl_file, which is an index into the file table of the unit it is written in.

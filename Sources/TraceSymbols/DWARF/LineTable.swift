@@ -39,6 +39,17 @@ struct LineTable {
         return nil
     }
 
+    /// How many of the lines `wanted` of `file` the code in `range` comes from. O(log n + rows in the range).
+    func lineCount(in range: Range<UInt64>, of file: String, among wanted: Range<Int>) -> Int {
+        let first = rows.partitioningIndex { $0.address >= range.lowerBound }
+        var lines: Set<UInt32> = []
+        for row in rows[first...].prefix(while: { $0.address < range.upperBound })
+        where !row.isEnd && wanted.contains(Int(row.line)) && files.paths[Int(row.file)] == file {
+            lines.insert(row.line)
+        }
+        return lines.count
+    }
+
     /// Adds a unit's rows, leaving out those of line 0 (code without a place in the source), which take the line
     /// before them.
     private mutating func append(_ unit: inout Dwarf_Die, code: [Range<UInt64>]) {

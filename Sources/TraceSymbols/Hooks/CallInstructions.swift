@@ -4,7 +4,9 @@ internal import CElfutils
 struct CallInstructions {
     /// Addresses that instructions name. On x86-64 any byte may be taken for an instruction, so a target counts only
     /// where a function starts.
-    private(set) var targets: [UInt64] = []
+    var targets: [UInt64] { branches.map(\.target) }
+    /// The same, with the address of each instruction.
+    private(set) var branches: [(at: UInt64, target: UInt64)] = []
     /// How many calls and jumps go to an address in a register or in memory.
     private(set) var indirectCount = 0
 
@@ -33,13 +35,17 @@ struct CallInstructions {
         if isARM { readARM(code, at: address) } else { readX86(code, at: address) }
     }
 
-    /// E8 and E9 are call and jmp with a displacement of 32 bits from the next instruction. FF /2 and FF /4 are
-    /// indirect.
+    /// E8 and E9 are call and jmp with a displacement of 32 bits from the next instruction, 0F 80 to 0F 8F are jumps on a
+    /// condition. FF /2 and FF /4 are indirect.
     private mutating func readX86(_ code: UnsafeRawBufferPointer, at address: UInt64) {
         for index in code.indices.dropLast() {
-            if code[index] & 0xfe == 0xe8, index + 5 <= code.count {
-                let displacement = Int32(littleEndian: code.loadUnaligned(fromByteOffset: index + 1, as: Int32.self))
-                targets.append(address &+ UInt64(index + 5) &+ UInt64(bitPattern: Int64(displacement)))
+            let isConditional = code[index] == 0x0f && code[index + 1] & 0xf0 == 0x80
+            let opcode = isConditional ? 2 : 1
+            if isConditional || code[index] & 0xfe == 0xe8, index + opcode + 4 <= code.count {
+                let offset = code.loadUnaligned(fromByteOffset: index + opcode, as: Int32.self)
+                let next = address &+ UInt64(index + opcode + 4)
+                let target = next &+ UInt64(bitPattern: Int64(Int32(littleEndian: offset)))
+                branches.append((address &+ UInt64(index), target))
             } else if code[index] == 0xff, [2, 4].contains(code[index + 1] >> 3 & 7) {
                 indirectCount += 1
             }
@@ -52,7 +58,8 @@ struct CallInstructions {
             let word = UInt32(littleEndian: code.loadUnaligned(fromByteOffset: index, as: UInt32.self))
             if word & 0x7c00_0000 == 0x1400_0000 {
                 let displacement = Int64(Int32(bitPattern: word << 6) >> 4)
-                targets.append(address &+ UInt64(index) &+ UInt64(bitPattern: displacement))
+                let place = address &+ UInt64(index)
+                branches.append((place, place &+ UInt64(bitPattern: displacement)))
             } else if word & 0xffdf_fc1f == 0xd61f_0000 {
                 indirectCount += 1
             }

@@ -11,9 +11,12 @@ struct HookCalls {
     /// The addresses that a call of a hook goes to: the hook itself, or code that jumps there through a slot.
     private var targets: Set<UInt64>
 
-    init(_ file: borrowing ELFFile, definitions: Set<UInt64>) {
+    /// - Parameters:
+    ///   - hooks: the names of the hooks.
+    ///   - definitions: where the file itself defines them.
+    init(_ file: borrowing ELFFile, of hooks: [String], definitions: Set<UInt64>) {
         targets = definitions
-        findSlots(file)
+        findSlots(file, hooks)
         let isX86 = file.header.e_machine == UInt16(EM_X86_64)
         guard isX86 || file.header.e_machine == UInt16(EM_AARCH64), !targets.isEmpty || !slots.isEmpty else { return }
         let code = code(file)
@@ -26,7 +29,7 @@ struct HookCalls {
         returns.append(address + size)
     }
 
-    private mutating func findSlots(_ file: borrowing ELFFile) {
+    private mutating func findSlots(_ file: borrowing ELFFile, _ hooks: [String]) {
         let handle = file.handle
         guard let symbols = file.section(type: SHT_DYNSYM), let table = symbols.data else { return }
         let link = Int(symbols.header.sh_link)
@@ -42,7 +45,7 @@ struct HookCalls {
             var symbol = GElf_Sym()
             for index in 0..<min(count, Int(Int32.max)) where gelf_getrela(data, Int32(index), &entry) != nil {
                 guard gelf_getsym(table, Int32(truncatingIfNeeded: entry.r_info >> 32), &symbol) != nil,
-                    let name = elf_strptr(handle, link, Int(symbol.st_name)), HookedFunctions.isHook(name)
+                    let name = elf_strptr(handle, link, Int(symbol.st_name)), HookedFunctions.isAny(name, of: hooks)
                 else { continue }
                 slots.insert(entry.r_offset)
             }

@@ -6,6 +6,10 @@ public struct HookedFunctions: Sendable {
     public struct Function: Sendable, Equatable {
         public var linkageName: String
         public var isHooked: Bool
+        /// Its addresses in the file.
+        public var range: Range<UInt64>
+        /// Other names of the same function.
+        public var aliases: [String] = []
 
         /// The name as reports show it, or, with `raw`, demangled in full. It is made anew at each call.
         public func name(raw: Bool) -> String {
@@ -15,6 +19,8 @@ public struct HookedFunctions: Sendable {
 
     /// The functions by ascending address. Several names of one address are one function.
     public let functions: [Function]
+    /// The section that holds most code; empty when there is none.
+    public let code: Range<UInt64>
 
     public var hookedCount: Int { functions.count { $0.isHooked } }
 
@@ -27,19 +33,31 @@ public struct HookedFunctions: Sendable {
         let file = try ELFFile(path: path)
         let symbols = FunctionSymbols(file)
         guard !symbols.functions.isEmpty else { throw .noSymbols(path) }
-        let calls = HookCalls(file, definitions: symbols.hooks)
+        let calls = HookCalls(file, of: HookedFunctions.entries, definitions: symbols.hooks)
         let hooked = calls.addresses.sorted()
+        code = file.executableBytes.map(\.range).max { $0.count < $1.count } ?? 0..<0
         var next = 0
         functions = symbols.functions.map { symbol in
             while next < hooked.count, hooked[next] < symbol.start { next += 1 }
             let isHooked = next < hooked.count && hooked[next] < symbol.start + symbol.size
-            return Function(linkageName: String(cString: symbol.name), isHooked: isHooked)
+            return Function(
+                linkageName: String(cString: symbol.name), isHooked: isHooked,
+                range: symbol.start..<symbol.start &+ symbol.size,
+                aliases: symbols.aliases[symbol.start]?.map { String(cString: $0) } ?? [])
         }
     }
 
     /// Where the calls of hooks return to, in ascending order.
     static func hookReturns(in file: borrowing ELFFile) throws(SymbolProblem) -> [UInt64] {
-        HookCalls(file, definitions: FunctionSymbols(file).hooks).returns.sorted()
+        HookCalls(file, of: entries, definitions: FunctionSymbols(file).hooks).returns.sorted()
+    }
+
+    /// Where hooks are called, of entry or of exit, in ascending order.
+    static func hookCalls(in file: borrowing ELFFile) -> [UInt64] {
+        let symbols = FunctionSymbols(file)
+        return
+            (HookCalls(file, of: entries, definitions: symbols.hooks).addresses
+            + HookCalls(file, of: exits, definitions: symbols.exitHooks).addresses).sorted()
     }
 
     /// A program and those libraries it needs that have hooks, each with its functions.
@@ -56,7 +74,7 @@ public struct HookedFunctions: Sendable {
         var search = LibrarySearch(program: file, libraryPath: libraryPath)
         var libraries: [String] = []
         _ = search.anyLibrary(of: file, DynamicSection(file)) { library in
-            if library.namesSymbol(hooks, in: SHT_DYNSYM, where: { $0 }) { libraries.append(library.path) }
+            if library.namesSymbol(entries, in: SHT_DYNSYM, where: { $0 }) { libraries.append(library.path) }
             return false
         }
         for library in libraries {
@@ -66,7 +84,9 @@ public struct HookedFunctions: Sendable {
     }
 
     /// The hook of gcc and clang, Swift's, and the function that the first one calls in a shared library.
-    private static let hooks = ["__cyg_profile_func_enter", "__tsan_func_entry", "fathom_function_enter"]
+    static let entries = ["__cyg_profile_func_enter", "__tsan_func_entry", "fathom_function_enter"]
+    /// Their counterparts at a function's end.
+    static let exits = ["__cyg_profile_func_exit", "__tsan_func_exit", "fathom_function_leave"]
 
     private static let startFiles = ["_start", "_init", "_fini", "_dl_relocate_static_pie", "call_weak_fn"]
 
@@ -81,15 +101,20 @@ public struct HookedFunctions: Sendable {
         startFiles.contains { strcmp($0, name) == 0 }
     }
 
-    static func isHook(_ name: UnsafePointer<CChar>) -> Bool { hooks.contains { strcmp($0, name) == 0 } }
+    static func isAny(_ name: UnsafePointer<CChar>, of hooks: [String]) -> Bool {
+        hooks.contains { strcmp($0, name) == 0 }
+    }
 }
 
 /// The functions with code in the file, by its fullest symbol table. A large program has some hundred thousand of them,
 /// so their names are not copied from the open file.
 private struct FunctionSymbols {
     private(set) var functions: [(start: UInt64, size: UInt64, name: UnsafePointer<CChar>)] = []
+    /// Names of functions that have another one, by address.
+    private(set) var aliases: [UInt64: [UnsafePointer<CChar>]] = [:]
     /// Addresses of the hooks that the file defines.
     private(set) var hooks: Set<UInt64> = []
+    private(set) var exitHooks: Set<UInt64> = []
 
     init(_ file: borrowing ELFFile) {
         guard let section = file.section(type: SHT_SYMTAB) ?? file.section(type: SHT_DYNSYM), let data = section.data
@@ -98,20 +123,25 @@ private struct FunctionSymbols {
         var symbol = GElf_Sym()
         for index in 0..<min(count, Int(Int32.max)) where gelf_getsym(data, Int32(index), &symbol) != nil {
             guard symbol.st_info & 0xf == UInt8(STT_FUNC), symbol.st_shndx != UInt16(SHN_UNDEF), symbol.st_size > 0,
+                !symbol.st_value.addingReportingOverflow(symbol.st_size).overflow,
                 let name = elf_strptr(file.handle, Int(section.header.sh_link), Int(symbol.st_name))
             else { continue }
             // These are rare parts that the compiler moved away from their function, which has its hooks where it
             // begins.
             if strstr(name, ".cold") != nil || strstr(name, ".part.") != nil { continue }
-            if HookedFunctions.isHook(name) { hooks.insert(symbol.st_value) }
+            if HookedFunctions.isAny(name, of: HookedFunctions.entries) { hooks.insert(symbol.st_value) }
+            if HookedFunctions.isAny(name, of: HookedFunctions.exits) { exitHooks.insert(symbol.st_value) }
             if HookedFunctions.isOfSharedLibraries(name) || HookedFunctions.isOfStartFiles(name) { continue }
             functions.append((symbol.st_value, symbol.st_size, UnsafePointer(name)))
         }
         functions.sort { $0.start != $1.start ? $0.start < $1.start : strcmp($0.name, $1.name) < 0 }
         var last: UInt64?
+        var aliases: [UInt64: [UnsafePointer<CChar>]] = [:]
         functions.removeAll { function in
             defer { last = function.start }
+            if function.start == last { aliases[function.start, default: []].append(function.name) }
             return function.start == last
         }
+        self.aliases = aliases
     }
 }

@@ -7,3 +7,7 @@ extension Report.Format: ExpressibleByArgument {}
 extension Grouping: ExpressibleByArgument {}
 extension TuneReport.Format: ExpressibleByArgument {}
 extension TailReport.Format: ExpressibleByArgument {}
+extension UnusedReport.Format: ExpressibleByArgument {}
+extension UnusedFunctions.Group: ExpressibleByArgument {}
+extension OrderReport.Format: ExpressibleByArgument {}
+extension OrderFile.Linker: ExpressibleByArgument {}

@@ -62,8 +62,8 @@ enum Diagnostics {
         let status: ExitStatus =
             switch error {
             case .partIsUncorrected, .givenTwice, .notKept, .notSplit: .wrongUsage
-            case .unreadable, .noCalls(isDamaged: true): .failed
-            case .noThread, .noFunction, .nothingLeft, .noWholeCall, .tooFewCalls, .noArgument, .noCalls,
+            case .unreadable, .noSymbols, .noCalls(isDamaged: true): .failed
+            case .noThread, .noModule, .noFunction, .nothingLeft, .noWholeCall, .tooFewCalls, .noArgument, .noCalls,
                 .noBaseline, .noWaits:
                 .nothing
             }
