@@ -31,7 +31,8 @@ struct Fathom: ParsableCommand {
         version: Recorder.version,
         subcommands: [
             Build.self, CCompiler.self, CXXCompiler.self, Record.self, Ctl.self, WatchCommand.self, Tree.self,
-            ReportCommand.self, Graph.self, TailCommand.self, WaitsCommand.self, Flame.self, Diff.self, Export.self,
+            ReportCommand.self, Graph.self, TailCommand.self, WaitsCommand.self, ChainCommand.self, Flame.self,
+            Diff.self, Export.self,
             Tune.self, Unused.self, Order.self, Info.self, Dump.self, Doctor.self,
         ],
         examples: [

@@ -75,7 +75,7 @@ import Testing
         for command in try [""] + commands() {
             // The examples of the compilers have made another program.
             if command == "record" { try makeSessions() }
-            if command == "waits" { try makeSessions("--blocked") }
+            if ["waits", "chain"].contains(command) { try makeSessions("--blocked") }
             let help = try shell("fathom help \(command)").stdout
             let examples = help.split(separator: "\n").filter { $0.hasPrefix("  fathom ") && !$0.contains("[") }
             #expect(examples.count >= 2, "\(help)")
