@@ -12,7 +12,8 @@ public enum SessionFile {
     case description
     /// Sums that a reader keeps, so that the next reader need not read everything.
     case aggregate
-    /// The functions that record options name; there only while processes may look for them.
+    /// The functions that record options name, and `functions.1` and so on, those that were named while it was recorded; there
+    /// only while processes may look for them.
     case functions
 
     public var name: String {
@@ -36,6 +37,7 @@ public enum SessionFile {
         case SessionFile.aggregate.name: self = .aggregate
         case SessionFile.functions.name: self = .functions
         case _ where name.hasPrefix(SessionFile.aggregate.name + "."): self = .aggregate
+        case _ where name.hasPrefix(SessionFile.functions.name + "."): self = .functions
         default: return nil
         }
     }
