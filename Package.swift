@@ -81,6 +81,12 @@ let package = Package(
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .target(name: "TraceExport", dependencies: ["CZlib", "TraceAnalysis", "TraceText"], swiftSettings: strict),
 
+        // What somebody sees who looks through calls by keys: lines of text. Only the command line knows a terminal.
+        .target(
+            name: "TraceScreen", dependencies: ["TraceAnalysis", "TraceText"], swiftSettings: strict),
+        // Its options from pkg-config are refused by the package manager, and not needed.
+        .systemLibrary(name: "CNcurses", providers: [.apt(["libncurses-dev"])]),
+
         // Building: stands before compilers and adds the hooks.
         .target(name: "TraceBuild", dependencies: ["TraceSymbols"], swiftSettings: strict),
 
@@ -97,6 +103,12 @@ let package = Package(
             dependencies: ["TraceFile", "TraceAnalysis", "TraceSymbols", "TraceText"],
             swiftSettings: strict),
 
+        // Looking into running processes from beside: what their threads wait for, and whether they hang.
+        .target(
+            name: "TraceWatch",
+            dependencies: ["CTraceFormat", "TraceFile", "TraceAnalysis", "TraceSymbols", "TraceQuery", "TraceText"],
+            swiftSettings: strict),
+
         // What Swift's library does not always find: how this program was called.
         .target(name: "CArguments"),
 
@@ -104,10 +116,10 @@ let package = Package(
         .executableTarget(
             name: "fathom",
             dependencies: [
-                "CArguments",
+                "CArguments", "CNcurses",
                 "TraceFile", "TraceAnalysis", "TraceSymbols", "TraceText", "TraceQuery", "TraceReports",
-                "TraceExport",
-                "TraceRecording", "TraceBuild", "TraceDoctor",
+                "TraceExport", "TraceScreen",
+                "TraceRecording", "TraceWatch", "TraceBuild", "TraceDoctor",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict,
@@ -122,10 +134,15 @@ let package = Package(
         .testTarget(
             name: "TraceFileTests", dependencies: ["CTraceFormat", "TraceFile", "TestSupport"],
             swiftSettings: strict),
-        .testTarget(name: "TraceAnalysisTests", dependencies: ["TraceAnalysis", "TestSupport"], swiftSettings: strict),
+        .testTarget(
+            name: "TraceAnalysisTests", dependencies: ["CTraceFormat", "TraceFile", "TraceAnalysis", "TestSupport"],
+            swiftSettings: strict),
         .testTarget(name: "TraceTextTests", dependencies: ["TraceText", "TestSupport"], swiftSettings: strict),
         .testTarget(
             name: "TraceReportsTests", dependencies: ["TraceReports", "TestSupport"], exclude: ["Golden"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "TraceScreenTests", dependencies: ["TraceScreen", "TraceAnalysis", "TraceText", "TestSupport"],
             swiftSettings: strict),
         .testTarget(name: "TraceExportTests", dependencies: ["TraceExport", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "TraceSymbolsTests", dependencies: ["TraceSymbols", "TestSupport"], swiftSettings: strict),
@@ -135,6 +152,7 @@ let package = Package(
             name: "TraceRecordingTests",
             dependencies: ["CTraceFormat", "TraceFile", "TraceRecording", "TestSupport"],
             swiftSettings: strict),
+        .testTarget(name: "TraceWatchTests", dependencies: ["TraceWatch", "TestSupport"], swiftSettings: strict),
         .testTarget(
             name: "TraceDoctorTests", dependencies: ["TraceBuild", "TraceDoctor", "TraceText", "TestSupport"],
             exclude: ["Golden"],

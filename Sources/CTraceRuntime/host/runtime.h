@@ -99,6 +99,7 @@ struct runtime {
     uint32_t requests_offset;  // where long calls are told of, in the buffers
     uint32_t ring_slots;       // chunks make a ring of that many slots; 0: they go to the log
     uint32_t max_paths;        // that all processes of the session keep
+    uint32_t tells_waits;      // FATHOM_TELLS_*: of calls that wait
     uint64_t inode;            // of the buffers file
     struct options options;
     uint32_t clock;

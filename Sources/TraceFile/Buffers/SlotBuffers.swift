@@ -88,7 +88,8 @@ final class SlotBuffers {
         return slots.sorted { end($0) > end($1) }.map(offset)
     }
 
-    private static func header(
+    /// The head of the file; nil, and damage reported, when it cannot be one.
+    static func header(
         _ file: PlainFile, path: String, damage: DamageLog
     ) throws(TraceFileError) -> fathom_buffers? {
         let size = MemoryLayout<fathom_buffers>.size

@@ -52,6 +52,9 @@ package struct SessionClock {
         return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
     }
 
+    /// This moment by the processor's counter and in ns of CLOCK_MONOTONIC.
+    static var pair: Moment { now(UInt8(FATHOM_CLOCK_COUNTER)) }
+
     /// The closest of a few pairs of readings.
     private static func now(_ kind: UInt8) -> Moment {
         guard kind == UInt8(FATHOM_CLOCK_COUNTER) else {

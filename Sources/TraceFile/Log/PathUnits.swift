@@ -41,7 +41,7 @@ public struct PathUnits {
     }
 
     /// - Returns: nil for the payload of a chunk of another kind, or one that is damaged.
-    init?(_ payload: UnsafeRawBufferPointer) {
+    package init?(_ payload: UnsafeRawBufferPointer) {
         let headSize = MemoryLayout<fathom_paths_head>.size
         guard payload.count >= headSize else { return nil }
         let head = payload.loadUnaligned(as: fathom_paths_head.self)

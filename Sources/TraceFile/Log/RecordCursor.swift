@@ -8,7 +8,7 @@ public import CTraceFormat
 @frozen
 public struct RecordCursor {
     @usableFromInline var position: UnsafeRawPointer
-    @usableFromInline let end: UnsafeRawPointer
+    @usableFromInline var end: UnsafeRawPointer
     @usableFromInline var base: UInt64
     @usableFromInline var site: UInt64
     @usableFromInline var pendingSite: UInt64
@@ -26,6 +26,7 @@ public struct RecordCursor {
     public var value: Double
     public var piece = TaskPiece()
     public var arguments = RecordedArguments()
+    public var wait = RecordedWait()
 
     public init(_ records: UnsafeRawBufferPointer, ticks: UInt64, functionBase: UInt32) {
         position = records.baseAddress ?? UnsafeRawPointer(bitPattern: 8)!
@@ -41,6 +42,12 @@ public struct RecordCursor {
         droppedTicks = 0
         name = 0
         value = 0
+    }
+
+    /// Goes on with records that follow those read so far.
+    package mutating func go(on records: UnsafeRawBufferPointer) {
+        position = records.baseAddress ?? position
+        end = position + records.count
     }
 
     /// Bytes not read yet.
@@ -143,6 +150,10 @@ public struct RecordCursor {
             let size = Int(body.loadUnaligned(as: UInt16.self))
             guard size % 2 == 0, left >= 4 + size else { return .malformed }
             position += 4 + size
+            if value == FATHOM_WAIT || value == FATHOM_WAKE, size >= RecordedWait.size {
+                wait = RecordedWait((body + 2).loadUnaligned(as: fathom_wait.self))
+                return value == FATHOM_WAIT ? .wait : .wake
+            }
             guard value == FATHOM_ARGUMENTS else { return .end }
             arguments = RecordedArguments(start: body + 2, count: size)
             return .arguments

@@ -97,7 +97,7 @@ final class FlightRecorder: @unchecked Sendable {
 
     /// Saves what led to the program's end, if that was no ordinary one, however many saves there were before.
     func finish(_ status: TargetStatus, losses: RecordingLosses) {
-        guard case .signaled(let signal) = status else { return }
+        guard plan.savesCrashes, case .signaled(let signal) = status else { return }
         save(because: "\(signalName(signal)) ended the program", losses, isLast: true)
     }
 

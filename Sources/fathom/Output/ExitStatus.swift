@@ -23,6 +23,15 @@ enum ExitStatus: Int32 {
                 ("\(RecordingError.ownStatus)", "Nothing was recorded: the session cannot be made."),
                 ("126", "The program cannot be recorded, or not be run."), ("127", "The program is not there."),
             ]
+        case is WatchCommand.Type:
+            return [
+                ("*", "The program's own status; if a signal ended it, the same signal ends fathom."),
+                ("0", "Without a program: nobody is left to be watched, somebody ended it, or the list was shown."),
+                ("1", "There are no reports to list."),
+                ("2", "There is nothing to watch, or something cannot be read or written."), usage,
+                ("\(RecordingError.ownStatus)", "Nothing was run: what it needs cannot be made."),
+                ("126", "The program cannot be recorded, or not be run."), ("127", "The program is not there."),
+            ]
         case is Build.Type:
             return [
                 ("*", "The build's own status."),
@@ -46,7 +55,7 @@ enum ExitStatus: Int32 {
                 ("2", "The program cannot be read."), usage,
             ]
         case is Fathom.Type:
-            return reading + [("*", "record, build, cc and c++ end as what they run.")]
+            return reading + [("*", "record, watch, build, cc and c++ end as what they run.")]
         default: return reading
         }
     }

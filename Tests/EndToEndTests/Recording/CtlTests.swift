@@ -199,7 +199,7 @@ import TraceFile
     @Test func allAtOnce() throws {
         let process = try start(threads: 4)
         let steering = try Steering(session: session)
-        let inner = try #require(rule(.without))
+        let inner = try #require(try rule(.without))
         for round in 0..<300 {
             switch round % 7 {
             case 0, 3: steering.run(round % 2 == 0)
