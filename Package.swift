@@ -103,6 +103,12 @@ let package = Package(
             dependencies: ["TraceFile", "TraceAnalysis", "TraceSymbols", "TraceText"],
             swiftSettings: strict),
 
+        // Looking into running processes from beside: what their threads wait for, and whether they hang.
+        .target(
+            name: "TraceWatch",
+            dependencies: ["CTraceFormat", "TraceFile", "TraceAnalysis", "TraceSymbols", "TraceQuery", "TraceText"],
+            swiftSettings: strict),
+
         // What Swift's library does not always find: how this program was called.
         .target(name: "CArguments"),
 
@@ -113,7 +119,7 @@ let package = Package(
                 "CArguments", "CNcurses",
                 "TraceFile", "TraceAnalysis", "TraceSymbols", "TraceText", "TraceQuery", "TraceReports",
                 "TraceExport", "TraceScreen",
-                "TraceRecording", "TraceBuild", "TraceDoctor",
+                "TraceRecording", "TraceWatch", "TraceBuild", "TraceDoctor",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict,
@@ -129,7 +135,7 @@ let package = Package(
             name: "TraceFileTests", dependencies: ["CTraceFormat", "TraceFile", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
-            name: "TraceAnalysisTests", dependencies: ["CTraceFormat", "TraceAnalysis", "TestSupport"],
+            name: "TraceAnalysisTests", dependencies: ["CTraceFormat", "TraceFile", "TraceAnalysis", "TestSupport"],
             swiftSettings: strict),
         .testTarget(name: "TraceTextTests", dependencies: ["TraceText", "TestSupport"], swiftSettings: strict),
         .testTarget(
@@ -146,12 +152,13 @@ let package = Package(
             name: "TraceRecordingTests",
             dependencies: ["CTraceFormat", "TraceFile", "TraceRecording", "TestSupport"],
             swiftSettings: strict),
+        .testTarget(name: "TraceWatchTests", dependencies: ["TraceWatch", "TestSupport"], swiftSettings: strict),
         .testTarget(
             name: "TraceDoctorTests", dependencies: ["TraceBuild", "TraceDoctor", "TraceText", "TestSupport"],
             exclude: ["Golden"],
             swiftSettings: strict),
         .testTarget(
-            name: "EndToEndTests", dependencies: ["CTraceFormat", "TestSupport"], exclude: ["Golden"],
+            name: "EndToEndTests", dependencies: ["CTraceFormat", "TraceFile", "TestSupport"], exclude: ["Golden"],
             swiftSettings: strict),
     ]
 )

@@ -76,6 +76,24 @@ public final class LiveSession {
         return known?.session.processes.first { $0.index == index }
     }
 
+    /// Whether a process has told that it ends, or another image took its place.
+    public func endedByItself(_ index: UInt32) -> Bool {
+        guard let process = process(index) else { return false }
+        switch process.end {
+        case .exit, .exec, .confined, .saved: return true
+        case .waited(let status): return status & 0x7f == 0
+        case .unknown: return false
+        }
+    }
+
+    /// Whether anybody still records, or makes calls that nobody fetches.
+    public var isAlive: Bool {
+        let recorder = threads.recorder
+        if recorder > 0, processIsAlive(recorder) { return true }
+        var living = LivingProcesses()
+        return threads.look().contains { living.contains($0.pid) }
+    }
+
     private var isStale: Bool { LiveSession.now - readAt > LiveSession.patience }
 
     /// What is to be shown of the function at an address of a process.
@@ -93,6 +111,13 @@ public final class LiveSession {
         // The name of what lies in no module may come later.
         if isMapped(address, in: process) { known.names[key] = function }
         return function
+    }
+
+    /// Whether the function at an address of a process is one that Swift runs as a part of a task.
+    public func isTaskPart(at address: UInt64, of process: UInt32) -> Bool {
+        if !isMapped(address, in: process), isStale { refresh() }
+        guard let known, let owner = self.process(process) else { return false }
+        return known.query.resolver.space(of: owner).part(at: address, ticks: threads.now).kind != .none
     }
 
     private func isMapped(_ address: UInt64, in process: UInt32) -> Bool {

@@ -9,6 +9,8 @@ public enum QueryError: Error, Equatable, CustomStringConvertible {
     case noThread([String], near: NearNames)
     /// No function has the name that was asked for.
     case noFunction(String, near: NearNames)
+    /// The functions of a module are not known, for this reason.
+    case noSymbols(String)
     /// No module with hooks has the name that was asked for.
     case noModule(String)
     /// The filters leave no call. There are near names if one of theirs matches no function that was looked at.
@@ -27,6 +29,10 @@ public enum QueryError: Error, Equatable, CustomStringConvertible {
     case partIsUncorrected
     /// A view shows what the session does not keep.
     case notKept(session: String, content: SessionContent, view: String, advice: String)
+    /// It is not known when threads had no CPU, perhaps because the kernel refused to tell.
+    case notSplit(session: String, refusal: String?)
+    /// No call is known to have waited.
+    case noWaits(session: String)
     /// A session is given more than once where each is to be evidence of its own.
     case givenTwice(session: String)
 
@@ -36,6 +42,7 @@ public enum QueryError: Error, Equatable, CustomStringConvertible {
         case .noThread(let names, let near):
             "no thread is selected by \(names.joined(separator: ", "))\(near.question)"
         case .noFunction(let pattern, let near): "no function matches '\(pattern)'\(near.question)"
+        case .noSymbols(let problem): problem
         case .noModule(let pattern): "no module with hooks matches '\(pattern)'"
         case .nothingLeft(let near): "no calls are left by the filters\(near.question)"
         case .noWholeCall(let pattern): "no call of '\(pattern)' both began and ended while it was recorded"
@@ -49,6 +56,10 @@ public enum QueryError: Error, Equatable, CustomStringConvertible {
         case .notKept(let session, let content, let view, let advice):
             "\(session) keeps \(content == .counts ? "how often each call path was called" : "the sums of each call path"), and "
                 + "\(view): \(advice)"
+        case .notSplit(let session, let refusal):
+            "\(session) does not tell when threads waited: "
+                + (refusal ?? "fathom record --blocked records it, except of Swift's tasks")
+        case .noWaits(let session): "\(session): no call waited, as far as is known"
         case .givenTwice(let session):
             "\(session) is given twice, which is no evidence of noise: record it again"
         }

@@ -20,6 +20,9 @@ public struct RecordingRequest: Sendable {
     /// The functions that options name; nil when they name none.
     public var functions: Functions?
 
+    /// Works beside the recorder while the program runs.
+    public var companion: (any RecordingCompanion)?
+
     public struct Functions: Sendable {
         /// Everything that is done with any of them.
         public var all: FunctionRule

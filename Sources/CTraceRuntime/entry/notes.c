@@ -12,26 +12,9 @@
 #include "../host/runtime.h"
 #include "../record/chunk.h"
 #include "../record/paths.h"
+#include "busy.h"
 
 FATHOM_WITHOUT_HOOKS
-
-// The calling thread, made busy. NULL if it records nothing, or if it is busy already: then this is a handler that
-// interrupted a hook.
-static struct thread *begin_note(void) {
-    struct thread *t = &current;
-    if (t->state != THREAD_ATTACHED || !is_free(t) || control.mode == MODE_UNKNOWN || control.mode == MODE_OFF)
-        return NULL;
-    t->idle = 0;
-    t->hook_sp = (uintptr_t)__builtin_frame_address(0);
-    BARRIER();
-    pause_settle(t, NULL);
-    return t;
-}
-
-static void end_note(struct thread *t) {
-    BARRIER();
-    side_drain(t);
-}
 
 static int on_signal_stack(uintptr_t sp) {
     uintptr_t low, high;
@@ -53,7 +36,7 @@ void fathom_note_landing(uintptr_t sp) {
     }
     t = &current;
     if (t->state == THREAD_INTERRUPTED && !t->idle && leaves_hook(t, sp)) t->idle = IDLE;
-    if (t->state != THREAD_ATTACHED || control.mode == MODE_UNKNOWN || control.mode == MODE_OFF) return;
+    if (t->state != THREAD_ATTACHED || control_mode() == MODE_UNKNOWN || control_mode() == MODE_OFF) return;
     if (t->idle || !leaves_hook(t, sp)) {
         struct event landing = {.stack_pointer = sp, .hook = HOOK_LANDING};
         side_append(t, &landing);
@@ -99,7 +82,7 @@ void fathom_note_context(const void *pointer) {
 }
 
 void fathom_note_modules(void) {
-    if (runtime.state != STATE_READY || control.mode == MODE_UNKNOWN || confine_unnoted()) return;
+    if (runtime.state != STATE_READY || control_mode() == MODE_UNKNOWN || confine_unnoted()) return;
     modules_scan();
     if (runtime.options.keeps) paths_forget_unloaded();
 }
@@ -108,7 +91,7 @@ void fathom_note_loading(void) {
     struct thread *t = &current;
     runtime.modules_stale = 1;
     loading_begin(t, (uintptr_t)__builtin_frame_address(0));
-    int is_recording = runtime.state == STATE_READY && control.mode != MODE_UNKNOWN && t->state == THREAD_ATTACHED;
+    int is_recording = runtime.state == STATE_READY && control_mode() != MODE_UNKNOWN && t->state == THREAD_ATTACHED;
     chunk_look_at_modules(t, is_recording);
 }
 

@@ -74,7 +74,7 @@ public final class AddressSpace {
     }
 
     /// What part of a function that may suspend the code at `address` is.
-    func part(at address: UInt64, ticks: UInt64) -> AsyncPart {
+    package func part(at address: UInt64, ticks: UInt64) -> AsyncPart {
         guard let owner = owner(of: address, ticks: ticks) else { return AsyncPart() }
         return functions.part(module: owner.module, address: address &- owner.bias)
     }

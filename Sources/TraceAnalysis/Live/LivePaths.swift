@@ -74,6 +74,6 @@ struct LivePaths {
         return LiveThread(
             process: first.process, serial: first.thread, pid: first.pid, tid: first.tid, name: first.threadName,
             lane: 0, calls: stacks.first ?? [], parked: parked,
-            lastTicks: places.values.reduce(0) { max($0, $1.moment) }, marks: [], hasMissedRecords: true)
+            lastTicks: places.values.reduce(0) { max($0, $1.moment) }, marks: [], ended: [], hasMissedRecords: true)
     }
 }

@@ -13,10 +13,15 @@ struct LiveReplay {
     private var read = 0
     /// What records that may yet be taken back make of it; nil when there are none.
     private var provisional: State?
-    private var marks: [LiveMark] = []
+    private var found = Found()
     private var hasMissedRecords: Bool
-    /// The time of the last record that is final, in ticks.
-    var lastTicks: UInt64 { state.ticks }
+    /// What happened since somebody was told.
+    private struct Found {
+        var marks: [LiveMark] = []
+        var ended: [LiveEnd] = []
+        /// Shorter calls that have ended are not told of. In ticks.
+        var longTicks = UInt64.max
+    }
 
     private struct State {
         var lane: UInt32
@@ -30,8 +35,10 @@ struct LiveReplay {
 
     /// Begins with the path of a chunk.
     ///
-    /// - Parameter before: the thread as it was looked at before, which may know calls that the path leaves out.
-    init?(_ chunk: LiveChunk, in buffers: LiveBuffers, after before: LiveReplay?) {
+    /// - Parameters:
+    ///   - before: the thread as it was looked at before, which may know calls that the path leaves out.
+    ///   - longTicks: calls that took at least this long are told of when they have ended.
+    init?(_ chunk: LiveChunk, in buffers: LiveBuffers, after before: LiveReplay?, longTicks: UInt64) {
         let size = chunk.pathCount * MemoryLayout<PathEntry>.size
         guard let bytes = buffers.copy(0..<size, of: chunk) else { return nil }
         self.chunk = chunk
@@ -39,6 +46,7 @@ struct LiveReplay {
         cursor = RecordCursor(
             UnsafeRawBufferPointer(start: nil, count: 0), ticks: chunk.beginTicks, functionBase: chunk.functionBase)
         hasMissedRecords = before != nil
+        found.longTicks = longTicks
         read = size
         let path = bytes.withUnsafeBytes { Array($0.bindMemory(to: PathEntry.self)) }
         state.calls = LiveReplay.unlisted(path.first, of: chunk, known: before?.calls(ofLane: chunk.lane) ?? [])
@@ -83,11 +91,11 @@ struct LiveReplay {
         self.chunk = chunk
         let new = chunk.used - read
         bytes.withUnsafeBytes { bytes in
-            LiveReplay.replay(UnsafeRawBufferPointer(rebasing: bytes[..<new]), &cursor, &state, &marks)
+            LiveReplay.replay(UnsafeRawBufferPointer(rebasing: bytes[..<new]), &cursor, &state, &found)
             provisional = nil
             // Nothing is known of what is being taken back, or made final, while somebody looks.
             guard bytes.count > new, after.used == chunk.used, after.written == chunk.written else { return }
-            var tail = cursor, calls = state, none: [LiveMark] = []
+            var tail = cursor, calls = state, none = Found()
             LiveReplay.replay(UnsafeRawBufferPointer(rebasing: bytes[new...]), &tail, &calls, &none)
             provisional = calls
         }
@@ -99,24 +107,35 @@ struct LiveReplay {
     mutating func take() -> LiveThread {
         let now = provisional ?? state
         defer {
-            marks = []
+            found.marks = []
+            found.ended = []
             hasMissedRecords = false
         }
         return LiveThread(
             process: chunk.process, serial: chunk.thread, pid: chunk.pid, tid: chunk.tid, name: chunk.threadName,
             lane: now.lane, calls: now.calls, parked: now.parked.filter { !$0.value.isEmpty }, lastTicks: now.ticks,
-            marks: marks, hasMissedRecords: hasMissedRecords)
+            marks: found.marks, ended: found.ended, hasMissedRecords: hasMissedRecords)
     }
 
-    /// Takes marks of chunks between the one before and this one.
-    mutating func add(marks earlier: [LiveMark], isWhole: Bool) {
-        marks = earlier + marks
+    /// Reads what the chunk has gained since, now that its thread has left it, if it is still there.
+    mutating func finish(in buffers: LiveBuffers) -> Bool {
+        buffers.again(chunk).map { go(on: $0, in: buffers) } ?? false
+    }
+
+    /// Takes what the replay of the thread's chunk before has found and nobody was told of.
+    ///
+    /// - Parameters:
+    ///   - marks: those of chunks in between.
+    ///   - isWhole: whether nothing is missing.
+    mutating func take(over before: LiveReplay, marks: [LiveMark], isWhole: Bool) {
+        found.marks = before.found.marks + marks + found.marks
+        found.ended = before.found.ended + found.ended
         hasMissedRecords = !isWhole
     }
 
     private static func replay(
         _ records: UnsafeRawBufferPointer, _ cursor: inout RecordCursor, _ state: inout State,
-        _ marks: inout [LiveMark]
+        _ found: inout Found
     ) {
         cursor.go(on: records)
         reading: while true {
@@ -127,8 +146,8 @@ struct LiveReplay {
                     callerFunction: caller?.function ?? 0, callerSite: caller?.callSite ?? 0)
                 state.calls.append(
                     LiveCall(function: cursor.function, callSite: site, enterTicks: cursor.ticks))
-            case .exit: _ = state.calls.popLast()
-            case .unwind: state.calls.removeLast(min(Int(cursor.count), state.calls.count))
+            case .exit: end(1, at: cursor.ticks, &state, &found)
+            case .unwind: end(Int(cursor.count), at: cursor.ticks, &state, &found)
             case .lane:
                 if cursor.lane != state.lane {
                     state.parked[state.lane] = state.calls
@@ -138,7 +157,7 @@ struct LiveReplay {
                 let depth = Int(cursor.count)
                 if depth < state.calls.count { state.calls.removeLast(state.calls.count - depth) }
                 while state.calls.count < min(depth, mostUnknown) { state.calls.append(.unknown(at: cursor.ticks)) }
-            case .mark: marks.append(LiveMark(name: cursor.name, ticks: cursor.ticks))
+            case .mark: found.marks.append(LiveMark(name: cursor.name, ticks: cursor.ticks))
             case .dropped, .counter, .task, .arguments: break
             case .end, .malformed: break reading
             }
@@ -146,15 +165,24 @@ struct LiveReplay {
         state.ticks = cursor.ticks
     }
 
+    private static func end(_ count: Int, at ticks: UInt64, _ state: inout State, _ found: inout Found) {
+        for _ in 0..<min(count, state.calls.count) {
+            let call = state.calls.removeLast()
+            if ticks &- call.enterTicks >= found.longTicks, ticks > call.enterTicks {
+                found.ended.append(LiveEnd(call: call, ticks: ticks))
+            }
+        }
+    }
+
     /// The marks of a finished chunk; nil when it is not there any more.
     static func marks(of chunk: LiveChunk, in buffers: LiveBuffers) -> [LiveMark]? {
         let start = chunk.pathCount * MemoryLayout<PathEntry>.size
         guard chunk.used >= start, let bytes = buffers.copy(start..<chunk.used, of: chunk), buffers.again(chunk) != nil
         else { return nil }
-        var state = State(lane: chunk.lane, calls: [], ticks: chunk.beginTicks), marks: [LiveMark] = []
+        var state = State(lane: chunk.lane, calls: [], ticks: chunk.beginTicks), found = Found()
         var cursor = RecordCursor(
             UnsafeRawBufferPointer(start: nil, count: 0), ticks: chunk.beginTicks, functionBase: chunk.functionBase)
-        bytes.withUnsafeBytes { replay($0, &cursor, &state, &marks) }
-        return marks
+        bytes.withUnsafeBytes { replay($0, &cursor, &state, &found) }
+        return found.marks
     }
 }

@@ -19,7 +19,9 @@ public struct LiveThread: Sendable {
     public var lastTicks: UInt64
     /// Marks that the thread set since it was looked at before, oldest first.
     public var marks: [LiveMark]
-    /// Whether some of its records since then were not seen, so that marks may be missing.
+    /// Long calls that have ended since then.
+    public var ended: [LiveEnd]
+    /// Whether some of its records since then were not seen, so that marks and ends may be missing.
     public var hasMissedRecords: Bool
 
     /// Whether it is the thread that its process began with.
@@ -30,5 +32,11 @@ public struct LiveThread: Sendable {
 public struct LiveMark: Sendable, Equatable {
     /// Id among the process's names.
     public var name: UInt32
+    public var ticks: UInt64
+}
+
+/// The end of a call.
+public struct LiveEnd: Sendable, Equatable {
+    public var call: LiveCall
     public var ticks: UInt64
 }

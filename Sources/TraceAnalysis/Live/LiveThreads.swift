@@ -7,6 +7,8 @@ public import TraceFile
 public final class LiveThreads {
     private let buffers: LiveBuffers
     private let wantsMarks: Bool
+    /// Calls that took at least this long are told of when they have ended, as far as that is seen. In ticks.
+    public var longTicks = UInt64.max
     private var known: [ThreadID: LiveReplay] = [:]
 
     private struct ThreadID: Hashable {
@@ -56,24 +58,30 @@ public final class LiveThreads {
             let id = ThreadID(process: chunk.process, thread: chunk.thread)
             if newest[id].map({ $0.sequence < chunk.sequence }) ?? true { newest[id] = chunk }
         }
-        var finished: [ThreadID: [LiveChunk]]?
         var replays: [ThreadID: LiveReplay] = [:], threads: [LiveThread] = []
+        var finished: Finished?
         for (id, chunk) in newest {
             guard var replay = replay(of: chunk, after: known[id]) else { continue }
-            if wantsMarks, let before = known[id], !before.chunk.isSameChunk(as: replay.chunk) {
-                if finished == nil {
-                    finished = Dictionary(grouping: buffers.finishedChunks()) {
-                        ThreadID(process: $0.process, thread: $0.thread)
-                    }
-                }
-                addMarks(to: &replay, after: before, finished?[id] ?? [])
+            if let before = known.removeValue(forKey: id), !before.chunk.isSameChunk(as: replay.chunk) {
+                carryOver(before, to: &replay, &finished)
             }
             threads.append(replay.take())
             replays[id] = replay
         }
+        departed = known.values.map { replay in
+            var replay = replay
+            _ = replay.finish(in: buffers)
+            return replay.take()
+        }
         known = replays
         return threads.sorted(by: LiveThreads.isBefore)
     }
+
+    /// Threads that were there at the look before the last one and not at the last, with what they did in between: they have
+    /// ended, or they are between two chunks.
+    public private(set) var departed: [LiveThread] = []
+
+    private typealias Finished = [ThreadID: [LiveChunk]]
 
     private static func isBefore(_ a: LiveThread, _ b: LiveThread) -> Bool {
         (a.process, a.serial) < (b.process, b.serial)
@@ -82,24 +90,33 @@ public final class LiveThreads {
     /// A thread's calls as they are now; nil when its chunk changes hands all the time.
     private func replay(of chunk: LiveChunk, after before: LiveReplay?) -> LiveReplay? {
         if var same = before, same.chunk.isSameChunk(as: chunk), same.go(on: chunk, in: buffers) { return same }
-        guard var new = LiveReplay(chunk, in: buffers, after: before), new.go(on: chunk, in: buffers),
+        guard var new = LiveReplay(chunk, in: buffers, after: before, longTicks: longTicks),
+            new.go(on: chunk, in: buffers),
             buffers.again(chunk) != nil
         else { return nil }
         return new
     }
 
-    /// Adds the marks of the records between two looks at a thread that lie in chunks that are finished by now.
-    private func addMarks(to replay: inout LiveReplay, after before: LiveReplay, _ finished: [LiveChunk]) {
-        let numbers = before.chunk.sequence..<max(replay.chunk.sequence, before.chunk.sequence)
-        let between = finished.filter { numbers.contains($0.sequence) }.sorted { $0.sequence < $1.sequence }
-        var marks: [LiveMark] = [], isWhole = between.count == numbers.count
-        for chunk in between {
-            guard let found = LiveReplay.marks(of: chunk, in: buffers) else {
-                isWhole = false
-                continue
-            }
-            marks += found.filter { $0.ticks > before.lastTicks }
+    /// Hands on what a thread did in its chunk before, since that was looked at.
+    private func carryOver(_ before: LiveReplay, to replay: inout LiveReplay, _ finished: inout Finished?) {
+        var before = before
+        var isWhole = before.finish(in: buffers), marks: [LiveMark] = []
+        let between = before.chunk.sequence + 1..<max(replay.chunk.sequence, before.chunk.sequence + 1)
+        if !between.isEmpty, wantsMarks {
+            let found =
+                finished
+                ?? Dictionary(grouping: buffers.finishedChunks()) {
+                    ThreadID(process: $0.process, thread: $0.thread)
+                }
+            finished = found
+            let id = ThreadID(process: before.chunk.process, thread: before.chunk.thread)
+            let chunks = (found[id] ?? []).filter { between.contains($0.sequence) }
+            let all = chunks.sorted { $0.sequence < $1.sequence }.map { LiveReplay.marks(of: $0, in: buffers) }
+            isWhole = isWhole && all.count == between.count && all.allSatisfy { $0 != nil }
+            marks = all.flatMap { $0 ?? [] }
+        } else if !between.isEmpty {
+            isWhole = false
         }
-        replay.add(marks: marks, isWhole: isWhole)
+        replay.take(over: before, marks: marks, isWhole: isWhole)
     }
 }

@@ -207,14 +207,16 @@ public struct Aggregation {
             return sink
         }
         if let seek = work.seek {
-            var sink = CallPathSink(work.space, from: filter.from, to: filter.to, seek: seek, onChunk: onChunk)
+            var sink = CallPathSink(
+                work.space, from: filter.from, to: filter.to, offCPU: work.offCPU, seek: seek, onChunk: onChunk)
             let chunks = seek.chunks.lowerBound..<thread.chunks.count
             StackReplay.run(thread, clock: session.clock, chunks: chunks, into: &sink)
             if sink.isSelfContained, sink.isThrough { return sink }
             sink.free()
         }
         var sink = CallPathSink(
-            work.space, from: filter.from, to: filter.to, carriedIn: part == 0 ? 0 : thread.chunks[0].depth,
+            work.space, from: filter.from, to: filter.to, offCPU: work.offCPU,
+            carriedIn: part == 0 ? 0 : thread.chunks[0].depth,
             lastChunk: part == work.parts.count - 1 ? nil : thread.chunks.count - 1, onChunk: onChunk)
         StackReplay.run(thread, clock: session.clock, into: &sink)
         return sink
@@ -229,7 +231,7 @@ public struct Aggregation {
             let boundary = session.clock.nanoseconds(at: begin > taken ? begin &- taken : 0)
             if sinks[part].join(sinks[part - 1], boundary: boundary) { continue }
             for sink in sinks { sink.free() }
-            var whole = CallPathSink(work.space, from: filter.from, to: filter.to)
+            var whole = CallPathSink(work.space, from: filter.from, to: filter.to, offCPU: work.offCPU)
             StackReplay.run(work.thread, clock: session.clock, into: &whole)
             return [whole]
         }
@@ -245,6 +247,8 @@ private final class ThreadWork {
     let space: AddressSpace
     let parts: [TracedThread]
     let seek: CallPathSeek?
+    /// When the thread had no CPU; nil when that is not known.
+    let offCPU: OffCPU?
     private let damage = DamageLog()
     private var sinks: [CallPathSink?]
 
@@ -252,6 +256,7 @@ private final class ThreadWork {
         _ index: Int, _ thread: TracedThread, _ space: AddressSpace, _ seek: CallPathSeek?, boundaries: [Int]
     ) {
         self.seek = seek
+        offCPU = thread.offCPU()
         self.index = index
         self.thread = thread
         self.space = space

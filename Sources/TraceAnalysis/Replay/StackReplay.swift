@@ -276,6 +276,10 @@ public struct StackReplay<Sink: CallSink> {
                 sink.begin(piece: cursor.piece, at: clock.nanoseconds(at: cursor.ticks))
             case .arguments:
                 if stack.top != stack.base { sink.arguments(cursor.arguments, of: stack.top) }
+            case .wait:
+                if stack.top != stack.base { sink.wait(cursor.wait, in: stack.top) }
+            case .wake:
+                sink.wake(cursor.wait, in: stack.top, at: clock.nanoseconds(at: cursor.ticks))
             case .end:
                 // The rest of a cut chunk is not known, and so its end is not.
                 let ticks = cursor.ticks &+ tracerTicks

@@ -1,7 +1,7 @@
 internal import Glibc
 
 /// Files of /proc and /sys.
-enum SystemFile {
+package enum SystemFile {
     /// The first 4,096 bytes of a file.
     private static func start(of path: String) -> String? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
@@ -14,7 +14,7 @@ enum SystemFile {
     }
 
     /// The ids of all processes that can be seen.
-    static func processes() -> [String] {
+    package static func processes() -> [String] {
         guard let directory = opendir("/proc") else { return [] }
         defer { closedir(directory) }
         var processes: [String] = []
@@ -28,12 +28,12 @@ enum SystemFile {
     }
 
     /// All lines of a file; none when it cannot be read. Files of /proc do not tell their size.
-    static func lines(of path: String) -> [Substring] {
+    package static func lines(of path: String) -> [Substring] {
         (contents(of: path) ?? "").split(separator: "\n")
     }
 
     /// All of a file.
-    static func contents(of path: String) -> String? {
+    package static func contents(of path: String) -> String? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }
@@ -46,11 +46,14 @@ enum SystemFile {
         }
     }
 
-    static func firstLine(of path: String) -> String {
+    package static func firstLine(of path: String) -> String {
         start(of: path)?.split(separator: "\n").first.map(String.init) ?? ""
     }
 
-    static func value(of key: String, in path: String) -> String? {
+    /// Whether a filter says which system calls this process may make.
+    package static var filtersCalls: Bool { value(of: "Seccomp:", in: "/proc/self/status").map { $0 != "0" } ?? false }
+
+    package static func value(of key: String, in path: String) -> String? {
         for line in (start(of: path) ?? "").split(separator: "\n") where line.hasPrefix(key) {
             guard let colon = line.firstIndex(of: ":") else { continue }
             return String(line[line.index(after: colon)...].drop { $0 == " " || $0 == "\t" })

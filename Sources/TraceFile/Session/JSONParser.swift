@@ -1,13 +1,13 @@
 /// A reader of small JSON documents (RFC 8259), enough for a session's description without Foundation.
 ///
 /// Never traps: what is no JSON gives nil. Nesting is limited to 64 levels.
-struct JSONParser {
+package struct JSONParser {
     private let bytes: UnsafeRawBufferPointer
     private var position = 0
 
-    init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
+    package init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
 
-    mutating func parse() -> JSONValue? {
+    package mutating func parse() -> JSONValue? {
         guard let value = value(depth: 0) else { return nil }
         skipSpace()
         return position == bytes.count ? value : nil

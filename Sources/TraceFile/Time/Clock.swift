@@ -57,6 +57,12 @@ public struct Clock: Sendable {
         return overflow ? .max : sum
     }
 
+    /// How many ticks `nanoseconds` take, about.
+    public func ticks(in nanoseconds: UInt64) -> UInt64 {
+        let ticks = ticks(at: nanoseconds)
+        return ticks == .max ? .max : ticks - startTicks
+    }
+
     /// Ticks per second, for display.
     public var frequency: Double { 1e9 / (Double(multiplier) / Double(UInt64(1) << shift)) }
 }

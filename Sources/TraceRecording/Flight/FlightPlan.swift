@@ -2,6 +2,8 @@
 public struct FlightPlan: Sendable {
     /// The signal by which somebody asks `fathom record` for it. The program does not get it.
     public var signal: Int32?
+    /// Whether what the ring holds is saved when a signal ends the program.
+    public var savesCrashes = true
     /// The most saves within an hour.
     public var savesPerHour = FlightPlan.defaultSavesPerHour
     /// Decides which calls take long enough; nil where no call does.

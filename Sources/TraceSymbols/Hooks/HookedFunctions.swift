@@ -8,6 +8,8 @@ public struct HookedFunctions: Sendable {
         public var isHooked: Bool
         /// Its addresses in the file.
         public var range: Range<UInt64>
+        /// Other names of the same function.
+        public var aliases: [String] = []
 
         /// The name as reports show it, or, with `raw`, demangled in full. It is made anew at each call.
         public func name(raw: Bool) -> String {
@@ -17,6 +19,8 @@ public struct HookedFunctions: Sendable {
 
     /// The functions by ascending address. Several names of one address are one function.
     public let functions: [Function]
+    /// The section that holds most code; empty when there is none.
+    public let code: Range<UInt64>
 
     public var hookedCount: Int { functions.count { $0.isHooked } }
 
@@ -31,13 +35,15 @@ public struct HookedFunctions: Sendable {
         guard !symbols.functions.isEmpty else { throw .noSymbols(path) }
         let calls = HookCalls(file, of: HookedFunctions.entries, definitions: symbols.hooks)
         let hooked = calls.addresses.sorted()
+        code = file.executableBytes.map(\.range).max { $0.count < $1.count } ?? 0..<0
         var next = 0
         functions = symbols.functions.map { symbol in
             while next < hooked.count, hooked[next] < symbol.start { next += 1 }
             let isHooked = next < hooked.count && hooked[next] < symbol.start + symbol.size
             return Function(
                 linkageName: String(cString: symbol.name), isHooked: isHooked,
-                range: symbol.start..<symbol.start &+ symbol.size)
+                range: symbol.start..<symbol.start &+ symbol.size,
+                aliases: symbols.aliases[symbol.start]?.map { String(cString: $0) } ?? [])
         }
     }
 
@@ -104,6 +110,8 @@ public struct HookedFunctions: Sendable {
 /// so their names are not copied from the open file.
 private struct FunctionSymbols {
     private(set) var functions: [(start: UInt64, size: UInt64, name: UnsafePointer<CChar>)] = []
+    /// Names of functions that have another one, by address.
+    private(set) var aliases: [UInt64: [UnsafePointer<CChar>]] = [:]
     /// Addresses of the hooks that the file defines.
     private(set) var hooks: Set<UInt64> = []
     private(set) var exitHooks: Set<UInt64> = []
@@ -128,9 +136,12 @@ private struct FunctionSymbols {
         }
         functions.sort { $0.start != $1.start ? $0.start < $1.start : strcmp($0.name, $1.name) < 0 }
         var last: UInt64?
+        var aliases: [UInt64: [UnsafePointer<CChar>]] = [:]
         functions.removeAll { function in
             defer { last = function.start }
+            if function.start == last { aliases[function.start, default: []].append(function.name) }
             return function.start == last
         }
+        self.aliases = aliases
     }
 }

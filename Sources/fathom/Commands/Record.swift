@@ -94,6 +94,12 @@ struct Record: ParsableCommand {
     @Flag(help: "Start without recording, until the program starts it by fathom.h or `import Fathom`.")
     var paused = false
 
+    @Flag(
+        help: """
+            Find out when threads wait, or have no CPU, and for what: `fathom report --times all`, `fathom waits`.
+            """)
+    var blocked = false
+
     @Flag(name: .shortAndLong, help: "Print no summary.")
     var quiet = false
 
@@ -126,6 +132,7 @@ struct Record: ParsableCommand {
         if mode == .flight, maxSize != nil {
             throw ValidationError("--max-size is for --mode trace; flight has --keep")
         }
+        if mode != .trace, blocked { throw ValidationError("--blocked is for --mode trace") }
         try checkPaths()
         if mode == .flight, baseline { throw ValidationError("--baseline is for --mode trace") }
         let size = bufferSize.bytes
@@ -160,27 +167,14 @@ struct Record: ParsableCommand {
         let executable: String
         do {
             executable = try findExecutable(arguments[0])
-            let program = try ExecutableInspection.inspect(
-                path: executable, libraryPath: getenv("LD_LIBRARY_PATH").map { String(cString: $0) })
-            if let refusal = Refusal(of: program, at: executable, force: force) {
-                throw Diagnostics.fail(refusal.description, status: 126)
-            }
-            var request = RecordingRequest(
-                executable: executable, arguments: arguments, session: output ?? defaultSession(arguments[0]),
-                record: recordOptions, measuresBaseline: baseline)
+            var request = try RecordingRequest(
+                of: executable, arguments, into: output ?? SessionName.of(arguments[0]), recordOptions, force: force)
+            request.measuresBaseline = baseline
             if mode == .flight { request.flight = flight.plan(isQuiet: quiet) }
             if !flight.when.isEmpty, !quiet {
                 let libraryPath = getenv("LD_LIBRARY_PATH").map { String(cString: $0) }
                 flight.warnings(ReportedFunctions.modules(of: executable, libraryPath: libraryPath))
                     .forEach(Diagnostics.say)
-            }
-            request.relaxesAddressSanitizer = program.needsAddressSanitizer
-            request.hasHooks = { path in
-                guard let program = try? ExecutableInspection.inspect(path: path) else { return false }
-                if case .script(let interpreter) = program.kind {
-                    return (try? ExecutableInspection.inspect(path: interpreter))?.isInstrumented ?? false
-                }
-                return program.isInstrumented
             }
             request.functions = try namedFunctions(of: executable)
             summary = try Recorder(request, runtime: Installation.runtimeLibrary).run { _exit(0) }
@@ -196,7 +190,7 @@ struct Record: ParsableCommand {
             }
             SummaryText(summary).lines.forEach(Diagnostics.say)
         }
-        end(as: summary.status)
+        ProgramEnd.end(as: summary.status)
     }
 
     private var functionOptions: FunctionOptions {
@@ -251,30 +245,10 @@ struct Record: ParsableCommand {
         options.maxSize = maxSize?.bytes
         options.bufferSize = Int(bufferSize.bytes)
         options.startsPaused = paused
+        options.tellsWaits = blocked
         options.mode = mode
         if let maxPaths { options.maxPaths = maxPaths }
         flight.apply(to: &options)
         return options
-    }
-
-    private func defaultSession(_ program: String) -> String {
-        (program.split(separator: "/").last.map(String.init) ?? "program") + ".fathom"
-    }
-
-    /// Ends as the program ended: with its status, or by its signal.
-    private func end(as status: TargetStatus) -> Never {
-        switch status {
-        case .exited(let code): Glibc.exit(code)
-        case .signaled(let number):
-            var limit = rlimit(rlim_cur: 0, rlim_max: 0)  // the program has dumped core already, if it was to
-            setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &limit)
-            signal(number, SIG_DFL)
-            var set = sigset_t()
-            sigemptyset(&set)
-            sigaddset(&set, number)
-            kill(getpid(), number)
-            pthread_sigmask(SIG_UNBLOCK, &set, nil)
-            Glibc.exit(128 + number)
-        }
     }
 }

@@ -9,3 +9,5 @@ extension TuneReport.Format: ExpressibleByArgument {}
 extension TailReport.Format: ExpressibleByArgument {}
 extension UnusedReport.Format: ExpressibleByArgument {}
 extension UnusedFunctions.Group: ExpressibleByArgument {}
+extension OrderReport.Format: ExpressibleByArgument {}
+extension OrderFile.Linker: ExpressibleByArgument {}

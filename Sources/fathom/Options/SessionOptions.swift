@@ -85,7 +85,10 @@ func newestSession() throws -> String {
 }
 
 /// Opens a session.
-func openSession(_ path: String) throws -> Session {
+func openSession(_ path: String) throws -> Session { try openSession(path, readsCalls: true) }
+
+/// - Parameter readsCalls: see ``Session/init(path:readsCalls:)``.
+func openSession(_ path: String, readsCalls: Bool) throws -> Session {
     try FileName.check(path)
-    return try Session.opened(path)
+    return try Session.opened(path, readsCalls: readsCalls)
 }

@@ -64,10 +64,10 @@ enum Diagnostics {
         }
         let status: ExitStatus =
             switch error {
-            case .partIsUncorrected, .givenTwice, .notKept: .wrongUsage
-            case .unreadable, .noCalls(isDamaged: true): .failed
+            case .partIsUncorrected, .givenTwice, .notKept, .notSplit: .wrongUsage
+            case .unreadable, .noSymbols, .noCalls(isDamaged: true): .failed
             case .noThread, .noModule, .noFunction, .nothingLeft, .noWholeCall, .tooFewCalls, .noArgument, .noCalls,
-                .noBaseline:
+                .noBaseline, .noWaits:
                 .nothing
             }
         return fail(error.description, status)

@@ -23,6 +23,15 @@ enum ExitStatus: Int32 {
                 ("\(RecordingError.ownStatus)", "Nothing was recorded: the session cannot be made."),
                 ("126", "The program cannot be recorded, or not be run."), ("127", "The program is not there."),
             ]
+        case is WatchCommand.Type:
+            return [
+                ("*", "The program's own status; if a signal ended it, the same signal ends fathom."),
+                ("0", "Without a program: nobody is left to be watched, somebody ended it, or the list was shown."),
+                ("1", "There are no reports to list."),
+                ("2", "There is nothing to watch, or something cannot be read or written."), usage,
+                ("\(RecordingError.ownStatus)", "Nothing was run: what it needs cannot be made."),
+                ("126", "The program cannot be recorded, or not be run."), ("127", "The program is not there."),
+            ]
         case is Build.Type:
             return [
                 ("*", "The build's own status."),
@@ -35,13 +44,18 @@ enum ExitStatus: Int32 {
                 ("0", "The recordings were compared, and no --fail-on holds."), ("1", "A --fail-on holds."),
                 ("2", "Something cannot be read, compared or written."), usage,
             ]
+        case is Ctl.Type:
+            return [
+                ("0", "What is asked was asked, or shown."),
+                ("2", "The recording cannot be steered, or not so."), usage,
+            ]
         case is Doctor.Type:
             return [
                 ("0", "Recording is possible."), ("1", "Something keeps Fathom or the program from recording."),
                 ("2", "The program cannot be read."), usage,
             ]
         case is Fathom.Type:
-            return reading + [("*", "record, build, cc and c++ end as what they run.")]
+            return reading + [("*", "record, watch, build, cc and c++ end as what they run.")]
         default: return reading
         }
     }

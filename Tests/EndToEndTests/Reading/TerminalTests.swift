@@ -256,7 +256,7 @@ import Testing
         let directory = try TemporaryDirectory("growing")
         let growing = directory.file("growing.fathom")
         let recorder = try BackgroundProcess([
-            Fathom.executable, "record", "-o", growing, "--quiet", "--", binary, "1", "100000",
+            Fathom.executable, "record", "-o", growing, "--quiet", "--max-size", "64M", "--", binary, "1", "100000",
         ])
         defer {
             recorder.signal(SIGTERM)

@@ -232,6 +232,7 @@ import Testing
     /// Each command's help ends with its exit statuses.
     @Test(arguments: [
         "build", "cc", "c++", "record", "tree", "report", "graph", "tail", "flame", "diff", "export", "tune", "unused",
+        "order",
         "info", "dump", "doctor",
     ])
     func helpEndsWithExitStatuses(_ command: String) throws {

@@ -1,0 +1,23 @@
+/// What is long, and how often somebody looks. Times are in ns.
+public struct HangLimits: Sendable, Equatable {
+    /// A call that takes longer is a hang.
+    public var timeout: UInt64 = 2_000_000_000
+    /// The time between two samples of the stacks.
+    public var sample: UInt64 = 50_000_000
+    /// In percent of each core.
+    public var processorPercent = 80.0
+    public var processorTime: UInt64 = 60_000_000_000
+    /// Reports of hangs within 24 hours, at most.
+    public var daily = 100
+    /// Of a process with more threads, no paths are taken.
+    public var threads = 64
+
+    public init() {}
+
+    /// The time between two looks at a hang that goes on, at first.
+    public var interval: UInt64 { max(timeout / 2, sample) }
+    /// How many sampled stacks are kept of a thread.
+    public var ring: Int { Int(clamping: max(interval / max(sample, 1), 4)) }
+    /// When nobody has looked for so long, whoever looks was stopped, too.
+    public var longestPause: UInt64 { max(10_000_000_000, 20 * sample) }
+}

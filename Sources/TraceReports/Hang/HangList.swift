@@ -1,0 +1,68 @@
+public import TraceText
+
+/// Hangs of the same kind with the same stack as one line, the most frequent first.
+public struct HangList {
+    public struct Row: Equatable {
+        public var kind: String
+        public var program: String
+        public var path: [String]
+        public var count = 0
+        public var total: UInt64 = 0
+        public var longest: UInt64 = 0
+    }
+
+    public let rows: [Row]
+
+    private struct Key: Hashable {
+        var kind: String
+        var program: String
+        var path: [String]
+    }
+
+    public init(_ hangs: [HangSummary]) {
+        var rows: [Key: Row] = [:]
+        for hang in hangs {
+            let key = Key(kind: hang.kind, program: hang.program, path: hang.path)
+            var row = rows[key] ?? Row(kind: hang.kind, program: hang.program, path: hang.path)
+            row.count += 1
+            row.total += hang.duration
+            row.longest = max(row.longest, hang.duration)
+            rows[key] = row
+        }
+        self.rows = rows.values.sorted {
+            ($1.count, $1.total, $0.kind, $0.program, $0.path.joined(separator: "\n"))
+                < ($0.count, $0.total, $1.kind, $1.program, $1.path.joined(separator: "\n"))
+        }
+    }
+
+    public func write(text writer: ByteWriter) {
+        writer.write("#  count      total    longest  kind      program: stack\n" as StaticString)
+        for row in rows {
+            writer.write(decimal: UInt64(row.count), width: 8)
+            writer.write(time: row.total, width: 11)
+            writer.write(time: row.longest, width: 11)
+            writer.write("  \(row.kind.padded(to: 8))  \(row.program): \(row.path.joined(separator: " > "))\n")
+        }
+    }
+
+    public func write(json writer: ByteWriter) {
+        writer.write(byte: UInt8(ascii: "["))
+        for (index, row) in rows.enumerated() {
+            writer.write(index == 0 ? "{\"kind\":" : ",\n{\"kind\":" as StaticString)
+            writer.write(json: row.kind)
+            writer.write(",\"program\":")
+            writer.write(json: row.program)
+            writer.write(",\"count\":\(row.count),\"total_ns\":\(row.total),\"longest_ns\":\(row.longest),\"path\":[")
+            for (index, name) in row.path.enumerated() {
+                if index > 0 { writer.write(byte: UInt8(ascii: ",")) }
+                writer.write(json: name)
+            }
+            writer.write("]}")
+        }
+        writer.write("]\n" as StaticString)
+    }
+}
+
+extension String {
+    fileprivate func padded(to width: Int) -> String { self + String(repeating: " ", count: max(width - count, 0)) }
+}

@@ -1,0 +1,63 @@
+public import TraceText
+
+/// Writes the order of functions as a linker reads it.
+public struct OrderFile {
+    public enum Linker: String, CaseIterable, Sendable {
+        /// LLVM's linker: `--symbol-ordering-file`, a symbol a line.
+        case lld
+        /// `--section-ordering-file`, a section a line.
+        case gold
+        /// GNU ld: a script of sections.
+        case bfd
+    }
+
+    /// A function by all its names.
+    public struct Function {
+        public var names: [String]
+
+        public init(names: [String]) { self.names = names }
+    }
+
+    private let linker: Linker
+
+    public init(for linker: Linker) { self.linker = linker }
+
+    /// How a link takes the file at `path`, in a compiler's words.
+    public func flag(path: String) -> String {
+        switch linker {
+        case .lld: "-fuse-ld=lld -Wl,--symbol-ordering-file=\(path),--no-warn-symbol-ordering"
+        case .gold: "-fuse-ld=gold -Wl,--section-ordering-file=\(path)"
+        case .bfd: "-Wl,-T,\(path)"
+        }
+    }
+
+    public func write(_ functions: some Sequence<Function>, to writer: ByteWriter) {
+        switch linker {
+        case .lld:
+            for function in functions where !writer.isClosed {
+                // Any of its names leads to its section.
+                writer.write("\(function.names[0])\n")
+            }
+        case .gold:
+            for function in functions where !writer.isClosed {
+                for section in OrderFile.sections(of: function) { writer.write("\(section)\n") }
+            }
+        case .bfd:
+            writer.write("SECTIONS\n{\n  .text.ordered :\n  {\n" as StaticString)
+            for function in functions where !writer.isClosed {
+                let sections = OrderFile.sections(of: function).map { "*(\($0))" }
+                writer.write("    \(sections.joined(separator: " "))\n")
+            }
+            writer.write("  }\n}\nINSERT BEFORE .text;\n" as StaticString)
+        }
+    }
+
+    /// The sections that compilers put a function into by `-ffunction-sections`: a section is called as one of the function's
+    /// names. gcc knows main and what initialises a file to run once, and puts them into others.
+    private static func sections(of function: Function) -> [String] {
+        function.names.flatMap { name in
+            let runsOnce = name == "main" || name.hasPrefix("_GLOBAL__sub_")
+            return [".text.\(name)"] + (runsOnce ? [".text.startup.\(name)"] : [])
+        }
+    }
+}

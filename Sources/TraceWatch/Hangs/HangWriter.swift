@@ -1,0 +1,93 @@
+internal import Glibc
+internal import TraceAnalysis
+internal import TraceFile
+internal import TraceQuery
+
+/// Puts together what is known of a hang at one moment.
+struct HangWriter {
+    let session: LiveSession
+    let limits: HangLimits
+
+    /// A moment at which the threads were looked at.
+    struct Moment {
+        var threads: [LiveThread]
+        var ticks: UInt64
+        var realtime: UInt64
+    }
+
+    func path(_ thread: LiveThread, at moment: Moment) -> [HangFrame] {
+        thread.wholePath.compactMap { call in
+            let function = session.function(at: call.function, of: thread.process)
+            if function.isCompilerMade { return nil }
+            let ticks = moment.ticks > call.enterTicks ? moment.ticks - call.enterTicks : 0
+            return HangFrame(name: function.name, nanoseconds: session.threads.clock.nanoseconds(in: ticks))
+        }
+    }
+
+    /// A report of a thread, with what all threads of its process do.
+    func hang(
+        _ kind: Hang.Kind, _ process: WatchedProcess, thread tid: UInt32, duration: UInt64, ring: StackRing?,
+        at moment: Moment
+    ) -> Hang {
+        session.refresh()
+        let live = moment.threads.filter { Int32(bitPattern: $0.pid) == process.pid }
+        let traced = live.first.flatMap { session.process($0.process) }
+        let facts = TaskFacts(process.pid)
+        var hang = Hang(
+            kind: kind, program: traced?.programName ?? facts?.name ?? "?", pid: UInt32(bitPattern: process.pid),
+            thread: tid, threadName: facts.flatMap { _ in name(tid, process) } ?? "",
+            startRealtime: moment.realtime > duration ? moment.realtime - duration : 0, duration: duration)
+        hang.cpuPercent = process.usage.process
+        hang.threadCount = facts?.threadCount ?? 0
+        hang.memory = TaskFacts.memory(of: process.pid)
+        if hang.threadCount > limits.threads {
+            if kind == .hang || kind == .launch { hang.kind = .threads }
+            return hang
+        }
+        let findings = process.findings()
+        if let circle = WatchedProcess.circle(findings) {
+            let owners = findings.compactMapValues { $0.wait?.owner }
+            if leads(tid, into: circle, owners) {
+                hang.circle = circle
+                if kind == .hang || kind == .launch { hang.kind = .deadlock }
+                process.noteReported(circle: circle)
+            }
+        }
+        hang.path = live.first { $0.tid == tid }.map { path($0, at: moment) } ?? []
+        hang.threads = findings.keys.sorted().map { thread in
+            threadFacts(thread, findings[thread]!, live.first { $0.tid == UInt32(bitPattern: thread) }, process, moment)
+        }
+        hang.repeated = ring?.mostRepeated { address in
+            live.first.map { session.function(at: address, of: $0.process).name } ?? ""
+        }
+        return hang
+    }
+
+    /// Whether a thread waits for a thread of a circle, or is one.
+    private func leads(_ tid: UInt32, into circle: [UInt32], _ owners: [Int32: UInt32]) -> Bool {
+        var next: UInt32? = tid, seen: Set<UInt32> = []
+        while let thread = next, seen.insert(thread).inserted {
+            if circle.contains(thread) { return true }
+            next = owners[Int32(bitPattern: thread)]
+        }
+        return false
+    }
+
+    private func name(_ tid: UInt32, _ process: WatchedProcess) -> String? {
+        TaskFacts(process.pid, thread: Int32(bitPattern: tid))?.name
+    }
+
+    private func threadFacts(
+        _ tid: Int32, _ finding: WaitFinder.Finding, _ live: LiveThread?, _ process: WatchedProcess, _ moment: Moment
+    ) -> Hang.Thread {
+        var thread = Hang.Thread(
+            tid: UInt32(bitPattern: tid), name: name(UInt32(bitPattern: tid), process) ?? live?.name ?? "")
+        thread.path = live.map { path($0, at: moment) } ?? []
+        thread.wait = finding.wait?.kind
+        thread.waitsFor = finding.wait?.text
+        thread.owner = finding.wait?.owner
+        thread.libraryCalls = finding.functions
+        thread.cpuPercent = process.usage.threads[tid] ?? 0
+        return thread
+    }
+}

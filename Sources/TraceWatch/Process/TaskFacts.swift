@@ -1,0 +1,50 @@
+internal import Glibc
+internal import TraceFile
+
+/// What the kernel tells of a process or of one of its threads.
+struct TaskFacts: Sendable {
+    /// As in ps(1): R runs, S sleeps, D waits for a device, T is stopped, t is stopped by a debugger, Z has ended.
+    var state: Character
+    var name: String
+    /// Processor time in ns, in steps of a clock tick.
+    var processorTime: UInt64
+    var threadCount: Int
+
+    /// A process, or a thread of it; nil when it is not there, or not to be seen.
+    init?(_ pid: Int32, thread: Int32? = nil) {
+        let path = thread.map { "/proc/\(pid)/task/\($0)/stat" } ?? "/proc/\(pid)/stat"
+        // The line is: pid (name) state ... The name can hold anything, so the last parenthesis counts.
+        let line = SystemFile.firstLine(of: path)
+        guard let open = line.firstIndex(of: "("), let close = line.lastIndex(of: ")"), open < close else { return nil }
+        let fields = line[line.index(after: close)...].split(separator: " ")
+        guard fields.count > 17, let state = fields[0].first else { return nil }
+        self.state = state
+        name = String(line[line.index(after: open)..<close])
+        let ticks = (UInt64(fields[11]) ?? 0) + (UInt64(fields[12]) ?? 0)
+        processorTime = ticks * (1_000_000_000 / UInt64(max(sysconf(Int32(_SC_CLK_TCK)), 1)))
+        threadCount = Int(fields[17]) ?? 0
+    }
+
+    var isStopped: Bool { state == "T" || state == "t" }
+    var hasEnded: Bool { state == "Z" || state == "X" }
+
+    /// The ids of a process's threads.
+    static func threads(of pid: Int32) -> [Int32] {
+        guard let directory = opendir("/proc/\(pid)/task") else { return [] }
+        defer { closedir(directory) }
+        var threads: [Int32] = []
+        while let entry = readdir(directory) {
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) {
+                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if let id = Int32(name) { threads.append(id) }
+        }
+        return threads.sorted()
+    }
+
+    /// Resident memory in bytes.
+    static func memory(of pid: Int32) -> UInt64 {
+        let fields = SystemFile.firstLine(of: "/proc/\(pid)/statm").split(separator: " ")
+        return (fields.count > 1 ? UInt64(fields[1]) ?? 0 : 0) * UInt64(max(sysconf(Int32(_SC_PAGESIZE)), 1))
+    }
+}

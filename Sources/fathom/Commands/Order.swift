@@ -1,0 +1,95 @@
+internal import ArgumentParser
+internal import TraceAnalysis
+internal import TraceFile
+internal import TraceQuery
+internal import TraceReports
+internal import TraceText
+
+struct Order: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Put functions in the order of their first calls, for the linker, and say what pages that saves.",
+        usage: "fathom order [<options>] [<session> ...] -o <file>",
+        discussion: """
+            One run gives the order of first calls. Of several, what most of them call lies together, judged on runs left out. \
+            The build needs a section for each function: -ffunction-sections; with swiftc -Xfrontend -function-sections. For \
+            programs that are linked by mold there is nothing to write: it reads no order.
+            """,
+        examples: [
+            ("fathom order prog.fathom -o prog.order", "Writes the order for lld, and says how to link with it."),
+            (
+                "fathom order before.fathom after.fathom --linker bfd -o prog.ld",
+                "Writes a script for GNU ld, from two runs."
+            ),
+        ])
+
+    @Argument(
+        help: ArgumentHelp("Sessions, each a run; the newest session here if left out.", valueName: "session"),
+        completion: .session)
+    var sessions: [String] = []
+
+    @OptionGroup var threads: ThreadOptions
+
+    @Option(
+        name: [.customShort("o", allowingJoined: true), .long],
+        help: ArgumentHelp("Write the order to this file; - is standard output.", valueName: "file"),
+        completion: .file())
+    var output: String?
+
+    @Option(help: "Write it for this linker.")
+    var linker = OrderFile.Linker.lld
+
+    @Option(
+        help: ArgumentHelp(
+            "Only functions that were called first before this time since the start.", valueName: "time"),
+        transform: TimeSpan.init(argument:))
+    var to: TimeSpan?
+
+    @Option(
+        help: ArgumentHelp("Order this module, by path or name, instead of the program.", valueName: "glob|/regex/"))
+    var module: String?
+
+    @Option(
+        help: ArgumentHelp("Order the functions of this build, which may have no hooks.", valueName: "program"),
+        completion: .file())
+    var program: String?
+
+    @Flag(help: "Tell also the numbers that are usual on phones: pages of 16 KiB, at half a millisecond each.")
+    var compat = false
+
+    @Option(help: "How to write what is saved.")
+    var format = OrderReport.Format.text
+
+    func run() throws {
+        var options = QueryOptions()
+        options.selection = try threads.selection()
+        var subject = OrderQuery.Subject()
+        subject.module = try module.map(namePattern)
+        subject.build = program
+        subject.end = to?.nanoseconds ?? .max
+        let opened = try (sessions.isEmpty ? [newestSession()] : sessions).map(openSession)
+        let file = try output.map { try OutputFile($0) }
+        let query = try OrderQuery(opened, options, subject, listener: Diagnostics.listener())
+        if let file {
+            let functions = query.functions.lazy.map { OrderFile.Function(names: [$0.linkageName] + $0.aliases) }
+            OrderFile(for: linker).write(functions, to: file.writer)
+            try file.finish()
+        }
+        if output != "-" {
+            let writer = StandardOutput.writer()
+            report(query).write(format, to: writer)
+            try StandardOutput.finish(writer)
+        }
+        Diagnostics.warn(query.warnings)
+        guard let output, output != "-" else { return }
+        Diagnostics.say("compile with -ffunction-sections (swiftc: -Xfrontend -function-sections)")
+        Diagnostics.say("link with \(OrderFile(for: linker).flag(path: CommandText.line([output])))")
+    }
+
+    private func report(_ query: OrderQuery) -> OrderReport {
+        let facts = OrderReport.Facts(
+            path: query.path.visible, names: query.functions.map { $0.name() },
+            bytes: query.functions.reduce(0) { $0 + UInt64($1.range.count) }, runs: query.runs,
+            missing: query.missing, startPages: query.startPages)
+        return OrderReport(query.order, facts, showsStartPages: compat)
+    }
+}

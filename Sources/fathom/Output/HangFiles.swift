@@ -1,0 +1,124 @@
+internal import ArgumentParser
+internal import Glibc
+internal import TraceAnalysis
+internal import TraceFile
+internal import TraceReports
+internal import TraceText
+internal import TraceWatch
+
+/// The directory in which each hang has two files, for people and for programs, and what is said of hangs meanwhile.
+///
+/// One thread at a time uses it.
+final class HangFiles: @unchecked Sendable {
+    enum Format: String, ExpressibleByArgument, CaseIterable { case text, json }
+
+    private let directory: String
+    private let format: Format
+    private let isQuiet: Bool
+    private let descriptor: Int32
+    private var names: [Int: String] = [:]
+    private(set) var count = 0
+    private var failure: Int32 = 0
+
+    /// - Parameter descriptor: standard output, or standard error where the former is the program's.
+    init(in directory: String, _ format: Format, isQuiet: Bool, to descriptor: Int32) throws {
+        self.directory = directory
+        self.format = format
+        self.isQuiet = isQuiet
+        self.descriptor = descriptor
+        try FileName.check(directory)
+        guard mkdir(directory, 0o700) == 0 || errno == EEXIST else { throw HangFiles.fail(directory) }
+        var status = stat()
+        guard stat(directory, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
+            throw Diagnostics.fail("\(directory): not a directory", .failed)
+        }
+        guard access(directory, W_OK | X_OK) == 0 else { throw HangFiles.fail(directory) }
+    }
+
+    private static func fail(_ path: String) -> ExitCode {
+        Diagnostics.fail("\(path): \(String(cString: strerror(errno)))", .failed)
+    }
+
+    /// Writes what is news, and says it.
+    func take(_ news: HangNews) {
+        let name = names[news.number] ?? HangFiles.name(news)
+        names[news.number] = name
+        if news.stage == .began { count += 1 }
+        write("\(name).json") { HangJSON($0).write(news.hang) }
+        write("\(name).txt") { HangText($0).write(news.hang) }
+        if news.stage == .ended { names[news.number] = nil }
+        guard !isQuiet else { return }
+        switch format {
+        case .json where news.stage != .goesOn: put { HangJSON($0).write(news.hang) }
+        case .json: break
+        case .text where news.stage == .began: put { HangText($0).write(news.hang) }
+        case .text: put { $0.write(HangText.heading(news.hang) + "\n") }
+        }
+        if news.stage == .began, format == .text { Diagnostics.say("written to \(directory)/\(name).txt and .json") }
+    }
+
+    /// The program, its process, when it began, and which of several it is.
+    private static func name(_ news: HangNews) -> String {
+        let digits = DateText.utc(secondsSinceEpoch: news.hang.startRealtime / 1_000_000_000).filter(\.isNumber)
+        let program = String(news.hang.program.map { $0 == "/" ? "_" : $0 })
+        return "\(program)-\(news.hang.pid)-\(digits)-\(news.number)"
+    }
+
+    private func write(_ name: String, _ body: (ByteWriter) -> Void) {
+        do throws(NewFile.Failure) {
+            let file = try NewFile(replacing: "\(directory)/\(name)")
+            let writer = ByteWriter { file.write($0) }
+            body(writer)
+            writer.flush()
+            try file.commit()
+        } catch {
+            if failure == 0 { Diagnostics.warn("\(directory)/\(name): \(String(cString: strerror(error.code)))") }
+            failure = error.code
+        }
+    }
+
+    private func put(_ body: (ByteWriter) -> Void) {
+        let writer = ByteWriter { [descriptor] in writeAll($0, to: descriptor) == 0 }
+        body(writer)
+        writer.flush()
+    }
+
+    /// Says what there was in all.
+    ///
+    /// - Throws: exit status 2 when a report could not be written.
+    func summarize(refused: UInt64) throws {
+        if !isQuiet {
+            let reports = "\(CountText.grouped(UInt64(count))) report\(count == 1 ? "" : "s")"
+            Diagnostics.say(
+                count == 0 ? "nothing hung" : "\(reports) in \(directory); next: fathom watch --list \(directory)")
+            if refused > 0 {
+                Diagnostics.warn(
+                    "\(CountText.grouped(refused)) more \(refused == 1 ? "was" : "were") counted and not written; --limit-reports allows more"
+                )
+            }
+        }
+        if failure != 0 {
+            throw Diagnostics.fail("not all reports could be written: \(String(cString: strerror(failure)))", .failed)
+        }
+    }
+
+    /// The hangs that a directory has reports of.
+    static func read(_ directory: String) throws -> [HangSummary] {
+        try FileName.check(directory)
+        guard let entries = opendir(directory) else { throw fail(directory) }
+        defer { closedir(entries) }
+        var hangs: [HangSummary] = []
+        while let entry = readdir(entries) {
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) {
+                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            guard name.hasSuffix(".json"), !name.hasPrefix(".") else { continue }
+            guard let text = SystemFile.contents(of: "\(directory)/\(name)"), let hang = HangSummary(json: text) else {
+                Diagnostics.warn("\(directory)/\(name): no report of a hang")
+                continue
+            }
+            hangs.append(hang)
+        }
+        return hangs
+    }
+}

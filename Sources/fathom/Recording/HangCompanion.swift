@@ -1,0 +1,40 @@
+internal import TraceFile
+internal import TraceQuery
+internal import TraceRecording
+internal import TraceWatch
+
+/// Watches a program for hangs while `fathom watch` records it.
+final class HangCompanion: RecordingCompanion, @unchecked Sendable {
+    private let options: HangOptions
+    private let files: HangFiles
+    private var watcher: HangWatcher?
+    private var thread: BackgroundThread?
+    /// Why nobody watches.
+    private(set) var problem: String?
+    private(set) var refused: UInt64 = 0
+
+    init(_ options: HangOptions, _ files: HangFiles) {
+        self.options = options
+        self.files = files
+    }
+
+    func start(_ session: String, _ pid: Int32) {
+        do throws(QueryError) {
+            let live = try LiveSession(at: session, wantsMarks: options.wantsMarks)
+            let watcher = HangWatcher(live, options) { [files] in files.take($0) }
+            watcher.awaited = pid
+            self.watcher = watcher
+            thread = BackgroundThread { watcher.run() }
+        } catch {
+            problem = error.description
+        }
+    }
+
+    func stop(_ status: TargetStatus) {
+        guard let watcher else { return }
+        if case .signaled = status { watcher.noteEnd(isKilled: true) } else { watcher.noteEnd(isKilled: false) }
+        watcher.stop()
+        thread?.join()
+        refused = watcher.refused
+    }
+}

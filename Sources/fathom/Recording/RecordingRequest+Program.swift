@@ -1,0 +1,37 @@
+internal import Glibc
+internal import TraceFile
+internal import TraceRecording
+internal import TraceSymbols
+
+/// What a session is called that nobody has given a name.
+enum SessionName {
+    static func of(_ program: String) -> String { stem(program) + ".fathom" }
+
+    /// The last component of a program's path.
+    static func stem(_ program: String) -> String { program.split(separator: "/").last.map(String.init) ?? "program" }
+}
+
+extension RecordingRequest {
+    /// A request to run a program that can be recorded.
+    ///
+    /// - Throws: exit status 126, the reason said, when it cannot; ``SymbolProblem`` when it cannot be read.
+    init(
+        of executable: String, _ arguments: [String], into session: String, _ options: RecordOptions,
+        force: Bool = false
+    ) throws {
+        let program = try ExecutableInspection.inspect(
+            path: executable, libraryPath: getenv("LD_LIBRARY_PATH").map { String(cString: $0) })
+        if let refusal = Refusal(of: program, at: executable, force: force) {
+            throw Diagnostics.fail(refusal.description, status: 126)
+        }
+        self.init(executable: executable, arguments: arguments, session: session, record: options)
+        relaxesAddressSanitizer = program.needsAddressSanitizer
+        hasHooks = { path in
+            guard let program = try? ExecutableInspection.inspect(path: path) else { return false }
+            if case .script(let interpreter) = program.kind {
+                return (try? ExecutableInspection.inspect(path: interpreter))?.isInstrumented ?? false
+            }
+            return program.isInstrumented
+        }
+    }
+}

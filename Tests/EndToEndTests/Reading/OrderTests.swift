@@ -1,0 +1,75 @@
+import TestSupport
+import Testing
+
+/// `fathom order` writes what linkers read, and what it says it saves is what the linked program then has.
+@Suite struct OrderTests {
+    private let order = ["main", "second", "first", "third"]
+
+    private func field(_ name: String, of part: String, in json: String) throws -> Double {
+        let start = try #require(json.split(separator: "\"\(part)\":{").dropFirst().first)
+        let value = try #require(start.split(separator: "\"\(name)\":").dropFirst().first)
+        return try #require(Double(value.prefix { !",}".contains($0) }))
+    }
+
+    @Test(arguments: [("gold", "--linker=gold"), ("bfd", "--linker=bfd")])
+    func linkedAgainNothingIsLeft(_ linker: String, _ option: String) throws {
+        let directory = try TemporaryDirectory("order")
+        let binary = try Binaries.instrumented("startup.c", .gccO2)
+        let session = directory.file("startup.fathom")
+        #expect(try Fathom.record([binary], into: session).status == 0)
+        let source = "\(Binaries.sources)/startup.c"
+        // The program that is shipped has no hooks.
+        let shipped = directory.file("shipped")
+        let flags = ["-O2", "-g", "-ffunction-sections", source]
+        try #require(try run("gcc", flags + ["-o", shipped]).status == 0)
+
+        let file = directory.file("order")
+        let arguments = ["order", session, "--format", "json", "--program"]
+        let before = try Fathom.run(arguments + [shipped, option, "-o", file])
+        #expect(before.status == 0, "\(before.stderr)")
+        let names = before.stdout.split(separator: "\n").drop { $0 != "\"functions\":[" }.dropFirst()
+        #expect(names.map { $0.filter(\.isLetter) } == order, "\(before.stdout)")
+        let (now, then) = (
+            try field("now", of: "pages", in: before.stdout), try field("then", of: "pages", in: before.stdout)
+        )
+        #expect(now >= 3 && then <= 2, "\(before.stdout)")
+
+        let flag = try #require(before.stderr.split(separator: "fathom: link with ").last).split(separator: "\n")[0]
+        let linked = directory.file("linked")
+        let link = try run("gcc", flags + flag.split(separator: " ").map(String.init) + ["-o", linked])
+        try #require(link.status == 0, "\(link.stderr)")
+        #expect(try run(linked, []).stdout == run(shipped, []).stdout)
+        let symbols = try run("nm", ["-n", linked]).stdout.split(separator: "\n").compactMap {
+            $0.split(separator: " ").last.map(String.init)
+        }
+        // gold keeps main with what runs once.
+        #expect(symbols.filter { order.dropFirst().contains($0) } == Array(order.dropFirst()))
+        let after = try Fathom.run(arguments + [linked])
+        #expect(try field("saved", of: "pages", in: after.stdout) == 0, "\(after.stdout)")
+        #expect(try field("now", of: "pages", in: after.stdout) <= then, "\(after.stdout)")
+    }
+
+    @Test func severalRunsAndWrongUse() throws {
+        let directory = try TemporaryDirectory("order")
+        let binary = try Binaries.instrumented("startup.c", .gccO2)
+        let sessions = (0..<3).map { directory.file("run\($0).fathom") }
+        for (index, session) in sessions.enumerated() {
+            let words = [String](repeating: "word", count: index == 2 ? 3 : 0)
+            _ = try Fathom.record([binary] + words, into: session)
+        }
+        let text = try Fathom.run(["order", "-o", "-"] + sessions).stdout.split(separator: "\n").map(String.init)
+        #expect(text.sorted() == (order + ["unused_a", "unused_b", "unused_c"]).sorted() && text.first == "main")
+        let report = try Fathom.run(["order", "--compat"] + sessions).stdout
+        #expect(
+            report.contains("of 3 runs\n") && report.contains("runs left out:") && report.contains("pages of 16 KiB:"))
+        let early = try Fathom.run(["order", "-o", "-", "--to", "0s", sessions[0]])
+        #expect(early.status == 1 && early.stderr.contains("no calls are left by the filters"), "\(early)")
+
+        let other = try Fathom.run(["order", sessions[0], "--module", "other"])
+        #expect(other.status == 1 && other.stderr.contains("no module with hooks matches 'other'"), "\(other)")
+        let missing = try Fathom.run(["order", sessions[0], "--program", directory.file("missing")])
+        #expect(missing.status == 2 && missing.stderr.contains("missing is gone"), "\(missing)")
+        let mold = try Fathom.run(["order", sessions[0], "--linker", "mold"])
+        #expect(mold.status == 64 && mold.stderr.contains("lld"), "\(mold)")
+    }
+}
