@@ -111,11 +111,31 @@ import Testing
         #expect(text.split(separator: "\n").first?.contains("blocked") == true, "\(text)")
     }
 
+    /// Who made the main thread wait for the semaphore is one command.
+    @Test(arguments: Way.allCases) func chain(_ way: Way) throws {
+        let measured = try record(way, .gccO2)
+        let chain = try json(["chain", "--call", "wait_for_semaphore", "--without", "nap"])
+        let links = try #require(chain["links"] as? [[String: Any]])
+        func time(_ link: [String: Any]) -> Double {
+            (link["to_ns"] as? Double ?? 0) - (link["from_ns"] as? Double ?? 0)
+        }
+        let total = time(chain)
+        #expect(abs(links.reduce(0) { $0 + time($1) } - total) < 1 && total <= measured["semaphore"]!)
+        let sleep = try #require(links.max { time($0) < time($1) })
+        #expect(sleep["path"] as? [String] == ["worker", "handle", "nap", "nanosleep"], "\(links)")
+        let woken = links.filter { $0["what"] as? String == "woken" && $0["object"] as? String == "ready" }
+        #expect(woken.count == 1, "\(links)")
+        let without = try #require(chain["without"] as? [String: Any])
+        #expect((without["time_ns"] as? Double ?? 0) >= time(sleep))
+    }
+
     /// Views say why there is nothing to show.
     @Test func sessionWithoutWaits() throws {
         let binary = try Binaries.instrumented("waits.c", .gccO2)
         #expect(try Fathom.record([binary, "1"], into: session).status == 0)
-        for arguments in [["waits"], ["report", "--times", "all"], ["tree", "--times", "blocked"]] {
+        for arguments in [
+            ["waits"], ["chain", "--call", "main"], ["report", "--times", "all"], ["tree", "--times", "blocked"],
+        ] {
             let output = try Fathom.run(arguments + [session])
             #expect(output.status == 64 && output.stderr.contains("fathom record --blocked"), "\(output.stderr)")
         }
