@@ -36,8 +36,8 @@ import Testing
         return GrowingPathsTests.lines(aggregation.tree(of: session.processes.flatMap(\.threads)))
     }
 
-    private func growing() throws -> GrowingPaths {
-        GrowingPaths(try GrowingSession(try Session(path: path)), functions: GrowingPathsTests.functions())
+    private func growing(step: Int = 16 << 20) throws -> GrowingPaths {
+        GrowingPaths(try GrowingSession(try Session(path: path), step: step), functions: GrowingPathsTests.functions())
     }
 
     private func read(_ paths: GrowingPaths) -> [String] {
@@ -97,11 +97,11 @@ import Testing
         }
     }
 
-    @Test func growsByBytes() throws {
+    @Test(arguments: [100, 16 << 20]) func growsByBytes(_ step: Int) throws {
         let log = RandomTrace(seed: 9, count: 600, chunkCalls: 40).writer.log
         let recording = try Recording(in: path)
         try writeFile(Array(log[..<TraceWriter.headerSize]), to: path + "/trace")
-        let paths = try growing()
+        let paths = try growing(step: step)
         var end = TraceWriter.headerSize
         while end < log.count {
             end = min(end + 331, log.count)

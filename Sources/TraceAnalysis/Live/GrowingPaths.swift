@@ -42,19 +42,37 @@ public final class GrowingPaths {
             }, add)
     }
 
-    private func add(_ piece: GrowingSession.Piece) {
-        var replay =
+    /// Replays pieces of threads, on all cores where there is much to do.
+    private func add(_ pieces: [GrowingSession.Piece]) {
+        var added = pieces.map { piece in
             replays.removeValue(forKey: piece.id)
-            ?? GrowingReplay(piece.thread, resolver.space(of: piece.thread.process), session.clock)
-        replay.add(piece.thread)
-        if piece.hasEnded {
+                ?? GrowingReplay(piece.thread, resolver.space(of: piece.thread.process), session.clock)
+        }
+        let size = pieces.reduce(0) { $0 + $1.thread.bytes }
+        if size < GrowingPaths.leastForWorkers || pieces.count < 2 {
+            for (index, piece) in pieces.enumerated() { added[index].add(piece.thread) }
+        } else {
+            let pool = WorkerPool(jobs: pieces.count) { job, pool in
+                var replay = pool.exclusively { added[job] }
+                replay.add(pieces[job].thread)
+                pool.exclusively { added[job] = replay }
+            }
+            pool.run(workers: min(WorkerPool.processors, pieces.count))
+        }
+        for (piece, replay) in zip(pieces, added) {
+            guard piece.hasEnded else {
+                replays[piece.id] = replay
+                continue
+            }
+            var replay = replay
             replay.add(to: &ended, now: nil)
             isEndedEmpty = false
             replay.free()
-        } else {
-            replays[piece.id] = replay
         }
     }
+
+    /// Fewer bytes than this are replayed before other threads are started.
+    private static let leastForWorkers = 1 << 18
 
     /// The paths of all threads until they were looked at last, or of some.
     ///

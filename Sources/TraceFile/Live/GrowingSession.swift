@@ -26,6 +26,7 @@ public final class GrowingSession {
     public let clock: Clock
     private let countsByCounter: Bool
     private let log: GrowingLog
+    private let step: Int
     private var threads: [ThreadID: GrowingThread] = [:]
     private var known: [UInt32: GrowingProcess] = [:]
     private let damage = DamageLog()
@@ -38,9 +39,12 @@ public final class GrowingSession {
     /// Processes that have ended and are remembered, because a child that they forked may be yet to come.
     private static let mostEnded = 1024
 
-    /// - Parameter session: what was read of it when it was opened.
+    /// - Parameters:
+    ///   - session: what was read of it when it was opened.
+    ///   - step: as long as so many bytes of the log were not read, what is in the buffers does not count: it comes behind them.
     /// - Throws: ``TraceFileError`` when there is no log.
-    public init(_ session: Session) throws(TraceFileError) {
+    public init(_ session: Session, step: Int = 16 << 20) throws(TraceFileError) {
+        self.step = step
         path = session.path
         clock = session.clock
         countsByCounter = session.clockIsCounter
@@ -66,16 +70,25 @@ public final class GrowingSession {
         threads[id].map { ($0.pid, $0.tid, $0.name) }
     }
 
-    /// Reads what is new, as long as `goesOn` says, and passes it thread by thread. What is passed is there during the call only.
+    /// Reads what is new, as long as `goesOn` says, and passes it: for each thread a piece at most. What is passed is there
+    /// during the call only.
     ///
     /// - Parameter changed: is told of processes of which more is known, before calls are passed.
     /// - Returns: whether everything was read that there was.
     public func read(
-        while goesOn: () -> Bool, changed: (UInt32) -> Void, _ body: (Piece) -> Void
+        while goesOn: () -> Bool, changed: (UInt32) -> Void, _ body: ([Piece]) -> Void
     ) -> Bool {
-        // As long as the log is far ahead, the buffers do not count: what is in them comes behind it.
-        while log.rest > GrowingSession.step {
-            hand(log.read(isThrough: false), isWhole: false, changed, body)
+        // What programs tell of themselves stays in the buffers as long as they run.
+        if log.rest > step {
+            let metadata = slots(readsCalls: false)
+            hand(metadata?.chunks ?? [], isWhole: false, changed, body)
+            forgetEnded(except: threadsInBuffers)
+        }
+        while log.rest > step {
+            let chunks = log.read(isThrough: false)
+            // A chunk is yet to be written whole.
+            if chunks.isEmpty { break }
+            hand(chunks, isWhole: false, changed, body)
             if !goesOn() { return false }
         }
         // The buffers are read first: a chunk that moves to the log meanwhile is then found twice, and not missed.
@@ -84,25 +97,30 @@ public final class GrowingSession {
         isRecording = slots.map { Session.isRecorded(path, by: $0.recorderPID) } ?? false
         let inSlots = slots?.chunks ?? []
         forgetEnded(except: Set(inSlots.map { ThreadID(process: $0.process, thread: $0.thread) }))
+        var isThrough = false
         repeat {
             let chunks = log.read(isThrough: !isRecording)
+            isThrough = chunks.isEmpty || log.rest == 0
             // A chunk in the buffers may come behind one of the next piece, so they are looked at with each.
-            hand(inSlots + chunks, isWhole: true, changed, body)
-            if chunks.isEmpty { break }
-        } while log.rest > 0 && goesOn()
-        return log.rest < GrowingSession.step
+            hand(inSlots + chunks, isWhole: isThrough, changed, body)
+        } while !isThrough && goesOn()
+        return isThrough || log.rest < step
     }
-
-    /// The bytes of the log that are read in one go.
-    private static let step = 16 << 20
 
     /// What is in the buffers; nil once they are gone.
-    private func slots() -> SlotBuffers? {
+    private func slots(readsCalls: Bool = true) -> SlotBuffers? {
         guard let file = try? PlainFile(path: "\(path)/\(SlotBuffers.name)") else { return nil }
-        return try? SlotBuffers(file, path: path, damage: DamageLog())
+        return try? SlotBuffers(file, path: path, damage: DamageLog(), readsCalls: readsCalls)
     }
 
-    private func hand(_ chunks: [Chunk], isWhole: Bool, _ changed: (UInt32) -> Void, _ body: (Piece) -> Void) {
+    /// The threads of which something is in the buffers now.
+    private var threadsInBuffers: Set<ThreadID> {
+        guard let buffers = try? LiveBuffers(of: path) else { return [] }
+        return Set(
+            (buffers.chunks() + buffers.finishedChunks()).map { ThreadID(process: $0.process, thread: $0.thread) })
+    }
+
+    private func hand(_ chunks: [Chunk], isWhole: Bool, _ changed: (UInt32) -> Void, _ body: ([Piece]) -> Void) {
         var found: [ThreadID: [Chunk]] = [:]
         for chunk in chunks where chunk.process != FATHOM_NO_PROCESS {
             process(chunk.process, pid: chunk.pid)
@@ -118,17 +136,17 @@ public final class GrowingSession {
             changed(index)
         }
         if isWhole { for (id, thread) in threads where thread.isWaiting { found[id, default: []] += [] } }
-        for (id, chunks) in found.sorted(by: { $0.key < $1.key }) {
+        let pieces = found.sorted { $0.key < $1.key }.compactMap { id, chunks -> Piece? in
             let thread = threads[id] ?? GrowingThread(process: id.process, serial: id.thread)
             threads[id] = thread
             let hadEnded = thread.hasEnded
             let next = thread.next(chunks, isWhole: isWhole)
-            guard !next.isEmpty || thread.hasEnded != hadEnded else { continue }
-            body(
-                Piece(
-                    id: id, thread: thread.traced(next, of: known[id.process]!.process, damage: damage),
-                    hasEnded: thread.hasEnded))
+            guard !next.isEmpty || thread.hasEnded != hadEnded else { return nil }
+            return Piece(
+                id: id, thread: thread.traced(next, of: known[id.process]!.process, damage: damage),
+                hasEnded: thread.hasEnded)
         }
+        if !pieces.isEmpty { body(pieces) }
     }
 
     private func process(_ index: UInt32, pid: UInt32) {

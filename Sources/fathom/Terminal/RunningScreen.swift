@@ -27,7 +27,13 @@ struct RunningScreen {
     /// Reads what is new, for about so long at most.
     ///
     /// - Returns: the part of the recording that was read, 0...1.
-    func read(for nanoseconds: UInt64) -> Double { query.read(for: nanoseconds) }
+    mutating func read(for nanoseconds: UInt64) -> Double {
+        part = query.read(for: nanoseconds)
+        return part
+    }
+
+    /// What was read of the recording when it was read last, 0...1.
+    private var part = 1.0
 
     /// The next content shows one of the choices of the last one.
     mutating func choose(_ choice: Int) {
@@ -49,14 +55,15 @@ struct RunningScreen {
         let now = RunningScreen.now(CLOCK_MONOTONIC)
         var times: [UInt32: UInt64] = [:]
         for row in rows { if case .function(let id) = row.subject { times[id] = row.selfTime } }
-        if let before {
+        // What is read of the past is nothing of the last second.
+        if let before, moment.isThrough {
             content.interval = now &- before.at
-            content.recent = times.compactMapValues { $0 }.reduce(into: [:]) { recent, time in
+            content.recent = times.reduce(into: [:]) { recent, time in
                 let last = before.times[time.key] ?? 0
                 if time.value > last { recent[time.key] = time.value - last }
             }
         }
-        before = (times, now)
+        before = moment.isThrough ? (times, now) : nil
         return content
     }
 
@@ -66,7 +73,7 @@ struct RunningScreen {
         if isOver {
             parts.append("has ended")
         } else if !moment.isThrough {
-            parts.append("reading what was recorded before")
+            parts.append("reading what was recorded before, \(Int(part * 100)) %")
         } else if start > 0 {
             let elapsed = RunningScreen.now(CLOCK_REALTIME)
             parts.append("for \((elapsed > start ? elapsed - start : 0) / 1_000_000_000) s")

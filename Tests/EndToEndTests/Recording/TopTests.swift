@@ -11,7 +11,7 @@ import Testing
         static const char *stop;
         static void leaf(void) { for (int i = 0; i < 300; i++) sink += i; }
         static void nap(void) { usleep(1000); }
-        static void step(int n) { for (int i = 0; i < 9; i++) leaf(); if (n % 3 == 0) nap(); }
+        static void step(int n) { for (int i = 0; i < 3; i++) leaf(); if (n % 2 == 0) nap(); }
         static void *work(void *unused) { for (int n = 0; access(stop, F_OK) != 0; n++) step(n); return unused; }
         static void *briefly(void *unused) { leaf(); return unused; }
         int main(int argc, char **argv) {
@@ -19,8 +19,10 @@ import Testing
             stop = argv[argc - 1];
             pthread_create(&other, 0, work, 0);
             for (int n = 0; access(stop, F_OK) != 0; n++) {
-                pthread_create(&brief, 0, briefly, 0);
-                pthread_join(brief, 0);
+                if (n % 5 == 0) {
+                    pthread_create(&brief, 0, briefly, 0);
+                    pthread_join(brief, 0);
+                }
                 step(n);
             }
             pthread_join(other, 0);
@@ -162,7 +164,7 @@ import Testing
         try terminal.wait { $0[0].contains("call tree") && $0.contains { $0.hasSuffix("▾ main") } }
         for key in ["F", "step", "Enter"] { try terminal.type(key) }
         try terminal.wait { $0[0].contains("only step") && $0[2].hasSuffix("step") }
-        for key in ["F", "C-u", "Enter", "S", "End", "Enter"] { try terminal.type(key) }
+        for key in ["F", "C-u", "Enter", "S", "j", "j", "Enter"] { try terminal.type(key) }
         try terminal.wait {
             $0[0].contains("thread ") && $0.contains { $0.hasSuffix("▾ work") || $0.hasSuffix("▾ main") }
         }
