@@ -162,8 +162,9 @@ import TraceFile
     /// Functions are named while the program runs, and others in their place, and none again.
     @Test func functions() throws {
         let process = try start()
-        let steering = try Steering(session: session)
         func filter(_ words: String...) throws {
+            // Whoever steers has the buffers open, which the recorder takes for a process of the session.
+            let steering = try Steering(session: session)
             #expect(try Fathom.run(["ctl", session, "filter"] + words).status == 0)
             let isTaken = waitUntil { steering.status.processes.allSatisfy { $0.currentThreads >= 3 } }
             try #require(isTaken, "\(steering.status)")
