@@ -31,6 +31,7 @@ struct Fathom: ParsableCommand {
         version: Recorder.version,
         subcommands: [
             Build.self, CCompiler.self, CXXCompiler.self, Record.self, WatchCommand.self,
+            SampleCommand.self,
             Tree.self, ReportCommand.self, Graph.self,
             TailCommand.self, Flame.self, Diff.self, Export.self, Tune.self, Unused.self, Order.self, Info.self,
             Dump.self,
