@@ -152,7 +152,7 @@ let package = Package(
             exclude: ["Golden"],
             swiftSettings: strict),
         .testTarget(
-            name: "EndToEndTests", dependencies: ["CTraceFormat", "TestSupport"], exclude: ["Golden"],
+            name: "EndToEndTests", dependencies: ["CTraceFormat", "TraceFile", "TestSupport"], exclude: ["Golden"],
             swiftSettings: strict),
     ]
 )

@@ -79,33 +79,31 @@ import Testing
         return Set(run.flatMap { laid[$0].lowerBound / 4096...(laid[$0].upperBound - 1) / 4096 }).count
     }
 
-    /// On runs that neither order was made from, this one touches as few pages as LLVM's own: within a page of a hundred.
+    /// On runs that neither order was made from, this one touches no more pages than LLVM's own.
     @Test(.enabled(if: profdata != nil, "there is no llvm-profdata")) func noWorseThanLLVM() throws {
         let tool = try #require(Self.profdata)
         let directory = try TemporaryDirectory("order")
         var (mine, theirs) = (0, 0)
-        for seed in 1...2 as ClosedRange<UInt64> {
-            let (ranges, runs) = start(seed)
-            for left in runs.indices.prefix(2) {
-                let others = runs.indices.filter { $0 != left }.map { runs[$0] }
-                mine += pages(runs[left], FunctionOrder(ranges, runs: others).functions, ranges)
-                theirs += pages(runs[left], try llvmOrder(others, directory, tool), ranges)
-            }
+        let (ranges, runs) = start(seed: 1)
+        for left in runs.indices.prefix(2) {
+            let others = runs.indices.filter { $0 != left }.map { runs[$0] }
+            mine += pages(runs[left], FunctionOrder(ranges, runs: others).functions, ranges)
+            theirs += pages(runs[left], try llvmOrder(others, directory, tool), ranges)
         }
-        #expect(mine <= theirs + theirs / 100, "\(mine) pages, by LLVM's order \(theirs)")
+        #expect(mine <= theirs, "\(mine) pages, by LLVM's order \(theirs)")
     }
 
     /// Runs of a program that have a part in common, use two features of eight each, and call some functions by chance.
-    private func start(_ seed: UInt64) -> (ranges: [Range<UInt64>], runs: [[Int]]) {
+    private func start(seed: UInt64) -> (ranges: [Range<UInt64>], runs: [[Int]]) {
         var random = SeededGenerator(seed: seed)
-        let count = 1000
+        let count = 2000
         var ranges: [Range<UInt64>] = []
         for _ in 0..<count {
             let start = ((ranges.last?.upperBound ?? 0x1000) + 15) & ~15
             ranges.append(start..<start + UInt64.random(in: 20...900, using: &random))
         }
-        let common = (0..<count).shuffled(using: &random).prefix(80)
-        let features = (0..<8).map { _ in Array((0..<count).shuffled(using: &random).prefix(30)) }
+        let common = (0..<count).shuffled(using: &random).prefix(150)
+        let features = (0..<8).map { _ in Array((0..<count).shuffled(using: &random).prefix(60)) }
         let runs = (0..<8).map { run in
             var seen: Set<Int> = []
             let chance = (0..<count).shuffled(using: &random).prefix(10)

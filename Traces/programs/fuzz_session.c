@@ -13,6 +13,7 @@
 #include "host/runtime.h"
 
 struct runtime runtime;
+_Alignas(PAGE_SIZE) union steering steering;
 
 static uint64_t state = 1;
 

@@ -8,6 +8,7 @@
 //   buffers        shared memory that the traced processes write into; each slot is laid out exactly like a chunk
 //                  of the log, so whatever the recorder had no chance to drain is read from here
 //   functions      while it is being recorded with options that name functions: which these are (CTraceFunctions.h)
+// A part of the buffers steers a recording that is running (CTraceSteering.h).
 //
 // FORMAT.md says the same in prose. Integers are little-endian; structures are 8-byte aligned; times called
 // "ticks" are readings of the session's clock, times called "ns" are CLOCK_MONOTONIC nanoseconds.
@@ -24,7 +25,7 @@
 #define FATHOM_VERSION "0.1.0"     // of the project; the format has its own
 #define FATHOM_FORMAT_VERSION 3u   // of the log; readers also take 2, and 1, which has no sums in its file header
 #define FATHOM_PLAIN_VERSION 2u    // of a log in which no record says its own size, so that older readers take it
-#define FATHOM_BUFFERS_VERSION 3u  // of the buffers: what recorder and traced programs agree on
+#define FATHOM_BUFFERS_VERSION 4u  // of the buffers: what recorder and traced programs agree on; readers also take 3
 #define FATHOM_TRACE_MAGIC 0x3143525448544146ull    // "FATHTRC1"
 #define FATHOM_BUFFERS_MAGIC 0x3146554248544146ull  // "FATHBUF1"
 #define FATHOM_INDEX_MAGIC 0x3158444948544146ull    // "FATHIDX1"
@@ -352,7 +353,7 @@ struct fathom_buffers {
 #define FATHOM_MISSED_NO_ACCESS 4u   // its process could not open the buffers: other rights, or another root directory
 
 // A program that a process with the runtime started and that cannot be recorded, whether it has hooks or not. These lie
-// behind the ends, as many as fit before the slots.
+// behind the ends, as many as fit before what steers the recording (CTraceSteering.h).
 struct fathom_missed {
     uint32_t size;  // of the path; stored last; 0: no entry, or the program could not be started
     uint32_t pid;

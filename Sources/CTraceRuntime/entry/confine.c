@@ -28,7 +28,7 @@ static __thread struct {
 static int begin(int all_threads) {
     struct thread *t = &current;
     if (runtime.state == STATE_OFF || confinement.begun) return 0;
-    if (runtime.state == STATE_READY && control.mode != MODE_UNKNOWN) {
+    if (runtime.state == STATE_READY && control_mode() != MODE_UNKNOWN) {
         if (!runtime_records()) return 0;  // vfork's child: its parent goes on
         if (runtime.modules_stale) modules_scan();
         side_give_back(t);
@@ -37,12 +37,12 @@ static int begin(int all_threads) {
     confinement.begun = 1;
     confinement.state = t->state;
     confinement.idle = t->idle;
-    confinement.mode = control.mode;
+    confinement.mode = control_mode();
     // From here on the hooks of signal handlers do nothing.
     t->state = THREAD_ATTACHING;
     t->idle = 0;
     if (all_threads) {
-        control.mode = MODE_OFF;
+        runtime_set_off();
         system_sleep(CHUNK_SWITCH_TIME);
     }
     confinement.ticks = now_ticks();
@@ -53,8 +53,8 @@ void fathom_note_confined(long result) {
     struct thread *t = &current;
     if (result >= 0) return confine_end(confinement.ticks);
     if (runtime.state == STATE_OFF) return;
-    if (control.mode == MODE_OFF) {
-        if (confinement.mode == MODE_UNKNOWN) control.mode = MODE_UNKNOWN;
+    if (control_mode() == MODE_OFF) {
+        if (confinement.mode == MODE_UNKNOWN) control.word = 0;
         else runtime_set_mode();
     }
     t->state = confinement.state;

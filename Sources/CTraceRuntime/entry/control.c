@@ -25,7 +25,7 @@ static void tell(enum hook hook, uintptr_t sp, uint64_t name, uint64_t value) {
 }
 
 // Whether the process can record, now or later. Makes it able to if it can.
-static int is_ready(void) { return control.mode == MODE_UNKNOWN ? runtime_ready() : control.mode != MODE_OFF; }
+static int is_ready(void) { return control_mode() == MODE_UNKNOWN ? runtime_ready() : control_mode() != MODE_OFF; }
 
 static uint64_t ticks_of(uint64_t nanoseconds) {
     unsigned __int128 ticks = (unsigned __int128)nanoseconds * runtime.ticks_per_second / 1000000000u;
@@ -39,7 +39,7 @@ static void start(void) {
 static void start_with(uint32_t max_depth, uint64_t min_cost) {
     if (!is_ready()) return;
     uint64_t signals = lock_take(&runtime.control_lock);
-    if (control.mode != MODE_UNKNOWN && control.mode != MODE_OFF) {
+    if (control_mode() != MODE_UNKNOWN && control_mode() != MODE_OFF) {
         uint64_t min_cost_ticks = ticks_of(min_cost);
         uint32_t levels = max_depth == UINT32_MAX ? UINT32_MAX : max_depth + 1;
         int differs = runtime.options.max_depth != levels || runtime.options.min_cost_ticks != min_cost_ticks;
@@ -49,7 +49,7 @@ static void start_with(uint32_t max_depth, uint64_t min_cost) {
             runtime.options.slow = 1;
             fathom_add32(&runtime.options.generation, 1);
         }
-        runtime_set_running(1);
+        runtime_set_running(1, now_ticks());
     }
     lock_give(&runtime.control_lock, signals);
 }
@@ -72,13 +72,13 @@ static void save(void) {
 
 static void mark(const char *name) {
     CALLER(sp);
-    if (control.mode == MODE_PAUSED || !is_ready()) return;
+    if (control_mode() == MODE_PAUSED || !is_ready()) return;
     tell(HOOK_MARK, sp, name_intern(FATHOM_NAME_MARK, name), 0);
 }
 
 static void set_counter(const char *name, double value) {
     CALLER(sp);
-    if (control.mode == MODE_PAUSED || !is_ready()) return;
+    if (control_mode() == MODE_PAUSED || !is_ready()) return;
     uint64_t bits;
     __builtin_memcpy(&bits, &value, sizeof bits);
     tell(HOOK_COUNTER, sp, name_intern(FATHOM_NAME_COUNTER, name), bits);

@@ -18,15 +18,17 @@ FATHOM_WITHOUT_HOOKS
 //   return address (exit)    where the hook returns to
 //
 // In modes that record all calls, the assembly jumps to the mode's function. In MODE_UNKNOWN, where perhaps not even
-// the thread's own memory is there, it jumps to follow/aside.c. In the other modes it falls through to the C function
-// that the compiler lays behind it in the same section, because a jump costs a third of what that function costs.
+// the thread's own memory is there, and where the process has not taken up yet what `fathom ctl` asks of it, it jumps
+// to follow/aside.c. In the other modes it falls through to the C function that the compiler lays behind it in the same
+// section, because a jump costs a third of what that function costs.
 
 #define ENTRY(name) ".globl " name "\n.type " name ", %function\n" name ":\n"
 #define END(name) ".size " name ", . - " name "\n"
-// The later modes are told apart in front of the hook, so that it compares once for all of them.
+// The later modes are told apart in front of the hook, so that it compares once for all of them. What is none of them
+// is greater, and says that something is asked.
 #define SECTION(hook)                                                                                                  \
     ".section .text.fathom_" hook ", \"ax\", %progbits\n.p2align 5\n9:\n.cfi_startproc\n" LATER_MODES(IN_MODE, hook)   \
-        NEVER ".cfi_endproc\n.p2align 5\n"
+        JUMP " aside_" hook "\n.cfi_endproc\n.p2align 5\n"
 #define TEXT(number) AS_TEXT(number)
 #define AS_TEXT(number) #number
 
@@ -35,25 +37,27 @@ FATHOM_WITHOUT_HOOKS
 #if defined(__x86_64__)
 #define IN_MODE(number, NAME, name, condition, hook) "cmpl $" #number ", %eax\nje " #name "_" hook "\n"
 #define GO_ON(hook)                                                                                                    \
-    "leaq 8(%rsp), %rdx\nmovl control(%rip), %eax\n" FIRST_MODE(IN_MODE, hook)                                         \
+    "leaq 8(%rsp), %rdx\nmovl steering(%rip), %eax\nsubl control(%rip), %eax\n" FIRST_MODE(IN_MODE, hook)                                         \
         "cmpl $" TEXT(LEAST_LATER_MODE) ", %eax\njae 9b\ntestl %eax, %eax\nje aside_" hook "\n"
-#define NEVER "ud2\n"
+#define JUMP "jmp"
 #define ENTER "movq %r14, %rcx\n" GO_ON("enter")
 #define EXIT "movq (%rsp), %rcx\n" GO_ON("exit")
 #define EXIT_ANY GO_ON("exit_any")
 #else
 #define IN_MODE(number, NAME, name, condition, hook) "cmp w9, #" #number "\nb.ne 1f\nb " #name "_" hook "\n1:\n"
 #define GO_ON(hook)                                                                                                    \
-    "mov x2, sp\nadrp x9, control\nldr w9, [x9, :lo12:control]\n" FIRST_MODE(IN_MODE, hook)                            \
+    "mov x2, sp\nadrp x9, steering\nldr w9, [x9, :lo12:steering]\nadrp x10, control\nldr w10, [x10, :lo12:control]\n" \
+    "sub w9, w9, w10\n" FIRST_MODE(IN_MODE, hook)                            \
         "cmp w9, #" TEXT(LEAST_LATER_MODE) "\nb.hs 9b\ncbnz w9, 1f\nb aside_" hook "\n1:\n"
 #define ENTER "mov x3, x22\n" GO_ON("enter")
 #define EXIT "mov x3, x30\n" GO_ON("exit")
 #define EXIT_ANY GO_ON("exit_any")
-#define NEVER "brk #1\n"
+#define JUMP "b"
 #endif
 // clang-format on
 
 _Static_assert(MODE_UNKNOWN == 0, "the assembly above takes 0 for it");
+_Static_assert(offsetof(struct fathom_steering, asked) == 0 && offsetof(union control, base) == 0, "it loads these");
 
 // CTraceSharedHooks jumps to `fathom_function_*`, whose names say nothing of profiling or exits. CTraceSwiftHooks jumps
 // to `fathom_swift_*`, the hooks of the Swift compiler. That passes no function when a call begins, so the function is

@@ -2,6 +2,7 @@
 
 #include "../file/metadata.h"
 #include "../file/modules.h"
+#include "../file/steering.h"
 #include "../follow/process.h"
 #include "../follow/side.h"
 #include "../host/environment.h"
@@ -40,6 +41,7 @@ __attribute__((destructor)) static void ended(void) {
     if (runtime.modules_stale) modules_scan();
     metadata_end(FATHOM_END_EXIT);
     give_back();
+    steering_leave();
 }
 
 void fathom_note_exit(void) { ended(); }

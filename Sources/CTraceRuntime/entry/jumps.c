@@ -74,7 +74,7 @@ void fathom_note_cleanup(void *buffer, uintptr_t return_address) {
     uintptr_t *words = buffer, sp = unmangled(words[STACK_POINTER]), target = unmangled(words[TARGET]);
     // An earlier push here was left by a jump, and its function has come again.
     fathom_note_cleanup_end(buffer);
-    if (control.mode == MODE_OFF || cleanups.count == CLEANUPS) return;
+    if (control_mode() == MODE_OFF || cleanups.count == CLEANUPS) return;
     // If this does not hold, the buffer is not laid out as this code expects.
     if (sp - (uintptr_t)__builtin_frame_address(0) > NEAR || target - return_address + FAR > 2 * FAR) return;
     for (;;) {

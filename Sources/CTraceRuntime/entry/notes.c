@@ -19,7 +19,7 @@ FATHOM_WITHOUT_HOOKS
 // interrupted a hook.
 static struct thread *begin_note(void) {
     struct thread *t = &current;
-    if (t->state != THREAD_ATTACHED || !is_free(t) || control.mode == MODE_UNKNOWN || control.mode == MODE_OFF)
+    if (t->state != THREAD_ATTACHED || !is_free(t) || control_mode() == MODE_UNKNOWN || control_mode() == MODE_OFF)
         return NULL;
     t->idle = 0;
     t->hook_sp = (uintptr_t)__builtin_frame_address(0);
@@ -53,7 +53,7 @@ void fathom_note_landing(uintptr_t sp) {
     }
     t = &current;
     if (t->state == THREAD_INTERRUPTED && !t->idle && leaves_hook(t, sp)) t->idle = IDLE;
-    if (t->state != THREAD_ATTACHED || control.mode == MODE_UNKNOWN || control.mode == MODE_OFF) return;
+    if (t->state != THREAD_ATTACHED || control_mode() == MODE_UNKNOWN || control_mode() == MODE_OFF) return;
     if (t->idle || !leaves_hook(t, sp)) {
         struct event landing = {.stack_pointer = sp, .hook = HOOK_LANDING};
         side_append(t, &landing);
@@ -99,7 +99,7 @@ void fathom_note_context(const void *pointer) {
 }
 
 void fathom_note_modules(void) {
-    if (runtime.state != STATE_READY || control.mode == MODE_UNKNOWN || confine_unnoted()) return;
+    if (runtime.state != STATE_READY || control_mode() == MODE_UNKNOWN || confine_unnoted()) return;
     modules_scan();
     if (runtime.options.keeps) paths_forget_unloaded();
 }
@@ -108,7 +108,7 @@ void fathom_note_loading(void) {
     struct thread *t = &current;
     runtime.modules_stale = 1;
     loading_begin(t, (uintptr_t)__builtin_frame_address(0));
-    int is_recording = runtime.state == STATE_READY && control.mode != MODE_UNKNOWN && t->state == THREAD_ATTACHED;
+    int is_recording = runtime.state == STATE_READY && control_mode() != MODE_UNKNOWN && t->state == THREAD_ATTACHED;
     chunk_look_at_modules(t, is_recording);
 }
 

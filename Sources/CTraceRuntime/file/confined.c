@@ -10,8 +10,8 @@
 FATHOM_WITHOUT_HOOKS
 
 void confine_end(uint64_t now) {
-    int is_ready = runtime.state == STATE_READY && control.mode != MODE_UNKNOWN;
-    control.mode = MODE_OFF;
+    int is_ready = runtime.state == STATE_READY && control_mode() != MODE_UNKNOWN;
+    runtime_set_off();
     if (is_ready) metadata_end_quietly(FATHOM_END_CONFINED, now);
     fathom_store32(&runtime.state, STATE_OFF);
 }

@@ -58,7 +58,7 @@ static int find_path(char **environment) {
 // Whether a head describes a file that can be mapped and written to. What it says is not trusted, because a wrong
 // offset would raise SIGBUS in the program.
 static int is_sound(const struct fathom_buffers *head, uint64_t file_size) {
-    uint64_t requests_end = fathom_missed_offset(head->words_offset);
+    uint64_t requests_end = fathom_missed_offset(head->words_offset) + FATHOM_STEERING_SIZE;
     uint64_t slots_end = head->slots_offset + (uint64_t)head->slot_limit * head->slot_size;
     return head->magic == FATHOM_BUFFERS_MAGIC && head->version == FATHOM_BUFFERS_VERSION &&
            head->header_size == sizeof *head && head->chunk_header_size == sizeof(struct fathom_chunk) &&
@@ -98,6 +98,7 @@ int session_open(char **environment) {
         runtime.options.slow = runtime.clock != FATHOM_CLOCK_COUNTER || head.max_depth != UINT32_MAX ||
                                head.min_cost_ticks != 0 || head.has_functions;
         mapped = runtime.buffers && windows_open(descriptor);
+        if (mapped) system_map_over(&steering, descriptor, fathom_steering_offset(head.slots_offset), sizeof steering);
     }
     system_close(descriptor);
     return mapped;

@@ -3,6 +3,7 @@
 
 #include "aside.h"
 
+#include "../file/steering.h"
 #include "../host/runtime.h"
 #include "mode.h"
 #include "process.h"
@@ -15,7 +16,8 @@ void event_aside(const struct event *event) {
     struct thread *t = &current;
     enum hook hook = event->hook;
     if (control_mode() == MODE_UNKNOWN && !runtime_ready()) return;
-    if (control.mode == MODE_OFF || t->state == THREAD_ATTACHING) return;
+    if (UNLIKELY(control_is_behind())) steering_take();
+    if (control_mode() == MODE_OFF || t->state == THREAD_ATTACHING) return;
     if (t->state == THREAD_INTERRUPTED && !t->idle) {
         if (hook == HOOK_ENTER) any_mode(t)->lost(t, hook);
         return;

@@ -129,7 +129,7 @@ uint64_t frames_settle(struct thread *t) {
     if (lane->beside) t->beside = lane->beside - (char *)lane->frames;
     if (t->state != THREAD_ATTACHED || t->overflow) return IDLE;
     if (t->paused == PAUSED_NO_MEMORY) return IDLE;
-    return control_word(mode_of(&t->options, t->paused == PAUSED_STOPPED), t->options.generation);
+    return control_word(mode_of(&t->options, t->paused == PAUSED_STOPPED), t->options.number, t->options.generation);
 }
 
 FATHOM_WITHOUT_HOOKS_END

@@ -5,6 +5,7 @@
 
 #include "pause.h"
 
+#include "../file/steering.h"
 #include "../host/runtime.h"
 #include "mode.h"
 
@@ -24,6 +25,7 @@ static void set(struct thread *t, uint32_t paused) {
 void pause_begin(struct thread *t) {
     take_options(t);
     set(t, PAUSED_NOT);
+    t->saves = fathom_load32(&runtime.saves);
 }
 
 static void stop(struct thread *t) {
@@ -62,14 +64,24 @@ static int change_options(struct thread *t) {
 
 void pause_settle(struct thread *t, const struct event *event) {
     t->mode->settle(t, event);
+    uint32_t stamp = fathom_load32(&runtime.stamp), saves = fathom_load32(&runtime.saves);
+    t->options.number = fathom_load32(&runtime.options.number);
+    if (UNLIKELY(t->saves != saves)) {
+        t->saves = saves;
+        t->mode->end(t, ENDS_FOR_NOW, t->last);
+    }
     uint32_t stopped = control_mode() == MODE_PAUSED ? PAUSED_STOPPED : PAUSED_NOT;
     int changed = t->options.generation != fathom_load32(&runtime.options.generation);
-    if (t->paused == stopped && !changed) return;
+    if (t->paused == stopped && !changed) {
+        if (UNLIKELY(t->stamp != stamp)) steering_tell_thread(&t->stamp, stamp, 0);
+        return;
+    }
     uint64_t signals = system_block_signals();
     if (!t->paused) stop(t);
     if (changed && !change_options(t)) set(t, PAUSED_NO_MEMORY);
     else if (stopped) set(t, PAUSED_STOPPED);
     else start(t);
+    if (t->paused != PAUSED_NO_MEMORY) steering_tell_thread(&t->stamp, stamp, 0);
     system_restore_signals(signals);
 }
 

@@ -7,6 +7,7 @@
 #include "../file/metadata.h"
 #include "../file/modules.h"
 #include "../file/session.h"
+#include "../file/steering.h"
 #include "../host/runtime.h"
 #include "thread.h"
 
@@ -65,7 +66,7 @@ void runtime_open(char **environment) {
             thread_key_create();
             fathom_store32(&runtime.state, STATE_OPEN);
         } else {
-            control.mode = MODE_OFF;
+            runtime_set_off();
             fathom_store32(&runtime.state, STATE_OFF);
         }
     }
@@ -83,7 +84,7 @@ static void register_process(uint32_t parent) {
     else session_forget_populated();
     metadata_process(parent);
     runtime.control_lock = 0;
-    runtime_set_mode();
+    steering_join();
     fathom_store32(&runtime.state, STATE_READY);
 }
 
@@ -91,9 +92,10 @@ static void register_process(uint32_t parent) {
 // `forker` is the process that called fork.
 static void forget_parent(uint32_t forker) {
     runtime.forker = forker;
+    runtime.steered = NULL;  // that is the parent's
     if (runtime.state != STATE_READY) return;
     runtime.state = STATE_FORKED;
-    control.mode = MODE_UNKNOWN;
+    control.word = 0;
     // A fork's child has its parent's modules. A thread that is not here may hold the dynamic linker's lock, so what
     // was just being loaded is looked at only after the child itself has loaded something.
     runtime.modules_stale = 0;
@@ -127,7 +129,7 @@ int runtime_ready(void) {
     if (!*(const void *const volatile *)&relocated) return 0;
     if (runtime.state == STATE_NEW) runtime_open(NULL);
     // The control page was wiped, so this is the child of a fork that ran no handlers.
-    if (runtime.state == STATE_READY && control.mode == MODE_UNKNOWN) forget_parent(runtime.pid);
+    if (runtime.state == STATE_READY && control_mode() == MODE_UNKNOWN) forget_parent(runtime.pid);
     uint64_t signals;
     uint32_t state = fathom_load32(&runtime.state);
     if (state != STATE_READY && state != STATE_OFF && begin_start(&signals)) {
@@ -139,7 +141,7 @@ int runtime_ready(void) {
         // constructor may be waiting to start.
         if (is_image) modules_scan();
     }
-    if (runtime.state == STATE_OFF) control.mode = MODE_OFF;
+    if (runtime.state == STATE_OFF) runtime_set_off();
     return runtime.state == STATE_READY;
 }
 
@@ -149,7 +151,7 @@ void runtime_watch_forks(void) {
 }
 
 int runtime_records(void) {
-    return runtime.state == STATE_READY && control.mode != MODE_UNKNOWN && runtime.pid == system_process_id() &&
+    return runtime.state == STATE_READY && control_mode() != MODE_UNKNOWN && runtime.pid == system_process_id() &&
            !confine_unnoted();
 }
 

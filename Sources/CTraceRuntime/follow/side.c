@@ -15,7 +15,7 @@ FATHOM_WITHOUT_HOOKS
 void side_follow(struct thread *t, const struct event *event, uint64_t now) {
     // A handler has interrupted this hook and forked, and this is the child. The thread is not attached there yet.
     if (UNLIKELY(t->state == THREAD_INTERRUPTED || t->state == THREAD_UNATTACHED)) {
-        if (control.mode == MODE_UNKNOWN && !runtime_ready()) return;
+        if (control_mode() == MODE_UNKNOWN && !runtime_ready()) return;
         if (!thread_attach(t, event->stack_pointer)) return;
         t->idle = 0;
         BARRIER();

@@ -3,6 +3,7 @@
 #include "thread.h"
 
 #include "../file/confined.h"
+#include "../file/steering.h"
 #include "../host/runtime.h"
 #include "ending.h"
 #include "mode.h"
@@ -28,7 +29,7 @@ static void thread_ending(void *value) {
         pthread_setspecific(key, value);
         return;
     }
-    if (t->state == THREAD_ATTACHED && control.mode != MODE_OFF && !confine_unnoted()) thread_detach(t);
+    if (t->state == THREAD_ATTACHED && control_mode() != MODE_OFF && !confine_unnoted()) thread_detach(t);
 }
 
 void thread_key_create(void) { key_made = pthread_key_create(&key, thread_ending) == 0; }
@@ -128,6 +129,7 @@ static int attach(struct thread *t, uintptr_t sp) {
     t->end = lane->end;
     t->low = lane->low;
     t->mode->begin(t, how);
+    steering_tell_thread(&t->stamp, fathom_load32(&runtime.stamp), 1);
     int late = t->exit_rounds >= PTHREAD_DESTRUCTOR_ITERATIONS;
     if (key_made && !late) pthread_setspecific(key, t);
     frames_settle(t);
@@ -160,6 +162,7 @@ void thread_detach(struct thread *t) {
         ending_unwind(t, open_calls(t), now);
     }
     t->mode->end(t, ENDS_THREAD, now);
+    steering_tell_thread(&t->stamp, 0, -1);
     t->state = THREAD_UNATTACHED;
     t->side_count = 0;
     BARRIER();

@@ -105,9 +105,11 @@ struct thread {
     uint32_t next_lane;    // id
     void *memory;          // the thread's first mapping, MEMORY_SIZE bytes: lanes, side events, first frames
     uint32_t paused;       // PAUSED_*
+    uint32_t stamp;        // runtime.stamp as it was when the thread last did as the process
+    uint32_t saves;        // the same of runtime.saves
     uintptr_t loading_sp;  // it has called dlopen, whose frame lies above; 0: not, or it knows that dlopen has returned
 };
-#define IDLE 0xffu  // no MODE_*
+#define IDLE 1u  // a word in which no mode is
 #define MEMORY_SIZE (128ul * 1024)
 #define FIRST_LANES 16u
 #define RETRY_CALLS 1024u  // lost calls between two attempts to attach the thread, or to get a slot

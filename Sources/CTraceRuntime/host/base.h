@@ -17,6 +17,7 @@
 
 #include "CTraceFormat.h"
 #include "CTraceRuntime.h"
+#include "CTraceSteering.h"
 #include "system.h"
 
 #define EXPORT __attribute__((visibility("default"), no_instrument_function))

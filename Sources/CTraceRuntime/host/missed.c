@@ -143,7 +143,7 @@ uint32_t fathom_missed_reason(const char *file, int is_searched) {
 // Notes lie after the slots' words.
 static struct fathom_missed *note_at(uint32_t index) {
     uint64_t offset = fathom_missed_offset(runtime.buffers->words_offset) + index * sizeof(struct fathom_missed);
-    if (offset + sizeof(struct fathom_missed) > runtime.slots_offset) return NULL;
+    if (offset + sizeof(struct fathom_missed) > fathom_steering_offset(runtime.slots_offset)) return NULL;
     char *note = (char *)runtime.buffers + offset, *page = (char *)((uintptr_t)note & ~(PAGE_SIZE - 1));
     return system_populate(page, PAGE_SIZE) ? NULL : (struct fathom_missed *)note;
 }

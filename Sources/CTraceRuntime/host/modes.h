@@ -1,9 +1,9 @@
-// The table of modes. A row has the number that is in control.mode, a name, and the condition on which calls are
-// recorded in that mode, given `options` and `is_stopped` (runtime.h). The first row whose condition holds is taken.
-// What the mode's slow paths tell of calls is the table NAME_mode (follow/mode.h), in modes/NAME.c.
+// The table of modes. A row has the mode's number (control_mode, in runtime.h), a name, and the condition on which
+// calls are recorded in that mode, given `options` and `is_stopped` (runtime.h). The first row whose condition holds is
+// taken. What the mode's slow paths tell of calls is the table NAME_mode (follow/mode.h), in modes/NAME.c.
 //
 // The rows of RECORDING_MODES record all calls. Their hooks are NAME_enter, NAME_exit and NAME_exit_any in
-// modes/NAME.c; the hooks' machine code compares control.mode with their numbers, in the order of the rows, and jumps
+// modes/NAME.c; the hooks' machine code compares the mode with their numbers, in the order of the rows, and jumps
 // there. In the other modes there are calls that leave no record, which the hooks themselves follow (entry/hooks.c).
 // COUNTS and PROFILE keep no records, but what all calls add up to, whatever other options say.
 
@@ -25,8 +25,8 @@
     ROW(2, SLOW, slow, 1, extra) /* options leave calls out, or the clock is a system call */
 #define MODE_LIMIT 8             // numbers are below it
 
-// control.mode. The first hook leads on from UNKNOWN. A fork's child starts there again, because the kernel wipes the
-// page.
+// The process's mode. The first hook leads on from UNKNOWN. A fork's child starts there again, because the kernel wipes
+// the page. `fathom ctl` does what stop() and start() do; a change of limits leads from TRACE to SLOW.
 //
 //            the session opens  ...and cannot  stop()   start()          the program confines itself   fork
 //   UNKNOWN  TRACE, SLOW or     OFF            -        -                OFF                           -

@@ -8,11 +8,12 @@
 
 // ---- control -----------------------------------------------------------------------------------------------------
 
-// Hooks load the mode by an ordinary load: an aligned word is never torn, and what the fast paths go on with belongs to
-// the thread. The slow paths load it by control_mode.
+// What the hooks test. Their machine code takes `base` from steering.asked, which leaves the mode, if the process has
+// taken up the last command. If not, it leaves a number that is no mode. So they load `base` by an ordinary load: an
+// aligned word is never torn, and what the fast paths go on with belongs to the thread.
 union control {
     struct {
-        uint32_t mode;        // MODE_*; the hooks' machine code compares it
+        uint32_t base;        // the number of the command that was taken up last, shifted, less the mode, MODE_*
         uint32_t generation;  // of the options that the mode goes with
     };
     uint64_t word;  // both
@@ -20,9 +21,26 @@ union control {
 };
 extern union control control __attribute__((visibility("hidden")));
 
-// Acquire: a thread that sees a mode to record in finds all that was written to `runtime` before the mode was set.
-INTERNAL uint32_t control_mode(void) { return fathom_load32(&control.mode); }
-INTERNAL uint64_t control_word(uint32_t mode, uint32_t generation) { return (uint64_t)generation << 32 | mode; }
+// What is asked of the process: here is the page of the buffers that begins with a struct fathom_steering, and nobody
+// can write to it. Before the session is open, and where the page cannot be here, nothing is asked.
+union steering {
+    struct fathom_steering asked;
+    char page[PAGE_SIZE];
+};
+extern union steering steering __attribute__((visibility("hidden")));
+
+#define MODE_MASK ((1u << FATHOM_ASKED_SHIFT) - 1)
+
+// The process's mode, MODE_*. Acquire: a thread that sees a mode to record in finds all that was written to `runtime`
+// before the mode was set.
+INTERNAL uint32_t control_mode(void) { return (0u - fathom_load32(&control.base)) & MODE_MASK; }
+INTERNAL uint64_t control_word(uint32_t mode, uint32_t number, uint32_t generation) {
+    return (uint64_t)generation << 32 | (uint32_t)(number - mode);
+}
+// Whether the process has not taken up yet what is asked of it.
+INTERNAL int control_is_behind(void) {
+    return fathom_load32(&steering.asked.asked) - fathom_load32(&control.base) > MODE_MASK;
+}
 
 // ---- runtime -----------------------------------------------------------------------------------------------------
 
@@ -55,6 +73,7 @@ struct options {
     uint32_t has_ring;    // what was recorded makes room for what is, until somebody wants it saved
     uint32_t keeps;       // FATHOM_KEEPS_*: what of calls
     uint32_t generation;  // of these
+    uint32_t number;      // of the last command that was taken up, shifted; see CTraceSteering.h
 };
 
 // The mode in which calls are recorded by these options.
@@ -90,6 +109,11 @@ struct runtime {
     uint32_t control_lock;
     uint32_t paused;
     uint64_t stop_ticks;  // when recording was last stopped
+    uint32_t stamp;       // counts what threads have to take up: stops, starts, and changes of options
+    uint32_t saves;       // how often it was asked to save
+    // For commands: the numbers of the last ones of their kinds, and what the process says of itself; NULL: nothing.
+    uint32_t run_number, limits_number, save_number;
+    struct fathom_steered *steered;
     uint64_t ticks_per_second;
     // Metadata chunk.
     uint32_t metadata_lock;
@@ -113,8 +137,10 @@ void runtime_set_mode(void);
 // Start or stop recording, for all threads, if it is not started or stopped already. The caller holds no lock.
 void runtime_start(void);
 void runtime_stop(void);
-// The caller holds runtime.control_lock.
-void runtime_set_running(int runs);
+// The caller holds runtime.control_lock. `ticks` is when recording stopped.
+void runtime_set_running(int runs, uint64_t ticks);
+// Ends recording in this process. Makes no system call.
+void runtime_set_off(void);
 
 INTERNAL uint64_t now_ticks(void) {
     if (__builtin_expect(runtime.clock == FATHOM_CLOCK_COUNTER, 1)) return fathom_counter();

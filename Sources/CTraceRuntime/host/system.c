@@ -80,6 +80,16 @@ int system_shadow(void *start, size_t size) {
     return result == (long)start;
 }
 
+int system_map_over(void *start, long descriptor, uint64_t offset, size_t size) {
+    long result = SYSTEM(mmap, start, size, PROT_READ, MAP_SHARED | MAP_FIXED, descriptor, offset);
+    if (result == (long)start) {
+        SYSTEM(madvise, start, size, MADV_DONTDUMP, 0, 0, 0);
+        return 1;
+    }
+    system_shadow(start, size);  // the kernel may have taken away what was there before it failed
+    return 0;
+}
+
 void system_free(void *memory, size_t size) { SYSTEM(munmap, memory, size, 0, 0, 0, 0); }
 
 long system_populate(void *start, size_t size) {

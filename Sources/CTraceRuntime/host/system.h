@@ -64,6 +64,8 @@ void *system_allocate(size_t size);
 void system_free(void *memory, size_t size);
 // Replaces a mapping by zeroed private memory. 0 on failure.
 int system_shadow(void *start, size_t size);
+// Replaces a mapping by a part of a file, shared, that can only be read. 0 on failure; then zeros are there.
+int system_map_over(void *start, long descriptor, uint64_t offset, size_t size);
 // Makes sure that writing to [start, start + size) cannot fault fatally, by allocating file blocks and pages now. 0 on
 // success, -errno when the file system is full.
 long system_populate(void *start, size_t size);

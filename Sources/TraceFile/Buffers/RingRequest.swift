@@ -48,6 +48,12 @@ extension SharedBuffers {
     /// How often programs have asked for a save, modulo 2^32.
     package var wishes: UInt32 { fathom_load32(&header.pointee.save_count) }
 
+    /// How often `fathom ctl` has asked for a save, modulo 2^32.
+    package var saveCommands: UInt32 {
+        let start = UnsafeMutableRawPointer(header) + Int(fathom_steering_offset(UInt32(slotsOffset)))
+        return fathom_load32(&start.assumingMemoryBound(to: fathom_steering.self).pointee.save_count)
+    }
+
     /// Keeps programs from writing over the ring while it is copied. They use other slots meanwhile, up to as many again.
     package func holdRing() { fathom_store32(&header.pointee.ring_held, 1) }
 

@@ -11,7 +11,7 @@ package final class SharedBuffers: @unchecked Sendable {
     private let size: Int
     private let words: UnsafeMutablePointer<UInt32>
     let wordsOffset: Int
-    private let slotsOffset: Int
+    let slotsOffset: Int
     private let slotLimit: UInt32
     /// How many slots were ever used.
     private var high: UInt32 = 0
@@ -49,7 +49,8 @@ package final class SharedBuffers: @unchecked Sendable {
         wordsOffset = MemoryLayout<fathom_buffers>.size
         let missedOffset = Int(fathom_missed_offset(UInt32(wordsOffset)))
         // Slots start where the largest pages of any supported machine do.
-        slotsOffset = (missedOffset + Self.largestPage - 1) & ~(Self.largestPage - 1)
+        slotsOffset =
+            ((missedOffset + Self.largestPage - 1) & ~(Self.largestPage - 1)) + Int(FATHOM_STEERING_SIZE)
         slotSize = options.bufferSize
         self.directory = directory
         let path = directory.file(Self.name)
@@ -71,6 +72,10 @@ package final class SharedBuffers: @unchecked Sendable {
                 throw .cannotCreate(path: path, errno: errno)
             }
         }
+        // Every hook reads the first page of this, and processes write into the others at any moment.
+        let steering = [UInt8](repeating: 0, count: Int(FATHOM_STEERING_SIZE))
+        guard pwrite(descriptor, steering, steering.count, off_t(slotsOffset - steering.count)) == steering.count
+        else { throw .cannotCreate(path: path, errno: errno) }
         let windowSlots = Int(fathom_window_slots(UInt32(slotSize)))
         // There are as many slots as the file system lets the file have.
         var slotLimit = Int(FATHOM_SLOT_LIMIT)
@@ -314,7 +319,8 @@ package final class SharedBuffers: @unchecked Sendable {
     package func missed(from first: Int) -> [Missed?] {
         let stride = MemoryLayout<fathom_missed>.size, pathOffset = MemoryLayout<fathom_missed>.offset(of: \.path)!
         let start = Int(fathom_missed_offset(UInt32(wordsOffset)))
-        let count = min(Int(fathom_load32(&header.pointee.missed_count)), (slotsOffset - start) / stride)
+        let end = Int(fathom_steering_offset(UInt32(slotsOffset)))
+        let count = min(Int(fathom_load32(&header.pointee.missed_count)), (end - start) / stride)
         return (min(first, count)..<count).map { index in
             let bytes = base + start + index * stride
             let note = bytes.load(as: fathom_missed.self)

@@ -98,7 +98,7 @@ public final class Session {
 
     /// Whether the recorder is at work. Its id may be of another namespace than ours, but it holds the directory's
     /// lock.
-    private static func isRecorded(_ directory: String, by pid: UInt32) -> Bool {
+    static func isRecorded(_ directory: String, by pid: UInt32) -> Bool {
         guard pid != 0 else { return false }
         if kill(pid_t(bitPattern: pid), 0) == 0 || errno != ESRCH { return true }
         let descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -122,7 +122,7 @@ public final class Session {
         [TraceLog.name, SlotBuffers.name].contains { access("\(path)/\($0)", F_OK) == 0 }
     }
 
-    private static func directory(at path: String) throws(TraceFileError) -> String {
+    static func directory(at path: String) throws(TraceFileError) -> String {
         let trimmed = path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
         for candidate in [trimmed, trimmed + ".fathom"] where exists(at: candidate) { return candidate }
         if access(trimmed, F_OK) != 0 { throw .unreadable(path: path, errno: errno) }

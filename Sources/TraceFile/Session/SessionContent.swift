@@ -20,6 +20,6 @@ public enum SessionContent: Sendable, Equatable {
         self = units?.samplePeriod.map { .samples(period: $0) } ?? (units?.keepsTimes == false ? .counts : .paths)
     }
 
-    /// Whether it is made of samples.
-    public var isSampled: Bool { if case .samples = self { true } else { false } }
+    /// Where it is made of samples, the time that one stands for, in ns.
+    public var samplePeriod: UInt64? { if case .samples(let period) = self { period } else { nil } }
 }

@@ -18,6 +18,7 @@ final class FlightRecorder: @unchecked Sendable {
     private let wasSignaled = Atomic(false)
     private var knownRequests: UInt32 = 0
     private var knownWishes: UInt32 = 0
+    private var knownCommands: UInt32 = 0
     /// When the last call ended that was a reason, by where that was.
     private var ends: [Place: UInt64] = [:]
     /// When the judge is asked again, in ns of CLOCK_MONOTONIC.
@@ -86,6 +87,9 @@ final class FlightRecorder: @unchecked Sendable {
         let wishes = buffers.wishes
         if wishes != knownWishes { reasons.append("the program asked for it") }
         knownWishes = wishes
+        let commands = buffers.saveCommands
+        if commands != knownCommands { reasons.append("fathom ctl asked for it") }
+        knownCommands = commands
         if wasSignaled.exchange(false, ordering: .acquiring) { reasons.append("somebody sent the signal") }
         guard let first = reasons.first else { return }
         save(because: reasons.count > 1 ? "\(first), and \(reasons.count - 1) more" : first, losses())

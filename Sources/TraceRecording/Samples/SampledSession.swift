@@ -3,33 +3,33 @@ internal import Glibc
 public import TraceFile
 
 /// Writes samples of a process's stacks as a session that the readers of profiles read.
-public enum SampledSession {
+public struct SampledSession {
     /// Units in a chunk, at most.
     private static let unitsInChunk = 1 << 14
 
+    private var clock = SessionClock()
+    private let realtime = SessionClock.nanoseconds(CLOCK_REALTIME)
+
+    /// Sampling begins.
+    public init() {}
+
     /// - Parameters:
-    ///   - process: what was sampled just now.
+    ///   - process: what was sampled until now.
     ///   - name: the session's directory, which is made. An older session there moves aside.
     /// - Returns: The size of the log in bytes.
-    public static func write(_ process: SampledProcess, into name: String) throws(RecordingError) -> UInt64 {
-        var clock = SessionClock()
+    public mutating func write(_ process: SampledProcess, into name: String) throws(RecordingError) -> UInt64 {
         clock.calibrate()
-        let end = clock.now, duration = clock.ticks(nanoseconds: process.duration)
-        let start = end > duration ? end - duration : 0
-        let realtime = SessionClock.nanoseconds(CLOCK_REALTIME)
+        let start = clock.start.ticks, end = clock.now
         do throws(SessionFileError) {
             let directory = try SessionDirectory(creating: name)
-            var options = RecordOptions()
-            options.mode = .profile
-            let description = SessionDescription(
-                command: process.arguments, executable: process.path, options: options,
-                startRealtime: realtime - min(process.duration, realtime))
+            let description = SessionDescription(of: process, startRealtime: realtime)
             try directory.create(SessionFile.description.name, holding: description.json)
             let log = try TraceLogWriter(
-                in: directory, clock: clock, startRealtime: realtime, version: options.formatVersion)
-            append(metadata(of: process, start, end), kind: FATHOM_CHUNK_METADATA, process, from: start, to: end, log)
+                in: directory, clock: clock, startRealtime: realtime, version: RecordOptions().formatVersion)
+            Self.append(
+                Self.metadata(of: process, start, end), kind: FATHOM_CHUNK_METADATA, process, from: start, to: end, log)
             for (index, thread) in process.threads.enumerated() {
-                append(thread, UInt32(index + 1), process, clock, from: start, to: end, log)
+                Self.append(thread, UInt32(index + 1), process, clock, from: start, to: end, log)
             }
             log.complete(
                 RecordingLosses(

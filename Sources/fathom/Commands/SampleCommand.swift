@@ -68,6 +68,7 @@ struct SampleCommand: ParsableCommand {
             throw Diagnostics.fail(error.description, .failed)
         }
         Interruption.whenever([SIGINT, SIGTERM, SIGHUP]) { sampler.stop() }
+        var session = SampledSession()
         let sampled = sampler.run(every: interval.nanoseconds, for: time.nanoseconds)
         guard sampled.samples > 0 else {
             throw Diagnostics.fail("process \(process): no stack could be seen", .nothing)
@@ -75,7 +76,7 @@ struct SampleCommand: ParsableCommand {
         let name = output ?? "\(SessionName.stem(sampled.path))-\(process).fathom"
         let bytes: UInt64
         do throws(RecordingError) {
-            bytes = try SampledSession.write(sampled, into: name)
+            bytes = try session.write(sampled, into: name)
         } catch {
             throw Diagnostics.fail(error.description, .failed)
         }

@@ -49,6 +49,11 @@ enum ExitStatus: Int32 {
                 ("0", "The recordings were compared, and no --fail-on holds."), ("1", "A --fail-on holds."),
                 ("2", "Something cannot be read, compared or written."), usage,
             ]
+        case is Ctl.Type:
+            return [
+                ("0", "What is asked was asked, or shown."),
+                ("2", "The recording cannot be steered, or not so."), usage,
+            ]
         case is Doctor.Type:
             return [
                 ("0", "Recording is possible."), ("1", "Something keeps Fathom or the program from recording."),

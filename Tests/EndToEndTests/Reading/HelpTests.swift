@@ -1,3 +1,4 @@
+import Glibc
 import TestSupport
 import Testing
 
@@ -9,12 +10,14 @@ import Testing
     private static let program = """
         #include <stdio.h>
         #include <stdlib.h>
+        #include <unistd.h>
         static int sum;
         void leaf(int n) { sum += n; }
         void work(int n) { for (int i = 0; i < n; i++) leaf(i); }
         int main(int count, char **words) {
             for (int i = 0; i < 20; i++) work(count > 1 ? atoi(words[1]) : 10);
             printf("%d\\n", sum);
+            if (count > 2) sleep(600);
         }
 
         """
@@ -58,6 +61,15 @@ import Testing
             try #require(made.status == 0, "\(made.stderr)")
         }
         try makeSessions()
+        // One that runs, to be steered.
+        try #require(try shell("cp prog server").status == 0)
+        let server = try BackgroundProcess([
+            Fathom.executable, "record", "-q", "-o", directory.file("server.fathom"), "--", directory.file("server"),
+            "10", "wait",
+        ])
+        let isThere = waitUntil { (try? shell("fathom ctl server.fathom status"))?.status == 0 }
+        try #require(isThere)
+        defer { server.signal(SIGTERM) }
         for command in try [""] + commands() {
             // The examples of the compilers have made another program.
             if command == "record" { try makeSessions() }

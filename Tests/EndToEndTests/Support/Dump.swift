@@ -5,7 +5,7 @@ import TestSupport
 struct DumpLine {
     /// A field's name as it stands in the line.
     enum Field {
-        case kind, process, lane, depth, time, function, address, calls
+        case kind, process, lane, depth, time, function, address, calls, value
 
         fileprivate var key: StaticString {
             switch self {
@@ -17,6 +17,7 @@ struct DumpLine {
             case .function: "\"function\":"
             case .address: "\"address\":"
             case .calls: "\"calls\":"
+            case .value: "\"value\":"
             }
         }
     }

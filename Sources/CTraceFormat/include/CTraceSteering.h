@@ -1,0 +1,76 @@
+// How `fathom ctl` steers a recording that is running: a part of the session's buffers that whoever steers writes, and
+// that traced processes read. It holds what is wanted, not a list of commands, so that nobody has to keep up: a process
+// that looks late finds what was asked last.
+//
+// Every hook loads `asked`, from a page that is mapped where the hook finds it without a pointer, and compares it with
+// what its process has taken up. So a process takes up what is asked at its next call, and needs no thread, no signal
+// and no system call to hear of it. Beside it, each process says what it has taken up.
+
+#ifndef CTRACESTEERING_H
+#define CTRACESTEERING_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "CTraceSum.h"
+
+#define FATHOM_STEERING_SIZE 65536u  // of all that is in this file; it lies in front of the slots
+#define FATHOM_STEERED_OFFSET 4096u  // of the first struct fathom_steered, from the struct fathom_steering
+#define FATHOM_STEERED_LIMIT ((FATHOM_STEERING_SIZE - FATHOM_STEERED_OFFSET) / sizeof(struct fathom_steered))
+
+// Numbers of commands are shifted left by this, so that a mode has room in the same word; see control_word in the
+// runtime.
+#define FATHOM_ASKED_SHIFT 8
+
+struct fathom_steering {
+    uint32_t asked;           // number of the last command, shifted; stored last; 0: there was none
+    uint32_t run_number;      // of the last command that starts or stops recording, shifted; 0: there was none
+    uint32_t runs;            // 1: it starts; 0: it stops
+    uint32_t limits_number;   // of the last command that sets limits, shifted; 0: there was none
+    uint64_t run_ticks;       // when recording was to start or stop
+    uint64_t min_cost_ticks;  // these as in struct fathom_buffers
+    uint32_t max_depth;
+    uint32_t save_number;  // of the last command to save, shifted; 0: there was none
+    uint64_t sum;          // of what is between `asked` and this. A process takes up nothing of a wrong one.
+    uint64_t asked_ns;     // when the last command came, by CLOCK_REALTIME
+    uint32_t save_count;   // saves that the recorder was asked for
+    uint32_t reserved;
+};
+
+#define FATHOM_STEERED_RECORDING 1u
+#define FATHOM_STEERED_STOPPED 2u
+#define FATHOM_STEERED_OFF 3u  // it records nothing any more, whatever is asked
+
+// What a process has taken up.
+struct fathom_steered {
+    uint32_t pid;  // 0: this is nobody's
+    uint32_t process;
+    uint32_t taken;    // number of the last command that it has taken up, shifted
+    uint32_t state;    // FATHOM_STEERED_*
+    uint32_t threads;  // that have made a call and have not ended
+    uint32_t current;  // those of them that do as the process does
+    uint32_t max_depth;
+    uint32_t reserved;
+    uint64_t min_cost_ticks;
+    uint64_t taken_ticks;  // when it has taken that up
+    uint64_t reserved_2;
+};
+
+FATHOM_OFFSET(fathom_steering, run_ticks, 16);
+FATHOM_OFFSET(fathom_steering, sum, 40);
+FATHOM_SIZE(fathom_steering, 64);
+FATHOM_OFFSET(fathom_steered, min_cost_ticks, 32);
+FATHOM_SIZE(fathom_steered, 56);
+_Static_assert(sizeof(struct fathom_steering) <= FATHOM_STEERED_OFFSET, "the processes lie behind it");
+
+// Where the struct fathom_steering lies in the buffers.
+FATHOM_PUBLIC_INLINE uint64_t fathom_steering_offset(uint32_t slots_offset) {
+    return (uint64_t)slots_offset - FATHOM_STEERING_SIZE;
+}
+
+FATHOM_PUBLIC_INLINE uint64_t fathom_steering_sum(const struct fathom_steering *steering) {
+    return fathom_hash(&steering->run_number,
+                       offsetof(struct fathom_steering, sum) - offsetof(struct fathom_steering, run_number));
+}
+
+#endif

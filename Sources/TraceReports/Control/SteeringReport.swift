@@ -1,0 +1,71 @@
+public import TraceFile
+public import TraceText
+
+/// Tells what is asked of a recording that is running, and how far its processes are with it.
+public struct SteeringReport {
+    private let writer: ByteWriter
+    private let status: SteeringStatus
+
+    public init(_ writer: ByteWriter, _ status: SteeringStatus) {
+        self.writer = writer
+        self.status = status
+    }
+
+    public func writeText() {
+        writer.write("session    \(status.session.visible), mode \(status.mode.rawValue)\n")
+        writer.write("recorder   \(status.recorder.map { "process \($0)" } ?? "gone; processes go on without it")\n")
+        let date = DateText.utc(secondsSinceEpoch: status.askedNanoseconds / 1_000_000_000)
+        let command =
+            status.number == 0 ? "nothing yet, so as fathom record was told" : "command \(status.number), \(date)"
+        writer.write("asked      \(command): \(Self.text(of: status.asked, in: status.mode))\n")
+        writer.write("processes  \(status.processes.count)\(status.isFull ? ", and perhaps more" : "")\n")
+        for process in status.processes { writer.write("  \(process.pid)  \(text(of: process))\n") }
+    }
+
+    private static func text(of wish: SteeringStatus.Wish, in mode: RecordOptions.Mode) -> String {
+        var text = wish.records ? "recording" : "stopped"
+        if mode.keepsPaths { return text }
+        if let depth = wish.maxDepth { text += depth < 0 ? ", no calls" : ", to depth \(depth)" }
+        if wish.minCost > 0 {
+            text += ", calls of \(String(time: wish.minCost)) and more"
+        }
+        return text
+    }
+
+    private func text(of process: SteeringStatus.Process) -> String {
+        guard let does = process.does else { return "records nothing any more: it confined itself" }
+        let threads = "\(process.threads) thread\(process.threads == 1 ? "" : "s")"
+        let state = Self.text(of: does, in: status.mode)
+        if process.taken != status.number {
+            return "\(state); has not taken the command up: it has made no call since (\(threads))"
+        }
+        if process.currentThreads >= process.threads { return "\(state); all of \(threads)" }
+        let others = process.threads - process.currentThreads
+        return "\(state); \(process.currentThreads) of \(threads), "
+            + "the other\(others == 1 ? " has" : "s have") made no call since"
+    }
+
+    /// `{"session","mode","recorder_pid","asked":{"number","at_ns","recording",…},"processes":[{"pid",…}],"may_have_more"}`
+    public func writeJSON() {
+        writer.write("{\"session\":")
+        writer.write(json: status.session)
+        let recorder = status.recorder.map { "\($0)" } ?? "null"
+        writer.write(",\"mode\":\"\(status.mode.rawValue)\",\"recorder_pid\":\(recorder)")
+        writer.write(",\"asked\":{\"number\":\(status.number),\"at_ns\":\(status.askedNanoseconds),")
+        writer.write(Self.json(of: status.asked) + "},\"processes\":[")
+        for (index, process) in status.processes.enumerated() {
+            writer.write(index == 0 ? "" : ",")
+            writer.write("{\"pid\":\(process.pid),\"is_off\":\(process.does == nil),\"taken\":\(process.taken)")
+            writer.write(",\"is_current\":\(process.taken == status.number)")
+            writer.write(",\"threads\":\(process.threads),\"current_threads\":\(process.currentThreads)")
+            if let does = process.does { writer.write("," + Self.json(of: does)) }
+            writer.write("}")
+        }
+        writer.write("],\"may_have_more\":\(status.isFull)}\n")
+    }
+
+    private static func json(of wish: SteeringStatus.Wish) -> String {
+        let depth = wish.maxDepth.map { "\($0)" } ?? "null"
+        return "\"recording\":\(wish.records),\"max_depth\":\(depth),\"min_cost_ns\":\(wish.minCost)"
+    }
+}

@@ -1,0 +1,174 @@
+internal import ArgumentParser
+internal import Glibc
+internal import TraceAnalysis
+internal import TraceFile
+internal import TraceReports
+internal import TraceText
+
+struct Ctl: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Steer a recording that is running: start, stop, save, set limits.",
+        usage: "fathom ctl [<options>] <session>|<pid> <action> [<setting> ...]",
+        discussion: """
+            Actions:
+              start             Record from now on.
+              stop              Record no more, until it is started again.
+              save              Save what was recorded until now; in --mode flight, as a
+                                session of its own.
+              set KEY=VALUE     Record no deeper calls (max-depth=5, or none), or no
+                                shorter ones (min-cost=10us).
+              mode              Tell the mode, which stays as it is.
+              status            Tell what is asked, and who has taken it up.
+
+            All processes of the session are asked. Each takes up what is asked at its next call, and each of its threads at \
+            its own next call, so no call that begins after the command is missed. Nobody is waited for: a process that makes \
+            no call takes it up when it makes one, and status tells that.
+            """,
+        examples: [
+            ("fathom ctl server.fathom stop", "Records no more of a server, which goes on."),
+            ("fathom ctl server.fathom set max-depth=5 min-cost=10us", "Keeps fewer calls from now on."),
+            ("fathom ctl server.fathom status", "Tells which processes have taken that up."),
+        ])
+
+    enum Format: String, ExpressibleByArgument, CaseIterable { case text, json }
+
+    enum Action: String, CaseIterable { case start, stop, save, set, mode, status }
+
+    @Argument(
+        help: ArgumentHelp("A session that is being recorded, or a process of one.", valueName: "session|pid"),
+        completion: .session)
+    var target: String
+
+    @Argument(
+        help: ArgumentHelp("start, stop, save, set, mode or status.", valueName: "action"),
+        completion: .list(Action.allCases.map(\.rawValue)))
+    var action: String
+
+    @Argument(
+        help: ArgumentHelp("With set: max-depth=DEPTH or none, min-cost=TIME.", valueName: "setting"))
+    var settings: [String] = []
+
+    @Option(help: "text or json, of status.")
+    var format = Format.text
+
+    func validate() throws { _ = try parsed() }
+
+    /// What is to be done, with its settings read.
+    private enum Request {
+        case run(Bool)
+        case save
+        case limit(maxDepth: Int??, minCost: UInt64?)
+        case mode(String?)
+        case status
+    }
+
+    private func parsed() throws -> Request {
+        guard let action = Action(rawValue: action) else {
+            let near = NearNames(to: action, among: Action.allCases.map(\.rawValue))
+            throw ValidationError(
+                "'\(action)' is no action: start, stop, save, set, mode and status are\(near.question)")
+        }
+        if action != .set && action != .mode, let extra = settings.first {
+            throw ValidationError("\(action.rawValue) takes no setting, but is given '\(extra)'")
+        }
+        switch action {
+        case .start: return .run(true)
+        case .stop: return .run(false)
+        case .save: return .save
+        case .set: return try limits()
+        case .mode:
+            if settings.count > 1 { throw ValidationError("mode takes one mode, but is given '\(settings[1])', too") }
+            if let mode = settings.first, RecordOptions.Mode(rawValue: mode) == nil {
+                let modes = RecordOptions.Mode.allCases.map(\.rawValue)
+                throw ValidationError(
+                    "'\(mode)' is no mode: \(modes.joined(separator: ", ")) are\(NearNames(to: mode, among: modes).question)"
+                )
+            }
+            return .mode(settings.first)
+        case .status: return .status
+        }
+    }
+
+    private func limits() throws -> Request {
+        var maxDepth: Int??, minCost: UInt64?
+        if settings.isEmpty { throw ValidationError("say what to set: max-depth=DEPTH or min-cost=TIME") }
+        for setting in settings {
+            let parts = setting.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            switch (parts[0], parts.count) {
+            case ("max-depth", 2) where parts[1] == "none": maxDepth = .some(nil)
+            case ("max-depth", 2):
+                guard let depth = Int(parts[1]), depth >= 0 else {
+                    throw ValidationError("'\(setting)': max-depth is a number from 0, or none")
+                }
+                maxDepth = depth
+            case ("min-cost", 2):
+                do { minCost = try TimeSpan(parts[1]).nanoseconds } catch {
+                    throw ValidationError("'\(setting)': min-cost is a time, as 10us or 1.5ms, or 0")
+                }
+            case ("max-depth", _), ("min-cost", _):
+                throw ValidationError("'\(setting)' has no value: \(parts[0])=VALUE")
+            default:
+                let near = NearNames(to: String(parts[0]), among: ["max-depth", "min-cost"])
+                throw ValidationError("'\(parts[0])' cannot be set: max-depth and min-cost can\(near.question)")
+            }
+        }
+        return .limit(maxDepth: maxDepth, minCost: minCost)
+    }
+
+    func run() throws {
+        let request = try parsed()
+        try FileName.check(target)
+        let shown: (Request, Steering)
+        do throws(SteeringError) {
+            let steering = try open()
+            switch request {
+            case .run(let runs): steering.run(runs)
+            case .save: try steering.save()
+            case .limit(let maxDepth, let minCost): try steering.limit(maxDepth: maxDepth, minCost: minCost)
+            case .mode(let mode): try keep(mode, steering)
+            case .status: break
+            }
+            shown = (request, steering)
+        } catch {
+            throw Diagnostics.fail(error.description, .failed)
+        }
+        try show(shown.0, shown.1)
+    }
+
+    /// A number that is no session's name is a process.
+    private func open() throws(SteeringError) -> Steering {
+        if let pid = Int32(target), !Session.exists(at: target), !Session.exists(at: target + ".fathom") {
+            return try Steering(process: pid)
+        }
+        return try Steering(session: target)
+    }
+
+    /// A recording's mode stays: what is in its files is of one kind, and so is what its threads keep of open calls.
+    private func keep(_ mode: String?, _ steering: Steering) throws(SteeringError) {
+        guard let mode, mode != steering.mode.rawValue else { return }
+        throw .notInMode(
+            steering.mode,
+            reason: "a recording keeps its mode, because its files hold what one mode keeps of calls; "
+                + "record anew with --mode \(mode)")
+    }
+
+    private func show(_ request: Request, _ steering: Steering) throws {
+        let status = steering.status
+        switch request {
+        case .status:
+            let writer = StandardOutput.writer()
+            let report = SteeringReport(writer, status)
+            format == .json ? report.writeJSON() : report.writeText()
+            try StandardOutput.finish(writer)
+        case .mode: Diagnostics.say("\(status.session) is recorded in --mode \(status.mode.rawValue)")
+        case .save where status.mode == .flight: Diagnostics.say("\(status.session): its recorder was asked to save")
+        default:
+            let count = status.processes.count
+            Diagnostics.say(
+                count == 0
+                    ? "\(status.session): asked; no process has made a call yet"
+                    : "\(status.session): asked \(count) process\(count == 1 ? ", which takes" : "es, each of which takes") it up at its next call"
+            )
+        }
+    }
+}
