@@ -136,7 +136,8 @@ extension SessionDescription {
     }
 
     private var unsummed: String {
-        let members = options.map { "    \"\($0.name)\": \($0.isBare ? $0.value : Self.quoted($0.value))" }.joined(separator: ",\n")
+        let members = options.map { "    \"\($0.name)\": \($0.isBare ? $0.value : Self.quoted($0.value))" }.joined(
+            separator: ",\n")
         return Self.start + """
             \(formatVersion),
               "fathom": \(Self.quoted(fathom)),

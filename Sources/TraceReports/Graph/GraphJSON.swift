@@ -16,7 +16,9 @@ public struct GraphJSON {
     /// Writes the document: each of `trees` is a list by its name.
     public func write(_ trees: [(name: String, tree: CallPathTree)]) {
         for (position, (name, tree)) in trees.enumerated() {
-            writer.write(position == 0 ? "{\(TimesText(tree.cost, samplePeriod: samplePeriod).json)\"\(name)\":" : ",\n\"\(name)\":")
+            writer.write(
+                position == 0
+                    ? "{\(TimesText(tree.cost, samplePeriod: samplePeriod).json)\"\(name)\":" : ",\n\"\(name)\":")
             write(tree)
         }
         writer.write("}\n" as StaticString)

@@ -28,7 +28,8 @@ struct TimesText {
 
     /// Members of a JSON object, with the comma behind them.
     var json: String {
-        "\"times\":\"\(name)\"," + (samplePeriod.map { "\"sample_ns\":\($0)," } ?? "") + (cost.map { "\"cost_ns\":\(TimesText.tenths($0.perCall))," } ?? "")
+        "\"times\":\"\(name)\"," + (samplePeriod.map { "\"sample_ns\":\($0)," } ?? "")
+            + (cost.map { "\"cost_ns\":\(TimesText.tenths($0.perCall))," } ?? "")
     }
 
     /// The mark before the name of a function that is too short for its times to be relied on, and its legend. A `~` would make a

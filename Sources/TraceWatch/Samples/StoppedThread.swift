@@ -10,8 +10,8 @@ struct StoppedThread {
     private let signal: Int32
     let registers: NativeRegisters
 
-    /// Longer than this nobody waits for a thread to stop. Who is asked to stop and does not is in the kernel for long.
-    private static let patience = 20_000  // us
+    /// Longer than this nobody waits for a thread to stop. One that runs stops when it gets a processor again.
+    private static let patience = 250_000  // us
     private static let pause = 50  // us
 
     enum Failure: Error {
