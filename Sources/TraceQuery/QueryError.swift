@@ -29,6 +29,10 @@ public enum QueryError: Error, Equatable, CustomStringConvertible {
     case partIsUncorrected
     /// A view shows what the session does not keep.
     case notKept(session: String, content: SessionContent, view: String, advice: String)
+    /// It is not known when threads had no CPU, perhaps because the kernel refused to tell.
+    case notSplit(session: String, refusal: String?)
+    /// No call is known to have waited.
+    case noWaits(session: String)
     /// A session is given more than once where each is to be evidence of its own.
     case givenTwice(session: String)
 
@@ -52,6 +56,10 @@ public enum QueryError: Error, Equatable, CustomStringConvertible {
         case .notKept(let session, let content, let view, let advice):
             "\(session) keeps \(QueryError.text(content)), and "
                 + "\(view): \(advice)"
+        case .notSplit(let session, let refusal):
+            "\(session) does not tell when threads waited: "
+                + (refusal ?? "fathom record --blocked records it, except of Swift's tasks")
+        case .noWaits(let session): "\(session): no call waited, as far as is known"
         case .givenTwice(let session):
             "\(session) is given twice, which is no evidence of noise: record it again"
         }

@@ -14,7 +14,12 @@ extension Session {
 
     /// What the recording lacks: what was found damaged so far, and what was not recorded.
     public var warnings: [String] {
-        damage.entries.map(\.description) + (losses.calls > 0 ? [losses.description] : [])
+        damage.entries.map(\.description) + (losses.calls > 0 ? [losses.description] : []) + switchWarnings
+    }
+
+    private var switchWarnings: [String] {
+        guard let lost = switches?.lost, lost > 0 else { return [] }
+        return ["\(lost) context switches were lost; some of the time without a CPU counts as running"]
     }
 
     /// Throws where a view needs each call, and only their sums were kept.
@@ -31,6 +36,30 @@ extension Session {
     public func requireTimes(for view: String) throws(QueryError) {
         if content != .counts { return }
         throw .notKept(session: path, content: content, view: view, advice: "record --mode profile keeps times")
+    }
+
+    /// Whether it is known of all calls when their threads had no CPU.
+    public var splitsTimes: Bool {
+        let threads = processes.lazy.flatMap(\.threads)
+        return threads.allSatisfy(\.splitsTimes) && !threads.contains { $0.chunks.contains { $0.hasTasks } }
+    }
+
+    /// Throws where a view needs to know when threads lost their CPUs, and the kernel did not tell.
+    public func requireSwitches() throws(QueryError) {
+        if switches != nil { return }
+        throw .notSplit(session: path, refusal: description?.waitSources?.refusal)
+    }
+
+    /// Throws where a view shows waits, and none were recorded.
+    public func requireWaits() throws(QueryError) {
+        if description?.waitSources != nil || switches != nil { return }
+        throw .notSplit(session: path, refusal: nil)
+    }
+
+    /// Throws where a view needs to know when threads had no CPU, and that is not known.
+    public func requireSplitTimes() throws(QueryError) {
+        if splitsTimes { return }
+        throw .notSplit(session: path, refusal: description?.waitSources?.refusal)
     }
 
     var hasCalls: Bool { processes.contains { $0.threads.contains { $0.countCalls() > 0 } } }

@@ -11,6 +11,7 @@ public struct SessionQuery {
     /// What is asked for, for this session.
     public let filter: TreeFilter
     private let listener: QueryListener
+    private let symbols: SymbolSource
 
     /// - Parameter listener: is told of symbols that cannot be read, as functions are asked for, and how far tasks are joined.
     public init(_ session: Session, _ options: QueryOptions, listener: QueryListener = QueryListener()) {
@@ -22,8 +23,17 @@ public struct SessionQuery {
         filter.hidesCompilerMade =
             !options.rawNames && !options.showsCompilerMade && symbols.hasCompilerMade(session)
         self.filter = filter
+        self.symbols = symbols
         functions = symbols.functions(lines: options.lines)
         resolver = FunctionResolver(functions)
+    }
+
+    /// The name of the variable of `process` that is at `address`, with the offset in it; nil where that is none that has a
+    /// name and a place of its own.
+    public func variable(of process: TracedProcess, at address: UInt64) -> String? {
+        guard let module = process.modules.first(where: { $0.low <= address && address < $0.high }) else { return nil }
+        return symbols.variable(
+            at: address &- module.bias, in: ModuleIdentity(path: module.path, buildID: module.buildID))
     }
 
     /// The threads that are asked for.

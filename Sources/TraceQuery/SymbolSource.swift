@@ -68,6 +68,11 @@ final class SymbolSource {
             })
     }
 
+    /// The variable at an address in a module's file.
+    func variable(at address: UInt64, in module: ModuleIdentity) -> String? {
+        symbols(of: module).variable(at: address)?.visible
+    }
+
     private func symbols(of module: ModuleIdentity) -> ModuleSymbols {
         if let known = modules[module] { return known }
         let symbols = ModuleSymbols(

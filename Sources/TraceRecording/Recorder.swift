@@ -32,11 +32,15 @@ public struct Recorder {
         var clock = SessionClock()
         if request.record.mode == .profile, UInt32(clock.kind) != FATHOM_CLOCK_COUNTER { throw .noCounter }
         let startRealtime = SessionClock.nanoseconds(CLOCK_REALTIME)
+        // They are of what this thread starts, so they are opened first, and by this thread.
+        let switches = request.record.tellsWaits ? Self.openSwitches() : nil
         let directory: SessionDirectory
         do { directory = try SessionDirectory(creating: request.session) } catch { throw .files(error) }
         var description = SessionDescription(
             command: request.arguments, executable: request.executable, options: request.record,
             startRealtime: startRealtime)
+        description.waitSources = switches.map { WaitSources(hasSwitches: $0.rings != nil, refusal: $0.refusal) }
+        var switchRecorder: SwitchRecorder?
         let buffers: SharedBuffers, log: TraceLogWriter, preload: PreloadPath, target: Target
         let before: Baseline.Usage
         var answers: FunctionAnswers?
@@ -45,10 +49,17 @@ public struct Recorder {
             do throws(SessionFileError) {
                 try directory.create(SessionFile.description.name, holding: description.json)
                 clock.calibrate()
-                buffers = try SharedBuffers(in: directory, options: request.record, clock: clock)
+                var options = request.record
+                options.knowsSwitches = switches?.rings != nil
+                buffers = try SharedBuffers(in: directory, options: options, clock: clock)
                 log = try TraceLogWriter(
                     in: directory, clock: clock, startRealtime: startRealtime, version: request.record.formatVersion)
                 if log.canPassCache { buffers.prepare() }
+                if let rings = switches?.rings {
+                    let file = try SwitchLogWriter(
+                        in: directory, start: clock.start.nanoseconds, maxSize: request.record.maxSize)
+                    switchRecorder = SwitchRecorder(rings, file)
+                }
             } catch {
                 throw .files(error)
             }
@@ -68,6 +79,7 @@ public struct Recorder {
             target = try Target(
                 starting: request.executable, arguments: arguments(),
                 environment: environment(session: directory.rawPath, preload: preload.path), signals: signals)
+            switchRecorder?.start()
         } catch {
             answers?.stop()
             directory.discard()
@@ -84,6 +96,7 @@ public struct Recorder {
         drain.stop()
         thread.join()
         answers?.stop()
+        switchRecorder?.stop()
 
         var summary = RecordingSummary(status: TargetStatus(status), session: request.session)
         // This is asked before the last look at the buffers, so that a process that ends in between has left its chunks
@@ -96,12 +109,14 @@ public struct Recorder {
         drain.summarize(into: &summary)
         func finish() {
             log.complete(drain.losses)
+            switchRecorder?.finish()
             // What the ring held is saved, or nobody wanted it; or else it is all that there is.
             let keepsRing = flight.map { !$0.isSettled } ?? false
             if drain.keepsChunks || keepsRing { buffers.leave() } else { buffers.remove() }
             preload.remove()
             answers?.stop()
             answers?.remove()
+            directory.removeNamedFunctions()
             if flight != nil && !drain.keepsChunks && !keepsRing { directory.discard() }
         }
         flight?.look(isLast: true) { drain.losses }
@@ -115,7 +130,7 @@ public struct Recorder {
                 onLook()
             }
             let background = BackgroundRecorder(
-                drain, buffers, answers, keeping: kept, leave: leaveBackground, onLook: lookAlone
+                drain, buffers, answers, switchRecorder, keeping: kept, leave: leaveBackground, onLook: lookAlone
             ) {
                 _ = drain.finish(everything: true)
                 drain.noteMissed(hasHooks: request.hasHooks)
@@ -126,6 +141,9 @@ public struct Recorder {
         } else if areInUse == false {
             finish()
         }
+        summary.waitSources = description.waitSources
+        summary.lostSwitches = switchRecorder?.lost ?? 0
+        summary.switchProblem = switchRecorder?.error
         if let baseline {
             switch summary.isContinued
                 ? .failed("processes are still running")
@@ -145,6 +163,10 @@ public struct Recorder {
             }
         }
         return summary
+    }
+
+    private static func openSwitches() -> (rings: SwitchRings?, refusal: String?) {
+        do throws(SwitchRefusal) { return (try SwitchRings(), nil) } catch { return (nil, error.text) }
     }
 
     /// The program's arguments, byte for byte as they were given to us, at the end of our own command line. A Swift

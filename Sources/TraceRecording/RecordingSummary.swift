@@ -47,6 +47,11 @@ public struct RecordingSummary: Sendable {
     public var saveProblem: String?
     /// Whether the ring itself is left as the session, because the last save failed.
     public var leavesRing = false
+    /// How it was found out when threads waited; nil when nobody asked.
+    public var waitSources: WaitSources?
+    /// Context switches that the kernel had no room for, and why others could not be written.
+    public var lostSwitches: UInt64 = 0
+    public var switchProblem: String?
     /// Calls that the options left out.
     public var leftOutCalls: UInt64 = 0
 }

@@ -78,6 +78,20 @@ public final class ModuleSymbols {
         return (part, swiftFunction(name, start: found.start))
     }
 
+    /// The name of the variable at `fileAddress`, with the offset in it where that is not 0; nil where no variable has a name.
+    ///
+    /// - Complexity: O(log n) after the table is built.
+    public func variable(at fileAddress: UInt64) -> String? {
+        guard let found = variables?.lookup(fileAddress) else { return nil }
+        let name = demangle(found.linkageName, spoken: !rawNames)
+        return found.offset == 0 ? name : "\(name)+\(found.offset)"
+    }
+
+    private lazy var variables: VariableTable? = {
+        guard let file = try? openModule() else { return nil }
+        return VariableTable(file)
+    }()
+
     /// File and line of the instruction that contains `fileAddress`; for a return address, pass the byte before it.
     ///
     /// - Complexity: O(log n) after the line table is built.

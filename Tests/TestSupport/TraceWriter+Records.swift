@@ -67,6 +67,21 @@ public struct RecordWriter {
         write { fathom_put_task($0, &record) }
     }
 
+    /// The call that has just begun waits.
+    public mutating func wait(
+        _ kind: UInt32, for object: UInt64, ran: UInt32 = .max, descriptor: Int16 = -1
+    ) {
+        var wait = fathom_wait(kind: UInt16(kind), descriptor: descriptor, ran_ns: ran, object: object)
+        write { fathom_put_wait($0, FATHOM_WAIT, &wait) }
+    }
+
+    /// The thread is about to end a wait.
+    public mutating func wake(_ kind: UInt32, for object: UInt64, at time: UInt64) {
+        moveOn(to: time)
+        var wait = fathom_wait(kind: UInt16(kind), descriptor: -1, ran_ns: FATHOM_WAIT_RAN_UNKNOWN, object: object)
+        write { fathom_put_wait($0, FATHOM_WAKE, &wait) }
+    }
+
     /// Raw bytes, for what no runtime writes.
     public mutating func raw(_ raw: [UInt8]) { bytes.append(contentsOf: raw) }
 

@@ -28,6 +28,8 @@ import TraceFile
                         "\(cursor.ticks) task \(piece.task) \(piece.depth) \(piece.isResumed) \(piece.resume) \(piece.chain)"
                     )
                 case .arguments: read.append("\(cursor.ticks) arguments \(cursor.arguments.count)")
+                case .wait: read.append("\(cursor.ticks) wait \(cursor.wait.kind) \(cursor.wait.object)")
+                case .wake: read.append("\(cursor.ticks) wake \(cursor.wait.kind) \(cursor.wait.object)")
                 case .end, .malformed:
                     read.append("\(record) \(cursor.remaining)")
                     return read

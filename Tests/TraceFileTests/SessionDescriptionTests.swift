@@ -42,6 +42,7 @@ import Testing
             options == [
                 "mode=trace", "keep_bytes=null", "keep_ns=null", "max_paths=null", "max_depth=3",
                 "min_cost_ns=250", "max_size_bytes=null", "buffer_size_bytes=65536", "paused=true",
+                "blocked=false",
             ])
         #expect(found.options.allSatisfy { option in option.isBare || option.name == "mode" })
     }

@@ -341,8 +341,13 @@ struct fathom_buffers {
     uint32_t save_count;     // how often the program itself asked for a save
     uint32_t ring_held;      // 1 while the recorder copies the ring: new chunks take other slots, up to as many again
     uint32_t path_count;     // call paths that processes have made
-    uint32_t reserved;
+    uint32_t tells_waits;    // FATHOM_TELLS_*
 };
+
+// Whether calls of the C library that wait have records, which tell what they wait for.
+#define FATHOM_TELLS_NO_WAITS 0u
+#define FATHOM_TELLS_WAITS 1u
+#define FATHOM_TELLS_WAIT_TIMES 2u  // and how long the thread had a CPU meanwhile, because nobody else tells that
 
 #define FATHOM_DUE_SHIFT 1
 #define FATHOM_DUE_STARVING 1u  // the recorder gets too little of the processors

@@ -43,8 +43,10 @@
 // 2 bytes: size of what follows, which is even
 #define FATHOM_SIZED (FATHOM_SPECIAL + 32)
 #define FATHOM_ARGUMENTS                                                                                               \
-    (FATHOM_SIZED + 0)  // arguments of the innermost open call, which has just begun: 4 bytes: id
-                        // of their layout, then the values, then 0 up to an even size
+    (FATHOM_SIZED + 0)                  // arguments of the innermost open call, which has just begun: 4 bytes: id
+                                        // of their layout, then the values, then 0 up to an even size
+#define FATHOM_WAIT (FATHOM_SIZED + 1)  // struct fathom_wait: the innermost open call, which has just begun, waits
+#define FATHOM_WAKE (FATHOM_SIZED + 2)  // struct fathom_wait: the thread is about to end a wait of others
 #define FATHOM_SPECIAL_SIZE_TIME 8u
 #define FATHOM_SPECIAL_SIZE_BASE 6u
 #define FATHOM_SPECIAL_SIZE_SITE 10u
@@ -72,6 +74,30 @@ struct fathom_task {
     uint64_t contexts[FATHOM_TASK_CONTEXTS];  // the innermost: the piece's, its caller's, and so on
 };
 FATHOM_SIZE(fathom_task, 40);
+
+// What a wait is for.
+#define FATHOM_WAIT_MUTEX 1u
+#define FATHOM_WAIT_RWLOCK 2u
+#define FATHOM_WAIT_CONDITION 3u
+#define FATHOM_WAIT_SEMAPHORE 4u
+#define FATHOM_WAIT_BARRIER 5u
+#define FATHOM_WAIT_THREAD 6u      // the end of a thread
+#define FATHOM_WAIT_SLEEP 7u       // a time
+#define FATHOM_WAIT_DESCRIPTOR 8u  // something to read, or room to write
+#define FATHOM_WAIT_POLL 9u        // one of several descriptors, or a time
+#define FATHOM_WAIT_CHILD 10u      // a child process
+#define FATHOM_WAIT_FUTEX 11u      // a futex by syscall()
+
+#define FATHOM_WAIT_RAN_UNKNOWN UINT32_MAX
+
+// A wait, or what ends one.
+struct fathom_wait {
+    uint16_t kind;       // FATHOM_WAIT_*
+    int16_t descriptor;  // DESCRIPTOR: which, cut off to 16 bits; else -1
+    uint32_t ran_ns;     // WAIT: the time within the call in which the thread had a CPU
+    uint64_t object;     // an address, or a number of the kernel's; the same of a wait and of what ends it; 0: none
+};
+FATHOM_SIZE(fathom_wait, 16);
 
 // A value of an argument begins with one of these bytes. Behind TEXT and CUT, 2 bytes give the size of a text, and its
 // bytes follow. Behind VALUE are as many bytes as the layout says.
@@ -226,6 +252,11 @@ FATHOM_PUBLIC_INLINE void *fathom_put_counter(void *p, uint32_t name, uint64_t b
 // Writes the head of a record that says its size, for `size` bytes that follow; `size` is even.
 FATHOM_PUBLIC_INLINE void *fathom_put_sized(void *p, uint32_t special, uint16_t size) {
     return fathom_put_special(p, special, &size, sizeof size);
+}
+
+// `record` is FATHOM_WAIT or FATHOM_WAKE.
+FATHOM_PUBLIC_INLINE void *fathom_put_wait(void *p, uint32_t record, const struct fathom_wait *wait) {
+    return fathom_put(fathom_put_sized(p, record, sizeof *wait), wait, sizeof *wait);
 }
 
 FATHOM_PUBLIC_INLINE void *fathom_put_task(void *p, const struct fathom_task *task) {

@@ -12,26 +12,9 @@
 #include "../host/runtime.h"
 #include "../record/chunk.h"
 #include "../record/paths.h"
+#include "busy.h"
 
 FATHOM_WITHOUT_HOOKS
-
-// The calling thread, made busy. NULL if it records nothing, or if it is busy already: then this is a handler that
-// interrupted a hook.
-static struct thread *begin_note(void) {
-    struct thread *t = &current;
-    if (t->state != THREAD_ATTACHED || !is_free(t) || control_mode() == MODE_UNKNOWN || control_mode() == MODE_OFF)
-        return NULL;
-    t->idle = 0;
-    t->hook_sp = (uintptr_t)__builtin_frame_address(0);
-    BARRIER();
-    pause_settle(t, NULL);
-    return t;
-}
-
-static void end_note(struct thread *t) {
-    BARRIER();
-    side_drain(t);
-}
 
 static int on_signal_stack(uintptr_t sp) {
     uintptr_t low, high;

@@ -95,6 +95,7 @@ int session_open(char **environment) {
         runtime.options.max_depth = head.max_depth;
         runtime.options.min_cost_ticks = head.min_cost_ticks;
         runtime.has_functions = head.has_functions;
+        runtime.tells_waits = head.keeps || head.ring_slots ? FATHOM_TELLS_NO_WAITS : head.tells_waits;
         runtime.options.slow = runtime.clock != FATHOM_CLOCK_COUNTER || head.max_depth != UINT32_MAX ||
                                head.min_cost_ticks != 0 || head.has_functions;
         mapped = runtime.buffers && windows_open(descriptor);

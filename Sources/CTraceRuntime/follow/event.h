@@ -15,6 +15,8 @@ enum hook {
     // The following end no call.
     HOOK_MARK,     // a mark
     HOOK_COUNTER,  // a counter's value
+    HOOK_WAIT,     // the innermost call waits
+    HOOK_WAKE,     // the thread is about to end a wait of others
     HOOK_SAVE,     // what was recorded so far is to be made readable
     HOOK_SETTLE,   // recording was stopped
 };
@@ -43,7 +45,8 @@ struct event {
         } call;  // ENTER, EXIT, TAIL
         struct {
             uint64_t name, value;
-        } moment;  // MARK; COUNTER, whose value is a double's bits
+        } moment;                        // MARK; COUNTER, whose value is a double's bits
+        const struct fathom_wait *wait;  // WAIT, WAKE; no handler's event is kept
     };
     enum hook hook;  // says which of them there is
 };

@@ -88,6 +88,10 @@ void follow(struct thread *t, const struct event *event, uint64_t now) {
     case HOOK_SCOPE_END: return end_scope(t, event->stack_pointer, now);
     case HOOK_MARK:
     case HOOK_COUNTER: return moment(t, event, now);
+    case HOOK_WAIT:
+    case HOOK_WAKE:
+        if (t->mode->wait) t->mode->wait(t, event->hook, event->wait, now);
+        return;
     case HOOK_SAVE: return t->mode->end(t, ENDS_FOR_NOW, now);
     }
 }

@@ -85,6 +85,7 @@ static void register_process(uint32_t parent) {
     metadata_process(parent);
     runtime.control_lock = 0;
     steering_join();
+    fathom_waiting.on = runtime.tells_waits != FATHOM_TELLS_NO_WAITS;
     fathom_store32(&runtime.state, STATE_READY);
 }
 

@@ -155,6 +155,10 @@ void thread_detach(struct thread *t) {
     BARRIER();
     pause_settle(t, NULL);
     uint64_t now = now_ticks();
+    if (runtime.tells_waits && t->mode->wait) {
+        struct fathom_wait end = {FATHOM_WAIT_THREAD, -1, FATHOM_WAIT_RAN_UNKNOWN, (uint64_t)pthread_self()};
+        t->mode->wait(t, HOOK_WAKE, &end, now);
+    }
     for (uint32_t i = 0; i < t->lane_count; i++) {
         struct lane *lane = &t->lanes[i];
         if (top_of(t, lane) == lane->frames) continue;

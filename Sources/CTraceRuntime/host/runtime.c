@@ -4,6 +4,8 @@
 
 FATHOM_WITHOUT_HOOKS
 
+struct fathom_waiting fathom_waiting;
+
 _Alignas(PAGE_SIZE) union control control;
 _Alignas(PAGE_SIZE) union steering steering;
 struct runtime runtime;

@@ -99,6 +99,7 @@ struct runtime {
     uint32_t requests_offset;  // where long calls are told of, in the buffers
     uint32_t ring_slots;       // chunks make a ring of that many slots; 0: they go to the log
     uint32_t max_paths;        // that all processes of the session keep
+    uint32_t tells_waits;      // FATHOM_TELLS_*: of calls that wait
     uint64_t inode;            // of the buffers file
     struct options options;
     uint32_t clock;
@@ -112,7 +113,7 @@ struct runtime {
     uint32_t stamp;       // counts what threads have to take up: stops, starts, and changes of options
     uint32_t saves;       // how often it was asked to save
     // For commands: the numbers of the last ones of their kinds, and what the process says of itself; NULL: nothing.
-    uint32_t run_number, limits_number, save_number;
+    uint32_t run_number, limits_number, save_number, functions_number;
     struct fathom_steered *steered;
     uint64_t ticks_per_second;
     // Metadata chunk.

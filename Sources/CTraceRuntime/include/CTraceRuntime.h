@@ -70,6 +70,34 @@ const char *fathom_command(char *const *environment, const char *command, void *
 void fathom_note_cleanup(void *buffer, uintptr_t return_address);
 void fathom_note_cleanup_end(const void *buffer);   // it is about to take `buffer` back
 void fathom_note_cleanup_done(const void *buffer);  // it has called the handler, and lets the thread's end go on
+// Calls that wait, and what ends waits. The functions that stand before those of the C library tell of these when
+// `on` is not 0, which it is from the first hook on in a session that asks for it.
+#define FATHOM_WAITERS 1024u
+extern struct fathom_waiting {
+    uint32_t on;
+    uint32_t descriptors;  // how many threads wait for descriptors
+    // By a hash of what is waited for: how many threads wait. What ends nobody's wait is not told of. A thread that
+    // leaves a wait by a jump or by being cancelled stays counted, so that more is told of than need be.
+    uint32_t waiters[FATHOM_WAITERS];
+} fathom_waiting __attribute__((visibility("hidden")));
+// One wait that is going on, on its thread's stack.
+struct fathom_wait_begin {
+    uint64_t ticks;         // when it began; 0: it is not told of
+    uint64_t processor_ns;  // the thread's processor time then, if that is asked for
+};
+static inline __attribute__((always_inline, no_instrument_function)) uint32_t *fathom_waiters_of(uint64_t object) {
+    return &fathom_waiting.waiters[object * 0x9e3779b97f4a7c15ull >> 54];
+}
+// A call is about to wait for `object`. The thread's open calls stay as they are until the wait is over: whoever leaves
+// it by a jump, or is cancelled in it, leaves nothing behind.
+struct fathom_wait_begin fathom_wait_begins(uint32_t kind, uint64_t object);
+// The wait is over, and becomes a call of `function`, made at `call_site`, if it took `least` ns. `stack_pointer` is
+// that of the function that made it. errno stays as it is.
+void fathom_wait_ends(struct fathom_wait_begin begin, uint32_t kind, uint64_t object, int descriptor, uint64_t least,
+                      uintptr_t function, uintptr_t call_site, uintptr_t stack_pointer);
+// The thread is about to end a wait for `object`, if anybody waits for it.
+void fathom_note_wake(uint32_t kind, uint64_t object);
+void fathom_note_wake_descriptor(int descriptor);
 // The stack pointer that a setjmp buffer holds; 0 if that cannot be told.
 uintptr_t fathom_jump_target(const void *environment);
 

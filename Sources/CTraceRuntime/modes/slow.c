@@ -175,6 +175,11 @@ static void told_unwind(struct thread *t, int answer, uint32_t count, uint64_t n
     if (answer != LEFT_OUT) long_calls_look(t, t->top + 1, count, now);
 }
 
+// A wait belongs to the call that has just begun, if that has a record.
+static void tell_wait(struct thread *t, enum hook hook, const struct fathom_wait *wait, uint64_t now) {
+    if (hook == HOOK_WAKE || (t->top->function && !filter_is_hidden(t->top))) trace_wait(t, hook, wait, now);
+}
+
 const struct mode slow_mode = {
     .settle = settle,
     .begin = begin,
@@ -188,6 +193,7 @@ const struct mode slow_mode = {
     .unwind = told_unwind,
     .before_lane = trace_before_lane,
     .lane = trace_lane,
+    .wait = tell_wait,
     .moment = trace_moment,
     .lost = trace_lost,
 #ifdef FATHOM_VALID

@@ -115,6 +115,12 @@ void trace_moment(struct thread *t, enum hook hook, uint32_t name, uint64_t valu
     chunk_publish(t);
 }
 
+void trace_wait(struct thread *t, enum hook hook, const struct fathom_wait *wait, uint64_t now) {
+    if (!put_room(t, &now)) return;
+    put_wait(t, hook == HOOK_WAIT ? FATHOM_WAIT : FATHOM_WAKE, wait, now);
+    chunk_publish(t);
+}
+
 void trace_lost(struct thread *t, enum hook hook) {
     struct writer *w = writer_of(t);
     if (hook == HOOK_ENTER) {

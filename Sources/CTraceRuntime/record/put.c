@@ -78,6 +78,12 @@ void put_counter(struct thread *t, uint32_t name, uint64_t bits, uint64_t now) {
     w->cursor = fathom_put_counter(w->cursor, name, bits);
 }
 
+void put_wait(struct thread *t, uint32_t record, const struct fathom_wait *wait, uint64_t now) {
+    struct writer *w = writer_of(t);
+    move_on(t, now);
+    w->cursor = fathom_put_wait(w->cursor, record, wait);
+}
+
 void put_task(struct thread *t, const struct fathom_task *task) {
     struct writer *w = writer_of(t);
     w->chunk->flags |= FATHOM_FLAG_TASKS;

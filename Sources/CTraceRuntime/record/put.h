@@ -17,6 +17,7 @@ void put_unwind(struct thread *t, uint32_t count, uint64_t now);
 void put_lane(struct thread *t);  // the running one
 void put_mark(struct thread *t, uint32_t name, uint64_t now);
 void put_counter(struct thread *t, uint32_t name, uint64_t bits, uint64_t now);
+void put_wait(struct thread *t, uint32_t record, const struct fathom_wait *wait, uint64_t now);
 void put_task(struct thread *t, const struct fathom_task *task);  // whose piece the next call is
 
 #endif

@@ -125,7 +125,7 @@ private struct KeptFlags: OptionSet {
     init(_ sums: CallPathSums) {
         var flags: KeptFlags = []
         if sums.selfTime == sums.total { flags.insert(.hasOnlySelf) }
-        if sums.inherited | sums.inheritedCalls | sums.dropped.calls | sums.dropped.time != 0 { flags.insert(.isRare) }
+        if CallPathSums.rareFields.contains(where: { sums[keyPath: $0] != 0 }) { flags.insert(.isRare) }
         if let (minimum, maximum) = KeptFlags.extremes(sums, minimum: sums.minimum),
             (minimum, maximum) == (sums.minimum, sums.maximum)
         {
@@ -159,14 +159,14 @@ private struct BucketCounter {
 
 extension CallPathSums {
     fileprivate static let rareFields: [any WritableKeyPath<CallPathSums, UInt64> & Sendable] = [
-        \.inherited, \.inheritedCalls, \.dropped.calls, \.dropped.time,
+        \.inherited, \.inheritedCalls, \.dropped.calls, \.dropped.time, \.offCPU.blocked, \.offCPU.runnable,
     ]
 }
 
 extension RowSums {
     fileprivate static let keptFields: [any WritableKeyPath<RowSums, UInt64> & Sendable] = [
         \.calls, \.total, \.selfTime, \.inherited, \.inheritedCalls, \.suspended, \.minimum, \.maximum, \.durations,
-        \.taken, \.dropped.calls, \.dropped.time,
+        \.taken, \.dropped.calls, \.dropped.time, \.offCPU.blocked, \.offCPU.runnable,
     ]
 }
 
@@ -317,7 +317,8 @@ extension CallPathSums {
     /// Whether calls can have these sums.
     fileprivate var isPlausible: Bool {
         let own = selfTime.addingReportingOverflow(dropped.time)
-        return inherited <= total && !own.overflow && own.partialValue <= total && firstStart <= lastEnd
+        return inherited <= total && offCPU.within(total) == offCPU && !own.overflow && own.partialValue <= total
+            && firstStart <= lastEnd
             && (calls == 0 ? minimum == .max && maximum == 0 : minimum <= maximum && maximum <= total - inherited)
     }
 }

@@ -158,7 +158,7 @@ struct LiveReplay {
                 if depth < state.calls.count { state.calls.removeLast(state.calls.count - depth) }
                 while state.calls.count < min(depth, mostUnknown) { state.calls.append(.unknown(at: cursor.ticks)) }
             case .mark: found.marks.append(LiveMark(name: cursor.name, ticks: cursor.ticks))
-            case .dropped, .counter, .task, .arguments: break
+            case .dropped, .counter, .task, .arguments, .wait, .wake: break
             case .end, .malformed: break reading
             }
         }

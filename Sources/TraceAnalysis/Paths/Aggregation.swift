@@ -56,7 +56,7 @@ public struct Aggregation {
                 known[index] = ThreadSums(threads[index], sinks)
             } else if threads.count > 1 {
                 var own = CallPathTable()
-                for sink in sinks { add(sink.table, sink.keys, space, to: &own) }
+                for sink in sinks { Aggregation.add(sink.table, sink.keys, space, to: &own).free() }
                 known[index] = ThreadSums(threads[index], rows.shown(CallPathTree(own, functions: resolver.functions)))
             }
             for sink in sinks { add(sink, space, to: &sum) }
@@ -92,7 +92,7 @@ public struct Aggregation {
         } else {
             var table = sink.table
             table.close()
-            add(table, sink.keys, space, to: &sum, isLastUse: true)
+            Aggregation.add(table, sink.keys, space, to: &sum, isLastUse: true).free()
             table.free()
         }
         sink.keys.free()
@@ -119,13 +119,15 @@ public struct Aggregation {
     /// are not in memory together.
     private static let stretch = 1 << 16
 
-    private func add(
+    /// Adds the paths of a table by functions' addresses to one by functions' ids.
+    ///
+    /// - Returns: for each node the one that it was added to, 0 for none. The caller frees it.
+    static func add(
         _ table: CallPathTable, _ keys: FunctionKeys, _ space: AddressSpace, to sum: inout CallPathTable,
         isLastUse: Bool = false
-    ) {
+    ) -> GrowingMemory<UInt32> {
         var functions = [UInt32](repeating: .max, count: keys.count)
         let places = GrowingMemory<UInt32>(capacity: table.count)
-        defer { places.free() }
         for index in 1..<max(table.count, 1) {
             if isLastUse, index % Aggregation.stretch == 0 { table.forgetNodes(below: index) }
             let node = table.nodes[index]
@@ -140,6 +142,7 @@ public struct Aggregation {
             places.start[index] = place
             sum.add(table.sums(UInt32(index)), node.histogram, in: table.histograms, to: place)
         }
+        return places
     }
 
     /// Passes the paths of each of `threads`, in one sink or several, as soon as they are known. `take` uses them up.
@@ -204,14 +207,16 @@ public struct Aggregation {
             return sink
         }
         if let seek = work.seek {
-            var sink = CallPathSink(work.space, from: filter.from, to: filter.to, seek: seek, onChunk: onChunk)
+            var sink = CallPathSink(
+                work.space, from: filter.from, to: filter.to, offCPU: work.offCPU, seek: seek, onChunk: onChunk)
             let chunks = seek.chunks.lowerBound..<thread.chunks.count
             StackReplay.run(thread, clock: session.clock, chunks: chunks, into: &sink)
             if sink.isSelfContained, sink.isThrough { return sink }
             sink.free()
         }
         var sink = CallPathSink(
-            work.space, from: filter.from, to: filter.to, carriedIn: part == 0 ? 0 : thread.chunks[0].depth,
+            work.space, from: filter.from, to: filter.to, offCPU: work.offCPU,
+            carriedIn: part == 0 ? 0 : thread.chunks[0].depth,
             lastChunk: part == work.parts.count - 1 ? nil : thread.chunks.count - 1, onChunk: onChunk)
         StackReplay.run(thread, clock: session.clock, into: &sink)
         return sink
@@ -226,7 +231,7 @@ public struct Aggregation {
             let boundary = session.clock.nanoseconds(at: begin > taken ? begin &- taken : 0)
             if sinks[part].join(sinks[part - 1], boundary: boundary) { continue }
             for sink in sinks { sink.free() }
-            var whole = CallPathSink(work.space, from: filter.from, to: filter.to)
+            var whole = CallPathSink(work.space, from: filter.from, to: filter.to, offCPU: work.offCPU)
             StackReplay.run(work.thread, clock: session.clock, into: &whole)
             return [whole]
         }
@@ -242,6 +247,8 @@ private final class ThreadWork {
     let space: AddressSpace
     let parts: [TracedThread]
     let seek: CallPathSeek?
+    /// When the thread had no CPU; nil when that is not known.
+    let offCPU: OffCPU?
     private let damage = DamageLog()
     private var sinks: [CallPathSink?]
 
@@ -249,6 +256,7 @@ private final class ThreadWork {
         _ index: Int, _ thread: TracedThread, _ space: AddressSpace, _ seek: CallPathSeek?, boundaries: [Int]
     ) {
         self.seek = seek
+        offCPU = thread.offCPU()
         self.index = index
         self.thread = thread
         self.space = space

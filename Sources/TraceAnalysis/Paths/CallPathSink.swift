@@ -28,8 +28,8 @@ struct CallPathSink: CallSink {
 
     var table = CallPathTable()
     var keys = FunctionKeys()
-    let space: AddressSpace
-    private let addressesChange: Bool
+    private(set) var space: AddressSpace
+    private var addressesChange: Bool
     private let from: UInt64
     private let to: UInt64
     /// Calls open at the beginning, outermost first. Of those that are still to be entered only the number is known.
@@ -43,6 +43,9 @@ struct CallPathSink: CallSink {
     /// reach beyond the stretch.
     private let seek: CallPathSeek?
     private let onChunk: (Int) -> Void
+    /// When the thread had no CPU; nil when that is not known.
+    private var offCPU: OffCPU.Cursor?
+    private let splits: Bool
     /// Whether nothing in the stretch depends on what happened before it, except for the calls that were open.
     private(set) var isSelfContained = true
     /// Whether the last chunk was read.
@@ -51,19 +54,22 @@ struct CallPathSink: CallSink {
     /// Counts calls that overlap `from...to`, in ns since the session's start.
     ///
     /// - Parameters:
+    ///   - offCPU: when the thread had no CPU, if that is known.
     ///   - carriedIn: calls open at the beginning of a stretch that is not the first.
     ///   - lastChunk: the last chunk of a stretch that is not the last.
     ///   - seek: what lies before and after a stretch of time that is read by itself.
     ///   - onChunk: told of every chunk that was read.
     init(
-        _ space: AddressSpace, from: UInt64, to: UInt64, carriedIn: UInt32 = 0, lastChunk: Int? = nil,
-        seek: CallPathSeek? = nil, onChunk: @escaping (Int) -> Void = { _ in }
+        _ space: AddressSpace, from: UInt64, to: UInt64, offCPU: OffCPU? = nil, carriedIn: UInt32 = 0,
+        lastChunk: Int? = nil, seek: CallPathSeek? = nil, onChunk: @escaping (Int) -> Void = { _ in }
     ) {
         self.space = space
         self.from = from
         self.to = to
         self.lastChunk = lastChunk
         self.onChunk = onChunk
+        self.offCPU = offCPU.map(OffCPU.Cursor.init)
+        splits = offCPU != nil
         self.seek = seek
         toCarryIn = seek.map { UInt32($0.before.count) } ?? carriedIn
         addressesChange = space.addressesChange
@@ -72,6 +78,12 @@ struct CallPathSink: CallSink {
     func free() {
         table.free()
         keys.free()
+    }
+
+    /// More is known of the process now. Numbers of stretches between unloads stay what they are.
+    mutating func set(_ space: AddressSpace) {
+        self.space = space
+        addressesChange = space.addressesChange
     }
 
     mutating func base(ofLane lane: UInt32) -> Payload { Payload() }
@@ -127,6 +139,7 @@ struct CallPathSink: CallSink {
         node.pointee.selfTime &+= own
         if start < node.pointee.firstStart { node.pointee.firstStart = start }
         if end > node.pointee.lastEnd { node.pointee.lastEnd = end }
+        if splits { split(from: start, to: end, of: node) }
         if call.pointee.payload.dropped.calls > 0 { takeOut(call.pointee.payload.dropped, own: own, of: node) }
         if call.pointee.isInherited { return addInherited(total, to: node) }
         table.histograms.count(total, of: node)
@@ -134,6 +147,12 @@ struct CallPathSink: CallSink {
         if total > node.pointee.maximum { node.pointee.maximum = total }
         node.pointee.lowCalls &+= 1
         if node.pointee.lowCalls == 0 { table.rares.change(&node.pointee.rare) { $0.pointee.calls &+= 1 << 32 } }
+    }
+
+    @inline(never)
+    private mutating func split(from start: UInt64, to end: UInt64, of node: UnsafeMutablePointer<PathNode>) {
+        guard let times = offCPU?.times(from: start, to: end), !times.isZero else { return }
+        table.rares.change(&node.pointee.rare) { $0.pointee.offCPU.add(times) }
     }
 
     @inline(never)

@@ -1,3 +1,5 @@
+public import TraceFile
+
 /// What is added up over the calls of one call path. Times in ns.
 public struct CallPathSums: BitwiseCopyable, Sendable, Equatable {
     /// Calls that were entered in the recording. Calls that were entered before a fork count where they were entered.
@@ -20,6 +22,8 @@ public struct CallPathSums: BitwiseCopyable, Sendable, Equatable {
     public var dropped = CallSum()
     /// What a correction took off `total`.
     public var taken: UInt64 = 0
+    /// The part of `total` in which threads had no CPU; 0 where that was not recorded.
+    public var offCPU = OffCPUTimes()
 
     public init() {}
 
@@ -40,5 +44,6 @@ public struct CallPathSums: BitwiseCopyable, Sendable, Equatable {
         inheritedCalls &+= other.inheritedCalls
         dropped.add(other.dropped)
         taken &+= other.taken
+        offCPU.add(other.offCPU)
     }
 }

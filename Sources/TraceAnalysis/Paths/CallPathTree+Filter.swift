@@ -1,3 +1,5 @@
+internal import TraceFile
+
 extension CallPathTree {
     /// The paths that the name and depth limits of `filter` keep. Paths that become equal are added up.
     ///
@@ -93,7 +95,10 @@ extension CallPathTree {
             var inner = CallPathTable()
             for below in index..<end where classifier.match(paths[below].function).contains(.only) {
                 var added = paths[below].sums
-                if below != index { (added.total, added.inherited, added.taken) = (0, 0, 0) }
+                if below != index {
+                    (added.total, added.inherited, added.taken) = (0, 0, 0)
+                    added.offCPU = OffCPUTimes()
+                }
                 // Callees that were left out were called by this function. They do not belong to its callers.
                 added.dropped = CallSum()
                 inner.add(added, paths[below].histogram, in: histograms, to: 0)

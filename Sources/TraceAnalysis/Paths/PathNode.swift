@@ -45,6 +45,7 @@ struct PathNode: BitwiseCopyable {
             sums.inheritedCalls = rest.inheritedCalls
             sums.dropped = rest.dropped
             sums.taken = rest.taken
+            sums.offCPU = rest.offCPU
         }
         return sums
     }
@@ -59,7 +60,7 @@ struct PathNode: BitwiseCopyable {
         lastEnd = sums.lastEnd
         let rest = RareSums(
             calls: sums.calls &- UInt64(lowCalls), inherited: sums.inherited, inheritedCalls: sums.inheritedCalls,
-            dropped: sums.dropped, taken: sums.taken)
+            dropped: sums.dropped, taken: sums.taken, offCPU: sums.offCPU)
         if rare != 0 || rest != RareSums() { rares.change(&rare) { $0.pointee = rest } }
     }
 }

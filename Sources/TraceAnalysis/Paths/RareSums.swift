@@ -1,3 +1,5 @@
+internal import TraceFile
+
 /// Sums that few paths have.
 struct RareSums: BitwiseCopyable, Equatable {
     /// The part of the number of calls that does not fit into 32 bits.
@@ -6,4 +8,5 @@ struct RareSums: BitwiseCopyable, Equatable {
     var inheritedCalls: UInt64 = 0
     var dropped = CallSum()
     var taken: UInt64 = 0
+    var offCPU = OffCPUTimes()
 }

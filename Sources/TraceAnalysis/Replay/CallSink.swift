@@ -22,6 +22,10 @@ public protocol CallSink {
     mutating func begin(piece: TaskPiece, at moment: UInt64)
     /// `call`, which has just begun, has these arguments.
     mutating func arguments(_ arguments: RecordedArguments, of call: UnsafeMutablePointer<OpenCall<Payload>>)
+    /// `call`, which has just begun, waits.
+    mutating func wait(_ wait: RecordedWait, in call: UnsafeMutablePointer<OpenCall<Payload>>)
+    /// The thread is about to end a wait of others, while `call` is its innermost call, or only a lane's base is there.
+    mutating func wake(_ wake: RecordedWait, in call: UnsafeMutablePointer<OpenCall<Payload>>, at moment: UInt64)
     /// The calls that follow are of `lane`.
     mutating func run(lane: UInt32, at moment: UInt64)
     /// A chunk begins. With `afterGap`, not all of the calls before it are known.
@@ -33,6 +37,11 @@ public protocol CallSink {
 extension CallSink {
     @inlinable
     public mutating func event(_ event: ThreadEvent, in call: UnsafeMutablePointer<OpenCall<Payload>>) {}
+    @inlinable public mutating func wait(_ wait: RecordedWait, in call: UnsafeMutablePointer<OpenCall<Payload>>) {}
+    @inlinable
+    public mutating func wake(
+        _ wake: RecordedWait, in call: UnsafeMutablePointer<OpenCall<Payload>>, at moment: UInt64
+    ) {}
     @inlinable public mutating func begin(piece: TaskPiece, at moment: UInt64) {}
     @inlinable
     public mutating func arguments(

@@ -1,3 +1,5 @@
+public import TraceFile
+
 /// The sums of a row over the paths that belong to it. Times in ns.
 public struct RowSums: BitwiseCopyable, Sendable, Equatable {
     /// Calls that were entered in the recording. A call counts in the process that made it, and not again in a fork's
@@ -22,6 +24,8 @@ public struct RowSums: BitwiseCopyable, Sendable, Equatable {
     public var taken: UInt64 = 0
     /// Callees that the record options left out.
     public var dropped = CallSum()
+    /// The part of `total` in which threads had no CPU.
+    public var offCPU = OffCPUTimes()
 
     public init() {}
 
@@ -40,6 +44,7 @@ public struct RowSums: BitwiseCopyable, Sendable, Equatable {
         guard isOutermost else { return }
         total &+= path.total
         inherited &+= path.inherited
+        offCPU.add(path.offCPU)
         self.suspended &+= suspended
     }
 
@@ -55,5 +60,6 @@ public struct RowSums: BitwiseCopyable, Sendable, Equatable {
         durations &+= other.durations
         taken &+= other.taken
         dropped.add(other.dropped)
+        offCPU.add(other.offCPU)
     }
 }

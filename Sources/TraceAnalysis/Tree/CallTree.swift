@@ -73,6 +73,7 @@ public struct CallTree {
     public func walk<Visitor: TreeVisitor>(_ thread: TracedThread, _ visitor: inout Visitor) {
         let space = resolver.space(of: thread.process)
         var emitter = TreeEmitter(visitor, layout: layout, space: space)
+        emitter.splits = thread.splitsTimes
         emitter.beginThread(thread)
         longest?.begin(CallTree.number(of: thread))
         var builder = builder(.collect(budget: layout.order == .cost ? .max : budget), space, of: thread)
@@ -106,7 +107,7 @@ public struct CallTree {
     ) -> TreeBuilder {
         TreeBuilder(
             mode: mode, filter: filter, classifier: classifier, space: space, isTask: thread.task != nil,
-            longest: longest, outcomes: outcomes)
+            offCPU: thread.offCPU(), longest: longest, outcomes: outcomes)
     }
 
     /// The part of a thread that is replayed.
@@ -140,7 +141,7 @@ public struct CallTree {
     ) -> TreeBuilder {
         let chunks = window.first..<thread.chunks.count
         var show = builder(.stream, space, of: thread)
-        show.measure = {
+        show.measureOutcomes = {
             var measure = builder(.measure, space, of: thread)
             defer { measure.free() }
             measure.carriedIn = window.carriedIn
@@ -172,7 +173,9 @@ public struct CallTree {
             _ = emitter.add(arena)
         case .cost:
             var arena = arena
-            arena.forEachByTime(folding: layout.folds) { arena, index in emitter.add(arena, index) }
+            arena.forEachByTime(folding: layout.folds, measure: filter.measure) { arena, index in
+                emitter.add(arena, index)
+            }
         }
     }
 }

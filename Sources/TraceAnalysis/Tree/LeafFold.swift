@@ -82,6 +82,7 @@ extension TreeCall {
         total &+= other.total
         selfTime &+= other.selfTime
         suspended &+= other.suspended
+        if let times = other.offCPU { offCPU?.add(times) }
         hidden.add(other.hidden)
         dropped.add(other.dropped)
         if callSite != other.callSite { callSite = 0 }

@@ -81,13 +81,15 @@ struct NodeArena {
         node.pointee.isSkipped = !outcome.isShown
         let some =
             outcome.suspended | outcome.hidden.calls | outcome.hidden.time | outcome.dropped.calls
-            | outcome.dropped.time
+            | outcome.dropped.time | outcome.offCPU.blocked | outcome.offCPU.runnable
         node.pointee.rare = some == 0 ? 0 : addRare(outcome)
     }
 
     @inline(never)
     private mutating func addRare(_ outcome: TreeBuilder.Outcome) -> UInt32 {
-        add(RareTimes(suspended: outcome.suspended, hidden: outcome.hidden, dropped: outcome.dropped))
+        add(
+            RareTimes(
+                suspended: outcome.suspended, hidden: outcome.hidden, dropped: outcome.dropped, offCPU: outcome.offCPU))
     }
 
     private mutating func add(_ rare: RareTimes) -> UInt32 {
@@ -117,7 +119,7 @@ struct NodeArena {
     /// the first of them, until `body` returns false.
     ///
     /// - Complexity: O(n log n).
-    mutating func forEachByTime(folding: Bool, _ body: (NodeArena, Int) -> Bool) {
+    mutating func forEachByTime(folding: Bool, measure: TimeKind = .total, _ body: (NodeArena, Int) -> Bool) {
         // By node: the index after the last node below it.
         let ends = GrowingMemory<UInt32>(capacity: max(count, 1))
         defer { ends.free() }
@@ -132,16 +134,17 @@ struct NodeArena {
         for index in ancestors { ends.start[index] = UInt32(count) }
         // Siblings that are still to be passed, the shortest first.
         var pending: [UInt32] = []
-        addSiblings(0..<count, ends.start, folding, to: &pending)
+        addSiblings(0..<count, ends.start, folding, measure, to: &pending)
         while let next = pending.popLast() {
             if !body(self, Int(next)) { return }
-            addSiblings(Int(next) + 1..<Int(ends.start[Int(next)]), ends.start, folding, to: &pending)
+            addSiblings(Int(next) + 1..<Int(ends.start[Int(next)]), ends.start, folding, measure, to: &pending)
         }
     }
 
     /// Adds the outermost calls of `range`, shortest first.
     private mutating func addSiblings(
-        _ range: Range<Int>, _ ends: UnsafeMutablePointer<UInt32>, _ folds: Bool, to pending: inout [UInt32]
+        _ range: Range<Int>, _ ends: UnsafeMutablePointer<UInt32>, _ folds: Bool, _ measure: TimeKind,
+        to pending: inout [UInt32]
     ) {
         let before = pending.count
         var leaves: [UInt64: Int] = [:]
@@ -159,7 +162,16 @@ struct NodeArena {
             if isFoldable { leaves[node.address] = index }
             pending.append(UInt32(index))
         }
-        pending[before...].sort { (nodes[Int($0)].total, $1) < (nodes[Int($1)].total, $0) }
+        if measure == .total {
+            pending[before...].sort { (nodes[Int($0)].total, $1) < (nodes[Int($1)].total, $0) }
+        } else {
+            pending[before...].sort { (cost($0, measure), $1) < (cost($1, measure), $0) }
+        }
+    }
+
+    private func cost(_ index: UInt32, _ measure: TimeKind) -> UInt64 {
+        let node = nodes[Int(index)]
+        return node.isEvent ? 0 : measure.part(of: node.total, rareTimes(Int(index)).offCPU)
     }
 
     private mutating func fold(_ index: Int, into first: Int) {
@@ -170,6 +182,7 @@ struct NodeArena {
         guard node.rare != 0 else { return }
         if nodes[first].rare == 0 { nodes[first].rare = add(RareTimes()) }
         let sum = rares.start + Int(nodes[first].rare)
+        sum.pointee.offCPU.add(rareTimes(index).offCPU)
         sum.pointee.hidden.add(rareTimes(index).hidden)
         sum.pointee.dropped.add(rareTimes(index).dropped)
     }

@@ -81,15 +81,20 @@ struct TreeBuilder: CallSink {
         var suspended: UInt64
         var hidden: CallSum
         var dropped: CallSum
+        var offCPU: OffCPUTimes
         var state: CallState
         var isShown: Bool
 
-        init(_ call: UnsafeMutablePointer<OpenCall<Payload>>, total: UInt64, state: CallState, isShown: Bool) {
+        init(
+            _ call: UnsafeMutablePointer<OpenCall<Payload>>, total: UInt64, offCPU: OffCPUTimes = OffCPUTimes(),
+            state: CallState, isShown: Bool
+        ) {
             let callees = call.pointee.payload.callees
             let own = total > callees ? total &- callees : 0
             // The left-out time was rounded by itself, so it may not exceed what is there.
             let droppedTime = min(call.pointee.payload.dropped.time, own)
             self.total = total
+            self.offCPU = offCPU
             self.selfTime = own &- droppedTime
             self.suspended = call.pointee.payload.suspended
             self.hidden = call.pointee.payload.hidden
@@ -109,6 +114,11 @@ struct TreeBuilder: CallSink {
     /// Whether a watch list says which calls are shown, and how far below a watched one.
     private let watches: Bool
     private let watchedDepth: UInt8
+    /// When the thread had no CPU; nil when that is not known.
+    private var offCPU: OffCPU.Cursor?
+    private let splits: Bool
+    /// What part of a call's time is compared.
+    private let measure: TimeKind
     /// Whether this is a task, which may have time in which it did not run.
     private let isTask: Bool
     let mode: Mode
@@ -136,7 +146,7 @@ struct TreeBuilder: CallSink {
     var flush: ((NodeArena) -> Bool)?
     /// In `stream`, tells what becomes of calls, as long as it is there. After that, `measure` does.
     var spans: SpanningCalls?
-    var measure: (() -> [Outcome])?
+    var measureOutcomes: (() -> [Outcome])?
     /// The first chunk after the stretch of time asked for. `stream` may stop there.
     var limit = Int.max
     /// The sums until then of the calls that are open where the first replayed chunk begins, innermost first.
@@ -147,8 +157,11 @@ struct TreeBuilder: CallSink {
 
     init(
         mode: Mode, filter: TreeFilter, classifier: NameClassifier?, space: AddressSpace, isTask: Bool,
-        longest: LongestCalls? = nil, outcomes: [Outcome] = []
+        offCPU: OffCPU? = nil, longest: LongestCalls? = nil, outcomes: [Outcome] = []
     ) {
+        self.offCPU = offCPU.map(OffCPU.Cursor.init)
+        splits = offCPU != nil
+        measure = filter.measure
         self.isTask = isTask
         self.mode = mode
         self.filter = filter
@@ -272,32 +285,39 @@ struct TreeBuilder: CallSink {
             isShown = isShown && call.pointee.payload.standing.leads
             if call.pointee.payload.standing.leads { caller.pointee.payload.standing.lead() }
         }
-        if watches, isShown, !isWatchShown(call, total) { isShown = false }
-        if isShown, total < least || call.pointee.payload.depth > filter.maxDepth || total == tie && !isKept(call) {
+        let times = splits ? split(from: start, to: end) : OffCPUTimes()
+        let cost = measure == .total ? total : measure.part(of: total, times)
+        if watches, isShown, !isWatchShown(call, cost) { isShown = false }
+        if isShown, cost < least || call.pointee.payload.depth > filter.maxDepth || cost == tie && !isKept(call) {
             isShown = false
             hide(CallSum(calls: 1 &+ call.pointee.payload.hidden.calls, time: total), below: caller)
         }
-        if isRanking, isShown { rank(call, total) }
+        if isRanking, isShown { rank(call, cost) }
         let node = call.pointee.payload.node
         if node >= 0 {
             if isShown {
-                arena.end(Int(node), Outcome(call, total: total, state: state, isShown: true))
+                arena.end(Int(node), Outcome(call, total: total, offCPU: times, state: state, isShown: true))
             } else {
                 arena.truncate(to: node)
             }
         }
         let number = call.pointee.payload.outcome
         if number >= 0, isMeasuring {
-            outcomes[Int(number)] = Outcome(call, total: total, state: state, isShown: isShown)
+            outcomes[Int(number)] = Outcome(call, total: total, offCPU: times, state: state, isShown: isShown)
         }
+    }
+
+    @inline(never)
+    private mutating func split(from start: UInt64, to end: UInt64) -> OffCPUTimes {
+        offCPU?.times(from: start, to: end) ?? OffCPUTimes()
     }
 
     /// Whether the watch list shows a call: it is watched, not too far below one that is, or above one that the filter keeps.
     @inline(never)
-    private func isWatchShown(_ call: UnsafeMutablePointer<OpenCall<Payload>>, _ total: UInt64) -> Bool {
+    private func isWatchShown(_ call: UnsafeMutablePointer<OpenCall<Payload>>, _ cost: UInt64) -> Bool {
         let standing = call.pointee.payload.standing
         guard standing.leadsToWatched else { return standing.watchedAbove <= watchedDepth }
-        if total >= filter.minCost, call.pointee.payload.depth <= filter.maxDepth {
+        if cost >= filter.minCost, call.pointee.payload.depth <= filter.maxDepth {
             (call - 1).pointee.payload.standing.leadToWatched()
         }
         return true
@@ -309,9 +329,9 @@ struct TreeBuilder: CallSink {
             ?? true
     }
 
-    private func rank(_ call: UnsafeMutablePointer<OpenCall<Payload>>, _ total: UInt64) {
+    private func rank(_ call: UnsafeMutablePointer<OpenCall<Payload>>, _ cost: UInt64) {
         longest?._withUnsafeGuaranteedRef {
-            $0.add(total: total, start: call.pointee.start, depth: call.pointee.payload.depth)
+            $0.add(total: cost, start: call.pointee.start, depth: call.pointee.payload.depth)
         }
     }
 
@@ -448,12 +468,13 @@ struct TreeBuilder: CallSink {
         ended.payload.dropped = end.sums.dropped
         let total = end.time > ended.start ? end.time &- ended.start : 0
         return Outcome(
-            &ended, total: total, state: end.state, isShown: ended.start <= filter.to && end.time >= filter.from)
+            &ended, total: total, offCPU: splits ? split(from: ended.start, to: end.time) : OffCPUTimes(),
+            state: end.state, isShown: ended.start <= filter.to && end.time >= filter.from)
     }
 
     private mutating func measureAll() {
-        guard let measure else { return }
-        outcomes = measure()
-        self.measure = nil
+        guard let measureOutcomes else { return }
+        outcomes = measureOutcomes()
+        self.measureOutcomes = nil
     }
 }

@@ -17,6 +17,8 @@ public struct TreeCall {
     public var selfTime: UInt64
     /// The part of `total` in which a Swift task did not run, in ns; 0 for a line that stands for such time itself.
     public var suspended: UInt64
+    /// The part of `total` in which the thread had no CPU; nil when that was not recorded.
+    public var offCPU: OffCPUTimes?
     /// The number of calls: 1, or how many were folded; 0 for a call that was entered before a fork.
     public var calls: UInt64
     /// The depth in the tree that is shown. Roots are depth 0.

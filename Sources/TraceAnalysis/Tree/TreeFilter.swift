@@ -4,6 +4,8 @@ public struct TreeFilter {
     public var maxDepth: UInt32 = .max
     /// In ns: calls that took less are hidden.
     public var minCost: UInt64 = 0
+    /// Which part of a call's time `minCost` is compared with, and calls are sorted by.
+    public var measure = TimeKind.total
     /// Only these functions and what they call are shown. The matching calls become roots.
     public var only: [Pattern] = []
     /// These functions and what they call are left out.

@@ -1,3 +1,5 @@
+internal import TraceFile
+
 /// A call of the tree while its place in the output is not yet settled. It takes only 64 bytes, because a tree that is sorted
 /// by time has all its calls in memory. What few calls have is kept elsewhere, in ``RareTimes``.
 struct TreeNode: BitwiseCopyable {
@@ -25,6 +27,7 @@ struct RareTimes: BitwiseCopyable {
     var suspended: UInt64 = 0
     var hidden = CallSum()
     var dropped = CallSum()
+    var offCPU = OffCPUTimes()
     /// The value of a counter, if this is one.
     var value: Double?
 }

@@ -25,6 +25,8 @@ public struct Damage: Equatable, Sendable {
         case sessionDescription
         case descriptionSum
         case unreadableFile(reason: String)
+        /// A block of context switches is not as it was written.
+        case switches
     }
 
     /// The file's name inside the session directory.
@@ -69,6 +71,7 @@ extension Damage: CustomStringConvertible {
             case .unwindTooDeep: "more calls unwound than were open"
             case .unreadableFile(let reason): "left out: \(reason)"
             case .descriptionSum: "changed since it was written: what it says of the recording may be wrong"
+            case .switches: "damaged block of context switches; later ones are left out"
             case .sessionDescription: "not readable; the recording's own description is left out"
             }
         let lost = lostBytes == 0 ? "" : " (bytes \(offset)..<\(offset &+ lostBytes) lost)"

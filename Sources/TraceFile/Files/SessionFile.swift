@@ -12,8 +12,11 @@ public enum SessionFile {
     case description
     /// Sums that a reader keeps, so that the next reader need not read everything.
     case aggregate
-    /// The functions that record options name; there only while processes may look for them.
+    /// The functions that record options name, and `functions.1` and so on, those that were named while it was recorded; there
+    /// only while processes may look for them.
     case functions
+    /// When threads gave up a CPU and got one again; there only where that was asked for and allowed.
+    case switches
 
     public var name: String {
         switch self {
@@ -23,6 +26,7 @@ public enum SessionFile {
         case .description: "session.json"
         case .aggregate: "aggregate"
         case .functions: "functions"
+        case .switches: "switches"
         }
     }
 
@@ -35,7 +39,9 @@ public enum SessionFile {
         case SessionFile.description.name, SessionFile.description.name + ".new": self = .description
         case SessionFile.aggregate.name: self = .aggregate
         case SessionFile.functions.name: self = .functions
+        case SessionFile.switches.name: self = .switches
         case _ where name.hasPrefix(SessionFile.aggregate.name + "."): self = .aggregate
+        case _ where name.hasPrefix(SessionFile.functions.name + "."): self = .functions
         default: return nil
         }
     }
@@ -47,6 +53,7 @@ public enum SessionFile {
         case .index: bytes.starts(with: Self.bytes(FATHOM_INDEX_MAGIC))
         case .buffers: bytes.starts(with: Self.bytes(FATHOM_BUFFERS_MAGIC))
         case .functions: bytes.starts(with: Self.bytes(FATHOM_FUNCTIONS_MAGIC))
+        case .switches: bytes.starts(with: Self.bytes(FATHOM_SWITCHES_MAGIC))
         case .description: bytes.starts(with: SessionDescription.start.utf8)
         // The file begins with the identity of its log.
         case .aggregate: bytes.indices.contains { bytes[$0...].starts(with: "FATHAGG".utf8) }

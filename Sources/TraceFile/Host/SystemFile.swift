@@ -50,6 +50,9 @@ package enum SystemFile {
         start(of: path)?.split(separator: "\n").first.map(String.init) ?? ""
     }
 
+    /// Whether a filter says which system calls this process may make.
+    package static var filtersCalls: Bool { value(of: "Seccomp:", in: "/proc/self/status").map { $0 != "0" } ?? false }
+
     package static func value(of key: String, in path: String) -> String? {
         for line in (start(of: path) ?? "").split(separator: "\n") where line.hasPrefix(key) {
             guard let colon = line.firstIndex(of: ":") else { continue }

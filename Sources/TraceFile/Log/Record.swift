@@ -19,6 +19,10 @@ public enum Record: UInt8, Sendable {
     case task
     /// The arguments of the innermost call, which has just begun: ``RecordCursor/arguments``.
     case arguments
+    /// The innermost call, which has just begun, waits: ``RecordCursor/wait``.
+    case wait
+    /// The thread is about to end a wait of others: ``RecordCursor/wait``.
+    case wake
     /// No more records.
     case end
     /// The bytes at the cursor are no record; the cursor stays there.

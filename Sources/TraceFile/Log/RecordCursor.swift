@@ -26,6 +26,7 @@ public struct RecordCursor {
     public var value: Double
     public var piece = TaskPiece()
     public var arguments = RecordedArguments()
+    public var wait = RecordedWait()
 
     public init(_ records: UnsafeRawBufferPointer, ticks: UInt64, functionBase: UInt32) {
         position = records.baseAddress ?? UnsafeRawPointer(bitPattern: 8)!
@@ -149,6 +150,10 @@ public struct RecordCursor {
             let size = Int(body.loadUnaligned(as: UInt16.self))
             guard size % 2 == 0, left >= 4 + size else { return .malformed }
             position += 4 + size
+            if value == FATHOM_WAIT || value == FATHOM_WAKE, size >= RecordedWait.size {
+                wait = RecordedWait((body + 2).loadUnaligned(as: fathom_wait.self))
+                return value == FATHOM_WAIT ? .wait : .wake
+            }
             guard value == FATHOM_ARGUMENTS else { return .end }
             arguments = RecordedArguments(start: body + 2, count: size)
             return .arguments

@@ -36,6 +36,10 @@ public struct RecordOptions: Sendable {
     public var bufferSize = RecordOptions.defaultBufferSize
     /// Programs start without recording, until they start it themselves.
     public var startsPaused = false
+    /// Whether it is found out when threads wait, and for what.
+    public var tellsWaits = false
+    /// Whether the kernel tells when threads have no CPU, so that the program need not look.
+    package var knowsSwitches = false
     /// The functions that are named, in what way.
     public var functions = FunctionOptions()
 
@@ -66,6 +70,7 @@ public struct RecordOptions: Sendable {
             ("max_size_bytes", maxSize.map { "\($0)" } ?? "null"),
             ("buffer_size_bytes", "\(bufferSize)"),
             ("paused", "\(startsPaused)"),
+            ("blocked", "\(tellsWaits)"),
         ] + functions.members
     }
 
@@ -86,5 +91,7 @@ public struct RecordOptions: Sendable {
             mode == .profile ? FATHOM_KEEPS_TIMES : mode == .counts ? FATHOM_KEEPS_COUNTS : FATHOM_KEEPS_RECORDS)
         head.max_paths = UInt32(clamping: maxPaths)
         head.has_functions = functions.isEmpty ? 0 : 1
+        head.tells_waits =
+            !tellsWaits ? FATHOM_TELLS_NO_WAITS : knowsSwitches ? FATHOM_TELLS_WAITS : FATHOM_TELLS_WAIT_TIMES
     }
 }

@@ -35,6 +35,9 @@ public final class Session {
     /// Whether a recorder was still there when the session was opened.
     public let isRecording: Bool
 
+    /// When threads had no CPU; nil when that was not recorded.
+    public let switches: SwitchLog?
+
     private let log: MappedFile?
     private let buffers: SlotBuffers?
 
@@ -82,18 +85,32 @@ public final class Session {
         clockIsCounter = UInt32(header.clock) == FATHOM_CLOCK_COUNTER
         ticksPerSecond = header.ticksPerSecond
         startRealtimeNanoseconds = header.startRealtimeNanoseconds
-        clock = Session.clock(header, chunks: chunks)
+        let clock = Session.clock(header, chunks: chunks)
+        self.clock = clock
         // Chunks that belong to no process are the session's own.
         let own = chunks.partition { $0.process == FATHOM_NO_PROCESS }
         missed = chunks[own...].filter(\.payloadIsIntact).flatMap { MissedProgram.all(in: $0.payload) }
             .sorted { $0.startTicks < $1.startTicks }
         chunks.removeLast(chunks.count - own)
         Session.sort(&chunks)
-        processes = Session.assemble(chunks, file: logFile, damage: damage)
+        let (switchFile, switchProblem) = Session.file(SessionFile.switches.name, in: directory, MappedFile.init)
+        if let switchProblem {
+            damage.report(
+                Damage(
+                    file: SessionFile.switches.name, offset: 0, lostBytes: 0,
+                    kind: .unreadableFile(reason: switchProblem.reason)))
+        }
+        let switches = switchFile.map { [isRecording] file in
+            SwitchLog(file, start: header.startNanoseconds, isGrowing: isRecording, damage: damage)
+        }
+        self.switches = switches
+        description = try SessionDescription(path: "\(directory)/\(SessionFile.description.name)", damage: damage)
+        let offCPU: OffCPUSource? =
+            if let switches { .switches(switches) } else if description?.waitSources != nil { .waits } else { nil }
+        processes = Session.assemble(chunks, file: logFile, damage: damage, offCPU: offCPU, clock: clock)
         content = SessionContent(of: processes)
         if losses.calls > 0 { for process in processes { process.isCutShort = true } }
         Session.settleEnds(of: processes, now: isRecording && clockIsCounter ? fathom_counter() : nil)
-        description = try SessionDescription(path: "\(directory)/\(SessionFile.description.name)", damage: damage)
     }
 
     /// Whether the recorder is at work. Its id may be of another namespace than ours, but it holds the directory's
@@ -179,7 +196,9 @@ public final class Session {
     }
 
     /// Groups sorted chunks by process and thread.
-    private static func assemble(_ sorted: [Chunk], file: MappedFile?, damage: DamageLog) -> [TracedProcess] {
+    private static func assemble(
+        _ sorted: [Chunk], file: MappedFile?, damage: DamageLog, offCPU: OffCPUSource?, clock: Clock
+    ) -> [TracedProcess] {
         var byIndex: [UInt32: TracedProcess] = [:]
         var processes: [TracedProcess] = []
         var start = 0
@@ -207,7 +226,9 @@ public final class Session {
                 }
             } else {
                 process.threads.append(
-                    TracedThread(process: process, serial: first.thread, chunks: group, file: file, damage: damage))
+                    TracedThread(
+                        process: process, serial: first.thread, chunks: group, file: file, damage: damage,
+                        switches: offCPU, clock: clock))
             }
         }
         return processes

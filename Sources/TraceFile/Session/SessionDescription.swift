@@ -19,6 +19,9 @@ public struct SessionDescription {
     /// What the program took with the runtime and without it, when both were measured.
     public package(set) var baseline: Baseline?
 
+    /// How it was found out when threads waited; nil when nobody asked.
+    public package(set) var waitSources: WaitSources?
+
     /// Why this was saved of a longer recording; nil for a whole one.
     public package(set) var reason: String?
 
@@ -105,6 +108,7 @@ public struct SessionDescription {
         }
         formatVersion = UInt32(clamping: format)
         baseline = Baseline(member("baseline"))
+        waitSources = WaitSources(member("blocked"))
         reason = text("saved_because")
     }
 }
@@ -151,6 +155,7 @@ extension SessionDescription {
               "options": {
             \(members)
               }\(baseline.map { ",\n  \"baseline\": " + $0.json } ?? "")\
+            \(waitSources.map { ",\n  \"blocked\": " + $0.json } ?? "")\
             \(reason.map { ",\n  \"saved_because\": " + Self.quoted($0) } ?? "")
             """
     }

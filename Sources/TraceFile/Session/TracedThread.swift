@@ -23,14 +23,20 @@ public final class TracedThread {
     private let memory: JoinedChunks?
     private var states: [PayloadState]
     private var read = MappedFile.ReadStretch()
+    /// When threads had no CPU, where that was recorded.
+    private let switches: OffCPUSource?
+    private let clock: Clock
+    private var knownOffCPU: OffCPU?
 
     private enum PayloadState { case unread, intact, damaged }
 
     init(
         process: TracedProcess, serial: UInt32, chunks: ChunkList, file: MappedFile?, damage: DamageLog,
-        tracer: TracerTime? = nil
+        tracer: TracerTime? = nil, switches: OffCPUSource? = nil, clock: Clock = Clock(monotonicFrom: 0)
     ) {
         self.tracer = tracer ?? TracerTime(chunks)
+        self.switches = switches
+        self.clock = clock
         self.process = process
         self.serial = serial
         self.tid = chunks.last?.tid ?? 0
@@ -56,6 +62,8 @@ public final class TracedThread {
         keepsPaths = false
         file = nil
         tracer = TracerTime.none
+        switches = nil
+        clock = Clock(monotonicFrom: 0)
         damage = DamageLog()
         states = Array(repeating: .intact, count: chunks.count)
     }
@@ -65,14 +73,70 @@ public final class TracedThread {
     /// - Parameter damage: takes what is found there.
     public func part(_ range: Range<Int>, damage: DamageLog) -> TracedThread {
         TracedThread(
-            process: process, serial: serial, chunks: chunks.part(range), file: file, damage: damage, tracer: tracer)
+            process: process, serial: serial, chunks: chunks.part(range), file: file, damage: damage, tracer: tracer,
+            switches: switches, clock: clock)
     }
 
     /// The same thread on the clock that all threads share, where what the tracer took is part of calls.
     public var onSharedClock: TracedThread {
         TracedThread(
-            process: process, serial: serial, chunks: chunks, file: file, damage: damage, tracer: TracerTime.none)
+            process: process, serial: serial, chunks: chunks, file: file, damage: damage, tracer: TracerTime.none,
+            switches: switches, clock: clock)
     }
+
+    /// When the thread had no CPU; nil when that was not recorded, or these are calls put together from several threads.
+    ///
+    /// - Complexity: O(switches of the thread) the first time; O(records) where only waits tell.
+    public func offCPU() -> OffCPU? {
+        if knownOffCPU == nil { knownOffCPU = findOffCPU() }
+        return knownOffCPU
+    }
+
+    private func findOffCPU() -> OffCPU? {
+        guard !keepsPaths else { return nil }
+        func own(_ moment: UInt64) -> UInt64 {
+            let ticks = clock.ticks(at: moment)
+            let taken = tracerTicks(upTo: ticks)
+            return taken == 0 ? moment : clock.nanoseconds(at: ticks > taken ? ticks &- taken : 0)
+        }
+        switch switches {
+        case nil: return nil
+        case .switches(let log): return OffCPU(log.stretches(of: tid), own: own)
+        case .waits: return OffCPU(waitStretches(), own: own)
+        }
+    }
+
+    /// The stretches in which calls that wait did so, where nobody else tells.
+    private func waitStretches() -> [SwitchLog.Stretch] {
+        var result: [SwitchLog.Stretch] = []
+        for index in chunks.indices where payloadIsIntact(ofChunk: index) {
+            var cursor = chunks[index].records
+            cursor.ticks = chunks[index].beginTicks
+            var begin = cursor.ticks
+            var wait: RecordedWait?
+            reading: while true {
+                switch cursor.next() {
+                case .enter: begin = cursor.ticks
+                case .wait: wait = cursor.wait
+                case .exit, .unwind:
+                    guard let ended = wait else { continue }
+                    wait = nil
+                    let start = clock.nanoseconds(at: begin)
+                    let blocked = ended.blocked(from: start, to: clock.nanoseconds(at: cursor.ticks))
+                    if blocked > 0 {
+                        result.append(SwitchLog.Stretch(begin: start, end: start + blocked, wantsCPU: false))
+                    }
+                case .end, .malformed: break reading
+                default: break
+                }
+            }
+            release(chunk: index)
+        }
+        return result
+    }
+
+    /// Whether it is known when the thread had no CPU.
+    public var splitsTimes: Bool { switches != nil && !keepsPaths }
 
     /// Whether chunk `index` follows the one before it and lists all calls that are open between them.
     public func canBeSplit(at index: Int) -> Bool {

@@ -21,14 +21,15 @@ struct BackgroundRecorder {
     ///
     /// This process has one thread when this is called, for the child has only that.
     init?(
-        _ drain: Drain, _ buffers: SharedBuffers, _ answers: FunctionAnswers?, keeping kept: Kept,
-        leave: () -> Never, onLook: () -> Void, finish: () -> Void
+        _ drain: Drain, _ buffers: SharedBuffers, _ answers: FunctionAnswers?, _ switches: SwitchRecorder?,
+        keeping kept: Kept, leave: () -> Never, onLook: () -> Void, finish: () -> Void
     ) {
         let child = fathom_fork()
         guard child != 0 else {
             Self.leaveCaller(keeping: kept)
             buffers.takeOver()
             answers?.start()
+            switches?.startAgain()
             var isInUse: Bool? = true
             drain.resume(
                 while: {

@@ -146,6 +146,10 @@ public struct InfoReport {
             let (plain, traced) = (String(time: baseline.plain.total), String(time: baseline.traced.total))
             row("baseline", "\(plain) of CPU without recording, \(traced) with it")
         }
+        if let sources = description?.waitSources { row("waiting", InfoReport.text(sources)) }
+        if let switches = session.switches, switches.lost > 0 {
+            row("lost", "\(switches.lost) context switches", .red)
+        }
         if session.losses.leftOutCalls > 0 { row("left out", "\(session.losses.leftOutCalls) calls, by the options") }
         if session.lostCalls > 0 {
             row("lost", "\(session.lostCalls) calls were not recorded: \(session.losses.reason)", .red)
@@ -156,6 +160,13 @@ public struct InfoReport {
         let damage = findDamage()
         row("damage", damageText(damage), damage.isEmpty ? nil : .red)
         for damage in damage { line("  ", damage.description) }
+    }
+
+    /// How it was found out when threads waited.
+    private static func text(_ sources: WaitSources) -> String {
+        if sources.hasSwitches { return "known from the kernel's context switches" }
+        return "known from calls of the C library alone, because the kernel does not tell of context switches: "
+            + (sources.refusal ?? "it was not asked")
     }
 
     private func writeText(_ process: TracedProcess) {
@@ -265,6 +276,12 @@ public struct InfoReport {
         number(",\"unplaced_calls\":", session.losses.unplacedCalls)
         number(",\"unwritten_calls\":", session.losses.unwrittenCalls)
         number(",\"left_out_calls\":", session.losses.leftOutCalls)
+        if let sources = description?.waitSources {
+            writer.write(",\"blocked\":{\"context_switches\":\(sources.hasSwitches),\"refused\":")
+            writer.write(json: sources.refusal)
+            number(",\"lost_switches\":", session.switches?.lost ?? 0)
+            writer.write("}" as StaticString)
+        }
         writer.write(",\"processes\":[" as StaticString)
         for (index, process) in session.processes.enumerated() {
             if index > 0 { writer.write(",\n" as StaticString) }

@@ -60,6 +60,7 @@ extension Report {
             case .suspended: hasWaits
             case .inherited: hasInherited
             case .inheritedCalls: false
+            case .running, .blocked, .runnable: column.part.map { split.columns.contains($0) } ?? true
             default: true
             }
         }
@@ -110,6 +111,9 @@ extension Report {
         writer.write(text)
     }
 
+    /// The columns of JSON and CSV: all that is known.
+    private var columns: [ReportColumn] { ReportColumn.allCases.filter { $0.part == nil || split.isKnown } }
+
     // MARK: JSON
 
     func writeJSON(to writer: ByteWriter) {
@@ -117,9 +121,13 @@ extension Report {
         for (index, row) in rows.enumerated() where !writer.isClosed {
             writer.write(index == 0 ? "\n{" : ",\n{" as StaticString)
             writeSubject(of: row, to: writer)
-            for column in ReportColumn.allCases {
+            for column in columns {
                 writer.write(",\"\(column.key)\":")
-                writer.write(decimal: column.value(of: row))
+                if column == .runnable, !split.knowsRunnable {
+                    writer.write("null" as StaticString)
+                } else {
+                    writer.write(decimal: column.value(of: row))
+                }
             }
             writer.write(row.isReliable ? ",\"reliable\":true}" : ",\"reliable\":false}" as StaticString)
         }
@@ -169,7 +177,7 @@ extension Report {
     func writeCSV(to writer: ByteWriter) {
         let hasFunctions = rows.first.map { function(of: $0) != nil } ?? true
         let text = ["name"] + (hasFunctions ? ["module", "file", "line"] : [])
-        let columns = text + ReportColumn.allCases.map(\.key) + ["times", "reliable"]
+        let columns = text + self.columns.map(\.key) + ["times", "reliable"]
         writer.write(columns.joined(separator: ",") + "\n")
         for row in rows where !writer.isClosed {
             writer.write(csv: name(of: row, separator: ";"))
@@ -179,8 +187,9 @@ extension Report {
                     writer.write(csv: field ?? "")
                 }
             }
-            for column in ReportColumn.allCases {
+            for column in self.columns {
                 writer.write(byte: UInt8(ascii: ","))
+                if column == .runnable, !split.knowsRunnable { continue }
                 writer.write(decimal: column.value(of: row))
             }
             writer.write(",\(times.name),\(row.isReliable)\n")

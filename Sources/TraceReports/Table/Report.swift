@@ -27,6 +27,7 @@ public struct Report {
     /// Whether any row has time; none has where calls were only counted.
     let keepsTimes: Bool
     let order: ReportOrder
+    let split: SplitTimes
     /// The tree whose paths the rows are, if they are paths.
     private let paths: CallPaths?
 
@@ -52,13 +53,15 @@ public struct Report {
     ///   - minCost: rows of less total time are left out, in ns.
     ///   - limit: rows to show.
     ///   - layout: of the text.
+    ///   - split: which parts of times are shown, if they are known.
     public init(
         _ kind: Kind, _ rows: [AggregateRow], of tree: CallPathTree, order: ReportOrder = .number(.total),
-        minCost: UInt64 = 0, limit: Int = .max, layout: TextLayout = TextLayout()
+        minCost: UInt64 = 0, limit: Int = .max, layout: TextLayout = TextLayout(),
+        split: SplitTimes = SplitTimes()
     ) {
         self.init(
             kind, count: rows.count, row: { index, _ in rows[index] }, tree.functions, tree.cost, tree.dropped,
-            tree.paths, order, minCost, limit, layout)
+            tree.paths, order, minCost, limit, layout, split)
     }
 
     /// - Parameters:
@@ -67,37 +70,43 @@ public struct Report {
     ///   - dropped: callees that the record options left out.
     public init(
         _ kind: Kind, _ rows: [AggregateRow], functions: FunctionTable, cost: TracingCost?, dropped: CallSum,
-        order: ReportOrder = .number(.total), minCost: UInt64 = 0, limit: Int = .max, layout: TextLayout = TextLayout()
+        order: ReportOrder = .number(.total), minCost: UInt64 = 0, limit: Int = .max, layout: TextLayout = TextLayout(),
+        split: SplitTimes = SplitTimes()
     ) {
         self.init(
             kind, count: rows.count, row: { index, _ in rows[index] }, functions, cost, dropped, nil, order, minCost,
-            limit, layout)
+            limit, layout, split)
     }
 
     /// The paths of `tree`.
     public init(
         pathsOf tree: CallPathTree, order: ReportOrder = .number(.total), minCost: UInt64 = 0, limit: Int = .max,
-        layout: TextLayout = TextLayout()
+        layout: TextLayout = TextLayout(), split: SplitTimes = SplitTimes()
     ) {
         let rows = PathRows(tree)
         self.init(
             .paths, count: tree.paths.count, row: { rows.row($0, percentiles: $1) }, tree.functions, tree.cost,
-            tree.dropped, tree.paths, order, minCost, limit, layout)
+            tree.dropped, tree.paths, order, minCost, limit, layout, split)
     }
 
     /// - Parameter row: makes a row, with or without its percentiles.
     private init(
         _ kind: Kind, count: Int, row: @escaping (Int, Bool) -> AggregateRow, _ functions: FunctionTable,
         _ cost: TracingCost?, _ dropped: CallSum, _ paths: CallPaths?, _ order: ReportOrder, _ minCost: UInt64,
-        _ limit: Int, _ layout: TextLayout
+        _ limit: Int, _ layout: TextLayout, _ split: SplitTimes
     ) {
+        self.split = split
         self.kind = kind
         self.layout = layout
         self.functions = functions
         self.cost = cost
         self.dropped = dropped
         self.paths = paths
-        var kept = (0..<UInt32(count)).filter { minCost == 0 || row(Int($0), false).total >= minCost }
+        var kept = (0..<UInt32(count)).filter { index in
+            if minCost == 0 { return true }
+            let row = row(Int(index), false)
+            return split.measure.part(of: row.total, row.offCPU) >= minCost
+        }
         keepsTimes = kept.isEmpty || kept.contains { row(Int($0), false).total > 0 }
         let order = keepsTimes || order != .number(.total) ? order : .number(.calls)
         self.order = order

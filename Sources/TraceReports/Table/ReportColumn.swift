@@ -1,10 +1,12 @@
-internal import TraceAnalysis
+public import TraceAnalysis
+internal import TraceFile
 
 /// The numbers of a report's row, as every format shows them. Times in ns.
 public enum ReportColumn: String, CaseIterable, Sendable {
     case calls
     case total
     case `self`
+    case running, blocked, runnable
     case inherited
     case inheritedCalls = "inherited_calls"
     case suspended
@@ -18,6 +20,16 @@ public enum ReportColumn: String, CaseIterable, Sendable {
         .p50, .p90, .minimum, .maximum, .p99, .suspended, .inherited, .average,
     ]
 
+    /// The part of a row's total that it shows; nil for other numbers.
+    public var part: TimeKind? {
+        switch self {
+        case .running: .running
+        case .blocked: .blocked
+        case .runnable: .runnable
+        default: nil
+        }
+    }
+
     /// Its name in JSON and CSV.
     var key: String { self == .calls || self == .inheritedCalls ? rawValue : rawValue + "_ns" }
 
@@ -26,6 +38,9 @@ public enum ReportColumn: String, CaseIterable, Sendable {
         case .calls: row.calls
         case .total: row.total
         case .self: row.selfTime
+        case .running: TimeKind.running.part(of: row.total, row.offCPU)
+        case .blocked: row.offCPU.blocked
+        case .runnable: row.offCPU.runnable
         case .inherited: row.inherited
         case .inheritedCalls: row.inheritedCalls
         case .suspended: row.suspended

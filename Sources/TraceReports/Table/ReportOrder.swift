@@ -1,3 +1,5 @@
+public import TraceAnalysis
+
 /// What a report is sorted by: numbers the greatest first, text in its alphabetical order.
 public enum ReportOrder: RawRepresentable, CaseIterable, Sendable {
     case number(ReportColumn)
@@ -8,6 +10,11 @@ public enum ReportOrder: RawRepresentable, CaseIterable, Sendable {
     public init?(rawValue: String) {
         guard let order = ReportOrder.allCases.first(where: { $0.rawValue == rawValue }) else { return nil }
         self = order
+    }
+
+    /// The part of times that it sorts by, if it is one.
+    public var part: TimeKind? {
+        if case .number(let column) = self { column.part } else { nil }
     }
 
     /// Whether a row's place depends on its percentiles.

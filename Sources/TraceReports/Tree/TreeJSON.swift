@@ -8,6 +8,7 @@ public struct TreeJSON: TreeVisitor {
     private let functions: FunctionTable
     private let limit: Int
     private let isWatched: ((UInt32) -> Bool)?
+    private let knowsRunnable: Bool
     private var shown = 0
     private var lane: UInt32 = 0
     private var layouts: [UInt32: ArgumentLayout] = [:]
@@ -17,10 +18,13 @@ public struct TreeJSON: TreeVisitor {
 
     /// - Parameters:
     ///   - limit: the number of calls to write in all.
+    ///   - knowsRunnable: whether it is known when threads lost their CPUs.
     ///   - isWatched: tells whether a function is on the watch list; nil without one.
     public init(
-        _ writer: ByteWriter, functions: FunctionTable, limit: Int = .max, isWatched: ((UInt32) -> Bool)? = nil
+        _ writer: ByteWriter, functions: FunctionTable, limit: Int = .max, knowsRunnable: Bool = true,
+        isWatched: ((UInt32) -> Bool)? = nil
     ) {
+        self.knowsRunnable = knowsRunnable
         self.isWatched = isWatched
         self.writer = writer
         self.functions = functions
@@ -85,6 +89,15 @@ public struct TreeJSON: TreeVisitor {
         number(",\"start_ns\":", call.start)
         number(",\"total_ns\":", call.total)
         number(",\"self_ns\":", call.selfTime)
+        if let times = call.offCPU {
+            number(",\"running_ns\":", TimeKind.running.part(of: call.total, times))
+            number(",\"blocked_ns\":", times.blocked)
+            if knowsRunnable {
+                number(",\"runnable_ns\":", times.runnable)
+            } else {
+                writer.write(",\"runnable_ns\":null" as StaticString)
+            }
+        }
         if call.suspended > 0 { number(",\"suspended_ns\":", call.suspended) }
         number(",\"calls\":", call.calls)
         if call.isByTurns { writer.write(",\"by_turns\":true" as StaticString) }

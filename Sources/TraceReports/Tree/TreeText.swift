@@ -20,6 +20,8 @@ public struct TreeText: TreeVisitor {
         public var longest: Int?
         /// When each call began.
         public var begins = false
+        /// The parts of times that have columns.
+        public var split: [TimeKind] = []
         /// Calls shorter than this many ns were not recorded; 0 when unknown.
         public var recordedMinCost: UInt64 = 0
 
@@ -62,7 +64,7 @@ public struct TreeText: TreeVisitor {
         self.writer = writer
         self.functions = functions
         self.options = options
-        times = options.begins ? ["began", "total", "self"] : ["total", "self"]
+        times = (options.begins ? ["began", "total", "self"] : ["total", "self"]) + options.split.map(\.heading)
         nameColumn = TreeText.depthWidth + times.count * TreeText.timeWidth + 2
         indentedLevels = options.layout.indentedLevels(behind: nameColumn)
     }
@@ -263,6 +265,14 @@ public struct TreeText: TreeVisitor {
         if options.begins { writer.write(time: call.start, width: TreeText.timeWidth) }
         writer.write(time: call.total, width: TreeText.timeWidth)
         writer.write(time: call.selfTime, width: TreeText.timeWidth)
+        for kind in options.split {
+            if let times = call.offCPU {
+                writer.write(time: kind.part(of: call.total, times), width: TreeText.timeWidth)
+            } else {
+                writer.write(spaces: TreeText.timeWidth - 1)
+                writer.write(byte: UInt8(ascii: "?"))
+            }
+        }
         writer.write(spaces: 2 + indentation(call.depth))
     }
 

@@ -112,7 +112,8 @@ struct SymbolTable {
             rank: rank(symbol))
     }
 
-    /// Of several names for one address, a typed symbol's wins, then a sized one's, then global over weak over local.
+    /// Of several names for one address, a typed symbol's wins, then a sized one's, then those that are not local. Of
+    /// these, fewer leading underscores win, then global over weak.
     /// An IFUNC has the name of the function that its resolver chooses, but the code at its address is the resolver,
     /// whose own name wins.
     private static func rank(_ symbol: GElf_Sym) -> UInt8 {
@@ -136,8 +137,14 @@ struct SymbolTable {
         names.withUnsafeBufferPointer { names in
             found.sort { left, right in
                 if left.start != right.start { return left.start < right.start }
-                if left.rank != right.rank { return left.rank < right.rank }
+                // The C library's functions are weak, and have the same name with underscores that is global.
+                if left.rank | 1 != right.rank | 1 { return left.rank < right.rank }
                 let order = Self.compare(names, left.name, right.name)
+                if order != 0, left.rank != right.rank,
+                    Self.underscores(names, left.name) == Self.underscores(names, right.name)
+                {
+                    return left.rank < right.rank
+                }
                 return order != 0 ? order < 0 : left.end > right.end
             }
         }
@@ -145,11 +152,14 @@ struct SymbolTable {
         for entry in found where symbols.last?.start != entry.start { symbols.append(entry) }
     }
 
+    private static func underscores(_ names: UnsafeBufferPointer<UInt8>, _ name: UInt32) -> Int {
+        names[Int(name)...].prefix { $0 == UInt8(ascii: "_") }.count
+    }
+
     /// Orders names of equal rank: fewer leading underscores first, then by bytes.
     private static func compare(_ names: UnsafeBufferPointer<UInt8>, _ left: UInt32, _ right: UInt32) -> Int {
         let (a, b) = (names[Int(left)...].prefix { $0 != 0 }, names[Int(right)...].prefix { $0 != 0 })
-        let underscore = UInt8(ascii: "_")
-        let difference = a.prefix { $0 == underscore }.count - b.prefix { $0 == underscore }.count
+        let difference = underscores(names, left) - underscores(names, right)
         if difference != 0 { return difference }
         if a.elementsEqual(b) { return 0 }
         return a.lexicographicallyPrecedes(b) ? -1 : 1

@@ -94,6 +94,12 @@ struct Record: ParsableCommand {
     @Flag(help: "Start without recording, until the program starts it by fathom.h or `import Fathom`.")
     var paused = false
 
+    @Flag(
+        help: """
+            Find out when threads wait, or have no CPU, and for what: `fathom report --times all`, `fathom waits`.
+            """)
+    var blocked = false
+
     @Flag(name: .shortAndLong, help: "Print no summary.")
     var quiet = false
 
@@ -126,6 +132,7 @@ struct Record: ParsableCommand {
         if mode == .flight, maxSize != nil {
             throw ValidationError("--max-size is for --mode trace; flight has --keep")
         }
+        if mode != .trace, blocked { throw ValidationError("--blocked is for --mode trace") }
         try checkPaths()
         if mode == .flight, baseline { throw ValidationError("--baseline is for --mode trace") }
         let size = bufferSize.bytes
@@ -187,11 +194,7 @@ struct Record: ParsableCommand {
     }
 
     private var functionOptions: FunctionOptions {
-        var options = FunctionOptions()
-        options.only = names.filter
-        options.without = names.notrace
-        options.hidden = names.hide
-        options.leadingTo = names.callerFilter
+        var options = FunctionOptions(names)
         options.triggers = triggers
         options.arguments = argumentOptions.args
         options.textLimit = argumentOptions.argsLength ?? FunctionOptions.defaultTextLimit
@@ -238,6 +241,7 @@ struct Record: ParsableCommand {
         options.maxSize = maxSize?.bytes
         options.bufferSize = Int(bufferSize.bytes)
         options.startsPaused = paused
+        options.tellsWaits = blocked
         options.mode = mode
         if let maxPaths { options.maxPaths = maxPaths }
         flight.apply(to: &options)

@@ -23,10 +23,11 @@ struct ReportCommand: ParsableCommand {
     @OptionGroup var input: SessionOptions
     @OptionGroup(title: "Filters") var filters: FilterOptions
     @OptionGroup var correction: CorrectionOptions
+    @OptionGroup var splitOptions: SplitOptions
     @OptionGroup(title: "Terminal") var screenOptions: ScreenOptions
 
     @Option(help: ArgumentHelp("Sort rows by this column.", valueName: "column"))
-    var sort = ReportOrder.number(.total)
+    var sort: ReportOrder?
 
     @Option(help: ArgumentHelp("What a row is of.", valueName: "what"))
     var by = Grouping.function
@@ -60,6 +61,9 @@ struct ReportCommand: ParsableCommand {
             throw ValidationError("--by, --by-arg, --callers and --callees exclude each other")
         }
         if let byArg { _ = try argument(byArg) }
+        if byArg != nil, splitOptions.times != nil || sort?.part != nil {
+            throw ValidationError("--by-arg shows no parts of times")
+        }
         if let limit, limit < 0 { throw ValidationError("--limit is a number of rows") }
     }
 
@@ -110,8 +114,9 @@ struct ReportCommand: ParsableCommand {
         }
         let screen = Screen(screenOptions, isText: format == .text)
         let report = Report(
-            .values, values.rows, functions: query.functions, cost: nil, dropped: CallSum(), order: sort,
-            minCost: query.filter.minCost, limit: screen.rows(limit), layout: screen.layout)
+            .values, values.rows, functions: query.functions, cost: nil, dropped: CallSum(),
+            order: sort ?? .number(.total), minCost: query.filter.minCost, limit: screen.rows(limit),
+            layout: screen.layout)
         let writer = screen.writer()
         report.write(format, to: writer)
         try StandardOutput.finish(writer)
@@ -123,10 +128,12 @@ struct ReportCommand: ParsableCommand {
 
     private func report(_ query: AggregateQuery, _ screen: Screen) throws -> Report {
         let (minCost, limit) = (query.filter.minCost, screen.rows(limit))
+        let split = try splitOptions.split(of: query.session, needsParts: sort?.part != nil)
+        let sort = sort ?? .number(split.order)
         func report(_ kind: Report.Kind, _ rows: [AggregateRow], dropped: CallSum = CallSum()) -> Report {
             Report(
                 kind, rows, functions: query.functions, cost: query.cost, dropped: dropped, order: sort,
-                minCost: minCost, limit: limit, layout: screen.layout)
+                minCost: minCost, limit: limit, layout: screen.layout, split: split)
         }
         if let function = callers ?? callees {
             let pattern = try namePattern(function)
@@ -146,7 +153,8 @@ struct ReportCommand: ParsableCommand {
             return try report(.processes, ThreadSums.processRows(query.threadSums(), cost: query.cost))
         case .path:
             return try Report(
-                pathsOf: query.tree(), order: sort, minCost: minCost, limit: limit, layout: screen.layout)
+                pathsOf: query.tree(), order: sort, minCost: minCost, limit: limit, layout: screen.layout,
+                split: split)
         case .file, .module:
             let tree = try query.tree()
             return report(by == .file ? .files : .modules, tree.rows(by: by), dropped: tree.dropped)

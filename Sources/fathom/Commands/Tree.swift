@@ -25,6 +25,7 @@ struct Tree: ParsableCommand {
     @OptionGroup var input: SessionOptions
     @OptionGroup(title: "Filters") var filters: FilterOptions
     @OptionGroup(title: "Watch list") var watchOptions: WatchOptions
+    @OptionGroup var splitOptions: SplitOptions
     @OptionGroup(title: "Terminal") var screenOptions: ScreenOptions
 
     @Option(
@@ -60,7 +61,9 @@ struct Tree: ParsableCommand {
         let query = try input.query(filters) {
             $0.lines = lines || format == .json
             $0.filter.watch = watch
+            $0.filter.measure = SplitTimes(shown: splitOptions.times).measure
         }
+        let split = try splitOptions.split(of: query.session)
         try query.session.requireCalls(for: "fathom tree shows single calls")
         var selection = try query.selected()
         var layout = TreeLayout()
@@ -79,14 +82,15 @@ struct Tree: ParsableCommand {
         switch format {
         case .text:
             var report = TreeText(
-                writer, functions: query.functions, options: textOptions(query, screen), isWatched: isWatched)
+                writer, functions: query.functions, options: textOptions(query, screen, split), isWatched: isWatched)
             walk(tree, selection, &report)
             isWhole = report.wantsMore
             report.finish()
             isEmpty = report.shown == 0 && !writer.isClosed
         case .json:
             var report = TreeJSON(
-                writer, functions: query.functions, limit: sort == .time ? .max : mostLines, isWatched: isWatched)
+                writer, functions: query.functions, limit: sort == .time ? .max : mostLines,
+                knowsRunnable: split.knowsRunnable, isWatched: isWatched)
             walk(tree, selection, &report)
             isWhole = report.wantsMore
             report.finish()
@@ -124,7 +128,9 @@ struct Tree: ParsableCommand {
         }
     }
 
-    private func textOptions(_ query: SessionQuery, _ screen: Screen) -> TreeText.Options {
+    private func textOptions(
+        _ query: SessionQuery, _ screen: Screen, _ split: SplitTimes
+    ) -> TreeText.Options {
         var options = TreeText.Options()
         options.lines = lines
         options.callSites = callSites
@@ -132,6 +138,7 @@ struct Tree: ParsableCommand {
         options.longest = sort == .time && limit != 0 ? limit : nil
         options.begins = sort == .time
         options.layout = screen.layout
+        options.split = split.columns
         options.maxDepth = query.filter.maxDepth
         options.minCost = query.filter.minCost
         let recorded = query.session.description?.options.first { $0.name == "min_cost_ns" }

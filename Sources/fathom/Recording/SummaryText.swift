@@ -39,6 +39,19 @@ struct SummaryText {
             let programs = Self.count(UInt64(summary.missedProcesses), "program")
             lines.append("warning: \(programs) with hooks not recorded; fathom info says which, and why")
         }
+        if let refusal = summary.waitSources?.refusal {
+            lines.append(
+                "warning: only waits in calls of the C library are known, because the kernel does not tell of context "
+                    + "switches: \(refusal)")
+        }
+        if summary.lostSwitches > 0 {
+            lines.append(
+                "warning: \(Self.count(summary.lostSwitches, "context switch", "context switches")) lost; "
+                    + "some waiting counts as running")
+        }
+        if let problem = summary.switchProblem {
+            lines.append("warning: not all context switches were written: \(problem)")
+        }
         if summary.leftOutCalls > 0 {
             lines.append("left out as asked for: \(Self.count(summary.leftOutCalls, "call"))")
         }

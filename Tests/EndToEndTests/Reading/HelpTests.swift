@@ -18,6 +18,7 @@ import Testing
             for (int i = 0; i < 20; i++) work(count > 1 ? atoi(words[1]) : 10);
             printf("%d\\n", sum);
             if (count > 2) sleep(600);
+            usleep(2000);
         }
 
         """
@@ -55,8 +56,9 @@ import Testing
     @Test func examples() throws {
         try writeProgram()
         _ = try directory.write(Self.program, to: "prog.cpp")
-        func makeSessions() throws {
-            let line = "for name in prog before after; do fathom record -q -o $name.fathom -- ./prog 10; done"
+        func makeSessions(_ options: String = "") throws {
+            let line =
+                "for name in prog before after; do fathom record -q \(options) -o $name.fathom -- ./prog 10; done"
             let made = try shell("fathom build -- make && \(line)")
             try #require(made.status == 0, "\(made.stderr)")
         }
@@ -73,6 +75,7 @@ import Testing
         for command in try [""] + commands() {
             // The examples of the compilers have made another program.
             if command == "record" { try makeSessions() }
+            if ["waits", "chain"].contains(command) { try makeSessions("--blocked") }
             let help = try shell("fathom help \(command)").stdout
             let examples = help.split(separator: "\n").filter { $0.hasPrefix("  fathom ") && !$0.contains("[") }
             #expect(examples.count >= 2, "\(help)")

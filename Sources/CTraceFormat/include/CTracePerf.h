@@ -1,0 +1,93 @@
+// The kernel's records of context switches (perf_event_open(2)), in C because Swift knows neither bit fields nor
+// syscall().
+
+#ifndef CTRACEPERF_H
+#define CTRACEPERF_H
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <poll.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "CTraceFormat.h"
+#include "CTraceSwitches.h"
+
+// Opens an event that tells of the switches, on one CPU, of programs that this thread starts from now on, and of all
+// their threads and children. This thread itself is not told of: the event is enabled by exec. The result is a
+// descriptor, or -1, and errno says why.
+FATHOM_PUBLIC_INLINE int fathom_open_switches(int cpu, uint32_t wakeup_bytes) {
+    struct perf_event_attr attributes;
+    memset(&attributes, 0, sizeof attributes);
+    attributes.size = sizeof attributes;
+    attributes.type = PERF_TYPE_SOFTWARE;
+    attributes.config = PERF_COUNT_SW_DUMMY;
+    attributes.exclude_kernel = 1;  // unprivileged users may ask for nothing else
+    attributes.exclude_hv = 1;
+    attributes.context_switch = 1;
+    attributes.inherit = 1;
+    attributes.disabled = 1;
+    attributes.enable_on_exec = 1;
+    attributes.sample_id_all = 1;
+    attributes.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU;
+    attributes.use_clockid = 1;
+    attributes.clockid = CLOCK_MONOTONIC;
+    attributes.watermark = 1;
+    attributes.wakeup_watermark = wakeup_bytes;
+    return (int)syscall(SYS_perf_event_open, &attributes, 0, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+// Maps the ring of an event: a page of its own, then `size` bytes. NULL if that is refused, and errno says why.
+FATHOM_PUBLIC_INLINE void *fathom_map_switches(int descriptor, size_t size) {
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    void *ring = mmap(NULL, page + size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+    return ring == MAP_FAILED ? NULL : ring;
+}
+
+FATHOM_PUBLIC_INLINE void fathom_unmap_switches(void *ring, size_t size) {
+    munmap(ring, (size_t)sysconf(_SC_PAGESIZE) + size);
+}
+
+// A descriptor that a thread can poll for another's wake, which writes a 64-bit number to it.
+FATHOM_PUBLIC_INLINE int fathom_wake_descriptor(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
+
+// Takes records out of a ring of `size` bytes, a power of two, into `records`, which has room for `room` of them.
+// *lost grows by the number of those that the kernel had no room for. The result is the number of records taken; when
+// it is `room`, there may be more.
+FATHOM_PUBLIC_INLINE uint32_t fathom_take_switches(void *ring, size_t size, struct fathom_switch *records,
+                                                   uint32_t room, uint64_t *lost) {
+    struct perf_event_mmap_page *page = (struct perf_event_mmap_page *)ring;
+    const char *data = (const char *)ring + sysconf(_SC_PAGESIZE);
+    uint64_t head = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE), tail = page->data_tail;
+    uint32_t count = 0;
+    while (head - tail >= sizeof(struct perf_event_header) && count < room) {
+        union {
+            struct perf_event_header header;
+            // Of a switch: pid, tid; time; cpu, reserved. Of lost ones: id, number; pid, tid; time; cpu, reserved.
+            uint64_t words[6];
+        } record;
+        const struct perf_event_header *header = (const struct perf_event_header *)(data + (tail & (size - 1)));
+        uint32_t bytes = header->size < sizeof record ? header->size : sizeof record;
+        if (!bytes) break;  // no record is empty: somebody has written over the ring
+        // Records are of 8-byte words, and the ring's end may be between two.
+        for (uint32_t i = 0; i < bytes / 8; i++) memcpy(&record.words[i], data + ((tail + i * 8u) & (size - 1)), 8);
+        if (record.header.type == PERF_RECORD_SWITCH && bytes >= 32) {
+            uint32_t flags = record.header.misc & PERF_RECORD_MISC_SWITCH_OUT ? FATHOM_SWITCH_OUT : 0;
+            if (flags && record.header.misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT) flags |= FATHOM_SWITCH_PREEMPTED;
+            records[count++] = (struct fathom_switch){record.words[2], (uint32_t)(record.words[1] >> 32),
+                                                      (uint16_t)record.words[3], (uint16_t)flags};
+        } else if (record.header.type == PERF_RECORD_LOST && bytes >= 24) {
+            *lost += record.words[2];
+        }
+        tail += record.header.size;
+    }
+    __atomic_store_n(&page->data_tail, tail, __ATOMIC_RELEASE);
+    return count;
+}
+
+#endif

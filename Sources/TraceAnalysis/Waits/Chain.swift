@@ -1,0 +1,80 @@
+/// What a stretch of a thread's time was spent on, and, where the thread waited, what the thread did that ended the wait, and so on
+/// down to what nobody waited for: the critical path. Times in ns on the clock that all threads share.
+public struct Chain {
+    public enum Kind: Sendable {
+        /// A thread ran.
+        case ran
+        /// A thread waited, and what ended the wait is not known. The index is of ``Waits/waits``.
+        case waited(Int)
+        /// What a thread waited for was there, and the thread had yet to go on.
+        case woken(Int)
+        /// A thread had not made its first call yet. What made it begin is not known, so nothing is known before.
+        case unknown
+    }
+
+    /// A part of the path, which begins where the one before it ends.
+    public struct Link: Sendable {
+        public var kind: Kind
+        /// Index among ``Waits/threads``.
+        public var thread: Int
+        public var begin: UInt64
+        public var end: UInt64
+    }
+
+    /// The path, in the order of time.
+    public let links: [Link]
+    public let begin: UInt64
+    public let end: UInt64
+    public let thread: Int
+
+    /// Goes back from `end` on `thread` to `begin`.
+    ///
+    /// - Parameter firsts: by thread: when its first call began.
+    /// - Complexity: O(n log n) in the number of waits.
+    public init(_ waits: Waits, thread: Int, from begin: UInt64, to end: UInt64, firsts: [UInt64]) {
+        self.begin = begin
+        self.end = end
+        self.thread = thread
+        var byThread = [[Int]](repeating: [], count: waits.threads.count)
+        for index in waits.waits.indices { byThread[waits.waits[index].thread].append(index) }
+        for thread in byThread.indices { byThread[thread].sort { waits.waits[$0].end < waits.waits[$1].end } }
+        var links: [Link] = []
+        var (current, moment) = (thread, end)
+        func add(_ kind: Kind, from start: UInt64) {
+            let start = max(start, begin)
+            if start < moment { links.append(Link(kind: kind, thread: current, begin: start, end: moment)) }
+            moment = min(moment, start)
+        }
+        // Each step goes back in time, or to another thread's wait at the same moment, of which there are so many.
+        var steps = 2 * (waits.waits.count + waits.wakes.count) + 2
+        while moment > begin, steps > 0 {
+            steps -= 1
+            let first = min(firsts[current], moment)
+            guard let index = Chain.lastWait(byThread[current], before: moment, waits) else {
+                add(.ran, from: first)
+                if moment > begin { add(.unknown, from: begin) }
+                break
+            }
+            let wait = waits.waits[index]
+            if wait.end < moment { add(.ran, from: max(wait.end, begin)) }
+            guard moment > begin else { break }
+            if let wake = wait.wake.map({ waits.wakes[$0] }), wake.moment < moment {
+                add(.woken(index), from: wake.moment)
+                current = wake.thread
+            } else {
+                add(.waited(index), from: wait.begin)
+            }
+        }
+        self.links = links.reversed()
+    }
+
+    /// The last wait of a thread that begins before `moment`.
+    private static func lastWait(_ sorted: [Int], before moment: UInt64, _ waits: Waits) -> Int? {
+        var (low, high) = (0, sorted.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if waits.waits[sorted[middle]].begin < moment { low = middle + 1 } else { high = middle }
+        }
+        return low > 0 ? sorted[low - 1] : nil
+    }
+}

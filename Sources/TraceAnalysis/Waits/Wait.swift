@@ -1,0 +1,40 @@
+public import TraceFile
+
+/// One stretch of time in which a thread did not run. Times in ns on the clock that all threads share, since the session's
+/// start.
+public struct Wait: Sendable {
+    public enum Kind: Hashable, Sendable {
+        /// A call of the C library that was made to wait.
+        case call(WaitKind)
+        /// The thread gave up its CPU where no such call is known: for a page, in a system call, in the C library itself.
+        case other
+        /// It wanted a CPU and had none.
+        case cpu
+    }
+
+    public var kind: Kind
+    /// What was waited for; 0: nothing that has a name.
+    public var object: UInt64
+    /// Which descriptor, or -1.
+    public var descriptor: Int16
+    /// Number among ``WaitPaths``: where it waited.
+    public var path: Int32
+    /// Index among the threads that were read.
+    public var thread: Int
+    public var begin: UInt64
+    public var end: UInt64
+    /// The part in which it waited. Of a call, the rest ran.
+    public var time: UInt64
+    /// Index of what ended it among ``Waits/wakes``; nil when that is not known.
+    public var wake: Int?
+}
+
+/// A moment at which a thread was about to end a wait of others.
+public struct Wake: Sendable {
+    public var kind: WaitKind
+    public var object: UInt64
+    /// Number among ``WaitPaths``; 0 for the end of a thread.
+    public var path: Int32
+    public var thread: Int
+    public var moment: UInt64
+}

@@ -1,0 +1,7 @@
+/// What tells when threads had no CPU.
+enum OffCPUSource {
+    /// The kernel.
+    case switches(SwitchLog)
+    /// The waits among their records.
+    case waits
+}

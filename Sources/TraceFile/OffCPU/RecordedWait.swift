@@ -1,0 +1,48 @@
+public import CTraceFormat
+
+/// What a thread waits for.
+public enum WaitKind: UInt16, CaseIterable, Sendable {
+    case mutex = 1
+    case rwlock, condition, semaphore, barrier
+    /// The end of a thread.
+    case thread
+    /// A time.
+    case sleep
+    case descriptor
+    /// One of several descriptors, or a time.
+    case poll
+    /// A child process.
+    case child
+    case futex
+}
+
+/// A wait, or what ends one, as it was recorded.
+@frozen
+public struct RecordedWait: BitwiseCopyable, Sendable {
+    /// The number of its ``WaitKind``; another one is of a later version.
+    public var kind: UInt16
+    /// Which descriptor, or -1.
+    public var descriptor: Int16
+    /// The ns within the wait in which the thread had a CPU; `.max` when that was not asked for.
+    public var ran: UInt32
+    /// What is waited for: an address in the process, or a number of the kernel's; 0: nothing that has a name.
+    public var object: UInt64
+
+    public static var size: Int { MemoryLayout<fathom_wait>.size }
+
+    @inlinable
+    public init() { (kind, descriptor, ran, object) = (0, -1, .max, 0) }
+
+    public init(_ wait: fathom_wait) {
+        kind = wait.kind
+        descriptor = wait.descriptor
+        ran = wait.ran_ns
+        object = wait.object
+    }
+
+    /// The time of a wait from `begin` to `end` in which the thread waited, as far as it is known from the wait itself.
+    public func blocked(from begin: UInt64, to end: UInt64) -> UInt64 {
+        guard end > begin else { return 0 }
+        return ran == .max ? end &- begin : (end &- begin) - min(UInt64(ran), end &- begin)
+    }
+}

@@ -1,0 +1,92 @@
+internal import CTraceFormat
+internal import Glibc
+internal import TraceFile
+
+/// Moves context switches from the kernel's rings to the session, on a thread of its own.
+///
+/// What it has written is there whoever is killed; what the rings held since the last look, for ``look`` at most, goes with
+/// this process.
+final class SwitchRecorder: @unchecked Sendable {
+    private let rings: SwitchRings
+    private let log: SwitchLogWriter
+    private var thread: pthread_t?
+    private var isStopping: UInt32 = 0
+    /// Written to when the thread is to look at once.
+    private let waker: Int32
+    private(set) var lost: UInt64 = 0
+
+    /// How long switches stay in the rings at most, in ms.
+    private static let look: Int32 = 100
+
+    init(_ rings: SwitchRings, _ log: SwitchLogWriter) {
+        self.rings = rings
+        self.log = log
+        waker = fathom_wake_descriptor()
+    }
+
+    /// Why not all switches could be written; nil while they could.
+    var error: String? { log.error.map { String(cString: strerror($0)) } }
+
+    func start() {
+        fathom_store32(&isStopping, 0)
+        var started = pthread_t()
+        let recorder = Unmanaged.passRetained(self)
+        let error = pthread_create(
+            &started, nil,
+            {
+                Unmanaged<SwitchRecorder>.fromOpaque($0!).takeRetainedValue().run()
+                return nil
+            }, recorder.toOpaque())
+        if error == 0 { thread = started } else { recorder.release() }
+    }
+
+    /// Goes on in a child of the process that began. Switches of the time in between are still in the rings.
+    func startAgain() {
+        guard rings.mapAgain() else { return }
+        start()
+    }
+
+    private func run() {
+        // As the drain: it does not interrupt the program when it wakes.
+        fathom_yield_to_others(500_000)
+        while fathom_load32(&isStopping) == 0 {
+            rings.wait(milliseconds: Self.look, wake: waker)
+            takeAll()
+        }
+    }
+
+    private func takeAll() {
+        // What happened before this moment is in the rings by now.
+        let until = SessionClock.nanoseconds(CLOCK_MONOTONIC)
+        var isEmpty = true
+        rings.take { switches, lost in
+            self.lost += lost
+            isEmpty = false
+            // Only when all rings were emptied is everything known up to the moment.
+            log.append(switches, until: 0, lost: lost)
+        }
+        if !isEmpty || fathom_load32(&isStopping) != 0 {
+            log.append(UnsafeBufferPointer(start: nil, count: 0), until: until, lost: 0)
+        }
+    }
+
+    /// Ends the thread, which may be started again.
+    func stop() {
+        fathom_store32(&isStopping, 1)
+        var one: UInt64 = 1
+        _ = write(waker, &one, MemoryLayout<UInt64>.size)
+        if let thread { pthread_join(thread, nil) }
+        thread = nil
+        var told: UInt64 = 0
+        _ = read(waker, &told, MemoryLayout<UInt64>.size)
+    }
+
+    /// Takes what is left, once nobody runs any more.
+    func finish() {
+        stop()
+        takeAll()
+        rings.close()
+        log.close()
+        close(waker)
+    }
+}

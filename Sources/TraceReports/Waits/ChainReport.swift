@@ -1,0 +1,157 @@
+public import TraceAnalysis
+public import TraceFile
+public import TraceText
+
+/// Writes what a stretch of time was spent on, over all threads that it waited for.
+public struct ChainReport {
+    public enum Format: String, CaseIterable, Sendable { case text, json }
+
+    public struct Options {
+        /// What the stretch is, for the heading.
+        public var title = ""
+        /// The functions without which the stretch is asked for; nil: nobody asked.
+        public var without: String?
+        public var limit = Int.max
+        public var layout = TextLayout()
+        /// The name of the variable at an address of a process, if that is known.
+        public var variable: (TracedProcess, UInt64) -> String? = { _, _ in nil }
+
+        public init() {}
+    }
+
+    private let chain: Chain
+    private let times: ChainTimes
+    private let waits: Waits
+    private let names: WaitNames
+    private let functions: FunctionTable
+    private let options: Options
+
+    public init(_ chain: Chain, _ times: ChainTimes, _ waits: Waits, functions: FunctionTable, options: Options) {
+        self.chain = chain
+        self.times = times
+        self.waits = waits
+        self.functions = functions
+        self.options = options
+        names = WaitNames(waits: waits, functions: functions, variable: options.variable)
+    }
+
+    public func write(_ format: Format, to writer: ByteWriter) {
+        switch format {
+        case .text: writeText(to: writer)
+        case .json: writeJSON(to: writer)
+        }
+    }
+
+    private var total: UInt64 { chain.end &- chain.begin }
+
+    private func share(_ time: UInt64) -> Double { total > 0 ? Double(time) / Double(total) : 0 }
+
+    private func subject(_ wait: Wait) -> String {
+        let what = names.kind(wait.kind)
+        guard let object = names.object(wait.kind, wait.object, wait.descriptor, of: wait.thread) else { return what }
+        return "\(what) \(object)"
+    }
+
+    private func place(_ wait: Wait) -> String { names.path(wait.path).joined(separator: " → ") }
+
+    private func text(_ index: Int) -> String {
+        let link = chain.links[index]
+        let thread = names.thread(link.thread)
+        switch link.kind {
+        case .ran:
+            guard let function = times.longest[index] else { return "\(thread) ran" }
+            return "\(thread) ran, mostly \(functions[function].name)"
+        case .waited(let wait):
+            return "\(thread) waited for \(subject(waits.waits[wait])) in \(place(waits.waits[wait]))"
+        case .woken(let wait):
+            return "\(thread) went on after \(subject(waits.waits[wait])) in \(place(waits.waits[wait]))"
+        case .unknown: return "\(thread) had not made its first call; what made it begin is not known"
+        }
+    }
+
+    // MARK: Text
+
+    private static let width = 11
+
+    private func writeText(to writer: ByteWriter) {
+        writer.write(in: options.layout.style(.bold)) { writer.write(options.title) }
+        writer.write(byte: UInt8(ascii: "\n"))
+        writer.write("       from       time  share  \n" as StaticString)
+        let shown = chain.links.indices.suffix(options.limit)
+        if shown.count < chain.links.count {
+            writer.write("… \(chain.links.count - shown.count) earlier parts, --limit 0 shows all\n")
+        }
+        for index in shown where !writer.isClosed {
+            let link = chain.links[index]
+            writer.write(time: link.begin, width: Self.width)
+            row(link.end &- link.begin, text(index), to: writer)
+        }
+        writer.write(byte: UInt8(ascii: "\n"))
+        writer.write("                  time  share  function\n" as StaticString)
+        for share in times.shares.prefix(options.limit) where !writer.isClosed {
+            writer.write(spaces: Self.width)
+            row(share.time, functions[share.function].name, to: writer)
+        }
+        guard let without = options.without else { return }
+        let end = String(time: total &- min(times.inside, total))
+        writer.write("without \(without), at the earliest \(end) instead of \(String(time: total))\n")
+    }
+
+    private func row(_ time: UInt64, _ text: String, to writer: ByteWriter) {
+        writer.write(time: time, width: Self.width)
+        let percent = String(Int((share(time) * 100).rounded()))
+        writer.write(spaces: 5 - percent.utf8.count)
+        writer.write("\(percent) %  ")
+        writer.write(options.layout.fit(text, behind: 2 * Self.width + 9).name)
+        writer.write(byte: UInt8(ascii: "\n"))
+    }
+
+    // MARK: JSON
+
+    private func writeJSON(to writer: ByteWriter) {
+        let tid = waits.threads[chain.thread].tid
+        writer.write("{\"thread\":\(tid),\"from_ns\":\(chain.begin),\"to_ns\":\(chain.end),\"links\":[")
+        for (index, link) in chain.links.enumerated() where !writer.isClosed {
+            writer.write(index == 0 ? "\n{" : ",\n{" as StaticString)
+            writer.write("\"thread\":\(waits.threads[link.thread].tid),")
+            writer.write("\"from_ns\":\(link.begin),\"to_ns\":\(link.end),")
+            switch link.kind {
+            case .ran:
+                writer.write("\"what\":\"ran\",\"function\":" as StaticString)
+                writer.write(json: times.longest[index].map { functions[$0].name })
+            case .waited(let wait): write("waited", waits.waits[wait], to: writer)
+            case .woken(let wait): write("woken", waits.waits[wait], to: writer)
+            case .unknown: writer.write("\"what\":\"unknown\"" as StaticString)
+            }
+            writer.write("}" as StaticString)
+        }
+        writer.write("],\n\"functions\":[" as StaticString)
+        for (index, share) in times.shares.enumerated() where !writer.isClosed {
+            writer.write(index == 0 ? "\n{\"name\":" : ",\n{\"name\":" as StaticString)
+            writer.write(json: functions[share.function].name)
+            let part = (self.share(share.time) * 10000).rounded() / 10000
+            writer.write(",\"time_ns\":\(share.time),\"share\":\(part)}")
+        }
+        writer.write("]" as StaticString)
+        if let without = options.without {
+            writer.write(",\n\"without\":{\"function\":" as StaticString)
+            writer.write(json: without)
+            let inside = min(times.inside, total)
+            writer.write(",\"time_ns\":\(inside),\"earliest_end_ns\":\(chain.end &- inside)}")
+        }
+        writer.write("}\n" as StaticString)
+    }
+
+    private func write(_ what: String, _ wait: Wait, to writer: ByteWriter) {
+        writer.write("\"what\":\"\(what)\",\"kind\":")
+        writer.write(json: names.kind(wait.kind))
+        writer.write(",\"object\":" as StaticString)
+        writer.write(json: names.object(wait.kind, wait.object, wait.descriptor, of: wait.thread))
+        writer.write(",\"path\":[" as StaticString)
+        for (index, name) in names.path(wait.path).enumerated() {
+            if index > 0 { writer.write(byte: UInt8(ascii: ",")) }
+            writer.write(json: name)
+        }
+        writer.write("]" as StaticString)
+    }
+}

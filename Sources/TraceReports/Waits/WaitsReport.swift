@@ -1,0 +1,193 @@
+public import TraceAnalysis
+public import TraceFile
+public import TraceText
+
+/// Writes what threads waited for, and who made them go on.
+public struct WaitsReport {
+    public enum Format: String, CaseIterable, Sendable { case text, json }
+
+    public struct Options {
+        public var limit = Int.max
+        /// Waits shorter than this in all are left out, in ns.
+        public var minCost: UInt64 = 0
+        /// How many single waits are shown instead of rows; nil: rows.
+        public var longest: Int?
+        public var layout = TextLayout()
+        /// The name of the variable at an address of a process, if that is known.
+        public var variable: (TracedProcess, UInt64) -> String? = { _, _ in nil }
+
+        public init() {}
+    }
+
+    private let waits: Waits
+    private let rows: [WaitRows.Row]
+    private let options: Options
+    private let names: WaitNames
+
+    public init(_ waits: Waits, functions: FunctionTable, options: Options) {
+        self.waits = waits
+        self.options = options
+        rows = WaitRows(waits).rows.filter { $0.total >= options.minCost }
+        names = WaitNames(waits: waits, functions: functions, variable: options.variable)
+    }
+
+    public var isEmpty: Bool { rows.isEmpty }
+
+    public func write(_ format: Format, to writer: ByteWriter) {
+        switch format {
+        case .text: options.longest == nil ? writeText(to: writer) : writeLongest(to: writer)
+        case .json: writeJSON(to: writer)
+        }
+    }
+
+    /// The longest waits, the longest first.
+    private var longest: [Wait] {
+        let sorted = waits.waits.filter { $0.time >= options.minCost }.enumerated().sorted {
+            ($1.element.time, $0.offset) < ($0.element.time, $1.offset)
+        }
+        return sorted.prefix(options.longest ?? 0).map(\.element)
+    }
+
+    // MARK: Text
+
+    private static let width = 11
+
+    private func heading(_ columns: [StaticString], to writer: ByteWriter) {
+        writer.write(in: options.layout.style(.bold)) {
+            for column in columns {
+                writer.write(spaces: Self.width - column.utf8CodeUnitCount)
+                writer.write(column)
+            }
+            writer.write("  for" as StaticString)
+        }
+        writer.write(byte: UInt8(ascii: "\n"))
+    }
+
+    private func line(_ lead: String, _ text: String, to writer: ByteWriter) {
+        writer.write(lead)
+        writer.write(options.layout.fit(text, behind: lead.columns).name)
+        writer.write(byte: UInt8(ascii: "\n"))
+    }
+
+    private func subject(_ kind: Wait.Kind, _ object: UInt64, _ descriptor: Int16, _ thread: Int) -> String {
+        let what = names.kind(kind)
+        guard let object = names.object(kind, object, descriptor, of: thread) else { return what }
+        return "\(what) \(object)"
+    }
+
+    private func place(_ path: Int32) -> String {
+        let names = names.path(path)
+        return names.isEmpty ? "at its end" : "in " + names.joined(separator: " → ")
+    }
+
+    private func writeText(to writer: ByteWriter) {
+        heading(["waits", "total", "longest", "p50", "p99"], to: writer)
+        let indentation = String(repeating: " ", count: 5 * Self.width + 2)
+        for row in rows.prefix(options.limit) where !writer.isClosed {
+            writer.write(decimal: row.calls, width: Self.width)
+            for time in [row.total, row.longest, row.p50, row.p99] { writer.write(time: time, width: Self.width) }
+            line("  ", subject(row.kind, row.object, row.descriptor, row.thread), to: writer)
+            line(indentation, place(row.path), to: writer)
+            for waker in row.wakers.prefix(3) {
+                line(
+                    indentation,
+                    "\(percent(waker.time, of: row.total)) ended by \(names.thread(waker.thread)) \(place(waker.path))",
+                    to: writer)
+            }
+            if row.wakers.count > 3 { line(indentation, "… \(row.wakers.count - 3) more wakers", to: writer) }
+        }
+        if rows.count > options.limit { writer.write(TextLayout.more(rows.count - options.limit)) }
+        writeCrowd(to: writer)
+    }
+
+    /// Says how many threads wanted a CPU at once, where there were too few.
+    private func writeCrowd(to writer: ByteWriter) {
+        let most = waits.mostRunnable
+        guard most > 1 else { return }
+        writer.write("up to \(most) threads at once wanted a CPU and had none\n")
+    }
+
+    private func percent(_ part: UInt64, of whole: UInt64) -> String {
+        guard whole > 0 else { return "0 %" }
+        return "\(Int((Double(part) * 100 / Double(whole)).rounded())) %"
+    }
+
+    private func writeLongest(to writer: ByteWriter) {
+        heading(["began", "time"], to: writer)
+        let indentation = String(repeating: " ", count: 2 * Self.width + 2)
+        for wait in longest where !writer.isClosed {
+            writer.write(time: wait.begin, width: Self.width)
+            writer.write(time: wait.time, width: Self.width)
+            let subject = subject(wait.kind, wait.object, wait.descriptor, wait.thread)
+            line("  ", "\(subject), \(names.thread(wait.thread))", to: writer)
+            line(indentation, place(wait.path), to: writer)
+            if let wake = wait.wake.map({ waits.wakes[$0] }) {
+                line(indentation, "ended by \(names.thread(wake.thread)) \(place(wake.path))", to: writer)
+            }
+        }
+    }
+
+    // MARK: JSON
+
+    private func writeJSON(to writer: ByteWriter) {
+        writer.write("{\"waits\":[" as StaticString)
+        for (index, row) in rows.prefix(options.limit).enumerated() where !writer.isClosed {
+            writer.write(index == 0 ? "\n{" : ",\n{" as StaticString)
+            write(row.kind, row.object, row.descriptor, row.thread, to: writer)
+            writer.write(
+                ",\"calls\":\(row.calls),\"total_ns\":\(row.total),\"max_ns\":\(row.longest),\"p50_ns\":\(row.p50),"
+                    + "\"p99_ns\":\(row.p99),\"path\":")
+            write(path: row.path, to: writer)
+            writer.write(",\"wakers\":[" as StaticString)
+            for (position, waker) in row.wakers.enumerated() {
+                if position > 0 { writer.write(byte: UInt8(ascii: ",")) }
+                writer.write("{\"thread\":\(waits.threads[waker.thread].tid),\"path\":")
+                write(path: waker.path, to: writer)
+                let share = row.total > 0 ? Double(waker.time) / Double(row.total) : 0
+                writer.write(",\"calls\":\(waker.calls),\"share\":\((share * 10000).rounded() / 10000)}")
+            }
+            writer.write("]}" as StaticString)
+        }
+        writer.write("]" as StaticString)
+        if options.longest != nil { writeLongestJSON(to: writer) }
+        writer.write(",\"most_runnable\":\(waits.mostRunnable)}\n")
+    }
+
+    private func writeLongestJSON(to writer: ByteWriter) {
+        writer.write(",\"longest\":[" as StaticString)
+        for (index, wait) in longest.enumerated() {
+            writer.write(index == 0 ? "\n{" : ",\n{" as StaticString)
+            write(wait.kind, wait.object, wait.descriptor, wait.thread, to: writer)
+            writer.write(
+                ",\"thread\":\(waits.threads[wait.thread].tid),\"start_ns\":\(wait.begin),\"time_ns\":\(wait.time),\"path\":"
+            )
+            write(path: wait.path, to: writer)
+            if let wake = wait.wake.map({ waits.wakes[$0] }) {
+                writer.write(
+                    ",\"waker\":{\"thread\":\(waits.threads[wake.thread].tid),\"moment_ns\":\(wake.moment),\"path\":")
+                write(path: wake.path, to: writer)
+                writer.write("}" as StaticString)
+            }
+            writer.write("}" as StaticString)
+        }
+        writer.write("]" as StaticString)
+    }
+
+    private func write(
+        _ kind: Wait.Kind, _ object: UInt64, _ descriptor: Int16, _ thread: Int, to writer: ByteWriter
+    ) {
+        writer.write("\"kind\":" as StaticString)
+        writer.write(json: names.kind(kind))
+        writer.write(",\"object\":" as StaticString)
+        writer.write(json: names.object(kind, object, descriptor, of: thread))
+    }
+
+    private func write(path: Int32, to writer: ByteWriter) {
+        writer.write(byte: UInt8(ascii: "["))
+        for (index, name) in names.path(path).enumerated() {
+            if index > 0 { writer.write(byte: UInt8(ascii: ",")) }
+            writer.write(json: name)
+        }
+        writer.write(byte: UInt8(ascii: "]"))
+    }
+}

@@ -1,0 +1,68 @@
+internal import ArgumentParser
+internal import TraceAnalysis
+internal import TraceFile
+internal import TraceQuery
+internal import TraceReports
+internal import TraceText
+
+struct WaitsCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "waits", abstract: "Show what threads waited for, where, and who made them go on.",
+        discussion: "Of sessions that were recorded with fathom record --blocked.",
+        examples: [
+            ("fathom waits prog.fathom", "Shows the places where threads waited, those of most time first."),
+            (
+                "fathom waits prog.fathom --thread main --longest 10",
+                "Shows the ten longest waits of the main thread, with their moments."
+            ),
+        ])
+
+    @OptionGroup var input: SessionOptions
+    @OptionGroup(title: "Terminal") var screenOptions: ScreenOptions
+
+    @Option(
+        name: [.customShort("t", allowingJoined: true), .long],
+        help: ArgumentHelp("Leave out what was waited for less: 10us, 1.5ms, 2s.", valueName: "time"),
+        transform: TimeSpan.init(argument:))
+    var minCost: TimeSpan?
+
+    @Option(help: ArgumentHelp("Show this many single waits, the longest, each with its moment.", valueName: "waits"))
+    var longest: Int?
+
+    @Option(help: ArgumentHelp("Show this many rows; 0 for all. On a terminal, as many as fit.", valueName: "rows"))
+    var limit: Int?
+
+    @Option(help: "How to write it.")
+    var format = WaitsReport.Format.text
+
+    func validate() throws {
+        if let limit, limit < 0 { throw ValidationError("--limit is a number of rows") }
+        if let longest, longest < 1 { throw ValidationError("--longest is a number of waits") }
+    }
+
+    func run() throws {
+        let query = try input.query { $0.joinsTasks = false }
+        let session = query.session
+        try session.requireWaits()
+        let asked = Set(try query.selected().flatMap(\.threads).map { ObjectIdentifier($0) })
+        let all = session.processes.flatMap(\.threads)
+        let progress = ReadingProgress(of: all, report: Diagnostics.progress())
+        let waits = Waits(
+            of: all, session: session, resolver: query.resolver, isAsked: { asked.contains(ObjectIdentifier($0)) },
+            progress: progress)
+        progress.end()
+        let screen = Screen(screenOptions, isText: format == .text)
+        var options = WaitsReport.Options()
+        options.minCost = minCost?.nanoseconds ?? 0
+        options.longest = longest
+        options.limit = screen.rows(limit)
+        options.layout = screen.layout
+        options.variable = { query.variable(of: $0, at: $1) }
+        let report = WaitsReport(waits, functions: query.functions, options: options)
+        let writer = screen.writer()
+        report.write(format, to: writer)
+        try StandardOutput.finish(writer)
+        Diagnostics.warn(query.warnings(of: all), of: session)
+        if report.isEmpty { throw QueryError.noWaits(session: session.path) }
+    }
+}

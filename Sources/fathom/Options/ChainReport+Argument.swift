@@ -1,0 +1,4 @@
+public import ArgumentParser
+public import TraceReports
+
+extension ChainReport.Format: ExpressibleByArgument {}

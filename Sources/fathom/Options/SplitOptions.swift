@@ -1,0 +1,23 @@
+internal import ArgumentParser
+internal import TraceFile
+internal import TraceQuery
+internal import TraceReports
+
+/// Which parts of times are shown.
+struct SplitOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            """
+            Show how much of each time was on a CPU, blocked, or runnable without a CPU: cpu, blocked, runnable or all. \
+            --min-cost and --sort time go by the one that is asked for.
+            """, valueName: "parts"))
+    var times: SplitTimes.Shown?
+
+    /// Bad wishes are thrown: what `session` does not know.
+    func split(of session: Session, needsParts: Bool = false) throws -> SplitTimes {
+        if times != nil || needsParts { try session.requireSplitTimes() }
+        let knowsRunnable = session.switches != nil
+        if times == .runnable, !knowsRunnable { try session.requireSwitches() }
+        return SplitTimes(isKnown: session.splitsTimes, knowsRunnable: knowsRunnable, shown: times)
+    }
+}

@@ -1,0 +1,145 @@
+internal import Foundation
+internal import Glibc
+import TestSupport
+import Testing
+
+/// What threads waited for, and who made them go on.
+@Suite struct BlockedTests {
+    private let directory: TemporaryDirectory
+    private var session: String { directory.file("waits.fathom") }
+
+    init() throws { directory = try TemporaryDirectory("blocked") }
+
+    /// How the kernel is asked.
+    enum Way: String, CaseIterable { case switches, withoutPerf }
+
+    /// Records the program. Returns what it measured itself, in ns.
+    private func record(_ way: Way, _ build: Build) throws -> [String: Double] {
+        let binary = try Binaries.instrumented("waits.c", build)
+        var command = [Fathom.executable, "record", "--quiet", "--blocked", "-o", session, "--", binary, "100"]
+        if way == .withoutPerf {
+            let runner = try Binaries.make(
+                "without_perf", command: "gcc", ["-O1"], ["\(Binaries.sources)/without_perf.c"])
+            command.insert(runner, at: 0)
+        }
+        let output = try run(command[0], Array(command.dropFirst()))
+        #expect(output.status == 0, "\(output.stderr)")
+        let lines = output.stdout.split(separator: "\n")
+        // What waits must not change.
+        #expect(lines.suffix(3) == ["cancelled", "timed out", "busy"], "\(output.stdout)")
+        return Dictionary(
+            uniqueKeysWithValues: lines.dropLast(3).map { line in
+                let words = line.split(separator: " ")
+                return (String(words[0]), Double(words[1])!)
+            })
+    }
+
+    private func json(_ arguments: [String]) throws -> [String: Any] {
+        let output = try Fathom.run(arguments + ["--format", "json", session])
+        #expect(output.status == 0, "\(output.stderr)")
+        return try #require(JSONSerialization.jsonObject(with: Data(output.stdout.utf8)) as? [String: Any])
+    }
+
+    private func hasSwitches() throws -> Bool {
+        let blocked = try #require(try json(["info"])["blocked"] as? [String: Any])
+        return blocked["context_switches"] as? Bool == true
+    }
+
+    /// Every wait has its object, its waker and its time.
+    @Test(arguments: Way.allCases, [Build.gccO2, .clangO0])
+    func waitsAndWakers(_ way: Way, _ build: Build) throws {
+        let measured = try record(way, build)
+        let knowsSwitches = try hasSwitches()
+        if way == .withoutPerf { #expect(!knowsSwitches) }
+        let rows = try #require(try json(["waits"])["waits"] as? [[String: Any]])
+        let expected: [(kind: String, object: String?, place: [String], waker: [String])] = [
+            (
+                "semaphore", "ready", ["main", "tell", "wait_for_semaphore", "sem_wait"],
+                ["worker", "handle", "finish"]
+            ),
+            ("lock", "lock", ["main", "tell", "wait_for_lock", "pthread_mutex_lock"], ["worker", "release"]),
+            ("condition", "changed", ["main", "tell", "wait_for_change", "pthread_cond_wait"], ["worker", "change"]),
+            ("descriptor", nil, ["main", "tell", "wait_for_answer", "read"], ["worker", "answer"]),
+            ("thread", nil, ["main", "pthread_join"], []),
+        ]
+        for wait in expected {
+            let row = try #require(
+                rows.first { $0["path"] as? [String] == wait.place && $0["kind"] as? String == wait.kind },
+                "no \(wait.kind): \(rows)")
+            if let object = wait.object { #expect(row["object"] as? String == object) }
+            let wakers = try #require(row["wakers"] as? [[String: Any]])
+            #expect(wakers.first?["path"] as? [String] == wait.waker, "\(wait.kind): \(wakers)")
+            #expect(wakers.first?["share"] as? Double == 1)
+            // The program's own measurement has the time until it ran again, too.
+            let time = try #require(row["total_ns"] as? Double), own = try #require(measured[wait.kind])
+            #expect(time <= own + 1e6 && time >= own - 20e6, "\(wait.kind): \(time) of \(own)")
+            #expect(own > 50e6)
+        }
+        let sleeps = rows.filter { $0["kind"] as? String == "sleep" }.reduce(0) { $0 + ($1["calls"] as? Int ?? 0) }
+        #expect(sleeps == 6)
+    }
+
+    /// The parts of every call of the tree add up to its total, and a caller has at least what its callees have.
+    @Test(arguments: Way.allCases) func partsAddUp(_ way: Way) throws {
+        let measured = try record(way, .gccO2)
+        let knowsSwitches = try hasSwitches()
+        func check(_ call: [String: Any]) throws -> (blocked: UInt64, name: String) {
+            let name = try #require(call["name"] as? String)
+            func number(_ key: String) -> UInt64? { (call[key] as? NSNumber)?.uint64Value }
+            let blocked = try #require(number("blocked_ns")), running = try #require(number("running_ns"))
+            #expect((number("runnable_ns") != nil) == knowsSwitches)
+            #expect(running + blocked + (number("runnable_ns") ?? 0) == number("total_ns"), "\(call)")
+            let below = try (call["children"] as? [[String: Any]] ?? []).map { try check($0).blocked }.reduce(0, +)
+            #expect(blocked >= below, "\(name)")
+            return (blocked, name)
+        }
+        let tree = try json(["tree"])
+        var roots: [(blocked: UInt64, name: String)] = []
+        for process in try #require(tree["processes"] as? [[String: Any]]) {
+            for thread in try #require(process["threads"] as? [[String: Any]]) {
+                roots += try #require(thread["roots"] as? [[String: Any]]).map(check)
+            }
+        }
+        let main = try #require(roots.first { $0.name == "main" })
+        #expect(Double(main.blocked) >= measured.values.reduce(0, +) * 0.8)
+        // report agrees with tree.
+        let report = try json(["report"])
+        let rows = try #require(report["functions"] as? [[String: Any]])
+        let row = try #require(rows.first { $0["name"] as? String == "main" })
+        #expect((row["blocked_ns"] as? NSNumber)?.uint64Value == main.blocked)
+        let text = try Fathom.run(["report", "--times", "blocked", "--limit", "3", session]).stdout
+        #expect(text.split(separator: "\n").first?.contains("blocked") == true, "\(text)")
+    }
+
+    /// Who made the main thread wait for the semaphore is one command.
+    @Test(arguments: Way.allCases) func chain(_ way: Way) throws {
+        let measured = try record(way, .gccO2)
+        let chain = try json(["chain", "--call", "wait_for_semaphore", "--without", "nap"])
+        let links = try #require(chain["links"] as? [[String: Any]])
+        func time(_ link: [String: Any]) -> Double {
+            (link["to_ns"] as? Double ?? 0) - (link["from_ns"] as? Double ?? 0)
+        }
+        let total = time(chain)
+        #expect(abs(links.reduce(0) { $0 + time($1) } - total) < 1 && total <= measured["semaphore"]!)
+        let sleep = try #require(links.max { time($0) < time($1) })
+        #expect(sleep["path"] as? [String] == ["worker", "handle", "nap", "nanosleep"], "\(links)")
+        let woken = links.filter { $0["what"] as? String == "woken" && $0["object"] as? String == "ready" }
+        #expect(woken.count == 1, "\(links)")
+        let without = try #require(chain["without"] as? [String: Any])
+        #expect((without["time_ns"] as? Double ?? 0) >= time(sleep))
+    }
+
+    /// Views say why there is nothing to show.
+    @Test func sessionWithoutWaits() throws {
+        let binary = try Binaries.instrumented("waits.c", .gccO2)
+        #expect(try Fathom.record([binary, "1"], into: session).status == 0)
+        for arguments in [
+            ["waits"], ["chain", "--call", "main"], ["report", "--times", "all"], ["tree", "--times", "blocked"],
+        ] {
+            let output = try Fathom.run(arguments + [session])
+            #expect(output.status == 64 && output.stderr.contains("fathom record --blocked"), "\(output.stderr)")
+        }
+        let refused = try Fathom.run(["record", "--blocked", "--mode", "counts", "--", binary])
+        #expect(refused.status == 64 && refused.stderr.contains("--blocked is for --mode trace"))
+    }
+}
