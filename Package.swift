@@ -104,9 +104,12 @@ let package = Package(
             swiftSettings: strict),
 
         // Looking into running processes from beside: what their threads wait for, and whether they hang.
+        .target(name: "CThreadStop"),
         .target(
             name: "TraceWatch",
-            dependencies: ["CTraceFormat", "TraceFile", "TraceAnalysis", "TraceSymbols", "TraceQuery", "TraceText"],
+            dependencies: [
+                "CThreadStop", "CTraceFormat", "TraceFile", "TraceAnalysis", "TraceSymbols", "TraceQuery", "TraceText",
+            ],
             swiftSettings: strict),
 
         // What Swift's library does not always find: how this program was called.

@@ -54,7 +54,7 @@ public enum QueryError: Error, Equatable, CustomStringConvertible {
         case .noBaseline(let session): "\(session): has no baseline to correct by: fathom record --baseline"
         case .partIsUncorrected: "only the times of a whole recording can be corrected"
         case .notKept(let session, let content, let view, let advice):
-            "\(session) keeps \(content == .counts ? "how often each call path was called" : "the sums of each call path"), and "
+            "\(session) keeps \(QueryError.text(content)), and "
                 + "\(view): \(advice)"
         case .notSplit(let session, let refusal):
             "\(session) does not tell when threads waited: "
@@ -62,6 +62,14 @@ public enum QueryError: Error, Equatable, CustomStringConvertible {
         case .noWaits(let session): "\(session): no call waited, as far as is known"
         case .givenTwice(let session):
             "\(session) is given twice, which is no evidence of noise: record it again"
+        }
+    }
+
+    private static func text(_ content: SessionContent) -> String {
+        switch content {
+        case .counts: "how often each call path was called"
+        case .samples: "samples of the stacks"
+        case .calls, .paths: "the sums of each call path"
         }
     }
 }

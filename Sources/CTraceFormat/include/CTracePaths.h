@@ -17,6 +17,7 @@
 #define FATHOM_KEEPS_RECORDS 0u  // a record of each
 #define FATHOM_KEEPS_COUNTS 1u   // how often each path was called
 #define FATHOM_KEEPS_TIMES 2u    // how often, and how long that took
+#define FATHOM_KEEPS_SAMPLES 3u  // in how many samples of the stacks it was, and the time that these stand for
 
 #define FATHOM_NO_PATH 0xffffffffu
 #define FATHOM_DEFAULT_PATHS 1000000u
@@ -33,10 +34,11 @@
 
 // The first bytes of the payload.
 struct fathom_paths_head {
-    uint32_t tree;   // 0, 1, ... of the thread: a later one begins when the process seemed to end, and went on
-    uint32_t first;  // number of the first unit in this chunk
-    uint64_t keeps;  // FATHOM_KEEPS_*
-    uint64_t reserved[2];
+    uint32_t tree;       // 0, 1, ... of the thread: a later one begins when the process seemed to end, and went on
+    uint32_t first;      // number of the first unit in this chunk
+    uint64_t keeps;      // FATHOM_KEEPS_*
+    uint64_t period_ns;  // of FATHOM_KEEPS_SAMPLES: the time that a sample stands for
+    uint64_t reserved;
 };
 
 // A call path that began to be called on one stack of a thread. No two of its calls overlap.

@@ -8,6 +8,8 @@ public struct PathUnits {
     public let first: UInt32
     /// Whether times are kept, and not only how often paths were called.
     public let keepsTimes: Bool
+    /// Where paths were not called but found in samples of the stacks, the time that a sample stands for, in ns.
+    public let samplePeriod: UInt64?
     private let bytes: UnsafeRawBufferPointer
 
     /// One unit. Times are in ticks.
@@ -47,7 +49,8 @@ public struct PathUnits {
         let head = payload.loadUnaligned(as: fathom_paths_head.self)
         tree = head.tree
         first = head.first
-        keepsTimes = head.keeps == UInt64(FATHOM_KEEPS_TIMES)
+        keepsTimes = head.keeps != UInt64(FATHOM_KEEPS_COUNTS)
+        samplePeriod = head.keeps == UInt64(FATHOM_KEEPS_SAMPLES) ? head.period_ns : nil
         let size = (payload.count - headSize) / Int(FATHOM_UNIT_SIZE) * Int(FATHOM_UNIT_SIZE)
         bytes = UnsafeRawBufferPointer(rebasing: payload[headSize..<headSize + size])
     }

@@ -1,11 +1,13 @@
 /// What a session keeps of the calls.
-public enum SessionContent: Sendable {
+public enum SessionContent: Sendable, Equatable {
     /// Each of them.
     case calls
     /// What those of each path add up to.
     case paths
     /// How many there are of each path.
     case counts
+    /// In how many samples of the stacks each path was; a sample stands for `period` ns.
+    case samples(period: UInt64)
 
     /// What the chunks of the first thread show that is not empty.
     init(of processes: [TracedProcess]) {
@@ -14,6 +16,10 @@ public enum SessionContent: Sendable {
             self = .calls
             return
         }
-        self = thread.chunks[0].pathUnits?.keepsTimes == false ? .counts : .paths
+        let units = thread.chunks[0].pathUnits
+        self = units?.samplePeriod.map { .samples(period: $0) } ?? (units?.keepsTimes == false ? .counts : .paths)
     }
+
+    /// Where it is made of samples, the time that one stands for, in ns.
+    public var samplePeriod: UInt64? { if case .samples(let period) = self { period } else { nil } }
 }

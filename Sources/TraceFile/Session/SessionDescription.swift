@@ -42,6 +42,21 @@ public struct SessionDescription {
         formatVersion = options.formatVersion
     }
 
+    /// What was sampled on this machine.
+    package init(of process: SampledProcess, startRealtime: UInt64) {
+        let facts = HostFacts()
+        command = process.arguments
+        executable = process.path
+        directory = facts.directory
+        host = facts.name
+        cpu = facts.cpu
+        kernel = facts.kernel
+        fathom = FATHOM_VERSION
+        startRealtimeNanoseconds = startRealtime
+        options = [("mode", "sample", false), ("sample_ns", "\(process.period)", true)]
+        formatVersion = RecordOptions().formatVersion
+    }
+
     /// Reads `path`; nil when it is missing or no JSON object, which is reported.
     ///
     /// - Throws: ``TraceFileError/unsupportedVersion(path:found:supported:)``.
@@ -125,7 +140,8 @@ extension SessionDescription {
     }
 
     private var unsummed: String {
-        let members = options.map { "    \"\($0.name)\": \($0.value)" }.joined(separator: ",\n")
+        let members = options.map { "    \"\($0.name)\": \($0.isBare ? $0.value : Self.quoted($0.value))" }.joined(
+            separator: ",\n")
         return Self.start + """
             \(formatVersion),
               "fathom": \(Self.quoted(fathom)),

@@ -190,6 +190,16 @@ public final class TracedThread {
         }
         return totals
     }()
+    /// The calls of the thread's outermost call paths, or their samples; 0 where there are calls instead.
+    public var outermostCalls: UInt64 {
+        var calls: UInt64 = 0
+        for index in chunks.indices where chunks[index].kind == .paths && payloadIsIntact(ofChunk: index) {
+            chunks[index].pathUnits?.forEach { _, unit in
+                if unit.kind == .path, unit.path == nil { calls &+= unit.calls }
+            }
+        }
+        return calls
+    }
     public var orphanExits: UInt64 { chunks.reduce(0) { $0 &+ $1.orphanExits } }
     /// Bytes of chunk headers and payloads.
     public var bytes: Int { chunks.reduce(0) { $0 + $1.size } }

@@ -5,12 +5,20 @@ public import TraceText
 public struct GraphJSON {
     private let writer: ByteWriter
 
-    public init(_ writer: ByteWriter) { self.writer = writer }
+    private let samplePeriod: UInt64?
+
+    /// - Parameter samplePeriod: where calls are samples of the stacks, the time that a sample stands for, in ns.
+    public init(_ writer: ByteWriter, samplePeriod: UInt64? = nil) {
+        self.writer = writer
+        self.samplePeriod = samplePeriod
+    }
 
     /// Writes the document: each of `trees` is a list by its name.
     public func write(_ trees: [(name: String, tree: CallPathTree)]) {
         for (position, (name, tree)) in trees.enumerated() {
-            writer.write(position == 0 ? "{\(TimesText(tree.cost).json)\"\(name)\":" : ",\n\"\(name)\":")
+            writer.write(
+                position == 0
+                    ? "{\(TimesText(tree.cost, samplePeriod: samplePeriod).json)\"\(name)\":" : ",\n\"\(name)\":")
             write(tree)
         }
         writer.write("}\n" as StaticString)

@@ -12,6 +12,8 @@ public struct GraphText {
         /// Lines to show of each tree.
         public var limit = Int.max
         public var layout = TextLayout()
+        /// Where calls are samples of the stacks, the time that a sample stands for, in ns.
+        public var samplePeriod: UInt64?
 
         public init() {}
     }
@@ -61,12 +63,14 @@ public struct GraphText {
     /// - Complexity: O(n log n) in the number of paths.
     public mutating func write(_ tree: CallPathTree) {
         (shown, more, hasMarks) = (0, 0, false)
+        let times = TimesText(tree.cost, samplePeriod: options.samplePeriod)
         writer.write(in: layout.style(.bold)) {
             for column in columns {
-                writer.write(spaces: column.width - column.heading.utf8.count)
-                writer.write(column.heading)
+                let heading = column == .calls ? times.calls : column.heading
+                writer.write(spaces: column.width - heading.utf8.count)
+                writer.write(heading)
             }
-            writer.write("  function \(TimesText(tree.cost).heading)")
+            writer.write("  function \(times.heading)")
         }
         writer.write(byte: UInt8(ascii: "\n"))
         let whole = tree.total

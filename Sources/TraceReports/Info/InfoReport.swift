@@ -100,6 +100,11 @@ public struct InfoReport {
         let threads = session.processes.flatMap(\.threads)
         let paths = threads.reduce(0) { $0 &+ $1.pathTotals.paths }
         let folded = threads.reduce(0) { $0 &+ $1.pathTotals.folded }
+        if case .samples(let period) = session.content {
+            let samples = threads.reduce(0) { $0 &+ $1.outermostCalls }
+            return
+                "\(count(paths, "stack")) of \(count(samples, "sample")), which stand for \(String(time: period)) each"
+        }
         let kept = session.content == .counts ? "counted" : "added up"
         return "\(count(paths, "call path")), whose calls were \(kept)"
             + (folded > 0 ? "; \(count(folded, "call")) below others counted there, for want of --max-paths" : "")

@@ -11,7 +11,7 @@ extension Report {
         let columns = textColumns
         let whole = layout.isColoured ? allRows.selfTime : 0
         writer.write(in: layout.style(.bold)) {
-            for column in columns { Report.writeHeading(column.rawValue, to: writer) }
+            for column in columns { Report.writeHeading(column == .calls ? times.calls : column.rawValue, to: writer) }
             writer.write("  \(nameHeading)")
         }
         writer.write(byte: UInt8(ascii: "\n"))
@@ -52,6 +52,7 @@ extension Report {
     /// The columns of numbers: those that hold something and, where lines have a width, that leave room for names.
     private var textColumns: [ReportColumn] {
         if !keepsTimes { return [.calls] }
+        if samplePeriod != nil { return [.calls, .total, .self] }
         let hasWaits = rows.contains { $0.suspended > 0 }
         let hasInherited = rows.contains { $0.inherited > 0 }
         let columns = ReportColumn.allCases.filter { column in

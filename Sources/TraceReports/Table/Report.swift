@@ -18,7 +18,10 @@ public struct Report {
     let allRows: Rows
     let layout: TextLayout
     let functions: FunctionTable
-    let times: TimesText
+    private let cost: TracingCost?
+    /// Where calls are samples of the stacks, the time that a sample stands for, in ns.
+    public var samplePeriod: UInt64?
+    var times: TimesText { TimesText(cost, samplePeriod: samplePeriod) }
     /// Callees that the record options left out.
     let dropped: CallSum
     /// Whether any row has time; none has where calls were only counted.
@@ -96,7 +99,7 @@ public struct Report {
         self.kind = kind
         self.layout = layout
         self.functions = functions
-        times = TimesText(cost)
+        self.cost = cost
         self.dropped = dropped
         self.paths = paths
         var kept = (0..<UInt32(count)).filter { index in

@@ -1,16 +1,26 @@
 internal import TraceAnalysis
+internal import TraceText
 
 /// How reports say whether the cost of tracing is in their times.
 struct TimesText {
     private let cost: TracingCost?
+    /// The time that a sample stands for, in ns, where calls are samples.
+    private let samplePeriod: UInt64?
 
-    init(_ cost: TracingCost?) { self.cost = cost }
+    init(_ cost: TracingCost?, samplePeriod: UInt64? = nil) {
+        self.cost = cost
+        self.samplePeriod = samplePeriod
+    }
 
-    /// `raw` or `corrected`.
-    var name: StaticString { cost == nil ? "raw" : "corrected" }
+    /// `raw`, `corrected` or `sampled`.
+    var name: StaticString { samplePeriod != nil ? "sampled" : cost == nil ? "raw" : "corrected" }
+
+    /// What calls are headed by.
+    var calls: String { samplePeriod == nil ? ReportColumn.calls.rawValue : "samples" }
 
     /// For the heading of a table.
     var heading: String {
+        if let samplePeriod { return "(a sample stands for \(String(time: samplePeriod)))" }
         guard let cost else { return "(times raw)" }
         guard cost.perCall > 0 else { return "(times corrected by nothing: tracing cost too little to be measured)" }
         return "(times corrected: \(TimesText.tenths(cost.perCall)) ns a call)"
@@ -18,7 +28,8 @@ struct TimesText {
 
     /// Members of a JSON object, with the comma behind them.
     var json: String {
-        "\"times\":\"\(name)\"," + (cost.map { "\"cost_ns\":\(TimesText.tenths($0.perCall))," } ?? "")
+        "\"times\":\"\(name)\"," + (samplePeriod.map { "\"sample_ns\":\($0)," } ?? "")
+            + (cost.map { "\"cost_ns\":\(TimesText.tenths($0.perCall))," } ?? "")
     }
 
     /// The mark before the name of a function that is too short for its times to be relied on, and its legend. A `~` would make a

@@ -139,6 +139,7 @@ public final class HangWatcher: @unchecked Sendable {
             }
         }
         forgetThreads(threads)
+        for process in processes.values where process.hasEnded { settle(process, except: ended) }
         let answers = judge.look(open, ended: ended, at: now)
         for answer in answers { tell(answer, moment) }
         lookAtPools(tasks, moment)
@@ -274,6 +275,13 @@ public final class HangWatcher: @unchecked Sendable {
         }
     }
 
+    /// A process has ended in the midst of calls. That these are not seen any more is not their end.
+    private func settle(_ process: WatchedProcess, except ended: [HangJudge.Event: UInt64]) {
+        for (event, report) in reports where report.pid == process.pid && ended[event] == nil {
+            if let duration = judge.forget(event) { reports[event]?.hang.duration = duration }
+        }
+    }
+
     /// A process has ended. If it was in a hang, and did not end by itself, it was killed.
     private func end(_ process: WatchedProcess) {
         let open = reports.filter { $0.value.pid == process.pid }
@@ -282,7 +290,7 @@ public final class HangWatcher: @unchecked Sendable {
         let told = process.pid == awaited ? fathom_load32(endWord) : 0
         for (event, report) in open {
             let isKilled = told == 0 ? !session.endedByItself(event.process) : told == 2
-            finish(event, judge.forget(event) ?? report.hang.duration, isKilled: isKilled)
+            finish(event, report.hang.duration, isKilled: isKilled)
         }
     }
 

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import TraceAnalysis
+internal import TraceFile
 internal import TraceQuery
 internal import TraceReports
 internal import TraceText
@@ -55,13 +56,13 @@ struct Graph: ParsableCommand {
         let writer = screen.writer()
         switch format {
         case .text:
-            var graph = GraphText(writer, options: options(query.filter, screen))
+            var graph = GraphText(writer, options: options(query, screen))
             for (index, part) in trees.enumerated() {
                 if index > 0 { writer.write(byte: UInt8(ascii: "\n")) }
                 if let function { graph.write(title: part.name == "callers" ? "to \(function)" : "from \(function)") }
                 graph.write(part.tree)
             }
-        case .json: GraphJSON(writer).write(trees)
+        case .json: GraphJSON(writer, samplePeriod: query.session.content.samplePeriod).write(trees)
         }
         try StandardOutput.finish(writer)
         Diagnostics.warn(query.warnings, of: query.session)
@@ -78,10 +79,11 @@ struct Graph: ParsableCommand {
         return [("callers", tree.inverted(at: [pattern])), ("callees", callees)]
     }
 
-    private func options(_ filter: TreeFilter, _ screen: Screen) -> GraphText.Options {
+    private func options(_ query: AggregateQuery, _ screen: Screen) -> GraphText.Options {
         var options = GraphText.Options()
         options.threshold = threshold.percent / 100
-        options.minCost = filter.minCost
+        options.minCost = query.filter.minCost
+        options.samplePeriod = query.session.content.samplePeriod
         options.limit = screen.rows(limit)
         options.layout = screen.layout
         return options

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import TraceAnalysis
+internal import TraceFile
 internal import TraceQuery
 internal import TraceReports
 internal import TraceSymbols
@@ -83,7 +84,8 @@ struct ReportCommand: ParsableCommand {
         if let byArg { return try run(by: argument(byArg)) }
         let query = try input.aggregate(filters, times: correction, usesCache: cache.isUsed)
         let screen = Screen(screenOptions, isText: format == .text)
-        let report = try report(query, screen)
+        var report = try report(query, screen)
+        report.samplePeriod = query.session.content.samplePeriod
         let writer = screen.writer()
         report.write(format, to: writer)
         try StandardOutput.finish(writer)

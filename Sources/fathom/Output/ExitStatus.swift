@@ -32,6 +32,11 @@ enum ExitStatus: Int32 {
                 ("\(RecordingError.ownStatus)", "Nothing was run: what it needs cannot be made."),
                 ("126", "The program cannot be recorded, or not be run."), ("127", "The program is not there."),
             ]
+        case is SampleCommand.Type:
+            return [
+                ("0", "The session is written."), ("1", "No stack could be seen."),
+                ("2", "There is no such process, it may not be looked into, or the session cannot be written."), usage,
+            ]
         case is Build.Type:
             return [
                 ("*", "The build's own status."),

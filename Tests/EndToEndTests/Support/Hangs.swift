@@ -42,10 +42,9 @@ struct Hangs {
     /// - Parameter condition: what it is to say.
     func wait(for condition: @escaping (String) -> Bool = { _ in true }) -> String? {
         var report: String?
-        _ = waitUntil {
+        for _ in 0..<1500 where report == nil {
+            usleep(20_000)
             report = found().first(where: condition)
-            if report == nil { usleep(20_000) }
-            return report != nil
         }
         return report
     }

@@ -1,0 +1,67 @@
+// Stops a thread of another process for a moment and reads its registers, in C because Swift cannot call ptrace, which
+// is variadic.
+//
+// The thread is attached to by PTRACE_SEIZE, so it runs on when whoever attached is killed, at whatever moment.
+
+#ifndef CTHREADSTOP_H
+#define CTHREADSTOP_H
+
+#include <elf.h>
+#include <stdint.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+
+#define FATHOM_REGISTERS 32  // the most that a machine has
+
+// Attaches to a thread and asks it to stop. 0, or -1 and errno.
+static inline int fathom_stop_begin(pid_t thread) {
+    if (ptrace(PTRACE_SEIZE, thread, 0, 0)) return -1;
+    return ptrace(PTRACE_INTERRUPT, thread, 0, 0) ? -1 : 0;
+}
+
+// Whether the thread has stopped: 1; 0: not yet; -1: it has ended. `signal` is one that it was about to get when it
+// stopped, which is to be handed back.
+static inline int fathom_stop_look(pid_t thread, int *signal) {
+    int status = 0;
+    pid_t found = waitpid(thread, &status, WNOHANG | __WALL);
+    *signal = 0;
+    if (found == 0) return 0;
+    if (found < 0 || !WIFSTOPPED(status)) return -1;
+    if (status >> 16 == 0) *signal = WSTOPSIG(status);
+    return 1;
+}
+
+// Lets the thread go on, with a signal if it was about to get one.
+static inline void fathom_stop_end(pid_t thread, int signal) {
+    ptrace(PTRACE_DETACH, thread, 0, (void *)(intptr_t)signal);
+}
+
+// The general registers of a thread that has stopped, in DWARF's order, and its program counter. The number of
+// registers, or -1 and errno.
+static inline int fathom_stop_registers(pid_t thread, uint64_t registers[FATHOM_REGISTERS], uint64_t *counter) {
+#if defined(__x86_64__)
+    struct user_regs_struct found;
+    struct iovec place = {&found, sizeof found};
+    if (ptrace(PTRACE_GETREGSET, thread, (void *)NT_PRSTATUS, &place)) return -1;
+    uint64_t values[] = {found.rax, found.rdx, found.rcx, found.rbx, found.rsi, found.rdi, found.rbp, found.rsp,
+                         found.r8,  found.r9,  found.r10, found.r11, found.r12, found.r13, found.r14, found.r15};
+    for (int i = 0; i < 16; i++) registers[i] = values[i];
+    *counter = found.rip;
+    return 16;
+#elif defined(__aarch64__)
+    struct user_regs_struct found;
+    struct iovec place = {&found, sizeof found};
+    if (ptrace(PTRACE_GETREGSET, thread, (void *)NT_PRSTATUS, &place)) return -1;
+    for (int i = 0; i < 31; i++) registers[i] = found.regs[i];
+    registers[31] = found.sp;
+    *counter = found.pc;
+    return 32;
+#else
+    (void)thread, (void)registers, (void)counter;
+    return -1;
+#endif
+}
+
+#endif

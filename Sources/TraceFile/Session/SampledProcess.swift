@@ -1,0 +1,53 @@
+/// What samples of a process's stacks add up to.
+public struct SampledProcess: Sendable {
+    /// The stacks of one thread.
+    public struct Thread: Sendable {
+        public var tid: UInt32
+        public var name: String
+        /// Callers before callees.
+        public var paths: [Path] = []
+
+        public init(tid: UInt32, name: String) {
+            self.tid = tid
+            self.name = name
+        }
+    }
+
+    public struct Path: Sendable, Equatable {
+        /// Index of the caller's path; nil of an outermost function.
+        public var caller: Int?
+        /// Address in memory; 0 stands for outer calls that are not known.
+        public var function: UInt64
+        /// In how many samples it was.
+        public var samples: UInt64
+
+        public init(caller: Int?, function: UInt64, samples: UInt64) {
+            self.caller = caller
+            self.function = function
+            self.samples = samples
+        }
+    }
+
+    public var pid: Int32
+    public var path: String
+    public var arguments: [String]
+    public var modules: [Module] = []
+    public var threads: [Thread] = []
+    /// How often somebody looked, and how long that took in all, in ns.
+    public var looks: UInt64 = 0
+    public var duration: UInt64 = 0
+
+    public init(pid: Int32, path: String, arguments: [String]) {
+        self.pid = pid
+        self.path = path
+        self.arguments = arguments
+    }
+
+    /// The time that a sample stands for, in ns.
+    public var period: UInt64 { looks == 0 ? 0 : duration / looks }
+
+    /// Samples of all threads.
+    public var samples: UInt64 {
+        threads.reduce(0) { sum, thread in thread.paths.reduce(sum) { $1.caller == nil ? $0 + $1.samples : $0 } }
+    }
+}

@@ -1,0 +1,79 @@
+internal import Glibc
+internal import TraceSymbols
+
+/// The stacks of any process of ours, rebuilt from unwind tables.
+///
+/// A thread that is blocked in a system call is looked at without being stopped, as far as that leads. One that runs is stopped
+/// for some hundred microseconds. Threads in system calls that would end with EINTR then are never stopped.
+final class NativeSource: StackSource {
+    private let pid: Int32
+    private let stacks: NativeStacks
+    private(set) var missed = 0
+    /// Threads that were asked to stop and had not stopped when nobody waited for them any more.
+    private var late: Set<Int32> = []
+    /// Whether nobody may stop a thread of the process.
+    private(set) var isRefused = false
+
+    /// The system calls that end early when a thread is stopped in them (signal(7)).
+    private static let touchy: Set<String> = [
+        "epoll_wait", "epoll_pwait", "epoll_pwait2", "semop", "semtimedop", "rt_sigtimedwait", "io_getevents",
+        "io_uring_enter",
+    ]
+
+    /// Nil when the process may not be looked into.
+    init?(_ pid: Int32) {
+        guard let memory = ProcessMemory(pid), let stacks = NativeStacks(of: pid, load: { memory.load($0) }) else {
+            return nil
+        }
+        self.pid = pid
+        self.stacks = stacks
+    }
+
+    var modules: [NativeModule] { stacks.modules }
+
+    func look() -> [(tid: UInt32, stack: [UInt64])]? {
+        guard let facts = TaskFacts(pid), !facts.hasEnded else { return nil }
+        missed = 0
+        late = late.filter { !StoppedThread.release($0) }
+        return TaskFacts.threads(of: pid).compactMap { tid in
+            guard let stack = stack(of: tid) else {
+                missed += 1
+                return nil
+            }
+            return (UInt32(bitPattern: tid), stack)
+        }
+    }
+
+    private func stack(of tid: Int32) -> [UInt64]? {
+        if late.contains(tid) { return nil }
+        let answer = BlockedCall.of(tid, in: pid)
+        var partial: [UInt64]?
+        if case .blocked(let call) = answer {
+            let registers = NativeRegisters(stackPointer: call.stackPointer, programCounter: call.programCounter)
+            let (frames, isWhole) = stacks.frames(of: tid, registers)
+            if BlockedCall.of(tid, in: pid) == answer {
+                if isWhole { return functions(frames, isWhole: true) }
+                partial = functions(frames, isWhole: false)
+                if let name = SystemCalls.name(call.number), NativeSource.touchy.contains(name) { return partial }
+            }
+        }
+        guard !isRefused, TaskFacts(pid, thread: tid).map({ !$0.isStopped && $0.state != "D" }) ?? false else {
+            return partial
+        }
+        do throws(StoppedThread.Failure) {
+            let thread = try StoppedThread(tid)
+            defer { thread.goOn() }
+            let (frames, isWhole) = stacks.frames(of: tid, thread.registers)
+            return functions(frames, isWhole: isWhole)
+        } catch {
+            if error == .refused { isRefused = true } else { late.insert(tid) }
+            return partial
+        }
+    }
+
+    /// The functions of frames, outermost first.
+    private func functions(_ frames: [NativeFrame], isWhole: Bool) -> [UInt64] {
+        let found = frames.reversed().map { frame in stacks.symbol(at: frame).map(\.start) ?? frame.address }
+        return isWhole ? found : [0] + found
+    }
+}

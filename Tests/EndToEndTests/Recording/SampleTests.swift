@@ -1,0 +1,140 @@
+internal import Glibc
+import TestSupport
+import Testing
+
+/// Stacks of programs that were not started by Fathom.
+@Suite struct SampleTests {
+    private let directory: TemporaryDirectory
+    private var session: String { directory.file("sampled.fathom") }
+
+    init() throws { directory = try TemporaryDirectory("samples") }
+
+    private static let source = """
+        #include <pthread.h>
+        #include <unistd.h>
+        volatile long sum;
+        __attribute__((noinline)) void inner(void) { for (int i = 0; i < 1000000; i++) sum += i; }
+        __attribute__((noinline)) void outer(void) { for (int i = 0; i < 9; i++) inner(); sum++; }
+        __attribute__((noinline)) void other(void) { for (int i = 0; i < 1000000; i++) sum += i; sum++; }
+        static void *idle(void *unused) { for (;;) sleep(1000); return unused; }
+        int main(void) {
+            pthread_t thread;
+            pthread_create(&thread, 0, idle, 0);
+            for (;;) { outer(); other(); }
+        }
+        """
+
+    private func program(_ flags: [String]) throws -> String {
+        try Toolchain.compile(
+            sources: ["busy.c": Self.source], compiler: .gcc, flags: flags + ["-g", "-pthread"],
+            output: directory.file("busy"))
+    }
+
+    private func sample(_ pid: Int32, _ options: [String] = []) throws -> ProcessOutput {
+        try Fathom.run(["sample", "--for", "1s", "-o", session] + options + ["\(pid)"])
+    }
+
+    /// Whether a process runs or sleeps, and is not stopped.
+    private func goesOn(_ pid: Int32) throws -> Bool {
+        let line = String(decoding: try readFile("/proc/\(pid)/stat"), as: UTF8.self)
+        return try ["R", "S"].contains(line.split(separator: ")").at(1).split(separator: " ").at(0))
+    }
+
+    /// Without hooks, with frame pointers and without: nine tenths of what runs are in one function, and the thread that
+    /// sleeps is there.
+    @Test(arguments: ["-O0", "-O2"]) func native(_ level: String) throws {
+        let busy = try BackgroundProcess([program([level])])
+        let sampled = try sample(busy.pid)
+        #expect(sampled.status == 0, "\(sampled.stderr)")
+        #expect(try goesOn(busy.pid))
+        let report = try Fathom.run(["report", "--format", "json", session]).stdout
+        #expect(report.contains("\"times\":\"sampled\",\"sample_ns\":"))
+        func samples(_ name: String) throws -> Int {
+            let row = try #require(
+                report.split(separator: "\n").first { $0.contains("\"name\":\"\(name)\"") }, "\(report)")
+            return Int(String(row).member("calls") ?? "") ?? 0
+        }
+        let (inner, other) = (try samples("inner"), try samples("other"))
+        let (outer, idle, main) = (try samples("outer"), try samples("idle"), try samples("main"))
+        // Of a moment between two calls, the innermost function is their caller.
+        #expect(inner > 2 * other && outer >= inner && idle > 0 && main >= outer + other, "\(report)")
+        let text = try Fathom.run(["report", session]).stdout
+        #expect(text.contains("samples     total      self  function (a sample stands for "), "\(text)")
+        let page = directory.file("page.html")
+        #expect(try Fathom.run(["flame", session, "-o", page]).status == 0)
+        #expect(String(decoding: try readFile(page), as: UTF8.self).contains("outer"))
+        let folded = try Fathom.run(["export", session, "--format", "folded", "-o", "-"]).stdout
+        #expect(folded.contains("main;outer;inner "))
+        let tree = try Fathom.run(["tree", session])
+        #expect(tree.status == 64 && tree.stderr.contains("keeps samples of the stacks"))
+        #expect(try Fathom.run(["info", "--check", session]).stdout.contains("damage       none"))
+    }
+
+    /// Whoever is sampled goes on when the one who samples is killed, at whatever moment.
+    @Test func killedSampler() throws {
+        let busy = try BackgroundProcess([program(["-O2"])])
+        for round in 0..<5 {
+            let sampler = try BackgroundProcess([
+                Fathom.executable, "sample", "--quiet", "--interval", "1ms", "-o", session, "\(busy.pid)",
+            ])
+            let switches = { try? readFile("/proc/\(sampler.pid)/io").count }
+            #expect(waitUntil { switches() != nil })
+            usleep(UInt32(100_000 + 7_300 * round))
+            sampler.signal(SIGKILL)
+            sampler.wait()
+            #expect(waitUntil { (try? goesOn(busy.pid)) ?? false })
+        }
+    }
+
+    /// Threads that would see EINTR are not stopped: the program says how often it did.
+    @Test func epollIsNotInterrupted() throws {
+        let source = """
+            #include <errno.h>
+            #include <stdlib.h>
+            #include <sys/epoll.h>
+            int main(void) {
+                struct epoll_event event;
+                int set = epoll_create1(0);
+                for (int i = 0; i < 20; i++)
+                    if (epoll_wait(set, &event, 1, 100) < 0 && errno == EINTR) abort();
+                return 0;
+            }
+            """
+        let program = try Toolchain.compile(
+            sources: ["wait.c": source], compiler: .gcc, flags: ["-O0", "-g"], output: directory.file("wait"))
+        let waiting = try BackgroundProcess([program])
+        let sampled = try sample(waiting.pid, ["--interval", "5ms"])
+        #expect(sampled.status == 0, "\(sampled.stderr)")
+        #expect(waiting.wait() == 0)
+        #expect(try Fathom.run(["report", session]).stdout.contains("epoll_wait"))
+    }
+
+    /// Of a program that is being recorded, the open calls are taken.
+    @Test func traced() throws {
+        let recorder = try BackgroundProcess([
+            Fathom.executable, "record", "-q", "-o", directory.file("r.fathom"), "--", Hangs.program(), "spin",
+            "100000",
+        ])
+        var program: Int32?
+        _ = waitUntil {
+            let path = "/proc/\(recorder.pid)/task/\(recorder.pid)/children"
+            let text = (try? readFile(path)).map { String(decoding: $0, as: UTF8.self) } ?? ""
+            program = text.split(separator: " ").first.flatMap { Int32($0) }
+            let maps = program.flatMap { try? readFile("/proc/\($0)/maps") }
+            return maps.map { String(decoding: $0, as: UTF8.self).contains("/buffers") } ?? false
+        }
+        let sampled = try sample(#require(program))
+        #expect(sampled.stderr.contains("these are the calls that hooks told of"), "\(sampled.stderr)")
+        let report = try Fathom.run(["report", session]).stdout
+        #expect(report.contains("hang_spin") && report.contains("main") && !report.contains("_start"), "\(report)")
+        kill(try #require(program), SIGTERM)
+        recorder.wait()
+    }
+
+    @Test func wrongUse() throws {
+        let none = try Fathom.run(["sample", "--for", "1s", "4194303"])
+        #expect(none.status == 2 && none.stderr.contains("there is no process 4194303"))
+        #expect(try Fathom.run(["sample", "0"]).status == 64)
+        #expect(try Fathom.run(["sample", "--interval", "1us", "1"]).stderr.contains("--interval is 1ms or longer"))
+    }
+}
