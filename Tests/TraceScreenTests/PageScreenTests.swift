@@ -1,6 +1,7 @@
 import TestSupport
 import Testing
 
+@testable import TraceAnalysis
 @testable import TraceScreen
 
 @Suite struct PageScreenTests {
@@ -49,6 +50,17 @@ import Testing
         fixture.press(.enter)
         #expect(fixture.body()[0].split(separator: " ").prefix(3) == ["total", "self", "%"])
         #expect(fixture.body()[1].contains("100.0"))
+    }
+
+    /// Numbers never touch those before them.
+    @Test(arguments: [(7, "7"), (9_999_999, "9,999,999"), (34_452_540, "34452540"), (12_345_678_901, "12,345 M")])
+    func largeCounts(_ calls: UInt64, _ text: String) throws {
+        var row = RowSums()
+        row.calls = calls
+        var line = ScreenLine(width: 30)
+        ScreenColumn.calls.write(
+            AggregateRow(.place(nil), row, Percentiles(), cost: nil), ScreenNumbers(whole: 0), to: &line)
+        #expect(line.text == String(repeating: " ", count: 10 - text.count) + text)
     }
 
     @Test func filters() throws {

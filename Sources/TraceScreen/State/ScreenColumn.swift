@@ -62,7 +62,7 @@ public enum ScreenColumn: String, CaseIterable, Sendable {
     func write(_ row: AggregateRow, _ numbers: ScreenNumbers, to line: inout ScreenLine) {
         let value = value(of: row, numbers)
         switch self {
-        case .calls: line.write(right: CountText.grouped(value), width: Self.width)
+        case .calls: line.write(right: Self.count(value), width: Self.width)
         case .share: line.write(right: Self.percent(value, of: numbers.whole), width: Self.width)
         case .now:
             let style: ScreenStyle = Self.heat(value, of: numbers.interval)
@@ -70,6 +70,12 @@ public enum ScreenColumn: String, CaseIterable, Sendable {
         case .self: line.write(right: String(time: value), width: Self.width, Self.heat(value, of: numbers.whole))
         default: line.write(right: String(time: value), width: Self.width)
         }
+    }
+
+    /// A number that leaves a space before it: without commas, or in millions, where it is large.
+    private static func count(_ number: UInt64) -> String {
+        let texts = [CountText.grouped(number), String(number), "\(CountText.grouped(number / 1_000_000)) M"]
+        return texts.first { $0.utf8.count < width } ?? texts[2]
     }
 
     private static func percent(_ part: UInt64, of whole: UInt64) -> String {

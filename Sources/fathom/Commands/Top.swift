@@ -15,7 +15,7 @@ struct Top: ParsableCommand {
             standard output is no terminal, and with -n, the table is written as text.
             """,
         examples: [
-            ("fathom top 1234", "Shows the functions of process 1234, anew each second."),
+            ("fathom top server.fathom", "Shows the functions of a running server, anew each second."),
             (
                 "fathom top server.fathom --tree -d 5s",
                 "Shows the call tree of what is recorded there, each five seconds."

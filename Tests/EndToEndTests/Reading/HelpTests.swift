@@ -81,6 +81,16 @@ import Testing
             #expect(examples.count >= 2, "\(help)")
             for example in examples {
                 #expect(example.count <= 80 && example.hasPrefix("  fathom \(command)"))
+                // What fills a terminal is left by a key.
+                if ["browse", "top"].contains(command), !example.contains(" -n ") {
+                    let terminal = try Terminal(
+                        columns: 80, rows: 24,
+                        "cd '\(directory.path)'; fathom() { '\(Fathom.executable)' \"$@\"; }; \(example)")
+                    try terminal.wait { $0.count == 24 && $0[0].contains(" · ") }
+                    try terminal.type("q")
+                    #expect(try terminal.status() == 0, "\(example)")
+                    continue
+                }
                 let result = try shell(String(example))
                 #expect(result.status == 0, "\(example): \(result.stderr)")
             }
