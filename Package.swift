@@ -81,6 +81,12 @@ let package = Package(
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .target(name: "TraceExport", dependencies: ["CZlib", "TraceAnalysis", "TraceText"], swiftSettings: strict),
 
+        // What somebody sees who looks through calls by keys: lines of text. Only the command line knows a terminal.
+        .target(
+            name: "TraceScreen", dependencies: ["TraceAnalysis", "TraceText"], swiftSettings: strict),
+        // Its options from pkg-config are refused by the package manager, and not needed.
+        .systemLibrary(name: "CNcurses", providers: [.apt(["libncurses-dev"])]),
+
         // Building: stands before compilers and adds the hooks.
         .target(name: "TraceBuild", dependencies: ["TraceSymbols"], swiftSettings: strict),
 
@@ -110,9 +116,9 @@ let package = Package(
         .executableTarget(
             name: "fathom",
             dependencies: [
-                "CArguments",
+                "CArguments", "CNcurses",
                 "TraceFile", "TraceAnalysis", "TraceSymbols", "TraceText", "TraceQuery", "TraceReports",
-                "TraceExport",
+                "TraceExport", "TraceScreen",
                 "TraceRecording", "TraceWatch", "TraceBuild", "TraceDoctor",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
@@ -134,6 +140,9 @@ let package = Package(
         .testTarget(name: "TraceTextTests", dependencies: ["TraceText", "TestSupport"], swiftSettings: strict),
         .testTarget(
             name: "TraceReportsTests", dependencies: ["TraceReports", "TestSupport"], exclude: ["Golden"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "TraceScreenTests", dependencies: ["TraceScreen", "TraceAnalysis", "TraceText", "TestSupport"],
             swiftSettings: strict),
         .testTarget(name: "TraceExportTests", dependencies: ["TraceExport", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "TraceSymbolsTests", dependencies: ["TraceSymbols", "TestSupport"], swiftSettings: strict),

@@ -116,6 +116,7 @@ public struct Recorder {
             preload.remove()
             answers?.stop()
             answers?.remove()
+            directory.removeNamedFunctions()
             if flight != nil && !drain.keepsChunks && !keepsRing { directory.discard() }
         }
         flight?.look(isLast: true) { drain.losses }

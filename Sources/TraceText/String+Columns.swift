@@ -21,6 +21,12 @@ extension String {
         return String(text)
     }
 
+    /// The first of the text that has room in `limit` columns.
+    public func cut(to limit: Int) -> String {
+        let scalars = Array(unicodeScalars)
+        return String(String.UnicodeScalarView(scalars[..<String.fitting(scalars, limit)]))
+    }
+
     /// The number of the first `scalars` that have room in `limit` columns.
     private static func fitting(_ scalars: [Unicode.Scalar], _ limit: Int) -> Int {
         var columns = 0

@@ -30,10 +30,10 @@ struct Fathom: ParsableCommand {
         abstract: "Record every function call of a program, and read where its time went.",
         version: Recorder.version,
         subcommands: [
-            Build.self, CCompiler.self, CXXCompiler.self, Record.self, Ctl.self, WatchCommand.self, Tree.self,
-            ReportCommand.self, Graph.self, TailCommand.self, WaitsCommand.self, ChainCommand.self, Flame.self,
-            Diff.self, Export.self,
-            Tune.self, Unused.self, Order.self, Info.self, Dump.self, Doctor.self,
+            Build.self, CCompiler.self, CXXCompiler.self, Record.self, Ctl.self, Top.self, WatchCommand.self,
+            Tree.self, ReportCommand.self, Graph.self, TailCommand.self, WaitsCommand.self, ChainCommand.self,
+            Flame.self, Browse.self, Diff.self, Export.self, Tune.self, Unused.self, Order.self, Info.self, Dump.self,
+            Doctor.self,
         ],
         examples: [
             ("fathom build -- make", "Builds a C or C++ program with hooks."),

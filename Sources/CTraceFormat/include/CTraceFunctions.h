@@ -6,6 +6,9 @@
 // libraries that it needs are there before it starts. A process that finds another module asks for it, and waits for a
 // while. The recorder answers requests in their order; its answer is a table, which may be empty.
 //
+// `fathom ctl` writes such files for a recording that is running, `functions.1`, `functions.2`, ..., with tables of the
+// modules that processes have told of until then.
+//
 // The file begins with a head of FATHOM_FUNCTIONS_HEAD bytes, which is allocated from the start. Tables follow.
 
 #ifndef CTRACEFUNCTIONS_H
@@ -144,7 +147,7 @@ struct fathom_functions {
     uint32_t table_count;  // stored after the table
     uint32_t requested;    // requests made; a futex of the recorder's
     uint32_t answered;     // requests answered; a futex of the processes'
-    uint32_t reserved_2;
+    uint32_t is_final;     // 1: nobody answers requests; what is not here stays unknown
     struct fathom_function_table tables[FATHOM_TABLE_LIMIT];
     struct fathom_function_request requests[FATHOM_REQUEST_LIMIT];
 };

@@ -22,19 +22,31 @@
 // runtime.
 #define FATHOM_ASKED_SHIFT 8
 
-struct fathom_steering {
-    uint32_t asked;           // number of the last command, shifted; stored last; 0: there was none
-    uint32_t run_number;      // of the last command that starts or stops recording, shifted; 0: there was none
-    uint32_t runs;            // 1: it starts; 0: it stops
-    uint32_t limits_number;   // of the last command that sets limits, shifted; 0: there was none
-    uint64_t run_ticks;       // when recording was to start or stop
-    uint64_t min_cost_ticks;  // these as in struct fathom_buffers
-    uint32_t max_depth;
-    uint32_t save_number;  // of the last command to save, shifted; 0: there was none
-    uint64_t sum;          // of what is between `asked` and this. A process takes up nothing of a wrong one.
-    uint64_t asked_ns;     // when the last command came, by CLOCK_REALTIME
-    uint32_t save_count;   // saves that the recorder was asked for
+#define FATHOM_STEERING_TEXT 944u
+
+// What is wanted. Numbers of commands are shifted; 0: there was none.
+struct fathom_wish {
+    uint32_t run_number;     // of the last command that starts or stops recording
+    uint32_t runs;           // 1: it starts; 0: it stops
+    uint64_t run_ticks;      // when recording was to start or stop
+    uint32_t limits_number;  // of the last command that sets limits
+    uint32_t max_depth;      // this and the next as in struct fathom_buffers
+    uint64_t min_cost_ticks;
+    uint32_t save_number;       // of the last command to save
+    uint32_t functions_number;  // of the last command that names functions
+    uint32_t functions_file;    // which of the session's files `functions.N` has them
     uint32_t reserved;
+    uint64_t sum;  // of what is before. A process takes up nothing of a wrong one.
+};
+
+struct fathom_steering {
+    uint32_t asked;       // number of the last command, shifted; stored last; 0: there was none
+    uint32_t save_count;  // saves that the recorder was asked for
+    struct fathom_wish wish;
+    uint64_t asked_ns;   // when the last command came, by CLOCK_REALTIME
+    uint32_t text_size;  // of `text`
+    uint32_t reserved;
+    char text[FATHOM_STEERING_TEXT];  // by which options functions were named, for people
 };
 
 #define FATHOM_STEERED_RECORDING 1u
@@ -50,15 +62,15 @@ struct fathom_steered {
     uint32_t threads;  // that have made a call and have not ended
     uint32_t current;  // those of them that do as the process does
     uint32_t max_depth;
-    uint32_t reserved;
+    uint32_t functions_number;  // of the last command that names functions and that it could take up, shifted
     uint64_t min_cost_ticks;
     uint64_t taken_ticks;  // when it has taken that up
     uint64_t reserved_2;
 };
 
-FATHOM_OFFSET(fathom_steering, run_ticks, 16);
-FATHOM_OFFSET(fathom_steering, sum, 40);
-FATHOM_SIZE(fathom_steering, 64);
+FATHOM_OFFSET(fathom_wish, sum, 48);
+FATHOM_SIZE(fathom_wish, 56);
+FATHOM_SIZE(fathom_steering, 1024);
 FATHOM_OFFSET(fathom_steered, min_cost_ticks, 32);
 FATHOM_SIZE(fathom_steered, 56);
 _Static_assert(sizeof(struct fathom_steering) <= FATHOM_STEERED_OFFSET, "the processes lie behind it");
@@ -68,9 +80,8 @@ FATHOM_PUBLIC_INLINE uint64_t fathom_steering_offset(uint32_t slots_offset) {
     return (uint64_t)slots_offset - FATHOM_STEERING_SIZE;
 }
 
-FATHOM_PUBLIC_INLINE uint64_t fathom_steering_sum(const struct fathom_steering *steering) {
-    return fathom_hash(&steering->run_number,
-                       offsetof(struct fathom_steering, sum) - offsetof(struct fathom_steering, run_number));
+FATHOM_PUBLIC_INLINE uint64_t fathom_wish_sum(const struct fathom_wish *wish) {
+    return fathom_hash(wish, offsetof(struct fathom_wish, sum));
 }
 
 #endif

@@ -20,19 +20,24 @@ FATHOM_WITHOUT_HOOKS
 #define LEAST 64u               // words of the first table
 #define GONE 1ull               // in place of the word of a function that is gone: no function has address 0
 
-struct named_functions named_functions;
+static const struct function_words none = {.shift = 63, .mask = 0, .words = {0}};
+
+struct named_functions named_functions = {.words = &none};
 static struct fathom_functions *file;
 static uint32_t is_patient;  // the recorder has not failed to answer yet
-static uint32_t used;        // words that are not 0
 
-static const struct function_words none = {.shift = 63, .mask = 0, .words = {0}};
+// The table that modules' functions are put into: the one that hooks look into or, where it is being made anew, the one
+// that they will look into.
+static const struct function_words *table = &none;
+static uint32_t used;  // its words that are not 0
+static uint32_t is_changing;
 
 // ---- the table
 
-static void put(struct function_words *table, uint64_t word) {
-    uint64_t place = (word >> FATHOM_SAYS_BITS) * 0x9e3779b97f4a7c15ull >> table->shift;
+static void put(struct function_words *words, uint64_t word) {
+    uint64_t place = (word >> FATHOM_SAYS_BITS) * 0x9e3779b97f4a7c15ull >> words->shift;
     for (;; place++) {
-        uint64_t *entry = &table->words[place & table->mask];
+        uint64_t *entry = &words->words[place & words->mask];
         uint64_t known = *entry;
         if (known > GONE && known >> FATHOM_SAYS_BITS != word >> FATHOM_SAYS_BITS) continue;
         if (!known) used++;
@@ -45,31 +50,32 @@ static void put(struct function_words *table, uint64_t word) {
 // old table stays mapped, because a hook may be looking into it; all of them together are no larger than the new one,
 // unless modules come and go at ever new addresses.
 static int make_room(size_t count) {
-    const struct function_words *old = named_functions.words;
+    const struct function_words *old = table;
     uint64_t room = LEAST, kept = 0;
     if (old != &none && (used + count) * 4 <= old->mask + 1ull) return 1;
     for (uint64_t i = 0; i <= old->mask; i++) kept += old->words[i] > GONE;
     uint32_t bits = 6;
     for (; room < (kept + count) * 8; room *= 2) bits++;
     if (bits > 30) return 0;
-    struct function_words *table = system_allocate(sizeof *table + room * sizeof *table->words);
-    if (!table) return 0;
-    table->shift = 64 - bits;
-    table->mask = (uint32_t)room - 1;
+    struct function_words *words = system_allocate(sizeof *words + room * sizeof *words->words);
+    if (!words) return 0;
+    words->shift = 64 - bits;
+    words->mask = (uint32_t)room - 1;
     used = 0;
     for (uint64_t i = 0; i <= old->mask; i++)
-        if (old->words[i] > GONE) put(table, old->words[i]);
+        if (old->words[i] > GONE) put(words, old->words[i]);
+    table = words;
     // Release: whoever finds the table finds what is in it.
-    __atomic_store_n(&named_functions.words, table, __ATOMIC_RELEASE);
+    if (!is_changing) __atomic_store_n(&named_functions.words, table, __ATOMIC_RELEASE);
     return 1;
 }
 
 void functions_forget(uintptr_t low, uintptr_t high) {
     if (!file) return;
-    struct function_words *table = (struct function_words *)named_functions.words;
-    for (uint64_t i = 0; i <= table->mask && table != &none; i++) {
-        uintptr_t function = table->words[i] >> FATHOM_SAYS_BITS;
-        if (function >= low && function < high) __atomic_store_n(&table->words[i], GONE, __ATOMIC_RELAXED);
+    struct function_words *words = (struct function_words *)table;
+    for (uint64_t i = 0; i <= words->mask && words != &none; i++) {
+        uintptr_t function = words->words[i] >> FATHOM_SAYS_BITS;
+        if (function >= low && function < high) __atomic_store_n(&words->words[i], GONE, __ATOMIC_RELAXED);
     }
 }
 
@@ -111,22 +117,36 @@ uint32_t functions_mark(uintptr_t function) {
 
 // ---- the file
 
-int functions_open(void) {
+// A file of the session with functions; 0: the recorder's own. NULL when it cannot be mapped.
+static struct fathom_functions *map_file(uint32_t number) {
     static char path[PATH_SIZE];  // the thread's stack may be small
-    size_t size = text_length(runtime.path) - (sizeof "/buffers" - 1);
+    char digits[10];
+    size_t size = text_length(runtime.path) - (sizeof "/buffers" - 1), count = 0;
+    if (size + sizeof "/functions." + sizeof digits > sizeof path) return NULL;
     __builtin_memcpy(path, runtime.path, size);
     __builtin_memcpy(path + size, "/functions", sizeof "/functions");
+    size += sizeof "/functions" - 1;
+    for (uint32_t rest = number; rest; rest /= 10) digits[count++] = (char)('0' + rest % 10);
+    if (count) path[size++] = '.';
+    while (count) path[size++] = digits[--count];
+    path[size] = 0;
     long descriptor = system_open(path, O_RDWR);
-    if (descriptor < 0) return 0;
-    if (system_size(descriptor) >= FATHOM_FUNCTIONS_HEAD) file = system_map_file(descriptor, 0, FATHOM_FUNCTIONS_HEAD);
+    if (descriptor < 0) return NULL;
+    struct fathom_functions *mapped = NULL;
+    if (system_size(descriptor) >= FATHOM_FUNCTIONS_HEAD)
+        mapped = system_map_file(descriptor, 0, FATHOM_FUNCTIONS_HEAD);
     system_close(descriptor);
-    if (file && (file->magic != FATHOM_FUNCTIONS_MAGIC || file->version != FATHOM_FUNCTIONS_VERSION ||
-                 file->head_size != FATHOM_FUNCTIONS_HEAD)) {
-        system_free(file, FATHOM_FUNCTIONS_HEAD);
-        file = NULL;
+    if (mapped && (mapped->magic != FATHOM_FUNCTIONS_MAGIC || mapped->version != FATHOM_FUNCTIONS_VERSION ||
+                   mapped->head_size != FATHOM_FUNCTIONS_HEAD)) {
+        system_free(mapped, FATHOM_FUNCTIONS_HEAD);
+        mapped = NULL;
     }
+    return mapped;
+}
+
+int functions_open(void) {
+    file = map_file(0);
     if (!file) return 0;
-    named_functions.words = &none;
     named_functions.levels = file->levels;
     named_functions.does = file->trigger_does;
     named_functions.triggers = file->triggers;
@@ -134,6 +154,28 @@ int functions_open(void) {
     named_functions.says = file->says;
     is_patient = 1;
     return 1;
+}
+
+int functions_begin_change(uint32_t number) {
+    struct fathom_functions *next = map_file(number);
+    if (!next) return 0;
+    // The file before stays mapped: threads may still go by its triggers.
+    file = next;
+    table = &none;
+    used = 0;
+    is_changing = 1;
+    return 1;
+}
+
+// What a thread has decided by the functions before, it decides anew when it takes up the change (follow/pause.c).
+// Until then it may take a limit of one file for that of the other, for a call or two.
+void functions_end_change(void) {
+    is_changing = 0;
+    __atomic_store_n(&named_functions.words, table, __ATOMIC_RELEASE);
+    named_functions.levels = file->levels;
+    named_functions.does = file->trigger_does;
+    named_functions.triggers = file->triggers;
+    fathom_store32(&named_functions.says, file->says);
 }
 
 // The table of a module; 0 when there is none.
@@ -190,24 +232,24 @@ static char *map_tables(size_t end) {
     return system_map_following(head + FATHOM_FUNCTIONS_HEAD, end - FATHOM_FUNCTIONS_HEAD);
 }
 
-static int copy_table(uintptr_t bias, const struct fathom_function_table *table) {
-    uint64_t size = table->words * sizeof(uint64_t), names = size + table->names_size;
-    uint64_t all = names + table->arguments_size;
-    if (table->words == FATHOM_TABLE_UNKNOWN) return 0;
+static int copy_table(uintptr_t bias, const struct fathom_function_table *found) {
+    uint64_t size = found->words * sizeof(uint64_t), names = size + found->names_size;
+    uint64_t all = names + found->arguments_size;
+    if (found->words == FATHOM_TABLE_UNKNOWN) return 0;
     if (!all) return 1;
-    if (table->offset < FATHOM_FUNCTIONS_HEAD || all > 1u << 30 || table->offset > 1ull << 40) return 0;
-    size_t end = (size_t)((table->offset + all + PAGE_SIZE - 1) & ~(PAGE_SIZE - 1));
+    if (found->offset < FATHOM_FUNCTIONS_HEAD || all > 1u << 30 || found->offset > 1ull << 40) return 0;
+    size_t end = (size_t)((found->offset + all + PAGE_SIZE - 1) & ~(PAGE_SIZE - 1));
     char *mapped = map_tables(end);
     if (!mapped) return 0;
-    const char *bytes = mapped + (table->offset - FATHOM_FUNCTIONS_HEAD);
-    int has_room = make_room(table->words);
-    for (uint32_t i = 0; has_room && i < table->words; i++) {
+    const char *bytes = mapped + (found->offset - FATHOM_FUNCTIONS_HEAD);
+    int has_room = make_room(found->words);
+    for (uint32_t i = 0; has_room && i < found->words; i++) {
         uint64_t word;
         __builtin_memcpy(&word, bytes + i * sizeof word, sizeof word);
-        put((struct function_words *)named_functions.words, word + ((uint64_t)bias << FATHOM_SAYS_BITS));
+        put((struct function_words *)table, word + ((uint64_t)bias << FATHOM_SAYS_BITS));
     }
-    if (has_room) keep_marks(bias, bytes + size, table->names_size);
-    if (has_room) arguments_keep(bias, bytes + names, table->arguments_size);
+    if (has_room) keep_marks(bias, bytes + size, found->names_size);
+    if (has_room) arguments_keep(bias, bytes + names, found->arguments_size);
     system_free(mapped, end - FATHOM_FUNCTIONS_HEAD);
     return has_room;
 }
@@ -216,12 +258,13 @@ int functions_of_module(uintptr_t bias, const char *build_id, size_t build_id_si
                         size_t path_size) {
     if (!file) return 1;
     uint64_t key = fathom_module_key(build_id, build_id_size, path, path_size);
-    struct fathom_function_table table;
-    if (!find_table(key, &table)) {
-        uint32_t number = is_patient && has_recorder() ? ask(build_id, build_id_size, path, path_size) : 0;
-        if (!number || !await_table(key, number, &table)) return 0;
+    struct fathom_function_table found;
+    if (!find_table(key, &found)) {
+        uint32_t number =
+            !file->is_final && is_patient && has_recorder() ? ask(build_id, build_id_size, path, path_size) : 0;
+        if (!number || !await_table(key, number, &found)) return 0;
     }
-    return copy_table(bias, &table);
+    return copy_table(bias, &found);
 }
 
 FATHOM_WITHOUT_HOOKS_END

@@ -43,6 +43,11 @@ INTERNAL const struct fathom_trigger *functions_trigger(uint32_t says) {
 }
 
 int functions_open(void);  // maps the session's file, when the session is open; 0 when it cannot be mapped
+// From the first of these to the second, functions_of_module is called for every module, and finds its functions in the
+// file with this number. What is found holds from the end on. 0 when the file cannot be mapped. The caller holds
+// runtime.modules_lock.
+int functions_begin_change(uint32_t number);
+void functions_end_change(void);
 // A module was found. Asks the recorder for its functions, and waits for a while, if nobody has asked before. 0 when
 // they stay unknown. The caller holds runtime.modules_lock.
 int functions_of_module(uintptr_t bias, const char *build_id, size_t build_id_size, const char *path, size_t path_size);

@@ -130,22 +130,33 @@ static void tell_unnamed(const struct module *module) {
     metadata_append(FATHOM_ITEM_UNNAMED, parts, 1);
 }
 
-static void tell_module(const struct modules *modules, const struct module *module, int is_program) {
-    static char path[8192];  // under modules_lock; the thread's stack may be small
+static char path[8192];  // under modules_lock; the thread's stack may be small
+
+// Writes the path of a module's file to `path`, and returns its size.
+static size_t write_path(const struct modules *modules, const struct module *module, int is_program) {
     const char *name = text_of(modules, module);
     size_t size = 0;
-    if (is_program) {
-        size = system_program_path(path, sizeof path);
-    } else {
-        if (name[0] != '/') {
-            long got = SYSTEM(getcwd, path, 4096, 0, 0, 0, 0);
-            if (got > 1) {
-                size = (size_t)got;
-                path[size - 1] = '/';
-            }
+    if (is_program) return system_program_path(path, sizeof path);
+    if (name[0] != '/') {
+        long got = SYSTEM(getcwd, path, 4096, 0, 0, 0, 0);
+        if (got > 1) {
+            size = (size_t)got;
+            path[size - 1] = '/';
         }
-        for (size_t i = 0; i < module->name_size && size < sizeof path; i++) path[size++] = name[i];
     }
+    for (size_t i = 0; i < module->name_size && size < sizeof path; i++) path[size++] = name[i];
+    return size;
+}
+
+// Finds which functions of the module options name.
+static void name_functions(const struct modules *modules, const struct module *module, size_t path_size) {
+    const char *build_id = text_of(modules, module) + module->name_size;
+    if (!functions_of_module(module->bias, build_id, module->build_id_size, path, path_size)) tell_unnamed(module);
+}
+
+static void tell_module(const struct modules *modules, const struct module *module, int is_program) {
+    const char *name = text_of(modules, module);
+    size_t size = write_path(modules, module, is_program);
     struct fathom_module_item item = {
         // The modules of the first scan were there all along. That holds for a child that was forked meanwhile, too.
         .seen_ticks = known()->list.used ? now_ticks() : runtime.start_ticks,
@@ -157,8 +168,7 @@ static void tell_module(const struct modules *modules, const struct module *modu
     };
     struct part parts[] = {ITEM_BODY(item), {name + module->name_size, module->build_id_size}, {path, size}};
     metadata_append(FATHOM_ITEM_MODULE, parts, 3);
-    if (!functions_of_module(module->bias, name + module->name_size, module->build_id_size, path, size))
-        tell_unnamed(module);
+    name_functions(modules, module, size);
 }
 
 static void tell_unloaded(const struct module *module) {
@@ -220,6 +230,18 @@ void modules_scan(void) {
     }
     release(&gone);
     system_restore_signals(signals);
+}
+
+int modules_change_functions(uint32_t number) {
+    uint64_t signals = lock_take(&runtime.modules_lock);
+    int changes = functions_begin_change(number);
+    for (size_t i = 0; changes && i < count_of(known()); i++) {
+        const struct module *module = module_at(known(), i);
+        if (i == 0 || is_file(known(), module)) name_functions(known(), module, write_path(known(), module, i == 0));
+    }
+    if (changes) functions_end_change();
+    lock_give(&runtime.modules_lock, signals);
+    return changes;
 }
 
 int modules_hold(const uintptr_t *addresses, uint32_t count) {

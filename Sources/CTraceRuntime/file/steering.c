@@ -16,30 +16,36 @@ static int is_news(uint32_t number, uint32_t known) { return number && number !=
 // Where what is asked was written over, or is just being written, nothing is taken up. What is being written is
 // followed by another number. The caller holds runtime.control_lock, or no other thread runs.
 static void take_up(void) {
-    struct fathom_steering asked;
+    struct fathom_wish wish;
     uint32_t number = fathom_load32(&steering.asked.asked) & ~MODE_MASK;
-    __builtin_memcpy(&asked, (const void *)&steering.asked, sizeof asked);
-    if (asked.sum == fathom_steering_sum(&asked)) {
-        if (is_news(asked.limits_number, runtime.limits_number) && !runtime.options.keeps) {
-            runtime.options.max_depth = asked.max_depth;
-            runtime.options.min_cost_ticks = asked.min_cost_ticks;
+    __builtin_memcpy(&wish, (const void *)&steering.asked.wish, sizeof wish);
+    if (wish.sum == fathom_wish_sum(&wish)) {
+        if (is_news(wish.limits_number, runtime.limits_number) && !runtime.options.keeps) {
+            runtime.options.max_depth = wish.max_depth;
+            runtime.options.min_cost_ticks = wish.min_cost_ticks;
             runtime.options.slow = 1;
             fathom_add32(&runtime.options.generation, 1);
         }
-        if (is_news(asked.run_number, runtime.run_number)) {
-            // The moment that was asked for may be long gone, if the program was waiting meanwhile.
-            if (!asked.runs && !runtime.paused)
-                __atomic_store_n(&runtime.stop_ticks, asked.run_ticks, __ATOMIC_RELAXED);
-            runtime.paused = !asked.runs;
+        if (is_news(wish.functions_number, runtime.functions_number) && !runtime.options.keeps &&
+            modules_change_functions(wish.functions_file)) {
+            runtime.functions_number = wish.functions_number;
+            runtime.options.slow = 1;
+            fathom_add32(&runtime.options.generation, 1);
         }
-        if (is_news(asked.save_number, runtime.save_number)) fathom_add32(&runtime.saves, 1);
-        runtime.limits_number = asked.limits_number;
-        runtime.run_number = asked.run_number;
-        runtime.save_number = asked.save_number;
+        if (is_news(wish.run_number, runtime.run_number)) {
+            // The moment that was asked for may be long gone, if the program was waiting meanwhile.
+            if (!wish.runs && !runtime.paused) __atomic_store_n(&runtime.stop_ticks, wish.run_ticks, __ATOMIC_RELAXED);
+            runtime.paused = !wish.runs;
+        }
+        if (is_news(wish.save_number, runtime.save_number)) fathom_add32(&runtime.saves, 1);
+        runtime.limits_number = wish.limits_number;
+        runtime.run_number = wish.run_number;
+        runtime.save_number = wish.save_number;
     }
     __atomic_store_n(&runtime.options.number, number, __ATOMIC_RELEASE);
     runtime_set_mode();
     if (!runtime.steered) return;
+    runtime.steered->functions_number = runtime.functions_number;
     runtime.steered->taken_ticks = now_ticks();
     fathom_store32(&runtime.steered->taken, number);
 }

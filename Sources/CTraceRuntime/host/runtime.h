@@ -113,7 +113,7 @@ struct runtime {
     uint32_t stamp;       // counts what threads have to take up: stops, starts, and changes of options
     uint32_t saves;       // how often it was asked to save
     // For commands: the numbers of the last ones of their kinds, and what the process says of itself; NULL: nothing.
-    uint32_t run_number, limits_number, save_number;
+    uint32_t run_number, limits_number, save_number, functions_number;
     struct fathom_steered *steered;
     uint64_t ticks_per_second;
     // Metadata chunk.

@@ -19,4 +19,7 @@ public final class FunctionResolver {
         spaces[process.index] = space
         return space
     }
+
+    /// Makes the space of a process anew when it is asked for the next time, because more is known of the process.
+    func forget(_ process: UInt32) { spaces[process] = nil }
 }

@@ -6,6 +6,7 @@ public struct Pattern {
     private enum Matcher {
         case glob([UInt8])
         case expression(Regex<AnyRegexOutput>)
+        case name(String)
     }
 
     private let matcher: Matcher
@@ -34,6 +35,12 @@ public struct Pattern {
         }
     }
 
+    /// The pattern that matches this name, whatever characters it has, and no other.
+    public init(exactly name: String) {
+        text = name
+        matcher = .name(name)
+    }
+
     public func matches(_ name: String) -> Bool {
         switch matcher {
         case .glob(let glob):
@@ -42,6 +49,7 @@ public struct Pattern {
                 || Pattern.glob(glob[...], matches: Pattern.withoutArguments(bytes))
         case .expression(let expression):
             return name.firstMatch(of: expression) != nil
+        case .name(let only): return name == only
         }
     }
 

@@ -56,7 +56,7 @@ public struct Aggregation {
                 known[index] = ThreadSums(threads[index], sinks)
             } else if threads.count > 1 {
                 var own = CallPathTable()
-                for sink in sinks { add(sink.table, sink.keys, space, to: &own) }
+                for sink in sinks { Aggregation.add(sink.table, sink.keys, space, to: &own).free() }
                 known[index] = ThreadSums(threads[index], rows.shown(CallPathTree(own, functions: resolver.functions)))
             }
             for sink in sinks { add(sink, space, to: &sum) }
@@ -92,7 +92,7 @@ public struct Aggregation {
         } else {
             var table = sink.table
             table.close()
-            add(table, sink.keys, space, to: &sum, isLastUse: true)
+            Aggregation.add(table, sink.keys, space, to: &sum, isLastUse: true).free()
             table.free()
         }
         sink.keys.free()
@@ -119,13 +119,15 @@ public struct Aggregation {
     /// are not in memory together.
     private static let stretch = 1 << 16
 
-    private func add(
+    /// Adds the paths of a table by functions' addresses to one by functions' ids.
+    ///
+    /// - Returns: for each node the one that it was added to, 0 for none. The caller frees it.
+    static func add(
         _ table: CallPathTable, _ keys: FunctionKeys, _ space: AddressSpace, to sum: inout CallPathTable,
         isLastUse: Bool = false
-    ) {
+    ) -> GrowingMemory<UInt32> {
         var functions = [UInt32](repeating: .max, count: keys.count)
         let places = GrowingMemory<UInt32>(capacity: table.count)
-        defer { places.free() }
         for index in 1..<max(table.count, 1) {
             if isLastUse, index % Aggregation.stretch == 0 { table.forgetNodes(below: index) }
             let node = table.nodes[index]
@@ -140,6 +142,7 @@ public struct Aggregation {
             places.start[index] = place
             sum.add(table.sums(UInt32(index)), node.histogram, in: table.histograms, to: place)
         }
+        return places
     }
 
     /// Passes the paths of each of `threads`, in one sink or several, as soon as they are known. `take` uses them up.

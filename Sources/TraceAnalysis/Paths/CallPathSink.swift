@@ -28,8 +28,8 @@ struct CallPathSink: CallSink {
 
     var table = CallPathTable()
     var keys = FunctionKeys()
-    let space: AddressSpace
-    private let addressesChange: Bool
+    private(set) var space: AddressSpace
+    private var addressesChange: Bool
     private let from: UInt64
     private let to: UInt64
     /// Calls open at the beginning, outermost first. Of those that are still to be entered only the number is known.
@@ -78,6 +78,12 @@ struct CallPathSink: CallSink {
     func free() {
         table.free()
         keys.free()
+    }
+
+    /// More is known of the process now. Numbers of stretches between unloads stay what they are.
+    mutating func set(_ space: AddressSpace) {
+        self.space = space
+        addressesChange = space.addressesChange
     }
 
     mutating func base(ofLane lane: UInt32) -> Payload { Payload() }

@@ -11,7 +11,7 @@ public import TraceFile
 ///
 /// - Complexity: O(1) per record; allocates only when depth grows or a lane appears.
 public struct StackReplay<Sink: CallSink> {
-    @usableFromInline let thread: TracedThread
+    @usableFromInline var thread: TracedThread
     @usableFromInline let clock: Clock
     @usableFromInline var stack: LaneStack<Sink.Payload>
     @usableFromInline var parked: [UInt32: LaneStack<Sink.Payload>] = [:]
@@ -205,15 +205,31 @@ public struct StackReplay<Sink: CallSink> {
         sink.run(lane: lane, at: moment(at: ticks))
     }
 
-    /// The hot loop, with one iteration a record.
+    /// A cursor at the first record of a chunk that has begun. It counts in the thread's own time, because records hold
+    /// differences.
+    @inlinable
+    func records(ofChunk index: Int) -> RecordCursor {
+        var cursor = thread.chunks[index].records
+        cursor.ticks = lastTicks > tracerTicks ? lastTicks &- tracerTicks : 0
+        return cursor
+    }
+
     @inlinable
     mutating func decode(chunk index: Int, _ sink: inout Sink) {
+        var cursor = records(ofChunk: index)
+        decode(chunk: index, from: &cursor, &sink)
+    }
+
+    /// The hot loop, with one iteration a record.
+    ///
+    /// - Parameter place: where it begins, and where it ends. It may go on from there when the chunk has grown.
+    @inlinable
+    mutating func decode(chunk index: Int, from place: inout RecordCursor, _ sink: inout Sink) {
         let chunk = thread.chunks[index]
         let clock = self.clock
-        var cursor = chunk.records
+        var cursor = place
+        defer { place = cursor }
         let tracerTicks = self.tracerTicks
-        // The cursor counts in the thread's own time, because records hold differences.
-        cursor.ticks = lastTicks > tracerTicks ? lastTicks &- tracerTicks : 0
         while true {
             switch cursor.next() {
             case .enter:

@@ -16,9 +16,11 @@ extension CallPathTree {
 
     /// One row for each direct caller of the functions that `patterns` match. It adds up the matching calls that the
     /// caller makes.
-    public func rows(callersOf patterns: [Pattern]) -> [AggregateRow] {
-        let matches = matching(patterns)
-        return functionRows { index in
+    public func rows(callersOf patterns: [Pattern]) -> [AggregateRow] { rows(callersOf: matching(patterns)) }
+
+    /// The same of the functions for whose ids `matches` holds.
+    public func rows(callersOf matches: (UInt32) -> Bool) -> [AggregateRow] {
+        functionRows { index in
             let path = paths[index]
             return matches(path.function) && path.parent >= 0 ? Int(paths[Int(path.parent)].function) : nil
         }
@@ -26,9 +28,11 @@ extension CallPathTree {
 
     /// One row for each function that the functions that `patterns` match call directly. It adds up the calls that they
     /// make of it.
-    public func rows(calleesOf patterns: [Pattern]) -> [AggregateRow] {
-        let matches = matching(patterns)
-        return functionRows { index in
+    public func rows(calleesOf patterns: [Pattern]) -> [AggregateRow] { rows(calleesOf: matching(patterns)) }
+
+    /// The same of the functions for whose ids `matches` holds.
+    public func rows(calleesOf matches: (UInt32) -> Bool) -> [AggregateRow] {
+        functionRows { index in
             let path = paths[index]
             return path.parent >= 0 && matches(paths[Int(path.parent)].function) ? Int(path.function) : nil
         }

@@ -7,8 +7,10 @@ internal import Glibc
 package final class SharedFunctions: @unchecked Sendable {
     private let head: UnsafeMutablePointer<fathom_functions>
     private let descriptor: Int32
-    private let directory: SessionDirectory
-    private let clock: SessionClock
+    /// Nil for a file that others remove.
+    private let directory: SessionDirectory?
+    /// How many ticks so many nanoseconds are.
+    private let ticks: (UInt64) -> UInt64
     private var end = Int(FATHOM_FUNCTIONS_HEAD)
     private var known: Set<UInt64> = []
     private var answered: UInt32 = 0
@@ -20,13 +22,36 @@ package final class SharedFunctions: @unchecked Sendable {
 
     /// - Parameter all: everything that is done with any function.
     /// - Throws: ``SessionFileError``.
-    package init(
+    package convenience init(
         in directory: SessionDirectory, all: FunctionRule, levels: UInt32, textLimit: UInt32, clock: SessionClock
     ) throws(SessionFileError) {
+        try self.init(
+            directory.create(Self.name, O_RDWR), at: directory.file(Self.name), in: directory,
+            ticks: clock.ticks(nanoseconds:), all: all)
+        head.pointee.text_limit = textLimit
+        head.pointee.levels = levels
+        head.pointee.trigger_does = all.trigger.actions.rawValue
+        head.pointee.magic = FATHOM_FUNCTIONS_MAGIC
+    }
+
+    /// A file of a session that another process records. Nobody answers requests that are made there.
+    ///
+    /// - Parameter all: which must have neither triggers nor arguments.
+    convenience init(new path: String, all: FunctionRule) throws(SessionFileError) {
+        let file = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw .cannotCreate(path: path, errno: errno) }
+        try self.init(file, at: path, in: nil, ticks: { $0 }, all: all)
+        head.pointee.is_final = 1
+        head.pointee.magic = FATHOM_FUNCTIONS_MAGIC
+    }
+
+    private init(
+        _ file: Int32, at path: String, in directory: SessionDirectory?, ticks: @escaping (UInt64) -> UInt64,
+        all: FunctionRule
+    ) throws(SessionFileError) {
         self.directory = directory
-        self.clock = clock
-        let path = directory.file(Self.name)
-        let file = try directory.create(Self.name, O_RDWR), size = Int(FATHOM_FUNCTIONS_HEAD)
+        self.ticks = ticks
+        let size = Int(FATHOM_FUNCTIONS_HEAD)
         descriptor = file
         let error = [UInt8](repeating: 0, count: size).withUnsafeBytes { writeAll($0, to: file) }
         guard error == 0 else { throw .cannotCreate(path: path, errno: error) }
@@ -38,10 +63,6 @@ package final class SharedFunctions: @unchecked Sendable {
         head.pointee.says =
             all.selection.rawValue | (all.trigger.actions.isEmpty ? 0 : FATHOM_SAYS_TRIGGER)
             | (all.recordsArguments ? FATHOM_SAYS_ARGUMENTS : 0)
-        head.pointee.text_limit = textLimit
-        head.pointee.levels = levels
-        head.pointee.trigger_does = all.trigger.actions.rawValue
-        head.pointee.magic = FATHOM_FUNCTIONS_MAGIC
     }
 
     deinit {
@@ -49,7 +70,7 @@ package final class SharedFunctions: @unchecked Sendable {
         close(descriptor)
     }
 
-    package func remove() { directory.remove(Self.name) }
+    package func remove() { directory?.remove(Self.name) }
 
     // MARK: Tables
 
@@ -105,7 +126,7 @@ package final class SharedFunctions: @unchecked Sendable {
         if isLimit { nextLimit += 1 } else { nextTrigger += 1 }
         let raw = fathom_trigger(
             does: trigger.actions.rawValue, levels: trigger.levels,
-            min_cost_ticks: clock.ticks(nanoseconds: trigger.minCost))
+            min_cost_ticks: ticks(trigger.minCost))
         withUnsafeMutableBytes(of: &head.pointee.triggers) {
             $0.storeBytes(of: raw, toByteOffset: place * MemoryLayout<fathom_trigger>.stride, as: fathom_trigger.self)
         }

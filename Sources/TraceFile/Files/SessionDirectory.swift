@@ -119,6 +119,14 @@ package final class SessionDirectory {
         made[name] = nil
     }
 
+    /// Removes what others have made here by `fathom ctl`.
+    package func removeNamedFunctions() {
+        for name in SessionFiles.names(in: descriptor) ?? []
+        where name.hasPrefix(SessionFile.functions.name + ".") && SessionFiles.isOne(name, in: descriptor) {
+            unlinkat(descriptor, name, 0)
+        }
+    }
+
     /// Gives up the lock and the descriptor. Nothing else may be asked of this afterwards.
     package func close() { _ = Glibc.close(descriptor) }
 

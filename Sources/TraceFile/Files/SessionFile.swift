@@ -12,7 +12,8 @@ public enum SessionFile {
     case description
     /// Sums that a reader keeps, so that the next reader need not read everything.
     case aggregate
-    /// The functions that record options name; there only while processes may look for them.
+    /// The functions that record options name, and `functions.1` and so on, those that were named while it was recorded; there
+    /// only while processes may look for them.
     case functions
     /// When threads gave up a CPU and got one again; there only where that was asked for and allowed.
     case switches
@@ -40,6 +41,7 @@ public enum SessionFile {
         case SessionFile.functions.name: self = .functions
         case SessionFile.switches.name: self = .switches
         case _ where name.hasPrefix(SessionFile.aggregate.name + "."): self = .aggregate
+        case _ where name.hasPrefix(SessionFile.functions.name + "."): self = .functions
         default: return nil
         }
     }

@@ -93,9 +93,9 @@ public final class Steering {
     /// Starts or stops recording, in all processes.
     public func run(_ runs: Bool) {
         ask { next, number in
-            next.run_number = number
-            next.runs = runs ? 1 : 0
-            next.run_ticks = ticks()
+            next.wish.run_number = number
+            next.wish.runs = runs ? 1 : 0
+            next.wish.run_ticks = ticks()
         }
     }
 
@@ -110,16 +110,52 @@ public final class Steering {
         }
         ask { next, number in
             let wish = self.wish(next)
-            next.limits_number = number
+            next.wish.limits_number = number
             let depth = maxDepth ?? wish.maxDepth
-            next.max_depth = depth.map { UInt32(clamping: $0) }.map { $0 == .max ? $0 : $0 + 1 } ?? .max
-            next.min_cost_ticks = ticks(nanoseconds: minCost ?? wish.minCost)
+            next.wish.max_depth = depth.map { UInt32(clamping: $0) }.map { $0 == .max ? $0 : $0 + 1 } ?? .max
+            next.wish.min_cost_ticks = ticks(nanoseconds: minCost ?? wish.minCost)
+        }
+    }
+
+    /// Takes other functions in place of those that were named, for calls that begin from now on. A process knows those of
+    /// modules that are loaded later only if they are among these.
+    ///
+    /// - Parameters:
+    ///   - all: everything that is done with any function, which must be neither triggers nor arguments.
+    ///   - modules: their functions; nil where they cannot be read.
+    ///   - text: the options by which they were named, for people.
+    public func name(
+        all: FunctionRule, modules: [(module: ModuleFile, functions: [NamedFunction]?)], text: String
+    ) throws(SteeringError) {
+        if mode.keepsPaths {
+            throw .notInMode(mode, reason: "it adds up all calls, and its sums would not be those of all any more")
+        }
+        var number = steering.pointee.wish.functions_file
+        while true {
+            number &+= 1
+            let file = "\(path)/\(SessionFile.functions.name).\(number)"
+            do throws(SessionFileError) {
+                let functions = try SharedFunctions(new: file, all: all)
+                for (module, named) in modules { functions.tell(named, of: module) }
+                break
+            } catch .cannotCreate(_, EEXIST) {
+                continue
+            } catch {
+                throw .files(error)
+            }
+        }
+        ask { next, command in
+            next.wish.functions_number = command
+            next.wish.functions_file = number
+            let bytes = Array(text.utf8.prefix(Int(FATHOM_STEERING_TEXT)))
+            next.text_size = UInt32(bytes.count)
+            withUnsafeMutableBytes(of: &next.text) { $0.copyBytes(from: bytes) }
         }
     }
 
     /// Saves: what a ring holds as a session of its own; else what was recorded until now goes to the session's files.
     public func save() throws(SteeringError) {
-        guard mode == .flight else { return ask { next, number in next.save_number = number } }
+        guard mode == .flight else { return ask { next, number in next.wish.save_number = number } }
         guard recorder != nil else { throw .noRecorder(path: path) }
         locked {
             _ = fathom_add32(&steering.pointee.save_count, 1)
@@ -137,7 +173,7 @@ public final class Steering {
     private func ask(_ change: (inout fathom_steering, _ number: UInt32) -> Void) {
         locked {
             var next = steering.pointee
-            if next.sum != fathom_steering_sum(&next) {
+            if next.wish.sum != fathom_wish_sum(&next.wish) {
                 // Nothing was asked yet, or a program has written over it.
                 let (asked, saves) = (next.asked, next.save_count)
                 next = fathom_steering()
@@ -147,8 +183,8 @@ public final class Steering {
             if number == 0 { number = 1 << UInt32(FATHOM_ASKED_SHIFT) }
             change(&next, number)
             next.asked_ns = SessionClock.nanoseconds(CLOCK_REALTIME)
-            next.sum = fathom_steering_sum(&next)
-            let first = MemoryLayout<fathom_steering>.offset(of: \.run_number)!
+            next.wish.sum = fathom_wish_sum(&next.wish)
+            let first = MemoryLayout<fathom_steering>.offset(of: \.wish)!
             withUnsafeBytes(of: &next) { bytes in
                 let body = UnsafeRawBufferPointer(rebasing: bytes[first...])
                 (UnsafeMutableRawPointer(steering) + first).copyMemory(from: body.baseAddress!, byteCount: body.count)
@@ -163,15 +199,23 @@ public final class Steering {
         let asked = steering.pointee
         return SteeringStatus(
             session: path, mode: mode, recorder: recorder, number: asked.asked >> UInt32(FATHOM_ASKED_SHIFT),
-            askedNanoseconds: asked.asked_ns, asked: wish(asked), processes: processes(), isFull: isFull)
+            askedNanoseconds: asked.asked_ns, asked: wish(asked), functions: functions(asked),
+            processes: processes(), isFull: isFull)
+    }
+
+    private func functions(_ asked: fathom_steering) -> String? {
+        guard asked.wish.functions_number != 0 else { return nil }
+        return withUnsafeBytes(of: asked.text) {
+            String(decoding: $0.prefix(Int(min(asked.text_size, FATHOM_STEERING_TEXT))), as: UTF8.self)
+        }
     }
 
     private func wish(_ asked: fathom_steering) -> SteeringStatus.Wish {
-        let limits = asked.limits_number == 0
+        let limits = asked.wish.limits_number == 0
         return wish(
-            records: asked.run_number == 0 ? head.pointee.paused == 0 : asked.runs != 0,
-            levels: limits ? head.pointee.max_depth : asked.max_depth,
-            ticks: limits ? head.pointee.min_cost_ticks : asked.min_cost_ticks)
+            records: asked.wish.run_number == 0 ? head.pointee.paused == 0 : asked.wish.runs != 0,
+            levels: limits ? head.pointee.max_depth : asked.wish.max_depth,
+            ticks: limits ? head.pointee.min_cost_ticks : asked.wish.min_cost_ticks)
     }
 
     /// - Parameter levels: as in the head of the buffers.
@@ -191,13 +235,15 @@ public final class Steering {
 
     private func processes() -> [SteeringStatus.Process] {
         var living = LivingProcesses()
+        let functions = steering.pointee.wish.functions_number
         return places.filter { $0.pid != 0 && living.contains($0.pid) }.map { place in
             let wish = wish(
                 records: place.state == FATHOM_STEERED_RECORDING, levels: place.max_depth, ticks: place.min_cost_ticks)
             return SteeringStatus.Process(
                 pid: Int32(bitPattern: place.pid), does: place.state == FATHOM_STEERED_OFF ? nil : wish,
                 taken: place.taken >> UInt32(FATHOM_ASKED_SHIFT), threads: Int(place.threads),
-                currentThreads: Int(place.current))
+                currentThreads: Int(place.current),
+                lacksFunctions: place.functions_number != functions && place.taken >= functions)
         }.sorted { $0.pid < $1.pid }
     }
 

@@ -17,6 +17,8 @@ public enum SteeringError: Error, Equatable {
     /// Another version of Fathom records it.
     case otherVersion(path: String)
     case unreadable(path: String, errno: Int32)
+    /// The session's directory takes no more files.
+    case files(SessionFileError)
     /// What is asked is for recordings of another mode.
     case notInMode(RecordOptions.Mode, reason: String)
     /// Only a recorder can do it, and there is none any more.
@@ -35,6 +37,9 @@ extension SteeringError: CustomStringConvertible {
         case .notRecorded(let pid): "process \(pid) is not being recorded"
         case .otherVersion(let path): "\(path): recorded by another version of Fathom, whose fathom ctl can steer it"
         case .unreadable(let path, let number): "\(path): \(String(cString: strerror(number)))"
+        case .files(.cannotCreate(let path, let number)), .files(.noSharedMemory(let path, let number)):
+            "\(path): \(describe(number))"
+        case .files(let error): error.description
         case .notInMode(let mode, let reason): "not in --mode \(mode.rawValue): \(reason)"
         case .noRecorder(let path): "\(path): its recorder is gone, and only that can save what the ring holds"
         }

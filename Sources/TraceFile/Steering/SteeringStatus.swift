@@ -8,7 +8,7 @@ public struct SteeringStatus: Sendable {
         /// In nanoseconds.
         public var minCost: UInt64
 
-        public init(records: Bool, maxDepth: Int?, minCost: UInt64) {
+        init(records: Bool, maxDepth: Int?, minCost: UInt64) {
             self.records = records
             self.maxDepth = maxDepth
             self.minCost = minCost
@@ -27,13 +27,8 @@ public struct SteeringStatus: Sendable {
         /// Those of them that do as the process does. The others have made no call since.
         public var currentThreads: Int
 
-        public init(pid: Int32, does: Wish?, taken: UInt32, threads: Int, currentThreads: Int) {
-            self.pid = pid
-            self.does = does
-            self.taken = taken
-            self.threads = threads
-            self.currentThreads = currentThreads
-        }
+        /// Whether it could not read which functions were named last, and goes by those before.
+        public var lacksFunctions: Bool
     }
 
     public var session: String
@@ -45,22 +40,10 @@ public struct SteeringStatus: Sendable {
     /// When the last one came, in ns of CLOCK_REALTIME; 0: there was none.
     public var askedNanoseconds: UInt64
     public var asked: Wish
+    /// By which options functions were named last, while it was recorded; empty: to name none. Nil: they were not.
+    public var functions: String?
     /// By process id. A process is here from its first call on.
     public var processes: [Process]
     /// Whether there may be more processes than could tell of themselves.
     public var isFull: Bool
-
-    public init(
-        session: String, mode: RecordOptions.Mode, recorder: Int32?, number: UInt32, askedNanoseconds: UInt64,
-        asked: Wish, processes: [Process], isFull: Bool
-    ) {
-        self.session = session
-        self.mode = mode
-        self.recorder = recorder
-        self.number = number
-        self.askedNanoseconds = askedNanoseconds
-        self.asked = asked
-        self.processes = processes
-        self.isFull = isFull
-    }
 }

@@ -12,11 +12,20 @@ struct TracerTime {
 
     /// - Parameter chunks: all chunks of a thread, sorted by sequence.
     init(_ chunks: ChunkList) {
-        var sum: UInt64 = 0
-        for (previous, chunk) in zip(chunks, chunks.dropFirst()) where TracerTime.isExact(previous, chunk) {
-            sum &+= chunk.switchTicks
-            switches.append((chunk.beginTicks, sum))
+        for (previous, chunk) in zip(chunks, chunks.dropFirst()) { add(previous, chunk) }
+    }
+
+    /// Adds the switch from one chunk to the next one of its thread.
+    ///
+    /// - Parameter limit: the number of switches that are kept. Beyond it, every second one of the older half is left out, so
+    ///   that the sum up to a moment long ago may lack a little.
+    mutating func add(_ previous: Chunk, _ chunk: Chunk, keeping limit: Int = .max) {
+        guard TracerTime.isExact(previous, chunk) else { return }
+        if switches.count >= limit {
+            let half = limit / 2
+            switches = switches[..<half].enumerated().filter { $0.offset % 2 == 1 }.map(\.element) + switches[half...]
         }
+        switches.append((chunk.beginTicks, total &+ chunk.switchTicks))
     }
 
     var total: UInt64 { switches.last?.sum ?? 0 }

@@ -17,7 +17,8 @@ public struct SteeringReport {
         let date = DateText.utc(secondsSinceEpoch: status.askedNanoseconds / 1_000_000_000)
         let command =
             status.number == 0 ? "nothing yet, so as fathom record was told" : "command \(status.number), \(date)"
-        writer.write("asked      \(command): \(Self.text(of: status.asked, in: status.mode))\n")
+        let functions = status.functions.map { $0.isEmpty ? ", all functions" : ", \($0.visible)" } ?? ""
+        writer.write("asked      \(command): \(Self.text(of: status.asked, in: status.mode))\(functions)\n")
         writer.write("processes  \(status.processes.count)\(status.isFull ? ", and perhaps more" : "")\n")
         for process in status.processes { writer.write("  \(process.pid)  \(text(of: process))\n") }
     }
@@ -34,6 +35,7 @@ public struct SteeringReport {
 
     private func text(of process: SteeringStatus.Process) -> String {
         guard let does = process.does else { return "records nothing any more: it confined itself" }
+        if process.lacksFunctions { return "goes by the functions named before: it cannot read the session's files" }
         let threads = "\(process.threads) thread\(process.threads == 1 ? "" : "s")"
         let state = Self.text(of: does, in: status.mode)
         if process.taken != status.number {
@@ -52,11 +54,14 @@ public struct SteeringReport {
         let recorder = status.recorder.map { "\($0)" } ?? "null"
         writer.write(",\"mode\":\"\(status.mode.rawValue)\",\"recorder_pid\":\(recorder)")
         writer.write(",\"asked\":{\"number\":\(status.number),\"at_ns\":\(status.askedNanoseconds),")
-        writer.write(Self.json(of: status.asked) + "},\"processes\":[")
+        writer.write(Self.json(of: status.asked) + ",\"functions\":")
+        if let functions = status.functions { writer.write(json: functions) } else { writer.write("null") }
+        writer.write("},\"processes\":[")
         for (index, process) in status.processes.enumerated() {
             writer.write(index == 0 ? "" : ",")
             writer.write("{\"pid\":\(process.pid),\"is_off\":\(process.does == nil),\"taken\":\(process.taken)")
             writer.write(",\"is_current\":\(process.taken == status.number)")
+            writer.write(",\"lacks_functions\":\(process.lacksFunctions)")
             writer.write(",\"threads\":\(process.threads),\"current_threads\":\(process.currentThreads)")
             if let does = process.does { writer.write("," + Self.json(of: does)) }
             writer.write("}")

@@ -3,6 +3,7 @@ internal import Glibc
 internal import TraceAnalysis
 internal import TraceFile
 internal import TraceReports
+internal import TraceSymbols
 internal import TraceText
 
 struct Ctl: ParsableCommand {
@@ -17,6 +18,8 @@ struct Ctl: ParsableCommand {
                                 session of its own.
               set KEY=VALUE     Record no deeper calls (max-depth=5, or none), or no
                                 shorter ones (min-cost=10us).
+              filter -F GLOB    Record by these functions from now on, as the options
+                                of fathom record say; without options, record all.
               mode              Tell the mode, which stays as it is.
               status            Tell what is asked, and who has taken it up.
 
@@ -32,7 +35,7 @@ struct Ctl: ParsableCommand {
 
     enum Format: String, ExpressibleByArgument, CaseIterable { case text, json }
 
-    enum Action: String, CaseIterable { case start, stop, save, set, mode, status }
+    enum Action: String, CaseIterable { case start, stop, save, set, filter, mode, status }
 
     @Argument(
         help: ArgumentHelp("A session that is being recorded, or a process of one.", valueName: "session|pid"),
@@ -40,13 +43,15 @@ struct Ctl: ParsableCommand {
     var target: String
 
     @Argument(
-        help: ArgumentHelp("start, stop, save, set, mode or status.", valueName: "action"),
+        help: ArgumentHelp("start, stop, save, set, filter, mode or status.", valueName: "action"),
         completion: .list(Action.allCases.map(\.rawValue)))
     var action: String
 
     @Argument(
         help: ArgumentHelp("With set: max-depth=DEPTH or none, min-cost=TIME.", valueName: "setting"))
     var settings: [String] = []
+
+    @OptionGroup(title: "With filter") var names: NameOptions
 
     @Option(help: "text or json, of status.")
     var format = Format.text
@@ -58,6 +63,7 @@ struct Ctl: ParsableCommand {
         case run(Bool)
         case save
         case limit(maxDepth: Int??, minCost: UInt64?)
+        case filter
         case mode(String?)
         case status
     }
@@ -66,12 +72,21 @@ struct Ctl: ParsableCommand {
         guard let action = Action(rawValue: action) else {
             let near = NearNames(to: action, among: Action.allCases.map(\.rawValue))
             throw ValidationError(
-                "'\(action)' is no action: start, stop, save, set, mode and status are\(near.question)")
+                "'\(action)' is no action: start, stop, save, set, filter, mode and status are\(near.question)")
         }
         if action != .set && action != .mode, let extra = settings.first {
             throw ValidationError("\(action.rawValue) takes no setting, but is given '\(extra)'")
         }
+        if action != .filter, !FunctionOptions(names).isEmpty {
+            throw ValidationError("-F, -N, -C and -H are for filter, not for \(action.rawValue)")
+        }
         switch action {
+        case .filter:
+            do { _ = try FunctionMatch(FunctionOptions(names)) } catch let error as any CustomStringConvertible & Error
+            {
+                throw ValidationError(error.description)
+            }
+            return .filter
         case .start: return .run(true)
         case .stop: return .run(false)
         case .save: return .save
@@ -125,6 +140,7 @@ struct Ctl: ParsableCommand {
             case .run(let runs): steering.run(runs)
             case .save: try steering.save()
             case .limit(let maxDepth, let minCost): try steering.limit(maxDepth: maxDepth, minCost: minCost)
+            case .filter: try filter(steering)
             case .mode(let mode): try keep(mode, steering)
             case .status: break
             }
@@ -150,6 +166,35 @@ struct Ctl: ParsableCommand {
             steering.mode,
             reason: "a recording keeps its mode, because its files hold what one mode keeps of calls; "
                 + "record anew with --mode \(mode)")
+    }
+
+    /// Names functions by what the session knows of its processes' modules.
+    private func filter(_ steering: Steering) throws(SteeringError) {
+        let session: Session
+        do { session = try Session(path: steering.path, readsCalls: false) } catch {
+            throw .noSession(reason: error.description)
+        }
+        // What these have begun goes on with the functions that were named first.
+        for option in session.description?.options ?? [] {
+            guard ["trigger", "watch", "args"].contains(option.name),
+                steering.mode == .trace || steering.mode == .flight
+            else { continue }
+            throw .notInMode(
+                steering.mode, reason: "it is recorded with --\(option.name), which goes by the functions named then")
+        }
+        let options = FunctionOptions(names)
+        guard let match = try? FunctionMatch(options) else { return }
+        var seen: Set<String> = [], modules: [ReportedFunctions] = []
+        var named: [(module: ModuleFile, functions: [NamedFunction]?)] = []
+        for module in session.processes.flatMap(\.modules) where seen.insert("\(module.path)\(module.buildID)").inserted
+        {
+            let functions = try? ReportedFunctions(path: module.path, buildID: module.buildID)
+            if let functions { modules.append(functions) }
+            named.append(
+                (ModuleFile(path: module.path, buildID: module.buildID), functions.map { match.functions(of: $0) }))
+        }
+        match.lines(modules).forEach(Diagnostics.say)
+        try steering.name(all: match.all, modules: named, text: names.text)
     }
 
     private func show(_ request: Request, _ steering: Steering) throws {

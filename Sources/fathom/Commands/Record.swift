@@ -194,11 +194,7 @@ struct Record: ParsableCommand {
     }
 
     private var functionOptions: FunctionOptions {
-        var options = FunctionOptions()
-        options.only = names.filter
-        options.without = names.notrace
-        options.hidden = names.hide
-        options.leadingTo = names.callerFilter
+        var options = FunctionOptions(names)
         options.triggers = triggers
         options.arguments = argumentOptions.args
         options.textLimit = argumentOptions.argsLength ?? FunctionOptions.defaultTextLimit

@@ -1,4 +1,6 @@
 internal import ArgumentParser
+internal import TraceFile
+internal import TraceText
 
 /// Which functions count, alike in every command that shows or records calls.
 struct NameOptions: ParsableArguments {
@@ -25,4 +27,20 @@ struct NameOptions: ParsableArguments {
         help: ArgumentHelp("Not these functions, but what they call.", valueName: "glob|/regex/"),
         completion: .function)
     var hide: [String] = []
+
+    /// The options as they are typed.
+    var text: String {
+        let all = [("-F", filter), ("-N", notrace), ("-C", callerFilter), ("-H", hide)]
+        return CommandText.line(all.flatMap { option, patterns in patterns.flatMap { [option, $0] } })
+    }
+}
+
+extension FunctionOptions {
+    init(_ names: NameOptions) {
+        self.init()
+        only = names.filter
+        without = names.notrace
+        hidden = names.hide
+        leadingTo = names.callerFilter
+    }
 }

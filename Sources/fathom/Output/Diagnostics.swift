@@ -12,10 +12,13 @@ enum Diagnostics {
         let line = "fathom: \(text.visible)"
         let width = isatty(STDERR_FILENO) == 1 ? Screen.size(of: STDERR_FILENO)?.columns : nil
         let shown = (width.map { line.wrapped(to: $0) } ?? line) + "\n"
-        if StandardOutput.isPaged { held += shown } else { put(shown) }
+        if StandardOutput.isPaged || isTerminalTaken { held += shown } else { put(shown) }
     }
 
-    /// What was said while a pager had the terminal.
+    /// Whether the command itself shows whole screens on the terminal.
+    nonisolated(unsafe) static var isTerminalTaken = false
+
+    /// What was said while somebody else had the terminal.
     nonisolated(unsafe) private static var held = ""
 
     static func sayHeld() {

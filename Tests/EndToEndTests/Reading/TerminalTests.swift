@@ -88,7 +88,7 @@ import Testing
         ]
         let helps = [
             "record", "tree", "report", "graph", "tail", "flame", "diff", "export", "tune", "info", "dump", "doctor",
-            "build",
+            "build", "browse", "top",
         ]
         let commands =
             paged.map { "\($0) --no-pager" } + other + helps.map { "\($0) --help" } + ["help cc", "help c++"]
@@ -256,7 +256,7 @@ import Testing
         let directory = try TemporaryDirectory("growing")
         let growing = directory.file("growing.fathom")
         let recorder = try BackgroundProcess([
-            Fathom.executable, "record", "-o", growing, "--quiet", "--", binary, "1", "100000",
+            Fathom.executable, "record", "-o", growing, "--quiet", "--max-size", "64M", "--", binary, "1", "100000",
         ])
         defer {
             recorder.signal(SIGTERM)

@@ -159,6 +159,88 @@ import TraceFile
         #expect(try Fathom.run(["info", session]).stdout.contains("damage       none"))
     }
 
+    /// Functions are named while the program runs, and others in their place, and none again.
+    @Test func functions() throws {
+        let process = try start()
+        let steering = try Steering(session: session)
+        func filter(_ words: String...) throws {
+            #expect(try Fathom.run(["ctl", session, "filter"] + words).status == 0)
+            let isTaken = waitUntil { steering.status.processes.allSatisfy { $0.currentThreads >= 3 } }
+            try #require(isTaken, "\(steering.status)")
+            usleep(20000)
+        }
+        try filter("-N", "inner")
+        #expect(try ctl("status").stdout.contains(": recording, -N inner\n"))
+        try filter("-F", "inner", "-H", "leaf")
+        let near = try ctl("filter", "-F", "inner", "-N", "laef")
+        #expect(near.status == 0 && near.stderr.contains("did you mean leaf?"), "\(near.stderr)")
+        try filter()
+        try finish(process)
+        #expect(try run("ls", [session]).stdout == "session.json\ntrace\n")
+        #expect(try Fathom.run(["info", session]).stdout.contains("damage       none"))
+        // Of each item that was recorded whole: the calls that were kept.
+        var shapes: [String: Int] = [:], shape = "", depths: [Int] = []
+        try Dump(session).forEach { line in
+            let kind = line.kind, function = line.text(.function) ?? "", depth = line.number(.depth) ?? 0
+            if kind == "enter", depth == 0 { shape = "" }
+            if kind == "enter" { shape += function.prefix(1) }
+            if kind == "exit" { shape += "." }
+            if kind == "inherited" || kind == "open" { shape += "!" }
+            if kind == "exit", depth == 0 { shapes[shape, default: 0] += 1 }
+            depths.append(depth)
+        }
+        // All of it; without inner; inner alone, without leaf below; and again all.
+        for kept in ["hl.il...", "hl..", "i."] { #expect(shapes[kept, default: 0] > 100, "\(shapes)") }
+        let others = shapes.filter { !["hl.il...", "hl..", "i."].contains($0.key) && !$0.key.contains("!") }
+        #expect(others.values.reduce(0, +) <= 40, "\(others)")
+    }
+
+    /// Whatever is asked in whatever order, however fast, while threads call: nothing contradicts.
+    @Test func allAtOnce() throws {
+        let process = try start(threads: 4)
+        let steering = try Steering(session: session)
+        let inner = try #require(try rule(.without))
+        for round in 0..<300 {
+            switch round % 7 {
+            case 0, 3: steering.run(round % 2 == 0)
+            case 1: try steering.limit(maxDepth: round % 4, minCost: UInt64(round) * 10)
+            case 2: try steering.limit(maxDepth: .some(nil), minCost: 0)
+            case 4: try steering.save()
+            case 5: try steering.name(all: inner.all, modules: inner.modules, text: "-N inner")
+            default: try steering.name(all: FunctionRule(), modules: [], text: "")
+            }
+            if round % 3 == 0 { usleep(300) }
+        }
+        steering.run(true)
+        try awaitTaken(steering)
+        usleep(5000)
+        try finish(process)
+        let info = try Fathom.run(["info", "--check", session]).stdout
+        #expect(info.contains("damage       none"), "\(info)")
+        let kinds = try Dump(session).kinds()
+        #expect(kinds["enter", default: 0] > 1000 && kinds["exit", default: 0] > 1000, "\(kinds)")
+    }
+
+    /// What names the function `inner`, with the modules that the session knows.
+    private func rule(
+        _ selection: FunctionRule.Selection
+    ) throws -> (all: FunctionRule, modules: [(module: ModuleFile, functions: [NamedFunction]?)])? {
+        var rule = FunctionRule()
+        rule.selection = selection
+        let modules = try Session(path: session).processes.flatMap(\.modules)
+        let symbols = try run("nm", [Binaries.instrumented("steered.c", .gccO2)]).stdout.split(separator: "\n")
+        let symbol = symbols.first { $0.hasSuffix(" inner") }
+        guard let address = symbol.flatMap({ UInt64($0.prefix { $0 != " " }, radix: 16) }) else { return nil }
+        let named = NamedFunction(name: "inner", addresses: [address], rule: rule)
+        return (
+            rule,
+            modules.map { module in
+                let isProgram = module.path.contains("steered")
+                return (ModuleFile(path: module.path, buildID: module.buildID), isProgram ? [named] : [])
+            }
+        )
+    }
+
     /// Sums are started and stopped, too; they are always of all calls, so limits are refused, and so is another mode.
     @Test(arguments: ["profile", "counts"]) func sums(_ mode: String) throws {
         let process = try start(["--mode", mode, "--paused"])
@@ -171,6 +253,8 @@ import TraceFile
         try awaitTaken(steering)
         let limited = try ctl("set", "max-depth=3")
         #expect(limited.status == 2 && limited.stderr.contains("not in --mode \(mode): it adds up all calls"))
+        let named = try ctl("filter", "-F", "leaf")
+        #expect(named.status == 2 && named.stderr.contains("not in --mode \(mode): it adds up all calls"))
         let other = try ctl("mode", "trace")
         #expect(other.status == 2 && other.stderr.contains("not in --mode \(mode): a recording keeps its mode"))
         let report = { try Fathom.run(["report", "--raw", "--format", "json", session]).stdout }
@@ -218,7 +302,9 @@ import TraceFile
         try refused(["999999999", "stop"], 2, "there is no process 999999999")
         let sleeper = try BackgroundProcess(["sleep", "60"])
         try refused(["\(sleeper.pid)", "stop"], 2, "process \(sleeper.pid) is not being recorded")
-        try refused([session, "strat"], 64, "set, mode and status are; did you mean start?")
+        try refused([session, "strat"], 64, "set, filter, mode and status are; did you mean start?")
+        try refused([session, "stop", "-F", "leaf"], 64, "-F, -N, -C and -H are for filter, not for stop")
+        try refused([session, "filter", "-F", "/(/"], 64, "/(/")
         try refused([session, "set", "max-dept=3"], 64, "did you mean max-depth?")
         try refused([session, "set", "max-depth=x"], 64, "max-depth is a number from 0, or none")
         try refused([session, "set", "min-cost=3"], 64, "min-cost is a time")

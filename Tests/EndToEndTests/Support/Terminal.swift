@@ -60,6 +60,28 @@ final class Terminal {
     /// The bytes on the screen, colours included.
     func coloured() throws -> String { try tmux(["capture-pane", "-p", "-e"]) }
 
+    /// Those lines that stand out as a whole, as the title and the current line do in `browse` and `top`, without styles.
+    func highlighted() throws -> [String] {
+        try coloured().split(separator: "\n").map(String.init).filter {
+            $0.firstMatch(of: #/^\x1b\[(\d+;)*7(;\d+)*m/#) != nil
+        }.map {
+            var line = $0.replacing(#/\x1b\[[0-9;]*m|\x0f/#, with: "")
+            while line.last == " " { line.removeLast() }
+            return line
+        }
+    }
+
+    /// Gives the terminal another size.
+    func resize(columns: Int, rows: Int) throws {
+        try tmux(["resize-window", "-x", "\(columns)", "-y", "\(rows)"])
+    }
+
+    /// Whether the terminal shows a whole screen instead of the lines that were written, and whether it shows its cursor.
+    func modes() throws -> (isAlternate: Bool, hasCursor: Bool) {
+        let flags = try tmux(["display-message", "-p", "#{alternate_on} #{cursor_flag}"]).split(separator: " ")
+        return (flags.first == "1", flags.last?.first == "1")
+    }
+
     private func lines(_ options: [String]) throws -> [String] {
         var lines = try tmux(["capture-pane", "-p"] + options)
             .split(separator: "\n", omittingEmptySubsequences: false).map(String.init)

@@ -1,0 +1,85 @@
+internal import TraceAnalysis
+internal import TraceText
+
+/// A number of a line.
+public enum ScreenColumn: String, CaseIterable, Sendable {
+    case calls
+    case total
+    case `self`
+    /// The part of all time that is in the line.
+    case share = "%"
+    /// The part of the time since the last look that was the function's own.
+    case now = "now %"
+    case average = "avg"
+    case minimum = "min"
+    case maximum = "max"
+    case p50, p90, p99
+
+    static let width = 10
+
+    /// Those that a tree shows at first.
+    static let ofTree: [ScreenColumn] = [.total, .self, .calls]
+    /// Those that a table shows at first.
+    static func ofTable(isLive: Bool) -> [ScreenColumn] {
+        (isLive ? [.now] : []) + [.calls, .total, .self, .average, .minimum, .maximum, .p50, .p90, .p99]
+    }
+
+    /// Those that may give way to names, the first one first.
+    private static let firstToGo: [ScreenColumn] = [
+        .p50, .p90, .minimum, .maximum, .p99, .average, .share, .now, .calls, .self, .total,
+    ]
+
+    /// Those of `columns` that leave names at least a third of a line.
+    ///
+    /// - Parameter kept: the one that lines are sorted by stays as long as any.
+    static func fitting(_ columns: [ScreenColumn], in width: Int, keeping kept: ScreenColumn?) -> [ScreenColumn] {
+        var columns = columns
+        for column in firstToGo where width - columns.count * Self.width < max(24, width / 3) {
+            if column != kept || columns.count > 1 { columns.removeAll { $0 == column && $0 != kept } }
+        }
+        return columns
+    }
+
+    /// Whether the number takes a look at the durations of all calls.
+    var needsPercentiles: Bool { [.p50, .p90, .p99].contains(self) }
+
+    /// What lines are sorted by, the greatest first.
+    func value(of row: AggregateRow, _ numbers: ScreenNumbers) -> UInt64 {
+        switch self {
+        case .calls: row.calls
+        case .total, .share: row.total
+        case .self: row.selfTime
+        case .now: numbers.recent(row)
+        case .average: row.average
+        case .minimum: row.minimum
+        case .maximum: row.maximum
+        case .p50: row.percentiles.p50
+        case .p90: row.percentiles.p90
+        case .p99: row.percentiles.p99
+        }
+    }
+
+    func write(_ row: AggregateRow, _ numbers: ScreenNumbers, to line: inout ScreenLine) {
+        let value = value(of: row, numbers)
+        switch self {
+        case .calls: line.write(right: CountText.grouped(value), width: Self.width)
+        case .share: line.write(right: Self.percent(value, of: numbers.whole), width: Self.width)
+        case .now:
+            let style: ScreenStyle = Self.heat(value, of: numbers.interval)
+            line.write(right: Self.percent(value, of: numbers.interval), width: Self.width, style)
+        case .self: line.write(right: String(time: value), width: Self.width, Self.heat(value, of: numbers.whole))
+        default: line.write(right: String(time: value), width: Self.width)
+        }
+    }
+
+    private static func percent(_ part: UInt64, of whole: UInt64) -> String {
+        whole == 0 ? "–" : CountText.fixed(Double(part) / Double(whole) * 100, 1)
+    }
+
+    /// How a time stands out that is a part of `whole`.
+    private static func heat(_ time: UInt64, of whole: UInt64) -> ScreenStyle {
+        guard whole > 0 else { return .plain }
+        let share = Double(time) / Double(whole)
+        return share >= 0.1 ? .hot : share >= 0.02 ? .warm : .plain
+    }
+}

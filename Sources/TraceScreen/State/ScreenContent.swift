@@ -1,0 +1,54 @@
+public import TraceAnalysis
+
+/// What is shown: the calls that were recorded, as far as they are known.
+public struct ScreenContent {
+    /// Something that may be looked at by itself: everything, a process, a thread.
+    public struct Choice: Equatable, Sendable {
+        public var title: String
+        /// How deep it is indented.
+        public var level: Int
+
+        public init(_ title: String, level: Int = 0) {
+            self.title = title
+            self.level = level
+        }
+    }
+
+    public var tree: CallPathTree
+    /// A row for each function.
+    public var rows: [AggregateRow]
+    /// What is looked at, as in `lua.fathom`.
+    public var title: String
+    /// How things are, as in `running for 12 s`.
+    public var status = ""
+    /// Whether calls may still be added.
+    public var isLive = false
+    public var choices: [Choice] = []
+    /// Which of the choices is shown.
+    public var chosen = 0
+    /// What each function's own time has grown by since the last look, in ns, by the function's id, ...
+    public var recent: [UInt32: UInt64] = [:]
+    /// ... and how long ago that was, in ns.
+    public var interval: UInt64 = 0
+
+    public init(_ tree: CallPathTree, rows: [AggregateRow], title: String) {
+        self.tree = tree
+        self.rows = rows
+        self.title = title
+    }
+
+    /// The content with only what a filter leaves of it.
+    func filtered(_ filter: TreeFilter) -> ScreenContent {
+        var content = self
+        content.tree = tree.filtered(filter)
+        content.rows = content.tree.rows(by: .function)
+        return content
+    }
+
+    var numbers: ScreenNumbers {
+        ScreenNumbers(whole: tree.total, interval: interval, recent: recent)
+    }
+
+    /// Whether calls have times, and were not only counted.
+    var keepsTimes: Bool { rows.isEmpty || rows.contains { $0.total > 0 } }
+}

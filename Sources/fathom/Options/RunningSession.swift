@@ -1,0 +1,22 @@
+internal import ArgumentParser
+internal import Glibc
+internal import TraceFile
+internal import TraceText
+
+/// The session that a running program is recorded into: one that is named, that of a process, or the newest one here.
+func runningSession(_ target: String?) throws -> Session {
+    guard let target else { return try openSession(newestSession()) }
+    // A number that is no session's name is a process.
+    guard let pid = Int32(target), pid > 0, !Session.exists(at: target), !Session.exists(at: target + ".fathom") else {
+        return try openSession(target)
+    }
+    guard kill(pid, 0) == 0 || errno != ESRCH else {
+        throw Diagnostics.fail("there is no process \(pid), and no session of that name", .failed)
+    }
+    guard let directory = SessionOfProcess.directory(pid) else {
+        throw Diagnostics.fail(
+            "process \(pid) is not being recorded, or is somebody else's: fathom record starts programs that are",
+            .failed)
+    }
+    return try openSession(directory)
+}

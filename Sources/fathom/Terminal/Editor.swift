@@ -1,0 +1,54 @@
+internal import Glibc
+internal import TraceText
+
+/// The program that somebody edits text with: VISUAL, EDITOR or vi, as git takes them.
+enum Editor {
+    /// Those that take a place as `file:line`; others take `+line file`.
+    private static let colonEditors = ["code", "codium", "subl", "hx", "helix", "zed"]
+
+    private static var command: String {
+        for name in ["VISUAL", "EDITOR"] {
+            if let value = getenv(name).map({ String(cString: $0) }), !value.isEmpty { return value }
+        }
+        return "vi"
+    }
+
+    /// Why a file cannot be edited; nil when it can.
+    static func problem(with file: String) -> String? {
+        access(file, R_OK) == 0 ? nil : "\(file): \(String(cString: strerror(errno)))"
+    }
+
+    /// Opens a file at a line, and waits until the editor ends.
+    ///
+    /// - Returns: what went wrong; nil for nothing.
+    static func open(_ file: String, line: Int) -> String? {
+        let command = command
+        let program = PathText.name(String(command.split(separator: " ").first ?? ""))
+        let place =
+            program.hasPrefix("code") || colonEditors.contains(program)
+            ? (program.hasPrefix("cod") ? ["--goto", "\(file):\(line)"] : ["\(file):\(line)"]) : ["+\(line)", file]
+        var words: [UnsafeMutablePointer<CChar>?] =
+            (["sh", "-c", command + " \"$@\"", command] + place).map { strdup($0) } + [nil]
+        defer { for word in words { free(word) } }
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        for number in [SIGPIPE, SIGINT, SIGQUIT] { sigaddset(&signals, number) }
+        posix_spawnattr_setsigdefault(&attributes, &signals)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF))
+        // Ctrl-C is for the editor as long as it is there.
+        let (interrupt, quit) = (signal(SIGINT, SIG_IGN), signal(SIGQUIT, SIG_IGN))
+        defer {
+            signal(SIGINT, interrupt)
+            signal(SIGQUIT, quit)
+        }
+        var process = pid_t()
+        let error = posix_spawn(&process, "/bin/sh", nil, &attributes, &words, environ)
+        guard error == 0 else { return "\(command): \(String(cString: strerror(error)))" }
+        var status: Int32 = 0
+        while waitpid(process, &status, 0) < 0, errno == EINTR {}
+        return status >> 8 & 0xff == 127 ? "there is no editor '\(command)' (VISUAL, EDITOR)" : nil
+    }
+}
