@@ -1,4 +1,4 @@
-public import TraceFile
+internal import TraceFile
 
 extension CallPathTree {
     /// The same paths with one part of their times in place of the whole. A path's own part is what its callees do not have, so
