@@ -10,6 +10,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/select.h>
 #include <sys/socket.h>
@@ -23,6 +24,12 @@
 #include "CTraceRuntime.h"
 
 FATHOM_WITHOUT_HOOKS
+
+#ifdef __x86_64__
+#define FIRST_VERSION "GLIBC_2.2.5"
+#else
+#define FIRST_VERSION "GLIBC_2.17"
+#endif
 
 #define EXPORT __attribute__((visibility("default"), no_instrument_function))
 #define JUMP __attribute__((musttail)) return
@@ -49,7 +56,18 @@ FATHOM_WITHOUT_HOOKS
 enum { FUNCTIONS(NUMBER) COUNT };
 static void *behind[COUNT];
 
-#define LOOK_UP(name) behind[NUMBER_##name] = dlsym(RTLD_NEXT, #name);
+// Before glibc 2.34, a program without libpthread lacks functions, and before 2.30 some are missing everywhere. A
+// search in vain would show in dlerror, so what may be missing is looked for when it is called.
+extern __typeof__(pthread_key_create) has_libpthread __attribute__((weak));
+__asm__(".symver has_libpthread, pthread_key_create@" FIRST_VERSION);
+
+static int may_be_missing(const char *name) {
+    if (strstr(name, "clockwait") || strstr(name, "clocklock")) return 1;
+    return !has_libpthread && (!strncmp(name, "pthread_", 8) || !strncmp(name, "sem_", 4));
+}
+
+#define LOOK_UP(name)                                                                                                  \
+    if (!may_be_missing(#name)) behind[NUMBER_##name] = dlsym(RTLD_NEXT, #name);
 __attribute__((constructor)) static void look_up(void) { FUNCTIONS(LOOK_UP) }
 
 static void *find(int number, const char *name) {

@@ -1,4 +1,5 @@
 public import TraceFile
+internal import TraceText
 
 extension Session {
     /// Opens the session at `path`.
@@ -18,8 +19,20 @@ extension Session {
     }
 
     private var switchWarnings: [String] {
-        guard let lost = switches?.lost, lost > 0 else { return [] }
-        return ["\(lost) context switches were lost; some of the time without a CPU counts as running"]
+        guard let switches else { return [] }
+        var warnings: [String] = []
+        if switches.lost > 0 {
+            warnings.append(
+                "\(switches.lost) context switches were lost; some of the time without a CPU counts as running")
+        }
+        // The recorder looks ten times a second, and once more at the end.
+        let chunks = processes.lazy.flatMap(\.threads).flatMap(\.chunks)
+        let last = clock.nanoseconds(at: chunks.map { max($0.beginTicks, $0.endTicks) }.max() ?? 0)
+        if !isRecording, last > switches.knownUntil &+ 500_000_000 {
+            let time = String(time: switches.knownUntil)
+            warnings.append("context switches are known until \(time); later time without a CPU counts as running")
+        }
+        return warnings
     }
 
     /// Throws where a view needs each call, and only their sums were kept.

@@ -75,7 +75,9 @@ public struct RecordOptions: Sendable {
     }
 
     /// The version of the log's format that this needs.
-    package var formatVersion: UInt32 { functions.arguments.isEmpty ? FATHOM_PLAIN_VERSION : FATHOM_FORMAT_VERSION }
+    package var formatVersion: UInt32 {
+        functions.arguments.isEmpty && !tellsWaits ? FATHOM_PLAIN_VERSION : FATHOM_FORMAT_VERSION
+    }
 
     /// Tells the runtime, by the head of the buffers.
     func tell(_ head: inout fathom_buffers, _ clock: SessionClock) {

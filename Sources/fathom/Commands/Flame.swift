@@ -17,6 +17,7 @@ struct Flame: ParsableCommand {
 
     @OptionGroup var input: SessionOptions
     @OptionGroup(title: "Filters") var filters: FilterOptions
+    @OptionGroup var part: PartOptions
 
     @Option(
         name: [.customShort("o", allowingJoined: true), .long],
@@ -44,6 +45,9 @@ struct Flame: ParsableCommand {
     var title: String?
 
     func validate() throws {
+        if part.time != nil, diff != nil || timeOrder {
+            throw ValidationError("--time is for flame graphs, without --diff and --time-order")
+        }
         if diff != nil, timeOrder { throw ValidationError("--diff and --time-order exclude each other") }
     }
 
@@ -53,7 +57,9 @@ struct Flame: ParsableCommand {
         let aggregate = try input.aggregate(filters, usesCache: true)
         if timeOrder { try aggregate.session.requireCalls(for: "--time-order shows single calls") }
         try aggregate.session.requireTimes(for: "fathom flame shows times")
-        let graph = try timeOrder ? chart(of: aggregate) : FlameGraph(aggregate.tree(), options: options(aggregate))
+        let kind = try part.kind(of: aggregate.session)
+        let graph =
+            try timeOrder ? chart(of: aggregate) : FlameGraph(aggregate.tree().only(kind), options: options(aggregate))
         try aggregate.check(isEmpty: graph.isEmpty)
         if graph.frameCount > FlameGraph.comfortableFrames {
             Diagnostics.warn("\(graph.frameCount) frames make a large page; --min-cost, --from and --to draw fewer")
@@ -65,7 +71,8 @@ struct Flame: ParsableCommand {
     private func options(_ aggregate: AggregateQuery) -> FlameGraph.Options {
         let session = aggregate.session
         var options = FlameGraph.Options()
-        options.title = title ?? session.description?.command.joined(separator: " ") ?? session.path
+        let shown = part.time.map { "\($0.rawValue) time of " } ?? ""
+        options.title = title ?? shown + (session.description?.command.joined(separator: " ") ?? session.path)
         options.colouring = colour
         options.isInverted = inverted
         options.minTotal = aggregate.filter.minCost

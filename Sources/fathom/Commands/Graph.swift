@@ -26,6 +26,7 @@ struct Graph: ParsableCommand {
     var function: String?
 
     @OptionGroup(title: "Filters") var filters: FilterOptions
+    @OptionGroup var part: PartOptions
     @OptionGroup var correction: CorrectionOptions
     @OptionGroup(title: "Terminal") var screenOptions: ScreenOptions
 
@@ -69,7 +70,7 @@ struct Graph: ParsableCommand {
     }
 
     private func trees(of query: AggregateQuery, _ function: String?) throws -> [(name: String, tree: CallPathTree)] {
-        let tree = try query.tree()
+        let tree = try query.tree().only(part.kind(of: query.session))
         guard let function else { return [("paths", tree)] }
         let pattern = try namePattern(function)
         var below = TreeFilter()

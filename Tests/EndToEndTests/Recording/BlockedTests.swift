@@ -107,6 +107,18 @@ import Testing
         let rows = try #require(report["functions"] as? [[String: Any]])
         let row = try #require(rows.first { $0["name"] as? String == "main" })
         #expect((row["blocked_ns"] as? NSNumber)?.uint64Value == main.blocked)
+        // So does a graph of what was blocked, in which own times add up.
+        let graph = try json(["graph", "--time", "blocked"])
+        func own(_ path: [String: Any]) -> UInt64 {
+            ((path["self_ns"] as? NSNumber)?.uint64Value ?? 0)
+                + (path["children"] as? [[String: Any]] ?? []).reduce(0) { $0 + own($1) }
+        }
+        let paths = try #require(graph["paths"] as? [[String: Any]])
+        let whole = try #require(paths.first { $0["name"] as? String == "main" })
+        #expect((whole["total_ns"] as? NSNumber)?.uint64Value == main.blocked && own(whole) == main.blocked)
+        let page = directory.file("blocked.html")
+        #expect(try Fathom.run(["flame", "--time", "blocked", "-o", page, session]).status == 0)
+        #expect(String(decoding: try readFile(page), as: UTF8.self).contains("blocked time of"))
         let text = try Fathom.run(["report", "--times", "blocked", "--limit", "3", session]).stdout
         #expect(text.split(separator: "\n").first?.contains("blocked") == true, "\(text)")
     }
