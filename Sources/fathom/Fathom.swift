@@ -31,7 +31,8 @@ struct Fathom: ParsableCommand {
         version: Recorder.version,
         subcommands: [
             Build.self, CCompiler.self, CXXCompiler.self, Record.self, Ctl.self, Top.self, WatchCommand.self,
-            SampleCommand.self, Tree.self, ReportCommand.self, Graph.self, TailCommand.self, WaitsCommand.self, ChainCommand.self,
+            SampleCommand.self, Tree.self, ReportCommand.self, Graph.self, TailCommand.self, WaitsCommand.self,
+            ChainCommand.self,
             Flame.self, Browse.self, Diff.self, Export.self, Tune.self, Unused.self, Order.self, Info.self, Dump.self,
             Doctor.self,
         ],
