@@ -10,6 +10,7 @@ internal import TraceText
 struct Top: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Watch where the time of a running program goes: a table of its functions, and its call tree.",
+        usage: "fathom top [<options>] [<session>|<pid>]",
         discussion: """
             The program is being recorded by fathom record, and is not slowed by this. h shows the keys, q quits. Where \
             standard output is no terminal, and with -n, the table is written as text.
