@@ -7,13 +7,13 @@ internal import TraceText
 public struct OrderQuery {
     /// A function that is put in order.
     public struct Function: Sendable, Equatable {
-        public var linkageName: String
-        /// Other names of the same function.
-        public var aliases: [String]
-        public var range: Range<UInt64>
+        fileprivate let function: HookedFunctions.Function
 
-        /// The name as reports show it.
-        public func name() -> String { (SwiftName(linkageName)?.name ?? demangle(linkageName)).visible }
+        /// Its names as linkers know them; any of them means the same function.
+        public var linkageNames: [String] { [function.linkageName] + function.aliases }
+        public var range: Range<UInt64> { function.range }
+        /// The name as reports show it. It is made anew at each call.
+        public var name: String { function.name(raw: false).visible }
     }
 
     /// The file whose functions are put in order.
@@ -69,7 +69,7 @@ public struct OrderQuery {
         var places: [String: [Int]] = [:]
         for (place, function) in (target ?? recorded).functions.enumerated() {
             for name in [function.linkageName] + function.aliases {
-                places[OrderQuery.stem(name), default: []].append(place)
+                places[HookedFunctions.withoutVersion(name), default: []].append(place)
             }
         }
         var missing: Set<String> = []
@@ -80,7 +80,7 @@ public struct OrderQuery {
                     let place = recorded.place(of: call.address)
                 else { return [] }
                 let name = recorded.functions[place].linkageName
-                let found = target == nil ? [place] : places[OrderQuery.stem(name)] ?? []
+                let found = target == nil ? [place] : places[HookedFunctions.withoutVersion(name)] ?? []
                 if found.isEmpty { missing.insert(name) }
                 return found.filter { seen.insert($0).inserted }
             }
@@ -88,21 +88,13 @@ public struct OrderQuery {
         let file = target ?? recorded
         guard runs.contains(where: { !$0.isEmpty }) else { throw .nothingLeft(near: .none) }
         let order = FunctionOrder(file.functions.map(\.range), runs: runs)
-        functions = order.functions.map { place in
-            let function = file.functions[place]
-            return Function(linkageName: function.linkageName, aliases: function.aliases, range: function.range)
-        }
+        functions = order.functions.map { Function(function: file.functions[$0]) }
         self.order = order
         startPages = StartPages(functions.map(\.range), code: file.code)
         path = subject.build ?? module.path
         self.runs = sessions.count
         self.missing = missing.count
         self.warnings = warnings
-    }
-
-    /// The name before what compilers say of a version of a function behind a dot.
-    private static func stem(_ name: String) -> String {
-        name.dropFirst().firstIndex(of: ".").map { String(name[..<$0]) } ?? name
     }
 
     /// The module that is asked for; otherwise the program of the first session, or what most calls were in.
@@ -132,17 +124,5 @@ public struct OrderQuery {
         } catch {
             throw .noSymbols("\(error)")
         }
-    }
-}
-
-extension HookedFunctions {
-    /// The function that holds `address`. O(log n).
-    fileprivate func place(of address: UInt64) -> Int? {
-        var (low, high) = (0, functions.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if functions[middle].range.lowerBound <= address { low = middle + 1 } else { high = middle }
-        }
-        return low > 0 && functions[low - 1].range.contains(address) ? low - 1 : nil
     }
 }

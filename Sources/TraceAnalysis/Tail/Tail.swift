@@ -52,8 +52,8 @@ public struct Tail {
     ) throws(Shortfall) -> TailComparison {
         let spaces = threads.map { resolver.space(of: $0.process) }
         let matcher = Matcher(pattern, resolver.functions, hidesCompilerMade: filter.hidesCompilerMade)
-        let progress = Progress(of: threads, passes: 2, onProgress)
-        let (threadDurations, partial) = measure(threads, spaces, matcher, progress)
+        let replays = ThreadReplays(of: threads, clock: session.clock, workers: workers, passes: 2, onProgress)
+        let (threadDurations, partial) = measure(replays, spaces, matcher)
         defer { for durations in threadDurations { durations.free() } }
         var all = ExactDurations()
         for durations in threadDurations { all.add(durations) }
@@ -63,7 +63,7 @@ public struct Tail {
         guard ranks.calls > 0 else { throw partial.calls > 0 ? .noWholeCall : .noCall }
         let selection = TailSelection(ranks, slowest: slowest)
         let sums = addUp(
-            threads, spaces, matcher, selection, ties: ties(selection, threadDurations), progress)
+            replays, spaces, matcher, selection, ties: ties(selection, threadDurations))
         onProgress(1)
         guard let comparison = sums.comparison(ranks, selection, partial, filter) else {
             throw .tooFewCalls(ranks.calls)
@@ -84,11 +84,11 @@ public struct Tail {
     // MARK: Passes
 
     private func measure(
-        _ threads: [TracedThread], _ spaces: [AddressSpace], _ matcher: Matcher, _ progress: Progress
+        _ replays: ThreadReplays, _ spaces: [AddressSpace], _ matcher: Matcher
     ) -> (durations: [ExactDurations], partial: OutermostCalls.Partial) {
-        var found = [ExactDurations?](repeating: nil, count: threads.count)
+        var found = [ExactDurations?](repeating: nil, count: replays.threads.count)
         var partial = OutermostCalls.Partial()
-        replay(threads, progress) { index, pool in
+        replays.run { index, pool in
             DurationSink(calls(spaces[index], matcher, pool))
         } take: { index, sink in
             found[index] = sink.durations
@@ -99,14 +99,14 @@ public struct Tail {
     }
 
     private func addUp(
-        _ threads: [TracedThread], _ spaces: [AddressSpace], _ matcher: Matcher, _ selection: TailSelection,
-        ties: [UInt64], _ progress: Progress
+        _ replays: ThreadReplays, _ spaces: [AddressSpace], _ matcher: Matcher, _ selection: TailSelection,
+        ties: [UInt64]
     ) -> TailSums {
         var sums = TailSums(resolver.functions)
-        replay(threads, progress) { index, pool in
+        replays.run { index, pool in
             TailSink(calls(spaces[index], matcher, pool), selection, ties: ties[index])
         } take: { index, sink in
-            sums.add(sink, of: threads[index], at: index, spaces[index])
+            sums.add(sink, of: replays.threads[index], at: index, spaces[index])
             sink.free()
         }
         return sums
@@ -115,50 +115,6 @@ public struct Tail {
     private func calls(_ space: AddressSpace, _ matcher: Matcher, _ pool: WorkerPool) -> OutermostCalls {
         OutermostCalls(space, from: filter.from, to: filter.to) { address, epoch in
             pool.exclusively { matcher.matches(space.function(at: address, epoch: epoch)) }
-        }
-    }
-
-    /// Replays each of `threads` into a sink of its own, and hands that to `take`, one at a time.
-    private func replay<Sink: CallSink>(
-        _ threads: [TracedThread], _ progress: Progress, _ sink: (Int, WorkerPool) -> Sink,
-        take: (Int, Sink) -> Void
-    ) {
-        // The longest threads come first, so that none is left for last.
-        let sizes = threads.map(\.bytes)
-        let order = threads.indices.sorted { (sizes[$0], $1) > (sizes[$1], $0) }
-        withoutActuallyEscaping(sink) { sink in
-            withoutActuallyEscaping(take) { take in
-                let pool = WorkerPool(jobs: order.count) { job, pool in
-                    let thread = threads[order[job]]
-                    var sink = sink(order[job], pool)
-                    StackReplay.run(
-                        thread, clock: session.clock,
-                        onChunk: { chunk in
-                            let bytes = Chunk.headerSize + thread.chunks[chunk].payload.count
-                            pool.exclusively { progress.add(bytes) }
-                        },
-                        into: &sink)
-                    pool.exclusively { take(order[job], sink) }
-                }
-                pool.run(workers: min(workers, order.count))
-            }
-        }
-    }
-
-    /// How much has been read, of all passes.
-    private final class Progress {
-        private let bytes: Double
-        private var read = 0
-        private let report: (Double) -> Void
-
-        init(of threads: [TracedThread], passes: Int, _ report: @escaping (Double) -> Void) {
-            bytes = Double(max(1, threads.reduce(0) { $0 + $1.bytes } * passes))
-            self.report = report
-        }
-
-        func add(_ bytes: Int) {
-            read += bytes
-            report(Double(read) / self.bytes)
         }
     }
 }

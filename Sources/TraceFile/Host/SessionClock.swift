@@ -46,6 +46,9 @@ package struct SessionClock {
     /// This moment, in ticks.
     package var now: UInt64 { Self.now(kind).ticks }
 
+    /// This moment, in ticks of a session that counts by the processor's counter, or in ns of CLOCK_MONOTONIC.
+    static func ticks(byCounter: Bool) -> UInt64 { byCounter ? fathom_counter() : nanoseconds(CLOCK_MONOTONIC) }
+
     package static func nanoseconds(_ clock: clockid_t) -> UInt64 {
         var time = timespec()
         clock_gettime(clock, &time)

@@ -54,7 +54,7 @@ public final class GrowingSession {
     /// When the buffers were read last, in ticks: a call that was open then had not ended before.
     public private(set) var lookedAt: UInt64 = 0
 
-    private var now: UInt64 { countsByCounter ? fathom_counter() : SessionClock.nanoseconds(CLOCK_MONOTONIC) }
+    private var now: UInt64 { SessionClock.ticks(byCounter: countsByCounter) }
 
     /// The part of the log that was read, 0...1.
     public var part: Double { log.part }

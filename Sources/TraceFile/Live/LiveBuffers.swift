@@ -40,7 +40,7 @@ package final class LiveBuffers {
     }
 
     /// This moment, in ticks.
-    package var now: UInt64 { countsByCounter ? fathom_counter() : SessionClock.nanoseconds(CLOCK_MONOTONIC) }
+    package var now: UInt64 { SessionClock.ticks(byCounter: countsByCounter) }
 
     /// What programs keep of calls.
     package var content: SessionContent {

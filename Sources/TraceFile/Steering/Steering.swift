@@ -73,13 +73,7 @@ public final class Steering {
         if stat("/proc/\(pid)", &status) == 0, status.st_uid != geteuid(), geteuid() != 0 {
             throw .belongsTo(what: "process \(pid)", user: Steering.name(of: status.st_uid))
         }
-        let mapped = SystemFile.lines(of: "/proc/\(pid)/maps").compactMap { line -> String? in
-            guard let slash = line.firstIndex(of: "/") else { return nil }
-            let path = line[slash...], name = "/" + SlotBuffers.name
-            if path.hasSuffix(name) { return String(path.dropLast(name.count)) }
-            return nil
-        }
-        guard let session = mapped.first(where: { Session.exists(at: $0) }) else { throw .notRecorded(pid) }
+        guard let session = SessionOfProcess.directory(pid) else { throw .notRecorded(pid) }
         try self.init(session: session)
     }
 
@@ -254,10 +248,7 @@ public final class Steering {
 
     // MARK: The session's clock
 
-    private func ticks() -> UInt64 {
-        UInt32(head.pointee.clock) == FATHOM_CLOCK_COUNTER
-            ? fathom_counter() : SessionClock.nanoseconds(CLOCK_MONOTONIC)
-    }
+    private func ticks() -> UInt64 { SessionClock.ticks(byCounter: UInt32(head.pointee.clock) == FATHOM_CLOCK_COUNTER) }
 
     private func ticks(nanoseconds: UInt64) -> UInt64 {
         let ticks = Double(nanoseconds) * Double(head.pointee.ticks_per_second) / 1e9

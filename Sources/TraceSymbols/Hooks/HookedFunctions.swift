@@ -47,6 +47,18 @@ public struct HookedFunctions: Sendable {
         }
     }
 
+    /// The function that holds `address`, as its place in ``functions``. O(log n).
+    public func place(of address: UInt64) -> Int? {
+        let next = functions.partitioningIndex { $0.range.lowerBound > address }
+        return next > 0 && functions[next - 1].range.contains(address) ? next - 1 : nil
+    }
+
+    /// A linkage name before the first dot, behind which compilers say what version it is. A name may begin with one.
+    public static func withoutVersion(_ linkageName: String) -> String {
+        guard let dot = linkageName.dropFirst().firstIndex(of: ".") else { return linkageName }
+        return String(linkageName[..<dot])
+    }
+
     /// Where the calls of hooks return to, in ascending order.
     static func hookReturns(in file: borrowing ELFFile) throws(SymbolProblem) -> [UInt64] {
         HookCalls(file, of: entries, definitions: FunctionSymbols(file).hooks).returns.sorted()

@@ -46,7 +46,7 @@ public struct FunctionInventory: Sendable {
             var uses = references[function.range.lowerBound] ?? []
             if symbols.isInlined(symbol) { uses.insert(.inlined) }
             if function.linkageName.hasSuffix("TW"), SwiftName(function.linkageName) != nil { uses.insert(.witness) }
-            let linkageName = FunctionInventory.withoutVersion(function.linkageName)
+            let linkageName = HookedFunctions.withoutVersion(function.linkageName)
             return InventoryFunction(
                 name: symbol.name, linkageName: linkageName,
                 identity: FunctionInventory.identity(linkageName, symbol), file: symbol.file,
@@ -73,12 +73,6 @@ public struct FunctionInventory: Sendable {
             let end = next < lines.count ? lines[next] : .max
             functions[index].lineCount = symbols.lineCount(in: function.range, of: file, among: function.line..<end)
         }
-    }
-
-    /// The name before the first dot, behind which compilers say what version it is. A name may begin with one.
-    private static func withoutVersion(_ name: String) -> String {
-        guard let dot = name.dropFirst().firstIndex(of: ".") else { return name }
-        return String(name[..<dot])
     }
 
     /// The full declaration, with its place. Functions of several files may have one name, and the two kinds of a constructor

@@ -16,7 +16,4 @@ public struct FunctionUses: OptionSet, Sendable, Hashable {
     public static let inlined = FunctionUses(rawValue: 1 << 4)
     /// Nothing that the program can reach refers to it, so a linker may leave it out (`--gc-sections`).
     public static let unreachable = FunctionUses(rawValue: 1 << 5)
-
-    /// What lets somebody call it whom no call in the code shows.
-    public static let hidden: FunctionUses = [.exported, .virtual, .witness, .addressTaken]
 }

@@ -151,11 +151,8 @@ struct Ctl: ParsableCommand {
         try show(shown.0, shown.1)
     }
 
-    /// A number that is no session's name is a process.
     private func open() throws(SteeringError) -> Steering {
-        if let pid = Int32(target), !Session.exists(at: target), !Session.exists(at: target + ".fathom") {
-            return try Steering(process: pid)
-        }
+        if let pid = processNumber(target) { return try Steering(process: pid) }
         return try Steering(session: target)
     }
 

@@ -70,7 +70,7 @@ struct Order: ParsableCommand {
         let file = try output.map { try OutputFile($0) }
         let query = try OrderQuery(opened, options, subject, listener: Diagnostics.listener())
         if let file {
-            let functions = query.functions.lazy.map { OrderFile.Function(names: [$0.linkageName] + $0.aliases) }
+            let functions = query.functions.lazy.map { OrderFile.Function(names: $0.linkageNames) }
             OrderFile(for: linker).write(functions, to: file.writer)
             try file.finish()
         }
@@ -87,7 +87,7 @@ struct Order: ParsableCommand {
 
     private func report(_ query: OrderQuery) -> OrderReport {
         let facts = OrderReport.Facts(
-            path: query.path.visible, names: query.functions.map { $0.name() },
+            path: query.path.visible, names: query.functions.map(\.name),
             bytes: query.functions.reduce(0) { $0 + UInt64($1.range.count) }, runs: query.runs,
             missing: query.missing, startPages: query.startPages)
         return OrderReport(query.order, facts, showsStartPages: compat)
