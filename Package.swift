@@ -18,13 +18,22 @@ let runtimeFlags = [
     "-frecord-gcc-switches", "-Xclang", "-mframe-pointer=none",
 ]
 
+// Vector registers may hold what the traced program is about to need (Sources/CTraceRuntime/host/vectors.h).
+#if arch(x86_64)
+    let generalRegisters = ["-mgeneral-regs-only"]
+#else
+    let generalRegisters: [String] = []
+#endif
+
 // What a flame graph's page is made of; Sources/TraceReports/Flame/FlamePage.swift joins the script's modules.
 let flamePage =
     ["flame.html", "flame.css", "picture.js"]
     + [
-        "data", "words", "graph", "sums", "search", "colours", "labels", "painter", "bands", "view", "ruler", "tip",
-        "address", "table", "sandwich", "panel", "pointer", "keys", "page",
+        "data", "words", "graph", "sums", "search", "colours", "labels", "painter", "states", "bands", "view", "ruler",
+        "tip", "address", "table", "sandwich", "panel", "pointer", "keys", "page",
     ].map { "\($0).js" }
+
+let startupPage = ["startup.css"]
 
 let package = Package(
     name: "fathom",
@@ -47,14 +56,17 @@ let package = Package(
         // In the traced process.
         .target(
             name: "CTraceRuntime", dependencies: ["CTraceFormat", "CFathom"],
-            cSettings: [.unsafeFlags(runtimeFlags)]),
+            cSettings: [.unsafeFlags(runtimeFlags + generalRegisters)]),
         .target(
             name: "CTraceRuntimeStatic", dependencies: ["CTraceRuntime"], cSettings: [.unsafeFlags(runtimeFlags)]),
         .target(name: "CTraceSwiftHooks", cSettings: [.unsafeFlags(runtimeFlags)]),
         .target(name: "CTraceSharedHooks", cSettings: [.unsafeFlags(runtimeFlags)]),
+        .target(name: "CTraceSleds", cSettings: [.unsafeFlags(runtimeFlags)]),
         .target(
             name: "CTraceRuntimeImage",
-            dependencies: ["CTraceRuntime", "CTraceRuntimeStatic", "CTraceSwiftHooks", "CTraceSharedHooks"],
+            dependencies: [
+                "CTraceRuntime", "CTraceRuntimeStatic", "CTraceSwiftHooks", "CTraceSharedHooks", "CTraceSleds",
+            ],
             cSettings: [.unsafeFlags(runtimeFlags)],
             // Embedded and -wmo keep the Swift runtime, which SwiftPM links into every dynamic product, out of this one.
             linkerSettings: [
@@ -76,10 +88,20 @@ let package = Package(
             name: "TraceSymbols", dependencies: ["CElfutils"], swiftSettings: strict,
             linkerSettings: [.linkedLibrary("stdc++")]),
         .target(
-            name: "TraceReports", dependencies: ["TraceAnalysis", "TraceText"],
-            resources: flamePage.map { .embedInCode("Flame/FlamePage/\($0)") }, swiftSettings: strict),
+            name: "TraceReports", dependencies: ["TraceAnalysis", "TraceHistory", "TraceText"],
+            resources: flamePage.map { .embedInCode("Flame/FlamePage/\($0)") }
+                + startupPage.map { .embedInCode("Startup/StartupPage/\($0)") },
+            swiftSettings: strict),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
-        .target(name: "TraceExport", dependencies: ["CZlib", "TraceAnalysis", "TraceText"], swiftSettings: strict),
+        .target(
+            name: "TraceExport", dependencies: ["CZlib", "TraceAnalysis", "TraceHistory", "TraceText"],
+            swiftSettings: strict),
+
+        // Runs by the thousand: what they added up to, and what changed from one to the next.
+        .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+        .target(
+            name: "TraceHistory", dependencies: ["CSQLite", "TraceFile", "TraceAnalysis", "TraceText"],
+            swiftSettings: strict),
 
         // What somebody sees who looks through calls by keys: lines of text. Only the command line knows a terminal.
         .target(
@@ -112,6 +134,11 @@ let package = Package(
             ],
             swiftSettings: strict),
 
+        // Bringing the runtime into running processes, and out of their way again.
+        .target(
+            name: "TraceAttach", dependencies: ["CThreadStop", "TraceFile", "TraceSymbols", "TraceWatch"],
+            swiftSettings: strict),
+
         // What Swift's library does not always find: how this program was called.
         .target(name: "CArguments"),
 
@@ -121,8 +148,8 @@ let package = Package(
             dependencies: [
                 "CArguments", "CNcurses",
                 "TraceFile", "TraceAnalysis", "TraceSymbols", "TraceText", "TraceQuery", "TraceReports",
-                "TraceExport", "TraceScreen",
-                "TraceRecording", "TraceWatch", "TraceBuild", "TraceDoctor",
+                "TraceExport", "TraceHistory", "TraceScreen",
+                "TraceRecording", "TraceWatch", "TraceAttach", "TraceBuild", "TraceDoctor",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict,
@@ -147,7 +174,12 @@ let package = Package(
         .testTarget(
             name: "TraceScreenTests", dependencies: ["TraceScreen", "TraceAnalysis", "TraceText", "TestSupport"],
             swiftSettings: strict),
-        .testTarget(name: "TraceExportTests", dependencies: ["TraceExport", "TestSupport"], swiftSettings: strict),
+        .testTarget(
+            name: "TraceHistoryTests", dependencies: ["TraceHistory", "TraceAnalysis", "TestSupport"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "TraceExportTests", dependencies: ["TraceExport", "TraceHistory", "TraceReports", "TestSupport"],
+            swiftSettings: strict),
         .testTarget(name: "TraceSymbolsTests", dependencies: ["TraceSymbols", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "TraceBuildTests", dependencies: ["TraceBuild", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "TraceQueryTests", dependencies: ["TraceQuery", "TestSupport"], swiftSettings: strict),

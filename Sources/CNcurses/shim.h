@@ -1,5 +1,5 @@
-// ncurses with wide characters (Debian: libncurses-dev), and functions for what it has as macros and variables, which
-// Swift does not see or does not trust.
+// Imports ncurses with wide characters (Debian: libncurses-dev), and adds functions for its macros, which Swift does
+// not import, and for its global variables, which Swift's concurrency checks refuse.
 #define _XOPEN_SOURCE_EXTENDED 1
 #define NCURSES_WIDECHAR 1
 #include <curses.h>
@@ -9,7 +9,7 @@
 
 static inline WINDOW *fathom_curses_window(void) { return stdscr; }
 
-// Takes the terminal of standard input and output; NULL when terminfo does not know it.
+// Opens the terminal of standard input and output. Returns NULL when terminfo does not know the terminal.
 static inline SCREEN *fathom_curses_begin(void) { return newterm(NULL, stdout, stdin); }
 
 enum fathom_curses_style {
@@ -19,7 +19,7 @@ enum fathom_curses_style {
     fathom_curses_underline = 8
 };
 
-// Text that follows has these styles, and the colours of a pair; 0 is the terminal's own.
+// Sets the styles of the text that is written from now on, and its pair of colours; pair 0 is the terminal's own.
 static inline void fathom_curses_set(int styles, int pair) {
     chtype attributes = COLOR_PAIR(pair);
     if (styles & fathom_curses_bold) attributes |= A_BOLD;
@@ -29,5 +29,5 @@ static inline void fathom_curses_set(int styles, int pair) {
     wattrset(stdscr, (int)attributes);
 }
 
-// How the locale writes characters, as in UTF-8.
+// Returns the name of the locale's character encoding, such as UTF-8.
 static inline const char *fathom_curses_codeset(void) { return nl_langinfo(CODESET); }

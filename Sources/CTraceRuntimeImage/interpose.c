@@ -9,6 +9,7 @@
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <ucontext.h>
 #include <unistd.h>
 #include <unwind.h>
@@ -17,11 +18,9 @@
 #include "CTraceRuntimeCleanup.h"
 #include "CTraceRuntimeConfine.h"
 #include "CTraceRuntimeVfork.h"
+#include "waiting.h"
 
 FATHOM_WITHOUT_HOOKS
-
-#define EXPORT __attribute__((visibility("default"), no_instrument_function))
-#define JUMP __attribute__((musttail)) return
 
 // The definition behind ours. It is looked up once: the C library's from this library's constructor, and the unwinder's
 // at its first call, because many programs have no unwinder and a search in vain would show in dlerror.
@@ -37,6 +36,8 @@ static void *next(void **cache, const char *name) {
     return found;
 }
 
+typedef int start_main(fathom_main_function *, int, char **, void (*)(void), void (*)(void), void (*)(void), void *);
+start_main __libc_start_main;
 typedef void jump(struct __jmp_buf_tag *, int);
 jump __longjmp_chk;
 DECLARE_NEXT(longjmp);
@@ -45,6 +46,7 @@ DECLARE_NEXT(siglongjmp);
 DECLARE_NEXT(__longjmp_chk);
 DECLARE_NEXT(setcontext);
 DECLARE_NEXT(swapcontext);
+DECLARE_NEXT(__libc_start_main);
 DECLARE_NEXT(dlopen);
 DECLARE_NEXT(dlmopen);
 DECLARE_NEXT(dlclose);
@@ -120,7 +122,7 @@ EXPORT void _Unwind_SetIP(struct _Unwind_Context *context, _Unwind_Ptr address) 
     JUMP real(context, address);
 }
 
-// ---- ucontext: calls made on another stack are no callees of whoever switched to it
+// ---- ucontext: calls made on another stack are no callees of the function that switched to it
 
 EXPORT int setcontext(const ucontext_t *to) {
     fathom_note_context(to);
@@ -155,6 +157,13 @@ EXPORT int dlclose(void *handle) {
     return result;
 }
 
+// ---- The program's main function, which the C library calls
+
+EXPORT int __libc_start_main(fathom_main_function *main, int count, char **arguments, void (*begin)(void),
+                             void (*end)(void), void (*linker_end)(void), void *stack_end) {
+    JUMP NEXT(__libc_start_main)(fathom_note_main(main), count, arguments, begin, end, linker_end, stack_end);
+}
+
 // ---- Ends without exit handlers
 
 EXPORT void _exit(int status) {
@@ -177,8 +186,10 @@ EXPORT void _Exit(int status) {
 
 // ---- Confinement: after it, the runtime's own system calls, or its reading of the counter, would end the program
 
+// A futex that somebody waits for goes by waits.c on its way.
 FATHOM_CONFINE("prctl", (fathom_prctl_function *)next(&next_prctl, "prctl"), "syscall",
-               (fathom_syscall_function *)next(&next_syscall, "syscall"))
+               number == SYS_futex && fathom_waiting.on ? fathom_futex
+                                                        : (fathom_syscall_function *)next(&next_syscall, "syscall"))
 
 // ---- vfork
 

@@ -43,6 +43,24 @@ int __wrap_swapcontext(ucontext_t *from, const ucontext_t *to) {
     __attribute__((musttail)) return __real_swapcontext(from, to);
 }
 
+typedef int start_main(fathom_main_function *, int, char **, void (*)(void), void (*)(void), void (*)(void), void *);
+start_main __real___libc_start_main;
+int __wrap___libc_start_main(fathom_main_function *main, int count, char **arguments, void (*begin)(void),
+                             void (*end)(void), void (*linker_end)(void), void *stack_end) {
+    __attribute__((musttail)) return __real___libc_start_main(fathom_note_main(main), count, arguments, begin, end,
+                                                              linker_end, stack_end);
+}
+
+// The linker's symbols. A static program has no dynamic section that would tell of them, unless it is
+// position-independent.
+extern uintptr_t __init_array_start[] __attribute__((weak, visibility("hidden")));
+extern uintptr_t __init_array_end[] __attribute__((weak, visibility("hidden")));
+static void first(int count, char **arguments, char **environment) {
+    fathom_note_initializers(__init_array_start, __init_array_end, environment);
+    fathom_note_start(count, arguments, environment);
+}
+__attribute__((section(".preinit_array"), used)) static void (*const first_initializer)(int, char **, char **) = first;
+
 void __real__exit(int) __attribute__((noreturn));
 void __wrap__exit(int status) {
     fathom_note_exit();

@@ -12,7 +12,7 @@ public struct TimeSpan: Sendable, Equatable, CustomStringConvertible {
         public let description: String
     }
 
-    /// Reads a number with one of the units ns, us, µs, ms, s, m and min. Only 0 needs no unit.
+    /// Reads a number with one of the units ns, us, µs, ms, s, m, min, h and d. Only 0 needs no unit.
     public init(_ text: some StringProtocol) throws(InvalidText) {
         if text.first == "-" { throw InvalidText(description: "a time cannot be negative") }
         let digits = text.prefix { $0.isASCII && $0.isNumber || $0 == "." }
@@ -26,9 +26,11 @@ public struct TimeSpan: Sendable, Equatable, CustomStringConvertible {
         case "ms": scale = 1e6
         case "s": scale = 1e9
         case "m", "min": scale = 60e9
+        case "h": scale = 3600e9
+        case "d": scale = 86400e9
         case "" where number == 0: scale = 1
         case "": throw InvalidText(description: "\(text) of what? write \(text)us or \(text)ms")
-        case let unit: throw InvalidText(description: "'\(unit)' is no unit of time: ns, us, ms, s and min are")
+        case let unit: throw InvalidText(description: "'\(unit)' is no unit of time: ns, us, ms, s, min, h and d are")
         }
         guard number * scale < 9e18 else { throw InvalidText(description: "a time cannot be longer than 285 years") }
         nanoseconds = UInt64((number * scale).rounded())

@@ -13,8 +13,13 @@ public enum BuildError: Error, Sendable, Equatable, CustomStringConvertible {
     case cannotRead(String, errno: Int32)
     case cannotWrite(String, errno: Int32)
     case needsClang(option: String, compiler: String)
+    /// An option of the compiler's that leaves no place for sleds.
+    case noSleds(option: String, compiler: String)
     /// Objects without hooks are about to be linked.
     case mixed(objects: [String], output: String)
+
+    /// A link by a linker that takes no order of functions.
+    case linkerWithoutOrder(String)
 
     /// One line, without a full stop.
     public var description: String {
@@ -31,6 +36,11 @@ public enum BuildError: Error, Sendable, Equatable, CustomStringConvertible {
         case .cannotWrite(let path, let errno): "cannot write \(path): \(String(cString: strerror(errno)))"
         case .needsClang(let option, let compiler):
             "\(option) is an option of clang's, and \(compiler) is not clang; build with CC=clang CXX=clang++"
+        case .noSleds(let option, let compiler):
+            "with \(option), \(compiler) makes the code where no sleds can be put into it; leave \(option) out, or build with "
+                + "CC=clang CXX=clang++"
+        case .linkerWithoutOrder(let linker):
+            "\(linker) reads no order of functions: link with lld, gold or GNU ld, as by -fuse-ld=lld"
         case .mixed(let objects, let output):
             "\(output) would be traced in part only: \(listed(objects)) "
                 + (objects.count == 1 ? "was" : "were")

@@ -13,7 +13,7 @@ public struct InstalledCompiler: Sendable {
         self.hasHooks = hasHooks
     }
 
-    /// Those of gcc, g++, clang, clang++ and swiftc that are in PATH. Each is run once.
+    /// Finds gcc, g++, clang, clang++ and swiftc in PATH, as far as they are there. Runs each of them once.
     public static func all() -> [InstalledCompiler] {
         ["gcc", "g++", "clang", "clang++", "swiftc"].compactMap { name in
             guard let path = Compiler.find(name) else { return nil }

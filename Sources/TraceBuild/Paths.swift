@@ -20,7 +20,7 @@ func currentDirectory() -> String {
     return String(cString: path)
 }
 
-/// The file behind all symbolic links; nil when there is none.
+/// Finds the file behind all symbolic links; nil when there is none.
 func resolvedPath(_ path: String) -> String? {
     guard let resolved = realpath(path, nil) else { return nil }
     defer { free(resolved) }

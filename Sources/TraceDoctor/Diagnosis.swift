@@ -141,6 +141,8 @@ public struct Diagnosis: Sendable {
                         + "\(CountText.grouped(UInt64(program.functionCount))) functions have hooks"))
         }
         if program.functionCount == 0 {
+            // What cannot be recorded may be no program.
+            if program.refusal != nil { return findings }
             findings.append(
                 Finding(
                     "symbols", .limited, "\(program.path): stripped; functions are shown as addresses",

@@ -6,7 +6,7 @@ public struct DoctorReport {
 
     public init(_ diagnosis: Diagnosis) { self.diagnosis = diagnosis }
 
-    /// A line for each finding, and below it how to change what is not as it could be.
+    /// Writes a line for each finding, and below it how to change what is not as it could be.
     ///
     /// - Parameters:
     ///   - width: the columns of a line, which is broken between words; nil for any number.

@@ -15,7 +15,7 @@ public struct MachineFacts: Sendable {
         }
     }
 
-    /// A program that somebody wants to record.
+    /// A program that the user wants to record.
     public struct Program: Sendable {
         public var path: String
         /// Why it cannot be recorded, with the remedy; nil when it can.

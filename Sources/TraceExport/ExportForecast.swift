@@ -28,7 +28,7 @@ public struct ExportForecast {
     ///
     /// - Complexity: O(records); memory as ``CallTree`` says.
     public init?(_ format: ExportFormat, of source: ExportSource) {
-        guard let limit = type(of: format.exporter).limit else { return nil }
+        guard let exporter = format.exporter, let limit = type(of: exporter).limit else { return nil }
         self.init(limit, of: source)
     }
 

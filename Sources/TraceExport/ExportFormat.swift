@@ -20,20 +20,27 @@ public enum ExportFormat: String, CaseIterable, Sendable {
     case csv
     /// Call paths with all their sums, a table for data tools.
     case parquet
+    /// Call paths with calls and self time, as OpenTelemetry has profiles.
+    case otlp
+    /// Call paths of a run, as tables that those of other runs are put beside.
+    case fleet
 
     /// Whether its files hold each call, and not what they add up to.
     public var showsCalls: Bool {
         switch self {
         case .perfetto, .speedscope, .chrome, .firefox, .csv: true
-        case .folded, .pprof, .callgrind, .dot, .parquet: false
+        case .folded, .pprof, .callgrind, .dot, .parquet, .otlp, .fleet: false
         }
     }
 
     /// Whether its viewers take files of a limited size.
-    public var hasLimit: Bool { type(of: exporter).limit != nil }
+    public var hasLimit: Bool { exporter.flatMap { type(of: $0).limit } != nil }
+
+    /// Whether it is several files in a directory, which ``FleetTables`` writes.
+    public var isDirectory: Bool { exporter == nil }
 
     /// Whether its files are compressed by themselves, so that readers take no other compression.
-    public var isCompressed: Bool { self == .pprof || self == .parquet }
+    public var isCompressed: Bool { self == .pprof || self == .parquet || self == .fleet }
 
     /// Why speedscope would not read a file of this name, and what helps; nil when it does, or is not meant to.
     public func misleadingName(_ path: String) -> String? {
@@ -49,8 +56,8 @@ public enum ExportFormat: String, CaseIterable, Sendable {
     /// What writes the format with a row for each call; nil for a format in which it is not for the user to choose.
     public var exporterOfCalls: (any Exporter)? { self == .parquet ? ParquetCallsExporter() : nil }
 
-    /// What writes the format.
-    public var exporter: any Exporter {
+    /// What writes the format; nil for one that is no single file.
+    public var exporter: (any Exporter)? {
         switch self {
         case .perfetto: PerfettoExporter()
         case .speedscope: SpeedscopeExporter()
@@ -62,6 +69,8 @@ public enum ExportFormat: String, CaseIterable, Sendable {
         case .firefox: FirefoxExporter()
         case .csv: CSVExporter()
         case .parquet: ParquetExporter()
+        case .otlp: OTLPExporter()
+        case .fleet: nil
         }
     }
 }

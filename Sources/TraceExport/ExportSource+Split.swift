@@ -2,7 +2,7 @@ internal import TraceAnalysis
 internal import TraceFile
 
 extension ExportSource {
-    /// This source, cut by time into parts of at most `calls` calls each. A call that reaches over a cut is in every
+    /// Cuts this source by time into parts of at most `calls` calls each. A call that reaches over a cut is in every
     /// part that it touches, for as long as it ran there. So a part holds, on top of `calls`, the calls that were open
     /// when it begins.
     ///
@@ -38,7 +38,7 @@ private struct StartTimes: TrackWriter {
         for index in (counts.count / 2)..<counts.count { counts[index] = 0 }
     }
 
-    /// The times to cut at. Between two of them at most `calls` calls begin, or those of a single stretch if that has
+    /// Returns the times to cut at. Between two of them at most `calls` calls begin, or those of a single stretch if that has
     /// more.
     func cuts(every calls: UInt64) -> [UInt64] {
         var cuts: [UInt64] = []

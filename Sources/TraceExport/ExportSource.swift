@@ -33,6 +33,14 @@ public struct ExportSource {
         self.onProgress = onProgress
     }
 
+    /// The modules of the selected processes, each where it lay in the first process that had it.
+    var mappedModules: [ModuleIdentity: Module] {
+        let modules = selection.flatMap(\.process.modules).map {
+            (ModuleIdentity(path: $0.path, buildID: $0.buildID), $0)
+        }
+        return Dictionary(modules) { first, _ in first }
+    }
+
     /// The calls of this source in `window` alone.
     func part(_ window: Range<UInt64>) -> ExportSource {
         var filter = filter

@@ -17,7 +17,10 @@ struct AggregateCache {
 
     /// - Returns: nil when `session` is not finished or too small to bother.
     init?(_ session: Session) {
-        guard !session.isRecording, session.buffersSize == 0, session.logSize >= AggregateCache.leastSize else {
+        // What is kept knows nothing of memory.
+        guard !session.isRecording, !session.tellsMemory, session.buffersSize == 0,
+            session.logSize >= AggregateCache.leastSize
+        else {
             return nil
         }
         var status = stat()
@@ -39,7 +42,7 @@ struct AggregateCache {
         UInt64(bitPattern: Int64(time.tv_sec)) &* 1_000_000_000 &+ UInt64(time.tv_nsec)
     }
 
-    /// What is kept, or nil when there is nothing of this log.
+    /// Reads the sums that were kept; nil when there are none of this log.
     func load() -> KeptSums? {
         // Without waiting, if it is something else than a file.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
@@ -73,7 +76,7 @@ struct AggregateCache {
     }
 }
 
-/// A file that is read in pieces, as long as somebody may want to.
+/// A file that is read in pieces, as long as it is needed.
 private final class KeptFile {
     private let descriptor: Int32
 

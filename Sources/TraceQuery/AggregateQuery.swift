@@ -35,6 +35,7 @@ public struct AggregateQuery {
         let query = SessionQuery(session, options, listener: listener)
         self.query = query
         self.listener = listener
+        if !options.takesFirstCalls { try session.requireSums(for: "this needs what all calls add up to") }
         let isWhole = options.selection.isAll
         let isAllTime = query.filter.from == 0 && query.filter.to == .max
         if !isAllTime { try session.requireCalls(for: "--from and --to ask for moments") }
@@ -92,7 +93,7 @@ public struct AggregateQuery {
         return (cost.map(whole.corrected) ?? whole).filtered(filter)
     }
 
-    /// A row for each function, and what the record options left out; throws when there is nothing to show.
+    /// Makes a row for each function, and counts what the record options left out; throws when there is nothing to show.
     public func functionRows() throws(QueryError) -> (rows: [AggregateRow], dropped: CallSum) {
         let known = keptRows ?? { ($0.rows(by: .function), $0.dropped) }(anyTree())
         try check(isEmpty: known.rows.isEmpty)

@@ -7,6 +7,8 @@ struct CalledFunctions {
         var identity: ModuleIdentity
         /// The sessions that had the module, by number.
         var sessions: Set<Int> = []
+        /// Whether first calls were recorded of it, by traps in place of hooks.
+        var hasEntries = false
         /// The sessions that called a function, by its address in the file.
         var runs: [UInt64: Set<Int>] = [:]
     }
@@ -34,11 +36,20 @@ struct CalledFunctions {
         for module in session.processes.flatMap(\.modules) {
             change(ModuleIdentity(path: module.path, buildID: module.buildID)) { $0.sessions.insert(number) }
         }
+        if session.content == .firstCalls {
+            let choice = FirstCallModules(of: session)
+            for process in session.processes {
+                for module in process.modules where choice.holds(module.path, isProgram: module.path == process.path) {
+                    change(ModuleIdentity(path: module.path, buildID: module.buildID)) { $0.hasEntries = true }
+                }
+            }
+        }
         var whole = QueryOptions()
         whole.selection = options.selection
         // Each version of a function counts by itself until the file tells what it is a version of.
         whole.rawNames = true
         whole.lines = false
+        whole.takesFirstCalls = true
         let query = try AggregateQuery(session, whole, listener: QueryListener(progress: listener.progress))
         let tree = query.anyTree()
         for row in tree.rows(by: .function) {
@@ -46,6 +57,7 @@ struct CalledFunctions {
             let function = tree.functions.functions[Int(id)]
             guard function.module >= 0 else { continue }
             change(tree.functions.modules[Int(function.module)]) {
+                if session.content == .firstCalls { $0.hasEntries = true }
                 $0.runs[function.address, default: []].insert(number)
             }
         }

@@ -16,10 +16,12 @@ public struct ComparisonQuery {
         return queries.flatMap(\.lacks) + (unmatched ?? [])
     }
 
-    /// - Parameter listener: is told of what is wrong, and how far reading is.
+    /// - Parameters:
+    ///   - part: of the time of each session, which has to know it; throws where it does not.
+    ///   - listener: is told of what is wrong, and how far reading is.
     public init(
         before: [Session], after: [Session], _ queryOptions: QueryOptions, _ options: SessionComparison.Options,
-        listener: QueryListener = QueryListener()
+        part: (Session) throws(QueryError) -> TimeKind = { _ in .total }, listener: QueryListener = QueryListener()
     ) throws(QueryError) {
         let sessions = before + after
         // One with itself is a comparison without evidence of noise; more would pretend to have some.
@@ -28,8 +30,9 @@ public struct ComparisonQuery {
         var isEmpty = true
         var queries: [AggregateQuery] = []
         for (index, session) in sessions.enumerated() {
+            let kind = try part(session)
             let query = try AggregateQuery(session, queryOptions, listener: listener)
-            let tree = query.anyTree()
+            let tree = query.anyTree().only(kind)
             isEmpty = isEmpty && tree.paths.isEmpty
             builder.add(
                 tree, to: index < before.count ? .before : .after, program: session.processes.first?.path,

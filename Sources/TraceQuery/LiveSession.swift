@@ -69,7 +69,7 @@ public final class LiveSession {
         return known?.session.processes ?? []
     }
 
-    /// A process, which is looked for again when it is new.
+    /// Returns a process, and reads the session again when the process is new.
     public func process(_ index: UInt32) -> TracedProcess? {
         if let process = processes.first(where: { $0.index == index }) { return process }
         if isStale { refresh() }
@@ -80,7 +80,7 @@ public final class LiveSession {
     public func endedByItself(_ index: UInt32) -> Bool {
         guard let process = process(index) else { return false }
         switch process.end {
-        case .exit, .exec, .confined, .saved: return true
+        case .exit, .exec, .confined, .saved, .detached: return true
         case .waited(let status): return status & 0x7f == 0
         case .unknown: return false
         }
@@ -93,6 +93,26 @@ public final class LiveSession {
         var living = LivingProcesses()
         return threads.look().contains { living.contains($0.pid) }
     }
+
+    /// Why calls that are open may not be seen, each as a sentence without its end; empty when all are seen.
+    public var blindSpots: [String] {
+        if known == nil { refresh() }
+        var spots: [String] = []
+        if (try? LiveBuffers(of: path))?.stoppedTicks != nil {
+            spots.append("recording is stopped, so no call is seen until fathom ctl starts it")
+        }
+        let options = Set((known?.session.description?.options ?? []).filter { $0.value != "null" }.map(\.name))
+        let given = LiveSession.selecting.filter { options.contains($0.name) }.map(\.option)
+        if !given.isEmpty {
+            spots.append("calls that \(given.joined(separator: ", ")) of fathom record left out are not seen")
+        }
+        return spots
+    }
+
+    /// The options of `fathom record` that leave calls out, by their names in the session's description.
+    private static let selecting: [(name: String, option: String)] = [
+        ("max_depth", "--max-depth"), ("filter", "-F"), ("notrace", "-N"), ("caller_filter", "-C"), ("hide", "-H"),
+    ]
 
     private var isStale: Bool { LiveSession.now - readAt > LiveSession.patience }
 

@@ -49,7 +49,7 @@ public struct OrderQuery {
         var called: [[(module: ModuleIdentity, address: UInt64)]] = []
         var warnings: [String] = []
         for session in sessions {
-            try session.requireCalls(for: "fathom order needs the moments of first calls")
+            try session.requireMoments(for: "fathom order needs the moments of first calls")
             var whole = QueryOptions()
             whole.selection = options.selection
             whole.rawNames = true
@@ -64,8 +64,12 @@ public struct OrderQuery {
             warnings += query.warnings(of: threads)
         }
         let module = try OrderQuery.module(of: called, sessions, subject.module)
-        let recorded = try OrderQuery.contents(module.path, buildID: module.buildID)
-        let target = try subject.build.map { path throws(QueryError) in try OrderQuery.contents(path, buildID: []) }
+        // Traps find what compilers split off functions, too.
+        let hasParts = sessions.contains { $0.content == .firstCalls }
+        let recorded = try OrderQuery.contents(module.path, buildID: module.buildID, parts: hasParts)
+        let target = try subject.build.map { path throws(QueryError) in
+            try OrderQuery.contents(path, buildID: [], parts: hasParts)
+        }
         var places: [String: [Int]] = [:]
         for (place, function) in (target ?? recorded).functions.enumerated() {
             for name in [function.linkageName] + function.aliases {
@@ -117,10 +121,12 @@ public struct OrderQuery {
         return module
     }
 
-    private static func contents(_ path: String, buildID: [UInt8]) throws(QueryError) -> HookedFunctions {
+    private static func contents(
+        _ path: String, buildID: [UInt8], parts: Bool
+    ) throws(QueryError) -> HookedFunctions {
         do throws(SymbolProblem) {
             if let problem = ModuleSymbols(path: path, buildID: buildID).problem { throw problem }
-            return try HookedFunctions(path: path)
+            return try HookedFunctions(path: path, parts: parts)
         } catch {
             throw .noSymbols("\(error)")
         }

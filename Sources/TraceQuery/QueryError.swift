@@ -31,6 +31,8 @@ public enum QueryError: Error, Equatable, CustomStringConvertible {
     case notKept(session: String, content: SessionContent, view: String, advice: String)
     /// It is not known when threads had no CPU, perhaps because the kernel refused to tell.
     case notSplit(session: String, refusal: String?)
+    /// It was not recorded what memory was allocated.
+    case noMemory(session: String)
     /// No call is known to have waited.
     case noWaits(session: String)
     /// A session is given more than once where each is to be evidence of its own.
@@ -59,6 +61,8 @@ public enum QueryError: Error, Equatable, CustomStringConvertible {
         case .notSplit(let session, let refusal):
             "\(session) does not tell when threads waited: "
                 + (refusal ?? "fathom record --blocked records it, except of Swift's tasks")
+        case .noMemory(let session):
+            "\(session) does not tell what memory was allocated: fathom record --memory records it"
         case .noWaits(let session): "\(session): no call waited, as far as is known"
         case .givenTwice(let session):
             "\(session) is given twice, which is no evidence of noise: record it again"
@@ -69,6 +73,7 @@ public enum QueryError: Error, Equatable, CustomStringConvertible {
         switch content {
         case .counts: "how often each call path was called"
         case .samples: "samples of the stacks"
+        case .firstCalls: "the first call of each function"
         case .calls, .paths: "the sums of each call path"
         }
     }

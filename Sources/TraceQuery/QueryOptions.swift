@@ -1,30 +1,32 @@
 public import TraceAnalysis
 
-/// What is asked of a session.
+/// What a query is to find out about a session, and how.
 public struct QueryOptions {
-    /// Whether the cost of tracing is taken out of times.
+    /// Whether the cost of tracing is subtracted from times.
     public enum Times: Sendable {
         case raw
-        /// It is, if it was measured and all of the recording is looked at.
+        /// The cost is subtracted if it was measured and the query is about the whole recording.
         case correctedIfKnown
-        /// It is; where it cannot be, that is an error.
+        /// The cost is subtracted; where it cannot be, the query fails.
         case corrected
     }
 
     public var selection = ThreadSelection.all
-    /// What calls are hidden; ``TreeFilter/hidesCompilerMade`` is found out by the session.
+    /// Which calls are hidden. The query sets ``TreeFilter/hidesCompilerMade`` itself.
     public var filter = TreeFilter()
-    /// Files and directories in which the symbols of stripped programs are looked for.
+    /// Files and directories that may hold the symbols of stripped programs.
     public var symbolFiles: [String] = []
-    /// Every function is by itself, under its full name.
+    /// Whether functions have their full names, so that none of them count as one.
     public var rawNames = false
-    /// Functions that only the compiler knows of are shown, whatever names are.
+    /// Whether functions that the compiler made for itself are shown, even without ``rawNames``.
     public var showsCompilerMade = false
-    /// The pieces of Swift's tasks are joined. Threads that are asked for by themselves are as they were.
+    /// Whether the pieces of Swift's tasks are joined. They never are in threads that ``selection`` names.
     public var joinsTasks = true
-    /// Functions have the file and line of their definition, which costs more to find.
+    /// Whether functions have the file and line of their definition, which take longer to find.
     public var lines = true
     public var times = Times.raw
+    /// Of each function the first call is enough.
+    public var takesFirstCalls = false
     /// What all of a recording adds up to may be kept beside it.
     public var usesCache = false
 

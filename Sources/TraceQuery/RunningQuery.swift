@@ -26,6 +26,10 @@ public final class RunningQuery {
         public let choices: [Choice]
         /// Whether the recorder is still there.
         public let isRecording: Bool
+        /// Whether recording was stopped, by `fathom ctl`, until it is started again.
+        public let isStopped: Bool
+        /// When the calls were as they are shown, in ns of CLOCK_MONOTONIC.
+        public let at: UInt64
         public let processes: Int
         public let threads: Int
         /// Calls that left no record.
@@ -66,6 +70,9 @@ public final class RunningQuery {
         }
     }
 
+    /// Since when recording is stopped. The buffers are not kept open: whoever may write to them counts as a program.
+    private var stoppedTicks: UInt64? { (try? LiveBuffers(of: path))?.stoppedTicks }
+
     /// Reads what is new, for about so long at most.
     ///
     /// - Returns: the part of the recording that was read, 0...1; less than 1 when there is more to be read already.
@@ -88,7 +95,7 @@ public final class RunningQuery {
     /// - Throws: ``QueryError`` when the session cannot be read any more.
     public func moment(_ choice: Choice? = nil) throws(QueryError) -> Moment {
         if let growing { return moment(growing, choice) }
-        let session = try Session.opened(path)
+        let begin = RunningQuery.now, session = try Session.opened(path)
         var threads = session.processes.flatMap(\.threads)
         if let process = choice?.process { threads.removeAll { $0.process.index != process } }
         if let thread = choice?.thread { threads.removeAll { $0.serial != thread } }
@@ -103,7 +110,8 @@ public final class RunningQuery {
         }
         return Moment(
             tree: aggregation.tree(of: threads), choices: choices, isRecording: session.isRecording,
-            processes: session.processes.count, threads: session.processes.reduce(0) { $0 + $1.threads.count },
+            isStopped: stoppedTicks != nil, at: begin, processes: session.processes.count,
+            threads: session.processes.reduce(0) { $0 + $1.threads.count },
             lostCalls: session.lostCalls, isThrough: true)
     }
 
@@ -118,13 +126,16 @@ public final class RunningQuery {
             guard let label = session.label(of: id) else { continue }
             choices.append(Choice(process: id.process, label.pid, thread: id.thread, label.tid, label.name))
         }
+        let stopped = stoppedTicks
         let tree = growing.tree(
+            until: stopped,
             of: choice?.process.map { process in
                 { id in id.process == process && (choice?.thread.map { $0 == id.thread } ?? true) }
             })
         return Moment(
             tree: tree.filtered(filter), choices: choices, isRecording: session.isRecording,
-            processes: Set(threads.map(\.process)).count, threads: threads.count, lostCalls: session.lostCalls,
+            isStopped: stopped != nil, at: session.lookedAtNanoseconds, processes: Set(threads.map(\.process)).count,
+            threads: threads.count, lostCalls: session.lostCalls,
             isThrough: isThrough)
     }
 }

@@ -16,6 +16,7 @@ extension Session {
     /// What the recording lacks: what was found damaged so far, and what was not recorded.
     public var warnings: [String] {
         damage.entries.map(\.description) + (losses.calls > 0 ? [losses.description] : []) + switchWarnings
+            + unseenMemory
     }
 
     private var switchWarnings: [String] {
@@ -42,8 +43,24 @@ extension Session {
         if content == .calls { return }
         throw .notKept(
             session: path, content: content, view: view,
-            advice: "report, graph and flame show these; record --mode trace keeps calls")
+            advice: content == .firstCalls
+                ? Session.firstCallAdvice
+                : "report, graph and flame show these; record --mode trace keeps calls")
     }
+
+    /// Throws where a view needs the moments of calls, of the first ones at least.
+    public func requireMoments(for view: String) throws(QueryError) {
+        if content != .firstCalls { try requireCalls(for: view) }
+    }
+
+    /// Throws where a view needs what all calls add up to.
+    public func requireSums(for view: String) throws(QueryError) {
+        if content != .firstCalls { return }
+        throw .notKept(session: path, content: content, view: view, advice: Session.firstCallAdvice)
+    }
+
+    private static let firstCallAdvice =
+        "order, unused and dump show these; a build with hooks and record tell of every call"
 
     /// Throws where a view needs times, and calls were only counted.
     public func requireTimes(for view: String) throws(QueryError) {
@@ -69,11 +86,25 @@ extension Session {
         throw .notSplit(session: path, refusal: nil)
     }
 
+    /// The programs whose memory was to be recorded and could not be.
+    public var unseenMemory: [String] {
+        var named: Set<String> = []
+        return processes.filter { $0.hidesMemory && named.insert($0.path).inserted }.map {
+            "\($0.programName) allocates memory by functions of its own, which are not recorded"
+        }
+    }
+
+    /// Throws where a view shows memory, and that was not recorded.
+    public func requireMemory() throws(QueryError) {
+        if tellsMemory { return }
+        throw .noMemory(session: path)
+    }
+
     /// Throws where a view needs to know when threads had no CPU, and that is not known.
     public func requireSplitTimes() throws(QueryError) {
         if splitsTimes { return }
         throw .notSplit(session: path, refusal: description?.waitSources?.refusal)
     }
 
-    var hasCalls: Bool { processes.contains { $0.threads.contains { $0.countCalls() > 0 } } }
+    public var hasCalls: Bool { processes.contains { $0.threads.contains { $0.countCalls() > 0 } } }
 }

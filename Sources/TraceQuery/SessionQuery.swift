@@ -2,7 +2,7 @@ public import TraceAnalysis
 public import TraceFile
 internal import TraceText
 
-/// A session as somebody wants to see it: which of its threads, under which names, with what hidden.
+/// A session as a query shows it: which of its threads, under which names, with which calls hidden.
 public struct SessionQuery {
     public let session: Session
     public let options: QueryOptions
@@ -25,6 +25,7 @@ public struct SessionQuery {
         self.filter = filter
         self.symbols = symbols
         functions = symbols.functions(lines: options.lines)
+        functions.countsSamples = session.content.samplePeriod != nil
         resolver = FunctionResolver(functions)
     }
 
@@ -49,7 +50,8 @@ public struct SessionQuery {
     /// Why no call is shown, once all that was asked for has been read.
     public var emptiness: QueryError {
         guard session.hasCalls else { return .noCalls(isDamaged: !session.damage.entries.isEmpty) }
-        let wanted = filter.only + filter.leadingTo + (filter.watch?.patterns ?? [])
+        let wanted =
+            filter.only + filter.leadingTo + (filter.watch?.patterns ?? []) + filter.withArguments.map(\.function)
         guard let missing = unmatched(wanted).first else { return .nothingLeft(near: .none) }
         let near = NearNames(to: missing, in: functions)
         // Of a part of the recording, it cannot be said that the function is not there at all.

@@ -22,7 +22,7 @@ public struct UnusedQuery {
         var warnings: [String] = []
         for session in sessions { warnings += try called.add(session, options, listener) }
         var (defined, unknown): ([DefinedFunction], Int) = ([], 0)
-        var isFound = false
+        var (isFound, hasEntries) = (false, false)
         for found in called.modules.sorted(by: { $0.identity.path < $1.identity.path }) {
             let path = found.identity.path
             guard module.map({ $0.matches(path) || $0.matches(PathText.name(path)) }) ?? true else { continue }
@@ -30,9 +30,10 @@ public struct UnusedQuery {
                 let inventory = try UnusedQuery.inventory(found, options)
                 guard inventory.hasHooks else { continue }
                 isFound = true
+                if found.hasEntries { hasEntries = true }
                 unknown += inventory.functions.count { !$0.isHooked && !$0.isCompilerMade }
                 defined += UnusedQuery.defined(inventory, found)
-                if inventory.functions.contains(where: \.isSwift) {
+                if !found.hasEntries, inventory.functions.contains(where: \.isSwift) {
                     warnings.append(
                         "\(path.visible): hooks in Swift come after inlining, so what was always inlined counts as unused; -Onone tells"
                     )
@@ -46,6 +47,9 @@ public struct UnusedQuery {
             warnings.forEach(listener.warn)
             throw .noModule(module?.text ?? "*")
         }
+        if hasEntries {
+            warnings.append("first calls come after inlining: a function that is only inlined has no code to be called")
+        }
         functions = UnusedFunctions(defined, unknown: unknown, runs: sessions.count, calledByFewerThan: limit)
         self.warnings = warnings
     }
@@ -56,7 +60,8 @@ public struct UnusedQuery {
         let symbols = ModuleSymbols(
             path: module.identity.path, buildID: module.identity.buildID, symbolFiles: options.symbolFiles,
             rawNames: options.rawNames)
-        return try FunctionInventory(path: module.identity.path, symbols: symbols, uses: true)
+        return try FunctionInventory(
+            path: module.identity.path, symbols: symbols, uses: true, entries: module.hasEntries)
     }
 
     /// The functions that a call could be seen of. Versions of one function are one.

@@ -32,19 +32,23 @@ public struct Recorder {
         var clock = SessionClock()
         if request.record.mode == .profile, UInt32(clock.kind) != FATHOM_CLOCK_COUNTER { throw .noCounter }
         let startRealtime = SessionClock.nanoseconds(CLOCK_REALTIME)
-        // They are of what this thread starts, so they are opened first, and by this thread.
+        // They are of what this thread starts, so they are opened first, and by this thread. Those of the start need less memory.
+        let start = request.record.tellsStartup ? StartRecorder.open(main: request.mainAddress) : nil
         let switches = request.record.tellsWaits ? Self.openSwitches() : nil
         let directory: SessionDirectory
         do { directory = try SessionDirectory(creating: request.session) } catch { throw .files(error) }
-        var description = SessionDescription(
-            command: request.arguments, executable: request.executable, options: request.record,
-            startRealtime: startRealtime)
-        description.waitSources = switches.map { WaitSources(hasSwitches: $0.rings != nil, refusal: $0.refusal) }
+        var description = request.description(startRealtime: startRealtime)
+        description.waitSources = switches.map {
+            WaitSources(hasSwitches: $0.rings != nil, refusal: $0.refusal, processors: WaitSources.processorsHere())
+        }
         var switchRecorder: SwitchRecorder?
+        var startRecorder: StartRecorder?
+        var begin: UInt64 = 0
         let buffers: SharedBuffers, log: TraceLogWriter, preload: PreloadPath, target: Target
         let before: Baseline.Usage
         var answers: FunctionAnswers?
         let flight: FlightRecorder?
+        let sampler: StackSampler?
         do throws(RecordingError) {
             do throws(SessionFileError) {
                 try directory.create(SessionFile.description.name, holding: description.json)
@@ -60,12 +64,22 @@ public struct Recorder {
                         in: directory, start: clock.start.nanoseconds, maxSize: request.record.maxSize)
                     switchRecorder = SwitchRecorder(rings, file)
                 }
+                if let start {
+                    startRecorder = StartRecorder(
+                        start.rings, refusal: start.refusal, try StartupLogWriter(in: directory))
+                }
             } catch {
                 throw .files(error)
             }
             if let functions = request.functions {
                 answers = try FunctionAnswers(functions, in: directory, clock: clock)
                 answers?.start()
+            }
+            do throws(TraceFileError) {
+                sampler =
+                    request.record.mode == .stack ? try StackSampler(directory.path, clock, request.record) : nil
+            } catch {
+                throw .unreadable(error)
             }
             if request.record.mode == .flight {
                 flight = FlightRecorder(
@@ -76,18 +90,24 @@ public struct Recorder {
             }
             preload = try PreloadPath(of: runtime)
             before = Baseline.Usage.ofChildren
+            let (words, variables) = (arguments(), environment(session: directory.rawPath, preload: preload.path))
+            begin = SessionClock.nanoseconds(CLOCK_MONOTONIC)
             target = try Target(
-                starting: request.executable, arguments: arguments(),
-                environment: environment(session: directory.rawPath, preload: preload.path), signals: signals)
+                starting: request.executable, arguments: words, environment: variables, signals: signals)
             switchRecorder?.start()
+            startRecorder?.start(target.pid, from: begin)
         } catch {
             answers?.stop()
             directory.discard()
             throw error
         }
         let drain = Drain(buffers: buffers, log: log, clock: clock, options: request.record)
-        let onLook: @Sendable () -> Void = { flight?.look { drain.losses } }
+        let onLook: @Sendable () -> Void = {
+            flight?.look { drain.losses }
+            if let sampler { drain.withLog(sampler.write) }
+        }
         let thread = BackgroundThread { drain.run(onLook: onLook) }
+        sampler?.start()
         request.companion?.start(directory.path, target.pid)
         let status = target.wait(keeping: request.flight.signal) { flight?.noteSignal() }
         let end = clock.now
@@ -97,6 +117,8 @@ public struct Recorder {
         thread.join()
         answers?.stop()
         switchRecorder?.stop()
+        sampler?.stop()
+        startRecorder?.finish()
 
         var summary = RecordingSummary(status: TargetStatus(status), session: request.session)
         // This is asked before the last look at the buffers, so that a process that ends in between has left its chunks
@@ -107,6 +129,8 @@ public struct Recorder {
         drain.noteEnd(of: target.pid, status: status, ticks: end)
         drain.noteMissed(hasHooks: request.hasHooks)
         drain.summarize(into: &summary)
+        sampler?.write(to: log)
+        sampler?.summarize(into: &summary)
         func finish() {
             log.complete(drain.losses)
             switchRecorder?.finish()
@@ -130,9 +154,12 @@ public struct Recorder {
                 onLook()
             }
             let background = BackgroundRecorder(
-                drain, buffers, answers, switchRecorder, keeping: kept, leave: leaveBackground, onLook: lookAlone
+                drain, buffers, answers, switchRecorder, sampler, keeping: kept, leave: leaveBackground,
+                onLook: lookAlone
             ) {
+                sampler?.stop()
                 _ = drain.finish(everything: true)
+                sampler?.write(to: log)
                 drain.noteMissed(hasHooks: request.hasHooks)
                 finish()
             }
@@ -144,6 +171,7 @@ public struct Recorder {
         summary.waitSources = description.waitSources
         summary.lostSwitches = switchRecorder?.lost ?? 0
         summary.switchProblem = switchRecorder?.error
+        summary.startupProblem = startRecorder?.error ?? start?.refusal
         if let baseline {
             switch summary.isContinued
                 ? .failed("processes are still running")
@@ -165,11 +193,60 @@ public struct Recorder {
         return summary
     }
 
+    /// Runs the program with the runtime in it, which only follows its open calls, until somebody records a stretch of it
+    /// (``ArmedRecorder``). The session is removed when the program has ended.
+    ///
+    /// - Parameter onStart: is called with the program's process id.
+    public func arm(onStart: (Int32) -> Void) throws(RecordingError) -> TargetStatus {
+        guard access(runtime, R_OK) == 0 else { throw .runtimeMissing(path: runtime) }
+        let signals = Target.prepareSignals()
+        var clock = SessionClock()
+        let directory: SessionDirectory
+        do { directory = try SessionDirectory(creating: request.session) } catch { throw .files(error) }
+        let description = request.description(startRealtime: SessionClock.nanoseconds(CLOCK_REALTIME))
+        let buffers: SharedBuffers, preload: PreloadPath, target: Target
+        do throws(RecordingError) {
+            do throws(SessionFileError) {
+                try directory.create(SessionFile.description.name, holding: description.json)
+                try directory.create(ArmedRecorder.metadataName, holding: "")
+                clock.calibrate()
+                buffers = try SharedBuffers(in: directory, options: request.record, clock: clock)
+            } catch { throw .files(error) }
+            preload = try PreloadPath(of: runtime)
+            target = try Target(
+                starting: request.executable, arguments: arguments(),
+                environment: environment(session: directory.rawPath, preload: preload.path), signals: signals)
+        } catch {
+            directory.discard()
+            throw error
+        }
+        onStart(target.pid)
+        let lock = directory.reopen(ArmedRecorder.metadataName, O_RDWR),
+            end = UnsafeMutablePointer<UInt32>.allocate(capacity: 1)
+        end.initialize(to: 0)
+        nonisolated(unsafe) let word = end
+        let tidier = BackgroundThread {
+            while fathom_load32(word) == 0 {
+                fathom_wait32(word, 0, 999_999_999)
+                ArmedRecorder.tidy(buffers, lock: lock)
+            }
+        }
+        let status = target.wait()
+        fathom_store32(word, 1)
+        fathom_wake32(word)
+        tidier.join()
+        close(lock)
+        preload.remove()
+        directory.removeNamedFunctions()
+        directory.discard()
+        return TargetStatus(status)
+    }
+
     private static func openSwitches() -> (rings: SwitchRings?, refusal: String?) {
         do throws(SwitchRefusal) { return (try SwitchRings(), nil) } catch { return (nil, error.text) }
     }
 
-    /// The program's arguments, byte for byte as they were given to us, at the end of our own command line. A Swift
+    /// Returns the program's arguments, byte for byte as they were given to us, at the end of our own command line. A Swift
     /// string would repair what is not UTF-8.
     private func arguments() -> [UnsafeMutablePointer<CChar>?] {
         let given = UnsafeBufferPointer(start: CommandLine.unsafeArgv, count: Int(CommandLine.argc))

@@ -7,10 +7,14 @@ public enum RecordingError: Error, Equatable, CustomStringConvertible {
     case isDirectory(path: String)
     case cannotStart(path: String, errno: Int32)
     case files(SessionFileError)
+    /// The buffers, which were just made, cannot be read.
+    case unreadable(TraceFileError)
     case runtimeMissing(path: String)
     case inputNotRepeatable
     /// Times are read by a system call, which is too slow to add calls up.
     case noCounter
+    /// A running process cannot be attached to.
+    case cannotAttach(reason: String)
 
     public var description: String {
         switch self {
@@ -26,11 +30,14 @@ public enum RecordingError: Error, Equatable, CustomStringConvertible {
             "\(path): cannot start: \(describe(error))"
         case .files(let error):
             error.description
+        case .unreadable(let error):
+            error.description
         case .runtimeMissing(let path):
             "\(path): the runtime library is missing; it belongs beside the fathom executable"
         case .noCounter:
             "--mode profile reads times from the processor's counter, which cannot be relied on here; "
                 + "--mode trace and --mode counts do without"
+        case .cannotAttach(let reason): reason
         case .inputNotRepeatable:
             "--baseline runs the program again, but its standard input can be read only once; "
                 + "give it a file: < FILE, or < /dev/null"
@@ -45,7 +52,8 @@ public enum RecordingError: Error, Equatable, CustomStringConvertible {
         switch self {
         case .notFound: 127
         case .notExecutable, .isDirectory, .cannotStart: 126
-        case .files, .runtimeMissing, .inputNotRepeatable, .noCounter: RecordingError.ownStatus
+        case .files, .unreadable, .runtimeMissing, .inputNotRepeatable, .noCounter, .cannotAttach:
+            RecordingError.ownStatus
         }
     }
 }

@@ -17,6 +17,8 @@ public struct RecordingRequest: Sendable {
     public var relaxesAddressSanitizer = false
     /// Whether a program has hooks. Of the programs that were started and not recorded, only such programs count.
     public var hasHooks: @Sendable (_ path: String) -> Bool = { _ in true }
+    /// Where main is, in a program whose addresses are fixed, and that cannot tell itself when it is called.
+    public var mainAddress: UInt64?
     /// The functions that options name; nil when they name none.
     public var functions: Functions?
 
@@ -30,6 +32,8 @@ public struct RecordingRequest: Sendable {
         public var levels: UInt32 = 0
         /// Bytes of an argument's text that are recorded.
         public var textLimit = FunctionOptions.defaultTextLimit
+        /// How long calls have to take for each condition on arguments, in ns.
+        public var conditions: [UInt64] = []
         /// Those of modules that the program is likely to map.
         public var known: [(module: ModuleFile, functions: [NamedFunction]?)]
         /// Finds those of another module; nil when its functions cannot be read.
@@ -54,5 +58,12 @@ public struct RecordingRequest: Sendable {
         self.session = session
         self.record = record
         self.measuresBaseline = measuresBaseline
+    }
+
+    /// What the session says of itself.
+    ///
+    /// - Parameter startRealtime: ns since 1970.
+    func description(startRealtime: UInt64) -> SessionDescription {
+        SessionDescription(command: arguments, executable: executable, options: record, startRealtime: startRealtime)
     }
 }

@@ -12,6 +12,13 @@ public struct RecordingSummary: Sendable {
     /// too many.
     public var paths: UInt64 = 0
     public var foldedCalls: UInt64 = 0
+    /// Where stacks were looked at: the samples, and those that came to nothing because a thread was too fast.
+    public var samples: UInt64 = 0
+    public var tornSamples: UInt64 = 0
+    /// The mean time between two looks, in ns; nil where nobody looked.
+    public var samplePeriod: UInt64?
+    /// Why the program's memory cannot be read.
+    public var sampleRefusal: String?
     /// Programs with hooks that were started and not recorded.
     public var missedProcesses = 0
     /// The size of the trace, in bytes.
@@ -52,6 +59,8 @@ public struct RecordingSummary: Sendable {
     /// Context switches that the kernel had no room for, and why others could not be written.
     public var lostSwitches: UInt64 = 0
     public var switchProblem: String?
+    /// Why the kernel did not tell of the program's start, or why not all of it was written; nil where it was not asked.
+    public var startupProblem: String?
     /// Calls that the options left out.
     public var leftOutCalls: UInt64 = 0
 }

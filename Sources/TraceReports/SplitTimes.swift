@@ -14,8 +14,10 @@ public struct SplitTimes: Sendable {
     public var isKnown: Bool
     /// Whether the kernel told when threads lost their CPUs. Otherwise, time without a CPU that is no wait counts as running.
     public var knowsRunnable: Bool
-    /// Nil: nobody asked for parts.
+    /// Nil when no part was asked for.
     public var shown: Shown?
+    /// Whether it was recorded what memory was allocated and freed.
+    public var knowsMemory = false
 
     public init(isKnown: Bool = false, knowsRunnable: Bool = true, shown: Shown? = nil) {
         self.isKnown = isKnown

@@ -87,7 +87,7 @@ public struct TextLayout: Sendable {
         "… \(CountText.grouped(UInt64(count))) more\(noun.map { " \($0)" } ?? ""), --limit 0 shows all\n"
     }
 
-    /// A path as it is shown.
+    /// Returns a path as it is shown.
     func path(_ path: String) -> String { directory.map { PathText.relative(path, to: $0) } ?? path }
 
     /// A sentence below a report, which ends in a new line. It may be in lines for those who have room for them.

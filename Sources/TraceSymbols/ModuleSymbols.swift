@@ -213,7 +213,7 @@ public final class ModuleSymbols {
         return contents
     }
 
-    /// The module's file or, if another file is there by now, the one that takes its place.
+    /// Opens the module's file or, if another file is there by now, the one that takes its place.
     private func openModule() throws(SymbolProblem) -> ELFFile {
         let problem: SymbolProblem
         do throws(SymbolProblem) {

@@ -14,7 +14,7 @@ public final class ByteWriter {
     /// class's variable from other modules.
     @usableFromInline let filled: UnsafeMutablePointer<Int>
     private let take: Flush
-    /// Whether nobody takes the output any more, for instance because a pager was left.
+    /// Whether the reader has gone, for instance because the user left the pager.
     public private(set) var isClosed = false
 
     /// - Parameter capacity: bytes kept before they are handed on.

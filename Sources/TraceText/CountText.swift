@@ -12,10 +12,12 @@ public enum CountText {
     }
 
     /// Bytes in a decimal unit: `1.5 MB`.
-    public static func size(_ bytes: UInt64) -> String {
-        var value = Double(bytes), unit = "bytes"
+    ///
+    /// - Parameter small: the unit of less than a thousand.
+    public static func size(_ bytes: UInt64, unit small: String = "bytes") -> String {
+        var value = Double(bytes), unit = small
         for larger in ["KB", "MB", "GB", "TB"] where value >= 1000 { (value, unit) = (value / 1000, larger) }
-        if unit == "bytes" { return "\(bytes) bytes" }
+        if unit == small { return "\(bytes) \(small)" }
         return "\(fixed(value, 1)) \(unit)"
     }
 

@@ -1,4 +1,4 @@
-/// What somebody may have meant by a name that there is not.
+/// The names that the user may have meant by a name that does not exist.
 public struct NearNames: Equatable, Sendable {
     /// The nearest first, three at most.
     public let names: [String]

@@ -8,7 +8,7 @@ extension String {
         return isASCII ? utf8.count : unicodeScalars.reduce(0) { $0 + $1.columns }
     }
 
-    /// The text in at most `limit` columns: when it is longer, with `…` in place of its middle.
+    /// Returns the text in at most `limit` columns: when it is longer, with `…` in place of its middle.
     public func shortened(to limit: Int) -> String {
         guard columns > limit else { return self }
         guard limit > 1 else { return limit == 1 ? "…" : "" }

@@ -1,9 +1,9 @@
 extension ByteWriter {
-    /// Writes a time for people, in a unit that leaves at most four significant digits.
+    /// Writes a time in the smallest unit in which it has at most four significant digits, as `1.24 us`.
     ///
     /// - Parameters:
     ///   - nanoseconds: the time.
-    ///   - width: columns to right-align in; 0 for none.
+    ///   - width: the number of columns in which the time is aligned to the right; 0 for no alignment.
     public func write(time nanoseconds: UInt64, width: Int = 0) {
         let (whole, fraction, digits, unit) = ByteWriter.split(nanoseconds)
         let wholeDigits = whole < 10 ? 1 : whole < 100 ? 2 : whole < 1000 ? 3 : String(whole).utf8.count
@@ -18,7 +18,7 @@ extension ByteWriter {
         write(unit)
     }
 
-    /// Writes a time as it is typed: exact, in the largest unit that leaves no fraction (`100us`).
+    /// Writes a time as users type it: exactly, in the largest unit in which it is a whole number (`100us`).
     public func write(limit nanoseconds: UInt64) {
         for (scale, unit) in [(1_000_000_000, "s"), (1_000_000, "ms"), (1000, "us")] as [(UInt64, StaticString)]
         where nanoseconds >= scale && nanoseconds % scale == 0 {
@@ -30,7 +30,7 @@ extension ByteWriter {
         write("ns" as StaticString)
     }
 
-    /// Returns the number before the point, the number behind it, how many digits that has, and the unit.
+    /// Returns the number before the point, the number behind the point and its digits, and the unit.
     private static func split(
         _ nanoseconds: UInt64
     ) -> (whole: UInt64, fraction: UInt64, digits: Int, unit: StaticString) {
@@ -50,7 +50,7 @@ extension ByteWriter {
 }
 
 extension String {
-    /// A time for people, as a ``ByteWriter`` writes it.
+    /// Makes a time's text, as ``ByteWriter/write(time:width:)`` writes it.
     public init(time nanoseconds: UInt64) {
         var text = ""
         let writer = ByteWriter(capacity: 64) { bytes in

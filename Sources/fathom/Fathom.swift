@@ -12,6 +12,7 @@ enum Main {
             compile(as: name, Array(CommandLine.arguments.dropFirst()))
         }
         if StandInFrontend.isCalled { StandInFrontend.run() }
+        if StandInAs.isCalled { StandInAs.run() }
         let arguments = Array(CommandLine.arguments.dropFirst())
         do {
             try Fathom.refuseUnknownCommand(arguments)
@@ -30,10 +31,12 @@ struct Fathom: ParsableCommand {
         abstract: "Record every function call of a program, and read where its time went.",
         version: Recorder.version,
         subcommands: [
-            Build.self, CCompiler.self, CXXCompiler.self, Record.self, Ctl.self, Top.self, WatchCommand.self,
+            Build.self, CCompiler.self, CXXCompiler.self, Record.self, Arm.self, Ctl.self, Top.self, WatchCommand.self,
             SampleCommand.self, Tree.self, ReportCommand.self, Graph.self, TailCommand.self, WaitsCommand.self,
             ChainCommand.self,
-            Flame.self, Browse.self, Diff.self, Export.self, Tune.self, Unused.self, Order.self, Info.self, Dump.self,
+            StartupCommand.self, Flame.self, Browse.self, Diff.self, History.self, GateCommand.self, Export.self,
+            CollectCommand.self,
+            Tune.self, Unused.self, Order.self, Info.self, Dump.self,
             Doctor.self,
         ],
         examples: [
@@ -46,26 +49,38 @@ struct Fathom: ParsableCommand {
 extension Fathom {
     /// The command that arguments are for, or this one.
     static func command(of arguments: [String]) -> any ParsableCommand.Type {
-        let name = commandName(in: arguments)
-        return configuration.subcommands.first { $0._commandName == name } ?? self
+        let words = arguments.first == "help" ? arguments.dropFirst() : arguments[...]
+        var command: any ParsableCommand.Type = self
+        for word in words {
+            guard let next = command.configuration.subcommands.first(where: { $0._commandName == word }) else { break }
+            command = next
+        }
+        return command
     }
 
-    /// What a command is called on the command line.
+    /// Returns a command's name on the command line.
     static func name(of command: any ParsableCommand.Type) -> String {
-        command == self ? _commandName : "\(_commandName) \(command._commandName)"
-    }
-
-    private static func commandName(in arguments: [String]) -> String? {
-        arguments.first == "help" ? arguments.dropFirst().first : arguments.first
+        if command == self { return _commandName }
+        let parent = configuration.subcommands.first { parent in
+            parent.configuration.subcommands.contains { $0 == command }
+        }
+        return ([_commandName] + (parent.map { [$0._commandName] } ?? []) + [command._commandName]).joined(
+            separator: " ")
     }
 
     /// Refuses what is none of the commands, and asks what was meant.
     static func refuseUnknownCommand(_ arguments: [String]) throws {
-        guard let name = commandName(in: arguments), !name.hasPrefix("-"), name != "help",
-            command(of: arguments) == self
-        else { return }
-        let near = NearNames(to: name, among: configuration.subcommands.map { $0._commandName })
-        throw ValidationError("there is no command '\(name)'\(near.names.isEmpty ? advice(on: name) : near.question)")
+        let command = command(of: arguments)
+        let commands = command.configuration.subcommands
+        let words = arguments.first == "help" ? arguments.dropFirst() : arguments[...]
+        let depth = command == self ? 0 : self.name(of: command).split(separator: " ").count - 1
+        guard !commands.isEmpty, let name = words.dropFirst(depth).first, !name.hasPrefix("-"), name != "help" else {
+            return
+        }
+        let near = NearNames(to: name, among: commands.map { $0._commandName })
+        let kind = command == self ? "command" : "command of \(self.name(of: command))"
+        let rest = near.names.isEmpty && command == self ? advice(on: name) : near.question
+        throw ValidationError("there is no \(kind) '\(name)'\(rest)")
     }
 
     /// What may be done with a file that stands where a command is to be.

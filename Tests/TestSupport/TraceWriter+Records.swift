@@ -76,9 +76,13 @@ public struct RecordWriter {
     }
 
     /// The thread is about to end a wait.
-    public mutating func wake(_ kind: UInt32, for object: UInt64, at time: UInt64) {
+    ///
+    /// - Parameter held: for how long it held a lock, in ns, if that is known.
+    public mutating func wake(_ kind: UInt32, for object: UInt64, at time: UInt64, held: UInt64? = nil) {
         moveOn(to: time)
-        var wait = fathom_wait(kind: UInt16(kind), descriptor: -1, ran_ns: FATHOM_WAIT_RAN_UNKNOWN, object: object)
+        var wait = fathom_wait(
+            kind: UInt16(kind), descriptor: -1, ran_ns: held.map { fathom_held($0) } ?? FATHOM_WAIT_RAN_UNKNOWN,
+            object: object)
         write { fathom_put_wait($0, FATHOM_WAKE, &wait) }
     }
 

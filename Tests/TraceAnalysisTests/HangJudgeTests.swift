@@ -31,6 +31,18 @@ private let second: UInt64 = 1_000_000_000
         #expect(answers(lasting: seconds).isEmpty)
     }
 
+    /// A thread that calls too fast to be read does not end its hang; one that is read, and is not in the call, does.
+    @Test func unreadableThreadsHangOn() {
+        var judge = HangJudge(HangLimits()), told: [HangJudge.Answer] = []
+        for step in 0..<100 {
+            let duration = 2 * second + UInt64(step) * 50_000_000, isRead = step < 10 || step == 60
+            let events = isRead ? [(event: event, duration: duration, stack: [UInt64(1)])] : []
+            told += judge.look(events, isKnown: { _ in isRead || step >= 80 }, at: duration)
+        }
+        #expect(told.count { if case .began = $0 { true } else { false } } == 1)
+        #expect(told.last == .ended(event, duration: 5 * second))
+    }
+
     @Test(arguments: [2.1, 2.5, 3.5]) func longCallsAreOne(_ seconds: Double) {
         let told = answers(lasting: seconds)
         #expect(told.first?.answer == .began(event, duration: 2 * second))

@@ -30,9 +30,9 @@ import TraceAnalysis
     @Test(arguments: [
         ("10", "10 of what? write 10us or 10ms"), ("1.5", "1.5 of what? write 1.5us or 1.5ms"),
         ("-1s", "a time cannot be negative"), ("-1", "a time cannot be negative"),
-        ("10h", "'h' is no unit of time: ns, us, ms, s and min are"),
-        ("10 ms", "' ms' is no unit of time: ns, us, ms, s and min are"),
-        ("1e3", "'e3' is no unit of time: ns, us, ms, s and min are"),
+        ("10y", "'y' is no unit of time: ns, us, ms, s, min, h and d are"),
+        ("10 ms", "' ms' is no unit of time: ns, us, ms, s, min, h and d are"),
+        ("1e3", "'e3' is no unit of time: ns, us, ms, s, min, h and d are"),
         ("", "a time is a number and a unit, as 10us or 1.5ms"),
         ("ms", "a time is a number and a unit, as 10us or 1.5ms"),
         ("1.2.3s", "a time is a number and a unit, as 10us or 1.5ms"),

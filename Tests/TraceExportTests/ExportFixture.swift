@@ -58,7 +58,7 @@ struct ExportFixture {
     /// The file, and what is said of it.
     func export(_ format: ExportFormat, _ filter: TreeFilter = TreeFilter()) -> (bytes: [UInt8], ExportSummary) {
         var summary = ExportSummary()
-        let bytes = ByteWriter.bytes { summary = format.exporter.export(source(filter), to: $0) }
+        let bytes = ByteWriter.bytes { summary = format.exporter!.export(source(filter), to: $0) }
         return (bytes, summary)
     }
 

@@ -104,7 +104,7 @@ import TraceAnalysis
         let written = UInt64(fixture.export(format).bytes.count)
         #expect(size.total > written - written / 10 && size.total < written + written / 10)
         #expect(size.refusal() == nil)
-        #expect(format.exporter.refusal(source) == nil)
+        #expect(format.exporter?.refusal(source) == nil)
         let depth = try #require(size.maxDepth(within: 100_000))
         #expect(depth > 10 && depth < 499)
         #expect(fixture.export(format, filter { $0.maxDepth = UInt32(depth) }).bytes.count <= 110_000)
@@ -116,13 +116,13 @@ import TraceAnalysis
     @Test func aRecursionTooDeepIsRefused() throws {
         let source = try recursion(25_000).source()
         for format in [ExportFormat.folded, .parquet] {
-            let refusal = try #require(format.exporter.refusal(source))
+            let refusal = try #require(format.exporter?.refusal(source))
             #expect(refusal.contains("about 1.6 GB, more than 1 GB"), "\(refusal)")
             #expect(refusal.contains("--max-depth 19"), "\(refusal)")
         }
         // Its rows have numbers in place of names.
-        #expect(ExportFormat.pprof.exporter.refusal(source) == nil)
-        let refusal = try #require(try ExportFormat.pprof.exporter.refusal(recursion(50_000).source()))
+        #expect(ExportFormat.pprof.exporter?.refusal(source) == nil)
+        let refusal = try #require(try ExportFormat.pprof.exporter?.refusal(recursion(50_000).source()))
         #expect(refusal.contains("about 1.3 GB, more than 1 GB"), "\(refusal)")
     }
 }

@@ -128,7 +128,7 @@ import Testing
         text.replace("\"options\"", with: sources + "\"options\"")
         try writeFile(Array(text.utf8), to: path + "/session.json")
         let session = try Session(path: path)
-        #expect(session.description?.waitSources == WaitSources(hasSwitches: false, refusal: "no"))
+        #expect(session.description?.waitSources == WaitSources(hasSwitches: false, refusal: "no", processors: nil))
         let times = try #require(session.processes[0].threads[0].offCPU())
         #expect(times.times(from: 0, to: 1000) == OffCPUTimes(blocked: 270))
     }

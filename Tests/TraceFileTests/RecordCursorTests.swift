@@ -27,9 +27,12 @@ import TraceFile
                     read.append(
                         "\(cursor.ticks) task \(piece.task) \(piece.depth) \(piece.isResumed) \(piece.resume) \(piece.chain)"
                     )
-                case .arguments: read.append("\(cursor.ticks) arguments \(cursor.arguments.count)")
+                case .arguments, .result: read.append("\(cursor.ticks) arguments \(cursor.arguments.count)")
                 case .wait: read.append("\(cursor.ticks) wait \(cursor.wait.kind) \(cursor.wait.object)")
                 case .wake: read.append("\(cursor.ticks) wake \(cursor.wait.kind) \(cursor.wait.object)")
+                case .memory:
+                    let block = cursor.block
+                    read.append("\(cursor.ticks) \(block.kind) \(String(block.address, radix: 16)) \(block.size)")
                 case .end, .malformed:
                     read.append("\(record) \(cursor.remaining)")
                     return read
@@ -49,6 +52,25 @@ import TraceFile
             #expect(self.read(records.bytes + filler) == read, "\(size) bytes")
         }
         #expect((0...600).filter { $0 % 2 == 0 && fathom_can_fill($0) == 0 } == [2, 4, 10])
+    }
+
+    /// What happened to memory, as the runtime writes it.
+    @Test func memory() {
+        let numbers = [FATHOM_ALLOCATED, FATHOM_FREED, FATHOM_MAPPED, FATHOM_UNMAPPED]
+        var bytes = [UInt8](repeating: 0, count: 20 * numbers.count)
+        bytes.withUnsafeMutableBytes { bytes in
+            var place = bytes.baseAddress!
+            for number in numbers {
+                var block = fathom_block(address: 0x7f00_0000_1000, size: number == FATHOM_FREED ? 0 : 1 << 40)
+                place = fathom_put_block(place, number, &block)
+            }
+        }
+        let size = 1 << 40
+        #expect(
+            read(bytes, time: 5) == [
+                "5 allocated 7f0000001000 \(size)", "5 freed 7f0000001000 0", "5 mapped 7f0000001000 \(size)",
+                "5 unmapped 7f0000001000 \(size)", "end 0",
+            ])
     }
 
     /// Records that say their size are passed over when they are of a kind that is not known.

@@ -40,9 +40,9 @@ import Testing
         let options = found.options.map { option in "\(option.name)=\(option.value)" }
         #expect(
             options == [
-                "mode=trace", "keep_bytes=null", "keep_ns=null", "max_paths=null", "max_depth=3",
-                "min_cost_ns=250", "max_size_bytes=null", "buffer_size_bytes=65536", "paused=true",
-                "blocked=false",
+                "mode=trace", "keep_bytes=null", "keep_ns=null", "max_paths=null", "interval_ns=null",
+                "max_depth=3", "min_cost_ns=250", "max_size_bytes=null", "buffer_size_bytes=65536",
+                "min_size_bytes=null", "budget_percent=null", "paused=true", "blocked=false",
             ])
         #expect(found.options.allSatisfy { option in option.isBare || option.name == "mode" })
     }

@@ -37,6 +37,28 @@ import Testing
         #expect(mode("\(path)/trace") == 0o600 && mode("\(path)/session.json") == 0o600)
     }
 
+    /// As where the directory itself cannot be renamed. If one file cannot be moved, none is.
+    @Test func filesMoveOneByOne() throws {
+        try makeSession("one", saying: "1")
+        try directory.write("rest", to: "one/trace")
+        #expect(throws: SessionFileError.self) {
+            try SessionDirectory.moveFiles(
+                ["session.json", "gone"], of: directory.file("one"), to: directory.file("two"))
+        }
+        #expect(try text(directory.file("one/session.json")) == SessionDescription.start + "1")
+        #expect(mode(directory.file("two")) == nil)
+        // What somebody else has put there stays there, and so does all else.
+        #expect(throws: SessionFileError.self) {
+            try SessionDirectory.moveFiles(["session.json"], of: directory.file("one"), to: directory.file("two"))
+        }
+        #expect(try text(directory.file("one/session.json")) == SessionDescription.start + "1")
+        #expect(mode(directory.file("two")) == nil)
+        try SessionDirectory.moveFiles(
+            ["session.json", "trace"], of: directory.file("one"), to: directory.file("two"))
+        #expect(mode(directory.file("one")) == nil)
+        #expect(try text(directory.file("two/trace")) == "rest")
+    }
+
     @Test func slashesAtTheEnd() throws {
         #expect(try SessionDirectory(creating: path + "///").path == path)
     }

@@ -10,7 +10,11 @@
 #include <unistd.h>
 
 // Not traced: the program's own bookkeeping.
+#ifdef __clang__
+#define QUIET __attribute__((no_instrument_function, xray_never_instrument))
+#else
 #define QUIET __attribute__((no_instrument_function))
+#endif
 
 // One machine frame a call, so that the call stack is the one the source says.
 #ifdef __clang__

@@ -5,6 +5,7 @@
 //   signals kill      four threads signal one another
 //   signals stopped   the fast timer, while the parent, which is the recorder, is stopped
 //   signals escape    the handler leaves by siglongjmp, so hooks are abandoned half-way
+// A second argument is the fast timer's period in microseconds, for an emulator, where a handler takes its time.
 // What cannot differ is printed; TRUTH receives "function calls" for the calls that were made.
 
 #define _GNU_SOURCE
@@ -21,6 +22,7 @@
 
 #define ROUNDS 100000
 
+static int period = 50;
 static atomic_long handled, helped, stepped, ended, after_calls;
 static sigjmp_buf landing;
 static volatile sig_atomic_t escapes;
@@ -63,7 +65,7 @@ QUIET static void timer(int microseconds) {
 }
 
 static void storm(void) {
-    timer(50);
+    timer(period);
     for (long i = 0; i < ROUNDS || handled < 500; i++) step();
     timer(0);
 }
@@ -143,6 +145,7 @@ static void escape_storm(void) {
 int main(int argc, char **argv) {
     const char *kind = argc > 1 ? argv[1] : "timer";
     int escape = !strcmp(kind, "escape");
+    if (argc > 2) period = atoi(argv[2]);
     static char alternate[65536];
     stack_t stack = {.ss_sp = alternate, .ss_size = sizeof alternate};
     if (!strcmp(kind, "altstack")) sigaltstack(&stack, NULL);

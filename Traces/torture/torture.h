@@ -26,7 +26,12 @@
 
 #include "../programs/program.h"
 
+// What is inlined has hooks, and no sleds.
+#ifdef SLEDS
+#define INLINE __attribute__((noinline))
+#else
 #define INLINE __attribute__((always_inline)) inline
+#endif
 
 #define DEPTH 1024          // calls open in a context
 #define LANDINGS 64         // landing places of longjmp open in a context

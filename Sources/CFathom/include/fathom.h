@@ -1,8 +1,8 @@
 // A program controls its recording by these functions. They are for C and C++, gcc and clang, and any system.
 //
-// The header is all that is needed: nothing is linked. Under `fathom record` the functions reach its runtime. Without
-// it, and on systems that Fathom does not know, each of them is one branch that is not taken. Any thread and any signal
-// handler may call them. They leave errno alone and never fail.
+// The header is all that is needed: nothing is linked. Under `fathom record`, the functions call the runtime. Without
+// the runtime, and on systems that Fathom does not know, each of them is one branch that is not taken. Any thread and
+// any signal handler may call them. They leave errno alone and never fail.
 //
 //     FATHOM_SCOPE("parse");              // until the block ends, a call named parse
 //     fathom_mark("first frame");
@@ -60,41 +60,41 @@ FATHOM_INLINE const struct fathom_api *fathom_find_api(void) {
 
 #define FATHOM_ANY_DEPTH UINT32_MAX
 
-// Records the calls of this process from here on, by the options of the last start; at first, by those of `fathom
-// record`. Calls that are open already are shown as inherited: their time begins here.
+// Starts recording the calls of this process, with the limits of the last start; the first start has the limits of
+// `fathom record`. Calls that are open already are shown as inherited: their time begins here.
 FATHOM_INLINE void fathom_start(void) { FATHOM_CALL(start); }
 
-// Records from here on, but no calls deeper than `max_depth` (roots are depth 0), and no calls that take less than
+// Starts recording, but leaves out calls deeper than `max_depth` (roots are depth 0), and calls that take less than
 // `min_cost` nanoseconds, unless something in them is recorded, such as a mark. The options -D and -t of `fathom
-// record` do the same. Calls that are left out are counted. Where call paths are added up (`--mode profile` or
-// `counts`), all calls are, whatever is given here.
+// record` set the same limits. Calls that are left out are counted. With `--mode profile` or `counts`, the limits have
+// no effect: all calls are added up.
 FATHOM_INLINE void fathom_start_with(uint32_t max_depth, uint64_t min_cost) {
     FATHOM_CALL(start_with, max_depth, min_cost);
 }
 
 // Stops recording until the next start. Calls that are open end here and are marked open. Other threads stop at their
-// next call. A thread that makes no call before the next start goes on as if there had been no stop.
+// next call. A thread that makes no call before the next start goes on as if recording had not stopped.
 FATHOM_INLINE void fathom_stop(void) { FATHOM_CALL(stop); }
 
-// Finishes what this thread has been writing, so that the recorder moves it to the session's log. What all threads have
-// recorded until now can then be read, whatever becomes of this process. Call paths that are added up can be read at
-// any time.
+// Finishes the buffer that this thread is writing, so that the recorder moves it to the session's log. What all threads
+// have recorded until now can then be read, whatever becomes of this process. With `--mode flight`, the recorder saves
+// the newest calls as a session. With `--mode profile` or `counts`, sums can be read at any time, without this.
 FATHOM_INLINE void fathom_save(void) { FATHOM_CALL(save); }
 
 // Marks a moment of this thread, which is shown between its calls.
 FATHOM_INLINE void fathom_mark(const char *name) { FATHOM_CALL(mark, name); }
 
-// Sets a counter's value from here on. Integers are exact up to 2^53.
+// Sets the value that a counter has from now on. Integers are exact up to 2^53.
 FATHOM_INLINE void fathom_set_counter(const char *name, double value) { FATHOM_CALL(set_counter, name, value); }
 
-// Begins a scope, which shows as a call of this name until it ends. Begin it in the function whose block it covers, or
-// in one that this function calls. A longjmp or an exception that leaves the block ends it.
+// Begins a scope, which is shown as a call of this name. Begin it in the function whose block it covers, or in a
+// function that this one calls. The scope ends with fathom_end, or when a longjmp or an exception leaves the block.
 FATHOM_INLINE void fathom_begin(const char *name) { FATHOM_CALL(begin, name); }
 
 // Ends this thread's innermost scope.
 FATHOM_INLINE void fathom_end(void) { FATHOM_CALL(end); }
 
-// Names this thread in the recording. At most 15 bytes of the name count. Its name elsewhere stays as it is.
+// Names this thread in the recording; the first 15 bytes of the name count. The name that the system knows stays.
 FATHOM_INLINE void fathom_name_thread(const char *name) { FATHOM_CALL(name_thread, name); }
 
 FATHOM_INLINE const struct fathom_api *fathom_scope_begin(const char *name) {
@@ -110,8 +110,8 @@ fathom_scope_end(const struct fathom_api *const *api) {
 
 #define FATHOM_JOIN(a, b) a##b
 #define FATHOM_VARIABLE(line) FATHOM_JOIN(fathom_scope_, line)
-// Makes a scope from here to the end of the enclosing block, however that is left. In C, an exception ends it only with
-// -fexceptions.
+// Makes a scope from here to the end of the enclosing block, however the block is left. In C, an exception ends the
+// scope only with -fexceptions.
 #define FATHOM_SCOPE(name)                                                                                             \
     __attribute__((cleanup(fathom_scope_end), unused)) const struct fathom_api *const FATHOM_VARIABLE(__LINE__) =      \
         fathom_scope_begin(name)

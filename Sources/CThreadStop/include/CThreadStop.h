@@ -1,10 +1,14 @@
 // Stops a thread of another process for a moment and reads its registers, in C because Swift cannot call ptrace, which
 // is variadic.
 //
-// The thread is attached to by PTRACE_SEIZE, so it runs on when whoever attached is killed, at whatever moment.
+// PTRACE_SEIZE attaches to the thread, so the thread runs on if the process that attached is killed, at whatever
+// moment.
 
 #ifndef CTHREADSTOP_H
 #define CTHREADSTOP_H
+
+#include "CRemoteCall.h"
+#include "CStartRun.h"
 
 #include <elf.h>
 #include <stdint.h>
@@ -15,14 +19,14 @@
 
 #define FATHOM_REGISTERS 32  // the most that a machine has
 
-// Attaches to a thread and asks it to stop. 0, or -1 and errno.
+// Attaches to a thread and asks it to stop. Returns 0, or -1 and errno.
 static inline int fathom_stop_begin(pid_t thread) {
     if (ptrace(PTRACE_SEIZE, thread, 0, 0)) return -1;
     return ptrace(PTRACE_INTERRUPT, thread, 0, 0) ? -1 : 0;
 }
 
-// Whether the thread has stopped: 1; 0: not yet; -1: it has ended. `signal` is one that it was about to get when it
-// stopped, which is to be handed back.
+// Finds out whether the thread has stopped. Returns 1 when it has, 0 when it has not yet, -1 when it has ended. Sets
+// `signal` to the signal that the thread was about to get when it stopped, or 0; hand this to fathom_stop_end.
 static inline int fathom_stop_look(pid_t thread, int *signal) {
     int status = 0;
     pid_t found = waitpid(thread, &status, WNOHANG | __WALL);
@@ -33,13 +37,13 @@ static inline int fathom_stop_look(pid_t thread, int *signal) {
     return 1;
 }
 
-// Lets the thread go on, with a signal if it was about to get one.
+// Lets the thread go on, and gives it the signal unless that is 0.
 static inline void fathom_stop_end(pid_t thread, int signal) {
     ptrace(PTRACE_DETACH, thread, 0, (void *)(intptr_t)signal);
 }
 
-// The general registers of a thread that has stopped, in DWARF's order, and its program counter. The number of
-// registers, or -1 and errno.
+// Reads the general registers of a thread that has stopped, in DWARF's order, and its program counter. Returns the
+// number of registers, or -1 and errno.
 static inline int fathom_stop_registers(pid_t thread, uint64_t registers[FATHOM_REGISTERS], uint64_t *counter) {
 #if defined(__x86_64__)
     struct user_regs_struct found;

@@ -1,5 +1,5 @@
-// The on-disk layout of a Fathom session: the only definition, with those of records in CTraceRecords.h and of call
-// paths in CTracePaths.h, shared by the C runtime and the Swift reader.
+// The on-disk layout of a Fathom session: the only definition, with those of records in CTraceRecords.h, of
+// metadata in CTraceMetadata.h and of call paths in CTracePaths.h, shared by the C runtime and the Swift reader.
 //
 // A session directory holds
 //   session.json   what was run, written before the program starts
@@ -19,6 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "CTraceMetadata.h"
 #include "CTracePaths.h"
 #include "CTraceRecords.h"
 
@@ -68,6 +69,7 @@ struct fathom_trace_header {
 #define FATHOM_CHUNK_RECORDS 1u   // payload: open call path, then records of one thread
 #define FATHOM_CHUNK_METADATA 2u  // payload: metadata items of one process; thread is 0
 #define FATHOM_CHUNK_PATHS 3u     // payload: call paths of one thread, see CTracePaths.h
+#define FATHOM_CHUNK_STACK 4u     // payload: where the open calls of one thread are, see CTraceStack.h; never in a log
 // A chunk that the program never finished has an end_ticks of 0.
 
 #define FATHOM_FLAG_SEALED 1u   // payload_sum and header_sum hold: as Fletcher-64 sums, unless HASHED
@@ -135,134 +137,6 @@ struct fathom_index_header {
     uint32_t reserved;
 };
 
-// ---- Metadata ----------------------------------------------------------------------------------------------------
-
-#define FATHOM_ITEM_PROCESS 1u   // struct fathom_process_item
-#define FATHOM_ITEM_MODULE 2u    // struct fathom_module_item
-#define FATHOM_ITEM_UNLOAD 3u    // struct fathom_unload_item
-#define FATHOM_ITEM_END 4u       // struct fathom_end_item
-#define FATHOM_ITEM_NAME 5u      // struct fathom_name_item
-#define FATHOM_ITEM_TITLE 8u     // struct fathom_title_item
-#define FATHOM_ITEM_MISSED 9u    // struct fathom_missed_item
-#define FATHOM_ITEM_FILLER 10u   // nothing, so that what follows begins at a page
-#define FATHOM_ITEM_UNNAMED 11u  // struct fathom_unnamed_item
-#define FATHOM_ITEM_LAYOUT 12u   // struct fathom_layout_item
-
-// Header of a metadata item; `size` covers header, body and padding to 8.
-struct fathom_item {
-    uint16_t kind;  // FATHOM_ITEM_*
-    uint16_t reserved;
-    uint32_t size;
-};
-
-#define FATHOM_ORIGIN_IMAGE 0u  // a new program image: started by the recorder or by exec
-#define FATHOM_ORIGIN_FORK 1u   // a fork's child: modules are the parent's at start_ticks
-#define FATHOM_NO_PROCESS 0xffffffffu
-
-// First item of a process. Body ends with path_size bytes of executable path, then command_size bytes of
-// NUL-terminated arguments.
-struct fathom_process_item {
-    struct fathom_item item;
-    uint32_t pid;
-    uint32_t parent_pid;
-    uint32_t parent_process;  // index of a fork's parent, else FATHOM_NO_PROCESS
-    uint32_t origin;          // FATHOM_ORIGIN_*
-    uint64_t start_ticks;
-    uint64_t start_ns;
-    uint32_t path_size;
-    uint32_t command_size;
-};
-
-// A mapped ELF module. It owns its addresses from the moment the previous owner was unloaded. Body ends with
-// build_id_size bytes of build-id, then path_size bytes of absolute path.
-struct fathom_module_item {
-    struct fathom_item item;
-    uint64_t seen_ticks;  // when the runtime found it
-    uint64_t bias;        // address in memory minus address in the file
-    uint64_t low, high;   // addresses in memory of its loaded segments
-    uint32_t build_id_size;
-    uint32_t path_size;
-};
-
-// The module at `low` is gone.
-struct fathom_unload_item {
-    struct fathom_item item;
-    uint64_t ticks;
-    uint64_t low;
-};
-
-#define FATHOM_END_EXIT 1u         // the runtime: exit or _exit was called
-#define FATHOM_END_CONFINED 3u     // the runtime: the program confined itself (seccomp, PR_SET_TSC); recording stopped
-#define FATHOM_END_EXEC 4u         // the runtime: exec was called; if it succeeded, the image ended there
-#define FATHOM_END_FAILED_EXEC 5u  // the runtime: it failed, so the image goes on
-#define FATHOM_END_SAVED 6u        // the recorder: the image went on when this was saved of a ring
-#define FATHOM_END_WAITED 2u       // the recorder: it waited for the process, which ended with `status`
-
-// The image ended. There is none when the image was killed and is not the process that the recorder started. An image
-// that exec replaced needs none: the next image's start shows it.
-struct fathom_end_item {
-    struct fathom_item item;
-    uint64_t ticks;
-    uint32_t how;     // FATHOM_END_*
-    uint32_t status;  // as wait(2) gives it; FATHOM_END_WAITED only
-};
-
-#define FATHOM_NAME_SCOPE 1u
-#define FATHOM_NAME_MARK 2u
-#define FATHOM_NAME_COUNTER 3u
-
-// A name that the program gave by fathom.h. A fork's child has its parent's names, and may give the same id to another
-// name later. Body ends with `text_size` bytes.
-struct fathom_name_item {
-    struct fathom_item item;
-    uint32_t id;    // never 0, which is the id of every name that found no room
-    uint32_t kind;  // FATHOM_NAME_*
-    uint32_t text_size;
-    uint32_t reserved;
-};
-#define FATHOM_NAME_LIMIT 255u  // bytes of a name that are kept
-
-// The process wrote a title over its arguments, as setproctitle does. Body ends with `text_size` bytes, what
-// /proc/PID/cmdline would say: words may end with NUL, and bytes that the title does not need are NUL or blank.
-struct fathom_title_item {
-    struct fathom_item item;
-    uint64_t ticks;  // when the runtime saw it
-    uint32_t text_size;
-    uint32_t reserved;
-};
-#define FATHOM_TITLE_LIMIT 512u  // bytes of a title that are kept
-
-// A program with hooks that was started and not recorded. The recorder writes such items, only into the metadata of
-// process FATHOM_NO_PROCESS, which is the session's own. Body ends with `path_size` bytes.
-struct fathom_missed_item {
-    struct fathom_item item;
-    uint64_t ticks;  // when it was started
-    uint32_t pid;
-    uint32_t reason;  // FATHOM_MISSED_*
-    uint32_t path_size;
-    uint32_t reserved;
-};
-
-// Options name functions, and the process went on without knowing those of the module at `low`: no answer of the
-// recorder came in time, or it could not read the module.
-struct fathom_unnamed_item {
-    struct fathom_item item;
-    uint64_t ticks;
-    uint64_t low;
-};
-
-// What the values of ARGUMENTS records with this layout are. A fork's child has its parent's layouts. Body ends with
-// `text_size` bytes.
-struct fathom_layout_item {
-    struct fathom_item item;
-    uint32_t id;
-    uint32_t text_size;
-};
-
-// A named scope is a call of the function at this address plus the name's id. No function can be there: on neither
-// machine is it an address of user space or kernel.
-#define FATHOM_SCOPE_BASE 0xfa7b000000000000ull
-
 // ---- Buffers -----------------------------------------------------------------------------------------------------
 
 // Slot states, in the low two bits of a slot word; the owner's process index is above them.
@@ -285,12 +159,12 @@ struct fathom_long_call {
     uint64_t duration;
 };
 
-// A process tells that a call took long, so that the ring may be saved.
+// A process tells that a call took long, or had arguments that are asked for, so that the ring may be saved.
 struct fathom_ring_request {
     uint32_t number;  // of the request, plus 1; stored last; 0: it is being written
     uint32_t process;
     uint32_t thread;
-    uint32_t reserved;
+    uint32_t conditions;  // on its arguments, that the call fulfils: a bit for each; 0: it took long
     struct fathom_long_call call;
 };
 
@@ -341,13 +215,25 @@ struct fathom_buffers {
     uint32_t save_count;     // how often the program itself asked for a save
     uint32_t ring_held;      // 1 while the recorder copies the ring: new chunks take other slots, up to as many again
     uint32_t path_count;     // call paths that processes have made
-    uint32_t tells_waits;    // FATHOM_TELLS_*
+    uint8_t tells_waits;     // FATHOM_TELLS_*, one of those of waits
+    uint8_t budget;     // of functions with sleds: percent of its time that recording may cost a thread; 0: no limit
+    uint16_t min_size;  // smaller ones, in bytes of code, have closed sleds
+    // How many threads of all processes wait for something to come in by a descriptor, and for room to write. One that
+    // is killed meanwhile stays counted, so that more is told of than need be.
+    uint32_t data_waiters, room_waiters;
 };
 
 // Whether calls of the C library that wait have records, which tell what they wait for.
 #define FATHOM_TELLS_NO_WAITS 0u
 #define FATHOM_TELLS_WAITS 1u
 #define FATHOM_TELLS_WAIT_TIMES 2u  // and how long the thread had a CPU meanwhile, because nobody else tells that
+#define FATHOM_TELLS_WAITS_MASK 3u
+
+// Whether the program that the recorder starts notes its initialisers and its main function: beside the above.
+#define FATHOM_TELLS_STARTUP 4u
+
+// Whether blocks of memory have records: beside the above.
+#define FATHOM_TELLS_MEMORY 8u
 
 #define FATHOM_DUE_SHIFT 1
 #define FATHOM_DUE_STARVING 1u  // the recorder gets too little of the processors
@@ -387,17 +273,6 @@ FATHOM_OFFSET(fathom_chunk, name, 144);
 FATHOM_SIZE(fathom_chunk, 160);
 FATHOM_SIZE(fathom_path_entry, 24);
 FATHOM_SIZE(fathom_index_header, 24);
-FATHOM_SIZE(fathom_item, 8);
-FATHOM_SIZE(fathom_process_item, 48);
-FATHOM_SIZE(fathom_module_item, 48);
-FATHOM_SIZE(fathom_unload_item, 24);
-FATHOM_SIZE(fathom_end_item, 24);
-FATHOM_SIZE(fathom_name_item, 24);
-FATHOM_OFFSET(fathom_title_item, text_size, 16);
-FATHOM_SIZE(fathom_title_item, 24);
-FATHOM_SIZE(fathom_missed_item, 32);
-FATHOM_SIZE(fathom_unnamed_item, 24);
-FATHOM_SIZE(fathom_layout_item, 16);
 FATHOM_OFFSET(fathom_missed, path, 24);
 FATHOM_SIZE(fathom_missed, 512);
 FATHOM_OFFSET(fathom_buffers, slot_limit, 32);
@@ -410,8 +285,9 @@ FATHOM_OFFSET(fathom_buffers, control, 88);
 FATHOM_OFFSET(fathom_buffers, long_ticks, 136);
 FATHOM_OFFSET(fathom_buffers, save_count, 152);
 FATHOM_OFFSET(fathom_buffers, path_count, 160);
+FATHOM_OFFSET(fathom_buffers, tells_waits, 164);
 FATHOM_SIZE(fathom_ring_request, 40);
-FATHOM_SIZE(fathom_buffers, 168);
+FATHOM_SIZE(fathom_buffers, 176);
 
 // ---- Helpers -----------------------------------------------------------------------------------------------------
 
@@ -448,6 +324,7 @@ FATHOM_PUBLIC_INLINE uint64_t fathom_missed_offset(uint32_t words_offset) {
 }
 
 FATHOM_PUBLIC_INLINE uint32_t fathom_load32(const uint32_t *p) { return __atomic_load_n(p, __ATOMIC_ACQUIRE); }
+FATHOM_PUBLIC_INLINE void fathom_store64(uint64_t *p, uint64_t value) { __atomic_store_n(p, value, __ATOMIC_RELEASE); }
 FATHOM_PUBLIC_INLINE void fathom_store32(uint32_t *p, uint32_t value) { __atomic_store_n(p, value, __ATOMIC_RELEASE); }
 // Makes loads before the fence happen before loads after it. A reader uses it to look whether what it copied has
 // changed meanwhile.
@@ -472,7 +349,8 @@ FATHOM_PUBLIC_INLINE int fathom_chunk_is_sound(const struct fathom_chunk *chunk,
                                                uint64_t first, uint64_t last) {
     uint64_t end = chunk->end_ticks ? chunk->end_ticks : chunk->begin_ticks;
     uint64_t before = chunk->begin_ticks - first;  // each lost call took at least one tick
-    int is_paths = chunk->kind == FATHOM_CHUNK_PATHS, is_threads = is_paths || chunk->kind == FATHOM_CHUNK_RECORDS;
+    int is_paths = chunk->kind == FATHOM_CHUNK_PATHS || chunk->kind == FATHOM_CHUNK_STACK;
+    int is_threads = is_paths || chunk->kind == FATHOM_CHUNK_RECORDS;
     return chunk->magic == FATHOM_CHUNK_MAGIC && (is_threads || chunk->kind == FATHOM_CHUNK_METADATA) &&
            is_threads == (chunk->thread != 0) && slot_size > sizeof *chunk && used <= slot_size - sizeof *chunk &&
            chunk->path_count <= chunk->depth && chunk->inherited <= chunk->depth &&

@@ -4,7 +4,6 @@
 #ifndef CTRACEHOST_H
 #define CTRACEHOST_H
 
-#include <fcntl.h>
 #include <linux/futex.h>
 #include <stdint.h>
 #include <sys/syscall.h>
@@ -51,7 +50,24 @@ FATHOM_PUBLIC_INLINE void fathom_yield_to_others(uint64_t slice_ns) {
     syscall(SYS_sched_setattr, 0, &attributes, 0);
 }
 
-#define FATHOM_SETLEASE 1024  // F_SETLEASE, which <fcntl.h> hides without _GNU_SOURCE
+// A piece of memory: struct iovec, which Swift takes for one of another module where two headers have it.
+struct fathom_memory {
+    uint64_t address;
+    uint64_t size;
+};
+
+// Copies `count` pieces of another process's memory to `to`, one after the other, as far as that leads
+// (process_vm_readv(2)). The result is how many bytes were copied; -1 if none could be.
+FATHOM_PUBLIC_INLINE long fathom_copy_memory(int pid, void *to, unsigned long size, const struct fathom_memory *pieces,
+                                             unsigned long count) {
+    struct fathom_memory all = {(uint64_t)(uintptr_t)to, size};
+    return syscall(SYS_process_vm_readv, pid, &all, 1ul, pieces, count, 0ul);
+}
+
+// <fcntl.h> is not included: it has struct stat, which Swift would then take for this module's.
+#define FATHOM_SETLEASE 1024  // F_SETLEASE
+#define FATHOM_READ_LEASE 0   // F_RDLCK
+#define FATHOM_NO_LEASE 2     // F_UNLCK
 
 // O_DIRECT, which <fcntl.h> hides without _GNU_SOURCE.
 #if defined(__aarch64__)
@@ -69,8 +85,8 @@ FATHOM_PUBLIC_INLINE int fathom_is_in_memory(int descriptor) {
 // Asks for a read lease on a file and gives it back. The result is 0 when the lease was granted, which is when nobody
 // has the file open for writing. Swift cannot call fcntl, which is variadic.
 FATHOM_PUBLIC_INLINE int fathom_try_lease(int descriptor) {
-    if (fcntl(descriptor, FATHOM_SETLEASE, F_RDLCK)) return -1;
-    return fcntl(descriptor, FATHOM_SETLEASE, F_UNLCK);
+    if (syscall(SYS_fcntl, descriptor, FATHOM_SETLEASE, FATHOM_READ_LEASE)) return -1;
+    return (int)syscall(SYS_fcntl, descriptor, FATHOM_SETLEASE, FATHOM_NO_LEASE);
 }
 
 // Whether the counter runs at one rate in all power states (Intel SDM vol. 3, "Invariant TSC"). Whether the counters of

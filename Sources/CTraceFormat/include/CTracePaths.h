@@ -85,10 +85,17 @@ FATHOM_SIZE(fathom_durations, 128);
 // ordinary ones, without a branch. The conversion finds the exponent in less time than an instruction that looks for
 // the highest bit takes on some processors; beyond 2^53 ticks it may round up to the next bucket.
 FATHOM_PUBLIC_INLINE uint32_t fathom_duration_bucket(uint64_t ticks) {
+#if defined(__x86_64__) && !defined(__SSE2__)
+    // The runtime has general registers alone.
+    uint64_t whole = (ticks & (UINT64_MAX >> 2)) + 4;
+    uint32_t exponent = 63u - (uint32_t)__builtin_clzll(whole);
+    return (exponent - 2) * 4 + (uint32_t)(whole >> (exponent - 2) & 3);
+#else
     double shifted = (double)(int64_t)((ticks & (UINT64_MAX >> 2)) + 4);
     uint64_t bits;
     __builtin_memcpy(&bits, &shifted, sizeof bits);
     return (uint32_t)(bits >> 50) - (1023u + 2) * 4;
+#endif
 }
 
 #define FATHOM_BUCKETS 252u

@@ -47,6 +47,12 @@
                                         // of their layout, then the values, then 0 up to an even size
 #define FATHOM_WAIT (FATHOM_SIZED + 1)  // struct fathom_wait: the innermost open call, which has just begun, waits
 #define FATHOM_WAKE (FATHOM_SIZED + 2)  // struct fathom_wait: the thread is about to end a wait of others
+// Of memory, within the innermost open call: each is a struct fathom_block.
+#define FATHOM_ALLOCATED (FATHOM_SIZED + 3)  // a block has been allocated
+#define FATHOM_FREED (FATHOM_SIZED + 4)      // a block is about to be freed; its size is 0
+#define FATHOM_MAPPED (FATHOM_SIZED + 5)     // pages have been mapped, of which the program asked for `size` bytes
+#define FATHOM_UNMAPPED (FATHOM_SIZED + 6)   // what is in `size` bytes of addresses is about to be unmapped
+#define FATHOM_RESULT (FATHOM_SIZED + 7)  // what the innermost open call, which ends next, returns: as FATHOM_ARGUMENTS
 #define FATHOM_SPECIAL_SIZE_TIME 8u
 #define FATHOM_SPECIAL_SIZE_BASE 6u
 #define FATHOM_SPECIAL_SIZE_SITE 10u
@@ -87,17 +93,43 @@ FATHOM_SIZE(fathom_task, 40);
 #define FATHOM_WAIT_POLL 9u        // one of several descriptors, or a time
 #define FATHOM_WAIT_CHILD 10u      // a child process
 #define FATHOM_WAIT_FUTEX 11u      // a futex by syscall()
+#define FATHOM_WAIT_FILE_LOCK 12u  // the lock of a file
+#define FATHOM_WAIT_ONCE 13u       // what another thread does once for all
+#define FATHOM_WAIT_CREATION 14u   // WAKE only: the innermost call makes a thread
+#define FATHOM_WAIT_BEGINNING 15u  // WAKE only: the thread itself begins; no call is open, or those of a fork's parent
 
 #define FATHOM_WAIT_RAN_UNKNOWN UINT32_MAX
 
 // A wait, or what ends one.
 struct fathom_wait {
     uint16_t kind;       // FATHOM_WAIT_*
-    int16_t descriptor;  // DESCRIPTOR: which, cut off to 16 bits; else -1
+    int16_t descriptor;  // DESCRIPTOR, POLL, FILE_LOCK: which, cut off to 16 bits; else -1
     uint32_t ran_ns;     // WAIT: the time within the call in which the thread had a CPU
+                         // WAKE of MUTEX and RWLOCK: how long the lock was held, as fathom_held says
     uint64_t object;     // an address, or a number of the kernel's; the same of a wait and of what ends it; 0: none
 };
 FATHOM_SIZE(fathom_wait, 16);
+
+// Memory of the program. What is at an address belongs to the last block that was allocated there.
+struct fathom_block {
+    uint64_t address;
+    uint64_t size;  // in bytes, as the program asked for it
+};
+FATHOM_SIZE(fathom_block, 16);
+
+// Of DESCRIPTOR and POLL: this bit of the object says that there was no room for what goes out.
+#define FATHOM_WAIT_ROOM (1ull << 62)
+
+// A time in which a lock was held: in ns, or, when that has more than 31 bits, in units of 1024 ns, which bit 31 tells.
+#define FATHOM_HELD_LONG 0x80000000u
+FATHOM_PUBLIC_INLINE uint32_t fathom_held(uint64_t nanoseconds) {
+    if (nanoseconds < FATHOM_HELD_LONG) return (uint32_t)nanoseconds;
+    uint64_t units = nanoseconds >> 10, most = (FATHOM_WAIT_RAN_UNKNOWN ^ FATHOM_HELD_LONG) - 1;
+    return FATHOM_HELD_LONG | (uint32_t)(units < most ? units : most);
+}
+FATHOM_PUBLIC_INLINE uint64_t fathom_held_ns(uint32_t held) {
+    return held & FATHOM_HELD_LONG ? (uint64_t)(held ^ FATHOM_HELD_LONG) << 10 : held;
+}
 
 // A value of an argument begins with one of these bytes. Behind TEXT and CUT, 2 bytes give the size of a text, and its
 // bytes follow. Behind VALUE are as many bytes as the layout says.
@@ -257,6 +289,11 @@ FATHOM_PUBLIC_INLINE void *fathom_put_sized(void *p, uint32_t special, uint16_t 
 // `record` is FATHOM_WAIT or FATHOM_WAKE.
 FATHOM_PUBLIC_INLINE void *fathom_put_wait(void *p, uint32_t record, const struct fathom_wait *wait) {
     return fathom_put(fathom_put_sized(p, record, sizeof *wait), wait, sizeof *wait);
+}
+
+// `record` is one of those of memory.
+FATHOM_PUBLIC_INLINE void *fathom_put_block(void *p, uint32_t record, const struct fathom_block *block) {
+    return fathom_put(fathom_put_sized(p, record, sizeof *block), block, sizeof *block);
 }
 
 FATHOM_PUBLIC_INLINE void *fathom_put_task(void *p, const struct fathom_task *task) {

@@ -15,6 +15,8 @@
 #include "CTraceSum.h"
 
 #define FATHOM_STEERING_SIZE 65536u  // of all that is in this file; it lies in front of the slots
+// What the name of a session ends with whose programs wait for others to record stretches of them.
+#define FATHOM_ARMED_SUFFIX ".armed"
 #define FATHOM_STEERED_OFFSET 4096u  // of the first struct fathom_steered, from the struct fathom_steering
 #define FATHOM_STEERED_LIMIT ((FATHOM_STEERING_SIZE - FATHOM_STEERED_OFFSET) / sizeof(struct fathom_steered))
 

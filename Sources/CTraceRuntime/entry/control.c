@@ -11,6 +11,13 @@
 #include "../host/runtime.h"
 #include "../record/chunk.h"
 
+// The one function here that uses a register of other kinds than the rest of the runtime, to be passed a number.
+#if defined(__x86_64__)
+#define VECTORS __attribute__((target("sse2")))
+#else
+#define VECTORS
+#endif
+
 FATHOM_WITHOUT_HOOKS
 
 // The stack pointer of the program's function. It is read at this very place: a compiler that moves it, with the rest,
@@ -76,7 +83,7 @@ static void mark(const char *name) {
     tell(HOOK_MARK, sp, name_intern(FATHOM_NAME_MARK, name), 0);
 }
 
-static void set_counter(const char *name, double value) {
+VECTORS static void set_counter(const char *name, double value) {
     CALLER(sp);
     if (control_mode() == MODE_PAUSED || !is_ready()) return;
     uint64_t bits;

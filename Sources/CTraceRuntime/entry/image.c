@@ -1,12 +1,16 @@
 // What the process's image tells about itself: that it is there, that it ends, and that another takes its place.
 
+#include "../file/confined.h"
 #include "../file/metadata.h"
 #include "../file/modules.h"
+#include "../file/sleds.h"
 #include "../file/steering.h"
 #include "../follow/process.h"
 #include "../follow/side.h"
 #include "../host/environment.h"
 #include "../host/runtime.h"
+#include "sled_hooks.h"
+#include "startup.h"
 
 FATHOM_WITHOUT_HOOKS
 
@@ -19,19 +23,51 @@ __asm__(".pushsection .note.fathom, \"a\", %note\n"
         ".long 1\n"
         ".popsection\n");
 
-__attribute__((constructor)) static void started(int count, char **arguments, char **environment) {
+// The preloaded library begins here what only it can do.
+__attribute__((weak, visibility("hidden"))) void fathom_image_started(void);
+
+void fathom_note_start(int count, char **arguments, char **environment) {
+    static int is_noted;
+    if (is_noted) return;
+    is_noted = 1;
     metadata_arguments(count, arguments, environment);
-    runtime.stack_top = (uintptr_t)environment;
+    // Both lie at the stack's top, unless the program has put its environment elsewhere before this was loaded.
+    uintptr_t top = (uintptr_t)environment, below = (uintptr_t)arguments;
+    runtime.stack_top = top - below < 1ul << 21 ? top : below;
     environment_keep(environment);
     runtime_open(environment);
     // This does not happen in runtime_open, because it allocates memory, and a hook in an IFUNC resolver may come
     // before the program's own malloc is relocated.
     runtime_watch_forks();
+    fathom_note_sleds();
+    startup_begin();
+    if (fathom_image_started) fathom_image_started();
 }
+
+__attribute__((constructor)) static void started(int count, char **arguments, char **environment) {
+    fathom_note_start(count, arguments, environment);
+}
+
+// A module with sleds is there, and its constructors are still to run. No hook would make the process known.
+void fathom_note_sleds(void) {
+    sleds_begin();
+    if (runtime.state == STATE_OFF || !sleds_look() || confine_unnoted()) return;
+    uint32_t state = fathom_load32(&runtime.state);
+    if (!runtime_ready()) return;
+    if (state == STATE_READY) modules_scan();
+}
+
+EXPORT int fathom_open_sleds(void) {
+    fathom_note_sleds();
+    return runtime_records() && sleds_open_all();
+}
+
+EXPORT int fathom_close_sleds(void) { return sleds_close_all(); }
 
 // Gives the slots back at once. A program that starts many processes would otherwise leave slots behind until the
 // recorder looks.
 static void give_back(void) {
+    startup_end();
     metadata_finish();
     side_give_back(&current);
 }

@@ -38,34 +38,39 @@ uintptr_t fathom_jump_target(const void *environment) {
 #define NEAR ((uintptr_t)1 << 12)  // more than the frames between the pushing function and its note
 #define FAR ((uintptr_t)1 << 20)   // more than the code between the push's two calls
 
-// A push, from where it registers its buffer to where it takes it back. stack_pointer is 0 when there is no push, and
-// buffer is NULL once its handler has run.
+// A push, from where it registers its buffer to where it takes it back. stack_pointer is 0 when there is no push.
+// buffer says how many words above the stack pointer the buffer lies, and is 0 once its handler has run. Addresses of
+// programs have 48 bits. It is this small because a program that runs already has little room for thread-local data.
 struct cleanup {
-    const void *buffer;
-    uintptr_t stack_pointer, target;
+    uint64_t stack_pointer : 48, buffer : 16;
+    uintptr_t target;
 };
+#define HIGHEST_BUFFER 0xffffu
 static __thread struct {
     uint32_t count;
     struct cleanup all[CLEANUPS];
 } cleanups __attribute__((tls_model("initial-exec")));
 
+static int is_of(const struct cleanup *cleanup, const void *buffer) {
+    return cleanup->buffer && cleanup->stack_pointer + cleanup->buffer * sizeof(uintptr_t) == (uintptr_t)buffer;
+}
+
 static struct cleanup *find(const void *buffer) {
     for (uint32_t i = cleanups.count; i-- > 0;)
-        if (cleanups.all[i].buffer == buffer) return &cleanups.all[i];
+        if (is_of(&cleanups.all[i], buffer)) return &cleanups.all[i];
     return NULL;
 }
 
 void fathom_note_cleanup_end(const void *buffer) {
     struct cleanup *cleanup = find(buffer);
     if (!cleanup) return;
-    cleanup->stack_pointer = 0;
-    cleanup->buffer = NULL;
+    *cleanup = (struct cleanup){0, 0, 0};
     while (cleanups.count > 0 && !cleanups.all[cleanups.count - 1].stack_pointer) cleanups.count--;
 }
 
 void fathom_note_cleanup_done(const void *buffer) {
     struct cleanup *cleanup = find(buffer);
-    if (cleanup) cleanup->buffer = NULL;
+    if (cleanup) cleanup->buffer = 0;
 }
 
 void fathom_cleanup_landing(void) __attribute__((visibility("hidden")));
@@ -77,14 +82,16 @@ void fathom_note_cleanup(void *buffer, uintptr_t return_address) {
     if (control_mode() == MODE_OFF || cleanups.count == CLEANUPS) return;
     // If this does not hold, the buffer is not laid out as this code expects.
     if (sp - (uintptr_t)__builtin_frame_address(0) > NEAR || target - return_address + FAR > 2 * FAR) return;
+    uintptr_t above = ((uintptr_t)buffer - sp) / sizeof *words;
+    if (!above || above > HIGHEST_BUFFER) return;
     for (;;) {
         uint32_t place = cleanups.count;
-        cleanups.all[place] = (struct cleanup){buffer, sp, target};
+        cleanups.all[place] = (struct cleanup){sp, (uint16_t)above, target};
         BARRIER();
         cleanups.count = place + 1;
         BARRIER();
         // A signal handler that came in between may have pushed, and taken back, in the same place.
-        if (cleanups.all[place].buffer == buffer && cleanups.count > place) break;
+        if (is_of(&cleanups.all[place], buffer) && cleanups.count > place) break;
         if (cleanups.count == CLEANUPS) return;
     }
     words[TARGET] = mangled((uintptr_t)fathom_cleanup_landing);

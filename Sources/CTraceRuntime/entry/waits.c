@@ -3,13 +3,12 @@
 // A wait becomes a call when it is over: then its records are written at once, with the time at which it began. So a
 // thread that waits has no call open that a cancellation, a jump or a fork would have to end.
 
-#include <sys/stat.h>
-
 #include "../file/confined.h"
 #include "../host/runtime.h"
 #include "../record/chunk.h"
 #include "../record/put.h"
 #include "busy.h"
+#include "flows.h"
 
 FATHOM_WITHOUT_HOOKS
 
@@ -22,8 +21,26 @@ static int is_recording(const struct thread *t) {
            control_mode() != MODE_PAUSED;
 }
 
-struct fathom_wait_begin fathom_wait_begins(uint32_t kind, uint64_t object) {
-    struct fathom_wait_begin begin = {0, 0};
+// A reader and a writer wait for the two sides of one flow.
+static uint64_t room_in(uint64_t flow) { return flow ? flow | FATHOM_WAIT_ROOM : 0; }
+
+// How long the thread has held the locks that others have waited for, the newest last.
+#define HELD_LIMIT 8u
+static __thread struct {
+    struct {
+        uint64_t lock, ticks;
+        uint32_t times;  // that it was taken, as a recursive lock can be
+    } locks[HELD_LIMIT];
+    uint32_t count;
+} held __attribute__((tls_model("initial-exec")));
+
+static void count_flows(uint32_t flows, uint32_t change) {
+    if (flows & FATHOM_FLOW_DATA) __atomic_fetch_add(&runtime.buffers->data_waiters, change, __ATOMIC_SEQ_CST);
+    if (flows & FATHOM_FLOW_ROOM) __atomic_fetch_add(&runtime.buffers->room_waiters, change, __ATOMIC_SEQ_CST);
+}
+
+struct fathom_wait_begin fathom_wait_begins(uint32_t kind, uint64_t object, uint32_t flows) {
+    struct fathom_wait_begin begin = {0, 0, flows};
     struct thread *t = &current;
     if (!is_recording(t)) return begin;
     struct writer *w = writer_of(t);
@@ -36,63 +53,141 @@ struct fathom_wait_begin fathom_wait_begins(uint32_t kind, uint64_t object) {
         put_room(t, &now);
         end_note(t);
     }
-    if (object) __atomic_fetch_add(fathom_waiters_of(object), 1, __ATOMIC_SEQ_CST);
-    if (kind == FATHOM_WAIT_DESCRIPTOR) __atomic_fetch_add(&fathom_waiting.descriptors, 1, __ATOMIC_SEQ_CST);
+    if (object) {
+        uint32_t *waiters = fathom_waiters_of(object);
+        if (kind == FATHOM_WAIT_MUTEX || kind == FATHOM_WAIT_RWLOCK)
+            __atomic_fetch_or(waiters, FATHOM_CONTENDED, __ATOMIC_RELAXED);
+        __atomic_fetch_add(waiters, 1, __ATOMIC_SEQ_CST);
+    }
+    count_flows(flows, 1);
     if (runtime.tells_waits == FATHOM_TELLS_WAIT_TIMES && !confine_unnoted())
         begin.processor_ns = system_processor_ns();
     begin.ticks = now_ticks();
     return begin;
 }
 
-// What stands for the file behind a descriptor, the same at both ends of a pipe; 0 when it cannot be told.
-static uint64_t object_of(int descriptor) {
-    struct stat status;
-    if (SYSTEM(fstat, descriptor, &status, 0, 0, 0, 0)) return 0;
-    return (uint64_t)status.st_ino ^ (uint64_t)status.st_dev << 40;
-}
-
-void fathom_wait_ends(struct fathom_wait_begin begin, uint32_t kind, uint64_t object, int descriptor, uint64_t least,
-                      uintptr_t function, uintptr_t call_site, uintptr_t stack_pointer) {
-    if (!begin.ticks) return;
-    uint64_t now = now_ticks();
-    if (object) __atomic_fetch_sub(fathom_waiters_of(object), 1, __ATOMIC_RELAXED);
-    if (kind == FATHOM_WAIT_DESCRIPTOR) __atomic_fetch_sub(&fathom_waiting.descriptors, 1, __ATOMIC_RELAXED);
-    if ((unsigned __int128)(now - begin.ticks) * 1000000000u < (unsigned __int128)least * runtime.ticks_per_second)
-        return;
-    if (!is_recording(&current)) return;
-    struct fathom_wait wait = {(uint16_t)kind, (int16_t)descriptor, FATHOM_WAIT_RAN_UNKNOWN, object};
-    if (begin.processor_ns && !confine_unnoted()) {
-        uint64_t ran = system_processor_ns() - begin.processor_ns;
-        wait.ran_ns = ran < FATHOM_WAIT_RAN_UNKNOWN ? (uint32_t)ran : FATHOM_WAIT_RAN_UNKNOWN - 1;
-    }
-    if (kind == FATHOM_WAIT_DESCRIPTOR && !confine_unnoted()) wait.object = object_of(descriptor);
+// Tells of the call that began then and ends now, and within it of a wait, or of what ends one.
+static void tell_call(uint64_t begin, uint64_t end, enum hook hook, const struct fathom_wait *wait,
+                      struct fathom_place place) {
     struct thread *t = begin_note();
     if (!t) return;
-    struct event enter = {stack_pointer, {{function, call_site, 0, NULL}}, HOOK_ENTER};
-    struct event told = {.stack_pointer = stack_pointer, .wait = &wait, .hook = HOOK_WAIT};
-    struct event exit = {stack_pointer, {{function, call_site, 0, NULL}}, HOOK_EXIT};
-    side_follow(t, &enter, begin.ticks);
-    side_follow(t, &told, begin.ticks);
-    side_follow(t, &exit, now);
+    struct event enter = {place.stack_pointer, {{place.function, place.call_site, 0, NULL}}, HOOK_ENTER, 0};
+    struct event told = {.stack_pointer = place.stack_pointer, .wait = wait, .hook = hook};
+    struct event exit = {place.stack_pointer, {{place.function, place.call_site, 0, NULL}}, HOOK_EXIT, 0};
+    side_follow(t, &enter, begin);
+    side_follow(t, &told, begin);
+    side_follow(t, &exit, end);
     end_note(t);
 }
 
-static void wake(uint32_t kind, uint64_t object, int descriptor) {
+void fathom_wait_ends(struct fathom_wait_begin begin, struct fathom_waited waited, struct fathom_place place) {
+    if (!begin.ticks) return;
+    uint64_t now = now_ticks();
+    if (waited.object) __atomic_fetch_sub(fathom_waiters_of(waited.object), 1, __ATOMIC_RELAXED);
+    count_flows(begin.flows, (uint32_t)-1);
+    unsigned __int128 taken = (unsigned __int128)(now - begin.ticks) * 1000000000u;
+    if (taken < (unsigned __int128)waited.least * runtime.ticks_per_second || !is_recording(&current)) return;
+    struct fathom_wait wait = {(uint16_t)waited.kind, (int16_t)waited.descriptor, FATHOM_WAIT_RAN_UNKNOWN,
+                               waited.object};
+    if (!confine_unnoted()) {
+        if (begin.processor_ns) {
+            uint64_t ran = system_processor_ns() - begin.processor_ns;
+            wait.ran_ns = ran < FATHOM_WAIT_RAN_UNKNOWN ? (uint32_t)ran : FATHOM_WAIT_RAN_UNKNOWN - 1;
+        }
+        if (waited.kind == FATHOM_WAIT_FILE_LOCK) wait.object = file_behind(waited.ready);
+        else if (waited.flow == FATHOM_FLOW_DATA) wait.object = flow_through(waited.ready, 0);
+        else if (waited.flow == FATHOM_FLOW_ROOM) wait.object = room_in(flow_through(waited.ready, 1));
+    }
+    tell_call(begin.ticks, now, HOOK_WAIT, &wait, place);
+}
+
+// The thread may have run and ended meanwhile, and what is at `thread` may be gone with it.
+void fathom_creation_ends(struct fathom_wait_begin begin, const void *thread, struct fathom_place place) {
+    uint64_t now = now_ticks();
+    if (!begin.ticks || !is_recording(&current) || confine_unnoted() || !system_is_readable(thread)) return;
+    struct fathom_wait wake = {FATHOM_WAIT_CREATION, -1, FATHOM_WAIT_RAN_UNKNOWN, *(const volatile uint64_t *)thread};
+    tell_call(begin.ticks, now, HOOK_WAKE, &wake, place);
+}
+
+static void wake(uint32_t kind, uint64_t object, int descriptor, uint32_t ran) {
+    if (!object) return;
     struct thread *t = begin_note();
     if (!t) return;
-    struct fathom_wait wait = {(uint16_t)kind, (int16_t)descriptor, FATHOM_WAIT_RAN_UNKNOWN, object};
+    struct fathom_wait wait = {(uint16_t)kind, (int16_t)descriptor, ran, object};
     struct event event = {.stack_pointer = t->hook_sp, .wait = &wait, .hook = HOOK_WAKE};
     side_follow(t, &event, now_ticks());
     end_note(t);
 }
 
-void fathom_note_wake(uint32_t kind, uint64_t object) {
-    if (__atomic_load_n(fathom_waiters_of(object), __ATOMIC_RELAXED) && is_recording(&current)) wake(kind, object, -1);
+static int is_waited_for(uint64_t object) {
+    return (__atomic_load_n(fathom_waiters_of(object), __ATOMIC_RELAXED) & ~FATHOM_CONTENDED) && is_recording(&current);
 }
 
-void fathom_note_wake_descriptor(int descriptor) {
-    if (!__atomic_load_n(&fathom_waiting.descriptors, __ATOMIC_RELAXED) || !is_recording(&current)) return;
-    if (!confine_unnoted()) wake(FATHOM_WAIT_DESCRIPTOR, object_of(descriptor), descriptor);
+void fathom_note_wake(uint32_t kind, uint64_t object) {
+    if (is_waited_for(object)) wake(kind, object, -1, FATHOM_WAIT_RAN_UNKNOWN);
+}
+
+// ---- locks
+
+void fathom_note_taken(uint64_t lock) {
+    if (!is_recording(&current)) return;
+    for (uint32_t i = held.count; i-- > 0;) {
+        if (held.locks[i].lock != lock) continue;
+        held.locks[i].times++;
+        return;
+    }
+    if (held.count == HELD_LIMIT) {
+        // The oldest one may have been given back by another thread. If not, it is not known how long it is held.
+        __builtin_memmove(held.locks, held.locks + 1, sizeof held.locks - sizeof *held.locks);
+        held.count--;
+    }
+    held.locks[held.count].ticks = now_ticks();
+    held.locks[held.count].times = 1;
+    held.locks[held.count++].lock = lock;
+}
+
+void fathom_note_release(uint32_t kind, uint64_t lock) {
+    uint32_t time = FATHOM_WAIT_RAN_UNKNOWN;
+    for (uint32_t i = held.count; i-- > 0;) {
+        if (held.locks[i].lock != lock) continue;
+        if (--held.locks[i].times) return;
+        uint64_t ticks = is_recording(&current) ? now_ticks() - held.locks[i].ticks : 0;
+        time = fathom_held((uint64_t)((unsigned __int128)ticks * 1000000000u / runtime.ticks_per_second));
+        __builtin_memmove(held.locks + i, held.locks + i + 1, (HELD_LIMIT - 1 - i) * sizeof *held.locks);
+        held.count--;
+        break;
+    }
+    if (is_waited_for(lock)) wake(kind, lock, -1, time);
+}
+
+// ---- descriptors
+
+static int waits(const uint32_t *count) {
+    return __atomic_load_n(count, __ATOMIC_RELAXED) && is_recording(&current) && !confine_unnoted();
+}
+
+void fathom_note_data(int descriptor) {
+    if (waits(&runtime.buffers->data_waiters))
+        wake(FATHOM_WAIT_DESCRIPTOR, flow_through(descriptor, 1), descriptor, FATHOM_WAIT_RAN_UNKNOWN);
+}
+
+void fathom_note_data_to(int descriptor, const void *address, uint32_t size) {
+    if (waits(&runtime.buffers->data_waiters))
+        wake(FATHOM_WAIT_DESCRIPTOR, flow_to(descriptor, address, size), descriptor, FATHOM_WAIT_RAN_UNKNOWN);
+}
+
+void fathom_note_room(int descriptor) {
+    if (waits(&runtime.buffers->room_waiters))
+        wake(FATHOM_WAIT_DESCRIPTOR, room_in(flow_through(descriptor, 0)), descriptor, FATHOM_WAIT_RAN_UNKNOWN);
+}
+
+void fathom_note_file_unlock(int descriptor) {
+    if (waits(&runtime.buffers->data_waiters))
+        wake(FATHOM_WAIT_FILE_LOCK, file_behind(descriptor), descriptor, FATHOM_WAIT_RAN_UNKNOWN);
+}
+
+void fathom_note_socket_pair(const int *ends) {
+    if (is_recording(&current) && !confine_unnoted()) flow_pair(ends);
 }
 
 FATHOM_WITHOUT_HOOKS_END

@@ -55,13 +55,23 @@ void arguments_keep(uintptr_t bias, const char *bytes, size_t size) {
     __atomic_store_n(&blocks, block, __ATOMIC_RELEASE);
 }
 
+void arguments_close(void) {
+    for (const struct block *block = blocks, *next; block; block = next) {
+        next = block->next;
+        size_t sites = block->sites * sizeof(struct fathom_argument_site);
+        system_free((void *)block, sizeof *block + sites + block->steps_size);
+    }
+    blocks = NULL;
+}
+
 static int comes_before(const struct fathom_argument_site *site, uint64_t return_address, uint64_t function) {
     return site->return_address != return_address ? site->return_address < return_address : site->function < function;
 }
 
 int arguments_find(uintptr_t return_address, uintptr_t function, struct argument_steps *found) {
     for (const struct block *block = __atomic_load_n(&blocks, __ATOMIC_ACQUIRE); block; block = block->next) {
-        uint64_t wanted = return_address - block->bias, wanted_function = function - block->bias;
+        uint64_t wanted_function = function - block->bias;
+        uint64_t wanted = return_address == RESULT_SITE ? 0 : return_address - block->bias;
         uint32_t first = 0, last = block->sites;
         while (first < last) {
             uint32_t middle = first + (last - first) / 2;

@@ -1,4 +1,5 @@
-// What is recorded of the arguments of functions, by where their enter hooks return to.
+// Where the arguments of functions are found, by the addresses that their enter hooks return to, and of functions with
+// sleds their results.
 
 #ifndef FATHOM_ARGUMENTS_TABLE_H
 #define FATHOM_ARGUMENTS_TABLE_H
@@ -13,24 +14,27 @@ struct argument_steps {
     uintptr_t bias;  // of the module
 };
 
-// Keeps a copy of what a module's table says of arguments, and tells the layouts in the process's metadata. `size`
-// bytes at `bytes`, which is aligned to 8, are what the recorder wrote. The caller holds runtime.modules_lock.
+// Keeps a copy of a module's table of arguments, and writes its layouts into the process's metadata. The recorder wrote
+// the table: `size` bytes at `bytes`, which is aligned to 8. The caller holds runtime.modules_lock.
 void arguments_keep(uintptr_t bias, const char *bytes, size_t size);
-// Whether anything is known of the arguments where the hook returns to; what that is. Any thread may call it, at any
-// time. O(log sites).
+// Finds how to read the arguments of a call whose hook returns to `return_address`; that is `function` for a sled, and
+// RESULT_SITE for what the function returns. Returns 0 when that is not known.
+#define RESULT_SITE 0ul
+// Any thread may call it, at any time. O(log sites).
 int arguments_find(uintptr_t return_address, uintptr_t function, struct argument_steps *found);
 
-// Bytes of a text that are recorded at most.
+// Returns how many bytes of a text are recorded at most.
 uint32_t arguments_text_limit(void);
-// The memory of the calling thread. In [low, high), it is sure to be there, so that reading it takes no system call.
+// What is known of the calling thread's memory: [low, high) is mapped, so reading it takes no system call.
 struct argument_memory {
     uintptr_t low, high;
     uint32_t thread;  // its id; not the process's, because the first thread may have ended
 };
-// Reads as much of [from, from + size) as can be read, up to the first page that cannot be. Returns how many bytes that
-// is. No address does any harm.
+// Reads [from, from + size) up to the first page that cannot be read. Returns the number of bytes that it read. No
+// address does any harm.
 size_t arguments_read(void *to, uintptr_t from, size_t size, const struct argument_memory *memory);
-// `text_limit` is as the recorder says.
+// Sets the limit of texts, which the recorder chose.
 void arguments_open(uint32_t text_limit);
+void arguments_close(void);  // no other thread runs
 
 #endif

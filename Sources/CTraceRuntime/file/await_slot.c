@@ -60,7 +60,7 @@ void await_slot(const uint32_t *events, uint32_t enough) {
         due = fathom_load32(&buffers->recorder_due);
         if (due & FATHOM_DUE_STARVING) most = PATIENCE;
     } while (milliseconds() - begin < most);
-    // The recorder is stopped, killed, or held up by a disk. Nobody waits any more until it announces itself again.
+    // The recorder is stopped, killed, or held up by a disk. No thread waits any more until it announces itself again.
     if (due == first) fathom_swap32(&buffers->recorder_due, due, 0);
 }
 

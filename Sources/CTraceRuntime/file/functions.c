@@ -16,9 +16,12 @@ FATHOM_WITHOUT_HOOKS
 
 // How long a process waits for an answer. A recorder that reads the symbols of a large program takes a second or two.
 #define PATIENCE 5000000000ull  // ns
-#define LOOK 50000000ull        // ns until the process looks whether the recorder is still there
-#define LEAST 64u               // words of the first table
-#define GONE 1ull               // in place of the word of a function that is gone: no function has address 0
+// The same where first calls are recorded, for which all of the code has to be decoded, and nothing is recorded
+// without.
+#define LONG_PATIENCE 60000000000ull
+#define LOOK 50000000ull  // ns until the process looks whether the recorder is still there
+#define LEAST 64u         // words of the first table
+#define GONE 1ull         // in place of the word of a function that is gone: no function has address 0
 
 static const struct function_words none = {.shift = 63, .mask = 0, .words = {0}};
 
@@ -72,6 +75,7 @@ static int make_room(size_t count) {
 
 void functions_forget(uintptr_t low, uintptr_t high) {
     if (!file) return;
+    entries_forget(low, high);
     struct function_words *words = (struct function_words *)table;
     for (uint64_t i = 0; i <= words->mask && words != &none; i++) {
         uintptr_t function = words->words[i] >> FATHOM_SAYS_BITS;
@@ -144,16 +148,36 @@ static struct fathom_functions *map_file(uint32_t number) {
     return mapped;
 }
 
+int functions_are_entries(void) { return file && file->says & FATHOM_SAYS_FIRST_CALL; }
+
 int functions_open(void) {
     file = map_file(0);
     if (!file) return 0;
+    is_patient = 1;
+    // The hooks have no part in it.
+    if (functions_are_entries()) return 1;
     named_functions.levels = file->levels;
     named_functions.does = file->trigger_does;
     named_functions.triggers = file->triggers;
-    if (file->says & FATHOM_SAYS_ARGUMENTS) arguments_open(file->text_limit);
+    named_functions.condition_ticks = file->condition_ticks;
+    if (file->says & (FATHOM_SAYS_ARGUMENTS | FATHOM_SAYS_RESULTS)) arguments_open(file->text_limit);
     named_functions.says = file->says;
-    is_patient = 1;
     return 1;
+}
+
+void functions_close(void) {
+    if (table != &none) system_free((void *)table, sizeof *table + (table->mask + 1ull) * sizeof *table->words);
+    for (const struct marks *marks = all_marks, *next; marks; marks = next) {
+        next = marks->next;
+        system_free((void *)marks, sizeof *marks + marks->size);
+    }
+    if (file) system_free(file, FATHOM_FUNCTIONS_HEAD);
+    named_functions = (struct named_functions){.words = &none};
+    table = &none;
+    all_marks = NULL;
+    file = NULL;
+    used = is_changing = 0;
+    arguments_close();
 }
 
 int functions_begin_change(uint32_t number) {
@@ -175,6 +199,7 @@ void functions_end_change(void) {
     named_functions.levels = file->levels;
     named_functions.does = file->trigger_does;
     named_functions.triggers = file->triggers;
+    named_functions.condition_ticks = file->condition_ticks;
     fathom_store32(&named_functions.says, file->says);
 }
 
@@ -213,12 +238,13 @@ static uint32_t ask(const char *build_id, size_t build_id_size, const char *path
 
 static int await_table(uint64_t key, uint32_t number, struct fathom_function_table *found) {
     uint64_t begin = system_monotonic_ns();
+    uint64_t patience = functions_are_entries() ? LONG_PATIENCE : PATIENCE;
     for (;;) {
         uint32_t answered = fathom_load32(&file->answered);
         if (find_table(key, found)) return 1;
         // Answers come in order, so this one was given, and there was no room for it.
         if ((int32_t)(answered - number) >= 0) return 0;
-        if (!has_recorder() || system_monotonic_ns() - begin > PATIENCE) break;
+        if (!has_recorder() || system_monotonic_ns() - begin > patience) break;
         system_await(&file->answered, answered, LOOK);
     }
     is_patient = 0;  // nobody waits for this recorder any more
@@ -232,7 +258,7 @@ static char *map_tables(size_t end) {
     return system_map_following(head + FATHOM_FUNCTIONS_HEAD, end - FATHOM_FUNCTIONS_HEAD);
 }
 
-static int copy_table(uintptr_t bias, const struct fathom_function_table *found) {
+static int copy_table(uintptr_t bias, struct text text, const struct fathom_function_table *found) {
     uint64_t size = found->words * sizeof(uint64_t), names = size + found->names_size;
     uint64_t all = names + found->arguments_size;
     if (found->words == FATHOM_TABLE_UNKNOWN) return 0;
@@ -242,6 +268,11 @@ static int copy_table(uintptr_t bias, const struct fathom_function_table *found)
     char *mapped = map_tables(end);
     if (!mapped) return 0;
     const char *bytes = mapped + (found->offset - FATHOM_FUNCTIONS_HEAD);
+    if (functions_are_entries()) {
+        int is_armed = entries_arm(bias, bytes, found->words, text);
+        system_free(mapped, end - FATHOM_FUNCTIONS_HEAD);
+        return is_armed;
+    }
     int has_room = make_room(found->words);
     for (uint32_t i = 0; has_room && i < found->words; i++) {
         uint64_t word;
@@ -254,7 +285,7 @@ static int copy_table(uintptr_t bias, const struct fathom_function_table *found)
     return has_room;
 }
 
-int functions_of_module(uintptr_t bias, const char *build_id, size_t build_id_size, const char *path,
+int functions_of_module(uintptr_t bias, struct text text, const char *build_id, size_t build_id_size, const char *path,
                         size_t path_size) {
     if (!file) return 1;
     uint64_t key = fathom_module_key(build_id, build_id_size, path, path_size);
@@ -264,7 +295,7 @@ int functions_of_module(uintptr_t bias, const char *build_id, size_t build_id_si
             !file->is_final && is_patient && has_recorder() ? ask(build_id, build_id_size, path, path_size) : 0;
         if (!number || !await_table(key, number, &found)) return 0;
     }
-    return copy_table(bias, &found);
+    return copy_table(bias, text, &found);
 }
 
 FATHOM_WITHOUT_HOOKS_END

@@ -5,6 +5,7 @@
 
 #include "../host/base.h"
 #include "CTraceFunctions.h"
+#include "entries.h"
 
 // Words as in the file, with addresses in memory, by open addressing with linear probing; 0: empty. Only one thread at
 // a time changes it. An entry is changed by one store; a larger table takes the place of a full one by one store.
@@ -20,6 +21,7 @@ struct named_functions {
     uint32_t levels;                        // how many levels below a hit are recorded
     uint32_t does;                          // FATHOM_TRIGGER_* of all triggers
     const struct fathom_trigger *triggers;  // in the file: more may come with another module
+    const uint64_t *condition_ticks;        // in the file: how long calls have to take for conditions on arguments
 };
 extern struct named_functions named_functions __attribute__((visibility("hidden")));
 
@@ -42,7 +44,8 @@ INTERNAL const struct fathom_trigger *functions_trigger(uint32_t says) {
     return number ? &named_functions.triggers[number - 1] : NULL;
 }
 
-int functions_open(void);  // maps the session's file, when the session is open; 0 when it cannot be mapped
+int functions_open(void);    // maps the session's file, when the session is open; 0 when it cannot be mapped
+void functions_close(void);  // none is named any more; no other thread runs
 // From the first of these to the second, functions_of_module is called for every module, and finds its functions in the
 // file with this number. What is found holds from the end on. 0 when the file cannot be mapped. The caller holds
 // runtime.modules_lock.
@@ -50,7 +53,10 @@ int functions_begin_change(uint32_t number);
 void functions_end_change(void);
 // A module was found. Asks the recorder for its functions, and waits for a while, if nobody has asked before. 0 when
 // they stay unknown. The caller holds runtime.modules_lock.
-int functions_of_module(uintptr_t bias, const char *build_id, size_t build_id_size, const char *path, size_t path_size);
+int functions_of_module(uintptr_t bias, struct text text, const char *build_id, size_t build_id_size, const char *path,
+                        size_t path_size);
+// Whether first calls are recorded, and nothing else: what is found of modules are entries, which get traps.
+int functions_are_entries(void);
 void functions_forget(uintptr_t low, uintptr_t high);  // the module there is gone; the caller holds the lock, too
 // The id of the name of a function with a mark; 0 when there is no room for it.
 uint32_t functions_mark(uintptr_t function);

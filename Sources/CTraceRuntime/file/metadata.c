@@ -109,6 +109,8 @@ static struct {
     char text[FATHOM_TITLE_LIMIT];
 } told;
 
+void metadata_forget(void) { told.looked = told.size = 0; }
+
 void metadata_arguments(int count, char **arguments, char **environment) {
     const char *from = count > 0 && arguments ? arguments[0] : NULL, *end = from;
     if (!from) return;

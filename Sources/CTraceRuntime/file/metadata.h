@@ -7,6 +7,7 @@
 
 void metadata_process(uint32_t parent_process);
 void metadata_arguments(int count, char **arguments, char **environment);  // where titles are written
+void metadata_forget(void);                                                // what was told; no other thread runs
 void metadata_title(void);                  // adds the process's title if it has changed; signal handlers may call it
 void metadata_look_at_title(uint64_t now);  // the same, but at most 100 times a second
 void metadata_end(uint32_t how);

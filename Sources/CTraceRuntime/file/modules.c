@@ -7,6 +7,7 @@
 #include "../host/runtime.h"
 #include "functions.h"
 #include "metadata.h"
+#include "sleds.h"
 
 #include <fcntl.h>
 #include <link.h>
@@ -15,6 +16,7 @@ FATHOM_WITHOUT_HOOKS
 
 struct module {
     uintptr_t bias, low, high;
+    struct text text;
     size_t name;  // where in `text`; the build-id stands behind it
     uint32_t name_size, build_id_size;
     uint32_t seen;
@@ -111,6 +113,8 @@ static int collect(struct dl_phdr_info *info, size_t size, void *result) {
         if (header->p_type == PT_LOAD) {
             if (start < module.low) module.low = start;
             if (start + header->p_memsz > module.high) module.high = start + header->p_memsz;
+            if (header->p_flags & PF_X && !module.text.high)
+                module.text = (struct text){start, start + header->p_filesz};
         } else if (header->p_type == PT_NOTE && !build_id) {
             build_id = find_build_id(start, header->p_memsz, &module.build_id_size);
         }
@@ -151,7 +155,8 @@ static size_t write_path(const struct modules *modules, const struct module *mod
 // Finds which functions of the module options name.
 static void name_functions(const struct modules *modules, const struct module *module, size_t path_size) {
     const char *build_id = text_of(modules, module) + module->name_size;
-    if (!functions_of_module(module->bias, build_id, module->build_id_size, path, path_size)) tell_unnamed(module);
+    if (!functions_of_module(module->bias, module->text, build_id, module->build_id_size, path, path_size))
+        tell_unnamed(module);
 }
 
 static void tell_module(const struct modules *modules, const struct module *module, int is_program) {
@@ -202,6 +207,7 @@ static void merge(struct modules *found) {
         if (!module_at(known(), j)->seen) {
             tell_unloaded(module_at(known(), j));
             functions_forget(module_at(known(), j)->low, module_at(known(), j)->high);
+            sleds_forget(module_at(known(), j)->low, module_at(known(), j)->high);
         }
     for (size_t i = 0; i < found_count; i++) {
         const struct module *module = module_at(found, i);
@@ -215,7 +221,7 @@ void modules_scan(void) {
     // The list is read under the dynamic linker's lock and compared under ours, and the two are never held at once,
     // because a thread that holds the linker's may be waiting for ours.
     struct modules found = {0};
-    dl_iterate_phdr(collect, &found);
+    system_for_modules(collect, &found);
     struct modules gone = found;
     if (found.list.used) {
         uint64_t blocked = lock_take(&runtime.modules_lock);
@@ -227,9 +233,16 @@ void modules_scan(void) {
             __atomic_store_n(&which, 1 - which, __ATOMIC_RELEASE);
         }
         lock_give(&runtime.modules_lock, blocked);
+        // What options say of the functions of new modules is known now.
+        sleds_scan();
     }
     release(&gone);
     system_restore_signals(signals);
+}
+
+void modules_forget(void) {
+    release(known());
+    lists[0] = lists[1] = (struct modules){0};
 }
 
 int modules_change_functions(uint32_t number) {

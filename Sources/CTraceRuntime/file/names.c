@@ -26,6 +26,13 @@ static uint32_t count;
 
 static struct name *name_at(uint32_t id) { return (struct name *)(arena + id); }
 
+void names_forget(void) {
+    __builtin_memset(table, 0, sizeof table);
+    __builtin_memset(arena, 0, arena_used < ARENA_SIZE ? arena_used : ARENA_SIZE);
+    arena_used = sizeof(struct name);
+    count = 0;
+}
+
 // How many bytes of a name are kept. The last UTF-8 sequence is kept whole or not at all.
 static uint32_t kept(const char *text) {
     uint32_t size = 0;

@@ -6,5 +6,6 @@
 #include "../host/base.h"
 
 uint32_t name_intern(uint32_t kind, const char *text);  // the name's id, 0 if there is no room; async-signal-safe
+void names_forget(void);                                // no name has an id any more; no other thread runs
 
 #endif

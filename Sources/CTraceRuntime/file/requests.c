@@ -19,7 +19,7 @@ void requests_save(void) {
     requests_wake();
 }
 
-void requests_tell(uint32_t thread, const struct fathom_long_call *call) {
+void requests_tell(uint32_t thread, const struct fathom_long_call *call, uint32_t conditions) {
     struct fathom_buffers *buffers = runtime.buffers;
     if (!runtime.ring_slots) return;
     uint32_t number = fathom_add32(&buffers->request_count, 1);
@@ -32,6 +32,7 @@ void requests_tell(uint32_t thread, const struct fathom_long_call *call) {
     __atomic_thread_fence(__ATOMIC_RELEASE);
     request->process = runtime.process;
     request->thread = thread;
+    request->conditions = conditions;
     request->call = *call;
     fathom_store32(&request->number, number + 1);
     requests_wake();

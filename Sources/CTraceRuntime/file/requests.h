@@ -11,8 +11,9 @@ void requests_wake(void);
 // Asks the recorder to save what the ring holds. Async-signal-safe.
 void requests_save(void);
 
-// Tells the recorder of a call that took long and has ended. Times are in ticks. Async-signal-safe.
-SLOW void requests_tell(uint32_t thread, const struct fathom_long_call *call);
+// Tells the recorder of a call that has ended, and took long or, with `conditions`, fulfils these. Times are in ticks.
+// Async-signal-safe.
+SLOW void requests_tell(uint32_t thread, const struct fathom_long_call *call, uint32_t conditions);
 
 // Whether a call that took this many ticks is one that the recorder wants to hear of.
 INTERNAL int requests_wants(uint64_t ticks) {

@@ -66,7 +66,14 @@ static int is_sound(const struct fathom_buffers *head, uint64_t file_size) {
            head->slots_offset % PAGE_SIZE == 0 && head->slots_offset <= 1u << 20 && head->slot_size % PAGE_SIZE == 0 &&
            head->slot_size >= 2 * PATH_ROOM && head->slot_size <= 1u << 22 && head->slot_limit > 0 &&
            head->slot_limit <= FATHOM_SLOT_LIMIT && head->slot_limit % fathom_window_slots(head->slot_size) == 0 &&
-           head->clock <= FATHOM_CLOCK_COUNTER && head->keeps <= FATHOM_KEEPS_TIMES && slots_end <= file_size;
+           head->clock <= FATHOM_CLOCK_COUNTER && head->keeps <= FATHOM_KEEPS_SAMPLES && slots_end <= file_size;
+}
+
+// `fathom arm` calls its sessions so.
+static int is_armed(void) {
+    static const char end[] = FATHOM_ARMED_SUFFIX "/buffers";
+    size_t size = text_length(runtime.path);
+    return size >= sizeof end && text_starts_with(runtime.path + size - (sizeof end - 1), end);
 }
 
 int session_open(char **environment) {
@@ -95,14 +102,31 @@ int session_open(char **environment) {
         runtime.options.max_depth = head.max_depth;
         runtime.options.min_cost_ticks = head.min_cost_ticks;
         runtime.has_functions = head.has_functions;
-        runtime.tells_waits = head.keeps || head.ring_slots ? FATHOM_TELLS_NO_WAITS : head.tells_waits;
+        runtime.tells_waits =
+            head.keeps || head.ring_slots ? FATHOM_TELLS_NO_WAITS : head.tells_waits & FATHOM_TELLS_WAITS_MASK;
+        runtime.tells_memory = !head.keeps && !head.ring_slots && (head.tells_waits & FATHOM_TELLS_MEMORY);
+        runtime.tells_startup = !head.keeps && !head.ring_slots && (head.tells_waits & FATHOM_TELLS_STARTUP);
+        runtime.is_armed = is_armed();
+        runtime.min_size = head.min_size;
+        runtime.budget = head.budget;
+        // The hooks of MODE_SLOW notice each stop and start.
         runtime.options.slow = runtime.clock != FATHOM_CLOCK_COUNTER || head.max_depth != UINT32_MAX ||
-                               head.min_cost_ticks != 0 || head.has_functions;
+                               head.min_cost_ticks != 0 || head.has_functions || runtime.is_armed;
         mapped = runtime.buffers && windows_open(descriptor);
         if (mapped) system_map_over(&steering, descriptor, fathom_steering_offset(head.slots_offset), sizeof steering);
     }
     system_close(descriptor);
     return mapped;
+}
+
+// When this process last populated each slot whole, by a coarse clock that wraps around within hours; 0 if never.
+static uint32_t populated[FATHOM_SLOT_LIMIT];
+
+void session_close(void) {
+    windows_close();
+    if (runtime.buffers) system_free(runtime.buffers, runtime.slots_offset);
+    system_shadow(&steering, sizeof steering);
+    __builtin_memset(populated, 0, sizeof populated);
 }
 
 // The words are part of a sparse file, too. The recorder wrote their first page; each later page is allocated by the
@@ -113,8 +137,6 @@ static int has_word(uint32_t slot) {
     return system_populate((void *)word, PAGE_SIZE) == 0;
 }
 
-// When this process last populated each slot whole, by a coarse clock that wraps around within hours; 0 if never.
-static uint32_t populated[FATHOM_SLOT_LIMIT];
 #define TICK 65536u  // of the coarse clock, in ticks of the session's
 
 // How long a slot counts as populated, in seconds. Asking the kernel for pages that a slot already has takes longer
@@ -200,5 +222,7 @@ void session_give_slot(uint32_t slot) {
     fathom_store32(&runtime.words[slot], runtime.process << 2 | FATHOM_SLOT_FULL);
     if (!runtime.ring_slots) requests_wake();
 }
+
+void session_drop_slot(uint32_t slot) { fathom_store32(&runtime.words[slot], FATHOM_SLOT_FREE); }
 
 FATHOM_WITHOUT_HOOKS_END

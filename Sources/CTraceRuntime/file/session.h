@@ -9,6 +9,7 @@
 
 // `environment` is the process's, or NULL when nobody knows it yet.
 int session_open(char **environment);
+void session_close(void);  // takes all its mappings away; no other thread runs
 // Takes a slot and populates its first *size bytes. That is the whole slot if it was populated lately, or if
 // `wants_all` is set and the file system has room for it; otherwise it is `least`. NULL when there is no slot, or no
 // room for `least`.
@@ -16,6 +17,8 @@ struct fathom_chunk *session_take_slot(size_t least, int wants_all, uint32_t *sl
 void session_forget_populated(void);  // for a fork's child, which has to populate slots for itself
 // The recorder takes what is in the slot, or, where chunks make a ring, leaves it there.
 void session_give_slot(uint32_t slot);
+// Nobody takes what is in the slot. Its chunk has been hidden.
+void session_drop_slot(uint32_t slot);
 
 // Hides a slot's old header from readers before the new one is written. What follows cannot pass this store; after a
 // mere store with release it could.

@@ -20,7 +20,9 @@ static void take_up(void) {
     uint32_t number = fathom_load32(&steering.asked.asked) & ~MODE_MASK;
     __builtin_memcpy(&wish, (const void *)&steering.asked.wish, sizeof wish);
     if (wish.sum == fathom_wish_sum(&wish)) {
-        if (is_news(wish.limits_number, runtime.limits_number) && !runtime.options.keeps) {
+        int differs =
+            runtime.options.max_depth != wish.max_depth || runtime.options.min_cost_ticks != wish.min_cost_ticks;
+        if (is_news(wish.limits_number, runtime.limits_number) && differs && !runtime.options.keeps) {
             runtime.options.max_depth = wish.max_depth;
             runtime.options.min_cost_ticks = wish.min_cost_ticks;
             runtime.options.slow = 1;
@@ -35,6 +37,7 @@ static void take_up(void) {
         if (is_news(wish.run_number, runtime.run_number)) {
             // The moment that was asked for may be long gone, if the program was waiting meanwhile.
             if (!wish.runs && !runtime.paused) __atomic_store_n(&runtime.stop_ticks, wish.run_ticks, __ATOMIC_RELAXED);
+            if (!wish.runs && !runtime.paused) fathom_add32(&runtime.stops, 1);
             runtime.paused = !wish.runs;
         }
         if (is_news(wish.save_number, runtime.save_number)) fathom_add32(&runtime.saves, 1);

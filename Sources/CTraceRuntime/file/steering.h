@@ -1,19 +1,19 @@
-// What `fathom ctl` asks of the process, and what the process tells of that.
+// What `fathom ctl` asks of the process, and what the process writes back about it.
 
 #ifndef FATHOM_STEERING_H
 #define FATHOM_STEERING_H
 
 #include "../host/base.h"
 
-// The process is about to record, by what is asked of it now. Only this thread runs hooks.
+// Applies what is asked of the process now, before it begins to record. Only this thread runs hooks.
 void steering_join(void);
-// The process has ended, as far as it is recorded.
+// Notes that the process is not recorded any more.
 void steering_leave(void);
-// Takes up what is asked, for the process. Its threads follow at their next calls. The caller holds no lock.
+// Applies what is asked to the process, whose threads follow at their next calls. The caller holds no lock.
 void steering_take(void);
-// One of the process's threads does as the process did when its stamp was `stamp`, and says so in `*known`. With a
-// `change` of 1 or -1, it has been attached, or is about to be detached; then `stamp` does not matter in the latter
-// case.
+// Notes that one of the process's threads does now what the process was asked to do when its stamp was `stamp`, and
+// sets the thread's own stamp, `*known`. `change` is 1 when the thread has just been attached, and -1 when it is about
+// to be detached; then `stamp` does not matter.
 void steering_tell_thread(uint32_t *known, uint32_t stamp, int change);
 
 #endif

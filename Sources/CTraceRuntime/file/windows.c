@@ -41,6 +41,11 @@ static char *map_window_anew(uint32_t window) {
 
 int windows_open(long descriptor) { return (runtime.windows[0] = map_window_of(descriptor, 0)) != NULL; }
 
+void windows_close(void) {
+    for (uint32_t window = 0; window < FATHOM_SLOT_LIMIT; window++)
+        if (runtime.windows[window]) system_free(runtime.windows[window], window_size());
+}
+
 struct fathom_chunk *windows_slot(uint32_t slot) {
     uint32_t window = slot / runtime.window_slots;
     // Acquire: another thread may have mapped it a moment ago. The exchange with which it set the word releases that.

@@ -1,5 +1,5 @@
-// These functions decide which calls the options leave out, and keep what is known of those. They know nothing of
-// records. Where nothing else is said, the thread must have memory beside its frames (BESIDE_SIZE).
+// These functions decide which calls the options leave out, and keep what is known of the calls left out. They know
+// nothing of records. Unless a comment allows any thread, the thread must have memory beside its frames (BESIDE_SIZE).
 
 #ifndef FATHOM_FILTER_H
 #define FATHOM_FILTER_H
@@ -12,9 +12,9 @@
 // hold only while the record may be taken back, or as long as a FILTER_* says.
 struct filter_frame {
     uint64_t dropped;        // callees left out
-    uint64_t dropped_ticks;  // of those that were too short; the time of the others is not known
-    uint64_t last;           // thread.last before its ENTER; with FILTER_TURN: what the lane's `reach` was before it
-    uint64_t taken;          // the mode's word on the record; or FILTER_*
+    uint64_t dropped_ticks;  // the time of callees that were too short; the time of all others is not known
+    uint64_t last;   // thread.last before the call's ENTER; with FILTER_TURN: the lane's `reach` before the call
+    uint64_t taken;  // what the mode notes about the record; or FILTER_*
 };
 _Static_assert(sizeof(struct filter_frame) == BESIDE_SIZE, "one is as far from the other as the frames are");
 // The call has changed the lane's `reach`; it has no record yet, but may get one; or both.
@@ -41,41 +41,42 @@ enum {
     BECOMES_HIT = 8,       // calls that were deferred get their records now, whether this one gets one or not
 };
 
-// What becomes of a call, BECOMES_*, before it becomes the innermost one. With BECOMES_TURN, this has noted the lane's
-// new `reach` beside the place of the call.
+// Decides what becomes of a call, BECOMES_*, before it becomes the innermost one. With BECOMES_TURN, it has noted the
+// lane's new `reach` beside the place of the call.
 int filter_begins(struct thread *t, const struct frame *call, int is_piece);
-// The call is the innermost one now.
+// Applies `becomes` to the call, which is the innermost one now.
 void filter_began(struct thread *t, int becomes);
-// A call of the running lane has ended. If it has no record, what was left out below it counts as its caller's.
+// Notes that a call of the running lane has ended. If it has no record, calls left out below it count as left out of
+// its caller.
 void filter_end_call(struct thread *t, struct frame *call);
-// The outermost call that is deferred, of those that lead to the innermost one; NULL: none is.
+// Returns the outermost deferred call among the open calls that lead to the innermost one; NULL when none is deferred.
 struct frame *filter_first_deferred(struct thread *t);
-// The call gets its record.
+// Turns a deferred call into one that has a record.
 void filter_keep(struct thread *t, struct frame *call);
 
-// Adds the calls that were hidden since the last time to what was left out of their caller. Any thread may call it.
+// Counts the calls that were hidden since this was called last as left out of their caller. Any thread may call it.
 void filter_own_hidden(struct thread *t);
-void filter_count_all(struct thread *t);  // counts what was left out of all open calls
-void filter_stop(struct thread *t);       // recording is stopped
-void filter_start(struct thread *t);      // recording is started
-void filter_mend(struct thread *t);       // a hook was left half done: computes `reach` anew from the open calls
-// This is a fork's child: what was left out so far is the parent's to tell. Any thread may call it.
+void filter_count_all(struct thread *t);  // counts the calls left out of all open calls
+void filter_stop(struct thread *t);       // call it when recording is stopped
+void filter_start(struct thread *t);      // call it when recording is started
+void filter_mend(struct thread *t);       // computes `reach` anew from the open calls, after a hook was left half done
+// Forgets, in a fork's child, the calls left out so far, because the parent counts them. Any thread may call it.
 void filter_fork(struct thread *t);
 
 // ---- for hooks too
 
-// The process's count is updated at once, because a thread that still runs when the process ends would have no other
-// moment to do it. Relaxed: it is a count, and says nothing about anything else.
+// Adds to the process's count at once, because a thread that still runs when the process ends would have no other
+// moment to do so. Relaxed: the count says nothing about other memory.
 INTERNAL void filter_count(uint64_t calls) {
     if (calls) __atomic_fetch_add(&runtime.buffers->left_out_calls, calls, __ATOMIC_RELAXED);
 }
 
-// Whether the call, which ends now, is to be left out. Outermost calls stay.
+// Returns whether the call, which ends now, is to be left out as too short. Outermost calls stay.
 INTERNAL int filter_is_too_short(const struct thread *t, const struct frame *call, uint64_t now) {
     return now - call->enter < t->min_cost && call[-1].function;
 }
 
-// Leaves the call out as too short. What was left out of the call counts as left out of its caller from then on.
+// Leaves the call out as too short. Calls left out of the call count as left out of its caller from then on.
 INTERNAL void filter_drop(struct thread *t, struct frame *call, uint64_t now) {
     struct filter_frame *filter = filter_of(t, call), *caller = filter - 1;
     caller->dropped += 1 + filter->dropped;
@@ -83,7 +84,7 @@ INTERNAL void filter_drop(struct thread *t, struct frame *call, uint64_t now) {
     filter->dropped = filter->dropped_ticks = 0;
 }
 
-// A call without a record ends, and it did not change the lane's `reach`.
+// Ends a call without a record that did not change the lane's `reach`.
 INTERNAL void filter_end_hidden(struct thread *t, struct frame *call) {
     struct filter_frame *filter = filter_of(t, call), *caller = filter - 1;
     uint64_t dropped = filter->dropped;
@@ -93,7 +94,7 @@ INTERNAL void filter_end_hidden(struct thread *t, struct frame *call) {
     }
     if (!dropped) return;
     filter->dropped = 0;
-    if (!call[-1].function) return filter_count(dropped);  // no record will tell of it
+    if (!call[-1].function) return filter_count(dropped);  // no record will hold this count
     caller->dropped += dropped;
     caller->dropped_ticks += filter->dropped_ticks;
     filter->dropped_ticks = 0;

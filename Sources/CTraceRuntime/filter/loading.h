@@ -1,6 +1,6 @@
-// Libraries that are being loaded while options name functions. Nothing reports that dlopen has returned, and a
-// library's functions must be known before the first of them is called. So as long as a thread may be inside dlopen,
-// its hooks look whether their functions are in a module that is known.
+// Finds libraries that are being loaded while options name functions. The functions of a library must be known before
+// the first of them is called, but nothing reports that dlopen has returned. So as long as a thread may be inside
+// dlopen, all hooks check whether the function that they report is in a known module.
 
 #ifndef FATHOM_LOADING_H
 #define FATHOM_LOADING_H
@@ -8,12 +8,13 @@
 #include "../follow/event.h"
 #include "../follow/thread.h"
 
-extern uint32_t loading_threads __attribute__((visibility("hidden")));  // that may be inside dlopen
+// The number of threads that may be inside dlopen.
+extern uint32_t loading_threads __attribute__((visibility("hidden")));
 
-// The thread calls dlopen; its frame lies above `stack_pointer`.
+// Notes that the thread calls dlopen, whose caller's frame lies above `stack_pointer`.
 void loading_begin(struct thread *t, uintptr_t stack_pointer);
-// A slow path begins for an event, which may be NULL: finds out whether a module is new, and whether dlopen has
-// returned.
+// Finds out whether a module is new, and whether dlopen has returned. A slow path calls this as it begins, with its
+// event, which may be NULL.
 void loading_look(struct thread *t, const struct event *event);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "../file/steering.h"
 #include "../host/runtime.h"
+#include "inherited.h"
 #include "mode.h"
 #include "process.h"
 #include "registers.h"
@@ -23,7 +24,10 @@ void event_aside(const struct event *event) {
         return;
     }
     if (t->state == THREAD_UNATTACHED) {
-        if (hook != HOOK_ENTER && hook != HOOK_MARK && hook != HOOK_COUNTER && !t->forked) return;
+        // A thread that frees what others have allocated is known by that alone, unless it has ended already.
+        int begins =
+            hook == HOOK_ENTER || hook == HOOK_MARK || hook == HOOK_COUNTER || (hook == HOOK_MEMORY && !t->serial);
+        if (!begins && !t->forked && !inherited_waits()) return;
         if (!thread_attach(t, event->stack_pointer)) {
             if (hook == HOOK_ENTER) any_mode(t)->lost(t, hook);
             return;
@@ -41,15 +45,20 @@ void event_aside(const struct event *event) {
         return;
     }
     t->idle = 0;
-    t->hook_sp = event->stack_pointer;
+    t->hook_sp = event->is_sled ? sled_hook_sp(event->stack_pointer) : event->stack_pointer;
     BARRIER();
-    side_follow(t, event, now_ticks());
+    event_slow(event, now_ticks());
+}
+
+void event_slow(const struct event *event, uint64_t now) {
+    struct thread *t = &current;
+    side_follow(t, event, now);
     BARRIER();
     side_drain(t);
 }
 
 void hook_aside(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_t context, enum hook hook) {
-    struct event event = {sp, {{function, call_site, context, NULL}}, hook};
+    struct event event = {sp, {{function, call_site, context, NULL}}, hook, 0};
     event_aside(&event);
 }
 
@@ -59,11 +68,8 @@ void hook_slow(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_t 
 
 void hook_slow_saved(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_t context, uint64_t now,
                      enum hook hook, const struct registers *registers) {
-    struct thread *t = &current;
-    struct event event = {sp, {{function, call_site, context, registers}}, hook};
-    side_follow(t, &event, now);
-    BARRIER();
-    side_drain(t);
+    struct event event = {sp, {{function, call_site, context, registers}}, hook, 0};
+    event_slow(&event, now);
 }
 
 void hook_interrupted(void) { side_drain(&current); }
@@ -72,7 +78,7 @@ SAVING_REGISTERS("aside_enter", "aside_enter_saved", FIFTH_ARGUMENT);
 
 __attribute__((used)) SLOW void aside_enter_saved(uintptr_t function, uintptr_t call_site, uintptr_t sp,
                                                   uintptr_t context, const struct registers *registers) {
-    struct event event = {sp, {{function, call_site, context, registers}}, HOOK_ENTER};
+    struct event event = {sp, {{function, call_site, context, registers}}, HOOK_ENTER, 0};
     event_aside(&event);
 }
 

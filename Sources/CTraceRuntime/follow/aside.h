@@ -8,7 +8,9 @@
 // Any thread in any state may come here, with any event but a landing. A landing goes another way, fathom_note_landing,
 // because it may leave a hook for good.
 SLOW void event_aside(const struct event *event);
-// The same for a call.
+// The same, for a thread that is busy already.
+SLOW void event_slow(const struct event *event, uint64_t now);
+// The same as event_aside for a call.
 SLOW void hook_aside(uintptr_t function, uintptr_t call_site, uintptr_t stack_pointer, uintptr_t context,
                      enum hook hook);
 // The same as hook_aside, for a thread that the hook has already made busy.

@@ -6,11 +6,21 @@
 
 FATHOM_WITHOUT_HOOKS
 
-void ending_by_exit(struct thread *t, uint64_t now) {
-    int answer = t->mode->before_exit(t, &now);
+static void end_innermost(struct thread *t, int answer, uint64_t now) {
     t->top--;
     BARRIER();
     t->mode->exit(t, answer, now);
+}
+
+void ending_by_exit(struct thread *t, uint64_t now) {
+    int answer = t->mode->before_exit(t, &now);
+    end_innermost(t, answer, now);
+}
+
+void ending_by_sled(struct thread *t, const struct event *exit, uint64_t now) {
+    if (!exit->call.registers || !t->mode->before_result) return ending_by_exit(t, now);
+    int answer = t->mode->before_result(t, exit, &now);
+    end_innermost(t, answer, now);
 }
 
 // Here and above, the calls end before they are told. Otherwise a jump out of a handler that came in between would

@@ -17,6 +17,7 @@ enum hook {
     HOOK_COUNTER,  // a counter's value
     HOOK_WAIT,     // the innermost call waits
     HOOK_WAKE,     // the thread is about to end a wait of others
+    HOOK_MEMORY,   // memory is allocated or freed
     HOOK_SAVE,     // what was recorded so far is to be made readable
     HOOK_SETTLE,   // recording was stopped
 };
@@ -33,6 +34,7 @@ INTERNAL enum hook hook_of_exit(uintptr_t call_site, uintptr_t return_address) {
 }
 
 struct registers;
+struct sled_registers;
 
 struct event {
     uintptr_t stack_pointer;
@@ -40,15 +42,23 @@ struct event {
         struct {
             uintptr_t function, call_site;
             uintptr_t context;  // ENTER: the register in which Swift passes the asynchronous context
-            // ENTER: what the function's registers hold, as long as its hook has not returned; NULL: not known
-            const struct registers *registers;
+            // What the function's registers hold, as long as its hook has not returned: ENTER of a hook: a
+            // struct registers; ENTER and EXIT of a sled: a struct sled_registers; NULL: not known
+            const void *registers;
         } call;  // ENTER, EXIT, TAIL
         struct {
             uint64_t name, value;
         } moment;                        // MARK; COUNTER, whose value is a double's bits
         const struct fathom_wait *wait;  // WAIT, WAKE; no handler's event is kept
+        struct {
+            uint64_t address, size;
+            uint32_t record;  // FATHOM_ALLOCATED, or another one of memory
+        } memory;             // MEMORY
     };
     enum hook hook;  // says which of them there is
+    // ENTER, EXIT: it comes from a sled. The stack pointer is where the function's return address lies, so it is the
+    // same at both ends of a call, and no two open calls of a stack have the same.
+    uint32_t is_sled;
 };
 
 INTERNAL int ends_calls(enum hook hook) {

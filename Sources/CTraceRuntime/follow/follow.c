@@ -10,10 +10,12 @@ FATHOM_WITHOUT_HOOKS
 
 static void enter(struct thread *t, const struct event *event, uint64_t now) {
     uintptr_t alternate = 0, sp = event->stack_pointer;
-    if (!lies_below(t, sp, t->top)) {
+    // By a sled, the call begins where its caller's frame ends. What has a frame there has ended.
+    uintptr_t end = event->is_sled ? sp + sizeof(uintptr_t) : sp;
+    if (!lies_below(t, sp, t->top) || frame_sp(t->top) < end) {
         alternate = lane_settle(t, sp);
         if (!alternate) {
-            struct stretch stretch = ending_by_landing(t, sp, now);
+            struct stretch stretch = ending_by_landing(t, end, now);
             // A new handler began at the top of a signal stack that still has dead calls, left by a jump that nobody
             // reported.
             if (stretch.is_signals && t->top < stretch.first) alternate = FRAME_ALTERNATE;
@@ -24,7 +26,7 @@ static void enter(struct thread *t, const struct event *event, uint64_t now) {
         t->mode->lost(t, HOOK_ENTER);
         return;
     }
-    struct frame call = {event->call.function, event->call.call_site, sp | alternate, {now}};
+    struct frame call = {{now}, event->call.function, event->call.call_site, sp | alternate};
     int answer = t->mode->before_enter(t, &call, &now);
     call.enter = now;
     *++t->top = call;
@@ -32,11 +34,23 @@ static void enter(struct thread *t, const struct event *event, uint64_t now) {
     t->mode->enter(t, answer, event, now);
 }
 
+// The call of exactly this frame ends. There is none if it began when its sled was closed.
+static void leave_by_sled(struct thread *t, const struct event *event, uint64_t now) {
+    uintptr_t sp = event->stack_pointer;
+    if (!is_function(t->top) || frame_sp(t->top) != sp) {
+        lane_settle(t, sp);
+        ending_by_landing(t, sp, now);
+        if (!is_function(t->top) || frame_sp(t->top) != sp) return;
+    }
+    ending_by_sled(t, event, now);
+}
+
 static void leave(struct thread *t, const struct event *event, uint64_t now) {
     if (t->overflow) {
         t->overflow--;
         return;
     }
+    if (event->is_sled) return leave_by_sled(t, event, now);
     uintptr_t function = event->call.function;
     struct frame *call = t->top;
     int is_top = function == ANY_FUNCTION ? is_function(call) : call->function == function;
@@ -58,7 +72,7 @@ static void end_scope(struct thread *t, uintptr_t sp, uint64_t now) {
     while (is_function(scope)) scope--;
     if (!scope->function && !t->overflow) return;
     // The place of its frame says nothing, because the end may be called from another function than the beginning.
-    struct event exit = {frame_sp(scope), {{scope->function, scope->call_site, 0, NULL}}, HOOK_EXIT};
+    struct event exit = {frame_sp(scope), {{scope->function, scope->call_site, 0, NULL}}, HOOK_EXIT, 0};
     leave(t, &exit, now);
 }
 
@@ -91,6 +105,9 @@ void follow(struct thread *t, const struct event *event, uint64_t now) {
     case HOOK_WAIT:
     case HOOK_WAKE:
         if (t->mode->wait) t->mode->wait(t, event->hook, event->wait, now);
+        return;
+    case HOOK_MEMORY:
+        if (t->mode->memory) t->mode->memory(t, event, now);
         return;
     case HOOK_SAVE: return t->mode->end(t, ENDS_FOR_NOW, now);
     }

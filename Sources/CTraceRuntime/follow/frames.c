@@ -104,7 +104,8 @@ static void aim(struct thread *t) {
             seeks = 1;
             t->looks_for |= says & (FATHOM_SAYS_ONLY | FATHOM_SAYS_WITHOUT);
         } else {
-            t->looks_for |= says & (FATHOM_SAYS_WITHOUT | FATHOM_SAYS_HIDDEN | FATHOM_SAYS_HIT | FATHOM_SAYS_ARGUMENTS);
+            t->looks_for |= says & (FATHOM_SAYS_WITHOUT | FATHOM_SAYS_HIDDEN | FATHOM_SAYS_HIT | FATHOM_SAYS_ARGUMENTS |
+                                    FATHOM_SAYS_RESULTS);
             anywhere |= FATHOM_TRIGGER_DEPTH;
         }
     }

@@ -25,7 +25,10 @@ void hidden_mend_exit(uintptr_t function, uintptr_t call_site, uintptr_t sp, uin
     t->top = place - 1;
     // The pop ends the call, unless the call has a record. It has one if it was never hidden, or if recording was
     // started before the pop, while the call was open.
-    if (place->stack_pointer & FRAME_HIDDEN || (function != ANY_FUNCTION && place->function != function)) return;
+    if (place->stack_pointer & FRAME_HIDDEN || (function != ANY_FUNCTION && place->function != function)) {
+        place->shown = 0;  // as the hook has done where it found the call
+        return;
+    }
     t->top = place;
     aside_exit(function, call_site, sp, return_address);
 }

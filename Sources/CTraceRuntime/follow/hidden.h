@@ -32,20 +32,29 @@ INTERNAL struct found hidden_begin(const struct thread *t) {
     return (struct found){settled, ONCE(t->top)};
 }
 
-INTERNAL void hidden_enter(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_t context,
-                           struct found found) {
+// Pushes a call, with its mode's own word if there is one. Returns 0 when a handler has come in between, and there is
+// something to mend.
+INTERNAL int hidden_push(uintptr_t function, uintptr_t call_site, uintptr_t sp, struct found found,
+                         const uint64_t *word) {
     struct thread *t = &current;
     struct frame *call = found.top + 1;
     uintptr_t place = sp + FRAME_HIDDEN;  // the flag's bit is clear before
     call->function = function;
     call->call_site = call_site;
     call->stack_pointer = place;
+    // Release: a recorder that reads the frames reads this word first, and then the function.
+    if (word) fathom_store64(&call->shown, *word);
     BARRIER();
     ONCE(t->top) = call;
     BARRIER();
-    if (UNLIKELY(t->settled != found.settled || call->stack_pointer != place))
+    return LIKELY(t->settled == found.settled && call->stack_pointer == place);
+}
+
+INTERNAL void hidden_enter(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_t context,
+                           struct found found) {
+    if (UNLIKELY(!hidden_push(function, call_site, sp, found, NULL)))
         return hidden_mend_enter(function, call_site, sp, context, found.top);
-    t->hidden_calls++;
+    current.hidden_calls++;
 }
 
 INTERNAL void hidden_exit(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_t return_address,

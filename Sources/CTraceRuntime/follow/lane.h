@@ -9,13 +9,14 @@ struct path;
 
 // An open call. The low bits of stack_pointer, which is aligned to 8, hold the flags.
 struct frame {
-    uintptr_t function;
-    uintptr_t call_site;
-    uintptr_t stack_pointer;  // of the function at its enter hook
     union {
         uint64_t enter;     // ticks; also in modes that keep no times here, while the call is told of
         struct path *path;  // in modes that add up call paths
+        uint64_t shown;     // in modes that show the recorder what is open: fathom_open_word (CTraceStack.h)
     };
+    uintptr_t function;
+    uintptr_t call_site;
+    uintptr_t stack_pointer;  // of the function at its enter hook
 };
 #define FRAME_ALTERNATE 1ul  // the outermost call on a signal stack: below it are calls on another one
 #define FRAME_HIDDEN 2ul     // it has no record: left out by max_depth, or recording is stopped

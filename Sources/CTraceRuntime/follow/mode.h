@@ -49,6 +49,8 @@ struct mode {
     void (*enter)(struct thread *t, int answer, const struct event *event, uint64_t now);
     // The innermost call ends by its exit hook. It is t->top before that, and t->top + 1 after it.
     int (*before_exit)(struct thread *t, uint64_t *now);
+    // The same, by a sled that tells the function's registers; NULL where no mode looks at them.
+    int (*before_result)(struct thread *t, const struct event *event, uint64_t *now);
     void (*exit)(struct thread *t, int answer, uint64_t now);
     // The innermost *count calls end without their exit hooks. The mode may lower *count; its answer then holds for
     // that many of the innermost calls, and it is asked again for the others.
@@ -59,6 +61,8 @@ struct mode {
     void (*lane)(struct thread *t);
     // A wait, or what ends one; NULL where no mode tells of them.
     void (*wait)(struct thread *t, enum hook hook, const struct fathom_wait *wait, uint64_t now);
+    // Memory is allocated or freed; NULL where no mode tells of it.
+    void (*memory)(struct thread *t, const struct event *event, uint64_t now);
     // A mark or a counter.
     void (*moment)(struct thread *t, enum hook hook, uint32_t name, uint64_t value, uint64_t now);
     // An enter that becomes no call, or an exit that no call was found for. The thread may be in any state.

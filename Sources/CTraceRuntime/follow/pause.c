@@ -26,12 +26,15 @@ void pause_begin(struct thread *t) {
     take_options(t);
     set(t, PAUSED_NOT);
     t->saves = fathom_load32(&runtime.saves);
+    t->stops = fathom_load32(&runtime.stops);
 }
 
-static void stop(struct thread *t) {
-    // Relaxed: pause_settle has acquired the mode, which was set after it. If recording was stopped once more by now,
-    // the later time is as good.
-    t->mode->end(t, ENDS_STOPPED, __atomic_load_n(&runtime.stop_ticks, __ATOMIC_RELAXED));
+// Relaxed: pause_settle has acquired the mode, which was set after it. If recording was stopped once more by now, the
+// later time is as good.
+static uint64_t stop_time(void) { return __atomic_load_n(&runtime.stop_ticks, __ATOMIC_RELAXED); }
+
+static void stop(struct thread *t, uint64_t end) {
+    t->mode->end(t, ENDS_STOPPED, end);
     for (struct lane *lane = t->lanes; lane < t->lanes + t->lane_count; lane++)
         for (struct frame *f = lane->frames + 1; f <= top_of(t, lane); f++) f->stack_pointer |= FRAME_HIDDEN;
 }
@@ -72,12 +75,16 @@ void pause_settle(struct thread *t, const struct event *event) {
     }
     uint32_t stopped = control_mode() == MODE_PAUSED ? PAUSED_STOPPED : PAUSED_NOT;
     int changed = t->options.generation != fathom_load32(&runtime.options.generation);
-    if (t->paused == stopped && !changed) {
+    uint32_t stops = fathom_load32(&runtime.stops);
+    int missed = runtime.is_armed && !t->paused && !stopped && t->stops != stops;
+    t->stops = stops;
+    if (t->paused == stopped && !changed && !missed) {
         if (UNLIKELY(t->stamp != stamp)) steering_tell_thread(&t->stamp, stamp, 0);
         return;
     }
     uint64_t signals = system_block_signals();
-    if (!t->paused) stop(t);
+    // Where only the options have changed, open calls go on at once.
+    if (!t->paused) stop(t, stopped ? stop_time() : now_ticks());
     if (changed && !change_options(t)) set(t, PAUSED_NO_MEMORY);
     else if (stopped) set(t, PAUSED_STOPPED);
     else start(t);

@@ -6,9 +6,12 @@
 #include "../file/functions.h"
 #include "../file/metadata.h"
 #include "../file/modules.h"
+#include "../file/names.h"
 #include "../file/session.h"
 #include "../file/steering.h"
 #include "../host/runtime.h"
+#include "../host/text.h"
+#include "inherited.h"
 #include "thread.h"
 
 #include <pthread.h>
@@ -73,19 +76,28 @@ void runtime_open(char **environment) {
     end_start(signals);
 }
 
+static void tell_unseen_memory(void) {
+    struct fathom_unseen_memory_item item = {.ticks = now_ticks()};
+    struct part parts[] = {ITEM_BODY(item)};
+    metadata_append(FATHOM_ITEM_UNSEEN_MEMORY, parts, 1);
+}
+
 static void register_process(uint32_t parent) {
     runtime.pid = system_process_id();
     runtime.process = fathom_add32(&runtime.buffers->process_count, 1);
     runtime.thread_count = 0;
     runtime.metadata = NULL;
     runtime.metadata_sequence = 0;
-    runtime.metadata_lock = runtime.modules_lock = 0;  // a thread that the fork left behind may have held them
+    // A thread that the fork left behind may have held them.
+    runtime.metadata_lock = runtime.modules_lock = runtime.sleds_lock = 0;
     if (parent == FATHOM_NO_PROCESS) runtime.seccomp_mode = confine_mode();
     else session_forget_populated();
     metadata_process(parent);
     runtime.control_lock = 0;
     steering_join();
     fathom_waiting.on = runtime.tells_waits != FATHOM_TELLS_NO_WAITS;
+    fathom_memory_on = runtime.tells_memory && fathom_memory_is_seen();
+    if (runtime.tells_memory && !fathom_memory_on) tell_unseen_memory();
     fathom_store32(&runtime.state, STATE_READY);
 }
 
@@ -148,7 +160,65 @@ int runtime_ready(void) {
 
 // In a fork's child the kernel wipes `control` anyway. This is for kernels before 4.14.
 void runtime_watch_forks(void) {
-    if (runtime.state != STATE_OFF) pthread_atfork(before_fork, after_fork, after_fork_in_child);
+    static int watches;
+    if (runtime.state == STATE_OFF || watches) return;
+    watches = pthread_atfork(before_fork, after_fork, after_fork_in_child) == 0;
+}
+
+// ---- a process that was started without a session
+
+static void forget_session(void) {
+    uintptr_t stack_top = runtime.stack_top;
+    const char *arguments = runtime.arguments, *arguments_end = runtime.arguments_end;
+    const char *environment_end = runtime.environment_end;
+    session_close();
+    functions_close();
+    modules_forget();
+    names_forget();
+    metadata_forget();
+    __builtin_memset(&runtime, 0, sizeof runtime);
+    __builtin_memset(&fathom_waiting, 0, sizeof fathom_waiting);
+    runtime.stack_top = stack_top;
+    runtime.arguments = arguments;
+    runtime.arguments_end = arguments_end;
+    runtime.environment_end = environment_end;
+    fathom_inherited = NULL;
+    runtime_set_off();
+    runtime.state = STATE_OFF;
+}
+
+int runtime_join(const char *session) {
+    static char variable[sizeof "FATHOM_SESSION=" + PATH_SIZE] = "FATHOM_SESSION=";
+    char *environment[] = {variable, NULL};
+    size_t name = sizeof "FATHOM_SESSION=" - 1, size = text_length(session);
+    if (runtime.state == STATE_READY || runtime.state == STATE_FORKED) return FATHOM_ATTACH_IS_RECORDED;
+    if (size >= PATH_SIZE) return FATHOM_ATTACH_CANNOT_OPEN;
+    __builtin_memcpy(variable + name, session, size + 1);
+    forget_session();
+    control.word = 0;
+    runtime.state = STATE_NEW;
+    runtime_open(environment);
+    if (runtime.state != STATE_OPEN || !runtime_ready()) {
+        forget_session();
+        return FATHOM_ATTACH_CANNOT_OPEN;
+    }
+    runtime_watch_forks();
+    return FATHOM_ATTACH_DONE;
+}
+
+int runtime_leave(const uintptr_t *thread_pointers, size_t count) {
+    if (runtime.state != STATE_READY && runtime.state != STATE_FORKED) return 0;
+    if (runtime.starter || runtime.control_lock || runtime.metadata_lock || runtime.modules_lock) return 1;
+    for (size_t i = 0; i < count; i++)
+        if (thread_is_inside(thread_at(thread_pointers[i]))) return 1;
+    for (size_t i = 0; i < count; i++) thread_leave(thread_at(thread_pointers[i]));
+    if (runtime.state == STATE_READY) {
+        metadata_end(FATHOM_END_DETACHED);
+        metadata_finish();
+        steering_leave();
+    }
+    forget_session();
+    return 0;
 }
 
 int runtime_records(void) {

@@ -10,6 +10,12 @@
 void runtime_open(char **environment);
 void runtime_watch_forks(void);
 int runtime_ready(void);  // makes it so when it can; whether there is something to record into
+// The same for a process that was started without a session, which `session` is the directory of. No hook reaches the
+// runtime meanwhile. FATHOM_ATTACH_*.
+int runtime_join(const char *session);
+// Ends the recording, as if it had never been, while all threads are stopped but the calling one. `thread_pointers` are
+// those of all. Returns 0 when that is done, and 1 when a thread is in the midst of something here: then nothing is.
+int runtime_leave(const uintptr_t *thread_pointers, size_t count);
 // Whether the process records, and is not vfork's child running on the parent's memory.
 int runtime_records(void);
 

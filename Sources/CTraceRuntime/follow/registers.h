@@ -80,6 +80,56 @@ INTERNAL uintptr_t registers_stack_pointer(const struct registers *registers) { 
 
 #endif
 
+// What a function's registers hold at a sled: where it begins its arguments, and where it ends its result. The vector
+// registers hold theirs, too, because the runtime uses none (host/vectors.h).
+struct sled_registers {
+    // As the sleds' code lays them on the stack.
+    uint64_t rax, rcx, rdx, rsi, rdi, r8, r9, r10, r13;
+};
+
+#if defined(__x86_64__)
+
+INTERNAL uint64_t vector_value(uint32_t number) {
+    uint64_t value = 0;
+#define VECTOR(which)                                                                                                  \
+    case which: __asm__ __volatile__("movq %%xmm" #which ", %0" : "=r"(value)); break;
+    switch (number) { VECTOR(0) VECTOR(1) VECTOR(2) VECTOR(3) VECTOR(4) VECTOR(5) VECTOR(6) VECTOR(7) }
+#undef VECTOR
+    return value;
+}
+
+// The function's register with this number in DWARF, given its stack pointer; 0: it is none of those that are known.
+INTERNAL int sled_register_value(const struct sled_registers *registers, uintptr_t sp, uint32_t number,
+                                 uint64_t *value) {
+    if (number >= 17 && number < 25) {
+        *value = vector_value(number - 17);
+        return 1;
+    }
+    switch (number) {
+    case 0: *value = registers->rax; return 1;
+    case 1: *value = registers->rdx; return 1;
+    case 2: *value = registers->rcx; return 1;
+    case 4: *value = registers->rsi; return 1;
+    case 5: *value = registers->rdi; return 1;
+    case 7: *value = sp; return 1;
+    case 8: *value = registers->r8; return 1;
+    case 9: *value = registers->r9; return 1;
+    case 10: *value = registers->r10; return 1;
+    case 13: *value = registers->r13; return 1;
+    default: return 0;
+    }
+}
+
+#else
+
+INTERNAL int sled_register_value(const struct sled_registers *registers, uintptr_t sp, uint32_t number,
+                                 uint64_t *value) {
+    (void)registers, (void)sp, (void)number, (void)value;
+    return 0;
+}
+
+#endif
+
 INTERNAL uintptr_t registers_return_address(const struct registers *registers) {
 #if defined(__x86_64__)
     return registers->return_address;

@@ -48,7 +48,7 @@ void side_append(struct thread *t, const struct event *event) {
     }
     struct side_event side = {ticks, *event};
     // When it is followed, the function has gone on.
-    if (event->hook == HOOK_ENTER) side.event.call.registers = NULL;
+    if (event->hook == HOOK_ENTER || event->hook == HOOK_EXIT) side.event.call.registers = NULL;
     t->side[place] = side;
 }
 

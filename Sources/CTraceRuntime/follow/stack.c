@@ -121,9 +121,16 @@ void stack_begin_coroutine(struct thread *t, struct lane *inner) {
     struct lane *outer = NULL;
     struct stretch calls = around(t, inner, &outer);
     inner->owner = 0;
-    if (!outer || calls.last < calls.first || frame_sp(calls.last) > inner->low) return;
+    if (!outer || calls.last < calls.first) return;
     struct frame *f = calls.last;
-    while (f > calls.first && frame_sp(f - 1) <= inner->low) f--;
+    if (runtime.has_sleds) {
+        // Calls tell where their frames end, not how far down they have come.
+        while (f >= calls.first && frame_sp(f) <= inner->high) f--;
+        if (f < calls.first) return;
+    } else {
+        if (frame_sp(f) > inner->low) return;
+        while (f > calls.first && frame_sp(f - 1) <= inner->low) f--;
+    }
     inner->owner = outer->id + 1;
     inner->owner_frame = (uint32_t)(f - outer->frames);
     inner->owner_call = *f;
@@ -149,6 +156,7 @@ int stack_is_gone(struct thread *t, const struct lane *inner) {
     struct lane *outer = NULL;
     struct stretch calls = around(t, inner, &outer);
     if (!outer || calls.last < calls.first) return 0;
+    if (runtime.has_sleds) return 0;
     if (outer == running_lane(t) && calls.last == t->top && frame_sp(t->top) > inner->high) return 1;
     for (struct frame *f = calls.last; f >= calls.first && frame_sp(f) <= inner->high; f--)
         if (frame_sp(f) > inner->low) return 1;

@@ -6,6 +6,7 @@
 #include "../file/steering.h"
 #include "../host/runtime.h"
 #include "ending.h"
+#include "inherited.h"
 #include "mode.h"
 #include "pause.h"
 #include "side.h"
@@ -32,7 +33,11 @@ static void thread_ending(void *value) {
     if (t->state == THREAD_ATTACHED && control_mode() != MODE_OFF && !confine_unnoted()) thread_detach(t);
 }
 
-void thread_key_create(void) { key_made = pthread_key_create(&key, thread_ending) == 0; }
+static long ask_for_end(void *thread) { return pthread_setspecific(key, thread); }
+
+void thread_key_create(void) {
+    if (!key_made) key_made = pthread_key_create(&key, thread_ending) == 0;
+}
 
 // First guess of the thread's own stack. lane_settle widens it when it proves too small. Returns whether the stack's
 // top is known.
@@ -98,6 +103,13 @@ void thread_fork(struct thread *t) {
     any_mode(t)->fork(t);
 }
 
+// Its pthread_t joins a thread with who made it, and a fork's child with the thread that forked.
+static void tell_of_itself(struct thread *t, uint32_t kind, uint64_t now) {
+    if (!runtime.tells_waits || !t->mode->wait) return;
+    struct fathom_wait told = {(uint16_t)kind, -1, FATHOM_WAIT_RAN_UNKNOWN, (uint64_t)pthread_self()};
+    t->mode->wait(t, HOOK_WAKE, &told, now);
+}
+
 static int attach(struct thread *t, uintptr_t sp) {
     t->state = THREAD_ATTACHING;
     t->id = system_thread_id();
@@ -128,10 +140,13 @@ static int attach(struct thread *t, uintptr_t sp) {
     if (!inherits) t->top = lane->top;
     t->end = lane->end;
     t->low = lane->low;
+    if (!inherits) t->closings = fathom_load32(&runtime.sled_closings);
     t->mode->begin(t, how);
+    if (!inherits && inherited_open(t, sp)) t->mode->begin(t, BEGINS_RUNNING);
+    if (how != BEGINS_AGAIN) tell_of_itself(t, FATHOM_WAIT_BEGINNING, now_ticks());
     steering_tell_thread(&t->stamp, fathom_load32(&runtime.stamp), 1);
     int late = t->exit_rounds >= PTHREAD_DESTRUCTOR_ITERATIONS;
-    if (key_made && !late) pthread_setspecific(key, t);
+    if (key_made && !late) vectors_keep(ask_for_end, t);
     frames_settle(t);
     t->idle = late ? 0 : IDLE;
     BARRIER();
@@ -149,16 +164,21 @@ int thread_attach(struct thread *t, uintptr_t sp) {
     return attached;
 }
 
+static void give_memory_back(struct thread *t) {
+    for (struct lane *lane = t->lanes; lane < t->lanes + t->lane_count; lane++) frames_free(lane);
+    if ((void *)t->lanes != t->memory) system_free(t->lanes, t->lane_capacity * sizeof(struct lane));
+    system_free(t->memory, MEMORY_SIZE);
+    t->memory = NULL;
+    t->lanes = NULL;
+}
+
 void thread_detach(struct thread *t) {
     uint64_t signals = system_block_signals();
     t->idle = 0;
     BARRIER();
     pause_settle(t, NULL);
     uint64_t now = now_ticks();
-    if (runtime.tells_waits && t->mode->wait) {
-        struct fathom_wait end = {FATHOM_WAIT_THREAD, -1, FATHOM_WAIT_RAN_UNKNOWN, (uint64_t)pthread_self()};
-        t->mode->wait(t, HOOK_WAKE, &end, now);
-    }
+    tell_of_itself(t, FATHOM_WAIT_THREAD, now);
     for (uint32_t i = 0; i < t->lane_count; i++) {
         struct lane *lane = &t->lanes[i];
         if (top_of(t, lane) == lane->frames) continue;
@@ -170,12 +190,26 @@ void thread_detach(struct thread *t) {
     t->state = THREAD_UNATTACHED;
     t->side_count = 0;
     BARRIER();
-    for (struct lane *lane = t->lanes; lane < t->lanes + t->lane_count; lane++) frames_free(lane);
-    if ((void *)t->lanes != t->memory) system_free(t->lanes, t->lane_capacity * sizeof(struct lane));
-    system_free(t->memory, MEMORY_SIZE);
-    t->memory = NULL;
-    t->lanes = NULL;
+    give_memory_back(t);
     system_restore_signals(signals);
+}
+
+struct thread *thread_at(uintptr_t thread_pointer) {
+    uintptr_t offset = (uintptr_t)&current - (uintptr_t)__builtin_thread_pointer();
+    return (struct thread *)(thread_pointer + offset);
+}
+
+int thread_is_inside(const struct thread *t) {
+    if (t->state == THREAD_ATTACHING) return 1;
+    return t->state != THREAD_UNATTACHED && !is_free(t);
+}
+
+void thread_leave(struct thread *t) {
+    if (t->state == THREAD_ATTACHED) {
+        if (!t->paused) t->mode->end(t, ENDS_STOPPED, now_ticks());
+        give_memory_back(t);
+    }
+    *t = (struct thread){0};
 }
 
 FATHOM_WITHOUT_HOOKS_END

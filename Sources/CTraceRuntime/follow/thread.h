@@ -66,6 +66,7 @@ struct thread {
     uint64_t last;      // ticks of the last record, or of the chunk's beginning; no later record is earlier
     uintptr_t low;      // of the running lane's stack
     uintptr_t hook_sp;  // stack pointer at the hook that made the thread busy
+    uint32_t closings;  // runtime.sled_closings as it was when the thread last looked
 
     // These are for the hooks in modes other than MODE_TRACE.
     struct frame *hidden_from;  // calls from here on are followed and leave no record: too deep, or stopped; whatever
@@ -107,6 +108,7 @@ struct thread {
     uint32_t paused;       // PAUSED_*
     uint32_t stamp;        // runtime.stamp as it was when the thread last did as the process
     uint32_t saves;        // the same of runtime.saves
+    uint32_t stops;        // the same of runtime.stops
     uintptr_t loading_sp;  // it has called dlopen, whose frame lies above; 0: not, or it knows that dlopen has returned
 };
 #define IDLE 1u  // a word in which no mode is
@@ -148,8 +150,17 @@ INTERNAL int exit_fits(const struct thread *t, const struct frame *top, uintptr_
     return lies_below(t, stack_pointer, exit_bound(top, is_jumped_to));
 }
 
+// thread.hook_sp of a sled. A function's end may lie behind its frame's, so the sled's own frame tells which jumps
+// leave it: it is smaller than this, and below it begin those of handlers.
+INTERNAL uintptr_t sled_hook_sp(uintptr_t stack_pointer) { return stack_pointer - 512; }
+
 int thread_attach(struct thread *t, uintptr_t stack_pointer);
 void thread_detach(struct thread *t);
+// For whoever has stopped all threads: the thread whose thread pointer is this; whether it is in the midst of something
+// here; and makes it one that has never been here, with what it has recorded given to the recorder.
+struct thread *thread_at(uintptr_t thread_pointer);
+int thread_is_inside(const struct thread *t);
+void thread_leave(struct thread *t);
 void thread_key_create(void);
 // This is a fork's child, and the thread is the one that forked.
 void thread_fork(struct thread *t);

@@ -1,6 +1,6 @@
-// Adds to an environment what a new program image needs to be recorded, too. A program may make an environment of its
-// own for the programs that it starts. Then our variables are missing; and if it preloads a library of its own, that
-// one stands in LD_PRELOAD in place of ours.
+// Adds the variables to an environment that a new program image needs to be recorded. A program may make an environment
+// of its own for the programs that it starts. In this environment, Fathom's variables are missing, or LD_PRELOAD names
+// a library of the program instead of the runtime.
 
 #include "environment.h"
 
@@ -11,18 +11,18 @@ FATHOM_WITHOUT_HOOKS
 
 #define SESSION "FATHOM_SESSION="
 #define PRELOAD "LD_PRELOAD="
-#define ROOM_LIMIT (256ul * 1024)  // on the stack of whoever starts a program
+#define ROOM_LIMIT (256ul * 1024)  // on the stack of the thread that starts a program
 
-// What this image's environment held when it started; empty where it held nothing of ours.
+// Fathom's variables in this image's environment when it started; empty where there were none.
 static char session[sizeof SESSION + PATH_SIZE];  // the variable
-static char library[PATH_SIZE];                   // the part of LD_PRELOAD that is ours
+static char library[PATH_SIZE];                   // the part of LD_PRELOAD that names the runtime
 
 static char *append(char *to, const char *text) {
     while (*text) *to++ = *text++;
     return to;
 }
 
-// The end of the first entry of an LD_PRELOAD.
+// Returns the end of the first entry of an LD_PRELOAD.
 static const char *entry_end(const char *list) {
     while (*list && *list != ':' && *list != ' ') list++;
     return list;
@@ -60,15 +60,15 @@ static int lists_library(const char *list) {
     return 0;
 }
 
-// The value of an LD_PRELOAD, or nothing.
+// Returns the value of an environment's LD_PRELOAD, or "".
 static const char *preloaded(char *const *environment) {
     for (; environment && *environment; environment++)
         if (text_starts_with(*environment, PRELOAD)) return *environment + sizeof PRELOAD - 1;
     return "";
 }
 
-// Whether this environment keeps a program from being recorded without anybody wanting that. Whoever gives it another
-// recording's FATHOM_SESSION, or an empty one, does want it.
+// Returns whether an environment lacks the variables by mistake. A program that sets FATHOM_SESSION to another session,
+// or to nothing, means to keep what it starts out of this recording.
 static int lacks_ours(char *const *environment) {
     int has_session = 0;
     for (char *const *variable = environment; variable && *variable; variable++) {
@@ -80,7 +80,7 @@ static int lacks_ours(char *const *environment) {
     return !has_session || !lists_library(preloaded(environment));
 }
 
-// Writes a list without our library to `to`. Returns its end.
+// Copies a list to `to`, without the runtime's entry. Returns the end of the copy.
 static char *append_others(char *to, const char *list) {
     char *start = to;
     for (const char *end; *list; list = *end ? end + 1 : end) {
@@ -133,7 +133,7 @@ static size_t quoted_size(const char *text) {
     return size;
 }
 
-// Within single quotes, a shell takes everything but a single quote literally.
+// Appends `text` with each single quote escaped. Within single quotes, a shell takes all other characters literally.
 static char *append_quoted(char *to, const char *text) {
     for (; *text; text++) {
         if (*text == '\'') to = append(to, "'\\'");

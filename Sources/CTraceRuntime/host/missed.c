@@ -1,5 +1,5 @@
-// Programs that a process starts and that cannot be recorded, because nothing can be preloaded into them, or because
-// they could not open the buffers. They are noted, so that the recorder can tell which of them have hooks.
+// Notes programs that the process starts and that cannot be recorded, because nothing can be preloaded into them, or
+// because they could not open the buffers. From the notes, the recorder finds out which of these programs have hooks.
 
 #include "runtime.h"
 #include "text.h"
@@ -12,8 +12,8 @@
 
 FATHOM_WITHOUT_HOOKS
 
-#define HEAD_SIZE 1024u  // of a program: ELF header, program headers, and its interpreter's path as a rule
-#define SCRIPT_LIMIT 4   // scripts whose interpreter is a script
+#define HEAD_SIZE 1024u  // bytes of a file that are read: ELF header, program headers, mostly the interpreter's path
+#define SCRIPT_LIMIT 4   // how many scripts in a row may have a script as their interpreter
 
 #if defined(__x86_64__)
 #define MACHINE EM_X86_64
@@ -30,7 +30,7 @@ static int contains(const char *text, const char *end, const char *word) {
     return 0;
 }
 
-// Whether the runtime is linked in. Its note, which lies among the first headers, says so.
+// Returns whether a program's note, which is among its first headers, shows that the runtime is linked in.
 static int has_runtime(long descriptor, uint64_t offset, uint64_t size) {
     char note[256];
     uint64_t room = size < sizeof note ? size : sizeof note;
@@ -66,7 +66,7 @@ static int gains_rights(long descriptor) {
             file.st_gid != (gid_t)SYSTEM(getegid, 0, 0, 0, 0, 0, 0));
 }
 
-// Puts the interpreter of a script's first line in place of the script's text. 0 when there is none.
+// Replaces the script's text by the interpreter that its first line names. Returns 0 when it names none.
 static int take_interpreter(char *head, long size) {
     char *from = head + 2, *end = head + size, *to = head;
     while (from < end && (*from == ' ' || *from == '\t')) from++;
@@ -91,7 +91,7 @@ static uint32_t reason_of(const char *path) {
     return 0;
 }
 
-// Whether a new image of this process could open the buffers. Without a spare descriptor that is not known.
+// Returns whether a new image of this process could open the buffers; also 1 when no descriptor is left to find out.
 static int can_join(void) {
     long descriptor = system_open(runtime.path, O_RDWR);
     if (descriptor < 0) return descriptor == -EMFILE || descriptor == -ENFILE;
@@ -103,7 +103,7 @@ static int can_join(void) {
     return is_ours && keeps_rights;
 }
 
-// Where `file` is found in the program's PATH, by the rules of execvp. NULL when it is not found.
+// Finds `file` in the program's PATH, by the rules of execvp. Returns NULL when it is not there.
 static const char *find(const char *file, char *room, size_t size) {
     for (const char *c = file; *c; c++)
         if (*c == '/') return file;
@@ -140,7 +140,7 @@ uint32_t fathom_missed_reason(const char *file, int is_searched) {
     return reason || can_join() ? reason : FATHOM_MISSED_NO_ACCESS;
 }
 
-// Notes lie after the slots' words.
+// Returns a note's place, which is after the words of the slots; NULL when there is no room.
 static struct fathom_missed *note_at(uint32_t index) {
     uint64_t offset = fathom_missed_offset(runtime.buffers->words_offset) + index * sizeof(struct fathom_missed);
     if (offset + sizeof(struct fathom_missed) > fathom_steering_offset(runtime.slots_offset)) return NULL;

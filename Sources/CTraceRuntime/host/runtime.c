@@ -30,6 +30,7 @@ void runtime_set_mode(void) {
 void runtime_set_running(int runs, uint64_t ticks) {
     // Relaxed: the mode, which is stored with release, publishes it.
     if (!runs || !runtime.paused) __atomic_store_n(&runtime.stop_ticks, ticks, __ATOMIC_RELAXED);
+    if (!runs && !runtime.paused) fathom_add32(&runtime.stops, 1);
     runtime.paused = !runs;
     runtime_set_mode();
 }
@@ -52,5 +53,10 @@ void runtime_stop(void) {
     if (mode != MODE_UNKNOWN && mode != MODE_OFF && mode != MODE_PAUSED) runtime_set_running(0, now_ticks());
     lock_give(&runtime.control_lock, signals);
 }
+
+uint32_t fathom_memory_on;
+
+// The image that has such functions has another answer.
+__attribute__((weak)) int fathom_memory_is_seen(void) { return 0; }
 
 FATHOM_WITHOUT_HOOKS_END

@@ -100,6 +100,13 @@ struct runtime {
     uint32_t ring_slots;       // chunks make a ring of that many slots; 0: they go to the log
     uint32_t max_paths;        // that all processes of the session keep
     uint32_t tells_waits;      // FATHOM_TELLS_*: of calls that wait
+    uint32_t tells_memory;     // blocks that are allocated and freed have records
+    uint32_t min_size;         // functions that are smaller, in bytes of code, keep their sleds closed
+    uint32_t has_sleds;        // the process has opened some
+    uint32_t sled_closings;    // how often it has closed all: calls that were open then have not ended
+    uint64_t sleds_closed;     // ticks of the last time
+    uint32_t budget;           // percent of a thread's time that calls by sleds may cost; 0: no limit
+    uint32_t tells_startup;    // how the program starts is noted
     uint64_t inode;            // of the buffers file
     struct options options;
     uint32_t clock;
@@ -112,6 +119,10 @@ struct runtime {
     uint64_t stop_ticks;  // when recording was last stopped
     uint32_t stamp;       // counts what threads have to take up: stops, starts, and changes of options
     uint32_t saves;       // how often it was asked to save
+    // The session is one that others take stretches of, each into a session of its own. So a thread that misses a stop
+    // and the start after it ends its chunk all the same.
+    uint32_t is_armed;
+    uint32_t stops;  // how often recording was stopped
     // For commands: the numbers of the last ones of their kinds, and what the process says of itself; NULL: nothing.
     uint32_t run_number, limits_number, save_number, functions_number;
     struct fathom_steered *steered;
@@ -119,6 +130,7 @@ struct runtime {
     // Metadata chunk.
     uint32_t metadata_lock;
     uint32_t modules_lock;
+    uint32_t sleds_lock;
     uint32_t modules_stale;  // a library may have been loaded, or be in the midst of it, since the last scan
     uint32_t metadata_slot;
     uint64_t metadata_sequence;

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <link.h>
 #include <linux/futex.h>
 #include <signal.h>
 #include <sys/auxv.h>
@@ -104,9 +105,39 @@ long system_populate(void *start, size_t size) {
     return 0;
 }
 
+struct search {
+    int (*look)(struct dl_phdr_info *, size_t, void *);
+    void *result;
+};
+static long search(void *argument) {
+    const struct search *search = argument;
+    return dl_iterate_phdr(search->look, search->result);
+}
+int system_for_modules(int (*look)(struct dl_phdr_info *, size_t, void *), void *result) {
+    struct search all = {look, result};
+    return (int)vectors_keep(search, &all);
+}
+
 uint32_t system_process_id(void) { return (uint32_t)SYSTEM(getpid, 0, 0, 0, 0, 0, 0); }
 
 uint32_t system_thread_id(void) { return (uint32_t)SYSTEM(gettid, 0, 0, 0, 0, 0, 0); }
+
+void system_thread_name(uint32_t id, char name[16]) {
+    char path[sizeof "/proc/self/task//comm" + 10] = "/proc/self/task/", digits[10], *to = path;
+    size_t count = 0;
+    while (*to) to++;
+    for (; id; id /= 10) digits[count++] = (char)('0' + id % 10);
+    while (count) *to++ = digits[--count];
+    __builtin_memcpy(to, "/comm", sizeof "/comm");
+    long descriptor = system_open(path, O_RDONLY);
+    if (descriptor < 0) return;
+    char found[16] = {0};
+    long size = system_read(descriptor, found, sizeof found);
+    system_close(descriptor);
+    if (size <= 0) return;
+    found[size - 1] = 0;  // a newline
+    __builtin_memcpy(name, found, sizeof found);
+}
 
 static uint64_t clock_ns(clockid_t clock) {
     struct timespec now = {0, 0};
@@ -141,8 +172,11 @@ int system_is_readable(const void *address) {
     return SYSTEM(rt_sigprocmask, -1, address, 0, sizeof(uint64_t), 0, 0) == -EINVAL;
 }
 
+uint32_t system_keeps_traps;
+
 uint64_t system_block_signals(void) {
-    uint64_t all = UINT64_MAX, blocked = 0;
+    // What this calls may be the program's own, as a dl_iterate_phdr, and hit a trap.
+    uint64_t all = system_keeps_traps ? ~(1ull << (SIGTRAP - 1)) : UINT64_MAX, blocked = 0;
     SYSTEM(rt_sigprocmask, SIG_BLOCK, &all, &blocked, sizeof all, 0, 0);
     return blocked;
 }

@@ -4,6 +4,8 @@
 #ifndef FATHOM_SYSTEM_H
 #define FATHOM_SYSTEM_H
 
+#include "vectors.h"
+
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/syscall.h>
@@ -69,8 +71,13 @@ int system_map_over(void *start, long descriptor, uint64_t offset, size_t size);
 // Makes sure that writing to [start, start + size) cannot fault fatally, by allocating file blocks and pages now. 0 on
 // success, -errno when the file system is full.
 long system_populate(void *start, size_t size);
+// dl_iterate_phdr.
+struct dl_phdr_info;
+int system_for_modules(int (*look)(struct dl_phdr_info *, size_t, void *), void *result);
 uint32_t system_process_id(void);
 uint32_t system_thread_id(void);
+void system_thread_name(uint32_t id,
+                        char name[16]);  // of any thread of the process; left as it is when it is not known
 uint64_t system_monotonic_ns(void);
 uint64_t system_processor_ns(void);  // processor time of the calling thread
 // Waits to be woken while *futex is `expected`; less than a second.
@@ -86,6 +93,8 @@ int system_is_readable(const void *address);
 // middle a handler must not fork, because the child would go on with it in memory that it shares with its parent. Calls
 // may nest.
 uint64_t system_block_signals(void);
+// Not 0 where SIGTRAP is never blocked, because code has traps of ours.
+extern uint32_t system_keeps_traps __attribute__((visibility("hidden")));
 void system_restore_signals(uint64_t blocked);
 
 #endif

@@ -18,6 +18,14 @@
 #define FATHOM_WITHOUT_HOOKS_END
 #endif
 
+// A module that `fathom build --dormant` has built calls this before its other constructors.
+__attribute__((visibility("default"))) void fathom_note_sleds(void);
+
+// Opens and closes all sleds of this process that is recorded, while its threads run. 0 when some could not be changed.
+// Calls that are open when sleds are closed end there, in the recording.
+__attribute__((visibility("default"))) int fathom_open_sleds(void);
+__attribute__((visibility("default"))) int fathom_close_sleds(void);
+
 // Called by -finstrument-functions at every enter and exit. Async-signal-safe.
 void __cyg_profile_func_enter(void *function, void *call_site);
 void __cyg_profile_func_exit(void *function, void *call_site);
@@ -37,6 +45,14 @@ void fathom_note_modules(void);
 // Swift's concurrency library is there. `current` is its swift_task_getCurrent. `run` is the function that runs jobs,
 // or NULL when the product does not contain the library. This is called from the product that uses it.
 void fathom_swift_tasks(void *(*current)(void), void *run);
+// The process's image has begun: what the library's constructor tells, which the first of a static program's
+// initialisers may tell before.
+void fathom_note_start(int count, char **arguments, char **environment);
+// A static program's initialisers, which nothing but the linker's symbols tells of. To be noted before the start is.
+void fathom_note_initializers(uintptr_t *first, uintptr_t *end, char **environment);
+// The program's main function is about to be called. Returns what is to be called in its place, which calls it.
+typedef int fathom_main_function(int, char **, char **);
+fathom_main_function *fathom_note_main(fathom_main_function *main);
 void fathom_note_exit(void);         // the process image is about to end by _exit
 void fathom_note_exec(void);         // it is about to end by exec, if that succeeds
 void fathom_note_failed_exec(void);  // the exec has failed
@@ -75,29 +91,100 @@ void fathom_note_cleanup_done(const void *buffer);  // it has called the handler
 #define FATHOM_WAITERS 1024u
 extern struct fathom_waiting {
     uint32_t on;
-    uint32_t descriptors;  // how many threads wait for descriptors
     // By a hash of what is waited for: how many threads wait. What ends nobody's wait is not told of. A thread that
-    // leaves a wait by a jump or by being cancelled stays counted, so that more is told of than need be.
+    // leaves a wait by a jump or by being cancelled stays counted, so that more is told of than need be. In
+    // FATHOM_CONTENDED: whether anybody has ever waited for such a lock. Only from then on is it known how long it is
+    // held, because other locks are to cost nothing.
     uint32_t waiters[FATHOM_WAITERS];
 } fathom_waiting __attribute__((visibility("hidden")));
+#define FATHOM_CONTENDED 0x80000000u
+static inline __attribute__((always_inline, no_instrument_function)) uint32_t *fathom_waiters_of(uint64_t object) {
+    return &fathom_waiting.waiters[object * 0x9e3779b97f4a7c15ull >> 54];
+}
+// What goes through a descriptor: a thread waits for what comes in, or for room for what goes out.
+#define FATHOM_FLOW_NONE 0u
+#define FATHOM_FLOW_DATA 1u
+#define FATHOM_FLOW_ROOM 2u
 // One wait that is going on, on its thread's stack.
 struct fathom_wait_begin {
     uint64_t ticks;         // when it began; 0: it is not told of
     uint64_t processor_ns;  // the thread's processor time then, if that is asked for
+    uint32_t flows;         // FATHOM_FLOW_*, or both: what it is counted for
 };
-static inline __attribute__((always_inline, no_instrument_function)) uint32_t *fathom_waiters_of(uint64_t object) {
-    return &fathom_waiting.waiters[object * 0x9e3779b97f4a7c15ull >> 54];
-}
-// A call is about to wait for `object`. The thread's open calls stay as they are until the wait is over: whoever leaves
-// it by a jump, or is cancelled in it, leaves nothing behind.
-struct fathom_wait_begin fathom_wait_begins(uint32_t kind, uint64_t object);
-// The wait is over, and becomes a call of `function`, made at `call_site`, if it took `least` ns. `stack_pointer` is
-// that of the function that made it. errno stays as it is.
-void fathom_wait_ends(struct fathom_wait_begin begin, uint32_t kind, uint64_t object, int descriptor, uint64_t least,
-                      uintptr_t function, uintptr_t call_site, uintptr_t stack_pointer);
+// What a call has waited for.
+struct fathom_waited {
+    uint32_t kind;       // FATHOM_WAIT_*
+    int32_t descriptor;  // which; -1: none, or several
+    uint64_t object;     // 0: that of `flow`, through the descriptor `ready`
+    int32_t ready;
+    uint32_t flow;   // FATHOM_FLOW_*
+    uint64_t least;  // in ns: a shorter wait is not told of
+};
+// Where a call is made: `function`, called at `call_site` by a function with this stack pointer.
+struct fathom_place {
+    uintptr_t function, call_site, stack_pointer;
+};
+// A call is about to wait for `object`, or for something to come through descriptors. The thread's open calls stay as
+// they are until the wait is over: whoever leaves it by a jump, or is cancelled in it, leaves nothing behind.
+struct fathom_wait_begin fathom_wait_begins(uint32_t kind, uint64_t object, uint32_t flows);
+// The wait is over, and becomes a call. errno stays as it is.
+void fathom_wait_ends(struct fathom_wait_begin begin, struct fathom_waited waited, struct fathom_place place);
+// A thread was made, whose pthread_t is at `thread`, which may be gone already.
+void fathom_creation_ends(struct fathom_wait_begin begin, const void *thread, struct fathom_place place);
 // The thread is about to end a wait for `object`, if anybody waits for it.
 void fathom_note_wake(uint32_t kind, uint64_t object);
-void fathom_note_wake_descriptor(int descriptor);
+// The thread has taken a lock that others have waited for, or is about to give it back.
+void fathom_note_taken(uint64_t lock);
+void fathom_note_release(uint32_t kind, uint64_t lock);
+// The thread is about to write, or to read, or to give back the lock of a file.
+void fathom_note_data(int descriptor);
+void fathom_note_room(int descriptor);
+void fathom_note_file_unlock(int descriptor);
+// It is about to connect or send to an address.
+void fathom_note_data_to(int descriptor, const void *address, uint32_t size);
+// Two sockets are connected with each other.
+void fathom_note_socket_pair(const int *ends);
+// Memory is allocated and freed. The functions that stand before those of the C library tell of it when this is not 0,
+// which it is from the first hook on in a session that asks for it.
+extern uint32_t fathom_memory_on __attribute__((visibility("hidden")));
+// Whether those functions are what the program calls: not where it has functions of its own by these names, and not in
+// a static program.
+int fathom_memory_is_seen(void);
+// A block has been allocated, or is about to be freed: `record` is FATHOM_ALLOCATED or another one of memory. `ticks`
+// is when, or 0 for now. errno stays as it is.
+void fathom_note_block(uint32_t record, const void *address, size_t size, uint64_t ticks);
+uint64_t fathom_moment(void);  // in ticks, for the above
+// Whoever attaches to a process that was started without the runtime loads it and calls these, on one of the process's
+// threads (Sources/TraceAttach).
+#define FATHOM_ATTACH_DONE 0
+#define FATHOM_ATTACH_IS_RECORDED 1
+#define FATHOM_ATTACH_CANNOT_OPEN 2  // the session's buffers
+// Joins the recording of a session, of which this is the directory. No call reaches the runtime yet.
+int fathom_attach(const char *session);
+// Looks at the modules once more. Other threads run.
+void fathom_detach_soon(void);
+// Leaves it. All other threads are stopped, and calls reach the runtime no more. 1 when that has to be tried again
+// later, because a thread is in the midst of something here; `thread_pointers` has all threads'.
+int fathom_detach(const uintptr_t *thread_pointers, size_t count);
+// Traps at the entries of functions, where first calls are recorded. From the moment that `on` is set, the runtime has
+// the signal SIGTRAP for itself, and what the program says of it is kept here; see entry/traps.c.
+struct fathom_trap_action {
+    void *handler;   // as sa_handler or sa_sigaction
+    uint64_t mask;   // the signals that are blocked in it, from bit 0 for signal 1
+    uint32_t flags;  // SA_*
+};
+extern struct fathom_traps {
+    uint32_t on;
+    struct fathom_trap_action action;
+} fathom_traps __attribute__((visibility("hidden")));
+// Whether the thread would have SIGTRAP blocked, and whether somebody has sent it one meanwhile.
+extern __thread struct fathom_trap_block {
+    uint8_t is_blocked, is_pending;
+} fathom_trap_block __attribute__((tls_model("initial-exec"), visibility("hidden")));
+// Begins to record first calls, if that is asked for. Called when the image has looked up the functions behind its own.
+void fathom_traps_begin(void);
+// The program is about to change what is at these addresses.
+void fathom_note_memory(const void *start, size_t size);
 // The stack pointer that a setjmp buffer holds; 0 if that cannot be told.
 uintptr_t fathom_jump_target(const void *environment);
 

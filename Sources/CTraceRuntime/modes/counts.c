@@ -4,8 +4,8 @@
 // one store, and counted by one instruction.
 
 #include "../follow/aside.h"
-#include "../follow/hidden.h"
 #include "../record/paths.h"
+#include "bare.h"
 #include "hooks.h"
 #include "profile.h"
 
@@ -76,30 +76,17 @@ __attribute__((noinline, cold)) static void mend_enter(uintptr_t function, uintp
 }
 
 INTERNAL void push(uintptr_t function, uintptr_t call_site, uintptr_t sp, struct found found, struct path *path) {
-    struct thread *t = &current;
-    struct frame *call = found.top + 1;
-    uintptr_t place = sp + FRAME_HIDDEN;
-    call->function = function;
-    call->call_site = call_site;
-    call->stack_pointer = place;
-    call->path = path;
-    BARRIER();
-    ONCE(t->top) = call;
-    BARRIER();
-    if (UNLIKELY(t->settled != found.settled || call->stack_pointer != place))
+    uint64_t word = (uintptr_t)path;
+    if (UNLIKELY(!hidden_push(function, call_site, sp, found, &word)))
         return mend_enter(function, call_site, sp, found.top);
     count_call(path);
-}
-
-INTERNAL int can_push(const struct thread *t, uintptr_t sp, struct found found) {
-    return found.top + 1 < t->end && lies_below(t, sp, found.top);
 }
 
 // Another callee than the last ones begins, or something that only the slow path can follow. Nothing is recorded for
 // which the context would be needed.
 NEXT void enter_other(uintptr_t function, uintptr_t call_site, uintptr_t sp, struct found found) {
     struct path *path = NULL;
-    if (LIKELY(can_push(&current, sp, found))) path = paths_find_callee(&current, found.top->path, function);
+    if (LIKELY(bare_can_push(&current, sp, found))) path = paths_find_callee(&current, found.top->path, function);
     if (UNLIKELY(!path)) return aside_enter(function, call_site, sp, 0);
     push(function, call_site, sp, found, path);
 }
@@ -109,42 +96,11 @@ void counts_enter(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr
     if (UNLIKELY(!is_ready(t))) return aside_enter(function, call_site, sp, context);
     struct found found = hidden_begin(t);
     struct path *path = paths_guess(found.top->path, function);
-    intptr_t sign = (intptr_t)(sp - t->low);
-    sign = either(sign, (intptr_t)(found.top->stack_pointer - sp));
-    sign = either(sign, (intptr_t)t->end - (intptr_t)(found.top + 2));
-    if (UNLIKELY(path->function != function || sign < 0)) return enter_other(function, call_site, sp, found);
+    if (UNLIKELY(path->function != function || !bare_fits(t, sp, found)))
+        return enter_other(function, call_site, sp, found);
     push(function, call_site, sp, found, path);
 }
 
-// The addresses look odd, or the exit is not that of the innermost call.
-NEXT void leave_other(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_t return_address) {
-    struct thread *t = &current;
-    struct found found = hidden_begin(t);
-    int is_any = function == ANY_FUNCTION;
-    if (UNLIKELY(!is_ready(t) || (is_any ? !is_function(found.top) : found.top->function != function) ||
-                 !exit_fits(t, found.top, sp, return_address == call_site)))
-        return aside_exit(function, call_site, sp, return_address);
-    hidden_exit(function, call_site, sp, return_address, found);
-}
-
-INTERNAL void leave(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_t return_address, int is_any) {
-    struct thread *t = &current;
-    if (UNLIKELY(!is_ready(t))) return aside_exit(function, call_site, sp, return_address);
-    struct found found = hidden_begin(t);
-    const struct frame *bound = exit_bound(found.top, return_address == call_site);
-    intptr_t sign = either((intptr_t)(sp - t->low), (intptr_t)(bound->stack_pointer - sp));
-    if (UNLIKELY((is_any ? !is_function(found.top) : found.top->function != function) || sign < 0))
-        return leave_other(function, call_site, sp, return_address);
-    hidden_exit(function, call_site, sp, return_address, found);
-}
-
-void counts_exit(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_t return_address) {
-    leave(function, call_site, sp, return_address, 0);
-}
-
-void counts_exit_any(uintptr_t function, uintptr_t call_site, uintptr_t sp) {
-    (void)function, (void)call_site;
-    leave(ANY_FUNCTION, NO_CALL_SITE, sp, NO_RETURN_ADDRESS, 1);
-}
+BARE_EXITS(counts, 0)
 
 FATHOM_WITHOUT_HOOKS_END

@@ -9,7 +9,7 @@
 // A call has ended `now`, and its record is written. Nobody knows when an inherited call began.
 INTERNAL void long_call_note(const struct thread *t, const struct frame *call, uint64_t now) {
     struct fathom_long_call ended = {call->function, now, now - call->enter};
-    if (!(call->stack_pointer & FRAME_INHERITED)) requests_tell(t->serial, &ended);
+    if (!(call->stack_pointer & FRAME_INHERITED)) requests_tell(t->serial, &ended, 0);
 }
 
 // Does so if it took as long as the recorder says.

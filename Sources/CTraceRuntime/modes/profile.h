@@ -1,4 +1,4 @@
-// What the modes share that add up call paths and keep no record of a call.
+// Shared by the modes that add calls up by path and keep no record of a call.
 
 #ifndef FATHOM_PROFILE_H
 #define FATHOM_PROFILE_H
@@ -16,7 +16,7 @@ void profile_before_lane(struct thread *t);
 void profile_moment(struct thread *t, enum hook hook, uint32_t name, uint64_t value, uint64_t now);
 void profile_lost(struct thread *t, enum hook hook);
 
-// What is told in these modes.
+// The functions of these modes for their tables (follow/mode.h).
 #define PROFILE_TABLE                                                                                                  \
     .settle = profile_settle, .begin = paths_begin, .end = paths_end, .fork = paths_fork,                              \
     .before_enter = profile_before_enter, .enter = profile_told_enter, .before_exit = profile_before_exit,             \

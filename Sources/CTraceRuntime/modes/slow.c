@@ -9,6 +9,7 @@
 #include "../follow/registers.h"
 #include "../follow/side.h"
 #include "../record/arguments.h"
+#include "../record/conditions.h"
 #include "../record/put.h"
 #include "../swift/tasks.h"
 #include "hooks.h"
@@ -133,7 +134,7 @@ static void told_enter(struct thread *t, int answer, const struct event *event, 
     if (answer & HAS_ROOM) {
         if (task_piece_begins(t->top - 1, t->top)) task_put(t, event->call.context);
         put_enter(t, t->top, now);
-        if (asks_for_arguments(event->call.function)) arguments_put(t, event);
+        if (asks_for_arguments(event->call.function)) conditions_note(t, t->top, arguments_put(t, event));
     }
     if (answer & HAS_ROOM && t->min_cost && !(answer & BECOMES_TURN))
         provisional_begin(t, last, base, (uint32_t)(w->cursor - record));
@@ -148,6 +149,17 @@ static int before_exit(struct thread *t, uint64_t *now) {
     return put_room(t, now) ? ROOM : NO_ROOM;
 }
 
+// The record of a result stands in front of the call's end. A handler that jumps away in between leaves a result of a
+// call that did not return.
+static int before_result(struct thread *t, const struct event *event, uint64_t *now) {
+    uintptr_t function = t->top->function;
+    int answer = before_exit(t, now);
+    if (answer != ROOM || !(named_functions.says & FATHOM_SAYS_RESULTS & functions_say(function))) return answer;
+    if (!put_more_room(t, FATHOM_ARGUMENTS_LIMIT, now)) return NO_ROOM;
+    arguments_put_result(t, function, event);
+    return ROOM;
+}
+
 // The call that was the innermost one has ended.
 static void end_call(struct thread *t, int answer) {
     filter_end_call(t, t->top + 1);
@@ -155,10 +167,16 @@ static void end_call(struct thread *t, int answer) {
     else provisional_end_hidden(writer_of(t), t->top);
 }
 
+// A call has ended, and its record is written.
+INTERNAL void look(const struct thread *t, const struct frame *call, uint64_t now) {
+    long_call_look(t, call, now);
+    conditions_look(t, call, now);
+}
+
 static void told_exit(struct thread *t, int answer, uint64_t now) {
     if (answer == ROOM) put_exit(t, now);
     end_call(t, answer);
-    if (answer != LEFT_OUT) long_call_look(t, t->top + 1, now);
+    if (answer != LEFT_OUT) look(t, t->top + 1, now);
 }
 
 // What the options left out below a call is told before the call ends, so only one call ends at a time.
@@ -172,12 +190,19 @@ static int before_unwind(struct thread *t, uint32_t *count, uint64_t *now) {
 static void told_unwind(struct thread *t, int answer, uint32_t count, uint64_t now) {
     if (answer == ROOM) put_unwind(t, count, now);
     end_call(t, answer);
-    if (answer != LEFT_OUT) long_calls_look(t, t->top + 1, count, now);
+    (void)count;
+    if (answer != LEFT_OUT) look(t, t->top + 1, now);
 }
 
 // A wait belongs to the call that has just begun, if that has a record.
 static void tell_wait(struct thread *t, enum hook hook, const struct fathom_wait *wait, uint64_t now) {
     if (hook == HOOK_WAKE || (t->top->function && !filter_is_hidden(t->top))) trace_wait(t, hook, wait, now);
+}
+
+// While calls wait for one that would give them records, those below them do not tell of memory: the calls would seem
+// to begin later.
+static void tell_memory(struct thread *t, const struct event *event, uint64_t now) {
+    if (!filter_first_deferred(t)) trace_memory(t, event, now);
 }
 
 const struct mode slow_mode = {
@@ -188,12 +213,14 @@ const struct mode slow_mode = {
     .before_enter = before_enter,
     .enter = told_enter,
     .before_exit = before_exit,
+    .before_result = before_result,
     .exit = told_exit,
     .before_unwind = before_unwind,
     .unwind = told_unwind,
     .before_lane = trace_before_lane,
     .lane = trace_lane,
     .wait = tell_wait,
+    .memory = tell_memory,
     .moment = trace_moment,
     .lost = trace_lost,
 #ifdef FATHOM_VALID
@@ -247,7 +274,7 @@ INTERNAL int has_say(const struct thread *t, uintptr_t function) {
 INTERNAL void enter_hidden(struct thread *t, uintptr_t function, uintptr_t call_site) {
     struct frame *call = t->top + 1;
     int is_deferred = call < t->deferred_until;
-    *call = (struct frame){function, call_site, t->hook_sp | FRAME_HIDDEN, {is_deferred ? fathom_counter() : 0}};
+    *call = (struct frame){{is_deferred ? fathom_counter() : 0}, function, call_site, t->hook_sp | FRAME_HIDDEN};
     if (is_deferred) filter_of(t, call)->taken = FILTER_DEFERRED;
     BARRIER();
     t->top = call;
@@ -279,7 +306,7 @@ void slow_enter(uintptr_t function, uintptr_t call_site, uintptr_t sp, uint64_t 
                  delta > FATHOM_TIME_LIMIT))
         return enter_slow(function, call_site);
     char *cursor = fathom_put_enter(fathom_put_delta(record, &delta), function, delta, site);
-    top[1] = (struct frame){function, call_site, t->hook_sp, {now}};
+    top[1] = (struct frame){{now}, function, call_site, t->hook_sp};
     t->top = top + 1;
     t->last = now;
     w->calls++;
@@ -327,7 +354,7 @@ void slow_exit(uintptr_t sp, uint64_t settled) {
     w->cursor = fathom_put_exit(cursor, delta);
     t->last = now;
     provisional_publish(w, call - 1);
-    long_call_look(t, call, now);
+    look(t, call, now);
     end_hook(t, idle);
 }
 

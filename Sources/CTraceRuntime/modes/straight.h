@@ -7,6 +7,36 @@
 #include "../record/chunk.h"
 #include "long_call.h"
 
+// Lets readers have the record that ends at the cursor.
+INTERNAL void straight_publish(struct writer *w, char *cursor) {
+    w->cursor = cursor;
+    fathom_store32(&w->chunk->used, (uint32_t)(cursor - (char *)(w->chunk + 1)));
+}
+
+// Makes the call the innermost one, after the one at `top`. Its record ends at the cursor.
+INTERNAL void straight_push(struct thread *t, struct writer *w, struct frame *top, struct frame call, char *cursor) {
+    top[1] = call;
+    t->top = top + 1;
+    t->last = call.enter;
+    w->calls++;
+    straight_publish(w, cursor);
+}
+
+// Ends the call at `top`, the innermost one. Its record ends at the cursor.
+INTERNAL void straight_pop(struct thread *t, struct writer *w, struct frame *top, uint64_t now, char *cursor) {
+    t->top = top - 1;
+    t->last = now;
+    straight_publish(w, cursor);
+}
+
+// The thread is no longer busy. Returns whether a handler has left events meanwhile.
+INTERNAL int straight_end(struct thread *t) {
+    BARRIER();
+    t->idle = IDLE;
+    BARRIER();
+    return UNLIKELY(t->side_count);
+}
+
 INTERNAL void straight_enter(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_t context) {
     struct thread *t = &current;
     struct writer *w = writer_of(t);
@@ -22,16 +52,8 @@ INTERNAL void straight_enter(uintptr_t function, uintptr_t call_site, uintptr_t 
                  w->cursor >= w->limit || top + 1 >= t->end || !lies_below(t, sp, top)))
         return hook_slow(function, call_site, sp, context, now, HOOK_ENTER);
     char *cursor = fathom_put_enter(w->cursor, function, delta, site);
-    top[1] = (struct frame){function, call_site, sp, {now}};
-    t->top = top + 1;
-    t->last = now;
-    w->calls++;
-    w->cursor = cursor;
-    fathom_store32(&w->chunk->used, (uint32_t)(cursor - (char *)(w->chunk + 1)));
-    BARRIER();
-    t->idle = IDLE;
-    BARRIER();
-    if (UNLIKELY(t->side_count)) hook_interrupted();
+    straight_push(t, w, top, (struct frame){{now}, function, call_site, sp}, cursor);
+    if (straight_end(t)) hook_interrupted();
 }
 
 // `is_any` is a constant: the hook does not say what its function is, and `function` is ANY_FUNCTION. So is `watches`:
@@ -51,15 +73,9 @@ INTERNAL void straight_exit(uintptr_t function, uintptr_t call_site, uintptr_t s
                  w->cursor >= w->limit || !exit_fits(t, top, sp, return_address == call_site)))
         return hook_slow(function, call_site, sp, 0, now, hook_of_exit(call_site, return_address));
     char *cursor = fathom_put_exit(w->cursor, delta);
-    t->top = top - 1;
-    t->last = now;
-    w->cursor = cursor;
-    fathom_store32(&w->chunk->used, (uint32_t)(cursor - (char *)(w->chunk + 1)));
+    straight_pop(t, w, top, now, cursor);
     if (watches && UNLIKELY(requests_wants(now - top->enter))) long_call_note(t, top, now);
-    BARRIER();
-    t->idle = IDLE;
-    BARRIER();
-    if (UNLIKELY(t->side_count)) hook_interrupted();
+    if (straight_end(t)) hook_interrupted();
 }
 
 #endif

@@ -121,6 +121,30 @@ void trace_wait(struct thread *t, enum hook hook, const struct fathom_wait *wait
     chunk_publish(t);
 }
 
+// The loader allocates memory before the modules that it loads can be seen. It is the next call that is to look at
+// them, and not what happens here.
+static int has_room_for_block(struct thread *t, uint64_t *now) {
+    struct writer *w = writer_of(t);
+    if (w->wanted_limit && w->cursor < w->wanted_limit) {
+        if (*now < t->last) *now = t->last;
+        return 1;
+    }
+    uint32_t is_stale = runtime.modules_stale;
+    int has_room = put_room(t, now);
+    if (is_stale) {
+        runtime.modules_stale = 1;
+        chunk_look_at_modules(t, 1);
+    }
+    return has_room;
+}
+
+void trace_memory(struct thread *t, const struct event *event, uint64_t now) {
+    if (!has_room_for_block(t, &now)) return;
+    struct fathom_block block = {event->memory.address, event->memory.size};
+    put_block(t, event->memory.record, &block, now);
+    chunk_publish(t);
+}
+
 void trace_lost(struct thread *t, enum hook hook) {
     struct writer *w = writer_of(t);
     if (hook == HOOK_ENTER) {

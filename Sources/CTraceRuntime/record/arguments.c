@@ -13,7 +13,7 @@ FATHOM_WITHOUT_HOOKS
 
 // What one record is made from.
 struct making {
-    const struct registers *registers;
+    const struct event *event;
     struct argument_steps steps;
     struct argument_memory memory;
     char *to, *end;  // of the record
@@ -21,6 +21,11 @@ struct making {
     uint64_t stack[FATHOM_STEP_DEPTH];
     uint32_t depth;
     int is_lost;  // something that it takes cannot be read
+    // The value that was given last.
+    const char *value;
+    // The conditions that something was tested for, and those of them that do not hold.
+    uint32_t tested, failed;
+    int is_whole;  // all steps were done
 };
 
 static uint64_t operand(struct making *m, size_t size) {
@@ -43,6 +48,11 @@ static uint64_t pop(struct making *m) {
     if (m->depth) return m->stack[--m->depth];
     m->is_lost = 1;
     return 0;
+}
+
+static int find_register(const struct event *event, uint32_t number, uint64_t *value) {
+    if (event->is_sled) return sled_register_value(event->call.registers, event->stack_pointer, number, value);
+    return register_value(event->call.registers, number, value);
 }
 
 static uint64_t load(struct making *m, uint64_t address, size_t size) {
@@ -154,14 +164,36 @@ static void give_string(struct making *m, uint64_t address) {
     end_text(m, got < limit ? got : limit, 1);
 }
 
+static void test(struct making *m) {
+    uint32_t bit = 1u << (operand(m, 1) & (FATHOM_CONDITION_LIMIT - 1));
+    uint32_t comparison = (uint32_t)operand(m, 1), as = (uint32_t)operand(m, 1);
+    size_t size = operand(m, 2);
+    const uint8_t *with = m->steps.next;
+    if (size > (size_t)(m->steps.end - with) || !m->value) {
+        m->steps.next = m->steps.end;
+        return;
+    }
+    m->steps.next += size;
+    uint32_t how = (uint8_t)*m->value;
+    // The two bytes of a text's size stand before it.
+    size_t before = how == FATHOM_VALUE_TEXT || how == FATHOM_VALUE_CUT ? 3 : 1;
+    size_t got = (size_t)(m->to - m->value);
+    m->tested |= bit;
+    if (got < before || !fathom_test_holds(comparison, as, with, size, how, m->value + before, got - before))
+        m->failed |= bit;
+}
+
 // Does one step. 0: that was the last.
 static int do_step(struct making *m) {
     if (m->steps.next >= m->steps.end || m->to + 1 >= m->end) return 0;
     uint32_t step = *m->steps.next++;
     uint64_t value = 0, other;
+    const char *given = m->to;
     switch (step) {
+    case FATHOM_STEPS_END: m->is_whole = 1; return 0;
+    case FATHOM_STEP_TEST: test(m); return 1;
     case FATHOM_STEP_REGISTER:
-        if (!register_value(m->registers, (uint32_t)operand(m, 1), &value)) m->is_lost = 1;
+        if (!find_register(m->event, (uint32_t)operand(m, 1), &value)) m->is_lost = 1;
         push(m, value);
         return 1;
     case FATHOM_STEP_CONSTANT: push(m, operand(m, 8)); return 1;
@@ -199,6 +231,7 @@ static int do_step(struct making *m) {
         push(m, compute(m, step));
         return 1;
     }
+    m->value = given;
     m->depth = 0;
     m->is_lost = 0;
     return 1;
@@ -213,23 +246,35 @@ static uintptr_t stack_end(struct thread *t, uintptr_t sp) {
     return (sp | 4095) + 1;
 }
 
-void arguments_put(struct thread *t, const struct event *enter) {
+static uint32_t put(struct thread *t, const struct event *event, uintptr_t site, uintptr_t function, uint32_t record) {
     struct writer *w = writer_of(t);
-    const struct registers *registers = enter->call.registers;
     const char *limit = w->wanted_limit ? w->wanted_limit : w->limit;
-    if (!registers || registers_stack_pointer(registers) != enter->stack_pointer) return;
-    if (!limit || w->cursor + FATHOM_ARGUMENTS_LIMIT > limit + RECORD_ROOM) return;
-    struct making making = {.registers = registers};
-    if (!arguments_find(registers_return_address(registers), enter->call.function, &making.steps)) return;
-    making.memory = (struct argument_memory){enter->stack_pointer, stack_end(t, enter->stack_pointer), t->id};
+    if (!limit || w->cursor + FATHOM_ARGUMENTS_LIMIT > limit + RECORD_ROOM) return 0;
+    struct making making = {.event = event};
+    if (!arguments_find(site, function, &making.steps)) return 0;
+    making.memory = (struct argument_memory){event->stack_pointer, stack_end(t, event->stack_pointer), t->id};
     char *start = w->cursor + 4;
     making.to = start + sizeof making.steps.layout;
     making.end = w->cursor + FATHOM_ARGUMENTS_LIMIT - 1;  // 1: for the padding
     __builtin_memcpy(start, &making.steps.layout, sizeof making.steps.layout);
     while (do_step(&making)) continue;
     if ((making.to - start) % 2) give_byte(&making, 0);
-    fathom_put_sized(w->cursor, FATHOM_ARGUMENTS, (uint16_t)(making.to - start));
+    fathom_put_sized(w->cursor, record, (uint16_t)(making.to - start));
     w->cursor = making.to;
+    return making.is_whole ? making.tested & ~making.failed : 0;
+}
+
+uint32_t arguments_put(struct thread *t, const struct event *enter) {
+    const struct registers *registers = enter->call.registers;
+    uintptr_t function = enter->call.function;
+    if (!registers) return 0;
+    if (enter->is_sled) return put(t, enter, function, function, FATHOM_ARGUMENTS);
+    if (registers_stack_pointer(registers) != enter->stack_pointer) return 0;
+    return put(t, enter, registers_return_address(registers), function, FATHOM_ARGUMENTS);
+}
+
+void arguments_put_result(struct thread *t, uintptr_t function, const struct event *exit) {
+    if (exit->call.registers) put(t, exit, RESULT_SITE, function, FATHOM_RESULT);
 }
 
 FATHOM_WITHOUT_HOOKS_END

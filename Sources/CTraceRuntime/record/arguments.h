@@ -1,4 +1,4 @@
-// Arguments of calls.
+// Arguments and results of calls.
 
 #ifndef FATHOM_ARGUMENTS_H
 #define FATHOM_ARGUMENTS_H
@@ -8,7 +8,9 @@
 
 // Writes the arguments of the call that has just got its record, the last one in the chunk. There is room for
 // FATHOM_ARGUMENTS_LIMIT bytes behind it, or nothing is written; nor is anything where nothing is known of the
-// arguments, or of the registers.
-void arguments_put(struct thread *t, const struct event *enter);
+// arguments, or of the registers. Returns the conditions that they fulfil, a bit for each.
+uint32_t arguments_put(struct thread *t, const struct event *enter);
+// Writes what the innermost call's function, which is about to end by a sled, returns, on the same terms.
+void arguments_put_result(struct thread *t, uintptr_t function, const struct event *exit);
 
 #endif

@@ -10,6 +10,7 @@
 #include "../file/windows.h"
 #include "../follow/side.h"
 #include "../host/runtime.h"
+#include "budget.h"
 
 #include <sys/prctl.h>
 
@@ -62,7 +63,8 @@ static void write_path(struct thread *t, struct fathom_chunk *chunk) {
 void chunk_write_name(const struct thread *t, struct fathom_chunk *chunk) {
     struct writer *w = writer_of(t);
     if (w->name[0]) __builtin_memcpy(chunk->name, w->name, sizeof chunk->name);
-    else SYSTEM(prctl, PR_GET_NAME, chunk->name, 0, 0, 0, 0);
+    else if (t == &current) SYSTEM(prctl, PR_GET_NAME, chunk->name, 0, 0, 0, 0);
+    else system_thread_name(t->id, chunk->name);
 }
 
 void chunk_name(struct thread *t, const char name[16]) {
@@ -208,6 +210,7 @@ static int make_room(struct thread *t) {
         previous.is_known = 1;
         previous.processor_ns = system_processor_ns();
         finish(t, now_ticks());
+        if (UNLIKELY(runtime.budget && runtime.has_sleds)) budget_look(chunk, previous.processor_ns);
         __builtin_memcpy(previous.name, chunk->name, sizeof previous.name);
         session_give_slot(w->slot);
         metadata_look_at_title(w->finished);

@@ -1,4 +1,4 @@
-// The memory of call paths: pieces of the process's own, and units in slots of the session's buffers.
+// Manages the memory of call paths: the process's own memory, and units in slots of the session's buffers.
 
 #include "path_memory.h"
 
@@ -11,8 +11,8 @@
 
 FATHOM_WITHOUT_HOOKS
 
-#define FIRST_SIZE (4ul * 1024)    // of a thread's first chunk, as far as it has memory
-#define FIRST_BLOCK (16ul * 1024)  // of the process's memory
+#define FIRST_SIZE (4ul * 1024)    // how much of a thread's first chunk has memory at first
+#define FIRST_BLOCK (16ul * 1024)  // sizes of the first and the largest blocks of the process's memory
 #define LAST_BLOCK (1024ul * 1024)
 
 struct path_part {
@@ -21,7 +21,7 @@ struct path_part {
     uint32_t slot;
 };
 
-// ---- the process's own
+// ---- the process's own memory
 
 void *path_take(struct path_arena *arena) {
     if (arena->free == arena->end) {
@@ -31,7 +31,7 @@ void *path_take(struct path_arena *arena) {
         if (!block) return NULL;
         block->size = size;
         block->next = arena->blocks;
-        __atomic_store_n(&arena->blocks, block, __ATOMIC_RELEASE);  // paths_forget_unloaded goes through them
+        __atomic_store_n(&arena->blocks, block, __ATOMIC_RELEASE);  // paths_forget_unloaded walks the blocks
         arena->free = (char *)(block + 1);
         arena->end = (char *)block + size;
     }
@@ -110,7 +110,7 @@ static int make_room(struct thread *t) {
     return begin_chunk(t);
 }
 
-// Room for `count` units more, which readers do not see yet; NULL when there is none.
+// Returns room for `count` units more, which readers do not see yet; NULL when there is none.
 void *path_new_unit(struct thread *t, uint32_t count, uint32_t *number) {
     struct paths *p = paths_of(t);
     if (p->parts && p->units + count <= p->limit) {
@@ -129,7 +129,7 @@ void *path_new_unit(struct thread *t, uint32_t count, uint32_t *number) {
     return has_room ? path_new_unit(t, count, number) : NULL;
 }
 
-// Shows readers what path_new_unit gave out.
+// Lets readers see the units that path_new_unit returned.
 void path_publish(struct paths *p, uint32_t count) {
     p->units += count;
     // Release: live readers find the unit below it.
@@ -137,14 +137,15 @@ void path_publish(struct paths *p, uint32_t count) {
                    (uint32_t)sizeof(struct fathom_paths_head) + p->units * (uint32_t)FATHOM_UNIT_SIZE);
 }
 
-// Whether the session may have one path more.
+// Counts one path more. Returns 0 when the session may not have it.
 static int count_path(void) {
     uint32_t *count = &runtime.buffers->path_count;
-    // Looking first keeps the count from running over.
+    // Without the first look, the count could overflow.
     return fathom_load32(count) < runtime.max_paths && fathom_add32(count, 1) < runtime.max_paths;
 }
 
-// A unit of the shape of a path's; NULL when there is no room, or the session may have no more paths.
+// Adds a unit that is laid out like a path's. Returns NULL when there is no room, or the session may have no more
+// paths.
 struct fathom_path *path_add_unit(struct thread *t, uint16_t unit, const struct path *path, uint32_t *number) {
     struct fathom_path *sums = path_new_unit(t, 1, number);
     if (!sums || (unit == FATHOM_UNIT_PATH && !count_path())) return NULL;

@@ -84,7 +84,7 @@ static struct path *new_path(struct paths *p, struct path *caller, uintptr_t fun
     return path;
 }
 
-// Undoes new_path, for a path that nobody has seen.
+// Undoes new_path, for a path that no reader has seen.
 static void forget_path(struct paths *p) { p->paths.free -= sizeof(struct path); }
 
 // Lets a path be found. It is whole by then, because a handler's hooks may look for it from then on.
@@ -282,7 +282,7 @@ static void join_threads(struct paths *p) {
     lock_give(&threads.lock, signals);
 }
 
-// The thread's paths are freed, and nobody looks at them any more.
+// Frees the thread's paths, which no thread looks at any more.
 static void leave_threads(struct paths *p) {
     uint64_t signals = lock_take(&threads.lock);
     struct paths **link = &threads.first;

@@ -13,17 +13,19 @@ int put_room(struct thread *t, uint64_t *now) {
     return 1;
 }
 
-int put_room_for(struct thread *t, size_t size, uint64_t *now) {
+int put_more_room(struct thread *t, size_t size, uint64_t *now) {
     struct writer *w = writer_of(t);
     // A limit that was taken away, so that the next hook looks at the modules, says nothing of the room.
     const char *limit = w->wanted_limit ? w->wanted_limit : w->limit;
     if (w->cursor < limit && size <= (size_t)(limit - w->cursor)) return 1;
     if (w->chunk) chunk_finish(t, *now);
-    if (!put_room(t, now)) {
-        chunk_lose_call(t);
-        return 0;
-    }
-    return 1;
+    return put_room(t, now);
+}
+
+int put_room_for(struct thread *t, size_t size, uint64_t *now) {
+    if (put_more_room(t, size, now)) return 1;
+    chunk_lose_call(t);
+    return 0;
 }
 
 static uint64_t take_delta(struct thread *t, uint64_t now) {
@@ -82,6 +84,12 @@ void put_wait(struct thread *t, uint32_t record, const struct fathom_wait *wait,
     struct writer *w = writer_of(t);
     move_on(t, now);
     w->cursor = fathom_put_wait(w->cursor, record, wait);
+}
+
+void put_block(struct thread *t, uint32_t record, const struct fathom_block *block, uint64_t now) {
+    struct writer *w = writer_of(t);
+    move_on(t, now);
+    w->cursor = fathom_put_block(w->cursor, record, block);
 }
 
 void put_task(struct thread *t, const struct fathom_task *task) {

@@ -7,6 +7,8 @@
 
 // Whether a record can be written. Moves *now past the time that a change of chunks took.
 int put_room(struct thread *t, uint64_t *now);
+// Whether there is room for `size` bytes, at most FATHOM_ARGUMENTS_LIMIT, and a record.
+int put_more_room(struct thread *t, size_t size, uint64_t *now);
 // Whether, where there is room for the record of a call that begins, there is room for `size` bytes more, at most
 // FATHOM_ARGUMENTS_LIMIT. If not, the call is counted as lost.
 int put_room_for(struct thread *t, size_t size, uint64_t *now);
@@ -18,6 +20,7 @@ void put_lane(struct thread *t);  // the running one
 void put_mark(struct thread *t, uint32_t name, uint64_t now);
 void put_counter(struct thread *t, uint32_t name, uint64_t bits, uint64_t now);
 void put_wait(struct thread *t, uint32_t record, const struct fathom_wait *wait, uint64_t now);
+void put_block(struct thread *t, uint32_t record, const struct fathom_block *block, uint64_t now);
 void put_task(struct thread *t, const struct fathom_task *task);  // whose piece the next call is
 
 #endif

@@ -53,7 +53,7 @@ EXPORT void fathom_swift_tasks(void *(*current)(void), void *run) {
     uintptr_t product = (uintptr_t)__builtin_return_address(0);
     if (!current || task_code.size) return;
     current_task = current;
-    dl_iterate_phdr(find_library, &product);
+    system_for_modules(find_library, &product);
     if (!task_code.size && run) {
         task_code.low = (uintptr_t)run;
         task_code.size = RUN_SIZE;
@@ -96,9 +96,14 @@ int task_piece_begins(const struct frame *caller, const struct frame *call) {
     return !(caller->function && caller->call_site == call->call_site && frame_sp(caller) == frame_sp(call));
 }
 
+static long ask_for_task(void *unused) {
+    (void)unused;
+    return (long)current_task();
+}
+
 void task_put(struct thread *t, uintptr_t context) {
     uintptr_t function = t->top->function, call_site = t->top->call_site;
-    const char *task = current_task();
+    const char *task = (const char *)vectors_keep(ask_for_task, NULL);
     if (!task) return;
     struct fathom_task record = {0};
     __builtin_memcpy(&record.task, task + TASK_ID, sizeof record.task);

@@ -1,1 +1,1 @@
-// What goes into traced Swift products; see hooks.c. It offers nothing to anybody.
+// What goes into traced Swift products; see hooks.c. It declares nothing.

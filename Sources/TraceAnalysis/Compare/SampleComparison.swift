@@ -96,7 +96,7 @@ public struct SampleComparison: Sendable {
         return Int(estimate)
     }
 
-    /// Nobody makes this many runs.
+    /// More runs than anyone makes.
     private static let mostRuns = 10_000.0
 
     /// An estimate of a change and its standard error.

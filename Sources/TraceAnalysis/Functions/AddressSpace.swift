@@ -84,13 +84,7 @@ public final class AddressSpace {
 
     /// The number of the stretch between unloads that `ticks` is in. Within one stretch, every address means one thing.
     func epoch(at ticks: UInt64) -> UInt32 {
-        var low = 0
-        var high = unloads.count
-        while low < high {
-            let middle = (low + high) / 2
-            if unloads[middle] <= ticks { low = middle + 1 } else { high = middle }
-        }
-        return UInt32(low)
+        UInt32(unloads.partitioningIndex { $0 > ticks })
     }
 
     private func slot(of address: UInt64, _ epoch: UInt32) -> Int {

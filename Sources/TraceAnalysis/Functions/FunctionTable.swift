@@ -23,6 +23,8 @@ public final class FunctionTable {
 
     public private(set) var functions: [Function] = []
     public private(set) var modules: [ModuleIdentity] = []
+    /// Whether calls are samples of the stacks. A row counts one of these once, however often it is on the stack.
+    public var countsSamples = false
     private var functionIDs: [Function: UInt32] = [:]
     private var moduleIDs: [ModuleIdentity: Int32] = [:]
     private var resolved: [ResolvedFunction?] = []

@@ -7,7 +7,7 @@ public struct ResolvedFunction: Sendable {
     /// Where it is defined.
     public var file: String?
     public var line: Int
-    /// Whether nobody wrote the function. Then its time is its caller's, and its callees are its caller's callees,
+    /// Whether the compiler made the function for itself. Then its time is its caller's, and its callees are its caller's callees,
     /// unless compiler-made functions are asked for.
     public var isCompilerMade = false
     /// Whether it is a Swift function, whose name is that of the source.

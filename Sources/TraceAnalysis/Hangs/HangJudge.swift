@@ -1,6 +1,6 @@
-/// Decides which calls are hangs, and when each is told of.
+/// Decides which calls are hangs, and when each is reported.
 ///
-/// It knows nothing of programs or clocks: it is told which events go on, and how long each has lasted.
+/// It knows nothing of programs or clocks: its caller passes which events go on, and how long each has lasted.
 public struct HangJudge {
     /// One event that is not to take long: a call below main, a call of a function that was named, or the time between two
     /// marks.
@@ -22,22 +22,26 @@ public struct HangJudge {
 
     /// What is to be done about an event.
     public enum Answer: Equatable, Sendable {
-        /// It has become a hang.
+        /// The event has become a hang.
         case began(Event, duration: UInt64)
-        /// It goes on. A hang's stack may have changed since somebody looked.
+        /// The event goes on. A hang's stack may have changed since the last look.
         case goesOn(Event, duration: UInt64, isSameStack: Bool)
-        /// It is over.
+        /// The event is over.
         case ended(Event, duration: UInt64)
     }
 
     private struct Known {
         var backoff: Backoff
         var duration: UInt64
-        /// In how many looks it was not there.
+        /// In how many looks it was not there, and in how many of these nothing was known of its thread.
         var missing = 0
+        var unknown = 0
         /// Whether it is told of, or only counted.
         var isTold: Bool
     }
+
+    /// After so many looks, a thread of which nothing is known has ended.
+    private static let mostUnknown = 200
 
     private let limits: HangLimits
     private var daily: DailyLimit
@@ -54,9 +58,12 @@ public struct HangJudge {
     /// - Parameters:
     ///   - events: those that go on, with how long each has lasted and the stack that its thread is in.
     ///   - ended: how long events lasted that are known to have ended.
+    ///   - isKnown: whether the calls of the event's thread could be read. Where a thread calls fast, and the machine is
+    ///     busy, they often cannot.
     ///   - now: in ns.
     public mutating func look(
-        _ events: [(event: Event, duration: UInt64, stack: [UInt64])], ended: [Event: UInt64] = [:], at now: UInt64
+        _ events: [(event: Event, duration: UInt64, stack: [UInt64])], ended: [Event: UInt64] = [:],
+        isKnown: (Event) -> Bool = { _ in true }, at now: UInt64
     ) -> [Answer] {
         var answers: [Answer] = [], seen: Set<Event> = []
         for (event, duration, stack) in events where duration >= limits.timeout {
@@ -71,6 +78,7 @@ public struct HangJudge {
             }
             known.duration = duration
             known.missing = 0
+            known.unknown = 0
             let look = known.backoff.look(stack, at: now)
             if look != .notYet, known.isTold {
                 answers.append(.goesOn(event, duration: duration, isSameStack: look == .sameStack))
@@ -78,6 +86,10 @@ public struct HangJudge {
             hangs[event] = known
         }
         for (event, known) in hangs where !seen.contains(event) {
+            if ended[event] == nil, !isKnown(event), known.unknown < HangJudge.mostUnknown {
+                hangs[event]?.unknown += 1
+                continue
+            }
             // Between two chunks, for a moment nobody knows a thread's calls.
             guard ended[event] != nil || known.missing > 0 else {
                 hangs[event]?.missing += 1
@@ -89,7 +101,7 @@ public struct HangJudge {
         return answers
     }
 
-    /// Forgets a hang that somebody else knows to be over.
+    /// Forgets a hang that the caller knows to be over.
     ///
     /// - Returns: How long it had lasted when it was seen last; nil when it is none.
     public mutating func forget(_ event: Event) -> UInt64? { hangs.removeValue(forKey: event)?.duration }

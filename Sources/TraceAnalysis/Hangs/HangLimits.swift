@@ -1,4 +1,4 @@
-/// What is long, and how often somebody looks. Times are in ns.
+/// The limits of `fathom watch`: what takes too long, and how often it looks. Times are in ns.
 public struct HangLimits: Sendable, Equatable {
     /// A call that takes longer is a hang.
     public var timeout: UInt64 = 2_000_000_000
@@ -18,6 +18,6 @@ public struct HangLimits: Sendable, Equatable {
     public var interval: UInt64 { max(timeout / 2, sample) }
     /// How many sampled stacks are kept of a thread.
     public var ring: Int { Int(clamping: max(interval / max(sample, 1), 4)) }
-    /// When nobody has looked for so long, whoever looks was stopped, too.
+    /// When so much time has passed between two looks, the watching process was stopped, too.
     public var longestPause: UInt64 { max(10_000_000_000, 20 * sample) }
 }

@@ -8,7 +8,7 @@ public struct RunningTime {
     /// - Parameters:
     ///   - now: in ns.
     ///   - isStopped: whether the process is stopped now.
-    ///   - longest: when more time than this has passed since the last look, whoever looks could not run either.
+    ///   - longest: when more time than this has passed since the last look, the watching process could not run either.
     public mutating func look(at now: UInt64, isStopped: Bool, longest: UInt64) {
         defer { last = (now, isStopped) }
         guard let last, now > last.time, isStopped || last.isStopped || now - last.time > longest else { return }

@@ -1,19 +1,19 @@
 /// Takes values off the front of bytes that may hold anything.
-struct KeptReader {
+public struct KeptReader {
     private let bytes: UnsafeRawBufferPointer
-    private(set) var offset: Int
+    public private(set) var offset: Int
     /// Whether more was taken than there is, or something that is no number. From then on all that is taken is 0.
-    private(set) var hasFailed = false
+    public private(set) var hasFailed = false
 
-    init(_ bytes: UnsafeRawBufferPointer, at offset: Int = 0) {
+    public init(_ bytes: UnsafeRawBufferPointer, at offset: Int = 0) {
         self.bytes = bytes
         self.offset = offset
     }
 
-    var isAtEnd: Bool { !hasFailed && offset == bytes.count }
+    public var isAtEnd: Bool { !hasFailed && offset == bytes.count }
 
     @inline(__always)
-    mutating func take() -> UInt64 {
+    public mutating func take() -> UInt64 {
         if offset < bytes.count, bytes[offset] < 128 {
             defer { offset += 1 }
             return UInt64(bytes[offset])
@@ -37,7 +37,7 @@ struct KeptReader {
     }
 
     /// A number below `limit`.
-    mutating func take(below limit: Int) -> Int {
+    public mutating func take(below limit: Int) -> Int {
         let value = take()
         if value < UInt64(limit) { return Int(value) }
         fail()
@@ -45,9 +45,9 @@ struct KeptReader {
     }
 
     /// A count of things that take at least one byte each, so that no more than the rest of the bytes is believed.
-    mutating func takeCount() -> Int { take(below: bytes.count - offset + 1) }
+    public mutating func takeCount() -> Int { take(below: bytes.count - offset + 1) }
 
-    mutating func takeBytes() -> [UInt8] {
+    public mutating func takeBytes() -> [UInt8] {
         let count = takeCount()
         guard !hasFailed, count <= bytes.count - offset else {
             fail()
@@ -57,7 +57,7 @@ struct KeptReader {
         return Array(bytes[offset..<offset + count])
     }
 
-    mutating func fail() {
+    public mutating func fail() {
         hasFailed = true
         offset = bytes.count
     }

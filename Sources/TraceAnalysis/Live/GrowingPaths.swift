@@ -76,9 +76,13 @@ public final class GrowingPaths {
 
     /// The paths of all threads until they were looked at last, or of some.
     ///
-    /// - Parameter isWanted: nil for all, also those that have ended.
+    /// - Parameters:
+    ///   - end: in ticks: when recording was stopped, if it was; calls that were open then have ended there.
+    ///   - isWanted: nil for all, also those that have ended.
     /// - Complexity: O(n log n) in the number of paths, whatever the number of calls.
-    public func tree(of isWanted: ((GrowingSession.ThreadID) -> Bool)? = nil) -> CallPathTree {
+    public func tree(until stopped: UInt64? = nil, of isWanted: ((GrowingSession.ThreadID) -> Bool)? = nil)
+        -> CallPathTree
+    {
         var sum = CallPathTable()
         if isWanted == nil, !isEndedEmpty { GrowingPaths.add(ended, to: &sum) }
         var living = LivingProcesses()
@@ -86,7 +90,8 @@ public final class GrowingPaths {
             let process = session.process(id.process)
             // The calls of a thread whose process is gone ended with it.
             let end = process.flatMap {
-                $0.endTicks != 0 ? $0.endTicks : living.contains($0.pid) ? session.lookedAt : nil
+                $0.endTicks != 0
+                    ? $0.endTicks : living.contains($0.pid) ? min(session.lookedAt, stopped ?? .max) : nil
             }
             replays[id]!.add(to: &sum, now: end)
         }

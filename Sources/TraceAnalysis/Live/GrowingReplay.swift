@@ -17,7 +17,7 @@ struct GrowingReplay {
         sink.free()
     }
 
-    /// The process's addresses have come to mean more.
+    /// Takes an address space that knows more of the process's addresses.
     mutating func set(_ space: AddressSpace) { sink.set(space) }
 
     /// Replays the next chunks of the thread. The first of them may be the one that was replayed last, with more in it.

@@ -1,4 +1,4 @@
-/// A call that is open now, or was when somebody looked.
+/// A call that is open now, or was at the last look.
 public struct LiveCall: Sendable, Equatable {
     /// Address in memory; 0 when nothing is known of the call.
     public var function: UInt64

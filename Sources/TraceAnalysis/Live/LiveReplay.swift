@@ -15,7 +15,7 @@ struct LiveReplay {
     private var provisional: State?
     private var found = Found()
     private var hasMissedRecords: Bool
-    /// What happened since somebody was told.
+    /// What happened since the caller last took it.
     private struct Found {
         var marks: [LiveMark] = []
         var ended: [LiveEnd] = []
@@ -93,7 +93,7 @@ struct LiveReplay {
         bytes.withUnsafeBytes { bytes in
             LiveReplay.replay(UnsafeRawBufferPointer(rebasing: bytes[..<new]), &cursor, &state, &found)
             provisional = nil
-            // Nothing is known of what is being taken back, or made final, while somebody looks.
+            // Nothing is known of what is being taken back, or made final, during a look.
             guard bytes.count > new, after.used == chunk.used, after.written == chunk.written else { return }
             var tail = cursor, calls = state, none = Found()
             LiveReplay.replay(UnsafeRawBufferPointer(rebasing: bytes[new...]), &tail, &calls, &none)
@@ -103,7 +103,7 @@ struct LiveReplay {
         return true
     }
 
-    /// What was found, without the marks that were told before.
+    /// Returns what was found, without the marks that it has returned before.
     mutating func take() -> LiveThread {
         let now = provisional ?? state
         defer {
@@ -122,7 +122,7 @@ struct LiveReplay {
         buffers.again(chunk).map { go(on: $0, in: buffers) } ?? false
     }
 
-    /// Takes what the replay of the thread's chunk before has found and nobody was told of.
+    /// Takes what the replay of the thread's chunk before has found and the caller has not taken.
     ///
     /// - Parameters:
     ///   - marks: those of chunks in between.
@@ -158,7 +158,7 @@ struct LiveReplay {
                 if depth < state.calls.count { state.calls.removeLast(state.calls.count - depth) }
                 while state.calls.count < min(depth, mostUnknown) { state.calls.append(.unknown(at: cursor.ticks)) }
             case .mark: found.marks.append(LiveMark(name: cursor.name, ticks: cursor.ticks))
-            case .dropped, .counter, .task, .arguments, .wait, .wake: break
+            case .dropped, .counter, .task, .arguments, .result, .wait, .wake, .memory: break
             case .end, .malformed: break reading
             }
         }

@@ -26,7 +26,7 @@ public final class LiveThreads {
         self.wantsMarks = wantsMarks
     }
 
-    /// What the session keeps of calls. Of ``SessionContent/counts``, nobody knows which calls are open.
+    /// What the session keeps of calls. With ``SessionContent/counts``, it is unknown which calls are open.
     public var content: SessionContent { buffers.content }
 
     /// Whether finished records stay for a while where ``look()`` finds them.
@@ -41,7 +41,7 @@ public final class LiveThreads {
     /// The recorder's process; 0 once it has left.
     public var recorder: Int32 { buffers.recorder }
 
-    /// Looks at all threads. Those of processes that were killed may still be there: nobody has told of their end.
+    /// Looks at all threads. Those of processes that were killed may still be there: no record tells of their end.
     ///
     /// - Complexity: a few system calls for each thread, and O(records) that a thread has made since, of its last chunk.
     ///   Where call paths are kept, O(paths).
@@ -87,7 +87,7 @@ public final class LiveThreads {
         (a.process, a.serial) < (b.process, b.serial)
     }
 
-    /// A thread's calls as they are now; nil when its chunk changes hands all the time.
+    /// Replays a thread's chunk and returns its calls as they are now; nil when its chunk changes hands all the time.
     private func replay(of chunk: LiveChunk, after before: LiveReplay?) -> LiveReplay? {
         if var same = before, same.chunk.isSameChunk(as: chunk), same.go(on: chunk, in: buffers) { return same }
         guard var new = LiveReplay(chunk, in: buffers, after: before, longTicks: longTicks),

@@ -38,7 +38,7 @@ struct FirstCallSink: CallSink {
         let epoch = addressesChange ? space.epoch(at: call.pointee.enterTicks) : 0
         let key = Int(keys.number(call.pointee.function, epoch))
         if key >= known { grow(to: key) }
-        // What was inherited was called before, by somebody else.
+        // Another process, or this one before the recording, made the inherited calls.
         if call.pointee.start < moments.start[key] { moments.start[key] = call.pointee.start }
     }
 

@@ -57,10 +57,12 @@ public struct Aggregation {
             } else if threads.count > 1 {
                 var own = CallPathTable()
                 for sink in sinks { Aggregation.add(sink.table, sink.keys, space, to: &own).free() }
+                if session.tellsMemory { own.addUpMemory() }
                 known[index] = ThreadSums(threads[index], rows.shown(CallPathTree(own, functions: resolver.functions)))
             }
             for sink in sinks { add(sink, space, to: &sum) }
         }
+        if session.tellsMemory { sum.addUpMemory() }
         let tree = CallPathTree(sum, functions: resolver.functions)
         if threads.count == 1, !rows.isAsRecorded { known[0] = ThreadSums(threads[0], rows.shown(tree)) }
         return (tree, known.compactMap { $0 })
@@ -79,6 +81,7 @@ public struct Aggregation {
 
     /// The paths are corrected before they are filtered, because calls that are not shown cost as well.
     private func shown(_ table: consuming CallPathTable) -> CallPathTree {
+        if session.tellsMemory { table.addUpMemory() }
         let tree = CallPathTree(table, functions: resolver.functions)
         return (cost.map(tree.corrected) ?? tree).filtered(filter)
     }
@@ -151,6 +154,7 @@ public struct Aggregation {
         // The longest threads come first, so that none is left for last.
         let sizes = threads.map(\.bytes)
         let order = threads.indices.sorted { (sizes[$0], $1) > (sizes[$1], $0) }
+        let memories = memories(of: threads)
         let works = order.map {
             let seek =
                 threads[$0].keepsPaths
@@ -158,7 +162,7 @@ public struct Aggregation {
                 : CallPathSeek(
                     threads[$0], clock: session.clock, from: filter.from, to: filter.to, part: 0.5 / Double(workers))
             return ThreadWork(
-                $0, threads[$0], spaces[$0], seek,
+                $0, threads[$0], spaces[$0], seek, memories[ObjectIdentifier(threads[$0].process)],
                 boundaries: seek == nil ? boundaries(of: threads[$0], sizes[$0]) : [])
         }
         let jobs = works.flatMap { work in work.parts.indices.map { (work, $0) } }
@@ -182,6 +186,16 @@ public struct Aggregation {
             pool.run(workers: min(workers, jobs.count))
             onProgress?(1)
         }
+    }
+
+    /// What became of the blocks of each process, if that was recorded.
+    private func memories(of threads: [TracedThread]) -> [ObjectIdentifier: LiveMemory] {
+        guard session.tellsMemory else { return [:] }
+        var memories: [ObjectIdentifier: LiveMemory] = [:]
+        for thread in threads where memories[ObjectIdentifier(thread.process)] == nil {
+            memories[ObjectIdentifier(thread.process)] = LiveMemory(of: thread.process)
+        }
+        return memories
     }
 
     /// Where a thread is split: the first chunks of its parts, except that of the first part.
@@ -208,14 +222,15 @@ public struct Aggregation {
         }
         if let seek = work.seek {
             var sink = CallPathSink(
-                work.space, from: filter.from, to: filter.to, offCPU: work.offCPU, seek: seek, onChunk: onChunk)
+                work.space, from: filter.from, to: filter.to, offCPU: work.offCPU, memory: work.memory, seek: seek,
+                onChunk: onChunk)
             let chunks = seek.chunks.lowerBound..<thread.chunks.count
             StackReplay.run(thread, clock: session.clock, chunks: chunks, into: &sink)
             if sink.isSelfContained, sink.isThrough { return sink }
             sink.free()
         }
         var sink = CallPathSink(
-            work.space, from: filter.from, to: filter.to, offCPU: work.offCPU,
+            work.space, from: filter.from, to: filter.to, offCPU: work.offCPU, memory: work.memory,
             carriedIn: part == 0 ? 0 : thread.chunks[0].depth,
             lastChunk: part == work.parts.count - 1 ? nil : thread.chunks.count - 1, onChunk: onChunk)
         StackReplay.run(thread, clock: session.clock, into: &sink)
@@ -231,7 +246,8 @@ public struct Aggregation {
             let boundary = session.clock.nanoseconds(at: begin > taken ? begin &- taken : 0)
             if sinks[part].join(sinks[part - 1], boundary: boundary) { continue }
             for sink in sinks { sink.free() }
-            var whole = CallPathSink(work.space, from: filter.from, to: filter.to, offCPU: work.offCPU)
+            var whole = CallPathSink(
+                work.space, from: filter.from, to: filter.to, offCPU: work.offCPU, memory: work.memory)
             StackReplay.run(work.thread, clock: session.clock, into: &whole)
             return [whole]
         }
@@ -249,13 +265,17 @@ private final class ThreadWork {
     let seek: CallPathSeek?
     /// When the thread had no CPU; nil when that is not known.
     let offCPU: OffCPU?
+    /// Which blocks of its process were not freed; nil when that was not recorded.
+    let memory: LiveMemory?
     private let damage = DamageLog()
     private var sinks: [CallPathSink?]
 
     init(
-        _ index: Int, _ thread: TracedThread, _ space: AddressSpace, _ seek: CallPathSeek?, boundaries: [Int]
+        _ index: Int, _ thread: TracedThread, _ space: AddressSpace, _ seek: CallPathSeek?, _ memory: LiveMemory?,
+        boundaries: [Int]
     ) {
         self.seek = seek
+        self.memory = memory
         offCPU = thread.offCPU()
         self.index = index
         self.thread = thread

@@ -46,6 +46,8 @@ struct CallPathSink: CallSink {
     /// When the thread had no CPU; nil when that is not known.
     private var offCPU: OffCPU.Cursor?
     private let splits: Bool
+    /// What became of blocks; nil when memory was not recorded.
+    private let memory: LiveMemory?
     /// Whether nothing in the stretch depends on what happened before it, except for the calls that were open.
     private(set) var isSelfContained = true
     /// Whether the last chunk was read.
@@ -55,13 +57,15 @@ struct CallPathSink: CallSink {
     ///
     /// - Parameters:
     ///   - offCPU: when the thread had no CPU, if that is known.
+    ///   - memory: which blocks of the process were not freed, if memory was recorded.
     ///   - carriedIn: calls open at the beginning of a stretch that is not the first.
     ///   - lastChunk: the last chunk of a stretch that is not the last.
     ///   - seek: what lies before and after a stretch of time that is read by itself.
     ///   - onChunk: told of every chunk that was read.
     init(
-        _ space: AddressSpace, from: UInt64, to: UInt64, offCPU: OffCPU? = nil, carriedIn: UInt32 = 0,
-        lastChunk: Int? = nil, seek: CallPathSeek? = nil, onChunk: @escaping (Int) -> Void = { _ in }
+        _ space: AddressSpace, from: UInt64, to: UInt64, offCPU: OffCPU? = nil, memory: LiveMemory? = nil,
+        carriedIn: UInt32 = 0, lastChunk: Int? = nil, seek: CallPathSeek? = nil,
+        onChunk: @escaping (Int) -> Void = { _ in }
     ) {
         self.space = space
         self.from = from
@@ -70,6 +74,7 @@ struct CallPathSink: CallSink {
         self.onChunk = onChunk
         self.offCPU = offCPU.map(OffCPU.Cursor.init)
         splits = offCPU != nil
+        self.memory = memory
         self.seek = seek
         toCarryIn = seek.map { UInt32($0.before.count) } ?? carriedIn
         addressesChange = space.addressesChange
@@ -183,6 +188,21 @@ struct CallPathSink: CallSink {
         _ call: UnsafeMutablePointer<OpenCall<Payload>>, calls: UInt32, time: UInt64, at moment: UInt64
     ) {
         call.pointee.payload.dropped.add(CallSum(calls: UInt64(calls), time: time))
+    }
+
+    mutating func memory(
+        _ block: RecordedBlock, in call: UnsafeMutablePointer<OpenCall<Payload>>, ticks: UInt64, at moment: UInt64
+    ) {
+        let number = call.pointee.payload.node
+        guard let memory, block.isNew, number != 0, moment >= from, moment <= to else { return }
+        let left = memory.left(of: block, allocatedAt: ticks)
+        table.rares.change(&table.nodes[Int(number)].rare) { rare in
+            rare.pointee.selfMemory.allocations &+= 1
+            rare.pointee.selfMemory.bytes &+= block.size
+            guard let left else { return }
+            rare.pointee.selfMemory.liveBlocks &+= 1
+            rare.pointee.selfMemory.live &+= left
+        }
     }
 
     mutating func run(lane: UInt32, at moment: UInt64) { isSelfContained = false }

@@ -24,6 +24,9 @@ public struct CallPathSums: BitwiseCopyable, Sendable, Equatable {
     public var taken: UInt64 = 0
     /// The part of `total` in which threads had no CPU; 0 where that was not recorded.
     public var offCPU = OffCPUTimes()
+    /// What the path's function allocated itself, and what it and its callees did; 0 where that was not recorded.
+    public var selfMemory = MemorySums()
+    public var memory = MemorySums()
 
     public init() {}
 
@@ -45,5 +48,7 @@ public struct CallPathSums: BitwiseCopyable, Sendable, Equatable {
         dropped.add(other.dropped)
         taken &+= other.taken
         offCPU.add(other.offCPU)
+        selfMemory.add(other.selfMemory)
+        memory.add(other.memory)
     }
 }

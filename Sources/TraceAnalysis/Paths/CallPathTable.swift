@@ -185,7 +185,25 @@ struct CallPathTable {
         var sums = sums(node)
         sums.selfTime &+= callee.selfTime
         sums.dropped.add(callee.dropped)
+        sums.selfMemory.add(callee.selfMemory)
         set(sums, of: node)
+    }
+
+    /// Makes the memory of each path that of its callees as well. Until then it is what the path's function allocated itself.
+    ///
+    /// - Complexity: O(n) in the number of paths.
+    mutating func addUpMemory() {
+        for node in (1..<UInt32(max(count, 1))).reversed() {
+            var own = sums(node)
+            own.memory.add(own.selfMemory)
+            if own.memory.isZero { continue }
+            set(own, of: node)
+            let parent = nodes[Int(node)].parent
+            if parent == 0 { continue }
+            var caller = sums(parent)
+            caller.memory.add(own.memory)
+            set(caller, of: parent)
+        }
     }
 
     /// Ends the adding up. Hands out the nodes, node 0 first, the rare sums and the histograms.

@@ -98,6 +98,7 @@ extension CallPathTree {
                 if below != index {
                     (added.total, added.inherited, added.taken) = (0, 0, 0)
                     added.offCPU = OffCPUTimes()
+                    added.memory = MemorySums()
                 }
                 // Callees that were left out were called by this function. They do not belong to its callers.
                 added.dropped = CallSum()

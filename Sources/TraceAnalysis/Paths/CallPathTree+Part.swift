@@ -21,4 +21,18 @@ extension CallPathTree {
         }
         return CallPathTree(store, functions: functions, cost: cost)
     }
+
+    /// The same paths with the bytes that they allocated in place of their times.
+    ///
+    /// - Complexity: O(n) in the number of paths.
+    public func only(_ measure: MemorySums.Measure) -> CallPathTree {
+        let store = paths.store.copy { _, sums in
+            sums.total = sums.memory.value(measure)
+            sums.selfTime = sums.selfMemory.value(measure)
+            sums.inherited = 0
+            sums.dropped.time = 0
+            sums.offCPU = OffCPUTimes()
+        }
+        return CallPathTree(store, functions: functions)
+    }
 }

@@ -27,7 +27,7 @@ struct PathNode: BitwiseCopyable {
         self.parent = parent
     }
 
-    /// What is added up over its calls.
+    /// Returns the sums of the path's calls.
     @inline(__always)
     func sums(_ rares: RareSumsArena) -> CallPathSums {
         var sums = CallPathSums()
@@ -46,6 +46,8 @@ struct PathNode: BitwiseCopyable {
             sums.dropped = rest.dropped
             sums.taken = rest.taken
             sums.offCPU = rest.offCPU
+            sums.selfMemory = rest.selfMemory
+            sums.memory = rest.memory
         }
         return sums
     }
@@ -60,7 +62,8 @@ struct PathNode: BitwiseCopyable {
         lastEnd = sums.lastEnd
         let rest = RareSums(
             calls: sums.calls &- UInt64(lowCalls), inherited: sums.inherited, inheritedCalls: sums.inheritedCalls,
-            dropped: sums.dropped, taken: sums.taken, offCPU: sums.offCPU)
+            dropped: sums.dropped, taken: sums.taken, offCPU: sums.offCPU, selfMemory: sums.selfMemory,
+            memory: sums.memory)
         if rare != 0 || rest != RareSums() { rares.change(&rare) { $0.pointee = rest } }
     }
 }

@@ -9,4 +9,6 @@ struct RareSums: BitwiseCopyable, Equatable {
     var dropped = CallSum()
     var taken: UInt64 = 0
     var offCPU = OffCPUTimes()
+    var selfMemory = MemorySums()
+    var memory = MemorySums()
 }

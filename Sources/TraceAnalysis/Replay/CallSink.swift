@@ -22,13 +22,20 @@ public protocol CallSink {
     mutating func begin(piece: TaskPiece, at moment: UInt64)
     /// `call`, which has just begun, has these arguments.
     mutating func arguments(_ arguments: RecordedArguments, of call: UnsafeMutablePointer<OpenCall<Payload>>)
+    /// `call`, which ends next, returns this.
+    mutating func result(
+        _ result: RecordedArguments, of call: UnsafeMutablePointer<OpenCall<Payload>>, at moment: UInt64)
     /// `call`, which has just begun, waits.
     mutating func wait(_ wait: RecordedWait, in call: UnsafeMutablePointer<OpenCall<Payload>>)
     /// The thread is about to end a wait of others, while `call` is its innermost call, or only a lane's base is there.
     mutating func wake(_ wake: RecordedWait, in call: UnsafeMutablePointer<OpenCall<Payload>>, at moment: UInt64)
+    /// Memory was allocated or freed while `call` was the innermost call, or while only a lane's base was there. `ticks` is
+    /// when, by the session's clock.
+    mutating func memory(
+        _ block: RecordedBlock, in call: UnsafeMutablePointer<OpenCall<Payload>>, ticks: UInt64, at moment: UInt64)
     /// The calls that follow are of `lane`.
     mutating func run(lane: UInt32, at moment: UInt64)
-    /// A chunk begins. With `afterGap`, not all of the calls before it are known.
+    /// Begins a chunk. With `afterGap`, not all of the calls before it are known.
     mutating func begin(chunk index: Int, at moment: UInt64, afterGap: Bool)
     /// A chunk ended; `main` is the stack of lane 0. Returns whether to go on.
     mutating func end(chunk index: Int, main: LaneStack<Payload>) -> Bool
@@ -42,9 +49,17 @@ extension CallSink {
     public mutating func wake(
         _ wake: RecordedWait, in call: UnsafeMutablePointer<OpenCall<Payload>>, at moment: UInt64
     ) {}
+    @inlinable
+    public mutating func memory(
+        _ block: RecordedBlock, in call: UnsafeMutablePointer<OpenCall<Payload>>, ticks: UInt64, at moment: UInt64
+    ) {}
     @inlinable public mutating func begin(piece: TaskPiece, at moment: UInt64) {}
     @inlinable
     public mutating func arguments(
         _ arguments: RecordedArguments, of call: UnsafeMutablePointer<OpenCall<Payload>>
+    ) {}
+    @inlinable
+    public mutating func result(
+        _ result: RecordedArguments, of call: UnsafeMutablePointer<OpenCall<Payload>>, at moment: UInt64
     ) {}
 }

@@ -21,9 +21,9 @@ public final class ReadingProgress {
         self.report = report
     }
 
-    /// A reading of `thread` begins, from its first chunk on.
+    /// Begins a reading of `thread`, from its first chunk on.
     ///
-    /// - Parameter again: it is one that nobody had reckoned with.
+    /// - Parameter again: whether this pass was not among those that were expected.
     public func begin(_ thread: TracedThread, again: Bool = false) {
         self.thread = thread
         nextChunk = 0

@@ -42,7 +42,7 @@ final class SpanningCalls {
     /// - Complexity: O(chunks), of which the headers alone are read.
     init?(_ thread: TracedThread, clock: Clock) {
         guard !thread.isJoined, !thread.chunks.isEmpty, thread.hasWholePaths else { return nil }
-        // Damage is not reported from here: whoever reads all of the thread reports it.
+        // Damage is not reported from here: the replay of the whole thread reports it.
         self.thread = thread.part(0..<thread.chunks.count, damage: DamageLog())
         self.clock = clock
     }
@@ -66,12 +66,7 @@ final class SpanningCalls {
 
     /// The first chunk for which `isBehind` holds. It then holds for all that follow.
     private func partition(_ isBehind: (Int) -> Bool) -> Int {
-        var (low, high) = (0, chunks.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if isBehind(middle) { high = middle } else { low = middle + 1 }
-        }
-        return low
+        chunks.indices.partitioningIndex(where: isBehind)
     }
 
     /// The end of the call at `depth` that is open where chunk `index` begins; nil when it cannot be told.

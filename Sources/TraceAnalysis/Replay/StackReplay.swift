@@ -150,7 +150,7 @@ public struct StackReplay<Sink: CallSink> {
         }
     }
 
-    /// Recording was stopped, so calls that were open on any lane are not known to have gone on.
+    /// Ends all lanes' open calls, because recording was stopped and it is unknown whether they went on.
     @inlinable
     mutating func stop(_ sink: inout Sink) {
         isStopped = false
@@ -276,10 +276,18 @@ public struct StackReplay<Sink: CallSink> {
                 sink.begin(piece: cursor.piece, at: clock.nanoseconds(at: cursor.ticks))
             case .arguments:
                 if stack.top != stack.base { sink.arguments(cursor.arguments, of: stack.top) }
+            case .result:
+                if stack.top != stack.base {
+                    sink.result(cursor.arguments, of: stack.top, at: clock.nanoseconds(at: cursor.ticks))
+                }
             case .wait:
                 if stack.top != stack.base { sink.wait(cursor.wait, in: stack.top) }
             case .wake:
                 sink.wake(cursor.wait, in: stack.top, at: clock.nanoseconds(at: cursor.ticks))
+            case .memory:
+                sink.memory(
+                    cursor.block, in: stack.top, ticks: cursor.ticks &+ tracerTicks,
+                    at: clock.nanoseconds(at: cursor.ticks))
             case .end:
                 // The rest of a cut chunk is not known, and so its end is not.
                 let ticks = cursor.ticks &+ tracerTicks

@@ -88,8 +88,10 @@ extension CallPathTree {
             open.append(index)
             guard keys[index] >= 0 else { continue }
             let row = Int(keys[index])
+            var own = path.sums
+            if functions.countsSamples, active[row] > 0 { own.calls = 0 }
             sums[row].add(
-                path.sums, isOutermost: active[row] == 0, suspended: suspensions.isEmpty ? 0 : suspensions[index])
+                own, isOutermost: active[row] == 0, suspended: suspensions.isEmpty ? 0 : suspensions[index])
             active[row] += 1
         }
         let members = pathsByRow(keys, rows: subjects.count)

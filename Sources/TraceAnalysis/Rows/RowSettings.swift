@@ -1,4 +1,4 @@
-/// How the rows of functions and threads are made from what was recorded, when nobody asks for anything else.
+/// How the rows of functions and threads are made from what was recorded, unless the query asks for something else.
 public struct RowSettings {
     public let cost: TracingCost?
     /// Whether compiler-made functions are hidden. Nothing else is.

@@ -26,6 +26,10 @@ public struct RowSums: BitwiseCopyable, Sendable, Equatable {
     public var dropped = CallSum()
     /// The part of `total` in which threads had no CPU.
     public var offCPU = OffCPUTimes()
+    /// What was allocated directly, and, below, in all: what a call within another call of the same row allocated is part of
+    /// that call's.
+    public var selfMemory = MemorySums()
+    public var memory = MemorySums()
 
     public init() {}
 
@@ -41,7 +45,9 @@ public struct RowSums: BitwiseCopyable, Sendable, Equatable {
         durations &+= path.total &- path.inherited
         taken &+= path.taken
         dropped.add(path.dropped)
+        selfMemory.add(path.selfMemory)
         guard isOutermost else { return }
+        memory.add(path.memory)
         total &+= path.total
         inherited &+= path.inherited
         offCPU.add(path.offCPU)
@@ -61,5 +67,7 @@ public struct RowSums: BitwiseCopyable, Sendable, Equatable {
         taken &+= other.taken
         dropped.add(other.dropped)
         offCPU.add(other.offCPU)
+        selfMemory.add(other.selfMemory)
+        memory.add(other.memory)
     }
 }

@@ -47,6 +47,8 @@ public struct ThreadSums {
             }
         }
         if isEmpty { return nil }
+        // Only the paths of all threads together are added up with their callees.
+        sums.memory = sums.selfMemory
         self.init(ThreadLabel(thread), sums, reader.takeCounts())
     }
 

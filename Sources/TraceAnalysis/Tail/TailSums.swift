@@ -52,7 +52,7 @@ struct TailSums {
         }
     }
 
-    /// What all threads together found, with the paths that `filter` keeps; nil when no call is typical.
+    /// Compares the calls of all threads, with the paths that `filter` keeps; nil when no call is typical.
     ///
     /// - Complexity: O(n log n) in the number of paths, and in that of slow calls.
     consuming func comparison(
@@ -80,7 +80,7 @@ struct TailSums {
             causes: causes, partial: (partial.calls, partial.longest), dropped: dropped, trees: trees)
     }
 
-    /// The slow calls, the longest first, and the causes that they have.
+    /// Returns the slow calls, the longest first, and their causes.
     private func slowest(_ filter: TreeFilter) -> (causes: [[UInt32]], calls: [TailComparison.SlowCall]) {
         let classifier = NameClassifier(filter, functions)
         var causes: [[UInt32]] = []

@@ -185,7 +185,7 @@ private struct TaskTree {
         last = Last(run: run, context: keeps ? own.first : nil)
     }
 
-    /// Recording was stopped, so what is open is not known to have gone on.
+    /// Ends all open calls, because recording was stopped and it is unknown whether they went on.
     private mutating func stop(at time: UInt64) {
         chunks.stop(at: time)
         stack = []
@@ -229,7 +229,7 @@ private struct TaskTree {
         end(stack.count - kept)
     }
 
-    /// The innermost `count` calls have returned.
+    /// Ends the innermost `count` calls, which have returned.
     private mutating func end(_ count: Int) {
         for _ in 0..<count where stack.removeLast().isCall { chunks.exit(at: last?.run.end ?? 0) }
     }

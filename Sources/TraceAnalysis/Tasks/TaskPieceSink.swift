@@ -129,6 +129,13 @@ struct TaskPieceSink: CallSink {
         }
     }
 
+    mutating func memory(
+        _ block: RecordedBlock, in call: UnsafeMutablePointer<OpenCall<Payload>>, ticks: UInt64, at moment: UInt64
+    ) {
+        end = max(end, moment)
+        call.pointee.payload.writer._withUnsafeGuaranteedRef { $0.memory(block, at: moment) }
+    }
+
     mutating func run(lane: UInt32, at moment: UInt64) { rest.run(lane: lane, at: moment) }
 
     mutating func begin(chunk index: Int, at moment: UInt64, afterGap: Bool) {

@@ -107,7 +107,8 @@ public struct CallTree {
     ) -> TreeBuilder {
         TreeBuilder(
             mode: mode, filter: filter, classifier: classifier, space: space, isTask: thread.task != nil,
-            offCPU: thread.offCPU(), longest: longest, outcomes: outcomes)
+            offCPU: thread.offCPU(), longest: longest, outcomes: outcomes,
+            layouts: filter.withArguments.isEmpty ? [:] : thread.process.argumentLayouts)
     }
 
     /// The part of a thread that is replayed.

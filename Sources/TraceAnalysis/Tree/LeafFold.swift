@@ -75,6 +75,7 @@ struct LeafFold {
 extension TreeCall {
     fileprivate func continues(with other: TreeCall) -> Bool {
         function == other.function && depth == other.depth && arguments.equals(other.arguments)
+            && result.equals(other.result)
     }
 
     fileprivate mutating func fold(_ other: TreeCall) {

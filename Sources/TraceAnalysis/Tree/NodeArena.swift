@@ -7,6 +7,9 @@ struct NodeArena {
     private var rares = GrowingMemory<RareTimes>(capacity: 1)
     /// The nodes with arguments, in their order.
     private var recorded: [(node: Int, arguments: RecordedArguments)] = []
+    /// The nodes with results, in the order in which their calls ended.
+    private var results: [(node: Int, result: RecordedArguments)] = []
+    private var resultPlaces: [Int: Int] = [:]
     /// Number 0 is none.
     private var usedRares: UInt32 = 1
 
@@ -20,7 +23,7 @@ struct NodeArena {
     @inline(__always)
     var nodes: UnsafeMutablePointer<TreeNode> { memory.start }
 
-    /// What node `index`, which has ended, has besides its times.
+    /// Returns what node `index`, which has ended, has besides its times.
     func rareTimes(_ index: Int) -> RareTimes {
         let number = nodes[index].rare
         return number < usedRares ? rares.start[Int(number)] : RareTimes()
@@ -29,15 +32,27 @@ struct NodeArena {
     /// The last node is of a call with these arguments.
     mutating func add(_ arguments: RecordedArguments) { recorded.append((count - 1, arguments)) }
 
+    /// Node `index` is of a call that returns this.
+    mutating func add(_ result: RecordedArguments, of index: Int) {
+        resultPlaces[index] = results.count
+        results.append((index, result))
+    }
+
+    /// O(1).
+    func result(_ index: Int) -> RecordedArguments {
+        results.isEmpty ? RecordedArguments() : resultPlaces[index].map { results[$0].result } ?? RecordedArguments()
+    }
+
+    /// Whether the calls of two nodes have the same arguments and results.
+    func haveEqualValues(_ one: Int, _ other: Int) -> Bool {
+        arguments(one).equals(arguments(other)) && result(one).equals(result(other))
+    }
+
     /// O(log calls with arguments).
     func arguments(_ index: Int) -> RecordedArguments {
         if recorded.isEmpty { return RecordedArguments() }
-        var (low, high) = (0, recorded.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if recorded[middle].node < index { low = middle + 1 } else { high = middle }
-        }
-        return low < recorded.count && recorded[low].node == index ? recorded[low].arguments : RecordedArguments()
+        let place = recorded.partitioningIndex { $0.node >= index }
+        return place < recorded.count && recorded[place].node == index ? recorded[place].arguments : RecordedArguments()
     }
 
     /// Takes a place for `call`. Its times follow when it ends.
@@ -106,11 +121,21 @@ struct NodeArena {
         usedRares = index == 0 ? 1 : nodes[Int(index)].rare
         count = Int(index)
         if !recorded.isEmpty { forgetArguments() }
+        if !results.isEmpty { forgetResults() }
     }
 
     @inline(never)
     private mutating func forgetArguments() {
         while let last = recorded.last, last.node >= count { recorded.removeLast() }
+    }
+
+    /// All that ended since the node began belong to it, or to those after it.
+    @inline(never)
+    private mutating func forgetResults() {
+        while let last = results.last, last.node >= count {
+            resultPlaces[last.node] = nil
+            results.removeLast()
+        }
     }
 
     // MARK: Sorting
@@ -155,7 +180,7 @@ struct NodeArena {
             let isFoldable =
                 folds && Int(ends[index]) == index + 1 && node.state == .complete && !node.isInherited
                 && !node.isEvent
-            if isFoldable, let first = leaves[node.address], arguments(first).equals(arguments(index)) {
+            if isFoldable, let first = leaves[node.address], haveEqualValues(first, index) {
                 fold(index, into: first)
                 continue
             }

@@ -17,98 +17,13 @@ struct TreeBuilder: CallSink {
         case rank(LongestCalls)
     }
 
-    struct Payload: BitwiseCopyable {
-        var callees: UInt64 = 0
-        var suspended: UInt64 = 0
-        var hidden = CallSum()
-        var dropped = CallSum()
-        /// Its depth in the tree that is shown.
-        var depth: UInt32 = 0
-        /// Index in the lane's arena, or one of the values below.
-        var node = Payload.noNode
-        /// Index in `outcomes`, or -1.
-        var outcome: Int32 = -1
-        var standing = Standing(role: .outside)
-
-        static let noNode: Int32 = -1
-        /// The node was handed out already.
-        static let goneNode: Int32 = -2
-        /// This is not a call but the base of a lane.
-        static let baseNode: Int32 = -3
-    }
-
-    /// What a call is to the filter and to the watch list. It is one word, which is stored at once: a load of fields
-    /// that were stored one by one would wait until all of them have left the store buffer.
-    struct Standing: BitwiseCopyable {
-        private var bits: UInt32
-
-        init(role: Role, leads: Bool = false, watchedAbove: UInt8 = Standing.unwatched) {
-            bits = UInt32(role.rawValue) | (leads ? Self.leading : 0) | (watchedAbove == 0 ? Self.leadingToWatched : 0)
-            bits |= UInt32(watchedAbove) << 24
-        }
-
-        var role: Role { Role(rawValue: UInt8(bits & 3)) ?? .outside }
-        var leads: Bool { bits & Self.leading != 0 }
-        /// Whether it is a watched call, or above one.
-        var leadsToWatched: Bool { bits & Self.leadingToWatched != 0 }
-        /// How many levels above it the innermost watched call is that it is in, 0 for a watched one, or `unwatched`.
-        var watchedAbove: UInt8 { UInt8(bits >> 24) }
-
-        mutating func lead() { bits |= Self.leading }
-        mutating func leadToWatched() { bits |= Self.leadingToWatched }
-
-        static let unwatched: UInt8 = .max
-        private static let leading: UInt32 = 1 << 8
-        private static let leadingToWatched: UInt32 = 1 << 16
-    }
-
-    /// What a call is to the filter.
-    enum Role: UInt8, BitwiseCopyable {
-        /// It is above the functions asked for, or it is the base of a lane.
-        case outside
-        /// It may be shown.
-        case candidate
-        /// It is left out, but its callees are not.
-        case transparent
-        /// It is left out with its callees.
-        case without
-    }
-
-    /// What became of a call that was open where a chunk ended.
-    struct Outcome {
-        var total: UInt64
-        var selfTime: UInt64
-        var suspended: UInt64
-        var hidden: CallSum
-        var dropped: CallSum
-        var offCPU: OffCPUTimes
-        var state: CallState
-        var isShown: Bool
-
-        init(
-            _ call: UnsafeMutablePointer<OpenCall<Payload>>, total: UInt64, offCPU: OffCPUTimes = OffCPUTimes(),
-            state: CallState, isShown: Bool
-        ) {
-            let callees = call.pointee.payload.callees
-            let own = total > callees ? total &- callees : 0
-            // The left-out time was rounded by itself, so it may not exceed what is there.
-            let droppedTime = min(call.pointee.payload.dropped.time, own)
-            self.total = total
-            self.offCPU = offCPU
-            self.selfTime = own &- droppedTime
-            self.suspended = call.pointee.payload.suspended
-            self.hidden = call.pointee.payload.hidden
-            self.dropped = CallSum(calls: call.pointee.payload.dropped.calls, time: droppedTime)
-            self.state = state
-            self.isShown = isShown
-        }
-    }
-
     private let filter: TreeFilter
     /// It is unmanaged because retaining and releasing an object for each call takes longer than the rest of the work.
     /// The tree's owner keeps it alive.
     private let classifier: Unmanaged<NameClassifier>?
     private let space: AddressSpace
+    /// What the arguments of the process's calls are.
+    private let layouts: [UInt32: ArgumentLayout]
     private let needsMatch: Bool
     private let leads: Bool
     /// Whether a watch list says which calls are shown, and how far below a watched one.
@@ -157,8 +72,10 @@ struct TreeBuilder: CallSink {
 
     init(
         mode: Mode, filter: TreeFilter, classifier: NameClassifier?, space: AddressSpace, isTask: Bool,
-        offCPU: OffCPU? = nil, longest: LongestCalls? = nil, outcomes: [Outcome] = []
+        offCPU: OffCPU? = nil, longest: LongestCalls? = nil, outcomes: [Outcome] = [],
+        layouts: [UInt32: ArgumentLayout] = [:]
     ) {
+        self.layouts = layouts
         self.offCPU = offCPU.map(OffCPU.Cursor.init)
         splits = offCPU != nil
         measure = filter.measure
@@ -168,7 +85,7 @@ struct TreeBuilder: CallSink {
         self.classifier = classifier.map { Unmanaged.passUnretained($0) }
         self.space = space
         self.outcomes = outcomes
-        needsMatch = !filter.only.isEmpty
+        needsMatch = !filter.only.isEmpty || !filter.withArguments.isEmpty
         leads = !filter.leadingTo.isEmpty
         watches = filter.watch.map { !$0.isComplete } ?? false
         watchedDepth = filter.watch?.relativeDepth ?? 0
@@ -228,10 +145,7 @@ struct TreeBuilder: CallSink {
                 watchedAbove = role == .candidate ? min(above &+ 1, Standing.unwatched &- 1) : above
             }
         }
-        var node = Payload.noNode
-        if role == .candidate, !isMeasuring, depth <= filter.maxDepth {
-            node = arena.append(call, depth: depth)
-        }
+        let node = place(for: call, role, depth: depth)
         call.pointee.payload.callees = 0
         call.pointee.payload.suspended = 0
         call.pointee.payload.hidden.calls = 0
@@ -243,6 +157,15 @@ struct TreeBuilder: CallSink {
         call.pointee.payload.outcome = -1
         call.pointee.payload.standing = Standing(role: role, leads: leads, watchedAbove: watchedAbove)
         if toCarryIn > 0 { carryIn(call) }
+    }
+
+    /// A place for a call, if it may be shown.
+    @inline(__always)
+    private mutating func place(
+        for call: UnsafeMutablePointer<OpenCall<Payload>>, _ role: Role, depth: UInt32
+    ) -> Int32 {
+        role == .candidate && !isMeasuring && depth <= filter.maxDepth
+            ? arena.append(call, depth: depth) : Payload.noNode
     }
 
     @inline(never)
@@ -376,7 +299,33 @@ struct TreeBuilder: CallSink {
     }
 
     mutating func arguments(_ arguments: RecordedArguments, of call: UnsafeMutablePointer<OpenCall<Payload>>) {
+        if call.pointee.payload.standing.role == .outside, isAskedFor(call, arguments) { begin(call) }
         if call.pointee.payload.node >= 0 { arena.add(arguments) }
+    }
+
+    /// Whether a call is shown for its arguments.
+    @inline(never)
+    private func isAskedFor(_ call: UnsafeMutablePointer<OpenCall<Payload>>, _ arguments: RecordedArguments) -> Bool {
+        guard !filter.withArguments.isEmpty else { return false }
+        let name = space.functions[space.function(at: call.pointee.function, ticks: call.pointee.enterTicks)].name
+        return filter.withArguments.contains {
+            $0.function.matches(name) && arguments.fulfil($0.comparisons, by: layouts)
+        }
+    }
+
+    /// Shows a call that has just begun, as if its function were asked for.
+    private mutating func begin(_ call: UnsafeMutablePointer<OpenCall<Payload>>) {
+        guard let classifier else { return }
+        let found = classifier._withUnsafeGuaranteedRef { Self.classify(call, $0, space, .candidate) }
+        call.pointee.payload.standing = Standing(
+            role: found.role, leads: found.leads, watchedAbove: found.isWatched ? 0 : Standing.unwatched)
+        call.pointee.payload.node = place(for: call, found.role, depth: call.pointee.payload.depth)
+    }
+
+    mutating func result(
+        _ result: RecordedArguments, of call: UnsafeMutablePointer<OpenCall<Payload>>, at moment: UInt64
+    ) {
+        if call.pointee.payload.node >= 0 { arena.add(result, of: Int(call.pointee.payload.node)) }
     }
 
     mutating func run(lane: UInt32, at moment: UInt64) {

@@ -32,6 +32,7 @@ public struct TreeCall {
     public var hidden: CallSum
     /// Callees that the record options left out.
     public var dropped: CallSum
-    /// Calls with different arguments are never folded.
+    /// Calls with different arguments or results are never folded.
     public var arguments = RecordedArguments()
+    public var result = RecordedArguments()
 }

@@ -44,7 +44,7 @@ struct TreeEmitter<Visitor: TreeVisitor> {
             suspended: rare.suspended, offCPU: splits ? rare.offCPU : nil, calls: UInt64(node.calls), depth: node.depth,
             state: node.state,
             isInherited: node.isInherited, isByTurns: false, hidden: rare.hidden, dropped: rare.dropped,
-            arguments: arena.arguments(index))
+            arguments: arena.arguments(index), result: arena.result(index))
         moveOn(to: call.depth)
         latest = call
         return true

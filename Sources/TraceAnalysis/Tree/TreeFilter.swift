@@ -1,3 +1,16 @@
+public import TraceFile
+
+/// Some calls of functions, by their arguments.
+public struct ArgumentFilter {
+    public var function: Pattern
+    public var comparisons: [ArgumentComparison]
+
+    public init(_ function: Pattern, _ comparisons: [ArgumentComparison]) {
+        self.function = function
+        self.comparisons = comparisons
+    }
+}
+
 /// Which calls of a trace are shown.
 public struct TreeFilter {
     /// Calls deeper than this are hidden. Roots are depth 0, and depths are those shown.
@@ -14,6 +27,8 @@ public struct TreeFilter {
     public var leadingTo: [Pattern] = []
     /// These functions are left out, but not what they call. Their self time counts as their caller's.
     public var hidden: [Pattern] = []
+    /// Only calls with these arguments, and what they call, are shown in a ``CallTree``. It is not for call paths.
+    public var withArguments: [ArgumentFilter] = []
     /// Only these calls, with what leads to them and what lies a little below, are shown in a ``CallTree``. It is not for call
     /// paths.
     public var watch: WatchList?
@@ -27,7 +42,8 @@ public struct TreeFilter {
 
     /// Whether patterns say what is shown.
     public var limitsNames: Bool {
-        !(only.isEmpty && without.isEmpty && leadingTo.isEmpty && hidden.isEmpty && watch == nil)
+        !(only.isEmpty && without.isEmpty && leadingTo.isEmpty && hidden.isEmpty && watch == nil
+            && withArguments.isEmpty)
     }
 
     var usesNames: Bool { hidesCompilerMade || limitsNames }

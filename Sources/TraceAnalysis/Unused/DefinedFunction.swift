@@ -34,6 +34,6 @@ public struct DefinedFunction: Sendable, Equatable {
         self.lineCount = lineCount
     }
 
-    /// Whether somebody should look before it is taken out.
+    /// Whether the user should look before removing it.
     public var needsVerification: Bool { !hiddenCallers.isEmpty }
 }

@@ -65,7 +65,7 @@ public struct UnusedFunctions {
         defined.lazy.filter { !UnusedFunctions.isListed($0, limit) }.map(\.name)
     }
 
-    /// The places where unused functions are, those with the most unused bytes first.
+    /// Groups unused functions by the place where they are, the places with the most unused bytes first.
     ///
     /// - Complexity: O(n log n) in the number of functions.
     public func rows(by group: Group) -> [Row] {

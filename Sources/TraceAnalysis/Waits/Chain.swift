@@ -1,3 +1,5 @@
+internal import TraceFile
+
 /// What a stretch of a thread's time was spent on, and, where the thread waited, what the thread did that ended the wait, and so on
 /// down to what nobody waited for: the critical path. Times in ns on the clock that all threads share.
 public struct Chain {
@@ -8,6 +10,8 @@ public struct Chain {
         case waited(Int)
         /// What a thread waited for was there, and the thread had yet to go on.
         case woken(Int)
+        /// A thread had been made, and had yet to make its first call.
+        case began(Origin)
         /// A thread had not made its first call yet. What made it begin is not known, so nothing is known before.
         case unknown
     }
@@ -46,14 +50,27 @@ public struct Chain {
             moment = min(moment, start)
         }
         // Each step goes back in time, or to another thread's wait at the same moment, of which there are so many.
-        var steps = 2 * (waits.waits.count + waits.wakes.count) + 2
+        var steps = 2 * (waits.waits.count + waits.wakes.count + waits.threads.count) + 2
         while moment > begin, steps > 0 {
             steps -= 1
             let first = min(firsts[current], moment)
             guard let index = Chain.lastWait(byThread[current], before: moment, waits) else {
                 add(.ran, from: first)
-                if moment > begin { add(.unknown, from: begin) }
-                break
+                guard moment > begin else { break }
+                guard let origin = waits.origins[current], origin.moment < moment else {
+                    add(.unknown, from: begin)
+                    break
+                }
+                // A child is seen a little after it was forked. A thread that waits forks nothing, so it had done so before.
+                var made = origin.moment
+                while let index = Chain.lastWait(byThread[origin.thread], before: made, waits),
+                    waits.waits[index].end > made
+                {
+                    made = waits.waits[index].begin
+                }
+                add(.began(origin), from: made)
+                current = origin.thread
+                continue
             }
             let wait = waits.waits[index]
             if wait.end < moment { add(.ran, from: max(wait.end, begin)) }
@@ -70,11 +87,7 @@ public struct Chain {
 
     /// The last wait of a thread that begins before `moment`.
     private static func lastWait(_ sorted: [Int], before moment: UInt64, _ waits: Waits) -> Int? {
-        var (low, high) = (0, sorted.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if waits.waits[sorted[middle]].begin < moment { low = middle + 1 } else { high = middle }
-        }
-        return low > 0 ? sorted[low - 1] : nil
+        let next = sorted.partitioningIndex { waits.waits[$0].begin >= moment }
+        return next > 0 ? sorted[next - 1] : nil
     }
 }

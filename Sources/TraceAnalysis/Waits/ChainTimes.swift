@@ -30,6 +30,10 @@ public struct ChainTimes {
                 let path = waits.paths.functions(of: waits.waits[wait].path)
                 if let last = path.last { sums[last, default: 0] &+= link.end &- link.begin }
                 if path.contains(where: isAsked) { inside &+= link.end &- link.begin }
+            case .began(let origin):
+                let path = waits.paths.functions(of: origin.path)
+                if let last = path.last { sums[last, default: 0] &+= link.end &- link.begin }
+                if path.contains(where: isAsked) { inside &+= link.end &- link.begin }
             case .unknown: break
             }
         }

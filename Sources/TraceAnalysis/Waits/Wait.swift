@@ -10,6 +10,29 @@ public struct Wait: Sendable {
         case other
         /// It wanted a CPU and had none.
         case cpu
+
+        /// What it is called.
+        public var name: String {
+            switch self {
+            case .cpu: "cpu"
+            case .other: "other"
+            case .call(let kind):
+                switch kind {
+                case .mutex, .rwlock: "lock"
+                case .condition: "condition"
+                case .semaphore: "semaphore"
+                case .barrier: "barrier"
+                case .thread, .creation, .beginning: "thread"
+                case .sleep: "sleep"
+                case .descriptor: "descriptor"
+                case .poll: "poll"
+                case .child: "child"
+                case .futex: "futex"
+                case .fileLock: "file lock"
+                case .once: "once"
+                }
+            }
+        }
     }
 
     public var kind: Kind
@@ -37,4 +60,15 @@ public struct Wake: Sendable {
     public var path: Int32
     public var thread: Int
     public var moment: UInt64
+    /// Of a lock that was given back: for how long it was held, in ns; nil when that is not known.
+    public var held: UInt64?
+}
+
+/// What made a thread begin.
+public struct Origin: Sendable {
+    /// Index of the thread that made it.
+    public var thread: Int
+    public var moment: UInt64
+    /// Where that was; 0 when that is not known.
+    public var path: Int32
 }

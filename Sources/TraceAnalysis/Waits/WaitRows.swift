@@ -46,8 +46,10 @@ public struct WaitRows {
         var members: [Key: [Int]] = [:]
         var order: [Key] = []
         for (index, wait) in waits.waits.enumerated() {
+            // Whichever descriptor was ready in the end, all of them were waited for.
+            let object = wait.kind == .call(.poll) ? 0 : wait.object
             let key = Key(
-                kind: wait.kind, object: wait.object, descriptor: wait.descriptor,
+                kind: wait.kind, object: object, descriptor: wait.descriptor,
                 process: waits.threads[wait.thread].process.index, path: wait.path)
             if members[key] == nil { order.append(key) }
             members[key, default: []].append(index)

@@ -19,6 +19,10 @@ struct WaitSink: CallSink {
     private var recorded: [RecordedWait] = []
     private(set) var waits: [Wait] = []
     private(set) var wakes: [Wake] = []
+    /// The thread's own number among its process's, and when it began; nil when that is not known.
+    private(set) var beginning: (object: UInt64, moment: UInt64)?
+    /// The last moment that is known of it.
+    private(set) var last: UInt64 = 0
     var paths: WaitPaths
 
     init(_ thread: Int, _ space: AddressSpace, _ offCPU: OffCPU?, hasSwitches: Bool, paths: WaitPaths) {
@@ -41,6 +45,7 @@ struct WaitSink: CallSink {
 
     @inline(__always)
     mutating func exit(_ call: UnsafeMutablePointer<OpenCall<Payload>>, end: UInt64, state: CallState) {
+        last = max(last, end)
         if hasSwitches { takeStretches(before: end, in: call) }
         if call.pointee.payload.wait >= 0 { finish(Int(call.pointee.payload.wait), call.pointee.start, end) }
     }
@@ -70,8 +75,16 @@ struct WaitSink: CallSink {
         _ wake: RecordedWait, in call: UnsafeMutablePointer<OpenCall<Payload>>, at moment: UInt64
     ) {
         guard let kind = WaitKind(rawValue: wake.kind) else { return }
+        last = max(last, moment)
+        if kind == .beginning {
+            if beginning == nil { beginning = (wake.object, moment) }
+            return
+        }
+        let isLock = kind == .mutex || kind == .rwlock
         wakes.append(
-            Wake(kind: kind, object: wake.object, path: path(of: call), thread: thread, moment: moment))
+            Wake(
+                kind: kind, object: wake.object, path: path(of: call), thread: thread, moment: moment,
+                held: isLock ? wake.held : nil))
     }
 
     /// The stretches without a CPU that begin before `moment` belong to `call`, which was the innermost until then, unless it

@@ -7,6 +7,8 @@ public struct Waits {
     /// In the order of time.
     public private(set) var wakes: [Wake] = []
     public private(set) var paths = WaitPaths()
+    /// By thread: what made it begin; nil where that is not known.
+    public private(set) var origins: [Origin?] = []
 
     /// What waits and wakes are joined by.
     private struct Object: Hashable {
@@ -29,6 +31,7 @@ public struct Waits {
     ) {
         threads = all
         var found: [Wait] = []
+        var lives: [ThreadLives.Life] = []
         for (index, thread) in all.enumerated() {
             // Moments of several threads are compared, so they are on the clock that all share.
             let shared = thread.onSharedClock
@@ -40,18 +43,26 @@ public struct Waits {
             if isAsked(thread) { found += sink.waits.filter { $0.time > 0 } }
             wakes += sink.wakes
             paths = sink.paths
+            lives.append(ThreadLives.Life(beginning: sink.beginning, last: sink.last))
         }
+        let known = ThreadLives(all, lives, session: session)
+        wakes += known.ends
         wakes.sort { ($0.moment, $0.thread) < ($1.moment, $1.thread) }
         waits = found.sorted { ($0.begin, $0.thread) < ($1.begin, $1.thread) }
+        origins = known.origins(wakes.filter { $0.kind == .creation })
         join()
     }
 
     private func object(_ kind: WaitKind, _ number: UInt64, of thread: Int) -> Object {
-        let process = kind == .descriptor ? .max : threads[thread].process.index
-        return Object(process: process, kind: kind, number: number)
+        switch kind {
+        case .descriptor, .poll: Object(process: .max, kind: .descriptor, number: number)
+        case .child, .fileLock: Object(process: .max, kind: kind, number: number)
+        default: Object(process: threads[thread].process.index, kind: kind, number: number)
+        }
     }
 
-    /// Joins each wait with the last thing that another thread did, while it lasted, to end a wait for the same object.
+    /// Joins each wait with the last thing that another thread did, while it lasted, to end a wait for the same object; or with
+    /// the first one, where something came in by a descriptor, because whatever comes first ends such a wait.
     private mutating func join() {
         var byObject: [Object: [Int]] = [:]
         for (index, wake) in wakes.enumerated() where wake.object != 0 {
@@ -61,24 +72,28 @@ public struct Waits {
             guard case .call(let kind) = waits[index].kind, waits[index].object != 0,
                 let candidates = byObject[object(kind, waits[index].object, of: waits[index].thread)]
             else { continue }
-            var (low, high) = (0, candidates.count)
-            while low < high {
-                let middle = (low + high) / 2
-                if wakes[candidates[middle]].moment <= waits[index].end { low = middle + 1 } else { high = middle }
-            }
             let wait = waits[index]
-            waits[index].wake = candidates[..<low].last {
-                wakes[$0].thread != wait.thread || wakes[$0].moment < wait.begin
-            }.flatMap { wakes[$0].thread != wait.thread && wakes[$0].moment >= wait.begin ? $0 : nil }
+            let first = candidates.partitioningIndex { wakes[$0].moment >= wait.begin }
+            let last = candidates.partitioningIndex { wakes[$0].moment > wait.end }
+            let during = candidates[first..<last]
+            let comesIn = (kind == .descriptor || kind == .poll) && !RecordedWait.isForRoom(wait.object)
+            waits[index].wake =
+                comesIn
+                ? during.first { wakes[$0].thread != wait.thread } : during.last { wakes[$0].thread != wait.thread }
         }
     }
 
     /// How many of the threads wanted a CPU at once and had none, at most.
     public var mostRunnable: Int {
+        Waits.most(waits.filter { $0.kind == .cpu }.map { ($0.begin, $0.end) })
+    }
+
+    /// How many of some stretches of time there are at once, at most.
+    static func most(_ stretches: [(begin: UInt64, end: UInt64)]) -> Int {
         var events: [(moment: UInt64, change: Int)] = []
-        for wait in waits where wait.kind == .cpu {
-            events.append((wait.begin, 1))
-            events.append((wait.end, -1))
+        for stretch in stretches {
+            events.append((stretch.begin, 1))
+            events.append((stretch.end, -1))
         }
         events.sort { ($0.moment, $0.change) < ($1.moment, $1.change) }
         var (now, most) = (0, 0)

@@ -39,7 +39,7 @@ public struct Compiler: Sendable, Equatable {
         private static let architecture = "x86_64-"
     #endif
 
-    /// The compiler or launcher called `name`: in PATH behind Fathom's own stand-ins, unless it holds a slash.
+    /// Finds the compiler or launcher called `name`: in PATH behind Fathom's own stand-ins, unless it holds a slash.
     ///
     /// - Returns: Nil when there is none.
     static func find(_ name: String) -> String? {

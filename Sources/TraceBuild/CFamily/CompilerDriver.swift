@@ -11,8 +11,11 @@ public struct CompilerDriver {
         /// What programs with hooks get that load no library: `libfathom.static`, options that link the runtime, which
         /// lies beside it.
         public var staticRuntime: String
+        /// What programs and shared libraries with sleds get: `libfathom-sleds.o`.
+        public var sleds: String
 
-        public init(swiftHooks: String, sharedHooks: String, staticRuntime: String) {
+        public init(swiftHooks: String, sharedHooks: String, staticRuntime: String, sleds: String) {
+            self.sleds = sleds
             self.swiftHooks = swiftHooks
             self.sharedHooks = sharedHooks
             self.staticRuntime = staticRuntime
@@ -56,22 +59,72 @@ public struct CompilerDriver {
     public func run(linking parts: Parts) throws(BuildError) -> Int32 {
         StandIns.leave()
         guard invocation.stage != .nothing else { throw Subprocess.become(command(adding: [])) }
+        if let order = options.order { throw Subprocess.become(try command(laidOutBy: OrderFlags(directory: order))) }
         let linked = invocation.stage == .link ? try additions(parts) : []
         guard !invocation.sources.isEmpty else {
-            throw Subprocess.become(command(adding: [], linked + invocation.warningsAtLink))
+            let link = command(adding: [], linked + invocation.warningsAtLink)
+            guard options.dormant else { throw Subprocess.become(link) }
+            return settled(try Subprocess.run(link))
         }
         if options.afterInlining, compiler.family == .gcc {
             throw .needsClang(option: "--after-inlining", compiler: compiler.path)
         }
         let covered =
-            invocation.isFreestanding ? [] : invocation.sources.filter { options.covers($0, in: directory) }
+            invocation.isFreestanding || !takesSleds
+            ? [] : invocation.sources.filter { options.covers($0, in: directory) }
         try note(covered: Set(covered))
+        if covered.isEmpty, options.dormant {
+            return settled(try Subprocess.run(command(adding: HookFlags.none(compiler.family), linked)))
+        }
+        if options.dormant { try beginSleds() }
         if covered.isEmpty { throw Subprocess.become(command(adding: HookFlags.none(compiler.family), linked)) }
         let compilation = HookedCompilation(
             compiler: compiler, invocation: invocation, given: given, options: options, covered: covered,
             directory: directory, linked: linked)
-        guard invocation.hasFatalWarnings, !invocation.sources.contains("-") else { return try compilation.become() }
-        return try runAsThePlainBuildDecides(compilation, linked)
+        guard invocation.hasFatalWarnings, !invocation.sources.contains("-") else {
+            return options.dormant ? settled(try compilation.run(adding: [])) : try compilation.become()
+        }
+        return settled(try runAsThePlainBuildDecides(compilation, linked))
+    }
+
+    /// Whether what is compiled can have sleds.
+    private var takesSleds: Bool {
+        guard options.dormant else { return true }
+        // Assembly that gcc writes for somebody else does not come by our assembler.
+        if compiler.family == .gcc, invocation.stage == .assembly { return false }
+        return compiler.isForThisMachine(given)
+    }
+
+    /// Makes gcc call our assembler, which calls the one that gcc would call.
+    private func beginSleds() throws(BuildError) {
+        guard compiler.family == .gcc else { return }
+        if let option = invocation.arguments.last(where: { $0.hasPrefix("-flto") || $0.hasPrefix("-fno-lto") }),
+            option.hasPrefix("-flto")
+        {
+            throw .noSleds(option: option, compiler: compiler.path)
+        }
+        let answer = (try? Subprocess.output([compiler.path, "-print-prog-name=as"])) ?? ""
+        let name = answer.split(separator: "\n").first.map(String.init) ?? StandInAssembler.name
+        guard let assembler = name.contains("/") ? name : Compiler.find(name) else { throw .noCompiler(name) }
+        setenv(StandInAssembler.variable, assembler, 1)
+        setenv(StandInAssembler.exclusion, options.excludedFunctions.joined(separator: "\n"), 1)
+    }
+
+    /// The same status, after the sleds of what was linked got the form that costs least.
+    private func settled(_ status: Int32) -> Int32 {
+        if options.dormant, status == 0, invocation.stage == .link { SledForm.settle(invocation.output ?? "a.out") }
+        return status
+    }
+
+    /// The command with what lays functions out. With link-time optimisation, the link compiles, too.
+    private func command(laidOutBy order: OrderFlags) throws(BuildError) -> [String] {
+        try note(covered: Set(invocation.sources))
+        guard invocation.stage == .link else { return command(adding: [], [OrderFlags.sections]) }
+        // What is put together to be linked later keeps its sections as they are.
+        if given.contains("-r") { return command(adding: [], [OrderFlags.sections]) }
+        let linker = try OrderFlags.linker(of: compiler.path, given)
+        let words = order.words(linker).map { "-Wl,\($0)" }
+        return command(adding: [], [OrderFlags.sections] + words)
     }
 
     /// Compiles where warnings may be errors. Hooks change what the compiler's analysis sees, so a command that fails
@@ -90,16 +143,25 @@ public struct CompilerDriver {
         return plain == 0 ? try compilation.run(adding: HookFlags.withoutWarnings) : plain
     }
 
-    /// What the link gets besides.
+    /// Returns the arguments that are added to the link.
     private func additions(_ parts: Parts) throws(BuildError) -> [String] {
         let inputs = try LinkInputs(invocation.objects, of: invocation.output ?? "a.out", options)
         var linked: [String] = []
         if inputs.holdHookedSwift, !given.contains("-fsanitize=thread") { linked.append(parts.swiftHooks) }
+        if options.dormant {
+            if !invocation.sources.isEmpty || inputs.mayCallHooks, !invocation.isFreestanding,
+                !invocation.arguments.contains("-r"), compiler.isForThisMachine(given)
+            {
+                linked.append(parts.sleds)
+            } else {
+                return []
+            }
+        }
         if let product = invocation.product, !invocation.sources.isEmpty || inputs.mayCallHooks,
             compiler.isForThisMachine(given)
         {
             switch product {
-            case .sharedLibrary: linked.append(parts.sharedHooks)
+            case .sharedLibrary: if !options.dormant { linked.append(parts.sharedHooks) }
             case .staticProgram:
                 let directory = parts.staticRuntime.dropLast(lastComponent(parts.staticRuntime).utf8.count)
                 linked += ["-L\(directory)", "@\(parts.staticRuntime)"]

@@ -8,6 +8,10 @@ enum HookFlags {
     ///
     /// - Parameter systemHeaders: for gcc, texts that mark the files of system headers.
     static func all(_ family: Compiler.Family, _ options: BuildOptions, systemHeaders: [String] = []) -> [String] {
+        if options.dormant {
+            let frames = options.framePointers ? ["-fno-omit-frame-pointer"] : []
+            return (family == .clang ? sleds : places) + ["-g", tag] + frames
+        }
         var flags = options.afterInlining ? ["\(everyFunction)-after-inlining"] : [everyFunction]
         flags += ["-g", tag]
         if options.framePointers { flags.append("-fno-omit-frame-pointer") }
@@ -20,6 +24,15 @@ enum HookFlags {
         }
         return flags
     }
+
+    /// The options that make clang give functions sleds, after it has inlined. Its own runtime for them is not linked.
+    static let sleds = ["-fxray-instrument", "-fxray-instruction-threshold=1", "-fno-xray-link-deps"]
+
+    /// The options that make gcc mark where sleds are to be (``SledAssembly``). The last one keeps callers from knowing
+    /// which registers a function of the same file leaves alone: open sleds use others.
+    static let places = [
+        "-pg", "-mfentry", "-minstrument-return=nop5", "-mrecord-return", "-mrecord-mcount", "-fno-ipa-ra",
+    ]
 
     /// The options for a file that gets no hooks. The object keeps its command line, which tells that this was meant.
     static func none(_ family: Compiler.Family) -> [String] {

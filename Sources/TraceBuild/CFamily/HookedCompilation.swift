@@ -25,7 +25,7 @@ struct HookedCompilation {
         self.covered = covered
         self.directory = directory
         self.linked = linked
-        let leavesOut = !options.systemHeaders || !options.only.isEmpty
+        let leavesOut = !options.dormant && (!options.systemHeaders || !options.only.isEmpty)
         let headers =
             leavesOut
             ? SystemHeaders(compiler, invocation, in: directory, log: options.log.map(BuildLog.init)) : .none
@@ -50,13 +50,21 @@ struct HookedCompilation {
     }
 
     private var hooks: [String] {
-        HookFlags.all(
+        let program = resolvedPath("/proc/self/exe") ?? ""
+        if options.dormant, compiler.family == .gcc, let assembler = try? StandIns.assembler(program: program) {
+            return ["-B\(assembler)/"] + HookFlags.all(.gcc, options)
+        }
+        return HookFlags.all(
             compiler.family, options,
             systemHeaders: compiler.family == .gcc
                 ? systemHeaders.texts(besides: invocation.includeDirectories) : [])
     }
 
-    private var isSeparate: Bool { covered.count < invocation.sources.count || form != .none }
+    private var isSeparate: Bool {
+        // Where gcc also links, the options that mark places for sleds would link the profiler's start files.
+        let isApart = options.dormant && compiler.family == .gcc && invocation.stage == .link
+        return covered.count < invocation.sources.count || form != .none || isApart
+    }
 
     private var separate: SeparateCompilation {
         SeparateCompilation(
@@ -66,7 +74,7 @@ struct HookedCompilation {
 
     /// clang has no options to leave functions out: their hooks are taken out of its intermediate form.
     private var form: SeparateCompilation.Form {
-        guard compiler.family == .clang else { return .none }
+        guard compiler.family == .clang, !options.dormant || options.excludesFunctions else { return .none }
         if options.excludesFunctions { return .demanded }
         return !systemHeaders.isEmpty && invocation.hasIntermediateForm ? .tried : .none
     }

@@ -63,7 +63,8 @@ enum IntermediateForm {
         for (group, copy) in copies.sorted(by: <) {
             let attributes = String(decoding: module[groups[group]!], as: UTF8.self)
                 .replacing("attributes #\(group) ", with: "attributes #\(copy) ")
-                .replacing(/"instrument-function-(entry|exit)(-inlined)?"="[^"]*" ?/, with: "")
+                .replacing(
+                    /"(instrument-function-(entry|exit)(-inlined)?|xray-instruction-threshold)"="[^"]*" ?/, with: "")
             text += "\n\(attributes)\n".utf8
         }
         try TextFile.write(text, to: path)

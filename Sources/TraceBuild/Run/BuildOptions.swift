@@ -4,6 +4,8 @@ internal import Glibc
 public struct BuildOptions: Sendable, Equatable {
     /// Hook only functions that are left after inlining (clang).
     public var afterInlining = false
+    /// Sleds in place of hooks: they cost next to nothing until a recording opens them.
+    public var dormant = false
     /// Keep frame pointers, for profilers that walk them.
     public var framePointers = false
     /// Link even with objects that were compiled without hooks.
@@ -18,6 +20,9 @@ public struct BuildOptions: Sendable, Equatable {
     public var only: [String] = []
     /// Swift: hook functions that call nothing as well, but none that only the compiler knows of.
     public var everyFunction = false
+    /// A directory that has an order of functions for each linker. Then nothing gets hooks, and what is linked is laid out
+    /// in that order. Nil for none.
+    public var order: String?
     /// A file that each compilation appends a line to; nil for none.
     public var log: String?
 
@@ -71,6 +76,7 @@ extension BuildOptions {
     public var encoded: String {
         var lines: [String] = []
         if afterInlining { lines.append("after-inlining") }
+        if dormant { lines.append("dormant") }
         if framePointers { lines.append("frame-pointers") }
         if keepGoing { lines.append("keep-going") }
         if everyFunction { lines.append("every-function") }
@@ -78,6 +84,7 @@ extension BuildOptions {
         lines += excludedFunctions.map { "exclude-function=\($0)" }
         lines += excludedFiles.map { "exclude-file=\($0)" }
         lines += only.map { "only=\($0)" }
+        lines += [order].compactMap { $0 }.map { "order=\($0)" }
         lines += [log].compactMap { $0 }.map { "log=\($0)" }
         return lines.joined(separator: "\n")
     }
@@ -89,6 +96,7 @@ extension BuildOptions {
             let value = parts.count > 1 ? String(parts[1]) : ""
             switch parts[0] {
             case "after-inlining": afterInlining = true
+            case "dormant": dormant = true
             case "frame-pointers": framePointers = true
             case "keep-going": keepGoing = true
             case "every-function": everyFunction = true
@@ -96,6 +104,7 @@ extension BuildOptions {
             case "exclude-function": excludedFunctions.append(value)
             case "exclude-file": excludedFiles.append(value)
             case "only": only.append(value)
+            case "order": order = value
             case "log": log = value
             default: break
             }

@@ -47,7 +47,8 @@ public struct BuildRun {
         if built.isEmpty, let language { return BuildResult(status: status, lines: [language.advice]) }
         // When the command is itself a compiler, called through Fathom, nothing can have gone past.
         let past =
-            StandIns.isStandIn(command[0]) ? [] : BuildTree.objectsWithoutHooks(of: built, in: directory, since: start)
+            StandIns.isStandIn(command[0]) || options.order != nil
+            ? [] : BuildTree.objectsWithoutHooks(of: built, in: directory, since: start)
         return BuildResult(status: status, lines: lines(built) + Self.warning(past))
     }
 
@@ -59,6 +60,16 @@ public struct BuildRun {
             "warning: \(listed(objects)) \(verb) no hooks: made by a compiler that was called by its full path, "
                 + "which is to be called by its name, or by another build meanwhile"
         ]
+    }
+
+    /// What functions get.
+    private var what: String { options.dormant ? "closed sleds" : "hooks" }
+
+    /// What is said of a build whose functions were put in order.
+    private func laidOut(files: Int, packages: Int) -> String {
+        let compiled = files == 1 ? "1 file" : "\(files) files"
+        let made = packages == 0 ? compiled : "\(packages) Swift package\(packages == 1 ? "" : "s")"
+        return "\(made) compiled with a section for each function, and linked in the order that was given"
     }
 
     private func lines(_ built: Set<BuildLog.Entry>) -> [String] {
@@ -86,16 +97,17 @@ public struct BuildRun {
             ]
         }
         var lines: [String] = []
+        if options.order != nil { return [laidOut(files: files + swiftFiles, packages: packages)] }
         if files + swiftFiles > 0 {
-            var line = "\(hooked + swiftFiles) of \(files + swiftFiles) files compiled with hooks"
+            var line = "\(hooked + swiftFiles) of \(files + swiftFiles) files compiled with \(what)"
             if hooked + swiftFiles == 0 {
                 line += ": none is left by --only and --exclude-file, or it is freestanding code"
-            } else if holdsCXX, !options.systemHeaders, options.only.isEmpty {
+            } else if holdsCXX, !options.systemHeaders, !options.dormant, options.only.isEmpty {
                 line += ", but for functions of system headers (--system-headers)"
             }
             lines.append(line)
         }
-        if packages > 0 { lines.append("\(packages) Swift package\(packages == 1 ? "" : "s") built with hooks") }
+        if packages > 0 { lines.append("\(packages) Swift package\(packages == 1 ? "" : "s") built with \(what)") }
         if swiftFiles + packages > 0, options.choosesFunctions {
             lines.append("warning: Swift code has all hooks: what leaves functions out is for C and C++")
         }

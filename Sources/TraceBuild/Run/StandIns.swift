@@ -51,6 +51,17 @@ public enum StandIns {
         }
     }
 
+    /// The directory in which gcc finds the stand-in for the assembler.
+    ///
+    /// - Parameter program: Fathom's executable.
+    /// - Throws: ``BuildError/cannotWrite(_:errno:)``.
+    static func assembler(program: String) throws(BuildError) -> String {
+        let directory = "\(home)/assemblers/\(key([program]))"
+        try makeDirectory(directory)
+        try link(StandInAssembler.name, in: directory, to: program)
+        return directory
+    }
+
     /// The stand-in for the frontend of a Swift toolchain's compiler. Its path alone tells which toolchain that is,
     /// because build systems need not keep the environment.
     ///
@@ -59,18 +70,22 @@ public enum StandIns {
     ///
     /// - Parameter program: Fathom's executable.
     /// - Throws: ``BuildError/cannotWrite(_:errno:)``.
-    static func frontend(of toolchain: SwiftToolchain, program: String) throws(BuildError) -> String {
-        try frontend(of: toolchain, program: program, in: home)
+    static func frontend(
+        of toolchain: SwiftToolchain, program: String, name: String = SwiftBuild.frontendName
+    ) throws(BuildError) -> String {
+        try frontend(of: toolchain, program: program, name: name, in: home)
     }
 
-    static func frontend(of toolchain: SwiftToolchain, program: String, in home: String) throws(BuildError) -> String {
+    static func frontend(
+        of toolchain: SwiftToolchain, program: String, name: String = SwiftBuild.frontendName, in home: String
+    ) throws(BuildError) -> String {
         let copy =
             "\(home)/frontends/\(key([program]))/"
             + toolchain.root.replacing("%", with: "%25").replacing("/", with: "%2F")
         try makeDirectory(copy + "/bin")
         try link("lib", in: copy, to: toolchain.libraries)
-        try link(SwiftBuild.frontendName, in: copy + "/bin", to: program)
-        return "\(copy)/bin/\(SwiftBuild.frontendName)"
+        try link(name, in: copy + "/bin", to: program)
+        return "\(copy)/bin/\(name)"
     }
 
     /// The toolchain that ``frontend(of:program:)`` made `path` for.

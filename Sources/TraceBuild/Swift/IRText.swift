@@ -67,7 +67,7 @@ enum IRText {
         }
     }
 
-    /// A name behind its `@`, in quotes or not, and where it ends.
+    /// Reads a name behind its `@`, in quotes or not, and returns it with the place where it ends.
     static func symbol(_ text: [UInt8], at start: Int, end: Int) -> (name: String, end: Int) {
         guard start < end else { return ("", end) }
         if text[start] == UInt8(ascii: "\"") {

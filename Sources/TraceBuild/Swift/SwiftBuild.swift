@@ -15,8 +15,11 @@ public struct SwiftBuild {
         /// `libfathom.static`: options for gcc that link the runtime, which lies beside it, into a program that
         /// loads nothing.
         public var staticRuntime: String
+        /// What products with sleds get: `libfathom-sleds.o`.
+        public var sleds: String
 
-        public init(program: String, hooks: String, staticRuntime: String) {
+        public init(program: String, hooks: String, staticRuntime: String, sleds: String = "") {
+            self.sleds = sleds
             self.program = program
             self.hooks = hooks
             self.staticRuntime = staticRuntime
@@ -42,12 +45,25 @@ public struct SwiftBuild {
         let invocation = SwiftInvocation(path, arguments)
         guard invocation.stage != .nothing else { throw Subprocess.become([path] + arguments) }
         let directory = currentDirectory()
+        if let order = options.order {
+            try note(invocation, arguments, directory)
+            throw Subprocess.become(command([path] + arguments, laidOutBy: OrderFlags(directory: order)))
+        }
         if invocation.stage == .link {
             _ = try LinkInputs(invocation.objects, of: invocation.output ?? "the program", options)
         }
         let toolchain = try SwiftToolchain(of: path)
-        let frontend = try StandIns.frontend(of: toolchain, program: tools.program)
+        let frontend = try StandIns.frontend(
+            of: toolchain, program: tools.program,
+            name: options.dormant ? Self.sledFrontendName : Self.frontendName)
         let words = try instrument([path] + arguments, toolchain, frontend: frontend)
+        try note(invocation, arguments, directory)
+        throw Subprocess.become(words)
+    }
+
+    private func note(
+        _ invocation: SwiftInvocation, _ arguments: [String], _ directory: String
+    ) throws(BuildError) {
         try options.note(
             invocation.stage == .package
                 ? [.package(absolutePath(Self.packagePath(arguments), in: directory))]
@@ -56,7 +72,17 @@ public struct SwiftBuild {
                     let isProbe = ConfigureProbe.isOne(source: source, in: directory, output: directory)
                     return isProbe ? .probe(source) : .swift(source)
                 })
-        throw Subprocess.become(words)
+    }
+
+    /// `command` with what lays functions out, by LLVM's linker, which the toolchain has.
+    func command(_ command: [String], laidOutBy order: OrderFlags) -> [String] {
+        let sections = ["-Xfrontend", "-function-sections"], linker = "-use-ld=lld"
+        let words = order.words(.lld).flatMap { ["-Xlinker", $0] }
+        let arguments = command.dropFirst()
+        if lastComponent(command[0]) == "swiftc" { return [command[0]] + sections + [linker] + words + arguments }
+        let flags = (sections + [linker]).flatMap { ["-Xswiftc", $0] } + ["-Xcc", OrderFlags.sections] + words
+        let subcommand = lastComponent(command[0]) == "swift" ? arguments.prefix(1) : []
+        return [command[0]] + subcommand + flags + arguments.dropFirst(subcommand.count)
     }
 
     /// What to run in place of `command`, whose first word is the path of a `swift` or `swiftc` that compiles.
@@ -68,22 +94,25 @@ public struct SwiftBuild {
         let arguments = command.dropFirst()
         if Self.usesThreadSanitizer(arguments) { throw .threadSanitizer }
         var linked = ["-Xlinker", tools.hooks]
+        if options.dormant { linked += ["-Xlinker", tools.sleds] }
         if arguments.contains(Self.staticExecutable) { linked += try staticRuntime() }
         let isCompiler = lastComponent(command[0]) == "swiftc"
         let hooks = hookFlags(toolchain)
         // Our frontend also keeps C's hooks out of the Swift modules of packages.
-        let usesFrontend = options.everyFunction || !isCompiler
+        let usesFrontend = options.everyFunction || options.dormant || !isCompiler
         let compiler = hooks + (usesFrontend ? ["-driver-use-frontend-path", frontend] : [])
         if isCompiler { return [command[0]] + compiler + linked + arguments }
         // SwiftPM builds C targets too, and passes what is meant for those to the Swift compiler as well.
-        let flags = compiler.flatMap { ["-Xswiftc", $0] } + ["-Xcc", HookFlags.everyFunction] + linked
+        let flags =
+            compiler.flatMap { ["-Xswiftc", $0] }
+            + (options.dormant ? HookFlags.sleds : [HookFlags.everyFunction]).flatMap { ["-Xcc", $0] } + linked
         let subcommand = lastComponent(command[0]) == "swift" ? arguments.prefix(1) : []
         return [command[0]] + subcommand + flags + arguments.dropFirst(subcommand.count)
     }
 
     private func hookFlags(_ toolchain: SwiftToolchain) -> [String] {
         let merging = toolchain.knows(Self.withoutLLVMMerging) ? ["-Xfrontend", Self.withoutLLVMMerging] : []
-        if options.everyFunction { return merging }
+        if options.everyFunction || options.dormant { return merging }
         let accesses = ["memory-accesses", "atomics", "memintrinsics"]
         return ["-Xfrontend", Self.sanitizerHooks] + merging + Self.withoutMerging
             + accesses.flatMap { ["-Xllvm", "-tsan-instrument-\($0)=0"] }
@@ -115,6 +144,8 @@ public struct SwiftBuild {
 
     /// The name by which `fathom` stands in for the compiler's frontend.
     public static let frontendName = "fathom-swift-frontend"
+    /// The same, for functions that get sleds.
+    public static let sledFrontendName = "fathom-swift-frontend-dormant"
 
     /// `-sanitize=thread`, `-sanitize=undefined,thread` or `--sanitize thread`.
     private static func usesThreadSanitizer(_ arguments: ArraySlice<String>) -> Bool {

@@ -7,6 +7,7 @@ internal import Glibc
 public struct SwiftFrontend {
     private let frontend: String
     private let arguments: [String]
+    private let isDormant: Bool
 
     /// - Parameters:
     ///   - name: what the driver called: the link that ``StandIns/frontend(of:program:)`` made.
@@ -15,6 +16,7 @@ public struct SwiftFrontend {
     public init(name: String, arguments: [String]) throws(BuildError) {
         guard let toolchain = StandIns.toolchain(behind: name) else { throw .noToolchain(name) }
         frontend = toolchain.frontend
+        isDormant = lastComponent(name) == SwiftBuild.sledFrontendName
         self.arguments = Self.withoutHooksOfC(try ResponseFile.expand(arguments))
     }
 
@@ -23,7 +25,7 @@ public struct SwiftFrontend {
     private static func withoutHooksOfC(_ arguments: [String]) -> [String] {
         var result: [String] = []
         for argument in arguments {
-            if argument == HookFlags.everyFunction, result.last == "-Xcc" {
+            if argument == HookFlags.everyFunction || HookFlags.sleds.contains(argument), result.last == "-Xcc" {
                 result.removeLast()
             } else {
                 result.append(argument)
@@ -45,7 +47,8 @@ public struct SwiftFrontend {
         let status = try run(compilation.toIR)
         guard status == 0 else { return status }
         for output in compilation.outputs {
-            try SwiftIR.mark(path: Compilation.intermediate(of: output), optimizes: compilation.optimizes)
+            try SwiftIR.mark(
+                path: Compilation.intermediate(of: output), optimizes: compilation.optimizes, isDormant: isDormant)
             let status = try run(compilation.toObject(output))
             guard status == 0 else { return status }
         }

@@ -1,27 +1,34 @@
 internal import TraceSymbols
 
-/// Marks the functions of a Swift module to be hooked, in the assembly that the compiler hands to LLVM.
+/// Marks the functions of a Swift module that are to get hooks, in the LLVM assembly that the compiler writes.
 ///
-/// LLVM puts the hooks of `-finstrument-functions` into functions with these attributes after it has optimised and inlined
-/// (llvm/lib/Transforms/Utils/EntryExitInstrumenter.cpp).
+/// A mark is a pair of attributes. After LLVM has optimised and inlined, it gives functions with these attributes the hooks of
+/// `-finstrument-functions` (llvm/lib/Transforms/Utils/EntryExitInstrumenter.cpp).
 enum SwiftIR {
-    private static let attributes =
+    private static let hooks =
         " \"instrument-function-entry-inlined\"=\"__cyg_profile_func_enter\""
         + " \"instrument-function-exit-inlined\"=\"__cyg_profile_func_exit\""
 
+    /// LLVM puts sleds into functions with this one (llvm/lib/CodeGen/XRayInstrumentation.cpp).
+    private static let sleds = " \"function-instrument\"=\"xray-always\""
+
     /// Changes the file at `path`.
     ///
-    /// - Parameter optimizes: whether LLVM may inline.
+    /// - Parameters:
+    ///   - optimizes: whether LLVM may inline.
+    ///   - isDormant: whether functions get sleds in place of hooks.
     /// - Throws: ``BuildError/cannotRead(_:errno:)``, ``BuildError/cannotWrite(_:errno:)``.
-    static func mark(path: String, optimizes: Bool) throws(BuildError) {
-        try TextFile.write(marked(try TextFile.bytes(path), optimizes: optimizes), to: path)
+    static func mark(path: String, optimizes: Bool, isDormant: Bool) throws(BuildError) {
+        let module = marked(try TextFile.bytes(path), optimizes: optimizes, isDormant: isDormant)
+        try TextFile.write(module, to: path)
     }
 
-    /// Returns `module`, in LLVM's assembly, with its functions marked. Functions that only the compiler knows of stay
-    /// as they are, and so do thunks that call the function they lead to.
+    /// Returns `module`, in LLVM's assembly, with its functions marked. Functions that the compiler made for itself stay
+    /// unmarked, and so does a thunk of a function that has a mark of its own when the thunk calls it.
     ///
     /// - Complexity: O(size).
-    static func marked(_ module: [UInt8], optimizes: Bool) -> [UInt8] {
+    static func marked(_ module: [UInt8], optimizes: Bool, isDormant: Bool = false) -> [UInt8] {
+        let attributes = isDormant ? sleds : hooks
         let functions = functions(in: module)
         var written: Set<String> = []
         for function in functions where function.isMarkable && (function.isNeverInlined || !optimizes) {
@@ -46,8 +53,8 @@ enum SwiftIR {
         return result + module[copied...] + tag(after: module).utf8
     }
 
-    /// A note that LLVM keeps in the object as the compiler's options. It tells the link that the object was made by
-    /// way of Fathom.
+    /// Returns a note that LLVM keeps in the object among the compiler's options. The link recognises by it that the object
+    /// was compiled through Fathom.
     private static func tag(after module: [UInt8]) -> String {
         var next = 0
         var index = 0
@@ -66,14 +73,14 @@ enum SwiftIR {
     private struct Function {
         var name: String
         var swift: SwiftName?
-        /// The offset behind the last attribute in its head; -1 when it has none.
+        /// The offset behind the last attribute of the definition; -1 when it has none.
         var attributesEnd: Int
         var isNeverInlined: Bool
         var body: Range<Int>
 
         var isMarkable: Bool { attributesEnd >= 0 && swift?.kind != .compilerMade }
 
-        /// The functions that it calls by name.
+        /// Returns the functions that this one calls by name.
         func callees(in module: [UInt8]) -> [String] {
             var callees: [String] = []
             var index = body.lowerBound
@@ -113,7 +120,7 @@ enum SwiftIR {
         return functions
     }
 
-    /// The numbers of the attribute groups that hold `noinline`.
+    /// Returns the numbers of the attribute groups that hold `noinline`.
     private static func neverInlinedGroups(_ module: [UInt8]) -> Set<Int> {
         var groups: Set<Int> = []
         var index = 0

@@ -1,115 +1,124 @@
-/// A column of a Parquet file: its name and what its values are.
+/// A column of a Parquet file: its name, what its values are, and how many of them a row has.
 struct ParquetColumn {
     enum Kind {
         case integer
+        /// µs since 1970, in UTC.
+        case moment
         /// Text that is seldom the same in two rows.
         case text
         /// Text out of few: the words come first, and rows have their numbers.
         case word
 
         /// Physical type.
-        var type: Int32 { self == .integer ? 2 : 6 }
+        var type: Int32 { isText ? 6 : 2 }
+        var isText: Bool { self == .text || self == .word }
     }
+
+    enum Presence { case one, oneOrNone, any }
 
     let name: String
     let kind: Kind
+    var presence = Presence.one
+    /// Names from the root of the schema to the column.
+    fileprivate(set) var path: [String] = []
 
-    static func integer(_ name: String) -> ParquetColumn { ParquetColumn(name: name, kind: .integer) }
-    static func text(_ name: String) -> ParquetColumn { ParquetColumn(name: name, kind: .text) }
-    static func word(_ name: String) -> ParquetColumn { ParquetColumn(name: name, kind: .word) }
+    private init(_ name: String, _ kind: Kind) {
+        (self.name, self.kind) = (name, kind)
+        path = [name]
+    }
+
+    static func integer(_ name: String) -> ParquetColumn { ParquetColumn(name, .integer) }
+    static func moment(_ name: String) -> ParquetColumn { ParquetColumn(name, .moment) }
+    static func text(_ name: String) -> ParquetColumn { ParquetColumn(name, .text) }
+    static func word(_ name: String) -> ParquetColumn { ParquetColumn(name, .word) }
+
+    var optional: ParquetColumn {
+        var column = self
+        column.presence = .oneOrNone
+        return column
+    }
+
+    fileprivate func inList(_ list: [String]) -> ParquetColumn {
+        var column = self
+        column.presence = .any
+        column.path = list + [name]
+        return column
+    }
+
+    var schema: ThriftStruct {
+        var element = ThriftStruct()
+        element.add(1, int32: kind.type)
+        element.add(3, int32: presence == .oneOrNone ? 1 : 0)  // optional or required
+        element.add(4, name)
+        switch kind {
+        case .text, .word: element.add(6, int32: 0)  // UTF-8
+        case .moment: element.add(6, int32: 10)  // TIMESTAMP_MICROS
+        case .integer: break
+        }
+        return element
+    }
 }
 
-/// Values of one column in a group of rows.
-struct ParquetValues {
-    private(set) var plain: [UInt8] = []
-    private var words: [UInt32] = []
-    private(set) var count = 0
-    /// The least and the greatest of the integers or texts, encoded.
-    private var integers: (least: Int64, greatest: Int64)?
-    private var texts: (least: [UInt8], greatest: [UInt8])?
+/// What a row has under one name: a value, or several
+/// (https://github.com/apache/parquet-format/blob/master/LogicalTypes.md#nested-types).
+enum ParquetField {
+    case value(ParquetColumn)
+    /// A list of values.
+    case list(String, ParquetColumn.Kind)
+    /// A list of records, whose parts are columns.
+    case records(String, [ParquetColumn])
+    /// Texts by names, which are words.
+    case map(String)
 
-    mutating func add(_ value: Int64) {
-        withUnsafeBytes(of: value.littleEndian) { plain.append(contentsOf: $0) }
-        integers = integers.map { (min($0.least, value), max($0.greatest, value)) } ?? (value, value)
-        count += 1
-    }
-
-    mutating func add(text: [UInt8]) {
-        ParquetValues.append(text, to: &plain)
-        compare(text)
-        count += 1
-    }
-
-    mutating func add(word: UInt32) {
-        words.append(word)
-        count += 1
-    }
-
-    mutating func removeAll() {
-        plain.removeAll(keepingCapacity: true)
-        words.removeAll(keepingCapacity: true)
-        (count, integers, texts) = (0, nil, nil)
-    }
-
-    /// Longer texts have no bounds: those would make the end of the file, which readers begin with, large.
-    private static let longestBound = 200
-
-    /// The least and the greatest value as the format's statistics have them; nil where they are not told.
-    var bounds: (least: [UInt8], greatest: [UInt8])? {
-        if let integers { return (Self.bytes(of: integers.least), Self.bytes(of: integers.greatest)) }
-        guard let texts, max(texts.least.count, texts.greatest.count) <= Self.longestBound else { return nil }
-        return texts
-    }
-
-    private static func bytes(of value: Int64) -> [UInt8] { withUnsafeBytes(of: value.littleEndian) { Array($0) } }
-
-    private mutating func compare(_ text: [UInt8]) {
-        guard let known = texts else { return texts = (text, text) }
-        if text.lexicographicallyPrecedes(known.least) { texts!.least = text }
-        if known.greatest.lexicographicallyPrecedes(text) { texts!.greatest = text }
-    }
-
-    private static func append(_ text: [UInt8], to bytes: inout [UInt8]) {
-        withUnsafeBytes(of: UInt32(text.count).littleEndian) { bytes.append(contentsOf: $0) }
-        bytes += text
-    }
-
-    /// The words that occur, plain, and the rows as their numbers in the hybrid of run lengths and packed bits: one run of bits
-    /// for each eight rows, with the number's width before them.
-    ///
-    /// - Complexity: O(rows + all words).
-    mutating func encodeWords(_ all: NumberedTexts) -> (words: [UInt8], count: Int, rows: [UInt8]) {
-        var places = [UInt32](repeating: .max, count: all.texts.count)
-        var used: [UInt32] = []
-        var dictionary: [UInt8] = []
-        for word in words where places[Int(word)] == .max {
-            places[Int(word)] = UInt32(used.count)
-            used.append(word)
-            let text = Array(all.texts[Int(word)].utf8)
-            ParquetValues.append(text, to: &dictionary)
-            compare(text)
+    /// The columns, in order.
+    var columns: [ParquetColumn] {
+        switch self {
+        case .value(let column): [column]
+        case .list(let name, let kind): [ParquetField.element(kind).inList([name, "list"])]
+        case .records(let name, let parts): parts.map { $0.inList([name, "list", "element"]) }
+        case .map(let name): ParquetField.pair.map { $0.inList([name, "key_value"]) }
         }
-        let width = used.count > 1 ? 32 - UInt32(used.count - 1).leadingZeroBitCount : 0
-        var rows: [UInt8] = [UInt8(width)]
-        let eights = (words.count + 7) / 8
-        var header = UInt64(eights) << 1 | 1
-        while header >= 0x80 {
-            rows.append(UInt8(truncatingIfNeeded: header) | 0x80)
-            header >>= 7
+    }
+
+    private static let pair = [ParquetColumn.word("key"), ParquetColumn.word("value")]
+
+    private static func element(_ kind: ParquetColumn.Kind) -> ParquetColumn {
+        switch kind {
+        case .integer: .integer("element")
+        case .moment: .moment("element")
+        case .text: .text("element")
+        case .word: .word("element")
         }
-        rows.append(UInt8(header))
-        var bits: UInt64 = 0
-        var filled = 0
-        for index in 0..<(8 * eights) {
-            let place = index < words.count ? UInt64(places[Int(words[index])]) : 0
-            bits |= place << UInt64(filled)
-            filled += width
-            while filled >= 8 {
-                rows.append(UInt8(truncatingIfNeeded: bits))
-                bits >>= 8
-                filled -= 8
-            }
+    }
+
+    /// Its elements of the file's schema, each before its parts.
+    var schema: [ThriftStruct] {
+        switch self {
+        case .value(let column): [column.schema]
+        case .list(let name, let kind):
+            [
+                group(name, children: 1, convertedType: 3), group("list", children: 1, isRepeated: true),
+                ParquetField.element(kind).schema,
+            ]
+        case .records(let name, let parts):
+            [
+                group(name, children: 1, convertedType: 3), group("list", children: 1, isRepeated: true),
+                group("element", children: parts.count),
+            ] + parts.map(\.schema)
+        case .map(let name):
+            [group(name, children: 1, convertedType: 1), group("key_value", children: 2, isRepeated: true)]
+                + ParquetField.pair.map(\.schema)
         }
-        return (dictionary, used.count, rows)
+    }
+
+    private func group(_ name: String, children: Int, isRepeated: Bool = false, convertedType: Int32? = nil)
+        -> ThriftStruct
+    {
+        var element = ThriftStruct()
+        element.add(3, int32: isRepeated ? 2 : 0)
+        element.add(4, name)
+        element.add(5, int32: Int32(children))
+        if let convertedType { element.add(6, int32: convertedType) }
+        return element
     }
 }

@@ -1,10 +1,11 @@
 internal import TraceText
 
-/// Writes a Parquet file (https://parquet.apache.org/docs/file-format/). All columns are required. Pages are compressed by
-/// gzip, words stand in dictionaries, and each group of rows tells the least and greatest value of its columns, so that readers
-/// may pass it over.
+/// Writes a Parquet file (https://parquet.apache.org/docs/file-format/). Pages are compressed by gzip, words stand in
+/// dictionaries, and each group of rows tells the least and greatest value of its columns that are no lists, so that readers may
+/// pass it over.
 struct ParquetFile {
     private let writer: ByteWriter
+    private let fields: [ParquetField]
     private let columns: [ParquetColumn]
     /// The words of all columns.
     var words = NumberedTexts()
@@ -13,12 +14,15 @@ struct ParquetFile {
     private var filled = 0
     private var offset = 0
     private(set) var rows = 0
+    /// Rows of the group that is being made.
+    private var pending = 0
     private var groups: [ThriftStruct] = []
 
-    /// A group of rows is written when it has this many rows, or its texts this many bytes, because pages must be under
-    /// 2 GiB.
+    /// A group of rows is written when it has this many rows, or a column this many bytes or entries, because pages must be
+    /// under 2 GiB.
     private static let groupRows = 1 << 16
     private static let groupBytes = 1 << 26
+    private static let groupEntries = 1 << 24
 
     /// Numbers of the format.
     private enum Encoding { static let (plain, runLength, dictionary) = (Int32(0), Int32(3), Int32(8)) }
@@ -26,8 +30,13 @@ struct ParquetFile {
     private static let gzip: Int32 = 2
 
     init(_ writer: ByteWriter, columns: [ParquetColumn]) {
+        self.init(writer, fields: columns.map(ParquetField.value))
+    }
+
+    init(_ writer: ByteWriter, fields: [ParquetField]) {
         self.writer = writer
-        self.columns = columns
+        self.fields = fields
+        columns = fields.flatMap(\.columns)
         values = Array(repeating: ParquetValues(), count: columns.count)
         write(ParquetFile.magic)
     }
@@ -40,6 +49,34 @@ struct ParquetFile {
     mutating func add(text: [UInt8]) { add { $0.add(text: text) } }
     mutating func add(word: UInt32) { add { $0.add(word: word) } }
 
+    /// Each of these gives the next column, in which a value may lack, its value or none.
+    mutating func add(optional value: Int64?) {
+        add { values in
+            values.note(isThere: value != nil)
+            if let value { values.add(value) }
+        }
+    }
+    mutating func add(optionalWord word: UInt32?) {
+        add { values in
+            values.note(isThere: word != nil)
+            if let word { values.add(word: word) }
+        }
+    }
+
+    /// Each of these gives the next column, which is of a list, its values. The columns of a list of records get as many each.
+    mutating func add(list: some Collection<Int64>) {
+        add { values in
+            values.note(values: list.count)
+            for value in list { values.add(value) }
+        }
+    }
+    mutating func add(words: some Collection<UInt32>) {
+        add { values in
+            values.note(values: words.count)
+            for word in words { values.add(word: word) }
+        }
+    }
+
     private mutating func add(_ give: (inout ParquetValues) -> Void) {
         give(&values[filled])
         filled += 1
@@ -50,21 +87,21 @@ struct ParquetFile {
         precondition(filled == columns.count, "a row has a value for each column")
         filled = 0
         rows += 1
-        let count = values[0].count
-        let isLong = values.indices.contains {
-            columns[$0].kind == .text && values[$0].plain.count > ParquetFile.groupBytes
+        pending += 1
+        let isLong = values.contains {
+            $0.plain.count > ParquetFile.groupBytes || $0.entries > ParquetFile.groupEntries
         }
-        if count == ParquetFile.groupRows || isLong { writeGroup() }
+        if pending == ParquetFile.groupRows || isLong { writeGroup() }
     }
 
     private mutating func writeGroup() {
-        let count = values[0].count
-        guard count > 0 else { return }
+        guard pending > 0 else { return }
         var chunks: [ThriftStruct] = []
         let groupStart = offset
         var groupSize = 0
         for index in columns.indices {
             let chunkStart = offset
+            let count = values[index].entries
             var size = 0
             var encodings = [Encoding.plain, Encoding.runLength]
             var dictionaryStart: Int?
@@ -83,22 +120,23 @@ struct ParquetFile {
             var header = ThriftStruct()
             header.add(1, int32: Int32(count))
             header.add(2, int32: dictionaryStart == nil ? Encoding.plain : Encoding.dictionary)
-            header.add(3, int32: Encoding.runLength)  // of levels, of which there are none
+            header.add(3, int32: Encoding.runLength)  // of levels
             header.add(4, int32: Encoding.runLength)
-            size += write(page: data, Page.data, header: (5, header))
+            let levels = values[index].levels(columns[index].presence)
+            size += write(page: levels.isEmpty ? data : levels + data, Page.data, header: (5, header))
             var metadata = ThriftStruct()
             metadata.add(1, int32: columns[index].kind.type)
             metadata.add(2, list: encodings)
-            metadata.add(3, list: [columns[index].name])
+            metadata.add(3, list: columns[index].path)
             metadata.add(4, int32: ParquetFile.gzip)
             metadata.add(5, int64: count)
             metadata.add(6, int64: size)
             metadata.add(7, int64: offset - chunkStart)
             metadata.add(9, int64: dataStart)
             if let dictionaryStart { metadata.add(11, int64: dictionaryStart) }
-            if let bounds = values[index].bounds {
+            if columns[index].presence != .any, let bounds = values[index].bounds {
                 var statistics = ThriftStruct()
-                statistics.add(3, int64: 0)  // nulls
+                statistics.add(3, int64: count - values[index].count)  // nulls
                 statistics.add(5, bytes: bounds.greatest)
                 statistics.add(6, bytes: bounds.least)
                 metadata.add(12, statistics)
@@ -113,9 +151,10 @@ struct ParquetFile {
         var group = ThriftStruct()
         group.add(1, list: chunks)
         group.add(2, int64: groupSize)
-        group.add(3, int64: count)
+        group.add(3, int64: pending)
         group.add(6, int64: offset - groupStart)
         groups.append(group)
+        pending = 0
     }
 
     /// Writes the end of the file, which readers begin with.
@@ -123,10 +162,10 @@ struct ParquetFile {
         writeGroup()
         var root = ThriftStruct()
         root.add(4, "schema")
-        root.add(5, int32: Int32(columns.count))
+        root.add(5, int32: Int32(fields.count))
         var metadata = ThriftStruct()
         metadata.add(1, int32: 1)
-        metadata.add(2, list: [root] + columns.map(schema))
+        metadata.add(2, list: [root] + fields.flatMap(\.schema))
         metadata.add(3, int64: rows)
         metadata.add(4, list: groups)
         metadata.add(6, "fathom")
@@ -138,15 +177,6 @@ struct ParquetFile {
         write(bytes)
         withUnsafeBytes(of: UInt32(bytes.count).littleEndian) { writer.write($0) }
         write(ParquetFile.magic)
-    }
-
-    private func schema(_ column: ParquetColumn) -> ThriftStruct {
-        var element = ThriftStruct()
-        element.add(1, int32: column.kind.type)
-        element.add(3, int32: 0)  // required
-        element.add(4, column.name)
-        if column.kind != .integer { element.add(6, int32: 0) }  // UTF-8
-        return element
     }
 
     /// Writes a page; returns its size, header included, as if it was not compressed.

@@ -27,6 +27,20 @@ struct ProtobufMessage {
         withUnsafeBytes(of: value.bitPattern.littleEndian) { bytes.append(contentsOf: $0) }
     }
 
+    /// Adds the fields of `other`.
+    mutating func append(_ other: ProtobufMessage) { bytes += other.bytes }
+
+    mutating func add(_ field: UInt64, fixed value: UInt64) {
+        varint(field << 3 | 1)
+        withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }
+    }
+
+    mutating func add(_ field: UInt64, bytes value: [UInt8]) {
+        varint(field << 3 | 2)
+        varint(UInt64(value.count))
+        bytes += value
+    }
+
     /// Adds a packed repeated field.
     mutating func add(_ field: UInt64, packed values: some Sequence<UInt64>) {
         var content = ProtobufMessage()

@@ -63,18 +63,26 @@ private struct ChromeTracks: TrackWriter {
             writer.write(mark)
             writer.write("\"" as StaticString)
         }
-        if !call.arguments.isEmpty {
+        if !call.arguments.isEmpty || !call.result.isEmpty {
             writer.write(",\"args\":" as StaticString)
-            writer.write(jsonObject: call.arguments.values(by: layouts))
+            let result = call.result.result(by: layouts).map { [(name: "returned", value: $0)] } ?? []
+            writer.write(jsonObject: call.arguments.values(by: layouts) + result)
         }
         writer.write("}" as StaticString)
     }
 
+    /// Viewers show what an end says of its call together with what its begin says.
     mutating func leave(_ call: TreeCall) {
         event("E")
         write(microseconds: call.end)
         writer.write(",\"name\":" as StaticString)
         writer.write(json: functions[call.function].name)
+        if let offCPU = call.offCPU, !offCPU.isZero {
+            let running = call.total &- offCPU.blocked &- offCPU.runnable
+            writer.write(
+                ",\"args\":{\"running_ns\":\(running),\"blocked_ns\":\(offCPU.blocked),"
+                    + "\"runnable_ns\":\(offCPU.runnable)}")
+        }
         writer.write("}" as StaticString)
     }
 

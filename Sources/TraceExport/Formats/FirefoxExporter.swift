@@ -16,7 +16,10 @@ struct FirefoxExporter: Exporter {
     private static let version = 62
 
     func export(_ source: ExportSource, to writer: ByteWriter) -> ExportSummary {
-        writer.write("{\"meta\":{\"interval\":1,\"startTime\":" as StaticString)
+        writer.write("{\"meta\":{\"interval\":1," as StaticString)
+        writer.write(
+            "\"sampleUnits\":{\"time\":\"ms\",\"eventDelay\":\"ms\",\"threadCPUDelta\":\"ns\"}," as StaticString)
+        writer.write("\"startTime\":" as StaticString)
         writer.write(milliseconds: source.session.startRealtimeNanoseconds)
         writer.write(",\"processType\":0,\"product\":" as StaticString)
         writer.write(json: source.session.description?.command.joined(separator: " ") ?? "fathom")
@@ -125,7 +128,21 @@ private struct FirefoxTracks: TrackWriter {
         writer.write(column: samples) { writer.write(milliseconds: $0.length) }
         writer.write(",\"time\":" as StaticString)
         writer.write(column: samples) { writer.write(milliseconds: $0.start) }
+        if let offCPU = track.thread.offCPU() { write(processorTime: OffCPU.Cursor(offCPU)) }
         writer.write("}}" as StaticString)
+    }
+
+    /// What the thread had a CPU between each sample's beginning and that of the one before it, in ns.
+    private func write(processorTime cursor: OffCPU.Cursor) {
+        var cursor = cursor
+        var last: UInt64?
+        writer.write(",\"threadCPUDelta\":" as StaticString)
+        writer.write(column: samples) { sample in
+            defer { last = sample.start }
+            guard let last else { return writer.write("null" as StaticString) }
+            let times = cursor.times(from: last, to: sample.start)
+            writer.write(decimal: sample.start &- last &- times.blocked &- times.runnable)
+        }
     }
 }
 

@@ -14,7 +14,10 @@ struct PerfettoExporter: Exporter {
 
     func export(_ source: ExportSource, to writer: ByteWriter) -> ExportSummary {
         var tracks = PerfettoTracks(writer, functions: source.functions)
-        return source.write(to: &tracks, limit: PerfettoExporter.limit)
+        let summary = source.write(to: &tracks, limit: PerfettoExporter.limit)
+        if source.session.description?.waitSources != nil { tracks.show(ends: source.endedWaits) }
+        PerfettoSchedule(writer, source).write()
+        return summary
     }
 }
 
@@ -48,6 +51,8 @@ private struct PerfettoTracks: TrackWriter {
             static let category: UInt64 = 22
             static let name: UInt64 = 23
             static let counterValue: UInt64 = 44
+            static let flow: UInt64 = 47
+            static let flowEnd: UInt64 = 48
         }
         enum Annotation { static let (text, name) = (UInt64(6), UInt64(10)) }
         enum Interned {
@@ -66,6 +71,7 @@ private struct PerfettoTracks: TrackWriter {
     private var counterUUIDs: [UInt32: [String: UInt64]] = [:]
     private var thread: TracedThread?
     private var threadUUID: UInt64 = 0
+    private var threadUUIDs: [ObjectIdentifier: UInt64] = [:]
     private var trackUUID: UInt64 = 0
     private var hasStarted = false
     // These messages are kept from packet to packet, so that their memory is used again.
@@ -86,6 +92,7 @@ private struct PerfettoTracks: TrackWriter {
         if thread !== track.thread {
             thread = track.thread
             threadUUID = describe(threadOf: track)
+            threadUUIDs[ObjectIdentifier(track.thread)] = threadUUID
         }
         trackUUID = track.lane == 0 ? threadUUID : describe(laneOf: track)
     }
@@ -96,7 +103,7 @@ private struct PerfettoTracks: TrackWriter {
         event.add(Field.Event.nameID, UInt64(call.function) + 1)
         event.add(Field.Event.track, trackUUID)
         if let mark = call.mark { event.add(Field.Event.category, "\(mark)") }
-        if !call.arguments.isEmpty { annotate(call) }
+        if !call.arguments.isEmpty || !call.result.isEmpty { annotate(call) }
         packet.clear()
         packet.add(Field.Packet.timestamp, call.start)
         packet.add(Field.Packet.trackEvent, event)
@@ -111,6 +118,11 @@ private struct PerfettoTracks: TrackWriter {
             annotation.add(Field.Annotation.text, value)
             event.add(Field.Event.annotation, annotation)
         }
+        guard let result = call.result.result(by: thread?.process.argumentLayouts ?? [:]) else { return }
+        var annotation = ProtobufMessage()
+        annotation.add(Field.Annotation.name, "returned")
+        annotation.add(Field.Annotation.text, result)
+        event.add(Field.Event.annotation, annotation)
     }
 
     mutating func leave(_ call: TreeCall) {
@@ -141,6 +153,33 @@ private struct PerfettoTracks: TrackWriter {
     }
 
     mutating func endTrack() {}
+
+    /// Shows who ended the waits of whom, as flows between two instants.
+    mutating func show(ends: [EndedWait]) {
+        for (index, end) in ends.enumerated() {
+            guard let waker = threadUUIDs[ObjectIdentifier(end.waker)], wantsMore,
+                let waiter = threadUUIDs[ObjectIdentifier(end.waiter)]
+            else { continue }
+            let id = Double(bitPattern: UInt64(index) + 1)
+            show("ends a wait (\(end.kind))", on: waker, at: end.moment) { $0.add(Field.Event.flow, double: id) }
+            show("waited (\(end.kind))", on: waiter, at: end.end) { $0.add(Field.Event.flowEnd, double: id) }
+        }
+    }
+
+    private mutating func show(
+        _ name: String, on track: UInt64, at moment: UInt64, _ fill: (inout ProtobufMessage) -> Void
+    ) {
+        event.clear()
+        event.add(Field.Event.type, 3)
+        event.add(Field.Event.track, track)
+        event.add(Field.Event.category, "wait")
+        event.add(Field.Event.name, name)
+        fill(&event)
+        packet.clear()
+        packet.add(Field.Packet.timestamp, moment)
+        packet.add(Field.Packet.trackEvent, event)
+        write()
+    }
 
     /// Adds the function's name to the packet that is the first to use it.
     private mutating func name(_ function: UInt32) {

@@ -2,13 +2,13 @@ internal import TraceAnalysis
 internal import TraceFile
 internal import TraceText
 
-/// pprof's profile: one sample for each call path of each thread, with its calls and its self time.
+/// Writes pprof's profile: one sample for each call path of each thread, with its calls and its self time.
 ///
-/// `profile.proto` (https://github.com/google/pprof/blob/main/proto/profile.proto), compressed by gzip, as it has to be.
-/// Samples have the labels `process` and `thread`, and `tid` where one thread is meant.
+/// The format is `profile.proto` (https://github.com/google/pprof/blob/main/proto/profile.proto), compressed by gzip, which
+/// readers require. Samples have the labels `process` and `thread`, and `tid` where the sample is of one thread.
 ///
-/// Functions have no system name. pprof takes one that is the name for mangled, and shortens the name by its template
-/// arguments, so that `Box<int>::get` and `Box<double>::get` would be one.
+/// Functions have no system name. If the system name were equal to the name, pprof would take the name to be mangled and
+/// strip its template arguments, so that `Box<int>::get` and `Box<double>::get` would become one function.
 struct PprofExporter: Exporter {
     /// Bytes that a sample takes besides the numbers of its functions, at most.
     private static let sampleBytes: UInt64 = 56
@@ -69,24 +69,19 @@ private struct PprofProfile {
     private let functions: FunctionTable
     /// The strings written, the first of which is empty.
     private var strings = NumberedTexts()
-    /// Whether a location was written, by function and, behind the functions, by remainder. Locations and functions
-    /// have the same numbers, from 1, remainders before functions: those may still be found.
+    /// Whether each location was written. The index is the location's number less 1: remainders come first, then functions,
+    /// because new functions may still be found. A location and its function have the same number.
     private var isWritten: [Bool] = []
     /// Where each module lay in the first process that had it.
-    private var mapped: [ModuleIdentity: Module] = [:]
-    /// Numbers of the mappings written, by index of the module, and the program's before all others.
+    private let mapped: [ModuleIdentity: Module]
+    /// The numbers of the mappings that were written, by the index of their module. The program's is the first.
     private var mappings: [Int32: UInt64] = [:]
     private var labels: [ProtobufMessage] = []
 
     init(_ writer: ByteWriter, _ source: ExportSource) {
         self.writer = writer
         functions = source.functions
-        for (process, _) in source.selection {
-            for module in process.modules {
-                let identity = ModuleIdentity(path: module.path, buildID: module.buildID)
-                if mapped[identity] == nil { mapped[identity] = module }
-            }
-        }
+        mapped = source.mappedModules
         _ = string("")
         // Readers take the first mapping for the program.
         let program = source.selection.first?.process.modules.first { $0.path == source.selection.first?.process.path }
@@ -104,7 +99,7 @@ private struct PprofProfile {
         write(Field.defaultSampleType, string("time"))
     }
 
-    /// The samples that follow are of `group`.
+    /// Begins the samples of `group`.
     mutating func begin(_ group: ThreadGroup) {
         labels = [
             label("process", string: "\(group.process.programName) \(group.process.pid)"),
@@ -155,7 +150,7 @@ private struct PprofProfile {
         write(Field.sample, sample)
     }
 
-    /// Whether location `id` is still to be written; from now on it is not.
+    /// Returns whether location `id` is still to be written, and notes that it is written.
     private mutating func isUnwritten(_ id: Int) -> Bool {
         if id >= isWritten.count { isWritten += Array(repeating: false, count: id + 1 - isWritten.count) }
         defer { isWritten[id] = true }
@@ -191,7 +186,7 @@ private struct PprofProfile {
         write(Field.location, location)
     }
 
-    /// The number of the module's mapping, which is written when it is new; nil when nobody had it mapped.
+    /// Writes the module's mapping when it is new, and returns its number; nil when no process had the module mapped.
     private mutating func mapping(of module: Int32, _ identity: ModuleIdentity) -> UInt64? {
         if let known = mappings[module] { return known }
         guard let place = mapped[identity] else { return nil }
@@ -216,7 +211,7 @@ private struct PprofProfile {
         return message
     }
 
-    /// The number of `text` in the string table, to which it is added when it is new.
+    /// Adds `text` to the string table when it is new, and returns its number there.
     private mutating func string(_ text: String) -> UInt64 {
         let known = strings.texts.count
         let number = strings.number(of: text)

@@ -11,6 +11,8 @@ extension TreeCall {
         var part = self
         part.start = max(start, window.lowerBound)
         part.total = min(end, window.upperBound) - part.start
+        // How the whole is split says nothing of a part.
+        part.offCPU = nil
         return part
     }
 

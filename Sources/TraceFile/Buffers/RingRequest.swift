@@ -1,6 +1,6 @@
 internal import CTraceFormat
 
-/// A call that took long, of which a process has told, so that what the ring holds may be saved.
+/// A call that took long, or had arguments that are asked for, of which a process has told, so that what the ring holds may be saved.
 package struct RingRequest: Equatable {
     /// The process's index, and the thread's serial number there.
     package var process: UInt32
@@ -10,10 +10,12 @@ package struct RingRequest: Equatable {
     /// When the call ended, and how long it took. In ticks.
     package var endTicks: UInt64
     package var durationTicks: UInt64
+    /// The conditions on arguments that it fulfils, a bit for each; 0: it took long.
+    package var conditions: UInt32
 }
 
 extension SharedBuffers {
-    /// The requests from number `known` on, oldest first. `known` becomes the number of the next one.
+    /// Returns the requests from number `known` on, oldest first, and sets `known` to the number of the next one.
     ///
     /// - Returns: The requests that are whole, and how many others there were: those that newer ones were written over.
     package func requests(from known: inout UInt32) -> (requests: [RingRequest], missed: UInt32) {
@@ -39,7 +41,8 @@ extension SharedBuffers {
             requests.append(
                 RingRequest(
                     process: request.process, thread: request.thread, function: request.call.function,
-                    endTicks: request.call.end, durationTicks: request.call.duration))
+                    endTicks: request.call.end, durationTicks: request.call.duration,
+                    conditions: request.conditions))
         }
         known = count
         return (requests, missed)

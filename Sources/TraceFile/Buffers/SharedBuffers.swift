@@ -60,7 +60,7 @@ package final class SharedBuffers: @unchecked Sendable {
         reading = directory.reopen(Self.name, O_RDONLY)
         guard reading >= 0 else { throw .cannotCreate(path: path, errno: errno) }
         spare = Self.takeDescriptor()
-        // The first page is written, not left to be allocated when somebody touches it, so that a full disk shows here.
+        // The first page is written, not left to be allocated when a process touches it, so that a full disk shows here.
         // The runtime allocates later pages before it touches them.
         let error = [UInt8](repeating: 0, count: Self.headPage).withUnsafeBytes { writeAll($0, to: descriptor) }
         guard error == 0 else { throw .cannotCreate(path: path, errno: error) }
@@ -111,6 +111,33 @@ package final class SharedBuffers: @unchecked Sendable {
         fixed = header.pointee
     }
 
+    /// Those of an armed program, which its recorders use one after the other.
+    package init(opening directory: SessionDirectory) throws(SessionFileError) {
+        self.directory = directory
+        let path = directory.file(Self.name)
+        let descriptor = directory.reopen(Self.name, O_RDWR)
+        guard descriptor >= 0 else { throw .cannotCreate(path: path, errno: errno) }
+        defer { close(descriptor) }
+        reading = directory.reopen(Self.name, O_RDONLY)
+        spare = -1
+        var head = fathom_buffers(), status = stat()
+        let isRead = withUnsafeMutableBytes(of: &head) { pread(descriptor, $0.baseAddress, $0.count, 0) == $0.count }
+        wordsOffset = MemoryLayout<fathom_buffers>.size
+        slotsOffset = Int(head.slots_offset)
+        slotSize = Int(head.slot_size)
+        slotLimit = head.slot_limit
+        size = slotsOffset + Int(slotLimit) * slotSize
+        guard reading >= 0, isRead, head.magic == FATHOM_BUFFERS_MAGIC, head.version == FATHOM_BUFFERS_VERSION,
+            Int(head.header_size) == wordsOffset, head.ticks_per_second > 0, slotsOffset > 0, slotSize > 0,
+            slotLimit <= FATHOM_SLOT_LIMIT, fstat(descriptor, &status) == 0, Int(status.st_size) >= size,
+            let memory = mmap(nil, size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0), memory != MAP_FAILED
+        else { throw .noSharedMemory(path: path, errno: errno) }
+        base = memory
+        header = memory.assumingMemoryBound(to: fathom_buffers.self)
+        words = (memory + wordsOffset).assumingMemoryBound(to: UInt32.self)
+        fixed = header.pointee
+    }
+
     /// Gives the first slots their pages, many in a piece, where the disk has plenty of room. Pages that programs touch
     /// one by one lie apart in memory, and then a disk that takes them from there costs twice the processor time.
     package func prepare() {
@@ -136,7 +163,7 @@ package final class SharedBuffers: @unchecked Sendable {
         if spare >= 0 { close(spare) }
     }
 
-    /// The slots in a state, FATHOM_SLOT_*. Slots that were never used are not looked at: they are holes in the file,
+    /// Returns the slots in a state, FATHOM_SLOT_*. Slots that were never used are not looked at: they are holes in the file,
     /// and no room may be left to fill one.
     ///
     /// - Parameter known: slots that are left out.
@@ -233,7 +260,7 @@ package final class SharedBuffers: @unchecked Sendable {
         return true
     }
 
-    /// Sets a full slot aside for chunks that begin while a ring is held, unless somebody has taken it meanwhile.
+    /// Sets a full slot aside for chunks that begin while a ring is held, unless a thread has taken it meanwhile.
     func setAside(_ slot: Slot) {
         _ = fathom_swap32(words + slot.index, slot.owner << 2 | FATHOM_SLOT_FULL, FATHOM_SLOT_SPARE)
     }
@@ -350,7 +377,7 @@ package final class SharedBuffers: @unchecked Sendable {
     /// Whether any other process has the file mapped, including a forked child that has made no calls yet. Nil when the
     /// buffers could not be mapped again; then they are left to the reader, because what is mapped here holds nothing.
     ///
-    /// A read lease is granted only when nobody has the file open or mapped for writing (fcntl(2), F_SETLEASE), so our
+    /// A read lease is granted only when no process has the file open or mapped for writing (fcntl(2), F_SETLEASE), so our
     /// own mapping is taken away meanwhile. The kernel may drop an ended process's mappings a moment after the process
     /// is waited for.
     package func areInUse() -> Bool? {
@@ -385,7 +412,7 @@ package final class SharedBuffers: @unchecked Sendable {
         fathom_store32(&header.pointee.recorder_pid, 0)
     }
 
-    /// Removes the file, when everything was drained and nobody writes any more.
+    /// Removes the file, when everything was drained and no process writes any more.
     package func remove() { directory.remove(Self.name) }
 }
 

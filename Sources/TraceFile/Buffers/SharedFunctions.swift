@@ -20,23 +20,32 @@ package final class SharedFunctions: @unchecked Sendable {
     private var nextLimit = 0, nextTrigger = Int(FATHOM_LIMIT_LIMIT)
     private static let name = SessionFile.functions.name
 
-    /// - Parameter all: everything that is done with any function.
+    /// - Parameters:
+    ///   - all: everything that is done with any function.
+    ///   - conditions: how long calls have to take for each condition on arguments, in ns.
     /// - Throws: ``SessionFileError``.
     package convenience init(
-        in directory: SessionDirectory, all: FunctionRule, levels: UInt32, textLimit: UInt32, clock: SessionClock
+        in directory: SessionDirectory, all: FunctionRule, levels: UInt32, textLimit: UInt32,
+        conditions: [UInt64] = [], clock: SessionClock
     ) throws(SessionFileError) {
         try self.init(
             directory.create(Self.name, O_RDWR), at: directory.file(Self.name), in: directory,
             ticks: clock.ticks(nanoseconds:), all: all)
         head.pointee.text_limit = textLimit
+        if !conditions.isEmpty { head.pointee.says |= FATHOM_SAYS_CONDITIONS }
+        withUnsafeMutableBytes(of: &head.pointee.condition_ticks) { ticks in
+            for (index, time) in conditions.prefix(Int(FATHOM_CONDITION_LIMIT)).enumerated() {
+                ticks.storeBytes(of: clock.ticks(nanoseconds: time), toByteOffset: index * 8, as: UInt64.self)
+            }
+        }
         head.pointee.levels = levels
         head.pointee.trigger_does = all.trigger.actions.rawValue
         head.pointee.magic = FATHOM_FUNCTIONS_MAGIC
     }
 
-    /// A file of a session that another process records. Nobody answers requests that are made there.
+    /// A file of a session that another process records. No recorder answers requests that are made in it.
     ///
-    /// - Parameter all: which must have neither triggers nor arguments.
+    /// - Parameter all: which must have neither triggers nor arguments or results.
     convenience init(new path: String, all: FunctionRule) throws(SessionFileError) {
         let file = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw .cannotCreate(path: path, errno: errno) }
@@ -63,6 +72,7 @@ package final class SharedFunctions: @unchecked Sendable {
         head.pointee.says =
             all.selection.rawValue | (all.trigger.actions.isEmpty ? 0 : FATHOM_SAYS_TRIGGER)
             | (all.recordsArguments ? FATHOM_SAYS_ARGUMENTS : 0)
+            | (all.recordsResults ? FATHOM_SAYS_RESULTS : 0) | (all.entryByte == nil ? 0 : FATHOM_SAYS_FIRST_CALL)
     }
 
     deinit {
@@ -112,8 +122,10 @@ package final class SharedFunctions: @unchecked Sendable {
 
     /// The low bits of a function's words.
     private func says(_ rule: FunctionRule) -> UInt32 {
-        rule.selection.rawValue | number(rule.trigger) << UInt32(FATHOM_SAYS_TRIGGER_SHIFT)
+        if let byte = rule.entryByte { return FATHOM_SAYS_FIRST_CALL | UInt32(byte) }
+        return rule.selection.rawValue | number(rule.trigger) << UInt32(FATHOM_SAYS_TRIGGER_SHIFT)
             | (rule.recordsArguments ? FATHOM_SAYS_ARGUMENTS : 0)
+            | (rule.recordsResults ? FATHOM_SAYS_RESULTS : 0)
     }
 
     /// A trigger's place + 1; 0 for one that does nothing, or when there are too many different ones.
@@ -184,7 +196,7 @@ package final class SharedFunctions: @unchecked Sendable {
 
     // MARK: Requests
 
-    /// The next module that a process asks for; nil when nobody asks.
+    /// The next module that a process asks for; nil when none asks.
     package func nextRequest() -> ModuleFile? {
         let number = answered &+ 1
         guard Int32(bitPattern: fathom_load32(&head.pointee.requested) &- number) >= 0 else { return nil }
@@ -207,7 +219,7 @@ package final class SharedFunctions: @unchecked Sendable {
         }
     }
 
-    /// The request was answered, by a table.
+    /// Notes that a table was written in answer to the request.
     package func finishRequest() {
         answered &+= 1
         fathom_store32(&head.pointee.answered, answered)

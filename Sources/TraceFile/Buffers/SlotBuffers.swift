@@ -130,8 +130,9 @@ final class SlotBuffers {
             return nil
         }
         if !readsCalls, UInt32(header.kind) == FATHOM_CHUNK_RECORDS { return nil }
+        if UInt32(header.kind) == FATHOM_CHUNK_STACK { return nil }
         while true {
-            // Records that may yet be taken back count when nobody is left to take them back.
+            // Records that may yet be taken back count when no thread is left to take them back.
             let used = !isAlive(header.pid) ? fathom_chunk_written(&header) : header.used
             fathom_load_fence()
             guard fathom_chunk_is_sound(&header, used, UInt32(slotSize), 0, .max) != 0 else { return fail() }

@@ -27,6 +27,8 @@ public struct Damage: Equatable, Sendable {
         case unreadableFile(reason: String)
         /// A block of context switches is not as it was written.
         case switches
+        /// A block of what the kernel told of a start is not as it was written.
+        case startup
     }
 
     /// The file's name inside the session directory.
@@ -71,6 +73,7 @@ extension Damage: CustomStringConvertible {
             case .unwindTooDeep: "more calls unwound than were open"
             case .unreadableFile(let reason): "left out: \(reason)"
             case .descriptionSum: "changed since it was written: what it says of the recording may be wrong"
+            case .startup: "damaged block of what the kernel told of the start; later ones are left out"
             case .switches: "damaged block of context switches; later ones are left out"
             case .sessionDescription: "not readable; the recording's own description is left out"
             }

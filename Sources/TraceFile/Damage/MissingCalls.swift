@@ -25,7 +25,7 @@ extension MissingCalls: CustomStringConvertible {
 }
 
 extension UInt64 {
-    /// The sum, or the greatest possible number: a damaged file, or a program that wrote over its counts, may say any
+    /// Returns the sum, or the greatest possible number: a damaged file, or a program that wrote over its counts, may say any
     /// number.
     package func addingClamped(_ other: UInt64) -> UInt64 {
         let (sum, overflow) = addingReportingOverflow(other)

@@ -36,6 +36,21 @@ package final class SessionDirectory {
         free(resolved)
     }
 
+    /// A directory that somebody else has made and holds. Nothing is made in it.
+    package init(opening path: String) throws(SessionFileError) {
+        isNew = false
+        descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0, let resolved = realpath(path, nil) else {
+            throw .cannotCreate(path: path, errno: errno)
+        }
+        self.path = String(cString: resolved)
+        rawPath = Array(UnsafeBufferPointer(start: resolved, count: strlen(resolved) + 1))
+        free(resolved)
+        var status = stat()
+        let name = SessionFile.buffers.name
+        if fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 { made[name] = status.st_ino }
+    }
+
     package func file(_ name: String) -> String { "\(path)/\(name)" }
 
     /// Makes a file of the session.
@@ -130,6 +145,14 @@ package final class SessionDirectory {
     /// Gives up the lock and the descriptor. Nothing else may be asked of this afterwards.
     package func close() { _ = Glibc.close(descriptor) }
 
+    /// Gives everything to the owner of a process that is to write here, if that is somebody else and we may.
+    package func share(withOwnerOf pid: Int32) {
+        var status = stat()
+        guard geteuid() == 0, stat("/proc/\(pid)", &status) == 0, status.st_uid != 0 else { return }
+        for name in made.keys { fchownat(descriptor, name, status.st_uid, status.st_gid, AT_SYMLINK_NOFOLLOW) }
+        fchown(descriptor, status.st_uid, status.st_gid)
+    }
+
     /// Removes everything, because there is nothing to record.
     package func discard() {
         for name in made.keys { remove(name) }
@@ -148,15 +171,35 @@ package final class SessionDirectory {
         // If a link were renamed, the link would be set aside, and not the session it leads to.
         guard !isLink(name), SessionFiles.areASession(files, in: existing) else { throw .notOurs(path: name) }
         guard !isBeingRecorded(existing) else { throw .isBeingRecorded(path: name) }
-        try setAside(name)
+        try setAside(name, files)
         guard mkdir(name, 0o700) == 0 else { throw .cannotCreate(path: name, errno: errno) }
         return true
     }
 
-    private static func setAside(_ name: String) throws(SessionFileError) {
+    private static func setAside(_ name: String, _ files: [String]) throws(SessionFileError) {
         let old = name + ".old"
         if access(old, F_OK) == 0 || isLink(old) { try remove(old: old, for: name) }
-        guard rename(name, old) == 0 else { throw .cannotCreate(path: name, errno: errno) }
+        if rename(name, old) == 0 { return }
+        guard errno == EXDEV else { throw .cannotCreate(path: name, errno: errno) }
+        // Not to `old` itself: what a killed recorder, or another one, has moved there by halves would be removed.
+        let part = name + ".part"
+        try moveFiles(files, of: name, to: part)
+        guard rename(part, old) == 0 else { throw .cannotCreate(path: old, errno: errno) }
+    }
+
+    /// Moves a session file by file: directories in a lower layer of an overlay, as of a container's image, cannot be renamed.
+    /// Either all files are moved, or none.
+    static func moveFiles(_ files: [String], of name: String, to new: String) throws(SessionFileError) {
+        guard mkdir(new, 0o700) == 0 else { throw .cannotCreate(path: new, errno: errno) }
+        var moved: [String] = [], reason: Int32 = 0
+        for file in files where reason == 0 {
+            if rename("\(name)/\(file)", "\(new)/\(file)") == 0 { moved.append(file) } else { reason = errno }
+        }
+        if reason == 0, rmdir(name) != 0 { reason = errno }
+        guard reason != 0 else { return }
+        for file in moved { rename("\(new)/\(file)", "\(name)/\(file)") }
+        rmdir(new)
+        throw .cannotCreate(path: name, errno: reason)
     }
 
     /// Removes an older session, if it holds nothing but its own files, to make room for the session `name`.

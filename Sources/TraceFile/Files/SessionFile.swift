@@ -17,6 +17,8 @@ public enum SessionFile {
     case functions
     /// When threads gave up a CPU and got one again; there only where that was asked for and allowed.
     case switches
+    /// What the kernel told of the program's start; there only where that was asked for.
+    case startup
 
     public var name: String {
         switch self {
@@ -27,6 +29,7 @@ public enum SessionFile {
         case .aggregate: "aggregate"
         case .functions: "functions"
         case .switches: "switches"
+        case .startup: "startup"
         }
     }
 
@@ -40,6 +43,7 @@ public enum SessionFile {
         case SessionFile.aggregate.name: self = .aggregate
         case SessionFile.functions.name: self = .functions
         case SessionFile.switches.name: self = .switches
+        case SessionFile.startup.name: self = .startup
         case _ where name.hasPrefix(SessionFile.aggregate.name + "."): self = .aggregate
         case _ where name.hasPrefix(SessionFile.functions.name + "."): self = .functions
         default: return nil
@@ -54,6 +58,7 @@ public enum SessionFile {
         case .buffers: bytes.starts(with: Self.bytes(FATHOM_BUFFERS_MAGIC))
         case .functions: bytes.starts(with: Self.bytes(FATHOM_FUNCTIONS_MAGIC))
         case .switches: bytes.starts(with: Self.bytes(FATHOM_SWITCHES_MAGIC))
+        case .startup: bytes.starts(with: Self.bytes(FATHOM_STARTUP_MAGIC))
         case .description: bytes.starts(with: SessionDescription.start.utf8)
         // The file begins with the identity of its log.
         case .aggregate: bytes.indices.contains { bytes[$0...].starts(with: "FATHAGG".utf8) }

@@ -44,6 +44,14 @@ public enum SessionFiles {
         return nil
     }
 
+    /// The names of a session's files in the directory at `path`.
+    public static func all(in path: String) -> [String] {
+        let directory = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+        guard directory >= 0 else { return [] }
+        defer { close(directory) }
+        return (names(in: directory) ?? []).filter { isOne($0, in: directory) }
+    }
+
     /// Whether files make a session: they include its log or its buffers, or are nothing but its description.
     static func areASession(_ names: [String], in directory: Int32) -> Bool {
         [SessionFile.trace, .buffers].contains { isOne($0.name, in: directory) }

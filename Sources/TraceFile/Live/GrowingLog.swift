@@ -38,7 +38,7 @@ final class GrowingLog {
 
     /// Reads the next chunks, some megabytes of them. They are there until the next call.
     ///
-    /// - Parameter isThrough: whether nobody writes any more, so that a chunk that is not whole will stay so.
+    /// - Parameter isThrough: whether no recorder writes any more, so that a chunk that is not whole will stay so.
     func read(isThrough: Bool) -> [Chunk] {
         let size = pread(descriptor, buffer.baseAddress, buffer.count, off_t(offset))
         guard size > 0 else { return [] }

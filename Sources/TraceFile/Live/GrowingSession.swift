@@ -53,6 +53,8 @@ public final class GrowingSession {
 
     /// When the buffers were read last, in ticks: a call that was open then had not ended before.
     public private(set) var lookedAt: UInt64 = 0
+    /// The same in ns of CLOCK_MONOTONIC.
+    public private(set) var lookedAtNanoseconds: UInt64 = 0
 
     private var now: UInt64 { SessionClock.ticks(byCounter: countsByCounter) }
 
@@ -92,7 +94,7 @@ public final class GrowingSession {
             if !goesOn() { return false }
         }
         // The buffers are read first: a chunk that moves to the log meanwhile is then found twice, and not missed.
-        lookedAt = now
+        (lookedAt, lookedAtNanoseconds) = (now, SessionClock.nanoseconds(CLOCK_MONOTONIC))
         let slots = slots()
         isRecording = slots.map { Session.isRecorded(path, by: $0.recorderPID) } ?? false
         let inSlots = slots?.chunks ?? []
@@ -107,7 +109,7 @@ public final class GrowingSession {
         return isThrough || log.rest < step
     }
 
-    /// What is in the buffers; nil once they are gone.
+    /// Reads what is in the buffers; nil once they are gone.
     private func slots(readsCalls: Bool = true) -> SlotBuffers? {
         guard let file = try? PlainFile(path: "\(path)/\(SlotBuffers.name)") else { return nil }
         return try? SlotBuffers(file, path: path, damage: DamageLog(), readsCalls: readsCalls)

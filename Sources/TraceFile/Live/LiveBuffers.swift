@@ -3,7 +3,7 @@ internal import Glibc
 
 /// The shared buffers of a session that is being recorded, looked at again and again.
 ///
-/// The program is not asked and not stopped: it writes on while somebody looks. What a thread has counted in `used` is
+/// The program is not asked and not stopped: it writes on while this reads. What a thread has counted in `used` is
 /// whole, so a look sees each thread as it was at some moment within the look.
 package final class LiveBuffers {
     /// What the head of the file says that never changes.
@@ -47,6 +47,7 @@ package final class LiveBuffers {
         switch UInt32(head.keeps) {
         case FATHOM_KEEPS_COUNTS: .counts
         case FATHOM_KEEPS_TIMES: .paths
+        case FATHOM_KEEPS_SAMPLES: .samples(period: 0)
         default: .calls
         }
     }
@@ -66,10 +67,27 @@ package final class LiveBuffers {
     /// - Complexity: O(slots that were ever used) to look at their words, and a system call for each chunk.
     package func chunks() -> [LiveChunk] { chunks(in: FATHOM_SLOT_OWNED) }
 
-    /// The finished chunks that still lie in the buffers: all of a ring's, of others' those that nobody has fetched yet.
+    /// Returns the finished chunks in the buffers: all chunks of a ring, otherwise those that the recorder has not fetched yet.
     package func finishedChunks() -> [LiveChunk] { chunks(in: FATHOM_SLOT_FULL) }
 
-    private func chunks(in state: UInt32) -> [LiveChunk] {
+    /// Since when recording is stopped by `fathom ctl`, in ticks; nil while it is not.
+    package var stoppedTicks: UInt64? {
+        var steering = fathom_steering()
+        let isRead = file.read(&steering, at: Int(head.slots_offset) - Int(FATHOM_STEERING_SIZE))
+        return isRead && steering.wish.run_number != 0 && steering.wish.runs == 0 ? steering.wish.run_ticks : nil
+    }
+
+    /// Where the open calls of threads are, if they show that.
+    ///
+    /// - Complexity: as for ``chunks()``.
+    package func stacks() -> [LiveStack] {
+        chunks(in: FATHOM_SLOT_OWNED, showing: true).compactMap { chunk in
+            var stack = fathom_stack()
+            return file.read(&stack, at: chunk.offset + Chunk.headerSize) ? LiveStack(chunk, stack) : nil
+        }
+    }
+
+    private func chunks(in state: UInt32, showing: Bool = false) -> [LiveChunk] {
         var head = fathom_buffers()
         guard file.read(&head, at: 0) else { return [] }
         words = [UInt32](repeating: 0, count: Int(min(head.slot_high, FATHOM_SLOT_LIMIT)))
@@ -77,7 +95,7 @@ package final class LiveBuffers {
         return words.indices.compactMap { slot in
             guard fathom_slot_state(words[slot]) == state else { return nil }
             let chunk = chunk(at: Int(self.head.slots_offset) + slot * Int(self.head.slot_size))
-            return chunk.flatMap { $0.isMetadata ? nil : $0 }
+            return chunk.flatMap { $0.isMetadata || $0.showsStack != showing ? nil : $0 }
         }
     }
 
@@ -89,7 +107,7 @@ package final class LiveBuffers {
         return LiveChunk(header, slotSize: head.slot_size, offset: offset)
     }
 
-    /// The chunk as it is now; nil when its slot holds another one.
+    /// Reads the chunk as it is now; nil when its slot holds another one.
     package func again(_ chunk: LiveChunk) -> LiveChunk? {
         fathom_load_fence()
         return self.chunk(at: chunk.offset).flatMap { $0.isSameChunk(as: chunk) ? $0 : nil }

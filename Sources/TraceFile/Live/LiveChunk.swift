@@ -28,6 +28,8 @@ package struct LiveChunk {
     /// Whether a thread keeps call paths there, and no calls.
     package let holdsPaths: Bool
     let isMetadata: Bool
+    /// Whether it says where the thread's open calls are.
+    let showsStack: Bool
     /// Where the chunk's slot begins in the file.
     let offset: Int
 
@@ -53,6 +55,7 @@ package struct LiveChunk {
         threadName = withUnsafeBytes(of: raw.name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self).visible }
         holdsPaths = UInt32(raw.kind) == FATHOM_CHUNK_PATHS
         isMetadata = UInt32(raw.kind) == FATHOM_CHUNK_METADATA
+        showsStack = UInt32(raw.kind) == FATHOM_CHUNK_STACK
         self.offset = offset
     }
 

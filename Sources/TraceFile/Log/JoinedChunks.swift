@@ -109,7 +109,7 @@ public final class JoinedChunks {
         begin.depth = state.pointee.depth
     }
 
-    /// Recording was stopped, so what is open is not known to have gone on.
+    /// Ends all open calls, because recording was stopped and it is unknown whether they went on.
     public func stop(at time: UInt64) {
         guard state.pointee.depth > 0 || depths.values.contains(where: { $0 > 0 }) else { return }
         moveOn(to: time)
@@ -119,17 +119,24 @@ public final class JoinedChunks {
         begin.depth = 0
     }
 
-    /// Callees of the innermost open call, `duration` ticks long, were left out.
+    /// Writes that callees of the innermost open call, `duration` ticks long, were left out.
     public func drop(calls: UInt32, duration: UInt64) {
         write { fathom_put_dropped($0, calls, duration) }
     }
 
-    /// Something happened within the innermost open call: a mark named `name`, or a counter has `value`.
+    /// Writes an event within the innermost open call: a mark named `name`, or the `value` of a counter.
     public func event(_ name: UInt32, value: Double?, at time: UInt64) {
         moveOn(to: time)
         write {
             if let value { fathom_put_counter($0, name, value.bitPattern) } else { fathom_put_mark($0, name) }
         }
+    }
+
+    /// Writes what happened to memory within the innermost open call.
+    public func memory(_ block: RecordedBlock, at time: UInt64) {
+        moveOn(to: time)
+        var body = fathom_block(address: block.address, size: block.size)
+        write { fathom_put_block($0, block.number, &body) }
     }
 
     /// The calls that follow are of `lane`.

@@ -19,10 +19,14 @@ public enum Record: UInt8, Sendable {
     case task
     /// The arguments of the innermost call, which has just begun: ``RecordCursor/arguments``.
     case arguments
+    /// What the innermost call, which ends next, returns.
+    case result
     /// The innermost call, which has just begun, waits: ``RecordCursor/wait``.
     case wait
     /// The thread is about to end a wait of others: ``RecordCursor/wait``.
     case wake
+    /// Memory was allocated or freed: ``RecordCursor/block``.
+    case memory
     /// No more records.
     case end
     /// The bytes at the cursor are no record; the cursor stays there.

@@ -27,6 +27,7 @@ public struct RecordCursor {
     public var piece = TaskPiece()
     public var arguments = RecordedArguments()
     public var wait = RecordedWait()
+    public var block = RecordedBlock()
 
     public init(_ records: UnsafeRawBufferPointer, ticks: UInt64, functionBase: UInt32) {
         position = records.baseAddress ?? UnsafeRawPointer(bitPattern: 8)!
@@ -154,9 +155,13 @@ public struct RecordCursor {
                 wait = RecordedWait((body + 2).loadUnaligned(as: fathom_wait.self))
                 return value == FATHOM_WAIT ? .wait : .wake
             }
-            guard value == FATHOM_ARGUMENTS else { return .end }
+            if value >= FATHOM_ALLOCATED, value <= FATHOM_UNMAPPED, size >= RecordedBlock.recordSize {
+                block = RecordedBlock(value, (body + 2).loadUnaligned(as: fathom_block.self))
+                return .memory
+            }
+            guard value == FATHOM_ARGUMENTS || value == FATHOM_RESULT else { return .end }
             arguments = RecordedArguments(start: body + 2, count: size)
-            return .arguments
+            return value == FATHOM_ARGUMENTS ? .arguments : .result
         default:
             return .malformed
         }

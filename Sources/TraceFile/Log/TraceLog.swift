@@ -91,7 +91,7 @@ struct TraceLog {
         return chunks
     }
 
-    /// What the file header says, or nil when it is damaged, and where the chunks begin.
+    /// Reads the file header, nil when it is damaged, and finds out where the chunks begin.
     private static func header(
         _ file: MappedFile, path: String, damage: DamageLog
     ) throws(TraceFileError) -> (FileHeader?, Int) {
@@ -140,7 +140,7 @@ struct TraceLog {
         return (header, isOld ? oldSize : size)
     }
 
-    /// The chunk at `offset`. The log holds only sealed chunks.
+    /// Reads the chunk at `offset`. The log holds only sealed chunks.
     ///
     /// The header is read, not looked at in the mapping, where a fault would map much of the chunk and take four times
     /// as long.

@@ -149,7 +149,7 @@ package final class TraceLogWriter {
     /// Appends chunks by way of the page cache, in one write.
     ///
     /// What is written of a chunk that does not fit is no part of the log: the next chunk is written over it. It is not
-    /// cut off, because somebody may be reading the file.
+    /// cut off, because a command may be reading the file.
     ///
     /// - Returns: How many of them were written, from the first one on.
     private func appendCopies(_ chunks: ArraySlice<Part>) -> Int {

@@ -51,12 +51,7 @@ public final class OffCPU: Sendable {
 
     /// The number of stretches that begin before `moment`.
     private func firstStretch(from moment: UInt64) -> Int {
-        var (low, high) = (0, stretches.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if stretches[middle].begin < moment { low = middle + 1 } else { high = middle }
-        }
-        return low
+        stretches.partitioningIndex { $0.begin >= moment }
     }
 
     /// The number of stretches, and those in the order of time.

@@ -14,6 +14,14 @@ public enum WaitKind: UInt16, CaseIterable, Sendable {
     /// A child process.
     case child
     case futex
+    /// The lock of a file.
+    case fileLock
+    /// What another thread does once for all.
+    case once
+    /// No wait: a thread is made.
+    case creation
+    /// No wait: the thread itself begins.
+    case beginning
 }
 
 /// A wait, or what ends one, as it was recorded.
@@ -32,6 +40,12 @@ public struct RecordedWait: BitwiseCopyable, Sendable {
 
     @inlinable
     public init() { (kind, descriptor, ran, object) = (0, -1, .max, 0) }
+
+    /// Of what ends a wait for a lock: the ns for which the lock was held; nil when that is not known.
+    public var held: UInt64? { ran == .max ? nil : fathom_held_ns(ran) }
+
+    /// Whether room to write was waited for.
+    public static func isForRoom(_ object: UInt64) -> Bool { object & FATHOM_WAIT_ROOM != 0 }
 
     public init(_ wait: fathom_wait) {
         kind = wait.kind

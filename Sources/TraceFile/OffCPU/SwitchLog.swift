@@ -3,7 +3,7 @@ internal import Glibc
 
 /// The file `switches` of a session: when each thread gave up a CPU, and when it got one again.
 ///
-/// It is read when somebody first asks for a thread.
+/// It is read when a thread is first asked for.
 public final class SwitchLog: @unchecked Sendable {
     /// A stretch of time in which a thread had no CPU, in ns since the session's start.
     struct Stretch {
@@ -16,11 +16,11 @@ public final class SwitchLog: @unchecked Sendable {
     private let file: MappedFile
     private let damage: DamageLog
     private let startNanoseconds: UInt64
-    /// Whether somebody still writes it: then its end may be half a block.
+    /// Whether the recorder still writes it: then its end may be half a block.
     private let isGrowing: Bool
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private var isRead = false
-    private var records: [UInt32: [(time: UInt64, flags: UInt16)]] = [:]
+    private var records: [UInt32: [(time: UInt64, flags: UInt16, cpu: UInt16)]] = [:]
     private var lostSwitches: UInt64 = 0
     private var end: UInt64 = 0
 
@@ -44,6 +44,17 @@ public final class SwitchLog: @unchecked Sendable {
     /// The moment up to which switches are known, in ns since the session's start.
     public var knownUntil: UInt64 { locked { end } }
 
+    /// The moments at which the thread `tid` left a CPU or got one, in the order of time.
+    ///
+    /// - Complexity: O(switches of the thread); the first call is O(switches).
+    public func switches(of tid: UInt32) -> [ThreadSwitch] {
+        locked { records[tid] ?? [] }.map { record in
+            ThreadSwitch(
+                time: record.time, cpu: record.cpu, isOut: record.flags & UInt16(FATHOM_SWITCH_OUT) != 0,
+                wantsCPU: record.flags & UInt16(FATHOM_SWITCH_PREEMPTED) != 0)
+        }
+    }
+
     /// The stretches in which the thread `tid` had no CPU, in the order of time. A stretch that has not ended by the last moment
     /// known ends there.
     ///
@@ -66,6 +77,9 @@ public final class SwitchLog: @unchecked Sendable {
         if let out, end > out.time { result.append(Stretch(begin: out.time, end: end, wantsCPU: out.wantsCPU)) }
         return result
     }
+
+    /// When the thread `tid` had no CPU, by the clock that all threads share: in ns since the session's start.
+    public func offCPU(of tid: UInt32) -> OffCPU { OffCPU(stretches(of: tid)) { $0 } }
 
     private func locked<Result>(_ body: () -> Result) -> Result {
         pthread_mutex_lock(mutex)
@@ -108,7 +122,7 @@ public final class SwitchLog: @unchecked Sendable {
             offset += blockSize
             for index in 0..<Int(block.count) {
                 let record = bytes.loadUnaligned(fromByteOffset: offset + index * recordSize, as: fathom_switch.self)
-                records[record.tid, default: []].append((moment(record.ns), record.flags))
+                records[record.tid, default: []].append((moment(record.ns), record.flags, record.cpu))
             }
             offset += size
             lostSwitches = lostSwitches.addingClamped(block.lost)

@@ -4,10 +4,20 @@ public struct WaitSources: Sendable, Equatable {
     public var hasSwitches: Bool
     /// Why it did not, in words; nil when it did.
     public var refusal: String?
+    /// The CPUs on which the program could run at first; nil when that is not known.
+    public var processors: Int?
 
-    package init(hasSwitches: Bool, refusal: String?) {
+    package init(hasSwitches: Bool, refusal: String?, processors: Int?) {
         self.hasSwitches = hasSwitches
         self.refusal = refusal
+        self.processors = processors
+    }
+
+    /// The CPUs on which this process, and what it starts, may run.
+    package static func processorsHere() -> Int? {
+        SystemFile.value(of: "Cpus_allowed", in: "/proc/self/status").map { mask in
+            mask.reduce(0) { $0 + ($1.hexDigitValue?.nonzeroBitCount ?? 0) }
+        }
     }
 
     /// Reads the member of the session's description; nil when nobody asked.
@@ -16,11 +26,13 @@ public struct WaitSources: Sendable, Equatable {
         func member(_ name: String) -> JSONValue? { members.first { $0.name == name }?.value }
         hasSwitches = member("context_switches")?.text == "true"
         if case .string(let text)? = member("refused") { refusal = text } else { refusal = nil }
+        processors = member("processors").flatMap { Int($0.text) }
     }
 
     /// The member of the session's description.
     var json: String {
         let reason = refusal.map { SessionDescription.quoted($0) } ?? "null"
-        return "{\"context_switches\": \(hasSwitches), \"refused\": \(reason)}"
+        let known = processors.map { ", \"processors\": \($0)" } ?? ""
+        return "{\"context_switches\": \(hasSwitches), \"refused\": \(reason)\(known)}"
     }
 }

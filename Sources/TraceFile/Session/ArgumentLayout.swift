@@ -72,6 +72,16 @@ public struct ArgumentLayout: Sendable, Hashable {
 }
 
 extension ArgumentLayout.Kind {
+    /// Of a value that is no text, in bytes.
+    var size: Int {
+        switch self {
+        case .signed(let size), .unsigned(let size), .bool(let size), .character(let size), .floating(let size),
+            .pointer(let size), .enumeration(let size, _, _):
+            size
+        case .text, .optimizedOut, .aggregate: 0
+        }
+    }
+
     fileprivate var code: String {
         switch self {
         case .signed(let size): "i\(size)"

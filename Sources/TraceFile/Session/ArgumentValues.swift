@@ -1,7 +1,7 @@
 internal import CTraceFormat
 internal import TraceText
 
-/// The arguments of a call as they were recorded. The bytes live as long as the session.
+/// The arguments of a call, or its result, as they were recorded. The bytes live as long as the session.
 @frozen
 public struct RecordedArguments: BitwiseCopyable, Sendable {
     /// Of a record's layout id and its values; nil: none were recorded.
@@ -24,13 +24,39 @@ public struct RecordedArguments: BitwiseCopyable, Sendable {
                 .elementsEqual(UnsafeRawBufferPointer(start: others, count: count))
     }
 
-    /// The names and values, as text; none when the layout is not known.
+    /// Returns a result as text: a value, or members in braces; nil when there is none, or its layout is not known.
+    public func result(by layouts: [UInt32: ArgumentLayout]) -> String? {
+        let values = values(by: layouts)
+        guard let first = values.first else { return nil }
+        if first.name.isEmpty { return first.value }
+        return "{" + values.map { "\($0.name)=\($0.value)" }.joined(separator: ", ") + "}"
+    }
+
+    /// Returns the names and values, as text; none when the layout is not known.
     public func values(by layouts: [UInt32: ArgumentLayout]) -> [(name: String, value: String)] {
         guard let start, count >= 4 else { return [] }
         let bytes = UnsafeRawBufferPointer(start: start, count: count)
         guard let layout = layouts[bytes.loadUnaligned(as: UInt32.self)] else { return [] }
         var reader = ArgumentReader(bytes: UnsafeRawBufferPointer(rebasing: bytes[4...]))
         return layout.values.map { ($0.name, reader.next($0.kind)) }
+    }
+
+    /// Whether all comparisons hold. Of arguments that are not there, none does.
+    public func fulfil(_ comparisons: [ArgumentComparison], by layouts: [UInt32: ArgumentLayout]) -> Bool {
+        guard let start, count >= 4 else { return false }
+        let bytes = UnsafeRawBufferPointer(start: start, count: count)
+        guard let layout = layouts[bytes.loadUnaligned(as: UInt32.self)] else { return false }
+        var reader = ArgumentReader(bytes: UnsafeRawBufferPointer(rebasing: bytes[4...]))
+        var held: Set<ArgumentComparison> = []
+        for value in layout.values {
+            let found = reader.raw(value.kind)
+            for comparison in comparisons where comparison.name == value.name {
+                guard let test = comparison.test(of: value.kind) else { continue }
+                guard let found, test.holds(how: found.how, found.bytes) else { return false }
+                held.insert(comparison)
+            }
+        }
+        return comparisons.allSatisfy(held.contains)
     }
 }
 
@@ -55,6 +81,18 @@ private struct ArgumentReader {
         case FATHOM_VALUE_UNREADABLE: return "<unreadable>"
         case FATHOM_VALUE_NULL: return "null"
         default: return "<left out>"
+        }
+    }
+
+    /// How the next value is recorded, and its bytes; nil when it is not recorded.
+    mutating func raw(_ kind: ArgumentLayout.Kind) -> (how: UInt32, bytes: UnsafeRawBufferPointer)? {
+        if kind == .optimizedOut || kind == .aggregate { return nil }
+        guard let how = take(1)?.first.map(UInt32.init) else { return nil }
+        switch how {
+        case FATHOM_VALUE: return take(kind.size).map { (how, $0) }
+        case FATHOM_VALUE_TEXT, FATHOM_VALUE_CUT:
+            return take(2).flatMap { take(Int($0.loadUnaligned(as: UInt16.self))) }.map { (how, $0) }
+        default: return (how, UnsafeRawBufferPointer(start: nil, count: 0))
         }
     }
 

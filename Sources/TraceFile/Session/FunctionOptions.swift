@@ -15,6 +15,10 @@ public struct FunctionOptions: Sendable {
     public var triggers: [String] = []
     /// Functions whose arguments are recorded: a pattern, and behind a colon the arguments, unless all are.
     public var arguments: [String] = []
+    /// Patterns of functions whose results are recorded.
+    public var results: [String] = []
+    /// Conditions on arguments, of which the recorder hears.
+    public var conditions: [FunctionCondition] = []
     /// The bytes of an argument's text that are recorded.
     public var textLimit = FunctionOptions.defaultTextLimit
 
@@ -25,7 +29,7 @@ public struct FunctionOptions: Sendable {
 
     public var isEmpty: Bool {
         only.isEmpty && without.isEmpty && hidden.isEmpty && leadingTo.isEmpty && triggers.isEmpty && arguments.isEmpty
-            && (watched.isEmpty || watchesAll)
+            && results.isEmpty && conditions.isEmpty && (watched.isEmpty || watchesAll)
     }
 
     /// Those that were given, by the names that session.json and `fathom info` give them, with their values as JSON.
@@ -33,6 +37,7 @@ public struct FunctionOptions: Sendable {
         let all = [
             ("filter", only), ("notrace", without), ("caller_filter", leadingTo), ("hide", hidden),
             ("trigger", triggers), ("watch", watched), ("args", arguments),
+            ("returns", results), ("when", conditions.map(\.text)),
         ]
         let watch = [("relative_depth", "\(watchedLevels)"), ("complete", "\(watchesAll)")]
         return all.filter { !$0.1.isEmpty }.map { name, patterns in

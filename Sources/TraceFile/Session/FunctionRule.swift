@@ -1,23 +1,23 @@
 internal import CTraceFormat
 
-/// What is done with the calls of a function that record options name.
+/// What the runtime does with the calls of a function that options of `record` name.
 public struct FunctionRule: Sendable, Hashable {
-    /// What is recorded of them.
+    /// Which calls are recorded because of the function.
     public struct Selection: OptionSet, Sendable, Hashable {
         public let rawValue: UInt32
         public init(rawValue: UInt32) { self.rawValue = rawValue }
 
-        /// They and what they call are recorded; calls of other functions are not.
+        /// The function's calls, and what they call, are recorded; calls of other functions are not.
         public static let only = Selection(rawValue: FATHOM_SAYS_ONLY)
-        /// Neither they nor what they call is recorded.
+        /// Neither the function's calls nor what they call is recorded.
         public static let without = Selection(rawValue: FATHOM_SAYS_WITHOUT)
-        /// They are not recorded, but what they call is.
+        /// The function's calls are not recorded, but what they call is.
         public static let hidden = Selection(rawValue: FATHOM_SAYS_HIDDEN)
-        /// They are recorded with the calls that lead to them.
+        /// The function's calls are recorded, with the calls that lead to them.
         public static let hit = Selection(rawValue: FATHOM_SAYS_HIT)
     }
 
-    /// What happens when such a call begins.
+    /// What happens when a call of the function begins.
     public struct Trigger: Sendable, Hashable {
         public struct Actions: OptionSet, Sendable, Hashable {
             public let rawValue: UInt32
@@ -26,9 +26,9 @@ public struct FunctionRule: Sendable, Hashable {
             /// Recording starts or stops, in all threads.
             public static let start = Actions(rawValue: FATHOM_TRIGGER_START)
             public static let stop = Actions(rawValue: FATHOM_TRIGGER_STOP)
-            /// What was recorded so far goes to the recording.
+            /// The recorder saves what was recorded so far.
             public static let save = Actions(rawValue: FATHOM_TRIGGER_SAVE)
-            /// A mark gets the function's name.
+            /// A mark of the function's name is recorded.
             public static let mark = Actions(rawValue: FATHOM_TRIGGER_MARK)
             /// ``Trigger/levels`` or ``Trigger/minCost`` holds for what the call calls.
             public static let depth = Actions(rawValue: FATHOM_TRIGGER_DEPTH)
@@ -55,11 +55,17 @@ public struct FunctionRule: Sendable, Hashable {
     public var trigger = Trigger()
     /// Whether the arguments of their calls are recorded.
     public var recordsArguments = false
+    /// Whether what they return is recorded, which takes sleds.
+    public var recordsResults = false
+    /// Where only first calls are recorded: the function's first byte, which a trap takes the place of.
+    public var entryByte: UInt8?
 
     public init() {}
 
     /// Whether nothing is done with them that is not done with all calls.
-    public var isEmpty: Bool { selection.isEmpty && trigger.actions.isEmpty && !recordsArguments }
+    public var isEmpty: Bool {
+        selection.isEmpty && trigger.actions.isEmpty && !recordsArguments && !recordsResults && entryByte == nil
+    }
 }
 
 /// A function that record options name, by the addresses in its module's file at which hooks report it.
@@ -67,7 +73,7 @@ public struct NamedFunction: Sendable {
     public var name: String
     public var addresses: [UInt64]
     public var rule: FunctionRule
-    /// How its arguments are found, at each call of the enter hook.
+    /// How its arguments are found, at each call of the enter hook or sled, and its result.
     public var arguments: [ArgumentRecipe] = []
 
     public init(name: String, addresses: [UInt64], rule: FunctionRule) {
@@ -80,7 +86,7 @@ public struct NamedFunction: Sendable {
 /// A file that processes may map.
 public struct ModuleFile: Sendable {
     public var path: String
-    /// Empty when it has none.
+    /// The file's build id; empty when it has none.
     public var buildID: [UInt8]
 
     public init(path: String, buildID: [UInt8]) {

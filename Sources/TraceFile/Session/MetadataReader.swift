@@ -70,6 +70,17 @@ struct MetadataReader {
                 process.modules[index].isUnselected = true
             }
             return true
+        case FATHOM_ITEM_UNSEEN_MEMORY:
+            process.hidesMemory = true
+            return true
+        case FATHOM_ITEM_SLEDS:
+            guard item.count >= MemoryLayout<fathom_sleds_item>.size else { return false }
+            let raw = item.loadUnaligned(as: fathom_sleds_item.self)
+            let index = process.modules.lastIndex { $0.low == raw.low && $0.unloadTicks == .max }
+            if let index, raw.functions > 0 {
+                process.modules[index].sleds = SledCounts(raw)
+            }
+            return true
         case FATHOM_ITEM_END:
             guard item.count >= MemoryLayout<fathom_end_item>.size else { return false }
             let raw = item.loadUnaligned(as: fathom_end_item.self)
@@ -80,6 +91,7 @@ struct MetadataReader {
             case FATHOM_END_FAILED_EXEC: (process.end, process.endTicks) = (.unknown, 0)
             case FATHOM_END_EXIT: process.end = .exit
             case FATHOM_END_SAVED: process.end = .saved
+            case FATHOM_END_DETACHED: process.end = .detached
             case FATHOM_END_CONFINED:
                 process.end = .confined
                 process.isConfined = true
@@ -111,6 +123,11 @@ struct MetadataReader {
             guard Int(raw.text_size) <= item.count - size else { return false }
             process.argumentLayouts[raw.id] = ArgumentLayout(text: text(item, at: size, count: Int(raw.text_size)))
             changed = true
+            return true
+        case FATHOM_ITEM_STARTUP:
+            guard item.count >= MemoryLayout<fathom_startup_item>.size else { return false }
+            if process.start == nil { process.start = RecordedStart() }
+            process.start?.add(item.loadUnaligned(as: fathom_startup_item.self))
             return true
         default: return true
         }

@@ -13,6 +13,8 @@ public struct Module: Sendable, Equatable {
     public var unloadTicks: UInt64
     /// Whether options named functions, and the process did not know those of this module.
     public var isUnselected = false
+    /// Its functions with sleds, and how many of these were opened; nil when it has none.
+    public var sleds: SledCounts?
 
     public init(
         path: String, buildID: [UInt8], bias: UInt64, low: UInt64, high: UInt64, seenTicks: UInt64,

@@ -14,9 +14,23 @@ public struct RecordOptions: Sendable {
         case profile
         /// How many calls each path has.
         case counts
+        /// In which path the recorder found a thread how often.
+        case stack
+        /// The moment of each function's first call, found by traps in place of hooks.
+        case firstCalls = "first-calls"
 
         /// Whether no record of a call is kept.
-        public var keepsPaths: Bool { self == .profile || self == .counts }
+        public var keepsPaths: Bool { self == .profile || self == .counts || self == .stack }
+
+        /// What the buffers' head says, FATHOM_KEEPS_*.
+        var keeps: UInt32 {
+            switch self {
+            case .trace, .flight, .firstCalls: FATHOM_KEEPS_RECORDS
+            case .profile: FATHOM_KEEPS_TIMES
+            case .counts: FATHOM_KEEPS_COUNTS
+            case .stack: FATHOM_KEEPS_SAMPLES
+            }
+        }
     }
 
     public var mode = Mode.trace
@@ -26,6 +40,8 @@ public struct RecordOptions: Sendable {
     public var ringTime: UInt64?
     /// Call paths of all processes together that are kept. What is called below others counts with them.
     public var maxPaths = RecordOptions.defaultMaxPaths
+    /// In nanoseconds: the mean time between two looks at the stacks.
+    public var interval = RecordOptions.defaultInterval
     /// Deepest depth to record; roots are depth 0. Nil: all.
     public var maxDepth: Int?
     /// In nanoseconds: calls that are shorter than this, and call nothing that is kept, leave no record.
@@ -36,10 +52,21 @@ public struct RecordOptions: Sendable {
     public var bufferSize = RecordOptions.defaultBufferSize
     /// Programs start without recording, until they start it themselves.
     public var startsPaused = false
+    /// In bytes of code: smaller functions keep their sleds closed. Nil: none do.
+    public var minSize: Int?
+    /// In percent: how much of a thread's time calls by sleds may cost, before those of the busiest functions are closed.
+    /// Nil: any.
+    public var budget: Int?
     /// Whether it is found out when threads wait, and for what.
     public var tellsWaits = false
+    /// Whether it is recorded what memory is allocated and freed.
+    public var tellsMemory = false
+    /// Whether it is found out how the program starts.
+    public var tellsStartup = false
     /// Whether the kernel tells when threads have no CPU, so that the program need not look.
     package var knowsSwitches = false
+    /// Where first calls are recorded: the modules by paths or names; none: the program and its own libraries.
+    public var modules: [String] = []
     /// The functions that are named, in what way.
     public var functions = FunctionOptions()
 
@@ -53,6 +80,9 @@ public struct RecordOptions: Sendable {
     public static let mostPaths = 100_000_000
     public static let defaultMaxPaths = Int(FATHOM_DEFAULT_PATHS)
 
+    public static let intervals: ClosedRange<UInt64> = 100_000...1_000_000_000
+    public static let defaultInterval: UInt64 = 1_000_000
+
     /// The largest ring that buffers of `bufferSize` bytes can make, in bytes.
     public static func largestRing(bufferSize: Int) -> UInt64 { UInt64(FATHOM_SLOT_LIMIT) * UInt64(bufferSize) }
 
@@ -60,23 +90,36 @@ public struct RecordOptions: Sendable {
 
     /// The options by the names that session.json and `fathom info` give them, with their values as JSON.
     var members: [(name: String, value: String)] {
-        [
+        var members: [(name: String, value: String)] = [
             ("mode", "\"\(mode.rawValue)\""),
             ("keep_bytes", mode == .flight ? "\(ringSize)" : "null"),
             ("keep_ns", ringTime.map { "\($0)" } ?? "null"),
             ("max_paths", mode.keepsPaths ? "\(maxPaths)" : "null"),
+            ("interval_ns", mode == .stack ? "\(interval)" : "null"),
             ("max_depth", maxDepth.map { "\($0)" } ?? "null"),
             ("min_cost_ns", "\(minCost)"),
             ("max_size_bytes", maxSize.map { "\($0)" } ?? "null"),
             ("buffer_size_bytes", "\(bufferSize)"),
+            ("min_size_bytes", minSize.map { "\($0)" } ?? "null"),
+            ("budget_percent", budget.map { "\($0)" } ?? "null"),
             ("paused", "\(startsPaused)"),
             ("blocked", "\(tellsWaits)"),
-        ] + functions.members
+        ]
+        if tellsMemory { members.append(("memory", "true")) }
+        if tellsStartup { members.append(("startup", "true")) }
+        if !modules.isEmpty {
+            let names = modules.map { SessionDescription.quoted($0) }.joined(separator: ", ")
+            members.append(("modules", "[\(names)]"))
+        }
+        return members + functions.members
     }
 
     /// The version of the log's format that this needs.
     package var formatVersion: UInt32 {
-        functions.arguments.isEmpty && !tellsWaits ? FATHOM_PLAIN_VERSION : FATHOM_FORMAT_VERSION
+        let needsNew =
+            !functions.arguments.isEmpty || !functions.conditions.isEmpty || !functions.results.isEmpty || tellsWaits
+            || tellsMemory
+        return needsNew ? FATHOM_FORMAT_VERSION : FATHOM_PLAIN_VERSION
     }
 
     /// Tells the runtime, by the head of the buffers.
@@ -89,11 +132,14 @@ public struct RecordOptions: Sendable {
         head.ring_slots = mode == .flight ? UInt32(clamping: max(ringSize / UInt64(bufferSize), 2)) : 0
         head.ring_ticks = ringTime.map { clock.ticks(nanoseconds: $0) } ?? .max
         head.long_ticks = .max
-        head.keeps = UInt8(
-            mode == .profile ? FATHOM_KEEPS_TIMES : mode == .counts ? FATHOM_KEEPS_COUNTS : FATHOM_KEEPS_RECORDS)
+        head.keeps = UInt8(mode.keeps)
         head.max_paths = UInt32(clamping: maxPaths)
-        head.has_functions = functions.isEmpty ? 0 : 1
-        head.tells_waits =
-            !tellsWaits ? FATHOM_TELLS_NO_WAITS : knowsSwitches ? FATHOM_TELLS_WAITS : FATHOM_TELLS_WAIT_TIMES
+        head.has_functions = functions.isEmpty && mode != .firstCalls ? 0 : 1
+        head.tells_waits = UInt8(
+            !tellsWaits ? FATHOM_TELLS_NO_WAITS : knowsSwitches ? FATHOM_TELLS_WAITS : FATHOM_TELLS_WAIT_TIMES)
+        if tellsStartup { head.tells_waits |= UInt8(FATHOM_TELLS_STARTUP) }
+        if tellsMemory { head.tells_waits |= UInt8(FATHOM_TELLS_MEMORY) }
+        head.min_size = UInt16(clamping: minSize ?? 0)
+        head.budget = UInt8(clamping: budget ?? 0)
     }
 }

@@ -20,6 +20,8 @@ public struct SampledProcess: Sendable {
         public var function: UInt64
         /// In how many samples it was.
         public var samples: UInt64
+        /// What these stand for, in units of whoever counts it.
+        public var time: UInt64 = 0
 
         public init(caller: Int?, function: UInt64, samples: UInt64) {
             self.caller = caller
@@ -33,7 +35,7 @@ public struct SampledProcess: Sendable {
     public var arguments: [String]
     public var modules: [Module] = []
     public var threads: [Thread] = []
-    /// How often somebody looked, and how long that took in all, in ns.
+    /// How often the sampler looked, and how long its looks took in all, in ns.
     public var looks: UInt64 = 0
     public var duration: UInt64 = 0
 

@@ -37,6 +37,9 @@ public final class Session {
 
     /// When threads had no CPU; nil when that was not recorded.
     public let switches: SwitchLog?
+    /// The session's start, in ns of CLOCK_MONOTONIC.
+    public let startNanoseconds: UInt64
+    private let startup: MappedFile?
 
     private let log: MappedFile?
     private let buffers: SlotBuffers?
@@ -104,13 +107,25 @@ public final class Session {
             SwitchLog(file, start: header.startNanoseconds, isGrowing: isRecording, damage: damage)
         }
         self.switches = switches
+        startNanoseconds = header.startNanoseconds
+        startup = Session.file(SessionFile.startup.name, in: directory, MappedFile.init).0
         description = try SessionDescription(path: "\(directory)/\(SessionFile.description.name)", damage: damage)
         let offCPU: OffCPUSource? =
             if let switches { .switches(switches) } else if description?.waitSources != nil { .waits } else { nil }
         processes = Session.assemble(chunks, file: logFile, damage: damage, offCPU: offCPU, clock: clock)
-        content = SessionContent(of: processes)
+        content = SessionContent(of: processes, description)
         if losses.calls > 0 { for process in processes { process.isCutShort = true } }
         Session.settleEnds(of: processes, now: isRecording && clockIsCounter ? fathom_counter() : nil)
+    }
+
+    /// Whether it was recorded what memory was allocated and freed.
+    public var tellsMemory: Bool { description?.tellsMemory ?? false }
+
+    /// What the kernel told of the program's start; nil where that was not asked for, or cannot be read, which is reported.
+    ///
+    /// - Complexity: O(events log events).
+    public func kernelStart() -> KernelStart? {
+        startup.flatMap { KernelStart($0, isGrowing: isRecording, damage: damage) }
     }
 
     /// Whether the recorder is at work. Its id may be of another namespace than ours, but it holds the directory's

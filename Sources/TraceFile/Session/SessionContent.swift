@@ -8,9 +8,16 @@ public enum SessionContent: Sendable, Equatable {
     case counts
     /// In how many samples of the stacks each path was; a sample stands for `period` ns.
     case samples(period: UInt64)
+    /// The first call of each function: when, in which thread and from where, but not how long.
+    case firstCalls
 
     /// What the chunks of the first thread show that is not empty.
-    init(of processes: [TracedProcess]) {
+    init(of processes: [TracedProcess], _ description: SessionDescription?) {
+        let mode = description?.options.first { $0.name == "mode" }?.value
+        if mode == RecordOptions.Mode.firstCalls.rawValue {
+            self = .firstCalls
+            return
+        }
         let threads = processes.lazy.flatMap(\.threads)
         guard let thread = threads.first(where: { !$0.chunks.isEmpty }), thread.keepsPaths else {
             self = .calls
@@ -19,6 +26,9 @@ public enum SessionContent: Sendable, Equatable {
         let units = thread.chunks[0].pathUnits
         self = units?.samplePeriod.map { .samples(period: $0) } ?? (units?.keepsTimes == false ? .counts : .paths)
     }
+
+    /// Whether it is known of a running thread which of its calls are open.
+    public var tellsOpenCalls: Bool { self == .calls || self == .paths }
 
     /// Where it is made of samples, the time that one stands for, in ns.
     public var samplePeriod: UInt64? { if case .samples(let period) = self { period } else { nil } }

@@ -4,7 +4,7 @@ internal import CTraceFormat
 public struct SessionDescription {
     /// The program's name and its arguments, as given.
     public let command: [String]
-    let executable: String?
+    public let executable: String?
     public let directory: String?
     public let host: String?
     public let cpu: String?
@@ -14,6 +14,8 @@ public struct SessionDescription {
     public let startRealtimeNanoseconds: UInt64?
     /// Record options by name, as written; a bare value is a number, a truth value or null.
     public let options: [(name: String, value: String, isBare: Bool)]
+    /// Whether it was recorded what memory was allocated and freed.
+    public var tellsMemory: Bool { options.contains { $0.name == "memory" && $0.value == "true" } }
     /// Of the log, by ``options``.
     let formatVersion: UInt32
     /// What the program took with the runtime and without it, when both were measured.

@@ -28,7 +28,7 @@ package struct SessionSnapshot {
         onCopied()
         let file = try MappedFile(path: ring.file(TraceLog.name))
         let log = try TraceLog(file, path: ring.path, isGrowing: true, damage: damage)
-        // A recorder that is killed meanwhile leaves a directory that nobody takes for a session.
+        // A recorder that is killed meanwhile leaves a directory that no command takes for a session.
         let unfinished = name + ".saving"
         let directory = try SessionDirectory(creating: unfinished)
         defer { directory.close() }

@@ -10,6 +10,8 @@ public final class TracedProcess {
         case confined
         /// It went on when what is recorded of it was saved.
         case saved
+        /// It went on when whoever had attached to it detached.
+        case detached
         /// Another image took its place.
         case exec
         /// It was waited for; its status is as wait(2) gives it.
@@ -26,6 +28,8 @@ public final class TracedProcess {
     public internal(set) var origin = Origin.image
     public internal(set) var startTicks: UInt64 = 0
     public internal(set) var path = ""
+    /// What it noted of its start; nil where that was not asked for.
+    public internal(set) var start: RecordedStart?
     /// The arguments that its image was started with. A fork's child has its parent's.
     public internal(set) var arguments: [String] = []
     /// What it called itself last, in place of its arguments; nil when it never did.
@@ -46,6 +50,8 @@ public final class TracedProcess {
     public internal(set) var endTicks: UInt64 = 0
     /// Whether it confined itself so that nothing more could be recorded, however it ended later.
     public internal(set) var isConfined = false
+    /// Whether its memory was to be recorded, and could not be, because it has functions of its own that allocate it.
+    public internal(set) var hidesMemory = false
     /// Whether calls are missing, so that calls open in the last record may have ended at any time since.
     var isCutShort = false
     /// Whether nothing is known but the process id.
@@ -55,6 +61,12 @@ public final class TracedProcess {
     init(index: UInt32, pid: UInt32) {
         self.index = index
         self.pid = pid
+    }
+
+    /// A process that took no part in the recording.
+    package convenience init(unseen pid: UInt32, path: String) {
+        self.init(index: 0, pid: pid)
+        self.path = path
     }
 
     /// The program's name as it may be shown: last component of its path, or `?`.

@@ -92,13 +92,15 @@ public final class TracedThread {
         return knownOffCPU
     }
 
+    /// The thread's own time, which leaves out the tracer's, at a moment of the session, both in ns.
+    public func own(_ moment: UInt64) -> UInt64 {
+        let ticks = clock.ticks(at: moment)
+        let taken = tracerTicks(upTo: ticks)
+        return taken == 0 ? moment : clock.nanoseconds(at: ticks > taken ? ticks &- taken : 0)
+    }
+
     private func findOffCPU() -> OffCPU? {
         guard !keepsPaths else { return nil }
-        func own(_ moment: UInt64) -> UInt64 {
-            let ticks = clock.ticks(at: moment)
-            let taken = tracerTicks(upTo: ticks)
-            return taken == 0 ? moment : clock.nanoseconds(at: ticks > taken ? ticks &- taken : 0)
-        }
         switch switches {
         case nil: return nil
         case .switches(let log): return OffCPU(log.stretches(of: tid), own: own)
@@ -133,6 +135,25 @@ public final class TracedThread {
             release(chunk: index)
         }
         return result
+    }
+
+    /// Tells of all memory that was allocated and freed, in the order of the records, with the moment in ticks by the session's
+    /// clock.
+    ///
+    /// - Complexity: O(records).
+    public func forEachBlock(_ body: (RecordedBlock, _ ticks: UInt64) -> Void) {
+        for index in chunks.indices where payloadIsIntact(ofChunk: index) {
+            var cursor = chunks[index].records
+            cursor.ticks = chunks[index].beginTicks
+            reading: while true {
+                switch cursor.next() {
+                case .memory: body(cursor.block, cursor.ticks)
+                case .end, .malformed: break reading
+                default: break
+                }
+            }
+            release(chunk: index)
+        }
     }
 
     /// Whether it is known when the thread had no CPU.
@@ -261,7 +282,7 @@ public final class TracedThread {
         return max(cursor.ticks, last.endTicks, lastsAsLongAsProcess && !last.isStopped ? process.endTicks : 0)
     }
 
-    /// The thread's calls. Those of chunks never finished are counted in their records, if these are intact.
+    /// Counts the thread's calls. Those of chunks never finished are counted in their records, if these are intact.
     ///
     /// - Complexity: O(chunks), and O(records) of unfinished chunks. Damage there is reported.
     public func countCalls() -> UInt64 {

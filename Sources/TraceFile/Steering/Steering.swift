@@ -4,7 +4,7 @@ internal import TraceText
 
 /// Steers a recording that is running, through the shared buffers in its session's directory (CTraceSteering.h).
 ///
-/// Nobody is waited for: what is asked stays there, and each process takes it up at its next call.
+/// It does not wait for the processes: the request stays there, and each process follows at its next call.
 public final class Steering {
     public let path: String
     public let mode: RecordOptions.Mode
@@ -61,6 +61,7 @@ public final class Steering {
             switch UInt32(header.keeps) {
             case FATHOM_KEEPS_TIMES: .profile
             case FATHOM_KEEPS_COUNTS: .counts
+            case FATHOM_KEEPS_SAMPLES: .stack
             default: header.ring_slots > 0 ? .flight : .trace
             }
         guard recorder != nil || !processes().isEmpty else { throw .isDead(path: directory) }

@@ -1,14 +1,14 @@
 internal import Glibc
 
-/// Why a recording cannot be steered, or not so.
+/// Why a recording cannot be steered, or not in the way that was asked for.
 public enum SteeringError: Error, Equatable {
     /// There is no session at `path`.
     case noSession(reason: String)
-    /// The recording is over: nobody writes into it any more.
+    /// The recording is over: no recorder writes into it any more.
     case isOver(path: String)
     /// The recorder was killed, and so were all programs that it recorded.
     case isDead(path: String)
-    /// The session, or the process, is somebody else's.
+    /// The session, or the process, belongs to another user.
     case belongsTo(what: String, user: String)
     /// There is no such process.
     case noProcess(Int32)

@@ -32,13 +32,8 @@ struct TracerTime {
 
     /// The sum of the switches that were over at `ticks`.
     func ticks(upTo ticks: UInt64) -> UInt64 {
-        var low = 0
-        var high = switches.count
-        while low < high {
-            let middle = (low + high) / 2
-            if switches[middle].end <= ticks { low = middle + 1 } else { high = middle }
-        }
-        return low == 0 ? 0 : switches[low - 1].sum
+        let next = switches.partitioningIndex { $0.end > ticks }
+        return next == 0 ? 0 : switches[next - 1].sum
     }
 
     /// Whether the two headers tell of the same stretch of time, with no call lost in it.

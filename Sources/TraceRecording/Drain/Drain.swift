@@ -23,8 +23,7 @@ final class Drain: @unchecked Sendable {
     /// How many notes of programs were looked at, and how many of these programs have hooks.
     private var knownMissed = 0
     private var missed = 0
-    /// Slots whose chunk is left where it is, because the log has no room for it, and what was counted of each.
-    private var kept: [Int: Counted] = [:]
+    private var kept = KeptChunks()
     /// What goes to the log by the next write.
     private var pending: [Pending] = []
     private var pendingBytes: UInt64 = 0
@@ -66,11 +65,20 @@ final class Drain: @unchecked Sendable {
     /// So close to the cap, nothing is written that is only there to fill pages.
     private static let exactSize: UInt64 = 32 << 20
 
+    /// Records from before are another recorder's, who did not fetch them. In ticks.
+    var discardsBefore: UInt64 = 0
+    /// When recording was stopped: processes that have come and gone since are of no interest. In ticks.
+    var stopped = UInt64.max
+    /// Of each thread, the number of the first of its chunks that was fetched: where others are not, numbers begin with it.
+    private var firstSequences: [UInt64: UInt64] = [:]
+    /// Is called with each chunk of metadata.
+    var onMetadata: ((fathom_chunk, UnsafeRawPointer) -> Void)?
+
     /// What was counted of a chunk.
-    private typealias Counted = (calls: UInt64, lostCalls: UInt64)
+    typealias Counted = (calls: UInt64, lostCalls: UInt64)
 
     /// A chunk that is to be written.
-    private struct Pending {
+    struct Pending {
         var slot: SharedBuffers.Slot
         var payload: SharedBuffers.Payload
         var counted: Counted
@@ -87,8 +95,8 @@ final class Drain: @unchecked Sendable {
         leavesRecords = options.mode == .flight
     }
 
-    /// Drains until ``stop()``, or until there is nothing to drain and nobody left who could write. This needs a thread
-    /// of its own.
+    /// Drains until ``stop()``, or until there is nothing to drain and no process is left that could write. This needs a
+    /// thread of its own.
     ///
     /// - Parameters:
     ///   - isNeeded: is asked whenever the drain has slept undisturbed, at most once a second.
@@ -126,6 +134,9 @@ final class Drain: @unchecked Sendable {
         }
     }
 
+    /// Lets somebody else append to the log, from inside `onLook` or while the drain does not run.
+    func withLog(_ append: (TraceLogWriter) -> Void) { append(log) }
+
     /// Tells threads that need a buffer whether to wait for one. When the recorder gets no processor because they have
     /// them all, their waiting gives it one.
     ///
@@ -150,7 +161,7 @@ final class Drain: @unchecked Sendable {
         buffers.wakeRecorder()
     }
 
-    /// Drains what ended processes left unfinished, or `everything` when nobody is left. Call after ``run(while:)`` has
+    /// Drains what ended processes left unfinished, or `everything` when no process is left. Call after ``run(while:)`` has
     /// returned.
     ///
     /// - Returns: The processes that are still alive; their chunks stay in the buffers.
@@ -179,6 +190,52 @@ final class Drain: @unchecked Sendable {
         }
         write()
         return living.found
+    }
+
+    /// Whether a chunk is of no use here: another recorder's, or of a process that was gone when this began.
+    private func isOthers(_ header: fathom_chunk) -> Bool {
+        guard header.begin_ticks < discardsBefore || header.begin_ticks > stopped else { return false }
+        return UInt32(header.kind) != FATHOM_CHUNK_METADATA || !processIsAlive(Int32(bitPattern: header.pid))
+    }
+
+    private func number(_ header: inout fathom_chunk) {
+        guard discardsBefore > 0 else { return }
+        let thread = UInt64(header.process) << 32 | UInt64(header.thread)
+        if firstSequences[thread] == nil { firstSequences[thread] = header.sequence }
+        header.sequence &-= firstSequences[thread]!
+    }
+
+    /// Says in the log that processes that are alive go on, and that nothing more of them is recorded.
+    func noteDetached(ticks: UInt64) {
+        for (index, process) in processes where processIsAlive(Int32(bitPattern: process.pid)) {
+            let item = fathom_end_item(FATHOM_END_DETACHED, at: ticks)
+            let chunk = fathom_chunk(
+                ofItem: item.item.size, process: index, pid: process.pid, sequence: process.metadataChunks, at: ticks)
+            _ = withUnsafeBytes(of: item) { log.append(chunk, payload: $0.baseAddress!) }
+        }
+    }
+
+    /// Copies to the log what processes that go on have not finished. They keep it, and go on with it. Call after
+    /// ``run(while:)`` has returned.
+    func copyUnfinished() {
+        for slot in buffers.slots(in: FATHOM_SLOT_OWNED) where slot.header.magic == FATHOM_CHUNK_MAGIC {
+            var slot = slot
+            slot.header.used = fathom_chunk_written(&slot.header)
+            let isMetadata = slot.header.kind == UInt8(FATHOM_CHUNK_METADATA)
+            guard isSound(slot), let payload = buffers.payload(of: slot),
+                !isOthers(slot.header)
+            else { continue }
+            seen.insert(slot.header.process)
+            if isMetadata {
+                processes[slot.header.process] = (slot.header.pid, slot.header.sequence &+ 1)
+            } else {
+                number(&slot.header)
+                slot.header.calls = slot.header.countEnters(payload.start)
+                threads.insert(UInt64(slot.header.process) << 32 | UInt64(slot.header.thread))
+                calls = calls.addingClamped(slot.header.calls + UInt64(slot.header.path_calls))
+            }
+            _ = log.append(slot.header, payload: payload.start)
+        }
     }
 
     /// What the log will lack, apart from the chunks' own `lost_calls`.
@@ -248,7 +305,7 @@ final class Drain: @unchecked Sendable {
     /// - Returns: How many there were, not counting those that the log still has no room for.
     private func drainFinished(retries: Bool = false) -> Int {
         buffers.repair()
-        let before = Set(kept.keys)
+        let before = kept.slots
         var finished = buffers.slots(in: FATHOM_SLOT_FULL, except: retries ? [] : before)
         finished.removeAll(where: staysInRing)
         if finished.isEmpty { return 0 }
@@ -264,7 +321,7 @@ final class Drain: @unchecked Sendable {
             if pendingBytes >= mostPending, !write() { isFull = true }
         }
         write()
-        return finished.count { !before.contains($0.index) || kept[$0.index] == nil }
+        return finished.count { !before.contains($0.index) || !kept.contains($0) }
     }
 
     /// Gives the ring the slots in which processes that are gone have left something, once a second.
@@ -311,8 +368,8 @@ final class Drain: @unchecked Sendable {
         leavesRecords && UInt32(slot.header.kind) == FATHOM_CHUNK_RECORDS
     }
 
-    /// Writes what is pending to the log, and frees the slots. A chunk that the log has no room for stays in its slot, which
-    /// has its room on the disk already.
+    /// Writes the pending chunks to the log, and frees their slots. A chunk that the log has no room for is kept (see
+    /// ``KeptChunks``).
     ///
     /// - Returns: Whether there was room for all.
     @discardableResult
@@ -327,12 +384,9 @@ final class Drain: @unchecked Sendable {
                 announce(hasRoom: true)
             }
             rest = rest.dropFirst(written)
-            guard let failed = rest.popFirst() else { break }
-            kept[failed.slot.index] = failed.counted
+            if rest.isEmpty { break }
+            kept.keepFirst(of: &rest)
             hadRoom = false
-            // The next one may be smaller and fit. Those that did not fit before wait for more room.
-            for chunk in rest where chunk.wasKept { kept[chunk.slot.index] = chunk.counted }
-            rest = rest.filter { !$0.wasKept }[...]
         }
         return hadRoom
     }
@@ -355,8 +409,10 @@ final class Drain: @unchecked Sendable {
         var slot = slot
         slot.header.used = fathom_chunk_written(&slot.header)
         var header = slot.header
+        // It says where the calls were of a thread that is gone.
+        if UInt32(header.kind) == FATHOM_CHUNK_STACK { return buffers.free(slot) }
         // This was counted when the log had no room for the chunk.
-        let before = kept.removeValue(forKey: slot.index)
+        let before = kept.remove(slot)
         calls -= before?.calls ?? 0
         lostCalls -= before?.lostCalls ?? 0
         guard isSound(slot), let payload = buffers.payload(of: slot) else {
@@ -366,11 +422,16 @@ final class Drain: @unchecked Sendable {
             buffers.free(slot)
             return
         }
+        if isOthers(header) {
+            buffers.free(slot)
+            return
+        }
         seen.insert(header.process)
         let isMetadata = header.kind == UInt8(FATHOM_CHUNK_METADATA)
         let isPaths = header.kind == UInt8(FATHOM_CHUNK_PATHS)
         var lost = header.lost_calls
         if isMetadata {
+            onMetadata?(header, payload.start)
             processes[header.process] = (
                 header.pid, max(processes[header.process]?.metadataChunks ?? 0, header.sequence &+ 1)
             )
@@ -392,11 +453,12 @@ final class Drain: @unchecked Sendable {
                 header.calls = header.countEnters(payload.start)
             }
             threads.insert(UInt64(header.process) << 32 | UInt64(header.thread))
+            if before == nil { number(&header) }
         }
         let told = header.calls + UInt64(header.path_calls)
         // The cap is only for records.
         guard isMetadata || isPaths || !exceedsCap(header) else {
-            // Nobody else will tell of the calls that were lost before it.
+            // No later chunk counts the calls that were lost before this one.
             unwrittenCalls = unwrittenCalls.addingClamped(told).addingClamped(lost)
             buffers.free(slot)
             return

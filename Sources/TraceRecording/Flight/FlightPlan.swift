@@ -1,6 +1,6 @@
 /// When what a ring holds is saved, beside the end of the program by a signal and its own wish.
 public struct FlightPlan: Sendable {
-    /// The signal by which somebody asks `fathom record` for it. The program does not get it.
+    /// The signal by which the user asks `fathom record` for a save. The program does not get this signal.
     public var signal: Int32?
     /// Whether what the ring holds is saved when a signal ends the program.
     public var savesCrashes = true
@@ -27,7 +27,7 @@ public protocol FlightJudge: AnyObject, Sendable {
     func reason(for call: LongCall, in ring: String) -> String?
 }
 
-/// A call that has ended and took long.
+/// A call that has ended, and took long or had arguments that are asked for.
 public struct LongCall: Sendable {
     /// Index of the process in the session.
     public var process: UInt32
@@ -37,6 +37,8 @@ public struct LongCall: Sendable {
     public var duration: UInt64
     /// When it ended, in ticks of the session's clock.
     public var endTicks: UInt64
+    /// The conditions on arguments that it fulfils, a bit for each; 0: it took long.
+    public var conditions: UInt32 = 0
 }
 
 /// What was saved of a ring.

@@ -4,7 +4,7 @@ internal import Synchronization
 internal import TraceFile
 internal import TraceText
 
-/// Saves what the ring holds as sessions of their own, when somebody asks for it.
+/// Saves what the ring holds as sessions of their own, when a condition holds or the user or the program asks for it.
 final class FlightRecorder: @unchecked Sendable {
     private let buffers: SharedBuffers
     private let ring: SessionDirectory
@@ -61,13 +61,13 @@ final class FlightRecorder: @unchecked Sendable {
         ask()
     }
 
-    /// Somebody sent the signal. Any thread may call it.
+    /// Notes that the signal came. Any thread may call it.
     func noteSignal() {
         wasSignaled.store(true, ordering: .releasing)
         buffers.wakeRecorder()
     }
 
-    /// Looks whether somebody sent the signal, where no thread waits for it: it is blocked.
+    /// Looks whether the signal came, where no thread waits for it. The signal is blocked.
     func takeSignal() {
         guard let signal = plan.signal else { return }
         var set = sigset_t(), none = timespec()
@@ -78,7 +78,7 @@ final class FlightRecorder: @unchecked Sendable {
 
     /// Saves if there is a reason.
     ///
-    /// - Parameter isLast: the program has ended, so nobody needs to know of limits any more.
+    /// - Parameter isLast: whether the program has ended, so that limits need not be reported any more.
     func look(isLast: Bool = false, losses: () -> RecordingLosses) {
         if !isLast { ask() }
         let (requests, missed) = buffers.requests(from: &knownRequests)
@@ -124,7 +124,8 @@ final class FlightRecorder: @unchecked Sendable {
     private func reason(for request: RingRequest) -> String? {
         let call = LongCall(
             process: request.process, function: request.function,
-            duration: clock.nanoseconds(ticks: request.durationTicks), endTicks: request.endTicks)
+            duration: clock.nanoseconds(ticks: request.durationTicks), endTicks: request.endTicks,
+            conditions: request.conditions)
         // Of a recursion, each call takes at least as long as the one that it leads to. They are one event.
         let place = Place(process: request.process, thread: request.thread, function: request.function)
         let begin = request.endTicks &- request.durationTicks

@@ -18,7 +18,7 @@ final class FunctionAnswers: @unchecked Sendable {
         do {
             shared = try SharedFunctions(
                 in: directory, all: functions.all, levels: functions.levels, textLimit: functions.textLimit,
-                clock: clock)
+                conditions: functions.conditions, clock: clock)
         } catch {
             throw .files(error)
         }

@@ -4,9 +4,6 @@ public import TraceFile
 
 /// Writes samples of a process's stacks as a session that the readers of profiles read.
 public struct SampledSession {
-    /// Units in a chunk, at most.
-    private static let unitsInChunk = 1 << 14
-
     private var clock = SessionClock()
     private let realtime = SessionClock.nanoseconds(CLOCK_REALTIME)
 
@@ -26,10 +23,15 @@ public struct SampledSession {
             try directory.create(SessionFile.description.name, holding: description.json)
             let log = try TraceLogWriter(
                 in: directory, clock: clock, startRealtime: realtime, version: RecordOptions().formatVersion)
-            Self.append(
-                Self.metadata(of: process, start, end), kind: FATHOM_CHUNK_METADATA, process, from: start, to: end, log)
+            let chunks = SampleChunks(log, from: start, to: end)
+            chunks.append(metadata: Self.metadata(of: process, start, end), pid: UInt32(bitPattern: process.pid))
             for (index, thread) in process.threads.enumerated() {
-                Self.append(thread, UInt32(index + 1), process, clock, from: start, to: end, log)
+                let tree = SampleChunks.Tree(
+                    process: 0, thread: UInt32(index + 1), pid: UInt32(bitPattern: process.pid), tid: thread.tid,
+                    name: thread.name)
+                chunks.append(thread.paths, to: tree, period: process.period) { path in
+                    clock.ticks(nanoseconds: path.samples * process.period)
+                }
             }
             log.complete(
                 RecordingLosses(
@@ -38,49 +40,6 @@ public struct SampledSession {
             return log.bytes
         } catch {
             throw .files(error)
-        }
-    }
-
-    private static func append(
-        _ payload: [UInt8], kind: UInt32, thread: UInt32 = 0, tid: UInt32 = 0, name: String = "", sequence: UInt64 = 0,
-        _ process: SampledProcess, from start: UInt64, to end: UInt64, _ log: TraceLogWriter
-    ) {
-        var chunk = fathom_chunk(
-            ofItem: UInt32(payload.count), process: 0, pid: UInt32(bitPattern: process.pid), sequence: sequence, at: end
-        )
-        chunk.kind = UInt8(kind)
-        chunk.thread = thread
-        if thread > 0 { chunk.tid = tid }
-        (chunk.begin_ticks, chunk.end_ticks) = (start, end)
-        withUnsafeMutableBytes(of: &chunk.name) { $0.copyBytes(from: Array(name.utf8.prefix($0.count - 1))) }
-        _ = payload.withUnsafeBytes { log.append(chunk, payload: $0.baseAddress!) }
-    }
-
-    private static func append(
-        _ thread: SampledProcess.Thread, _ serial: UInt32, _ process: SampledProcess, _ clock: SessionClock,
-        from start: UInt64, to end: UInt64, _ log: TraceLogWriter
-    ) {
-        for (sequence, first) in stride(from: 0, to: thread.paths.count, by: unitsInChunk).enumerated() {
-            var head = fathom_paths_head()
-            head.first = UInt32(first)
-            head.keeps = UInt64(FATHOM_KEEPS_SAMPLES)
-            head.period_ns = process.period
-            var bytes = withUnsafeBytes(of: head) { Array($0) }
-            for path in thread.paths[first..<min(first + unitsInChunk, thread.paths.count)] {
-                var unit = fathom_path()
-                unit.unit = UInt16(FATHOM_UNIT_PATH)
-                unit.path = path.caller.map { UInt32($0) } ?? FATHOM_NO_PATH
-                unit.function = path.function
-                unit.calls = path.samples
-                unit.total = clock.ticks(nanoseconds: path.samples * process.period)
-                unit.moment = end << UInt64(FATHOM_PATH_SHIFT)
-                unit.first = start
-                unit.shortest = .max
-                withUnsafeBytes(of: unit) { bytes += Array($0) }
-            }
-            append(
-                bytes, kind: FATHOM_CHUNK_PATHS, thread: serial, tid: thread.tid, name: thread.name,
-                sequence: UInt64(sequence), process, from: start, to: end, log)
         }
     }
 

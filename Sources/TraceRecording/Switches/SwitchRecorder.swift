@@ -81,7 +81,7 @@ final class SwitchRecorder: @unchecked Sendable {
         _ = read(waker, &told, MemoryLayout<UInt64>.size)
     }
 
-    /// Takes what is left, once nobody runs any more.
+    /// Takes what is left, once no process runs any more.
     func finish() {
         stop()
         takeAll()

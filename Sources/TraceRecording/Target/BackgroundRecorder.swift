@@ -22,7 +22,7 @@ struct BackgroundRecorder {
     /// This process has one thread when this is called, for the child has only that.
     init?(
         _ drain: Drain, _ buffers: SharedBuffers, _ answers: FunctionAnswers?, _ switches: SwitchRecorder?,
-        keeping kept: Kept, leave: () -> Never, onLook: () -> Void, finish: () -> Void
+        _ sampler: StackSampler?, keeping kept: Kept, leave: () -> Never, onLook: () -> Void, finish: () -> Void
     ) {
         let child = fathom_fork()
         guard child != 0 else {
@@ -30,6 +30,7 @@ struct BackgroundRecorder {
             buffers.takeOver()
             answers?.start()
             switches?.startAgain()
+            sampler?.start()
             var isInUse: Bool? = true
             drain.resume(
                 while: {

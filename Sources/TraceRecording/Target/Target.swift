@@ -4,7 +4,7 @@ internal import Glibc
 struct Target {
     let pid: pid_t
 
-    /// Signals that somebody sends to `fathom record` and means for the program.
+    /// Signals that are sent to `fathom record` and meant for the program.
     private static let forwarded = [
         SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM, SIGCONT, SIGWINCH, SIGPIPE,
     ]

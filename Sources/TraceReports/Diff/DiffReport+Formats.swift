@@ -22,7 +22,7 @@ extension DiffReport {
         writeRest(to: writer)
     }
 
-    /// What is not in the rows.
+    /// Writes what is not in the rows.
     func writeRest(to writer: ByteWriter) {
         if moreRows > 0 { writer.write(TextLayout.more(moreRows)) }
         if hiddenCallChanges > 0 {
@@ -165,7 +165,7 @@ extension DiffReport {
         let total = comparison.whole.total
         let change = DiffReport.percent(total.sample.relativeChange)
         let times = [total.sample.before, total.sample.after].map { String(time: DiffReport.nanoseconds($0)) }
-        let start = "whole: \(times[0]) → \(times[1])  "
+        let start = "whole\(options.part.map { ", \($0) time" } ?? ""): \(times[0]) → \(times[1])  "
         let noise =
             comparison.isRepeated
             ? " (\(DiffReport.interval(total.sample))), \(total.isBeyondNoise ? "beyond noise" : "within noise")" : ""
@@ -213,7 +213,7 @@ extension DiffReport {
         calls.change == 0 ? "=" : (calls.change > 0 ? "+" : "-") + number(abs(calls.change))
     }
 
-    /// A change as a part, `+5.0 %`; nothing where nothing was before.
+    /// Returns a change as a part, `+5.0 %`; nothing where nothing was before.
     static func percent(_ part: Double) -> String {
         part.isFinite ? (part >= 0 ? "+" : "-") + decimal(abs(part) * 100, digits: 1) + " %" : ""
     }

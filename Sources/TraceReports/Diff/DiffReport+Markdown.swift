@@ -30,7 +30,7 @@ extension DiffReport {
     }
 
     /// A name as it is, whatever Markdown would make of its letters.
-    private static func code(_ name: String) -> String {
+    static func code(_ name: String) -> String {
         var text = "<code>"
         for character in name.unicodeScalars {
             switch character {

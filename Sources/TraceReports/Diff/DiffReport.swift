@@ -24,6 +24,8 @@ public struct DiffReport {
         public var showsAll = false
         /// In ns: rows with less total time than this on both sides are left out.
         public var minCost: UInt64 = 0
+        /// The part of the time that is compared; nil: all of it.
+        public var part: String?
         /// Of the text.
         public var layout = TextLayout()
 

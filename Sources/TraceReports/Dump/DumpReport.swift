@@ -28,7 +28,8 @@ public struct DumpReport {
     /// - Complexity: O(records); nothing is kept but the stack.
     public func write(_ thread: TracedThread, _ progress: ReadingProgress? = nil) {
         var sink = DumpSink(
-            writer, thread, resolver.space(of: thread.process), isJSON: format == .jsonLines, showsChunks: showsChunks)
+            writer, thread, resolver.space(of: thread.process), isJSON: format == .jsonLines, showsChunks: showsChunks,
+            isFirst: session.content == .firstCalls)
         sink.header()
         progress?.begin(thread)
         StackReplay.run(

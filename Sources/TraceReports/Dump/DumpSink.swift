@@ -14,18 +14,24 @@ struct DumpSink: CallSink {
     private let space: AddressSpace
     private let isJSON: Bool
     private let showsChunks: Bool
+    /// Whether only first calls were recorded: then no end is known, and no caller but by the call site.
+    private let isFirst: Bool
     private var lane: UInt32 = 0
     /// The beginning of all lines of the current lane.
     private var prefix: [UInt8] = []
     /// Name and module of each function as they are written, by id.
     private var texts: [[UInt8]] = []
 
-    init(_ writer: ByteWriter, _ thread: TracedThread, _ space: AddressSpace, isJSON: Bool, showsChunks: Bool) {
+    init(
+        _ writer: ByteWriter, _ thread: TracedThread, _ space: AddressSpace, isJSON: Bool, showsChunks: Bool,
+        isFirst: Bool
+    ) {
         self.writer = writer
         self.thread = thread
         self.space = space
         self.isJSON = isJSON
         self.showsChunks = showsChunks
+        self.isFirst = isFirst
         setPrefix()
     }
 
@@ -59,6 +65,7 @@ struct DumpSink: CallSink {
     }
 
     mutating func exit(_ call: UnsafeMutablePointer<OpenCall<Payload>>, end: UInt64, state: CallState) {
+        if isFirst { return }
         switch state {
         case .complete: write(call, "exit", at: end)
         case .unwound: write(call, "unwound", at: end)
@@ -99,6 +106,21 @@ struct DumpSink: CallSink {
         } else {
             writer.write(spaces: 4 + 2 * min(Int(call.pointee.payload.depth), TextLayout.deepestIndented))
             writer.write(values.map { "\($0.name)=\($0.value)" }.joined(separator: ", "))
+        }
+        end()
+    }
+
+    mutating func result(
+        _ result: RecordedArguments, of call: UnsafeMutablePointer<OpenCall<Payload>>, at moment: UInt64
+    ) {
+        begin("returned", at: moment)
+        let value = result.result(by: thread.process.argumentLayouts) ?? "<left out>"
+        if isJSON {
+            writer.write(",\"returned\":" as StaticString)
+            writer.write(json: value)
+        } else {
+            writer.write(spaces: 4 + 2 * min(Int(call.pointee.payload.depth), TextLayout.deepestIndented))
+            writer.write(value)
         }
         end()
     }
@@ -184,12 +206,25 @@ struct DumpSink: CallSink {
             writer.write(hexadecimal: call.pointee.function)
             writer.write("\",\"call_site\":\"" as StaticString)
             writer.write(hexadecimal: call.pointee.callSite)
-            writer.write("\"}\n" as StaticString)
+            writer.write("\"" as StaticString)
+            if let caller = caller(of: call) {
+                writer.write(",\"caller\":" as StaticString)
+                writer.write(json: caller)
+            }
+            writer.write("}\n" as StaticString)
         } else {
             writer.write(spaces: 2 + 2 * min(Int(call.pointee.payload.depth), TextLayout.deepestIndented))
             writer.write(text(call.pointee.payload.function))
+            if let caller = caller(of: call) { writer.write("  from \(caller)") }
             writer.write(byte: UInt8(ascii: "\n"))
         }
+    }
+
+    /// The function that a first call was made by. The call site is where the call returns to.
+    private func caller(of call: UnsafePointer<OpenCall<Payload>>) -> String? {
+        guard isFirst, call.pointee.callSite > 0 else { return nil }
+        let id = space.function(at: call.pointee.callSite - 1, ticks: call.pointee.enterTicks)
+        return space.functions[id].name
     }
 
     private mutating func text(_ function: UInt32) -> [UInt8] {

@@ -17,6 +17,7 @@ public struct FlameChart: TreeVisitor {
         /// The index of the frame that begins its band. Those of its calls follow.
         var header: Int
         var events: [TreeEvent] = []
+        var states: [FlameTimeline.State] = []
     }
 
     private var stacks: [Stack] = []
@@ -29,10 +30,10 @@ public struct FlameChart: TreeVisitor {
     /// - Parameter calls: how many there are, to make room for at once. An array that grows is in memory twice for a moment.
     public init(calls: UInt64 = 0) { frames.reserveCapacity(Int(min(calls + 2, FlameChart.mostReserved))) }
 
-    /// Nobody draws more frames than this, and a machine may not have the memory for more.
+    /// The most frames of a chart: no screen shows more, and a machine may not have the memory for more.
     private static let mostReserved: UInt64 = 1 << 24
 
-    /// The chart, from what came first to the last call's end. The collection is empty then.
+    /// Makes the chart, from the first moment to the last call's end. The collection is empty then.
     ///
     /// - Complexity: O(calls), and O(n log n) for marks and values of counters.
     public mutating func graph(names: FunctionTable, options: FlameGraph.Options) -> FlameGraph {
@@ -42,7 +43,7 @@ public struct FlameChart: TreeVisitor {
         let firstMark = stacks.lazy.flatMap(\.events).map(\.moment).min() ?? .max
         var origin = frames.lazy.map(\.start).reduce(firstMark, min)
         if origin == .max { origin = 0 }
-        let hasBands = stacks.count > 1 || stacks.contains { !$0.events.isEmpty }
+        let hasBands = stacks.count > 1 || stacks.contains { !$0.events.isEmpty || !$0.states.isEmpty }
         var total: UInt64 = 0
         for (index, stack) in stacks.enumerated() {
             var (first, last) = (UInt64.max, UInt64(0))
@@ -66,7 +67,7 @@ public struct FlameChart: TreeVisitor {
         return FlameGraph(frames, total: total, timeline: timeline, names: names, options: options)
     }
 
-    /// The stacks by name, with marks where they were made, and every counter in the first band of its process.
+    /// Orders the stacks by name, with marks where they were made, and every counter in the first band of its process.
     private func bands(_ origin: UInt64) -> [FlameTimeline.Band] {
         let hasProcesses = stacks.contains { $0.thread.process !== stacks[0].thread.process }
         var bands: [FlameTimeline.Band] = []
@@ -74,6 +75,12 @@ public struct FlameChart: TreeVisitor {
         var counters: [UInt32: (band: Int, places: [String: Int])] = [:]
         for stack in stacks {
             var band = FlameTimeline.Band(name: FlameChart.name(of: stack, withProcess: hasProcesses))
+            band.states = stack.states.filter { $0.begin >= origin }
+            for index in band.states.indices {
+                band.states[index].begin -= origin
+                guard let moment = band.states[index].waker?.moment else { continue }
+                band.states[index].waker?.moment = moment > origin ? moment - origin : 0
+            }
             for event in stack.events where event.value == nil {
                 band.marks.append((event.name, event.moment - origin))
             }
@@ -98,6 +105,13 @@ public struct FlameChart: TreeVisitor {
         }
         return bands
     }
+
+    /// The band of a thread's own stack; nil when it has none.
+    func band(of thread: TracedThread) -> Int? {
+        stacks.firstIndex { $0.lane == 0 && $0.thread.process === thread.process && $0.thread.tid == thread.tid }
+    }
+
+    mutating func add(to band: Int, _ states: [FlameTimeline.State]) { stacks[band].states += states }
 
     /// `worker 4242`, `task 12`, `zstd 4240 · main 4240`.
     private static func name(of stack: Stack, withProcess: Bool) -> String {

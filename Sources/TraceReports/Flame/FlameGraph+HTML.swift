@@ -24,7 +24,9 @@ extension FlameGraph {
     /// Writes the data that `data.js` reads.
     private func writeData(to writer: ByteWriter) {
         let colouring = isDifferential ? "change" : options.colouring.rawValue
-        writer.write("{\"inverted\":\(options.isInverted),\"colour\":\"\(colouring)\",\"total\":\(total),\n")
+        writer.write("{\"inverted\":\(options.isInverted),\"colour\":\"\(colouring)\",\"total\":\(total),")
+        if options.showsBytes { writer.write("\"bytes\":true," as StaticString) }
+        writer.write("\n" as StaticString)
         writer.write("\"names\":" as StaticString)
         list(functions, writer) { writer.write(embedded: names[$0].name) }
         writer.write(",\n\"labels\":" as StaticString)
@@ -100,7 +102,17 @@ extension FlameGraph {
     private func write(_ timeline: FlameTimeline, to writer: ByteWriter) {
         let began = options.began &+ timeline.origin
         writer.write(",\n\"time\":{\"origin\":\(timeline.origin)")
-        writer.write(",\"began\":[\(began / 1_000_000_000),\(began % 1_000_000_000)],\"bands\":")
+        writer.write(",\"began\":[\(began / 1_000_000_000),\(began % 1_000_000_000)]")
+        var texts: [String] = []
+        var numbers: [String: Int] = [:]
+        func number(_ text: String?) -> Int {
+            guard let text else { return -1 }
+            if let known = numbers[text] { return known }
+            numbers[text] = texts.count
+            texts.append(text)
+            return texts.count - 1
+        }
+        writer.write(",\"bands\":" as StaticString)
         list(timeline.bands, writer) { band in
             writer.write("{\"name\":" as StaticString)
             writer.write(embedded: band.name)
@@ -118,7 +130,18 @@ extension FlameGraph {
                 list(counter.points, writer) { writer.write("\($0.moment),\($0.value.json)") }
                 writer.write("}" as StaticString)
             }
+            if !band.states.isEmpty {
+                writer.write(",\"states\":" as StaticString)
+                list(band.states, writer) { state in
+                    writer.write("\(state.begin),\(state.length),\(state.wantsCPU ? 1 : 0),\(number(state.text)),")
+                    writer.write("\(state.waker?.band ?? -1),\(state.waker?.moment ?? 0),\(number(state.waker?.path))")
+                }
+            }
             writer.write("}" as StaticString)
+        }
+        if !texts.isEmpty {
+            writer.write(",\"texts\":" as StaticString)
+            list(texts, writer) { writer.write(embedded: $0) }
         }
         writer.write("}" as StaticString)
     }

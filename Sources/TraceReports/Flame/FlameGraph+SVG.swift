@@ -51,8 +51,11 @@ extension FlameGraph {
             // The first row is the title's.
             write(frame, scale, row: 1 + (options.isInverted ? rows - 1 - place : place), writer)
             guard let band = band(of: frame) else { continue }
+            let states = timeline?.bands[band].states ?? []
+            let stateRow = place + 1
+            write(states, of: frame, scale, row: 1 + (options.isInverted ? rows - 1 - stateRow : stateRow), writer)
             for (index, counter) in (timeline?.bands[band].counters ?? []).enumerated() {
-                let first = place + 1 + index * FlameTimeline.counterRows
+                let first = place + 1 + (states.isEmpty ? 0 : 1) + index * FlameTimeline.counterRows
                 let last = first + FlameTimeline.counterRows - 1
                 write(counter, scale, row: 1 + (options.isInverted ? rows - 1 - last : first), writer)
             }
@@ -67,7 +70,7 @@ extension FlameGraph {
             let band = band(of: frame)
             if band != nil { base = used }
             let row = base + Int(frame.depth)
-            if let band { base += FlameTimeline.counterRows * (timeline?.bands[band].counters.count ?? 0) }
+            if let band { base += timeline?.bands[band].extraRows ?? 0 }
             used = max(used, row + 1, base + Int(frame.depth) + 1)
             return row
         }
@@ -82,6 +85,11 @@ extension FlameGraph {
             writer.write(isDark ? "\n@media(prefers-color-scheme:dark){" : "text{pointer-events:none}" as StaticString)
             writer.write(".b{fill:\(paper.css)}text,.m{fill:\(ink.css)}")
             writer.write(".c{fill:\(FlamePalette.counter(isDark: isDark).css)}")
+            if timeline?.bands.contains(where: { !$0.states.isEmpty }) == true {
+                let colours = FlamePalette.states(isDark: isDark)
+                writer.write(".s0{fill:\(colours.running.css)}.s1{fill:\(colours.blocked.css)}")
+                writer.write(".s2{fill:\(colours.runnable.css)}")
+            }
             for (style, frame) in used.sorted(by: { $0.key < $1.key }) {
                 writer.write(".\(style){fill:\(colour(of: frame, isDark: isDark).css)}")
             }
@@ -142,6 +150,27 @@ extension FlameGraph {
         }
     }
 
+    /// Draws what a thread did: it ran, was blocked, or wanted a CPU. What is narrower than a pixel is left out.
+    private func write(_ states: [FlameTimeline.State], of band: Frame, _ scale: Double, row: Int, _ writer: ByteWriter)
+    {
+        guard !states.isEmpty else { return }
+        func write(_ style: String, _ begin: UInt64, _ length: UInt64, _ title: String) {
+            writer.write("<rect class=\"\(style)\" x=\"\(FlameGraph.rounded(Double(begin) * scale))\"")
+            writer.write(" y=\"\(row * FlameGraph.rowHeight + 6)\" height=\"\(FlameGraph.rowHeight - 5)\"")
+            writer.write(" width=\"\(FlameGraph.rounded(Double(length) * scale))\"><title>")
+            writer.write(markup: title)
+            writer.write("</title></rect>\n" as StaticString)
+        }
+        write("s0", band.start, band.total, "running")
+        for state in states where Double(state.length) * scale >= 1 {
+            let what = state.wantsCPU ? "runnable: it wanted a CPU" : "blocked"
+            let lines = [what, state.text, String(time: state.length), state.waker.map { "ended by \($0.path)" }]
+            write(
+                state.wantsCPU ? "s2" : "s1", state.begin, state.length,
+                lines.compactMap(\.self).joined(separator: "\n"))
+        }
+    }
+
     /// Draws the marks of a band as triangles that point to their moments, each with its name where there is room, and as dashes
     /// below the band's name. Marks that share a pixel are one.
     ///
@@ -176,7 +205,7 @@ extension FlameGraph {
 
     /// A time, and its share of the whole.
     private func write(share time: UInt64, _ writer: ByteWriter) {
-        writer.write(time: time)
+        if options.showsBytes { writer.write(CountText.size(time)) } else { writer.write(time: time) }
         let hundredths = Int((10_000 * Double(time) / Double(max(total, 1))).rounded())
         writer.write(" (\(hundredths / 100).\(hundredths % 100 / 10)\(hundredths % 10) %)")
     }

@@ -51,6 +51,12 @@ enum FlamePalette {
     static func matched(isDark: Bool) -> FlameColour { FlameColour(isDark ? 0.555 : 0.76, 0.19, 335) }
     /// Of a counter's values, behind text.
     static func counter(isDark: Bool) -> FlameColour { FlameColour(isDark ? 0.51 : 0.655, 0.1, 257) }
+    /// Of what a thread did; the page's style sheet has the same.
+    static func states(isDark: Bool) -> (running: FlameColour, blocked: FlameColour, runnable: FlameColour) {
+        isDark
+            ? (FlameColour(0.54, 0.09, 150), FlameColour(0.335, 0.012, 275), FlameColour(0.6, 0.12, 65))
+            : (FlameColour(0.775, 0.09, 150), FlameColour(0.87, 0.012, 275), FlameColour(0.75, 0.13, 65))
+    }
     /// Of text.
     static func ink(isDark: Bool) -> FlameColour { FlameColour(isDark ? 0.985 : 0.2, 0.005, 270) }
     /// Of the page.

@@ -5,6 +5,21 @@ struct FlameTimeline {
         var name: String
         var marks: [(name: String, moment: UInt64)] = []
         var counters: [Counter] = []
+        /// The stretches in which it had no CPU, in order of time.
+        var states: [State] = []
+        /// The rows below its name that show no calls.
+        var extraRows: Int { (states.isEmpty ? 0 : 1) + FlameTimeline.counterRows * counters.count }
+    }
+
+    /// A stretch of time in which a thread had no CPU. Moments are as those of marks.
+    struct State {
+        var begin: UInt64
+        var length: UInt64
+        var wantsCPU: Bool
+        /// What it waited for; nil when that is not known.
+        var text: String?
+        /// Who ended the wait: the band, if it is shown, when that was, and where.
+        var waker: (band: Int?, moment: UInt64, path: String)?
     }
 
     /// A counter's values, in order of time.

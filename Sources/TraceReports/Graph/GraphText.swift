@@ -144,8 +144,11 @@ public struct GraphText {
         if !isReliable { hasMarks = true }
         let inherited = sums.inherited > 0 ? " (\(String(time: sums.inherited)) inherited)" : ""
         let name = tree.functions[tree.paths[index].function].name
-        let room = layout.fit(deeper(depth) + name, behind: nameColumn + indentation + inherited.columns)
-        writer.write(room.name)
+        let taken = nameColumn + indentation + inherited.columns
+        let room = (layout.width ?? .max) - taken - deeper(depth).columns
+        // Where there is no room for template arguments, none are shown, as in frames.
+        let label = name.columns <= room ? name : FlameLabel.folded(name)
+        writer.write(layout.fit(deeper(depth) + label, behind: taken).name)
         writer.write(inherited)
         writer.write(byte: UInt8(ascii: "\n"))
     }

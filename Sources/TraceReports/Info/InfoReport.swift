@@ -63,6 +63,7 @@ public struct InfoReport {
                 + (process.isConfined ? "; recorded until it confined itself (seccomp, PR_SET_TSC)" : "")
         case .confined: "not recorded any more: it confined itself (seccomp, PR_SET_TSC)"
         case .saved: "went on after this was saved"
+        case .detached: "went on after fathom had detached"
         case .exec: "replaced itself by exec"
         case .unknown: session.isRecording ? "running or killed" : "killed, or ended without a word"
         }
@@ -131,7 +132,7 @@ public struct InfoReport {
         let megahertz = (session.clock.frequency / 1e4).rounded() / 100
         row("clock", session.clockIsCounter ? "CPU counter, \(megahertz) MHz" : "CLOCK_MONOTONIC")
         row("calls", String(totals.calls))
-        if session.content != .calls { row("paths", pathsText) }
+        if session.content != .calls, session.content != .firstCalls { row("paths", pathsText) }
         row("log", "\(session.logSize) bytes")
         row("buffers", "\(session.buffersSize) bytes")
         let cut = session.processes.reduce(0) { $0 + $1.threads.count { $0.isCut } }
@@ -147,6 +148,12 @@ public struct InfoReport {
             row("baseline", "\(plain) of CPU without recording, \(traced) with it")
         }
         if let sources = description?.waitSources { row("waiting", InfoReport.text(sources)) }
+        if session.tellsMemory {
+            let unseen = session.processes.count { $0.hidesMemory }
+            row(
+                "memory",
+                unseen == 0 ? "recorded" : "recorded, but not of \(unseen) processes with an allocator of their own")
+        }
         if let switches = session.switches, switches.lost > 0 {
             row("lost", "\(switches.lost) context switches", .red)
         }
@@ -188,6 +195,9 @@ public struct InfoReport {
         for module in process.modules where module.isUnselected {
             let reason = "its functions were not known, so options by name do not hold for them"
             line("  unselected ", "\(module.path.visible): \(reason)")
+        }
+        for module in process.modules {
+            if let sleds = module.sleds { line("  sleds      ", SledsText.line(sleds, of: module.path)) }
         }
         guard showsModules else { return }
         for module in process.modules {
@@ -282,6 +292,9 @@ public struct InfoReport {
             number(",\"lost_switches\":", session.switches?.lost ?? 0)
             writer.write("}" as StaticString)
         }
+        if session.tellsMemory {
+            writer.write(",\"memory\":{\"unseen_processes\":\(session.processes.count { $0.hidesMemory })}")
+        }
         writer.write(",\"processes\":[" as StaticString)
         for (index, process) in session.processes.enumerated() {
             if index > 0 { writer.write(",\n" as StaticString) }
@@ -303,6 +316,7 @@ public struct InfoReport {
             case .exit: "exit"
             case .exec: "exec"
             case .saved: "saved"
+            case .detached: "detached"
             case .confined: "confined"
             case .waited(let status): WaitStatus(status).signal ?? "exit"
             case .unknown: nil
@@ -329,6 +343,7 @@ public struct InfoReport {
         writer.write("]" as StaticString)
         let unselected = process.modules.filter(\.isUnselected)
         if !unselected.isEmpty { list(",\"unselected\":", unselected.map(\.path)) }
+        writeSleds(of: process)
         if showsModules {
             writer.write(",\"modules\":[" as StaticString)
             for (index, module) in process.modules.enumerated() {
@@ -343,6 +358,24 @@ public struct InfoReport {
             writer.write("]" as StaticString)
         }
         writer.write("}" as StaticString)
+    }
+
+    private func writeSleds(of process: TracedProcess) {
+        var count = 0
+        for module in process.modules {
+            guard let sleds = module.sleds else { continue }
+            text(count == 0 ? ",\"sleds\":[{\"path\":" : ",{\"path\":", module.path)
+            number(",\"functions\":", UInt64(sleds.functions))
+            number(",\"open\":", UInt64(sleds.open))
+            number(",\"unwanted\":", UInt64(sleds.unwanted))
+            number(",\"small\":", UInt64(sleds.small))
+            number(",\"busy\":", UInt64(sleds.busy))
+            number(",\"unknown\":", UInt64(sleds.unknown))
+            number(",\"errno\":", UInt64(max(0, sleds.error)))
+            writer.write("}" as StaticString)
+            count += 1
+        }
+        if count > 0 { writer.write("]" as StaticString) }
     }
 
     private func number(_ key: StaticString, _ value: UInt64) {

@@ -31,6 +31,29 @@ public struct OrderFile {
         }
     }
 
+    /// The functions that a file in any of the forms names, in its order. Nil where it is none of these.
+    public static func functions(in text: String) -> [Function]? {
+        var names: [String] = []
+        var seen: Set<String> = []
+        let isScript = text.hasPrefix("SECTIONS")
+        for line in text.split(separator: "\n") {
+            var words = [line.drop { $0 == " " }]
+            if isScript {
+                guard line.contains("*(") else { continue }
+                words = line.split(separator: " ").map { $0.dropFirst(2).dropLast() }
+            }
+            for var word in words {
+                if word.contains(" ") || word.isEmpty { return nil }
+                for prefix in [".text.startup.", ".text."] where word.hasPrefix(prefix) {
+                    word = word.dropFirst(prefix.count)
+                    break
+                }
+                if seen.insert(String(word)).inserted { names.append(String(word)) }
+            }
+        }
+        return names.isEmpty ? nil : names.map { Function(names: [$0]) }
+    }
+
     public func write(_ functions: some Sequence<Function>, to writer: ByteWriter) {
         switch linker {
         case .lld:

@@ -9,21 +9,31 @@ extension Report {
 
     func writeText(to writer: ByteWriter) {
         let columns = textColumns
-        let whole = layout.isColoured ? allRows.selfTime : 0
+        let whole = layout.isColoured || samplePeriod != nil ? allRows.selfTime : 0
         writer.write(in: layout.style(.bold)) {
-            for column in columns { Report.writeHeading(column == .calls ? times.calls : column.rawValue, to: writer) }
+            for column in columns {
+                Report.writeHeading(column == .calls ? times.calls : column.rawValue, to: writer)
+                if column == .total, samplePeriod != nil { writer.write("        ±" as StaticString) }
+            }
             writer.write("  \(nameHeading)")
         }
         writer.write(byte: UInt8(ascii: "\n"))
         for row in rows where !writer.isClosed {
             for column in columns {
                 let value = column.value(of: row)
-                guard column != .calls else {
+                if column.isOfMemory, column != .allocations, column != .liveBlocks {
+                    Report.writeHeading(CountText.size(value, unit: "B"), to: writer)
+                    continue
+                }
+                guard column != .calls, !column.isOfMemory else {
                     writer.write(decimal: value, width: Report.columnWidth)
                     continue
                 }
                 writer.write(in: column == .self ? layout.heat(value, of: whole) : nil) {
                     writer.write(time: value, width: Report.columnWidth)
+                }
+                if column == .total, let error = times.error(of: row.total, in: row.calls, of: whole) {
+                    writer.write(time: error, width: 9)
                 }
             }
             writer.write(byte: UInt8(ascii: " "))
@@ -37,7 +47,7 @@ extension Report {
         writeText(below: columns, to: writer)
     }
 
-    /// What is said below the rows.
+    /// Writes the lines below the rows.
     private func writeText(below columns: [ReportColumn], to writer: ByteWriter) {
         if allRows.count > rows.count { writer.write(TextLayout.more(allRows.count - rows.count)) }
         if dropped.calls > 0 {
@@ -60,6 +70,8 @@ extension Report {
             case .suspended: hasWaits
             case .inherited: hasInherited
             case .inheritedCalls: false
+            case .allocations, .bytes, .selfBytes, .live, .selfLive: split.knowsMemory
+            case .liveBlocks: false
             case .running, .blocked, .runnable: column.part.map { split.columns.contains($0) } ?? true
             default: true
             }
@@ -112,11 +124,16 @@ extension Report {
     }
 
     /// The columns of JSON and CSV: all that is known.
-    private var columns: [ReportColumn] { ReportColumn.allCases.filter { $0.part == nil || split.isKnown } }
+    private var columns: [ReportColumn] {
+        ReportColumn.allCases.filter {
+            ($0.part == nil || split.isKnown) && (!$0.isOfMemory || split.knowsMemory)
+        }
+    }
 
     // MARK: JSON
 
     func writeJSON(to writer: ByteWriter) {
+        let whole = samplePeriod == nil ? 0 : allRows.selfTime
         writer.write("{\(times.json)\"\(kind.rawValue)\":[")
         for (index, row) in rows.enumerated() where !writer.isClosed {
             writer.write(index == 0 ? "\n{" : ",\n{" as StaticString)
@@ -128,6 +145,10 @@ extension Report {
                 } else {
                     writer.write(decimal: column.value(of: row))
                 }
+            }
+            if let error = times.error(of: row.total, in: row.calls, of: whole) {
+                writer.write(",\"error_ns\":" as StaticString)
+                writer.write(decimal: error)
             }
             writer.write(row.isReliable ? ",\"reliable\":true}" : ",\"reliable\":false}" as StaticString)
         }

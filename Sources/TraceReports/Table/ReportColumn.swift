@@ -14,9 +14,21 @@ public enum ReportColumn: String, CaseIterable, Sendable {
     case minimum = "min"
     case maximum = "max"
     case p50, p90, p99
+    case allocations = "allocs"
+    case bytes
+    case selfBytes = "own_bytes"
+    case live
+    case selfLive = "own_live"
+    case liveBlocks = "live_blocks"
+
+    /// Those of memory.
+    static let ofMemory: Set<ReportColumn> = [.allocations, .bytes, .selfBytes, .live, .selfLive, .liveBlocks]
+
+    public var isOfMemory: Bool { ReportColumn.ofMemory.contains(self) }
 
     /// Those that may give way to names, the first one first.
     static let firstToGo: [ReportColumn] = [
+        .liveBlocks,
         .p50, .p90, .minimum, .maximum, .p99, .suspended, .inherited, .average,
     ]
 
@@ -31,7 +43,17 @@ public enum ReportColumn: String, CaseIterable, Sendable {
     }
 
     /// Its name in JSON and CSV.
-    var key: String { self == .calls || self == .inheritedCalls ? rawValue : rawValue + "_ns" }
+    var key: String {
+        switch self {
+        case .calls, .inheritedCalls, .liveBlocks: rawValue
+        case .allocations: "allocations"
+        case .bytes: "allocated_bytes"
+        case .selfBytes: "own_allocated_bytes"
+        case .live: "live_bytes"
+        case .selfLive: "own_live_bytes"
+        default: rawValue + "_ns"
+        }
+    }
 
     func value(of row: AggregateRow) -> UInt64 {
         switch self {
@@ -50,6 +72,12 @@ public enum ReportColumn: String, CaseIterable, Sendable {
         case .p50: row.percentiles.p50
         case .p90: row.percentiles.p90
         case .p99: row.percentiles.p99
+        case .allocations: row.memory.allocations
+        case .bytes: row.memory.bytes
+        case .selfBytes: row.selfMemory.bytes
+        case .live: row.memory.live
+        case .selfLive: row.selfMemory.live
+        case .liveBlocks: row.memory.liveBlocks
         }
     }
 }

@@ -17,6 +17,11 @@ public enum ReportOrder: RawRepresentable, CaseIterable, Sendable {
         if case .number(let column) = self { column.part } else { nil }
     }
 
+    /// Whether it sorts by memory.
+    public var isOfMemory: Bool {
+        if case .number(let column) = self { column.isOfMemory } else { false }
+    }
+
     /// Whether a row's place depends on its percentiles.
     var needsPercentiles: Bool {
         switch self {

@@ -26,6 +26,19 @@ struct TimesText {
         return "(times corrected: \(TimesText.tenths(cost.perCall)) ns a call)"
     }
 
+    /// How far a time may be off that was found in so many samples: twice the standard error of the binomial distribution, so
+    /// it is right in 19 of 20 cases. In ns; nil where calls are no samples.
+    ///
+    /// - Parameters:
+    ///   - time: a row's, in ns.
+    ///   - samples: of the row.
+    ///   - whole: the time that all samples stand for, in ns.
+    func error(of time: UInt64, in samples: UInt64, of whole: UInt64) -> UInt64? {
+        guard samplePeriod != nil else { return nil }
+        let rest = 1 - min(Double(time) / Double(max(whole, 1)), 1)
+        return UInt64(2 * Double(time) * (rest / Double(max(samples, 1))).squareRoot())
+    }
+
     /// Members of a JSON object, with the comma behind them.
     var json: String {
         "\"times\":\"\(name)\"," + (samplePeriod.map { "\"sample_ns\":\($0)," } ?? "")

@@ -110,6 +110,10 @@ public struct TreeJSON: TreeVisitor {
             writer.write(",\"args\":" as StaticString)
             writer.write(jsonObject: call.arguments.values(by: layouts))
         }
+        if let result = call.result.result(by: layouts) {
+            writer.write(",\"returned\":" as StaticString)
+            writer.write(json: result)
+        }
         if isWatched?(call.function) == true { writer.write(",\"watched\":true" as StaticString) }
         if call.isInherited { writer.write(",\"inherited\":true" as StaticString) }
         if lane != 0, call.depth == 0 { number(",\"lane\":", UInt64(lane)) }

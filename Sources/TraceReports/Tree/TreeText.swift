@@ -118,7 +118,7 @@ public struct TreeText: TreeVisitor {
         columns(of: call)
         let places = places(of: call, function)
         let (lead, end) = frame(of: call.function)
-        let named = function.name + arguments(of: call)
+        let named = function.name + arguments(of: call) + result(of: call)
         var (name, place) = (named, "")
         if options.layout.width == nil {
             for next in places { place += next.full }
@@ -142,6 +142,11 @@ public struct TreeText: TreeVisitor {
         if call.arguments.isEmpty { return "" }
         let values = call.arguments.values(by: thread?.process.argumentLayouts ?? [:])
         return "(" + values.map { "\($0.name)=\($0.value)" }.joined(separator: ", ") + ")"
+    }
+
+    private func result(of call: TreeCall) -> String {
+        if call.result.isEmpty { return "" }
+        return call.result.result(by: thread?.process.argumentLayouts ?? [:]).map { " = \($0)" } ?? ""
     }
 
     /// What stands around a function's name.

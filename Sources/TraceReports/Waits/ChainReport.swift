@@ -46,12 +46,6 @@ public struct ChainReport {
 
     private func share(_ time: UInt64) -> Double { total > 0 ? Double(time) / Double(total) : 0 }
 
-    private func subject(_ wait: Wait) -> String {
-        let what = names.kind(wait.kind)
-        guard let object = names.object(wait.kind, wait.object, wait.descriptor, of: wait.thread) else { return what }
-        return "\(what) \(object)"
-    }
-
     private func place(_ wait: Wait) -> String { names.path(wait.path).joined(separator: " → ") }
 
     private func text(_ index: Int) -> String {
@@ -62,9 +56,15 @@ public struct ChainReport {
             guard let function = times.longest[index] else { return "\(thread) ran" }
             return "\(thread) ran, mostly \(functions[function].name)"
         case .waited(let wait):
-            return "\(thread) waited for \(subject(waits.waits[wait])) in \(place(waits.waits[wait]))"
+            return "\(thread) waited for \(names.subject(waits.waits[wait])) in \(place(waits.waits[wait]))"
         case .woken(let wait):
-            return "\(thread) went on after \(subject(waits.waits[wait])) in \(place(waits.waits[wait]))"
+            return "\(thread) went on after \(names.subject(waits.waits[wait])) in \(place(waits.waits[wait]))"
+        case .began(let origin):
+            let maker = names.thread(origin.thread)
+            let path = names.path(origin.path)
+            return path.isEmpty
+                ? "\(thread) began, made by \(maker)"
+                : "\(thread) began, made by \(maker) in \(path.joined(separator: " → "))"
         case .unknown: return "\(thread) had not made its first call; what made it begin is not known"
         }
     }
@@ -121,6 +121,9 @@ public struct ChainReport {
                 writer.write(json: times.longest[index].map { functions[$0].name })
             case .waited(let wait): write("waited", waits.waits[wait], to: writer)
             case .woken(let wait): write("woken", waits.waits[wait], to: writer)
+            case .began(let origin):
+                writer.write("\"what\":\"began\",\"by\":\(waits.threads[origin.thread].tid),")
+                write(path: origin.path, to: writer)
             case .unknown: writer.write("\"what\":\"unknown\"" as StaticString)
             }
             writer.write("}" as StaticString)
@@ -144,11 +147,16 @@ public struct ChainReport {
 
     private func write(_ what: String, _ wait: Wait, to writer: ByteWriter) {
         writer.write("\"what\":\"\(what)\",\"kind\":")
-        writer.write(json: names.kind(wait.kind))
+        writer.write(json: wait.kind.name)
         writer.write(",\"object\":" as StaticString)
         writer.write(json: names.object(wait.kind, wait.object, wait.descriptor, of: wait.thread))
-        writer.write(",\"path\":[" as StaticString)
-        for (index, name) in names.path(wait.path).enumerated() {
+        writer.write("," as StaticString)
+        write(path: wait.path, to: writer)
+    }
+
+    private func write(path: Int32, to writer: ByteWriter) {
+        writer.write("\"path\":[" as StaticString)
+        for (index, name) in names.path(path).enumerated() {
             if index > 0 { writer.write(byte: UInt8(ascii: ",")) }
             writer.write(json: name)
         }

@@ -8,35 +8,26 @@ struct WaitNames {
     /// The name of the variable at an address of a process, if that is known.
     let variable: (TracedProcess, UInt64) -> String?
 
-    func kind(_ kind: Wait.Kind) -> String {
-        switch kind {
-        case .cpu: "cpu"
-        case .other: "other"
-        case .call(let kind):
-            switch kind {
-            case .mutex, .rwlock: "lock"
-            case .condition: "condition"
-            case .semaphore: "semaphore"
-            case .barrier: "barrier"
-            case .thread: "thread"
-            case .sleep: "sleep"
-            case .descriptor: "descriptor"
-            case .poll: "poll"
-            case .child: "child"
-            case .futex: "futex"
-            }
-        }
-    }
-
     /// What is waited for; nil when it has no name.
     func object(_ kind: Wait.Kind, _ object: UInt64, _ descriptor: Int16, of thread: Int) -> String? {
         switch kind {
-        case .call(.descriptor), .call(.poll): return descriptor >= 0 ? "descriptor \(descriptor)" : nil
-        case .call(.mutex), .call(.rwlock), .call(.condition), .call(.semaphore), .call(.barrier), .call(.futex):
+        case .call(.descriptor), .call(.poll), .call(.fileLock):
+            return descriptor >= 0 ? "descriptor \(descriptor)" : nil
+        case .call(.mutex), .call(.rwlock), .call(.condition), .call(.semaphore), .call(.barrier), .call(.futex),
+            .call(.once):
             let address = "0x" + String(object, radix: 16)
             return variable(waits.threads[thread].process, object) ?? address
-        case .call(.thread), .call(.sleep), .call(.child), .cpu, .other: return nil
+        case .call(.child): return object == 0 ? nil : "process \(object)"
+        case .call(.thread), .call(.sleep), .call(.creation), .call(.beginning), .cpu, .other: return nil
         }
+    }
+
+    /// What a wait was for: its kind, and the object if that has a name.
+    func subject(_ wait: Wait) -> String {
+        guard let object = object(wait.kind, wait.object, wait.descriptor, of: wait.thread) else {
+            return wait.kind.name
+        }
+        return "\(wait.kind.name) \(object)"
     }
 
     func thread(_ index: Int) -> String {

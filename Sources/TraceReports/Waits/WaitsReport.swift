@@ -13,6 +13,8 @@ public struct WaitsReport {
         /// How many single waits are shown instead of rows; nil: rows.
         public var longest: Int?
         public var layout = TextLayout()
+        /// The CPUs that the program could run on; nil when that is not known.
+        public var processors: Int?
         /// The name of the variable at an address of a process, if that is known.
         public var variable: (TracedProcess, UInt64) -> String? = { _, _ in nil }
 
@@ -23,12 +25,15 @@ public struct WaitsReport {
     private let rows: [WaitRows.Row]
     private let options: Options
     private let names: WaitNames
+    private let locks: LockReport
 
     public init(_ waits: Waits, functions: FunctionTable, options: Options) {
         self.waits = waits
         self.options = options
         rows = WaitRows(waits).rows.filter { $0.total >= options.minCost }
         names = WaitNames(waits: waits, functions: functions, variable: options.variable)
+        let locks = LockRows(waits).rows.filter { $0.waited >= options.minCost }
+        self.locks = LockReport(rows: locks, names: names, layout: options.layout, limit: options.limit)
     }
 
     public var isEmpty: Bool { rows.isEmpty }
@@ -70,7 +75,7 @@ public struct WaitsReport {
     }
 
     private func subject(_ kind: Wait.Kind, _ object: UInt64, _ descriptor: Int16, _ thread: Int) -> String {
-        let what = names.kind(kind)
+        let what = kind.name
         guard let object = names.object(kind, object, descriptor, of: thread) else { return what }
         return "\(what) \(object)"
     }
@@ -97,14 +102,24 @@ public struct WaitsReport {
             if row.wakers.count > 3 { line(indentation, "… \(row.wakers.count - 3) more wakers", to: writer) }
         }
         if rows.count > options.limit { writer.write(TextLayout.more(rows.count - options.limit)) }
+        locks.writeText(to: writer)
         writeCrowd(to: writer)
+    }
+
+    /// What is to be said where more threads wanted a CPU at once than there are; nil elsewhere.
+    public var crowd: String? {
+        guard let processors = options.processors, waits.mostRunnable > processors else { return nil }
+        return
+            "up to \(waits.mostRunnable) threads at once wanted a CPU and had none, more than the \(processors) that "
+            + "the program could run on: part of what it took is waiting for these"
     }
 
     /// Says how many threads wanted a CPU at once, where there were too few.
     private func writeCrowd(to writer: ByteWriter) {
         let most = waits.mostRunnable
         guard most > 1 else { return }
-        writer.write("up to \(most) threads at once wanted a CPU and had none\n")
+        let processors = options.processors.map { "; the program could run on \($0)" } ?? ""
+        writer.write("\nup to \(most) threads at once wanted a CPU and had none\(processors)\n")
     }
 
     private func percent(_ part: UInt64, of whole: UInt64) -> String {
@@ -150,7 +165,11 @@ public struct WaitsReport {
         }
         writer.write("]" as StaticString)
         if options.longest != nil { writeLongestJSON(to: writer) }
-        writer.write(",\"most_runnable\":\(waits.mostRunnable)}\n")
+        writer.write(",\n" as StaticString)
+        locks.writeJSON(to: writer)
+        writer.write(",\"most_runnable\":\(waits.mostRunnable),\"processors\":")
+        writer.write(options.processors.map { "\($0)" } ?? "null")
+        writer.write("}\n" as StaticString)
     }
 
     private func writeLongestJSON(to writer: ByteWriter) {
@@ -177,7 +196,7 @@ public struct WaitsReport {
         _ kind: Wait.Kind, _ object: UInt64, _ descriptor: Int16, _ thread: Int, to writer: ByteWriter
     ) {
         writer.write("\"kind\":" as StaticString)
-        writer.write(json: names.kind(kind))
+        writer.write(json: kind.name)
         writer.write(",\"object\":" as StaticString)
         writer.write(json: names.object(kind, object, descriptor, of: thread))
     }

@@ -50,7 +50,7 @@ public struct ScreenLine: Equatable, Sendable {
         if count > 0 { write(String(repeating: " ", count: count)) }
     }
 
-    /// The line with every span's text changed, each to one that takes the same columns.
+    /// Returns the line with every span's text changed, each to one that takes the same columns.
     func mapped(_ change: (String) -> String) -> ScreenLine {
         var line = self
         for index in line.spans.indices { line.spans[index].text = change(line.spans[index].text) }

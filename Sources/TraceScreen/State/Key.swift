@@ -1,4 +1,4 @@
-/// A key that somebody has pressed.
+/// A key that the user has pressed.
 public enum Key: Equatable, Sendable {
     case character(Unicode.Scalar)
     /// A letter, with Ctrl held down.

@@ -1,4 +1,4 @@
-/// A line that somebody types.
+/// A line that the user types.
 struct Prompt: Equatable {
     enum Purpose { case search, filter, save }
 

@@ -43,7 +43,7 @@ public enum ScreenColumn: String, CaseIterable, Sendable {
     /// Whether the number takes a look at the durations of all calls.
     var needsPercentiles: Bool { [.p50, .p90, .p99].contains(self) }
 
-    /// What lines are sorted by, the greatest first.
+    /// Returns the number that lines are sorted by, the greatest first.
     func value(of row: AggregateRow, _ numbers: ScreenNumbers) -> UInt64 {
         switch self {
         case .calls: row.calls

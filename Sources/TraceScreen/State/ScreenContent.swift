@@ -21,6 +21,8 @@ public struct ScreenContent {
     public var title: String
     /// How things are, as in `running for 12 s`.
     public var status = ""
+    /// Functions and paths with less time in all are not shown. In ns.
+    public var minCost: UInt64 = 0
     /// Whether calls may still be added.
     public var isLive = false
     public var choices: [Choice] = []
@@ -41,12 +43,12 @@ public struct ScreenContent {
     func filtered(_ filter: TreeFilter) -> ScreenContent {
         var content = self
         content.tree = tree.filtered(filter)
-        content.rows = content.tree.rows(by: .function)
+        content.rows = content.tree.rows(by: .function).filter { $0.total >= minCost }
         return content
     }
 
     var numbers: ScreenNumbers {
-        ScreenNumbers(whole: tree.total, interval: interval, recent: recent)
+        ScreenNumbers(whole: tree.total, interval: interval, minCost: minCost, recent: recent)
     }
 
     /// Whether calls have times, and were not only counted.

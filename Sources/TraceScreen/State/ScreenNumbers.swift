@@ -6,6 +6,8 @@ struct ScreenNumbers {
     var whole: UInt64
     /// The time between the last two looks at a running program, in ns, over all of its threads; 0 where there were not two.
     var interval: UInt64 = 0
+    /// Lines with less time are not shown. In ns.
+    var minCost: UInt64 = 0
     /// What each function's own time grew by in between, in ns.
     var recent: [UInt32: UInt64] = [:]
 

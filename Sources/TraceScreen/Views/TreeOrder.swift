@@ -7,7 +7,7 @@ enum TreeOrder: Equatable {
     /// As their first calls began.
     case time
 
-    /// Those that a key goes through.
+    /// Returns the orders that the key `s` goes through.
     static func all(_ columns: [ScreenColumn]) -> [TreeOrder] { columns.map(column) + [.name, .time] }
 
     var text: String {

@@ -19,7 +19,8 @@ struct TreePart {
 
     /// The callees of a path, or the roots for -1.
     func callees(of path: Int) -> [Int] {
-        order.sorted(path < 0 ? Array(tree.roots) : Array(tree.callees(of: path)), of: tree, rows, numbers)
+        let callees = path < 0 ? Array(tree.roots) : Array(tree.callees(of: path))
+        return order.sorted(callees.filter(isShown), of: tree, rows, numbers)
     }
 
     func function(_ path: Int) -> UInt32 { tree.paths[path].function }
@@ -27,7 +28,12 @@ struct TreePart {
     func parent(_ path: Int) -> Int { Int(tree.paths[path].parent) }
 
     /// Whether anything lies below a path.
-    func hasCallees(_ path: Int) -> Bool { Int(tree.paths[path].end) > path + 1 }
+    func hasCallees(_ path: Int) -> Bool {
+        Int(tree.paths[path].end) > path + 1
+            && (numbers.minCost == 0 || tree.callees(of: path).contains(where: isShown))
+    }
+
+    private func isShown(_ path: Int) -> Bool { tree.paths[path].sums.total >= numbers.minCost }
 
     /// The functions of a path, the root's first.
     func functions(_ path: Int) -> [UInt32] {

@@ -28,7 +28,7 @@ struct TreeSearch {
         self.leads = leads
     }
 
-    /// The next match behind `path`, or the first one for -1; nil when there is none.
+    /// Finds the next match behind `path`, or the first one for -1; nil when there is none.
     func next(after path: Int) -> Int? {
         if let found = first(among: part.callees(of: path)) { return found }
         var path = path

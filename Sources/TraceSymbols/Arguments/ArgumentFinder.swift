@@ -1,6 +1,7 @@
 internal import CElfutils
 
-/// Finds where the arguments of functions are while their enter hooks run, by the DWARF of a module.
+/// Finds where the arguments of functions are while their enter hooks run, by the DWARF of a module; of functions with
+/// sleds, also where their results are when they end.
 ///
 /// At its call of a hook, a function has what it still needs in registers that the hook saves, or in its frame.
 /// DWARF's location lists tell which, at the address that the hook returns to. A function that was inlined calls the
@@ -10,6 +11,8 @@ public struct ArgumentFinder {
     public private(set) var hasDWARF = true
     /// By ascending return address and function.
     public private(set) var sites: [ArgumentSite] = []
+    /// Functions whose results are asked for, and which have hooks in place of sleds.
+    public private(set) var withHooks: Set<UInt64> = []
     /// What was asked for and found in no function.
     public private(set) var unknown: Set<ArgumentPath>
 
@@ -23,6 +26,12 @@ public struct ArgumentFinder {
     }
 
     private var wanted: Wanted
+    /// Functions whose results are asked for.
+    private let wantedResults: Set<UInt64>
+    /// Where the first sleds of functions are, by the functions' beginnings.
+    private var sleds: [UInt64: UInt64] = [:]
+    /// The symbols of these functions.
+    private var symbols: [UInt64: (name: String, isLocal: Bool)] = [:]
     private var functions: [Key: Set<UInt64>] = [:]
     /// Where enter hooks return to.
     private let returns: [UInt64]
@@ -42,12 +51,24 @@ public struct ArgumentFinder {
 
     /// - Throws: ``SymbolProblem``.
     /// - Complexity: O(bytes of code + DIEs of functions).
-    public init(path: String, wanted: Wanted) throws(SymbolProblem) {
+    public init(path: String, wanted: Wanted, results: Set<UInt64> = []) throws(SymbolProblem) {
         let file = try ELFFile(path: path)
         self.wanted = wanted
-        unknown = Set(wanted.values.joined())
+        wantedResults = results
+        unknown = Set(wanted.values.joined()).subtracting([.all])
         returns = try HookedFunctions.hookReturns(in: file)
         isARM = file.header.e_machine == UInt16(EM_AARCH64)
+        if !isARM {
+            for sled in Sleds(file).all where sled.kind == .enter || sled.kind == .enterWithArguments {
+                if wanted[sled.function] != nil || results.contains(sled.function) {
+                    sleds[sled.function] = sled.address
+                }
+            }
+        }
+        let others = results.filter { sleds[$0] == nil }
+        if !others.isEmpty, let all = try? HookedFunctions(path: path).functions {
+            withHooks = others.intersection(all.filter(\.isHooked).map(\.range.lowerBound))
+        }
         if file.hasDWARF {
             read(file, code: file)
         } else if let other = DebugFile(roots: ["/usr/lib/debug"]).find(for: file) {
@@ -60,6 +81,7 @@ public struct ArgumentFinder {
     }
 
     private mutating func read(_ file: borrowing ELFFile, code: borrowing ELFFile) {
+        if !sleds.isEmpty { symbols = file.functionSymbols(at: Set(sleds.keys)) }
         guard let units = DWARFUnits(file) else {
             hasDWARF = false
             return
@@ -165,16 +187,18 @@ public struct ArgumentFinder {
 
     private mutating func learn(_ die: Dwarf_Die) {
         guard let start = Self.start(of: die) else { return }
-        if wanted[start] != nil { functions[Self.key(of: die), default: []].insert(start) }
+        if wanted[start] != nil || wantedResults.contains(start) {
+            functions[Self.key(of: die), default: []].insert(start)
+        }
     }
 
     // MARK: Arguments
 
     private mutating func find(_ die: Dwarf_Die, in subprogram: Dwarf_Die) {
-        guard let addresses = functions[Self.key(of: die)], let one = addresses.first, let paths = wanted[one] else {
-            return
-        }
+        guard let addresses = functions[Self.key(of: die)], let one = addresses.first else { return }
         let start = die.addr == subprogram.addr ? Self.start(of: die) : nil
+        if let start, let sled = sleds[start] { findBySleds(die, start: start, sled: sled) }
+        guard let paths = wanted[one] else { return }
         for range in Self.ranges(of: die) {
             // The call is inside, but it may be the last instruction.
             var index = returns.partitioningIndex { $0 > range.lowerBound }
@@ -192,6 +216,25 @@ public struct ArgumentFinder {
             }
         }
     }
+
+    private mutating func findBySleds(_ die: Dwarf_Die, start: UInt64, sled: UInt64) {
+        let reader = SledReader(
+            die, start: start, sledEnd: sled + Self.sledSize, symbol: symbols[start], isLLVM: storesLate,
+            frames: frames)
+        if let paths = wanted[start] {
+            let all = Self.arguments(of: die)
+            let places = reader.places(
+                types: all.map { ArgumentType(of: $0.die) }, places: all.map(\.place), names: all.map(\.name),
+                hasOthers: Self.hasOtherArguments(die))
+            let found = arguments(all, paths) { _, index in places[index] }
+            if !found.isEmpty { self.found[Place(returnAddress: start, function: start)] = found }
+        }
+        if wantedResults.contains(start), let result = reader.result() {
+            found[Place(returnAddress: ArgumentSite.result, function: start)] = result.type.result(at: result.location)
+        }
+    }
+
+    private static let sledSize: UInt64 = 11
 
     private func approach(from start: UInt64?, to hookReturn: UInt64) -> HookApproach? {
         guard !isARM, let start, let code = code.first(where: { $0.range.contains(start) }) else { return nil }
@@ -215,11 +258,23 @@ public struct ArgumentFinder {
         -> [FoundArgument]
     {
         let all = Self.arguments(of: die)
-        if paths.isEmpty { return all.map { Self.value(of: $0, nil, reader)! } }
+        return arguments(all, paths) { size, index in
+            all[index].place.map { reader.location(of: $0, size: size) } ?? .gone
+        }
+    }
+
+    /// - Parameter locate: gives the place of an argument, by its size and its index among all.
+    private mutating func arguments(
+        _ all: [Argument], _ paths: [ArgumentPath], _ locate: (Int, Int) -> ArgumentLocation
+    ) -> [FoundArgument] {
+        if paths.isEmpty { return all.indices.map { Self.value(of: all[$0], nil, at: $0, locate)! } }
         var result: [FoundArgument] = []
         for path in paths {
-            guard let argument = all.first(where: { $0.name == path.names[0] }),
-                let value = Self.value(of: argument, path, reader)
+            if path == .all { result = all.indices.map { Self.value(of: all[$0], nil, at: $0, locate)! } }
+            if result.contains(where: { $0.name == path.text }) { unknown.remove(path) }
+            if path == .all || result.contains(where: { $0.name == path.text }) { continue }
+            guard let index = all.firstIndex(where: { $0.name == path.names[0] }),
+                let value = Self.value(of: all[index], path, at: index, locate)
             else { continue }
             unknown.remove(path)
             result.append(value)
@@ -256,14 +311,33 @@ public struct ArgumentFinder {
         return result
     }
 
+    /// Whether a function has arguments that nobody wrote, beside `this`.
+    private static func hasOtherArguments(_ die: Dwarf_Die) -> Bool {
+        var (parent, child, has) = (origin(of: die), Dwarf_Die(), false)
+        guard dwarf_child(&parent, &child) == 0 else { return false }
+        var address: UnsafeMutableRawPointer?
+        repeat {
+            var attribute = Dwarf_Attribute()
+            if Int(dwarf_tag(&child)) == DW_TAG_formal_parameter,
+                dwarf_attr_integrate(&child, UInt32(DW_AT_artificial), &attribute) != nil
+            {
+                let name = dwarf_diename(&child).map { String(cString: $0) }
+                has = has || name != "this" && name != "self"
+            }
+            address = child.addr
+        } while withUnsafeMutablePointer(to: &child) { dwarf_siblingof($0, $0) } == 0 && child.addr > address!
+        return has
+    }
+
     /// nil when the path leads nowhere.
-    private static func value(of argument: Argument, _ path: ArgumentPath?, _ reader: LocationReader) -> FoundArgument?
-    {
+    private static func value(
+        of argument: Argument, _ path: ArgumentPath?, at index: Int, _ locate: (Int, Int) -> ArgumentLocation
+    ) -> FoundArgument? {
         let name = path?.text ?? argument.name
         guard var type = ArgumentType(of: argument.die) else {
             return FoundArgument(name: name, kind: .optimizedOut, steps: [])
         }
-        var location = argument.place.map { reader.location(of: $0, size: type.usedSize) } ?? .gone
+        var location = locate(type.usedSize, index)
         for member in path?.names.dropFirst() ?? [] {
             guard let next = type.member(member, at: location) else { return nil }
             (type, location) = next

@@ -1,14 +1,20 @@
 internal import CElfutils
 internal import Glibc
 
-/// Where a thing is while an enter hook runs, by the steps that lead there.
-indirect enum ArgumentLocation {
+/// A part of a thing that has several places.
+struct ArgumentPiece {
+    var size: Int
+    var location: ArgumentLocation
+}
+
+/// Where a thing is while a hook runs, by the steps that lead there.
+enum ArgumentLocation {
     /// The steps push its address.
     case memory([ArgumentStep])
     /// The steps push what it is, at most 8 bytes.
     case value([ArgumentStep])
     case bytes([UInt8])
-    case pieces([(size: Int, location: ArgumentLocation)])
+    case pieces([ArgumentPiece])
     case gone
 
     /// Where the part of `size` bytes at `offset` is.
@@ -64,6 +70,8 @@ struct LocationReader {
     let start: UInt64?
     /// Whether what is in the frame is described as if it were there all the time.
     let storesLate: Bool
+    /// Whether all registers are as the function has them, as at a sled.
+    var keepsAll = false
 
     /// Where the argument `die` is, which has `size` bytes.
     ///
@@ -91,7 +99,7 @@ struct LocationReader {
     }
 
     /// Whether this is one description, and no list of descriptions for parts of the code.
-    private static func holdsAlways(_ attribute: inout Dwarf_Attribute) -> Bool {
+    static func holdsAlways(_ attribute: inout Dwarf_Attribute) -> Bool {
         let form = Int(dwarf_whatform(&attribute))
         return [DW_FORM_exprloc, DW_FORM_block, DW_FORM_block1, DW_FORM_block2, DW_FORM_block4].contains(form)
     }
@@ -104,13 +112,13 @@ struct LocationReader {
             dwarf_getlocation_addr(&attribute, start, &expression, &count, 1) == 1, let expression
         else { return nil }
         if count == 1 { return original(expression[0], approach, size) }
-        var pieces: [(Int, ArgumentLocation)] = []
+        var pieces: [ArgumentPiece] = []
         for index in stride(from: 0, to: count - 1, by: 2) {
             let bytes = Int(expression[index + 1].number)
             guard Int(expression[index + 1].atom) == DW_OP_piece,
                 let piece = original(expression[index], approach, bytes)
             else { return nil }
-            pieces.append((bytes, piece))
+            pieces.append(ArgumentPiece(size: bytes, location: piece))
         }
         return pieces.isEmpty ? nil : .pieces(pieces)
     }
@@ -140,7 +148,7 @@ struct LocationReader {
     }
 
     /// nil when it is nowhere to be found.
-    private func location(by attribute: inout Dwarf_Attribute, at place: UInt64) -> ArgumentLocation? {
+    func location(by attribute: inout Dwarf_Attribute, at place: UInt64) -> ArgumentLocation? {
         var expression: UnsafeMutablePointer<Dwarf_Op>?
         var count = 0
         guard dwarf_getlocation_addr(&attribute, place, &expression, &count, 1) == 1, let expression, count > 0 else {
@@ -152,15 +160,17 @@ struct LocationReader {
     private func read(_ operations: UnsafeMutableBufferPointer<Dwarf_Op>, _ attribute: inout Dwarf_Attribute)
         -> ArgumentLocation?
     {
-        var pieces: [(Int, ArgumentLocation)] = []
+        var pieces: [ArgumentPiece] = []
         var first = 0
         for (index, operation) in operations.enumerated() where Int(operation.atom) == DW_OP_piece {
             let part = UnsafeMutableBufferPointer(rebasing: operations[first..<index])
-            pieces.append((Int(operation.number), part.isEmpty ? .gone : simple(part, &attribute) ?? .gone))
+            pieces.append(
+                ArgumentPiece(
+                    size: Int(operation.number), location: part.isEmpty ? .gone : simple(part, &attribute) ?? .gone))
             first = index + 1
         }
         if pieces.isEmpty { return simple(operations, &attribute) }
-        if pieces.allSatisfy(\.1.isGone) { return nil }
+        if pieces.allSatisfy(\.location.isGone) { return nil }
         return .pieces(pieces)
     }
 
@@ -257,9 +267,11 @@ struct LocationReader {
     /// Only what a callee saves is as it was when the hook is called.
     private func register(_ number: Int, plus offset: Int64 = 0) -> [ArgumentStep]? {
         let isKept =
-            isARM
-            ? (19...29).contains(number) || number == 31 || (72...79).contains(number)
-            : [3, 6, 7].contains(number) || (12...15).contains(number)
+            keepsAll
+            ? (0...10).contains(number) || number == 13 || (17...24).contains(number)
+            : isARM
+                ? (19...29).contains(number) || number == 31 || (72...79).contains(number)
+                : [3, 6, 7].contains(number) || (12...15).contains(number)
         guard isKept else { return nil }
         return [.register(UInt8(number))] + (offset == 0 ? [] : [.add(offset)])
     }

@@ -50,13 +50,15 @@ public struct FoundArgument: Sendable, Hashable {
     public var steps: [ArgumentStep]
 }
 
-/// A call of an enter hook whose function's arguments are asked for.
+/// A call of an enter hook, or a sled, whose function's arguments or result are asked for.
 public struct ArgumentSite: Sendable {
-    /// Of the hook, in the module's file.
+    /// Of the hook, in the module's file; `function` for its first sled, and ``result`` for those that end it.
     public var returnAddress: UInt64
     /// What the hook reports, in the module's file.
     public var function: UInt64
     public var arguments: [FoundArgument]
+
+    public static let result: UInt64 = 0
 }
 
 /// A part of an argument: `p->next->name`, `request.id`, `*count`.
@@ -67,6 +69,11 @@ public struct ArgumentPath: Sendable, Hashable {
     let names: [String]
     /// How often the end is dereferenced.
     let dereferences: Int
+
+    /// Stands for all arguments of a function.
+    public static let all = ArgumentPath()
+
+    private init() { (text, names, dereferences) = ("", [], 0) }
 
     /// nil when it is none.
     public init?(_ text: String) {

@@ -4,7 +4,7 @@ internal import Glibc
 /// What DWARF says of the types of things, and where their parts are.
 struct ArgumentType {
     /// Without names for other types and qualifiers.
-    private let die: Dwarf_Die
+    let die: Dwarf_Die
     private let tag: Int
 
     /// The type of a thing, a member or another type; nil when it has none, as `void` has.
@@ -31,7 +31,7 @@ struct ArgumentType {
         return other
     }
 
-    private var name: String? {
+    var name: String? {
         var die = die
         return dwarf_diename(&die).map { String(cString: $0) }
     }
@@ -47,13 +47,26 @@ struct ArgumentType {
     /// Without what only fills it up.
     var usedSize: Int { size == 16 && tag == DW_TAG_base_type && name == "long double" ? 10 : size }
 
-    private var isPointer: Bool { tag == DW_TAG_pointer_type }
-    private var isReference: Bool { tag == DW_TAG_reference_type || tag == DW_TAG_rvalue_reference_type }
-    private var isClass: Bool {
+    var isPointer: Bool { tag == DW_TAG_pointer_type || tag == DW_TAG_unspecified_type }
+    var isReference: Bool { tag == DW_TAG_reference_type || tag == DW_TAG_rvalue_reference_type }
+    var isClass: Bool {
         tag == DW_TAG_structure_type || tag == DW_TAG_class_type || tag == DW_TAG_union_type
     }
 
-    private var encoding: Int {
+    var isBase: Bool { tag == DW_TAG_base_type }
+    var isEnumeration: Bool { tag == DW_TAG_enumeration_type }
+    var isMemberPointer: Bool { tag == DW_TAG_ptr_to_member_type }
+
+    /// Of an array that is no vector.
+    var elements: (type: ArgumentType, count: Int)? {
+        var (die, attribute) = (die, Dwarf_Attribute())
+        guard tag == DW_TAG_array_type, dwarf_attr(&die, UInt32(DW_AT_GNU_vector), &attribute) == nil,
+            let element = ArgumentType(of: die)
+        else { return nil }
+        return (element, element.size > 0 ? size / element.size : 0)
+    }
+
+    var encoding: Int {
         var (die, attribute, value) = (die, Dwarf_Attribute(), Dwarf_Word(0))
         guard dwarf_attr(&die, UInt32(DW_AT_encoding), &attribute) != nil, dwarf_formudata(&attribute, &value) == 0
         else { return 0 }
@@ -198,7 +211,7 @@ struct ArgumentType {
     }
 
     /// In bytes; nil for a static member, and for a virtual base, whose place only the object knows.
-    private static func offset(of member: inout Dwarf_Die) -> Int? {
+    static func offset(of member: inout Dwarf_Die) -> Int? {
         var (attribute, value) = (Dwarf_Attribute(), Dwarf_Word(0))
         if dwarf_attr(&member, UInt32(DW_AT_external), &attribute) != nil { return nil }
         guard dwarf_attr(&member, UInt32(DW_AT_data_member_location), &attribute) != nil else { return 0 }
@@ -206,7 +219,7 @@ struct ArgumentType {
     }
 
     /// The lowest bit and the number of bits of a bit field; nil for another member.
-    private static func bits(of member: inout Dwarf_Die, _ type: ArgumentType) -> (low: Int, count: Int)? {
+    static func bits(of member: inout Dwarf_Die, _ type: ArgumentType) -> (low: Int, count: Int)? {
         var (attribute, count, low) = (Dwarf_Attribute(), Dwarf_Word(0), Dwarf_Word(0))
         guard dwarf_attr(&member, UInt32(DW_AT_bit_size), &attribute) != nil, dwarf_formudata(&attribute, &count) == 0
         else { return nil }
@@ -233,7 +246,7 @@ struct ArgumentType {
         return .value(word + [.bits(low: UInt8(low), count: UInt8(bits.count), isSigned: isSigned)])
     }
 
-    private func forEachChild(_ tag: Int?, _ body: (Dwarf_Die) -> Void) {
+    func forEachChild(_ tag: Int?, _ body: (Dwarf_Die) -> Void) {
         var (parent, child) = (die, Dwarf_Die())
         guard dwarf_child(&parent, &child) == 0 else { return }
         var address: UnsafeMutableRawPointer?
@@ -293,24 +306,62 @@ struct ArgumentType {
         return place
     }
 
+    var mangledName: String? {
+        var (die, attribute) = (die, Dwarf_Attribute())
+        guard dwarf_attr(&die, UInt32(DW_AT_linkage_name), &attribute) != nil else { return nil }
+        return dwarf_formstring(&attribute).map { String(cString: $0) }
+    }
+
+    private static let swiftSigned: Set = ["$sSiD", "$ss4Int8VD", "$ss5Int16VD", "$ss5Int32VD", "$ss5Int64VD"]
+    private static let swiftUnsigned: Set = ["$sSuD", "$ss5UInt8VD", "$ss6UInt16VD", "$ss6UInt32VD", "$ss6UInt64VD"]
+
+    /// Whether Swift passes it in one general register: a number, a truth value, an enumeration of a byte, or a reference.
+    var isSwiftWord: Bool {
+        guard let mangledName else { return false }
+        return Self.swiftSigned.contains(mangledName) || Self.swiftUnsigned.contains(mangledName)
+            || mangledName == "$sSbD" || mangledName.hasSuffix("OD") && size == 1 || isSwiftReference
+    }
+
+    private var isSwiftReference: Bool {
+        guard let mangledName else { return false }
+        return mangledName.hasPrefix("$s") && mangledName.hasSuffix("CD") && (size == 8 || isPointer)
+    }
+
+    var isSwiftVoid: Bool { mangledName == "$sytD" }
+
+    /// What a function of this result type returns: what the structure's members are, or the value itself, which has no
+    /// name.
+    func result(at location: ArgumentLocation) -> [FoundArgument] {
+        if location.isGone { return [FoundArgument(name: "", kind: .optimizedOut, steps: [])] }
+        let whole = value(at: location)
+        var members: [FoundArgument] = []
+        if whole.kind == .aggregate, isClass {
+            forEachChild(DW_TAG_member) { child in
+                var child = child
+                guard let name = dwarf_diename(&child).map({ String(cString: $0) }), members.count < 16,
+                    let member = member(name, at: location)
+                else { return }
+                let value = member.type.value(at: member.location)
+                members.append(FoundArgument(name: name, kind: value.kind, steps: value.steps))
+            }
+        }
+        return members.isEmpty ? [FoundArgument(name: "", kind: whole.kind, steps: whole.steps)] : members
+    }
+
     /// Swift's numbers are structures that DWARF says nothing of but their mangled names and sizes.
     private func swift(at location: ArgumentLocation) -> (kind: ArgumentKind, steps: [ArgumentStep])? {
-        var (die, attribute) = (die, Dwarf_Attribute())
-        guard dwarf_attr(&die, UInt32(DW_AT_linkage_name), &attribute) != nil,
-            let mangled = dwarf_formstring(&attribute)
-        else { return nil }
+        guard let mangled = mangledName else { return nil }
         let size = size, bytes = UInt8(clamping: size)
-        if size == 16, strcmp(mangled, "$sSSD") == 0 {
+        if size == 16, mangled == "$sSSD" {
             guard let first = location.part(at: 0, size: 8).word(), let second = location.part(at: 8, size: 8).word()
             else { return (.optimizedOut, []) }
             return (.text, first + second + [.giveSwift])
         }
         guard (1...8).contains(size) else { return nil }
-        switch String(cString: mangled) {
-        case "$sSiD", "$ss4Int8VD", "$ss5Int16VD", "$ss5Int32VD", "$ss5Int64VD":
-            return scalar(.signed(bytes), at: location, size)
-        case "$sSuD", "$ss5UInt8VD", "$ss6UInt16VD", "$ss6UInt32VD", "$ss6UInt64VD":
-            return scalar(.unsigned(bytes), at: location, size)
+        if isSwiftReference { return scalar(.pointer(bytes), at: location, size) }
+        switch mangled {
+        case _ where Self.swiftSigned.contains(mangled): return scalar(.signed(bytes), at: location, size)
+        case _ where Self.swiftUnsigned.contains(mangled): return scalar(.unsigned(bytes), at: location, size)
         case "$sSbD": return scalar(.bool(bytes), at: location, size)
         case "$sSdD", "$sSfD": return scalar(.floating(bytes), at: location, size)
         default: return nil

@@ -132,7 +132,10 @@ struct HookApproach {
             let low = self.place(of: first.origin, size: first.size),
             let high = self.place(of: second.origin, size: second.size)
         else { return nil }
-        return .pieces([(first.size, low), (8 - first.size, .gone), (8, high)])
+        return .pieces([
+            ArgumentPiece(size: first.size, location: low), ArgumentPiece(size: 8 - first.size, location: .gone),
+            ArgumentPiece(size: 8, location: high),
+        ])
     }
 
     private func isStored(_ slot: Int, _ state: State) -> Bool {

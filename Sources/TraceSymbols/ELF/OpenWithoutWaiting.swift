@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// Opens a file to read it. A pipe without a writer counts as an empty file, so that nobody waits for a writer.
+/// Opens a file to read it. A pipe without a writer counts as an empty file, so that this never waits for a writer.
 ///
 /// - Returns: A descriptor, or -1 and errno.
 func openWithoutWaiting(_ path: String) -> Int32 { open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC) }

@@ -253,3 +253,31 @@ extension Array {
         return low
     }
 }
+
+extension ELFFile {
+    /// The symbols of the functions that begin at these addresses, and whether only their own object could name them.
+    ///
+    /// - Complexity: O(n) in the symbols.
+    func functionSymbols(at addresses: Set<UInt64>) -> [UInt64: (name: String, isLocal: Bool)] {
+        guard let section = section(type: SHT_SYMTAB) ?? section(type: SHT_DYNSYM), let data = section.data else {
+            return [:]
+        }
+        let size = gelf_fsize(handle, ELF_T_SYM, 1, UInt32(EV_CURRENT))
+        guard size > 0 else { return [:] }
+        var found: [UInt64: (name: String, isLocal: Bool)] = [:]
+        var symbol = GElf_Sym()
+        for index in 0..<min(data.pointee.d_size / size, Int(Int32.max))
+        where gelf_getsym(data, Int32(index), &symbol) != nil {
+            guard symbol.isFunction, addresses.contains(symbol.st_value),
+                let name = elf_strptr(handle, Int(section.header.sh_link), Int(symbol.st_name))
+            else { continue }
+            // The linker makes hidden symbols local, and they stay marked.
+            let isLocal = Int32(symbol.st_info >> 4) == STB_LOCAL && Int32(symbol.st_other & 3) == STV_DEFAULT
+            // Of a function with several, one that others know counts.
+            if !isLocal || found[symbol.st_value] == nil {
+                found[symbol.st_value] = (String(cString: name), isLocal)
+            }
+        }
+        return found
+    }
+}

@@ -37,7 +37,7 @@ struct VariableTable {
         }
     }
 
-    /// The innermost variable around `address`, and how far into it that is. O(log n).
+    /// Finds the innermost variable around `address`, and how far into it that is. O(log n).
     func lookup(_ address: UInt64) -> (linkageName: String, offset: UInt64)? {
         let index = entries.partitioningIndex { $0.start > address } - 1
         guard index >= 0, address < entries[index].end else { return nil }

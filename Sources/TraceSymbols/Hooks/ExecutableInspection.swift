@@ -28,6 +28,8 @@ public struct ExecutableInspection: Sendable {
     /// Whether it, or a script's interpreter, is linked with musl, whose loader ends a program for which a library for
     /// glibc is preloaded.
     public var usesMusl = false
+    /// Whether Go made it, whose programs set their signals' handlers without the C library.
+    public var isGo = false
     /// Whether it gains rights when it starts. The loader would then ignore a preloaded library.
     public var isPrivileged = false
 
@@ -58,16 +60,18 @@ public struct ExecutableInspection: Sendable {
         let dynamic = DynamicSection(file)
         let isLinkedStatically = file.note(owner: "Fathom", type: nil) != nil
         inspection.hasFathomRuntime = isLinkedStatically || dynamic.needed.contains(where: isRuntime)
+        inspection.isGo = file.section(named: ".go.buildinfo") != nil
         inspection.usesMusl = dynamic.needed.contains(where: isMusl)
         inspection.needsAddressSanitizer = dynamic.needed.contains { $0.hasPrefix("libasan.so") }
-        inspection.isInstrumented = isLinkedStatically || callsHooks(file)
+        inspection.isInstrumented = isLinkedStatically || callsHooks(file) || file.hasSleds
         inspection.hasOwnHooks =
             !inspection.hasFathomRuntime && inspection.kind == .elfDynamic
             && [SHT_DYNSYM, SHT_SYMTAB].contains { file.namesSymbol([hooks[0]], in: $0) { !$0 } }
         if !inspection.isInstrumented, inspection.kind == .elfDynamic {
             var search = LibrarySearch(program: file, libraryPath: libraryPath)
             inspection.isInstrumented = search.anyLibrary(of: file, dynamic) { library in
-                DynamicSection(library).name.map(isRuntime) != true && library.namesSymbol(hooks, in: SHT_DYNSYM) { $0 }
+                DynamicSection(library).name.map(isRuntime) != true
+                    && (library.namesSymbol(hooks, in: SHT_DYNSYM) { $0 } || library.hasSleds)
             }
         }
         return inspection

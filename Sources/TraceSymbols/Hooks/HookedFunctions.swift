@@ -11,7 +11,7 @@ public struct HookedFunctions: Sendable {
         /// Other names of the same function.
         public var aliases: [String] = []
 
-        /// The name as reports show it, or, with `raw`, demangled in full. It is made anew at each call.
+        /// Returns the name as reports show it, or, with `raw`, demangled in full. It is made anew at each call.
         public func name(raw: Bool) -> String {
             (raw ? nil : SwiftName(linkageName)?.name) ?? demangle(linkageName, spoken: !raw)
         }
@@ -19,22 +19,31 @@ public struct HookedFunctions: Sendable {
 
     /// The functions by ascending address. Several names of one address are one function.
     public let functions: [Function]
+    /// Where hooks of entry are called, in ascending order.
+    private let entryCalls: [UInt64]
     /// The section that holds most code; empty when there is none.
     public let code: Range<UInt64>
+
+    /// Whether some of them have sleds, which are hooks once they are open.
+    public let hasSleds: Bool
 
     public var hookedCount: Int { functions.count { $0.isHooked } }
 
     /// Reads the file and looks through its code for calls of a hook: directly, through the procedure linkage table, or
     /// through the global offset table (System V ABI; Arm's ELF for the 64-bit architecture).
     ///
+    /// - Parameter parts: whether what compilers split off functions counts as functions, too.
     /// - Throws: ``SymbolProblem``.
     /// - Complexity: O(bytes of code + n log n in the number of functions).
-    public init(path: String) throws(SymbolProblem) {
+    public init(path: String, parts: Bool = false) throws(SymbolProblem) {
         let file = try ELFFile(path: path)
-        let symbols = FunctionSymbols(file)
+        let symbols = FunctionSymbols(file, parts: parts)
         guard !symbols.functions.isEmpty else { throw .noSymbols(path) }
         let calls = HookCalls(file, of: HookedFunctions.entries, definitions: symbols.hooks)
-        let hooked = calls.addresses.sorted()
+        entryCalls = calls.addresses.sorted()
+        let sleds = Sleds(file).functions
+        hasSleds = !sleds.isEmpty
+        let hooked = (calls.addresses + sleds).sorted()
         code = file.executableBytes.map(\.range).max { $0.count < $1.count } ?? 0..<0
         var next = 0
         functions = symbols.functions.map { symbol in
@@ -51,6 +60,12 @@ public struct HookedFunctions: Sendable {
     public func place(of address: UInt64) -> Int? {
         let next = functions.partitioningIndex { $0.range.lowerBound > address }
         return next > 0 && functions[next - 1].range.contains(address) ? next - 1 : nil
+    }
+
+    /// Whether a function calls a hook of entry in front of an address in it. O(log n).
+    public func hasEntered(_ place: Int, before address: UInt64) -> Bool {
+        let next = entryCalls.partitioningIndex { $0 >= functions[place].range.lowerBound }
+        return next < entryCalls.count && entryCalls[next] < address
     }
 
     /// A linkage name before the first dot, behind which compilers say what version it is. A name may begin with one.
@@ -86,7 +101,9 @@ public struct HookedFunctions: Sendable {
         var search = LibrarySearch(program: file, libraryPath: libraryPath)
         var libraries: [String] = []
         _ = search.anyLibrary(of: file, DynamicSection(file)) { library in
-            if library.namesSymbol(entries, in: SHT_DYNSYM, where: { $0 }) { libraries.append(library.path) }
+            if library.namesSymbol(entries, in: SHT_DYNSYM, where: { $0 }) || library.hasSleds {
+                libraries.append(library.path)
+            }
             return false
         }
         for library in libraries {
@@ -128,7 +145,7 @@ private struct FunctionSymbols {
     private(set) var hooks: Set<UInt64> = []
     private(set) var exitHooks: Set<UInt64> = []
 
-    init(_ file: borrowing ELFFile) {
+    init(_ file: borrowing ELFFile, parts: Bool = false) {
         guard let section = file.section(type: SHT_SYMTAB) ?? file.section(type: SHT_DYNSYM), let data = section.data
         else { return }
         let count = data.pointee.d_size / max(1, gelf_fsize(file.handle, ELF_T_SYM, 1, UInt32(EV_CURRENT)))
@@ -140,7 +157,7 @@ private struct FunctionSymbols {
             else { continue }
             // These are rare parts that the compiler moved away from their function, which has its hooks where it
             // begins.
-            if strstr(name, ".cold") != nil || strstr(name, ".part.") != nil { continue }
+            if strstr(name, ".cold") != nil || !parts && strstr(name, ".part.") != nil { continue }
             if HookedFunctions.isAny(name, of: HookedFunctions.entries) { hooks.insert(symbol.st_value) }
             if HookedFunctions.isAny(name, of: HookedFunctions.exits) { exitHooks.insert(symbol.st_value) }
             if HookedFunctions.isOfSharedLibraries(name) || HookedFunctions.isOfStartFiles(name) { continue }

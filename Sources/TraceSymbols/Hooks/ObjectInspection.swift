@@ -84,7 +84,9 @@ private struct ObjectTraits {
             case ".swift1_autolink_entries": isSwift = true
             case ".comment": if Self.holds(next, "GCC:") || Self.holds(next, "clang version") { isCompiled = true }
             case ".GCC.command.line":
-                if Self.holds(next, "instrument-functions") || Self.holds(next, "__fathom_no_hooks") {
+                if Self.holds(next, "instrument-functions") || Self.holds(next, "-fxray-instrument")
+                    || Self.holds(next, "-minstrument-return") || Self.holds(next, "__fathom_no_hooks")
+                {
                     hasHookOptions = true
                 }
             case ".llvm.lto": isIntermediate = true

@@ -33,7 +33,7 @@ public struct ReportedFunctions: Sendable {
         // The C library defines the hook that does nothing, and calls none.
         let hasHooks =
             file.namesSymbol(Self.hooks, in: SHT_DYNSYM) { $0 }
-            || file.namesSymbol(Self.hooks, in: SHT_SYMTAB) { _ in true }
+            || file.namesSymbol(Self.hooks, in: SHT_SYMTAB) { _ in true } || file.hasSleds
         guard hasHooks else {
             functions = []
             return
@@ -54,8 +54,8 @@ public struct ReportedFunctions: Sendable {
         }
     }
 
-    /// Those of a program and of the libraries that it needs, which may have none. Modules that cannot be read are passed
-    /// over.
+    /// Finds the functions of a program and of the libraries that it needs, which may have none. Passes over modules that
+    /// cannot be read.
     ///
     /// - Parameter libraryPath: the value of LD_LIBRARY_PATH that the program will see.
     public static func modules(of program: String, libraryPath: String?) -> [ReportedFunctions] {

@@ -29,13 +29,17 @@ public struct FunctionInventory: Sendable {
     ///   - path: of the module's file.
     ///   - symbols: of the same module, for names and places.
     ///   - uses: whether ``InventoryFunction/uses`` is wanted, which costs a pass over code and data.
+    ///   - entries: whether first calls were recorded, so that functions whose entries can hold a trap count as hooked.
     /// - Throws: ``SymbolProblem``.
     /// - Complexity: O(bytes of code and data + n log n in the number of functions).
-    public init(path: String, symbols: ModuleSymbols, uses: Bool) throws(SymbolProblem) {
+    public init(
+        path: String, symbols: ModuleSymbols, uses: Bool, entries: Bool = false
+    ) throws(SymbolProblem) {
         if let problem = symbols.problem { throw problem }
         let hooked = try HookedFunctions(path: path)
+        let trapped = entries ? Set(try FunctionEntries(path: path).entries.map(\.address)) : []
         // What has no hooks at all is mostly a library of the system's, whose names cost much.
-        guard hooked.hookedCount > 0 else {
+        guard hooked.hookedCount > 0 || !trapped.isEmpty else {
             functions = []
             return
         }
@@ -50,7 +54,8 @@ public struct FunctionInventory: Sendable {
             return InventoryFunction(
                 name: symbol.name, linkageName: linkageName,
                 identity: FunctionInventory.identity(linkageName, symbol), file: symbol.file,
-                line: symbol.line, range: function.range, isHooked: function.isHooked,
+                line: symbol.line, range: function.range,
+                isHooked: function.isHooked || trapped.contains(function.range.lowerBound),
                 isCompilerMade: symbol.isCompilerMade,
                 isSwift: symbol.isSwift, uses: uses)
         }

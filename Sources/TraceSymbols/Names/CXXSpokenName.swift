@@ -57,7 +57,7 @@ struct CXXSpokenName {
 
     // MARK: Components
 
-    /// Inline namespaces of libstdc++ and libc++, which nobody writes.
+    /// Inline namespaces of libstdc++ and libc++, which programs do not write.
     private static let versionNamespaces = ["__cxx11", "_V2", "__1", "__ndk1"]
 
     private mutating func rewriteIdentifier() {

@@ -19,18 +19,19 @@ public func demangle(_ linkageName: String, spoken: Bool = true) -> String {
     if let rust = RustLegacyName.demangle(name) ?? RustV0Name.demangle(name) { return rust }
     let suffix = name.utf8.firstIndex(of: UInt8(ascii: ".")) ?? name.endIndex
     let mangled = String(name[..<suffix])
-    if prefix == "_Z", let long = LongIdentifiers(mangled) {
-        let short = demangle(long.shortened, spoken: spoken)
-        return short == long.shortened ? String(name) : long.restored(in: short) + name[suffix...]
-    }
     let demangled =
-        prefix == "_Z"
-        ? (demangleCXX(mangled) ?? ConstrainedCXXName.simplified(mangled).flatMap(demangleCXX)).map {
-            CXXName.withoutParameters(spoken ? CXXSpokenName.of($0) : $0)
+        prefix != "_Z"
+        ? demangleSwift(mangled)
+        : onDeepStack(if: mangled.utf8.count >= longName) {
+            (demangleCXX(mangled) ?? CXXMangledName.readable(mangled)).map {
+                CXXName.withoutParameters(spoken ? CXXSpokenName.of($0) : $0)
+            }
         }
-        : demangleSwift(mangled)
     return demangled.map { $0 + name[suffix...] } ?? String(name)
 }
+
+/// libstdc++ reads no name of this many bytes.
+private let longName = 1024
 
 /// The prefixes of mangled names: of C++ and Rust, Rust, Swift 5, Swift 4.
 private let prefixes = ["_Z", "_R", "$s", "_$s", "$S", "_T0"]
@@ -41,7 +42,7 @@ private let keyedNames = [
 ]
 
 /// `__cxa_demangle` of libstdc++.
-private func demangleCXX(_ name: String) -> String? {
+func demangleCXX(_ name: String) -> String? {
     var status: Int32 = 0
     guard let text = cxaDemangle(name, nil, nil, &status) else { return nil }
     defer { free(text) }

@@ -4,7 +4,7 @@
 public struct SwiftName: Sendable, Equatable {
     /// How a function came to be.
     public enum Kind: Sendable, Equatable {
-        /// Somebody wrote it, or the language says that it is there: an accessor, a derived `==`.
+        /// It is in the source, or the language demands it: an accessor, a derived `==`.
         case written
         /// A version of a written one with other parameters: specialised, or continued after a suspension.
         case variant

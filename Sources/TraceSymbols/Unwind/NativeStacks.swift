@@ -21,6 +21,13 @@ public final class NativeStacks {
     /// Those of the thread that is being unwound.
     private var registers = NativeRegisters(stackPointer: 0, programCounter: 0)
     private var frames: [NativeFrame] = []
+    /// The stack pointers of the frames that ``frames(of:_:most:)`` has found last, where they are known.
+    public private(set) var stackPointers: [UInt64] = []
+    #if arch(x86_64)
+        private static let stackPointer: UInt32 = 7
+    #else
+        private static let stackPointer: UInt32 = 31
+    #endif
     private var most = 0
 
     /// Nil when the process is not there, or may not be looked into.
@@ -88,6 +95,7 @@ public final class NativeStacks {
         self.registers = registers
         self.most = most
         frames = []
+        stackPointers = []
         let status = dwfl_getthread_frames(
             dwfl, tid,
             { state, argument in
@@ -95,14 +103,22 @@ public final class NativeStacks {
                 var address: Dwarf_Addr = 0, isActivation = false
                 guard dwfl_frame_pc(state!, &address, &isActivation) else { return Int32(DWARF_CB_ABORT) }
                 stacks.frames.append(NativeFrame(address: address, isExact: isActivation))
+                var pointer: Dwarf_Word = 0
+                let isKnown = dwfl_frame_reg(state!, NativeStacks.stackPointer, &pointer) == 0
+                stacks.stackPointers.append(isKnown ? pointer : 0)
                 return Int32(stacks.frames.count < stacks.most ? DWARF_CB_OK : DWARF_CB_ABORT)
             }, Unmanaged.passUnretained(self).toOpaque())
         return (frames, status == 0)
     }
 
-    /// A library may have been loaded since the modules were looked at.
+    /// Looks at the modules again if `address` is in none of them: a library may have been loaded.
     private func lookAgainIfNeeded(for address: UInt64) {
         guard dwfl_addrmodule(dwfl, address) == nil, time(nil) != reported else { return }
+        lookAgain()
+    }
+
+    /// Looks at the modules anew.
+    public func lookAgain() {
         reported = time(nil)
         dwfl_report_begin(dwfl)
         _ = dwfl_linux_proc_report(dwfl, pid)

@@ -1,6 +1,6 @@
 public import TraceAnalysis
 
-/// What somebody who watches is told.
+/// What ``HangWatcher`` reports.
 public struct HangNews: Sendable {
     public enum Stage: Sendable {
         case began

@@ -4,10 +4,10 @@ internal import TraceAnalysis
 internal import TraceFile
 public import TraceQuery
 
-/// Watches a running session for what does not get on, until it is told to stop or nobody is left.
+/// Watches a running session for hangs, until ``stop()`` or until no process is left.
 ///
-/// It reads what the program has written and what the kernel tells; the program is neither asked nor stopped, so it does not
-/// matter what it is stuck in.
+/// It reads what the program has written and what the kernel reports. It neither asks nor stops the program, so it does not
+/// matter what the program is stuck in.
 public final class HangWatcher: @unchecked Sendable {
     private let session: LiveSession
     private let options: HangOptions
@@ -18,11 +18,11 @@ public final class HangWatcher: @unchecked Sendable {
     private var events: OpenEvents
     private var processes: [Int32: WatchedProcess] = [:]
     private var rings: [ThreadID: StackRing] = [:]
-    /// Reports that are not complete, and the stacks that they tell of.
+    /// Reports that are not complete.
     private var reports: [HangJudge.Event: Report] = [:]
     private var number = 0
     private var nextTick: UInt64 = 0, nextCircle: UInt64 = 0
-    /// 1 when it is to end.
+    /// 1 when ``run()`` is to return.
     private let stopWord = UnsafeMutablePointer<UInt32>.allocate(capacity: 1)
     /// 1 when ``awaited`` has ended, 2 when a signal ended it.
     private let endWord = UnsafeMutablePointer<UInt32>.allocate(capacity: 1)
@@ -38,7 +38,7 @@ public final class HangWatcher: @unchecked Sendable {
         var pid: Int32
     }
 
-    /// A process whose end somebody tells, by ``noteEnd(isKilled:)``.
+    /// A process whose end the caller reports by ``noteEnd(isKilled:)``.
     public var awaited: Int32?
 
     private static let second: UInt64 = 1_000_000_000
@@ -46,8 +46,8 @@ public final class HangWatcher: @unchecked Sendable {
     private static let sampleDepth = 512
 
     /// - Parameters:
-    ///   - session: one that is being recorded, opened with marks where the options ask for them.
-    ///   - news: is told of each hang: when it begins, as it goes on, and when it has ended.
+    ///   - session: a session that is being recorded, opened with marks where the options need marks.
+    ///   - news: is called for each hang when it begins, as it goes on, and when it has ended.
     public init(_ session: LiveSession, _ options: HangOptions, news: @escaping (HangNews) -> Void) {
         self.session = session
         self.options = options
@@ -66,7 +66,7 @@ public final class HangWatcher: @unchecked Sendable {
         endWord.deallocate()
     }
 
-    /// Hangs that were not told of, because there had been too many within a day.
+    /// How many hangs were not reported, because there had been too many within a day.
     public var refused: UInt64 { judge.refused + daily.refused }
 
     /// Makes ``run()`` return soon. Any thread may call it.
@@ -81,7 +81,7 @@ public final class HangWatcher: @unchecked Sendable {
         return UInt64(now.tv_sec) * second + UInt64(now.tv_nsec)
     }
 
-    /// Watches until ``stop()``, or until no process of the session is left and nobody records any more.
+    /// Watches until ``stop()``, or until no process of the session is left and the recorder has ended.
     public func run() {
         var idle = 0
         while fathom_load32(stopWord) == 0 {
@@ -94,7 +94,7 @@ public final class HangWatcher: @unchecked Sendable {
         end()
     }
 
-    /// The process ``awaited`` has ended. Call this before ``stop()``.
+    /// Notes that the process ``awaited`` has ended. Call this before ``stop()``.
     public func noteEnd(isKilled: Bool) { fathom_store32(endWord, isKilled ? 2 : 1) }
 
     private var isRecorderAlive: Bool {
@@ -140,7 +140,8 @@ public final class HangWatcher: @unchecked Sendable {
         }
         forgetThreads(threads)
         for process in processes.values where process.hasEnded { settle(process, except: ended) }
-        let answers = judge.look(open, ended: ended, at: now)
+        let answers = judge.look(
+            open, ended: ended, isKnown: { thread($0, moment) != nil }, at: now)
         for answer in answers { tell(answer, moment) }
         lookAtPools(tasks, moment)
         if now >= nextTick { lookAtProcessors(moment, now) }
@@ -176,7 +177,7 @@ public final class HangWatcher: @unchecked Sendable {
         return total > after ? total - after : 0
     }
 
-    // MARK: Telling
+    // MARK: Reporting
 
     private func tell(_ answer: HangJudge.Answer, _ moment: HangWriter.Moment) {
         switch answer {
@@ -200,7 +201,7 @@ public final class HangWatcher: @unchecked Sendable {
 
     private func begin(_ event: HangJudge.Event, _ duration: UInt64, _ moment: HangWriter.Moment) {
         guard let thread = thread(event, moment), let process = processes[Int32(bitPattern: thread.pid)] else { return }
-        let known = process.reportedCircle
+        let known = process.deadlocks.reported
         let hang = writer.hang(
             events.isLaunched ? .hang : .launch, process, thread: thread.tid, duration: duration,
             ring: rings[ThreadID(process: event.process, serial: event.serial)], at: moment)
@@ -215,12 +216,12 @@ public final class HangWatcher: @unchecked Sendable {
         guard var report = reports.removeValue(forKey: event) else { return }
         report.hang.duration = max(duration, report.hang.duration)
         report.hang.hasEnded = true
-        // That it was a deadlock says more.
+        // A report of a deadlock says more than one of a kill.
         if isKilled, report.hang.kind != .deadlock { report.hang.kind = .killed }
         news(HangNews(number: report.number, stage: .ended, hang: report.hang))
     }
 
-    /// Tells of something that is not one event with an end.
+    /// Reports something that is not an event with an end.
     private func tellOnce(_ hang: Hang, _ now: UInt64) {
         guard daily.take(at: now) else { return }
         number += 1
@@ -248,9 +249,8 @@ public final class HangWatcher: @unchecked Sendable {
     private func lookAtCircles(_ moment: HangWriter.Moment, _ now: UInt64) {
         nextCircle = now + options.limits.interval
         for process in processes.values where !process.hasEnded {
-            let findings = process.findings()
-            guard process.findsNewCircle(findings), let circle = WatchedProcess.circle(findings) else { continue }
-            process.noteReported(circle: circle)
+            guard let circle = process.deadlocks.newCircle(process.findings()) else { continue }
+            process.deadlocks.noteReported(circle)
             let tid = circle[0]
             let thread = moment.threads.first { $0.tid == tid }
             let begin = thread?.lastTicks ?? moment.ticks
@@ -275,14 +275,14 @@ public final class HangWatcher: @unchecked Sendable {
         }
     }
 
-    /// A process has ended in the midst of calls. That these are not seen any more is not their end.
+    /// Settles the reports of a process that has ended in the middle of calls, which have not ended by themselves.
     private func settle(_ process: WatchedProcess, except ended: [HangJudge.Event: UInt64]) {
         for (event, report) in reports where report.pid == process.pid && ended[event] == nil {
             if let duration = judge.forget(event) { reports[event]?.hang.duration = duration }
         }
     }
 
-    /// A process has ended. If it was in a hang, and did not end by itself, it was killed.
+    /// Finishes the reports of a process that has ended. If it was in a hang and did not end by itself, it was killed.
     private func end(_ process: WatchedProcess) {
         let open = reports.filter { $0.value.pid == process.pid }
         guard !open.isEmpty else { return }
@@ -294,7 +294,7 @@ public final class HangWatcher: @unchecked Sendable {
         }
     }
 
-    /// Nobody watches any more. What still hangs is left as it is known.
+    /// Looks once more, and leaves the reports of hangs that still last as they are.
     private func end() {
         _ = look()
         for process in processes.values {

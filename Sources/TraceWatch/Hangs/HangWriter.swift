@@ -3,7 +3,7 @@ internal import TraceAnalysis
 internal import TraceFile
 internal import TraceQuery
 
-/// Puts together what is known of a hang at one moment.
+/// Makes the report of a hang from what is known at one moment.
 struct HangWriter {
     let session: LiveSession
     let limits: HangLimits
@@ -24,7 +24,7 @@ struct HangWriter {
         }
     }
 
-    /// A report of a thread, with what all threads of its process do.
+    /// Makes the report of a thread, with what all threads of its process do.
     func hang(
         _ kind: Hang.Kind, _ process: WatchedProcess, thread tid: UInt32, duration: UInt64, ring: StackRing?,
         at moment: Moment
@@ -45,12 +45,12 @@ struct HangWriter {
             return hang
         }
         let findings = process.findings()
-        if let circle = WatchedProcess.circle(findings) {
+        if let circle = DeadlockJudge.circle(findings) {
             let owners = findings.compactMapValues { $0.wait?.owner }
             if leads(tid, into: circle, owners) {
                 hang.circle = circle
                 if kind == .hang || kind == .launch { hang.kind = .deadlock }
-                process.noteReported(circle: circle)
+                process.deadlocks.noteReported(circle)
             }
         }
         hang.path = live.first { $0.tid == tid }.map { path($0, at: moment) } ?? []
@@ -63,7 +63,7 @@ struct HangWriter {
         return hang
     }
 
-    /// Whether a thread waits for a thread of a circle, or is one.
+    /// Returns whether a thread is in a circle, or waits for one that is.
     private func leads(_ tid: UInt32, into circle: [UInt32], _ owners: [Int32: UInt32]) -> Bool {
         var next: UInt32? = tid, seen: Set<UInt32> = []
         while let thread = next, seen.insert(thread).inserted {

@@ -2,7 +2,7 @@ internal import TraceAnalysis
 internal import TraceFile
 internal import TraceQuery
 
-/// Finds the events that go on in a thread, as somebody asked for them.
+/// Finds the events that go on in a thread, of the kind that the options ask for.
 struct OpenEvents {
     private let root: HangOptions.Root
     private let launched: String?
@@ -11,7 +11,7 @@ struct OpenEvents {
     private var matches: [Function: Bool] = [:]
     /// Marks that began something which no mark has ended yet.
     private var begun: [Thread: LiveMark] = [:]
-    /// Whether the program has said that it has started, or nobody waits for that.
+    /// Whether the program has set the mark of its launch; also true when the options name no such mark.
     private(set) var isLaunched: Bool
 
     private struct Function: Hashable {

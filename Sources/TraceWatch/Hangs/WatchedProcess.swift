@@ -12,9 +12,7 @@ final class WatchedProcess {
     /// percent of a core.
     private var times: (now: UInt64, process: UInt64, threads: [Int32: UInt64])?
     private(set) var usage: (process: Double, threads: [Int32: Double]) = (0, [:])
-    /// Threads that wait for each other, as they were found at the last look, and whether that was reported.
-    private var circle: [UInt32]?
-    private(set) var reportedCircle: [UInt32]?
+    var deadlocks = DeadlockJudge()
     private(set) var hasEnded = false
     /// Whether every thread that can run tasks was taken up, when that was looked at last.
     var isPoolTaken = false
@@ -29,7 +27,7 @@ final class WatchedProcess {
             limit: limits.processorPercent * Double(Self.processors(of: pid)), stretch: limits.processorTime)
     }
 
-    /// How many processors a process may run on.
+    /// Returns how many processors a process may run on.
     static func processors(of pid: Int32) -> Int {
         let list = SystemFile.value(of: "Cpus_allowed_list", in: "/proc/\(pid)/status") ?? ""
         let count = list.split(separator: ",").reduce(0) { sum, range in
@@ -39,7 +37,7 @@ final class WatchedProcess {
         return max(count, 1)
     }
 
-    /// Looks whether it runs.
+    /// Finds out whether the process runs, is stopped or has ended.
     func look(at now: UInt64, _ limits: HangLimits) {
         guard let facts = TaskFacts(pid), !facts.hasEnded else {
             hasEnded = true
@@ -48,7 +46,7 @@ final class WatchedProcess {
         running.look(at: now, isStopped: facts.isStopped || isFrozen, longest: limits.longestPause)
     }
 
-    /// Whether a control group has frozen it (cgroups(7), the freezer).
+    /// Whether a control group has frozen the process (cgroups(7), the freezer).
     private var isFrozen: Bool {
         let place = SystemFile.firstLine(of: "/proc/\(pid)/wchan")
         return place.contains("freezer") || place.contains("refrigerator")
@@ -56,7 +54,7 @@ final class WatchedProcess {
 
     /// Looks at the processor time.
     ///
-    /// - Returns: Whether it used too much for too long.
+    /// - Returns: Whether the process used too much for too long.
     func lookAtProcessors(at now: UInt64) -> Bool {
         guard let facts = TaskFacts(pid) else { return false }
         let threads = TaskFacts.threads(of: pid).prefix(Self.mostThreads)
@@ -73,28 +71,9 @@ final class WatchedProcess {
         return limit.add(usage: usage.process, over: period)
     }
 
-    /// What each thread waits for.
+    /// Finds out what each thread waits for.
     func findings() -> [Int32: WaitFinder.Finding] {
         let threads = TaskFacts.threads(of: pid)
         return threads.reduce(into: [:]) { $0[$1] = waits.find($1, among: threads) }
     }
-
-    /// Threads that wait for each other, among what was found.
-    static func circle(_ findings: [Int32: WaitFinder.Finding]) -> [UInt32]? {
-        WaitCircle.find(
-            findings.reduce(into: [:]) { owners, finding in
-                owners[UInt32(bitPattern: finding.key)] = finding.value.wait?.owner
-            })
-    }
-
-    /// Whether threads wait for each other that did so already when this was asked last, and nobody knows. Of a moment, locks
-    /// may look as if they made a circle.
-    func findsNewCircle(_ findings: [Int32: WaitFinder.Finding]) -> Bool {
-        let found = WatchedProcess.circle(findings)
-        defer { circle = found }
-        if found == nil { reportedCircle = nil }
-        return found != nil && found == circle && found != reportedCircle
-    }
-
-    func noteReported(circle: [UInt32]) { reportedCircle = circle }
 }

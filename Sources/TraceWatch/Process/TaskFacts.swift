@@ -2,16 +2,16 @@ internal import Glibc
 internal import TraceFile
 
 /// What the kernel tells of a process or of one of its threads.
-struct TaskFacts: Sendable {
+package struct TaskFacts: Sendable {
     /// As in ps(1): R runs, S sleeps, D waits for a device, T is stopped, t is stopped by a debugger, Z has ended.
-    var state: Character
-    var name: String
+    package var state: Character
+    package var name: String
     /// Processor time in ns, in steps of a clock tick.
-    var processorTime: UInt64
-    var threadCount: Int
+    package var processorTime: UInt64
+    package var threadCount: Int
 
     /// A process, or a thread of it; nil when it is not there, or not to be seen.
-    init?(_ pid: Int32, thread: Int32? = nil) {
+    package init?(_ pid: Int32, thread: Int32? = nil) {
         let path = thread.map { "/proc/\(pid)/task/\($0)/stat" } ?? "/proc/\(pid)/stat"
         // The line is: pid (name) state ... The name can hold anything, so the last parenthesis counts.
         let line = SystemFile.firstLine(of: path)
@@ -25,11 +25,11 @@ struct TaskFacts: Sendable {
         threadCount = Int(fields[17]) ?? 0
     }
 
-    var isStopped: Bool { state == "T" || state == "t" }
-    var hasEnded: Bool { state == "Z" || state == "X" }
+    package var isStopped: Bool { state == "T" || state == "t" }
+    package var hasEnded: Bool { state == "Z" || state == "X" }
 
     /// The ids of a process's threads.
-    static func threads(of pid: Int32) -> [Int32] {
+    package static func threads(of pid: Int32) -> [Int32] {
         guard let directory = opendir("/proc/\(pid)/task") else { return [] }
         defer { closedir(directory) }
         var threads: [Int32] = []

@@ -4,21 +4,16 @@ internal import TraceSymbols
 /// The stacks of any process of ours, rebuilt from unwind tables.
 ///
 /// A thread that is blocked in a system call is looked at without being stopped, as far as that leads. One that runs is stopped
-/// for some hundred microseconds. Threads in system calls that would end with EINTR then are never stopped.
+/// for some hundred microseconds. Threads in system calls that would end with EINTR then are not
+/// stopped; one that enters such a call at that very moment begins it again.
 final class NativeSource: StackSource {
     private let pid: Int32
     private let stacks: NativeStacks
     private(set) var missed = 0
-    /// Threads that were asked to stop and had not stopped when nobody waited for them any more.
+    /// Threads that were asked to stop and had not stopped when this gave up waiting for them.
     private var late: Set<Int32> = []
-    /// Whether nobody may stop a thread of the process.
+    /// Whether no thread of the process may be stopped.
     private(set) var isRefused = false
-
-    /// The system calls that end early when a thread is stopped in them (signal(7)).
-    private static let touchy: Set<String> = [
-        "epoll_wait", "epoll_pwait", "epoll_pwait2", "semop", "semtimedop", "rt_sigtimedwait", "io_getevents",
-        "io_uring_enter",
-    ]
 
     /// Nil when the process may not be looked into.
     init?(_ pid: Int32) {
@@ -34,7 +29,7 @@ final class NativeSource: StackSource {
     func look() -> [(tid: UInt32, stack: [UInt64])]? {
         guard let facts = TaskFacts(pid), !facts.hasEnded else { return nil }
         missed = 0
-        late = late.filter { !StoppedThread.release($0) }
+        late = late.filter { !StoppedThread.release($0, in: pid) }
         return TaskFacts.threads(of: pid).compactMap { tid in
             guard let stack = stack(of: tid) else {
                 missed += 1
@@ -54,14 +49,14 @@ final class NativeSource: StackSource {
             if BlockedCall.of(tid, in: pid) == answer {
                 if isWhole { return functions(frames, isWhole: true) }
                 partial = functions(frames, isWhole: false)
-                if let name = SystemCalls.name(call.number), NativeSource.touchy.contains(name) { return partial }
+                if SystemCalls.endsByStop(call.number) { return partial }
             }
         }
         guard !isRefused, TaskFacts(pid, thread: tid).map({ !$0.isStopped && $0.state != "D" }) ?? false else {
             return partial
         }
         do throws(StoppedThread.Failure) {
-            let thread = try StoppedThread(tid)
+            let thread = try StoppedThread(tid, in: pid)
             defer { thread.goOn() }
             let (frames, isWhole) = stacks.frames(of: tid, thread.registers)
             return functions(frames, isWhole: isWhole)

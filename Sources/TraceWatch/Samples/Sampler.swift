@@ -36,7 +36,7 @@ public final class Sampler: @unchecked Sendable {
         guard TaskFacts(pid).map({ !$0.hasEnded }) ?? false else { throw .noProcess(pid) }
         self.pid = pid
         if usesHooks, let path = SessionOfProcess.directory(pid), let session = try? LiveSession(at: path),
-            session.threads.content != .counts
+            session.threads.content.tellsOpenCalls
         {
             source = TracedSource(pid, session)
             isTraced = true
@@ -56,7 +56,7 @@ public final class Sampler: @unchecked Sendable {
         fathom_wake32(stopWord)
     }
 
-    /// Samples until the time is over, the process has ended, or somebody stops this.
+    /// Samples until the time is over, the process has ended, or ``stop()``.
     ///
     /// - Parameters:
     ///   - interval: between two looks, in ns. A look that takes longer delays the next.

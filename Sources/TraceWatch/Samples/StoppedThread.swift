@@ -10,18 +10,18 @@ struct StoppedThread {
     private let signal: Int32
     let registers: NativeRegisters
 
-    /// Longer than this nobody waits for a thread to stop. One that runs stops when it gets a processor again.
+    /// The longest wait for a thread to stop. A thread that runs stops when it gets a processor again.
     private static let patience = 250_000  // us
     private static let pause = 50  // us
 
     enum Failure: Error {
-        /// We may not, or somebody else, such as a debugger, is attached already.
+        /// The right to attach is missing, or another process, such as a debugger, is attached already.
         case refused
         /// It has ended, or does not stop.
         case gone
     }
 
-    init(_ tid: Int32) throws(Failure) {
+    init(_ tid: Int32, in pid: Int32) throws(Failure) {
         guard fathom_stop_begin(tid) == 0 else { throw errno == ESRCH ? .gone : .refused }
         var signal: Int32 = 0, waited = 0
         while true {
@@ -37,6 +37,7 @@ struct StoppedThread {
             fathom_stop_end(tid, signal)
             throw .gone
         }
+        Self.mend(tid, in: pid, about: signal)
         self.tid = tid
         self.signal = signal
         registers = NativeRegisters(all: Array(values[..<Int(count)]), programCounter: counter)
@@ -44,11 +45,22 @@ struct StoppedThread {
 
     func goOn() { fathom_stop_end(tid, signal) }
 
-    /// Lets a thread go on that has stopped when nobody waited for it any more.
-    static func release(_ tid: Int32) -> Bool {
+    /// Lets a thread go on that has stopped after this gave up waiting for it.
+    static func release(_ tid: Int32, in pid: Int32) -> Bool {
         var signal: Int32 = 0
         let state = fathom_stop_look(tid, &signal)
-        if state > 0 { fathom_stop_end(tid, signal) }
+        if state > 0 {
+            mend(tid, in: pid, about: signal)
+            fathom_stop_end(tid, signal)
+        }
         return state != 0
+    }
+
+    /// Mends a system call that the stop has ended early. Whether the thread is in one that a stop ends is looked at before
+    /// the stop, and it can enter one in between.
+    private static func mend(_ tid: Int32, in pid: Int32, about signal: Int32) {
+        var stopped = fathom_stopped()
+        guard fathom_stopped_look(tid, &stopped) == 0 else { return }
+        _ = InterruptedCall.beginAgain(stopped, tid, in: pid, about: signal)
     }
 }

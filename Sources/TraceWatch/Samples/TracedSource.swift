@@ -2,7 +2,7 @@ internal import TraceAnalysis
 internal import TraceFile
 internal import TraceQuery
 
-/// The open calls of a process that is being recorded: exact, and nobody is stopped.
+/// The open calls of a process that is being recorded: exact, and no thread is stopped.
 final class TracedSource: StackSource {
     private let pid: UInt32
     private let session: LiveSession

@@ -4,7 +4,7 @@ internal import TraceText
 
 /// What the descriptors of a process are.
 enum Descriptors {
-    /// A descriptor in words: its number, and what it is.
+    /// Describes a descriptor: its number, and what it is.
     static func text(_ number: UInt64, of pid: Int32) -> String {
         let number = Int32(truncatingIfNeeded: number)
         guard let target = link("/proc/\(pid)/fd/\(number)") else { return "descriptor \(number)" }

@@ -1,5 +1,13 @@
 /// The system calls in which threads wait, by their numbers.
-enum SystemCalls {
+package enum SystemCalls {
+    /// Whether a stop ends it with EINTR, although no handler has run (signal(7)).
+    package static func endsByStop(_ number: Int) -> Bool { name(number).map(touchy.contains) ?? false }
+
+    private static let touchy: Set<String> = [
+        "epoll_wait", "epoll_pwait", "epoll_pwait2", "semop", "semtimedop", "rt_sigtimedwait", "io_getevents",
+        "io_uring_enter",
+    ]
+
     /// Nil for one that is not in the table.
     static func name(_ number: Int) -> String? { names[number] }
 

@@ -62,9 +62,10 @@ public final class WaitFinder {
     }
 
     private func wait(_ tid: Int32, _ call: BlockedCall, _ functions: [String], _ threads: Set<UInt32>) -> Wait {
-        guard let name = SystemCalls.name(call.number) else {
+        guard let number = SystemCalls.name(call.number) else {
             return Wait("system call", "system call \(call.number)")
         }
+        let name = number == "restart_syscall" ? WaitFinder.restarted(functions) ?? number : number
         switch name {
         case "futex":
             let wait = FutexWait(
@@ -87,6 +88,19 @@ public final class WaitFinder {
         }
     }
 
+    /// The system call that goes on after its process was stopped (restart_syscall(2)), with the arguments that it had, by the
+    /// library's functions that led to it.
+    private static func restarted(_ functions: [String]) -> String? {
+        for function in functions {
+            if function.contains("nanosleep") { return "clock_nanosleep" }
+            if function.contains("poll") { return "poll" }
+            if function.contains("futex") || function.contains("pthread_") || function.contains("sem_") {
+                return "futex"
+            }
+        }
+        return nil
+    }
+
     private func sleepText(_ request: UInt64, isUntil: Bool) -> String {
         guard !isUntil, let seconds: Int64 = memory?.load(request), let rest: Int64 = memory?.load(request &+ 8),
             (0..<1_000_000_000).contains(seconds), (0..<1_000_000_000).contains(rest)
@@ -106,7 +120,7 @@ public final class WaitFinder {
 
     private func fileLock(_ name: String, _ arguments: [UInt64]) -> Wait {
         var text = "a lock of \(Descriptors.text(arguments[0], of: pid))"
-        if let holder = FileLocks.holder(ofDescriptor: arguments[0], of: pid) {
+        if let holder = FileLocks.holder(ofDescriptor: arguments[0], of: pid, byFlock: name == "flock") {
             text +=
                 holder == pid
                 ? ", which this process itself holds"

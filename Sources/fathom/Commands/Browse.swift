@@ -22,7 +22,7 @@ struct Browse: ParsableCommand {
 
     @Option(
         name: [.customLong("color"), .customLong("colour")],
-        help: ArgumentHelp("Colours: auto is unless NO_COLOR is set.", valueName: "when"))
+        help: ArgumentHelp("Use colours; auto does so unless NO_COLOR is set.", valueName: "when"))
     var colours = ScreenOptions.Colours.auto
 
     @Flag(help: "Begin with the report, and not with the call tree.")
@@ -76,7 +76,10 @@ struct Browse: ParsableCommand {
         let query = try AggregateQuery(session, options, listener: listener)
         let tree = try query.tree()
         let rows = options.filter.usesEverything ? try query.functionRows().rows : tree.rows(by: .function)
-        var content = ScreenContent(tree, rows: rows, title: PathText.name(session.path).visible)
+        let least = options.filter.minCost
+        var content = ScreenContent(
+            tree, rows: rows.filter { $0.total >= least }, title: PathText.name(session.path).visible)
+        content.minCost = least
         content.choices = choices.list
         content.chosen = chosen
         content.status = status(session, query, tree)

@@ -16,6 +16,10 @@ struct Build: ParsableCommand {
         examples: [
             ("fathom build -- make", "Builds as make does, with hooks in every function."),
             (
+                "fathom build --order prog.order -- make -B",
+                "Builds everything anew, without hooks, with functions in that order."
+            ),
+            (
                 "fathom build --exclude-function 'leaf*' -- make -B",
                 "Builds everything anew, without hooks in functions of these names."
             ),
@@ -23,6 +27,12 @@ struct Build: ParsableCommand {
 
     @Flag(help: "Hook only what is left after inlining: cheaper, less to see (clang).")
     var afterInlining = false
+
+    @Flag(
+        help: """
+            Leave places for hooks in place of hooks: they cost next to nothing until the program is recorded (x86-64).
+            """)
+    var dormant = false
 
     @Option(
         help: ArgumentHelp("Leave out functions of this name; gcc takes it for a part of the name.", valueName: "glob"))
@@ -50,6 +60,12 @@ struct Build: ParsableCommand {
     @Flag(help: "Link even with objects that were compiled without hooks.")
     var keepGoing = false
 
+    @Option(
+        help: ArgumentHelp(
+            "Add no hooks: lay functions out as this file says, which fathom order has written, for any linker but mold.",
+            valueName: "file"), completion: .file())
+    var order: String?
+
     @Flag(help: "Swift: hook functions that call nothing, too, and none that only the compiler knows of.")
     var everyFunction = false
 
@@ -68,28 +84,57 @@ struct Build: ParsableCommand {
         if (excludeFunction + excludeFile + only).contains(where: { $0.isEmpty || $0.contains("\n") }) {
             throw ValidationError("a name or path is empty or holds a new line")
         }
+        if order != nil {
+            let others: [(String, Bool)] = [
+                ("--after-inlining", afterInlining), ("--exclude-function", !excludeFunction.isEmpty),
+                ("--exclude-file", !excludeFile.isEmpty), ("--exclude-list", !excludeList.isEmpty),
+                ("--only", !only.isEmpty), ("--system-headers", systemHeaders), ("--keep-going", keepGoing),
+                ("--every-function", everyFunction), ("--frame-pointers", framePointers),
+            ]
+            if let (name, _) = others.first(where: \.1) {
+                throw ValidationError("\(name) is about hooks, and with --order there are none")
+            }
+        }
         let isSwift = CompilerName.isSwift(words[0].split(separator: "/").last.map(String.init) ?? "")
         let choosesFunctions = !(excludeFunction + excludeFile + excludeList + only).isEmpty
+        if dormant, afterInlining || everyFunction || systemHeaders {
+            throw ValidationError(
+                "--dormant takes all functions that are left after inlining: leave out --after-inlining, --every-function and --system-headers"
+            )
+        }
+        #if !arch(x86_64)
+            if dormant { throw ValidationError("--dormant is for x86-64, and this machine is another one") }
+        #endif
         if isSwift, choosesFunctions || afterInlining || framePointers || systemHeaders {
-            throw ValidationError("of the options only --every-function and --keep-going are for \(words[0])")
+            throw ValidationError(
+                "of the options only --dormant, --every-function and --keep-going are for \(words[0])")
         }
     }
 
     private var words: [String] { command.first == "--" ? Array(command.dropFirst()) : command }
 
     func run() throws {
+        let lists: [ExcludeList]
+        do throws(BuildError) {
+            lists = try excludeList.map { (path) throws(BuildError) in try ExcludeList(path: path) }
+        } catch {
+            throw Diagnostics.fail(error.description, .failed)
+        }
         let result: BuildResult
+        let orders = try order.map { try OrderDirectory(of: $0) }
+        defer { orders?.remove() }
         do throws(BuildError) {
             var options = BuildOptions()
             options.afterInlining = afterInlining
+            options.dormant = dormant
+            options.order = orders?.path
             options.framePointers = framePointers
             options.keepGoing = keepGoing
             options.systemHeaders = systemHeaders
             options.everyFunction = everyFunction
             options.excludedFunctions = excludeFunction
             options.excludedFiles = excludeFile
-            for path in excludeList {
-                let list = try ExcludeList(path: path)
+            for list in lists {
                 options.excludedFunctions += list.functions
                 options.excludedFiles += list.files
             }
@@ -98,6 +143,7 @@ struct Build: ParsableCommand {
         } catch {
             throw Diagnostics.fail(error.description, .nothing)
         }
+        orders?.remove()
         for line in result.lines { Diagnostics.say(line) }
         Glibc.exit(result.status)
     }

@@ -37,7 +37,8 @@ func compile(as name: String, _ arguments: [String]) -> Never {
         }
         let driver = try CompilerDriver(name: name, arguments: arguments, options: options)
         let parts = CompilerDriver.Parts(
-            swiftHooks: tools.hooks, sharedHooks: Installation.sharedLibraryHooks, staticRuntime: tools.staticRuntime)
+            swiftHooks: tools.hooks, sharedHooks: Installation.sharedLibraryHooks, staticRuntime: tools.staticRuntime,
+            sleds: Installation.sleds)
         Glibc.exit(try driver.run(linking: parts))
     } catch {
         Glibc.exit(Diagnostics.fail(error.description, status: 1).rawValue)

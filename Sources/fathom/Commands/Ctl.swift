@@ -20,17 +20,17 @@ struct Ctl: ParsableCommand {
                                 shorter ones (min-cost=10us).
               filter -F GLOB    Record by these functions from now on, as the options
                                 of fathom record say; without options, record all.
-              mode              Tell the mode, which stays as it is.
-              status            Tell what is asked, and who has taken it up.
+              mode              Print the mode, which no recording can change.
+              status            Show what was asked, and which processes follow it.
 
-            All processes of the session are asked. Each takes up what is asked at its next call, and each of its threads at \
-            its own next call, so no call that begins after the command is missed. Nobody is waited for: a process that makes \
-            no call takes it up when it makes one, and status tells that.
+            An action is for all processes of the session. Each follows at its next call, and each of its threads at the \
+            thread's next call, so no call that begins after the command is missed. fathom ctl does not wait for them: a process \
+            that makes no call follows when it makes one, and status shows which processes have followed.
             """,
         examples: [
             ("fathom ctl server.fathom stop", "Records no more of a server, which goes on."),
             ("fathom ctl server.fathom set max-depth=5 min-cost=10us", "Keeps fewer calls from now on."),
-            ("fathom ctl server.fathom status", "Tells which processes have taken that up."),
+            ("fathom ctl server.fathom status", "Shows which processes have followed."),
         ])
 
     enum Format: String, ExpressibleByArgument, CaseIterable { case text, json }
@@ -173,7 +173,7 @@ struct Ctl: ParsableCommand {
         }
         // What these have begun goes on with the functions that were named first.
         for option in session.description?.options ?? [] {
-            guard ["trigger", "watch", "args"].contains(option.name),
+            guard ["trigger", "watch", "args", "returns", "when"].contains(option.name),
                 steering.mode == .trace || steering.mode == .flight
             else { continue }
             throw .notInMode(

@@ -29,6 +29,7 @@ struct Diff: ParsableCommand {
     @OptionGroup var threads: ThreadOptions
     @OptionGroup var symbols: SymbolOptions
     @OptionGroup(title: "Filters") var filters: FilterOptions
+    @OptionGroup var part: PartOptions
     @OptionGroup(title: "Terminal") var screenOptions: ScreenOptions
 
     @Option(help: "What a row is of.")
@@ -107,7 +108,7 @@ struct Diff: ParsableCommand {
         var asked = try QueryOptions(threads, symbols, filters)
         asked.usesCache = cache.isUsed
         let query = try ComparisonQuery(
-            before: before.map(openSession), after: after.map(openSession), asked, options,
+            before: before.map(openSession), after: after.map(openSession), asked, options, part: part.kind,
             listener: Diagnostics.listener())
         let comparison = query.comparison
         if let moot = limits.first(where: { $0.isMoot(in: comparison) }) {
@@ -155,6 +156,7 @@ struct Diff: ParsableCommand {
         options.layout = screen.layout
         options.showsAll = all
         options.minCost = filter.minCost
+        options.part = part.time?.rawValue
         return options
     }
 }

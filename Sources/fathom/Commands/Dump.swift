@@ -37,7 +37,7 @@ struct Dump: ParsableCommand {
             $0.joinsTasks = false
             $0.lines = false
         }
-        try query.session.requireCalls(for: "fathom dump shows records of single calls")
+        try query.session.requireMoments(for: "fathom dump shows records of single calls")
         let selection = try query.selected()
         let writer = Screen(screenOptions, isText: format == .text).writer()
         let report = DumpReport(
@@ -51,5 +51,6 @@ struct Dump: ParsableCommand {
         report.writeLosses()
         try StandardOutput.finish(writer)
         Diagnostics.warn(query.session.warnings)
+        if !query.session.hasCalls { throw query.emptiness }
     }
 }

@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import TraceAnalysis
 internal import TraceExport
 internal import TraceFile
+internal import TraceHistory
 internal import TraceQuery
 internal import TraceText
 
@@ -16,6 +17,10 @@ struct Export: ParsableCommand {
             (
                 "fathom export prog.fathom --format pprof -o prog.pb.gz",
                 "Writes the call paths for go tool pprof."
+            ),
+            (
+                "fathom export prog.fathom --format fleet --label version=1.2 -o fleet",
+                "Adds the run to tables of many runs."
             ),
         ])
 
@@ -34,7 +39,7 @@ struct Export: ParsableCommand {
         name: [.customShort("o", allowingJoined: true), .long],
         help: ArgumentHelp(
             """
-            The file to write; - for standard output. A name that ends in .gz or .zst is that of a compressed file. The file is \
+            The file to write; - for standard output. For fleet, the directory of the tables. A name that ends in .gz or .zst is that of a compressed file. The file is \
             there when it is whole; until then an old one stays.
             """, valueName: "file"), completion: .file())
     var output: String
@@ -52,11 +57,18 @@ struct Export: ParsableCommand {
     @Flag(help: "One row for each call, instead of one for each call path; for parquet.")
     var calls = false
 
+    @OptionGroup(title: "Fleet") var labels: LabelOptions
+
     private var compression: Compression { Compression(ofFile: output) }
 
     func validate() throws {
         if calls, format.exporterOfCalls == nil {
             throw ValidationError("--calls is for parquet: the other formats have calls or call paths, and no choice")
+        }
+        try labels.checkFleet()
+        if !labels.label.isEmpty, format != .fleet { throw ValidationError("--label is for --format fleet") }
+        if format.isDirectory, output == "-" {
+            throw ValidationError("\(format) is several files: name a directory, not standard output")
         }
         if format.isCompressed, compression != .none, !(format == .pprof && compression == .gzip) {
             throw ValidationError(
@@ -78,11 +90,10 @@ struct Export: ParsableCommand {
         } else if query.filter.from > 0 || query.filter.to < .max {
             try query.session.requireCalls(for: "--from and --to ask for moments")
         }
+        if format.isDirectory { return try writeFleet(query) }
         let first = split ? nil : try file(output)  // what cannot be written is told before a long reading
-        let source = ExportSource(
-            query.session, resolver: query.resolver, selection: try query.selected(), filter: query.filter,
-            onProgress: Diagnostics.progress())
-        let exporter = (calls ? format.exporterOfCalls : nil) ?? format.exporter
+        let source = try source(query)
+        guard let exporter = (calls ? format.exporterOfCalls : nil) ?? format.exporter else { return }
         if let reason = exporter.refusal(source) {
             throw Diagnostics.fail("\(format): \(reason)", .nothing)
         }
@@ -98,6 +109,28 @@ struct Export: ParsableCommand {
         Diagnostics.warn(query.session.warnings)
         guard written > 0 else { throw query.emptiness }
         if first?.writer.isClosed != true { Diagnostics.warn(query.unmatchedPatterns) }
+    }
+
+    private func source(_ query: SessionQuery) throws -> ExportSource {
+        ExportSource(
+            query.session, resolver: query.resolver, selection: try query.selected(), filter: query.filter,
+            onProgress: Diagnostics.progress())
+    }
+
+    /// Writes the session as a run of the fleet's tables.
+    private func writeFleet(_ query: SessionQuery) throws {
+        try FileName.check(output)
+        try query.session.requireSums(for: "the tables have what all calls add up to")
+        let run = try source(query).fleetRun(labels: labels.label.map { ($0.name, $0.value) })
+        if let reason = FleetTables(run).refusal { throw Diagnostics.fail("\(format): \(reason)", .nothing) }
+        Diagnostics.warn(query.session.warnings)
+        guard !run.isEmpty else { throw query.emptiness }
+        do throws(FleetDirectory.Failure) {
+            try FleetDirectory(output).write(run)
+        } catch {
+            throw Diagnostics.fail("\(error)", .failed)
+        }
+        Diagnostics.warn(query.unmatchedPatterns)
     }
 
     private func file(_ name: String) throws -> OutputFile {

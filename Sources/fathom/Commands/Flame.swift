@@ -26,6 +26,18 @@ struct Flame: ParsableCommand {
     var output: String
 
     @Option(
+        help: ArgumentHelp(
+            "Instead of time, the bytes that were allocated, or those that were live at the end: bytes or live.",
+            valueName: "what"))
+    var memory: Memory?
+
+    enum Memory: String, ExpressibleByArgument, CaseIterable {
+        case bytes, live
+
+        var measure: MemorySums.Measure { self == .bytes ? .bytes : .live }
+    }
+
+    @Option(
         help: "Colour frames by module, kind (the language they are written in), file, namespace, or self (own time).")
     var colour = FlameGraph.Colouring.module
 
@@ -48,6 +60,9 @@ struct Flame: ParsableCommand {
         if part.time != nil, diff != nil || timeOrder {
             throw ValidationError("--time is for flame graphs, without --diff and --time-order")
         }
+        if memory != nil, part.time != nil || diff != nil || timeOrder {
+            throw ValidationError("--memory is for flame graphs, without --time, --diff and --time-order")
+        }
         if diff != nil, timeOrder { throw ValidationError("--diff and --time-order exclude each other") }
     }
 
@@ -58,8 +73,14 @@ struct Flame: ParsableCommand {
         if timeOrder { try aggregate.session.requireCalls(for: "--time-order shows single calls") }
         try aggregate.session.requireTimes(for: "fathom flame shows times")
         let kind = try part.kind(of: aggregate.session)
-        let graph =
-            try timeOrder ? chart(of: aggregate) : FlameGraph(aggregate.tree().only(kind), options: options(aggregate))
+        if memory != nil { try aggregate.session.requireMemory() }
+        let graph: FlameGraph
+        if timeOrder {
+            graph = chart(of: aggregate)
+        } else {
+            let tree = try aggregate.tree()
+            graph = FlameGraph(memory.map { tree.only($0.measure) } ?? tree.only(kind), options: options(aggregate))
+        }
         try aggregate.check(isEmpty: graph.isEmpty)
         if graph.frameCount > FlameGraph.comfortableFrames {
             Diagnostics.warn("\(graph.frameCount) frames make a large page; --min-cost, --from and --to draw fewer")
@@ -71,11 +92,14 @@ struct Flame: ParsableCommand {
     private func options(_ aggregate: AggregateQuery) -> FlameGraph.Options {
         let session = aggregate.session
         var options = FlameGraph.Options()
-        let shown = part.time.map { "\($0.rawValue) time of " } ?? ""
+        let shown =
+            part.time.map { "\($0.rawValue) time of " }
+            ?? memory.map { $0 == .bytes ? "bytes allocated by " : "bytes live at the end of " } ?? ""
         options.title = title ?? shown + (session.description?.command.joined(separator: " ") ?? session.path)
         options.colouring = colour
         options.isInverted = inverted
-        options.minTotal = aggregate.filter.minCost
+        options.showsBytes = memory != nil
+        options.minTotal = memory != nil ? 0 : aggregate.filter.minCost
         options.began = session.startRealtimeNanoseconds
         return options
     }
@@ -103,6 +127,12 @@ struct Flame: ParsableCommand {
         var chart = FlameChart(calls: threads.reduce(0) { $0 &+ $1.countCalls() })
         for thread in threads { calls.walk(thread, &chart) }
         progress.end()
+        if aggregate.session.description?.waitSources != nil {
+            let own = threads.filter { $0.task == nil && !$0.isJoined }
+            let waits = Waits(
+                of: own, session: aggregate.session, resolver: aggregate.query.resolver, isAsked: { _ in true })
+            chart.show(waits, functions: aggregate.functions) { aggregate.query.variable(of: $0, at: $1) }
+        }
         return chart.graph(names: aggregate.functions, options: options(aggregate))
     }
 }

@@ -31,7 +31,8 @@ struct Graph: ParsableCommand {
     @OptionGroup(title: "Terminal") var screenOptions: ScreenOptions
 
     @Option(
-        help: ArgumentHelp("Sum up paths that take less than this part of the time.", valueName: "percent"),
+        help: ArgumentHelp(
+            "Sum up paths that take less than this part of the time (default: 1%).", valueName: "percent"),
         transform: Percentage.init(argument:))
     var threshold = Percentage(percent: 1)
 

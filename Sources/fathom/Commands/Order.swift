@@ -2,8 +2,10 @@ internal import ArgumentParser
 internal import TraceAnalysis
 internal import TraceFile
 internal import TraceQuery
+internal import TraceRecording
 internal import TraceReports
 internal import TraceText
+internal import TraceWatch
 
 struct Order: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -53,13 +55,44 @@ struct Order: ParsableCommand {
         completion: .file())
     var program: String?
 
+    @Option(
+        parsing: .upToNextOption,
+        help: ArgumentHelp(
+            "Measure instead: start two builds by turns, with the arguments behind --, and tell whether the new one is better.",
+            valueName: "old> <new"), completion: .file())
+    var verify: [String] = []
+
+    @Option(help: ArgumentHelp("With --verify, starts of each build, cold and warm.", valueName: "starts"))
+    var runs = 10
+
+    @Option(
+        name: .customLong("for"),
+        help: ArgumentHelp("With --verify, end what runs longer than this.", valueName: "time"),
+        transform: TimeSpan.init(argument:))
+    var limit: TimeSpan?
+
     @Flag(help: "Tell also the numbers that are usual on phones: pages of 16 KiB, at half a millisecond each.")
     var compat = false
 
     @Option(help: "How to write what is saved.")
     var format = OrderReport.Format.text
 
+    func validate() throws {
+        if verify.isEmpty {
+            if limit != nil { throw ValidationError("--for is for --verify") }
+            return
+        }
+        if verify.count != 2 {
+            throw ValidationError("--verify takes two programs: fathom order --verify OLD NEW -- ARGS")
+        }
+        if !(2...1000).contains(runs) { throw ValidationError("--runs is a number from 2 to 1000") }
+        if output != nil || module != nil || program != nil || to != nil || compat {
+            throw ValidationError("with --verify, nothing is put in order: it takes --runs, --for and --format")
+        }
+    }
+
     func run() throws {
+        if !verify.isEmpty { return try verifyStarts() }
         var options = QueryOptions()
         options.selection = try threads.selection()
         var subject = OrderQuery.Subject()
@@ -83,6 +116,30 @@ struct Order: ParsableCommand {
         guard let output, output != "-" else { return }
         Diagnostics.say("compile with -ffunction-sections (swiftc: -Xfrontend -function-sections)")
         Diagnostics.say("link with \(OrderFile(for: linker).flag(path: CommandText.line([output])))")
+    }
+
+    /// What stands behind `--` are the programs' arguments then.
+    private func verifyStarts() throws {
+        let paths: [String]
+        do throws(RecordingError) {
+            paths = [try findExecutable(verify[0]), try findExecutable(verify[1])]
+        } catch {
+            throw Diagnostics.fail(error.description, status: ExitStatus.failed.rawValue)
+        }
+        let seconds = Double(limit?.nanoseconds ?? 10_000_000_000) / 1e9
+        let verification = StartVerification(old: paths[0], new: paths[1], sessions, runs: runs, limit: seconds)
+        let outcome: StartVerification.Outcome
+        do throws(StartVerification.Failure) {
+            outcome = try verification.run()
+        } catch {
+            throw Diagnostics.fail(error.description, status: ExitStatus.failed.rawValue)
+        }
+        let writer = StandardOutput.writer()
+        let facts = VerifyReport.Facts(old: verify[0], new: verify[1], runs: runs, notCold: outcome.notCold)
+        VerifyReport(outcome.comparison, facts).write(format, to: writer)
+        try StandardOutput.finish(writer)
+        Diagnostics.warn(outcome.warnings)
+        if !outcome.comparison.isBetter { throw ExitStatus.nothing.code }
     }
 
     private func report(_ query: OrderQuery) -> OrderReport {

@@ -2,6 +2,8 @@ internal import ArgumentParser
 internal import Glibc
 internal import TraceAnalysis
 internal import TraceFile
+internal import TraceHistory
+internal import TraceQuery
 internal import TraceRecording
 internal import TraceReports
 internal import TraceSymbols
@@ -10,7 +12,10 @@ internal import TraceSymbols
 struct Record: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Run a program and record its calls.",
-        usage: "fathom record [<options>] -- <program> [<arguments> ...]",
+        usage: """
+            fathom record [<options>] -- <program> [<arguments> ...]
+            fathom record [<options>] --attach <pid> [--for <time>]
+            """,
         discussion: """
             The program must be built with hooks, as fathom build does. It runs with this terminal, its own \
             arguments, and its own exit status. The recording is a directory that `fathom tree` reads.
@@ -29,6 +34,10 @@ struct Record: ParsableCommand {
                 "fathom record --baseline -o once.fathom -- ./prog",
                 "Runs it without recording, too: reports then take out the cost of recording."
             ),
+            (
+                "fathom record --first-calls -o first.fathom -- ./shipped",
+                "Records when each function was called first, for fathom order and fathom unused."
+            ),
         ])
 
     @Option(
@@ -39,15 +48,34 @@ struct Record: ParsableCommand {
     @Option(
         help: """
             trace keeps a record of each call; flight keeps the newest in memory, and saves them when there is a reason; \
-            profile keeps the sums of each call path; counts keeps only how often each was called.
+            profile keeps the sums of each call path; counts keeps only how often each was called; stack looks at an \
+            interval at which calls are open; first-calls is --first-calls.
             """)
     var mode = RecordOptions.Mode.trace
 
+    @Flag(
+        help: """
+            Record the first call of each function, of any program with symbols: hooks are not needed, and what was called once \
+            runs as before.
+            """)
+    var firstCalls = false
+
     @Option(
         help: ArgumentHelp(
-            "With --mode profile and counts, keep so many call paths; what is called below others counts there (default: 1000000).",
+            "With --first-calls, modules by path or name (default: the program and libraries that are not the system's).",
+            valueName: "glob|/regex/"))
+    var module: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "With --mode profile, counts and stack, keep so many call paths; what is called below others counts there (default: 1000000).",
             valueName: "paths"))
     var maxPaths: Int?
+
+    @Option(
+        help: ArgumentHelp("With --mode stack, look so often (default: 1ms).", valueName: "time"),
+        transform: TimeSpan.init(argument:))
+    var interval: TimeSpan?
 
     @OptionGroup(title: "Flight recorder") var flight: FlightOptions
 
@@ -69,8 +97,8 @@ struct Record: ParsableCommand {
         name: [.customShort("T", allowingJoined: true), .customLong("trigger")],
         help: ArgumentHelp(
             """
-            What to do when a call of these functions begins: start, stop, save, mark, or, for what it calls, depth=N or \
-            min-cost=TIME; several with commas.
+            What to do when a call of these functions begins: start, stop, save (or flight), mark, or, for what it calls, \
+            depth=N or min-cost=TIME; several with commas.
             """, valueName: "glob@action"))
     var triggers: [String] = []
 
@@ -84,6 +112,18 @@ struct Record: ParsableCommand {
         help: "Size of one buffer, a power of two from 16K to 4M.", transform: ByteCount.init(argument:))
     var bufferSize: ByteCount = ByteCount(bytes: UInt64(RecordOptions.defaultBufferSize))
 
+    @Option(
+        help: ArgumentHelp(
+            "Leave the sleds of functions closed that have less code, in bytes (fathom build --dormant).",
+            valueName: "bytes"))
+    var minSize: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "Close the sleds of the functions that are called most while recording costs a thread more (fathom build --dormant).",
+            valueName: "percent"), transform: Percentage.init(argument:))
+    var budget: Percentage?
+
     @Flag(
         help: """
             Run the program once more without recording, a few times when it is short, with its output to /dev/null, so \
@@ -91,7 +131,10 @@ struct Record: ParsableCommand {
             """)
     var baseline = false
 
-    @Flag(help: "Start without recording, until the program starts it by fathom.h or `import Fathom`.")
+    @Flag(
+        help: """
+            Record nothing until the program starts recording by fathom.h or `import Fathom`, or fathom ctl SESSION start does.
+            """)
     var paused = false
 
     @Flag(
@@ -99,6 +142,29 @@ struct Record: ParsableCommand {
             Find out when threads wait, or have no CPU, and for what: `fathom report --times all`, `fathom waits`.
             """)
     var blocked = false
+
+    @Flag(
+        help: """
+            Record what memory is allocated and freed, by malloc and its like, new, and mmap: `fathom report --sort live`, \
+            `fathom flame --memory bytes`.
+            """)
+    var memory = false
+
+    @Flag(
+        help: """
+            Find out how the program starts: how long the kernel, the loader and each initialiser take until main is called, also of a \
+            program without hooks, for `fathom startup`.
+            """)
+    var startup = false
+
+    @Option(
+        help: ArgumentHelp("Add the run to this history, as fathom history add does.", valueName: "file"),
+        completion: .file())
+    var history: String?
+
+    @OptionGroup var labels: LabelOptions
+
+    @OptionGroup(title: "Attaching") var attaching: AttachOptions
 
     @Flag(name: .shortAndLong, help: "Print no summary.")
     var quiet = false
@@ -111,15 +177,23 @@ struct Record: ParsableCommand {
 
     func validate() throws {
         // Because the rest is passed through, these two have to be looked for here.
+        if attaching.attach == nil, attaching.time != nil { throw ValidationError("--for goes with --attach") }
         if let first = command.first, ["-h", "--help"].contains(first) { throw CleanExit.helpRequest(self) }
         if command.first == "--version" { throw CleanExit.message(Recorder.version) }
-        if command.first == "--" ? command.count < 2 : command.isEmpty {
+        if attaching.attach != nil {
+            try checkAttaching()
+        } else if command.first == "--" ? command.count < 2 : command.isEmpty {
             throw ValidationError("name the program to record: fathom record -- CMD ARGS...")
         }
         if let first = command.first, first != "--", first.hasPrefix("-") {
             throw ValidationError(
                 UsageMessage.unknownOption(
                     first, of: Record.self, advice: "; the program to record comes after --"))
+        }
+        if history == nil, !labels.label.isEmpty { throw ValidationError("--label is for --history") }
+        if history?.isEmpty == true { throw ValidationError("--history names a file") }
+        if history != nil, mode == .flight {
+            throw ValidationError("--history is not for --mode flight, which keeps no whole run")
         }
         if output?.isEmpty == true { throw ValidationError("--output names the session directory") }
         if let maxDepth, maxDepth < 0 { throw ValidationError("--max-depth is a number from 0") }
@@ -129,10 +203,26 @@ struct Record: ParsableCommand {
         do { _ = try FunctionMatch(functionOptions) } catch let error as any CustomStringConvertible & Error {
             throw ValidationError(error.description)
         }
+        if let minSize, !(1...65535).contains(minSize) {
+            throw ValidationError("--min-size is a number of bytes from 1 to 65535")
+        }
+        if let budget, !(1...100).contains(budget.percent) || budget.percent.rounded() != budget.percent {
+            throw ValidationError("--budget is a whole number of percent from 1 to 100")
+        }
+        if budget != nil, mode != .trace { throw ValidationError("--budget is for --mode trace") }
+        try checkFirstCalls()
         if mode == .flight, maxSize != nil {
             throw ValidationError("--max-size is for --mode trace; flight has --keep")
         }
+        if mode != .trace, startup { throw ValidationError("--startup is for --mode trace") }
+        if mode != .trace, memory { throw ValidationError("--memory is for --mode trace") }
         if mode != .trace, blocked { throw ValidationError("--blocked is for --mode trace") }
+        if let interval {
+            if mode != .stack { throw ValidationError("--interval is for --mode stack") }
+            guard RecordOptions.intervals.contains(interval.nanoseconds) else {
+                throw ValidationError("--interval is a time from 100us to 1s")
+            }
+        }
         try checkPaths()
         if mode == .flight, baseline { throw ValidationError("--baseline is for --mode trace") }
         let size = bufferSize.bytes
@@ -142,10 +232,28 @@ struct Record: ParsableCommand {
         try flight.check(mode, bufferSize: Int(size))
     }
 
+    private var recordsFirstCalls: Bool { firstCalls || mode == .firstCalls }
+
+    /// Says what does not go together with first calls.
+    private func checkFirstCalls() throws {
+        guard recordsFirstCalls else {
+            if !module.isEmpty { throw ValidationError("--module is for --first-calls") }
+            return
+        }
+        for pattern in module { _ = try namePattern(pattern) }
+        let given: [(String, Bool)] = [
+            ("--mode \(mode.rawValue)", mode != .trace && mode != .firstCalls), ("--max-depth", maxDepth != nil),
+            ("--min-cost", minCost != nil), ("naming functions", !functionOptions.isEmpty || watchOptions.complete),
+            ("--baseline", baseline), ("--blocked", blocked), ("--memory", memory), ("--paused", paused),
+            ("--force", force),
+        ]
+        if let (name, _) = given.first(where: \.1) { throw ValidationError("\(name) is not for --first-calls") }
+    }
+
     /// Says what does not go together with sums of call paths.
     private func checkPaths() throws {
         if !mode.keepsPaths {
-            if maxPaths != nil { throw ValidationError("--max-paths is for --mode profile and --mode counts") }
+            if maxPaths != nil { throw ValidationError("--max-paths is for --mode profile, counts and stack") }
             return
         }
         if let maxPaths, !(1...RecordOptions.mostPaths).contains(maxPaths) {
@@ -153,7 +261,7 @@ struct Record: ParsableCommand {
         }
         let given: [(String, Bool)] = [
             ("--max-depth", maxDepth != nil), ("--min-cost", minCost != nil), ("--max-size", maxSize != nil),
-            ("naming functions", !functionOptions.isEmpty), ("--baseline", baseline && mode == .counts),
+            ("naming functions", !functionOptions.isEmpty), ("--baseline", baseline && mode != .profile),
         ]
         if let (name, _) = given.first(where: \.1) {
             throw ValidationError("\(name) is not for --mode \(mode.rawValue)")
@@ -161,14 +269,17 @@ struct Record: ParsableCommand {
     }
 
     func run() throws {
+        if let process = attaching.attach { return try record(process) }
         let arguments = command.first == "--" ? Array(command.dropFirst()) : command
-        for name in [output, arguments[0]] { try name.map(FileName.check) }
+        for name in [output, arguments[0], history] { try name.map(FileName.check) }
+        let history = try openedHistory()
         let summary: RecordingSummary
         let executable: String
         do {
             executable = try findExecutable(arguments[0])
             var request = try RecordingRequest(
-                of: executable, arguments, into: output ?? SessionName.of(arguments[0]), recordOptions, force: force)
+                of: executable, arguments, into: output ?? SessionName.of(arguments[0]), recordOptions,
+                force: force || startup)
             request.measuresBaseline = baseline
             if mode == .flight { request.flight = flight.plan(isQuiet: quiet) }
             if !flight.when.isEmpty, !quiet {
@@ -176,28 +287,89 @@ struct Record: ParsableCommand {
                 flight.warnings(ReportedFunctions.modules(of: executable, libraryPath: libraryPath))
                     .forEach(Diagnostics.say)
             }
-            request.functions = try namedFunctions(of: executable)
+            if recordsFirstCalls {
+                let traps = try FirstCallRequest(of: executable, module)
+                if !quiet { traps.lines.forEach(Diagnostics.say) }
+                request.functions = traps.functions
+            } else {
+                request.functions = try namedFunctions(of: executable)
+            }
             summary = try Recorder(request, runtime: Installation.runtimeLibrary).run { _exit(0) }
         } catch let error as SymbolProblem {
             throw Diagnostics.fail(error.description, status: 126)
         } catch let error as RecordingError {
             throw Diagnostics.fail(error.description, status: error.exitStatus)
         }
-        if !quiet {
-            for (path, functions) in (try? hookedModules(of: executable)) ?? [] where functions.hookedCount > 0 {
-                Diagnostics.say(
-                    HooksReport.summary(path: path, hooked: functions.hookedCount, of: functions.functions.count))
-            }
-            SummaryText(summary).lines.forEach(Diagnostics.say)
-        }
+        if !quiet { say(summary, of: executable) }
+        if let history { add(summary, to: history) }
         ProgramEnd.end(as: summary.status)
     }
 
-    private var functionOptions: FunctionOptions {
+    /// What is said at the end.
+    private func say(_ summary: RecordingSummary, of executable: String) {
+        if recordsFirstCalls {
+            if let choice = try? FirstCallModules(module), let session = try? Session(path: summary.session) {
+                FirstCallRequest.refusals(session, choice).forEach(Diagnostics.say)
+            }
+        } else {
+            let modules = (try? hookedModules(of: executable)) ?? []
+            for (path, functions) in modules where functions.hookedCount > 0 {
+                Diagnostics.say(
+                    HooksReport.summary(path: path, hooked: functions.hookedCount, of: functions.functions.count))
+            }
+            if modules.contains(where: \.functions.hasSleds) { tellSleds(in: summary.session) }
+        }
+        if memory, let session = try? Session(path: summary.session, readsCalls: false) {
+            session.unseenMemory.forEach { Diagnostics.say("warning: \($0)") }
+        }
+        SummaryText(summary, isFirst: recordsFirstCalls).lines.forEach(Diagnostics.say)
+    }
+
+    /// Says which sleds were open, of the modules of the program itself; `info` has those of all processes.
+    private func tellSleds(in session: String) {
+        guard let process = (try? Session(path: session, readsCalls: false))?.processes.first else { return }
+        var said: Set<String> = []
+        for module in process.modules {
+            // A library may have been loaded more than once.
+            guard let line = module.sleds.map({ SledsText.line($0, of: module.path) }) else { continue }
+            if said.insert(line).inserted { Diagnostics.say(line) }
+        }
+    }
+
+    /// The history that the run is to be added to. One that cannot be written is told before the program runs.
+    private func openedHistory() throws -> HistoryStore? {
+        do throws(HistoryError) {
+            return try history.map { path throws(HistoryError) in try HistoryStore(path: path, creates: true) }
+        } catch {
+            throw Diagnostics.fail(error.description, status: RecordingError.ownStatus)
+        }
+    }
+
+    /// Adds the run to a history. That it cannot be added does not change how the program ended.
+    private func add(_ summary: RecordingSummary, to history: HistoryStore) {
+        if summary.isContinued {
+            return Diagnostics.warn(
+                "\(history.path): the run is not over, so it is not added: fathom history add \(summary.session) does that later"
+            )
+        }
+        do {
+            let read = try SessionRun(summary.session, labels: labels.label)
+            let (id, _) = try history.add(read.run, read.content)
+            if !quiet { Diagnostics.say("\(history.path): added as run \(id)") }
+        } catch {
+            _ = Diagnostics.ended(by: error)
+            Diagnostics.warn("\(history.path): the run is not added")
+        }
+    }
+
+    var functionOptions: FunctionOptions {
         var options = FunctionOptions(names)
         options.triggers = triggers
         options.arguments = argumentOptions.args
-        options.textLimit = argumentOptions.argsLength ?? FunctionOptions.defaultTextLimit
+        options.results = argumentOptions.returns
+        options.conditions = flight.conditions
+        options.textLimit = max(
+            argumentOptions.argsLength ?? FunctionOptions.defaultTextLimit, flight.longestText)
         options.watched = watchOptions.watch
         options.watchedLevels = UInt32(watchOptions.relativeDepth ?? 0)
         options.watchesAll = watchOptions.complete
@@ -205,7 +377,7 @@ struct Record: ParsableCommand {
     }
 
     /// The functions that the options name, nil when they name none. Says what was found.
-    private func namedFunctions(of executable: String) throws -> RecordingRequest.Functions? {
+    func namedFunctions(of executable: String) throws -> RecordingRequest.Functions? {
         let options = functionOptions
         guard !options.isEmpty else { return nil }
         let match = try FunctionMatch(options)
@@ -229,11 +401,12 @@ struct Record: ParsableCommand {
                 return functions
             })
         functions.textLimit = options.textLimit
+        functions.conditions = options.conditions.map(\.duration)
         functions.levels = options.watchedLevels
         return functions
     }
 
-    private var recordOptions: RecordOptions {
+    var recordOptions: RecordOptions {
         var options = RecordOptions()
         options.functions = functionOptions
         options.maxDepth = maxDepth
@@ -241,9 +414,15 @@ struct Record: ParsableCommand {
         options.maxSize = maxSize?.bytes
         options.bufferSize = Int(bufferSize.bytes)
         options.startsPaused = paused
+        options.minSize = minSize
+        options.budget = budget.map { Int($0.percent) }
         options.tellsWaits = blocked
-        options.mode = mode
+        options.tellsMemory = memory
+        options.tellsStartup = startup
+        options.mode = recordsFirstCalls ? .firstCalls : mode
+        options.modules = module
         if let maxPaths { options.maxPaths = maxPaths }
+        if let interval { options.interval = interval.nanoseconds }
         flight.apply(to: &options)
         return options
     }

@@ -64,6 +64,9 @@ struct ReportCommand: ParsableCommand {
         if byArg != nil, splitOptions.times != nil || sort?.part != nil {
             throw ValidationError("--by-arg shows no parts of times")
         }
+        if byArg != nil, sort?.isOfMemory == true {
+            throw ValidationError("--by-arg shows no memory")
+        }
         if let limit, limit < 0 { throw ValidationError("--limit is a number of rows") }
     }
 
@@ -129,6 +132,7 @@ struct ReportCommand: ParsableCommand {
     private func report(_ query: AggregateQuery, _ screen: Screen) throws -> Report {
         let (minCost, limit) = (query.filter.minCost, screen.rows(limit))
         let split = try splitOptions.split(of: query.session, needsParts: sort?.part != nil)
+        if sort?.isOfMemory == true { try query.session.requireMemory() }
         let sort = sort ?? .number(split.order)
         func report(_ kind: Report.Kind, _ rows: [AggregateRow], dropped: CallSum = CallSum()) -> Report {
             Report(

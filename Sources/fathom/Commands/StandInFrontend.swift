@@ -6,7 +6,9 @@ internal import TraceBuild
 enum StandInFrontend {
     /// Whether this process was started as one.
     static var isCalled: Bool {
-        CommandLine.arguments[0].split(separator: "/").last.map(String.init) == SwiftBuild.frontendName
+        [SwiftBuild.frontendName, SwiftBuild.sledFrontendName].contains { name in
+            CommandLine.arguments[0].split(separator: "/").last.map(String.init) == name
+        }
     }
 
     static func run() -> Never {

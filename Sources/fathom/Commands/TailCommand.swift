@@ -30,7 +30,7 @@ struct TailCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "How many calls are taken for the slowest: a number, or a part of all.", valueName: "n|percent"),
+            "How many calls count as the slowest: a number, or a part of all (default: 1%).", valueName: "n|percent"),
         transform: SlowestPart.init(argument:))
     var slowest = SlowestPart.percent(1)
 

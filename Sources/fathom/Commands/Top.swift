@@ -32,7 +32,8 @@ struct Top: ParsableCommand {
 
     @Option(
         name: [.customShort("d", allowingJoined: true), .long],
-        help: ArgumentHelp("How long to wait between two looks: 500ms, 2s, or seconds.", valueName: "time"),
+        help: ArgumentHelp(
+            "How long to wait between two looks: 500ms, 2s, or seconds (default: 1s).", valueName: "time"),
         transform: Top.delay)
     var delay = TimeSpan(nanoseconds: 1_000_000_000)
 
@@ -55,7 +56,7 @@ struct Top: ParsableCommand {
 
     @Option(
         name: [.customLong("color"), .customLong("colour")],
-        help: ArgumentHelp("Colours: auto is on terminals, unless NO_COLOR is set.", valueName: "when"))
+        help: ArgumentHelp("Use colours; auto does so on terminals, unless NO_COLOR is set.", valueName: "when"))
     var colours = ScreenOptions.Colours.auto
 
     private static let shortestDelay = TimeSpan(nanoseconds: 50_000_000)
@@ -71,6 +72,11 @@ struct Top: ParsableCommand {
 
     func validate() throws {
         if let number, number < 1 { throw ValidationError("--number is 1 at least") }
+        let isText = number != nil || isatty(STDOUT_FILENO) == 0
+        if isText, tree { throw ValidationError("--tree is for a terminal; fathom graph shows the tree as text") }
+        if isText, ReportOrder(rawValue: sort.rawValue) == nil {
+            throw ValidationError("--sort: '\(sort.rawValue)' is for a terminal")
+        }
         if limit < 0 { throw ValidationError("--limit is a number of rows") }
     }
 
@@ -81,7 +87,7 @@ struct Top: ParsableCommand {
                 "\(session.path) is not being recorded any more; fathom browse shows what it holds", .nothing)
         }
         var options = QueryOptions()
-        options.symbolFiles = symbols.symbols
+        options.symbolFiles = try symbols.readable()
         options.filter.only = try names.filter.map { try namePattern($0) }
         options.filter.without = try names.notrace.map { try namePattern($0) }
         options.filter.leadingTo = try names.callerFilter.map { try namePattern($0) }
@@ -137,10 +143,11 @@ struct Top: ParsableCommand {
     // MARK: As text
 
     private func write(_ running: inout RunningScreen) throws {
-        var looks = 0
+        var looks = 0, hasRows = false
         while true {
             while running.read(for: Top.readingTime) < 1 {}
             let content = try running.content()
+            hasRows = hasRows || !content.rows.isEmpty
             let writer = StandardOutput.writer()
             if looks > 0 { writer.write(byte: UInt8(ascii: "\n")) }
             writer.write("\(content.title): \(content.status)\n")
@@ -149,7 +156,11 @@ struct Top: ParsableCommand {
                 .write(.text, to: writer)
             try StandardOutput.finish(writer)
             looks += 1
-            if running.isOver || looks == number || writer.isClosed { return }
+            if running.isOver || looks == number || writer.isClosed {
+                let isFiltered = !(names.filter + names.notrace + names.callerFilter + names.hide).isEmpty
+                if !hasRows { throw isFiltered ? QueryError.nothingLeft(near: .none) : .noCalls(isDamaged: false) }
+                return
+            }
             let next = RunningScreen.now(CLOCK_MONOTONIC) &+ delay.nanoseconds
             // What comes meanwhile is read as it comes.
             while case let now = RunningScreen.now(CLOCK_MONOTONIC), now < next {

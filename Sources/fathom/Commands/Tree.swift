@@ -24,13 +24,20 @@ struct Tree: ParsableCommand {
 
     @OptionGroup var input: SessionOptions
     @OptionGroup(title: "Filters") var filters: FilterOptions
+    @Option(
+        help: ArgumentHelp(
+            "Only calls with these arguments and what they call: 'handle(path==\"/slow\", id>7)'. It takes record --args. With -F, the calls that -F asks for are shown, too.",
+            valueName: "func(argument==value)"),
+        transform: Tree.argumentFilter)
+    var when: [ArgumentFilter] = []
+
     @OptionGroup(title: "Watch list") var watchOptions: WatchOptions
     @OptionGroup var splitOptions: SplitOptions
     @OptionGroup(title: "Terminal") var screenOptions: ScreenOptions
 
     @Option(
         help: ArgumentHelp(
-            "Stop after this many lines, 0 for none; with --sort time, show this many of the longest calls of all threads.",
+            "Stop after this many lines; 0 for no limit. With --sort time, show this many of the longest calls of all threads.",
             valueName: "lines"))
     var limit: Int?
 
@@ -61,6 +68,7 @@ struct Tree: ParsableCommand {
         let query = try input.query(filters) {
             $0.lines = lines || format == .json
             $0.filter.watch = watch
+            $0.filter.withArguments = when
             $0.filter.measure = SplitTimes(shown: splitOptions.times).measure
         }
         let split = try splitOptions.split(of: query.session)
@@ -102,10 +110,18 @@ struct Tree: ParsableCommand {
         if isWhole { Diagnostics.warn(query.unmatchedPatterns) }
     }
 
+    private static func argumentFilter(_ text: String) throws -> ArgumentFilter {
+        let condition = try FlightCondition(text)
+        guard !condition.comparisons.isEmpty, !condition.hasLimit else {
+            throw ValidationError("it takes arguments, as 'handle(path==\"/slow\")'; -t and -F select by time and name")
+        }
+        return ArgumentFilter(condition.function, condition.comparisons)
+    }
+
     private var mostLines: Int { limit.map { $0 == 0 ? .max : $0 } ?? .max }
 
-    /// The processes, those with the longest calls first, each with its threads in the same order. Afterwards `tree` shows
-    /// only the longest calls.
+    /// Sorts the processes, and the threads of each, those with the longest calls first. Afterwards `tree` shows only the
+    /// longest calls.
     private func longestFirst(_ selection: Selection, of tree: inout CallTree) -> Selection {
         var times = tree.rank(selection.flatMap(\.threads), limit: mostLines)[...]
         func sorted<Element>(_ list: [(Element, longest: UInt64)]) -> [Element] {

@@ -37,13 +37,13 @@ struct Tune: ParsableCommand {
     var output: String?
 
     @Option(
-        help: ArgumentHelp("Keep this part of the total time of all call paths.", valueName: "percent"),
+        help: ArgumentHelp("Keep this part of the total time of all call paths (default: 95%).", valueName: "percent"),
         transform: Percentage.init(argument:))
     var keep = Percentage(percent: HookTuning.Limits().keep)
 
     @Option(
         help: ArgumentHelp(
-            "Leave out only functions whose calls are shorter on average.", valueName: "time"),
+            "Leave out only functions whose calls are shorter on average (default: 100ns).", valueName: "time"),
         transform: TimeSpan.init(argument:))
     var shorterThan = TimeSpan(nanoseconds: HookTuning.Limits().shorterThan)
 

@@ -58,11 +58,13 @@ struct WaitsCommand: ParsableCommand {
         options.limit = screen.rows(limit)
         options.layout = screen.layout
         options.variable = { query.variable(of: $0, at: $1) }
+        options.processors = session.description?.waitSources?.processors
         let report = WaitsReport(waits, functions: query.functions, options: options)
         let writer = screen.writer()
         report.write(format, to: writer)
         try StandardOutput.finish(writer)
         Diagnostics.warn(query.warnings(of: all), of: session)
+        if let crowd = report.crowd { Diagnostics.warn(crowd) }
         if report.isEmpty { throw QueryError.noWaits(session: session.path) }
     }
 }

@@ -19,7 +19,7 @@ struct WatchCommand: ParsableCommand {
             fathom watch --list <directory> [--format <format>]
             """,
         discussion: """
-            Somebody watches from outside, so a program that is stuck is still seen. A report has the exact open calls of the \
+            Fathom watches from outside, so a program that is stuck is still seen. A report has the exact open calls of the \
             thread that hangs with the time in each, those of all other threads, and what each of them waits for. A process that \
             is stopped or suspended does not hang.
             """,
@@ -88,10 +88,9 @@ struct WatchCommand: ParsableCommand {
         do { live = try LiveSession(at: session, wantsMarks: options.wantsMarks) } catch {
             throw Diagnostics.fail("\(target): nobody records into it any more", .failed)
         }
-        if live.threads.content == .counts {
+        if !live.threads.content.tellsOpenCalls {
             throw Diagnostics.fail(
-                "\(session) keeps how often each call path was called, and not which calls are open: record without --mode counts",
-                .wrongUsage)
+                "\(session) does not keep which calls are open: record without --mode counts or stack", .wrongUsage)
         }
         if options.wantsMarks, !live.threads.isRing {
             throw Diagnostics.fail(
@@ -99,6 +98,7 @@ struct WatchCommand: ParsableCommand {
                 .wrongUsage)
         }
         guard live.isAlive else { throw Diagnostics.fail("\(target): nobody records into it any more", .failed) }
+        for spot in live.blindSpots { Diagnostics.warn(spot) }
         let stem = SessionName.stem(session)
         let name = stem.hasSuffix(".fathom") ? String(stem.dropLast(".fathom".count)) : stem
         let files = try HangFiles(in: reports ?? "\(name).hangs", format, isQuiet: quiet, to: STDOUT_FILENO)
@@ -111,7 +111,7 @@ struct WatchCommand: ParsableCommand {
     /// The session that is meant: a directory, or that of a process.
     private func runningSession(_ target: String) throws -> String {
         try FileName.check(target)
-        if !Session.exists(at: target), let pid = Int32(target), pid > 0 {
+        if let pid = processNumber(target), pid > 0 {
             if let session = SessionOfProcess.directory(pid) { return session }
             guard kill(pid, 0) == 0 || errno != ESRCH else {
                 throw Diagnostics.fail("there is no process \(pid)", .failed)

@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import TraceFile
 
-/// Whose arguments are recorded.
+/// Whose arguments and results are recorded.
 struct ArgumentOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -13,16 +13,27 @@ struct ArgumentOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Bytes of a text argument to record, 1 to \(FunctionOptions.textLimits.upperBound) (default: \(FunctionOptions.defaultTextLimit)).",
+            """
+            Record what these functions return. The program has to be built by 'fathom build --dormant', with debug \
+            information (-g).
+            """, valueName: "glob"), completion: .function)
+    var returns: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "Bytes of a text to record as an argument or a result, 1 to \(FunctionOptions.textLimits.upperBound) (default: \(FunctionOptions.defaultTextLimit)).",
             valueName: "bytes"))
     var argsLength: UInt32?
 
     func validate() throws {
         #if !arch(x86_64)
             if !args.isEmpty { throw ValidationError("--args works on x86-64 only") }
+            if !returns.isEmpty { throw ValidationError("--returns works on x86-64 only") }
         #endif
         guard let argsLength else { return }
-        if args.isEmpty { throw ValidationError("--args-length is of --args, which says of which functions") }
+        if args.isEmpty, returns.isEmpty {
+            throw ValidationError("--args-length is of --args and --returns, which say of which functions")
+        }
         guard FunctionOptions.textLimits.contains(argsLength) else {
             throw ValidationError("--args-length is from 1 to \(FunctionOptions.textLimits.upperBound)")
         }

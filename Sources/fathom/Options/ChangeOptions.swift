@@ -4,7 +4,8 @@ internal import ArgumentParser
 struct ChangeOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Changes of a smaller part do not matter: they count as none, or are summed up.", valueName: "percent"),
+            "Changes of a smaller part do not matter: they count as none, or are summed up (default: 1%).",
+            valueName: "percent"),
         transform: Percentage.init(argument:))
     var threshold = Percentage(percent: 1)
 
@@ -18,6 +19,6 @@ struct ChangeOptions: ParsableArguments {
     /// The threshold as a part of 1.
     var least: Double { threshold.percent / 100 }
 
-    /// The file to draw, if one is asked for. A name that is no flame graph's is bad usage, which is said.
+    /// Returns the file to draw, if one is asked for. Throws where the name is not one of a flame graph.
     func flameFile() throws -> FlameFile? { try output.map { try FlameFile($0) } }
 }

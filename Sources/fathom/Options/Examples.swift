@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import TraceText
 
 extension CommandConfiguration {
     /// What a command is, with examples of it, which `--help` and the manual show.
@@ -10,7 +11,7 @@ extension CommandConfiguration {
         version: String = "",
         subcommands: [any ParsableCommand.Type] = [], examples: [(command: String, effect: String)]
     ) {
-        let lines = examples.flatMap { ["  \($0.command)", "      \($0.effect)"] }
+        let lines = examples.flatMap { ["  \($0.command)", "      " + $0.effect.wrapped(to: 80, indentation: 6)] }
         let parts = (discussion.isEmpty ? [] : [discussion, ""]) + ["EXAMPLES:"] + lines
         self.init(
             commandName: commandName, abstract: abstract, usage: usage, discussion: parts.joined(separator: "\n"),

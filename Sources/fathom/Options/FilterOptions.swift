@@ -10,7 +10,9 @@ struct FilterOptions: ParsableArguments {
 
     @Option(
         name: [.customShort("t", allowingJoined: true), .long],
-        help: ArgumentHelp("Hide calls shorter than this: 10us, 1.5ms, 2s.", valueName: "time"),
+        help: ArgumentHelp(
+            "Hide calls shorter than this (10us, 1.5ms, 2s) or, where calls are added up, rows with a smaller total.",
+            valueName: "time"),
         transform: TimeSpan.init(argument:))
     var minCost: TimeSpan?
 

@@ -1,7 +1,9 @@
 internal import ArgumentParser
 internal import TraceAnalysis
+internal import TraceFile
+internal import TraceSymbols
 
-/// What `--when` takes: a function, and how long its call is when what led to it is to be saved.
+/// What `--when` takes: a function, and how long its call is, or what its arguments are, when what led to it is to be saved.
 struct FlightCondition: ExpressibleByArgument {
     enum Limit: Equatable {
         /// In ns.
@@ -11,6 +13,10 @@ struct FlightCondition: ExpressibleByArgument {
     }
 
     let function: Pattern
+    /// As `function` was written.
+    let pattern: String
+    /// What is asked of the arguments.
+    let comparisons: [ArgumentComparison]
     let limit: Limit
     let text: String
 
@@ -22,13 +28,45 @@ struct FlightCondition: ExpressibleByArgument {
     init?(argument: String) { try? self.init(argument) }
 
     /// Reads `FUNC>TIME` or `FUNC>p99*3`. The last `>` counts, because names of operators and templates have some, too.
+    /// Or `FUNC(name=="value", ...)`, with or without `>TIME` behind it.
     init(_ text: String) throws {
-        guard let sign = text.lastIndex(of: ">"), sign > text.startIndex else {
-            throw InvalidText(description: "a condition is a function and a limit, as 'handle>200ms' or 'handle>p99*3'")
-        }
-        function = try namePattern(String(text[..<sign]).trimmed)
-        limit = try Self.limit(String(text[text.index(after: sign)...]).trimmed)
         self.text = text
+        if let found = try Self.onArguments(text) {
+            (pattern, comparisons, limit) = found
+            function = try namePattern(pattern)
+            return
+        }
+        comparisons = []
+        guard let sign = text.lastIndex(of: ">"), sign > text.startIndex else {
+            throw InvalidText(
+                description:
+                    "a condition is a function and a limit, as 'handle>200ms' or 'handle>p99*3', or arguments, as 'handle(path==\"/slow\")'"
+            )
+        }
+        pattern = String(text[..<sign]).trimmed
+        function = try namePattern(pattern)
+        limit = try Self.limit(String(text[text.index(after: sign)...]).trimmed)
+    }
+
+    /// Whether a call has to take some time.
+    var hasLimit: Bool { limit != .time(0) }
+
+    /// The first parenthesis with comparisons up to its end counts, because functions' names may have some, too.
+    private static func onArguments(_ text: String) throws -> (String, [ArgumentComparison], Limit)? {
+        for start in text.indices where text[start] == "(" && start > text.startIndex {
+            guard let (comparisons, behind) = ArgumentComparison.list(text[text.index(after: start)...]),
+                comparisons.allSatisfy({ ArgumentPath($0.name) != nil })
+            else { continue }
+            let rest = behind.trimmed, name = text[..<start].trimmed
+            if rest.isEmpty { return (name, comparisons, .time(0)) }
+            guard rest.first == ">" else { continue }
+            let limit = try limit(rest.dropFirst().trimmed)
+            guard case .time = limit else {
+                throw InvalidText(description: "'\(rest.dropFirst())': a condition on arguments takes a time, as 200ms")
+            }
+            return (name, comparisons, limit)
+        }
+        return nil
     }
 
     private static func limit(_ text: String) throws -> Limit {

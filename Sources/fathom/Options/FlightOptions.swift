@@ -16,8 +16,11 @@ struct FlightOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Save what is kept when a call takes longer: 'handle>200ms', or 'handle>p99*3', three times what 99 of 100 take.",
-            valueName: "func>limit"),
+            """
+            Save what is kept when a call takes longer: 'handle>200ms', or 'handle>p99*3', three times what 99 of 100 take; \
+            or when it has these arguments: 'handle(path=="/slow", id>7)', or both: 'handle(path=="/slow")>200ms'.
+            """,
+            valueName: "func(argument==value)>limit"),
         transform: FlightCondition.init(_:))
     var when: [FlightCondition] = []
 
@@ -77,6 +80,15 @@ struct FlightOptions: ParsableArguments {
             ("--keep", !keep.isEmpty), ("--when", !when.isEmpty), ("--save-on", saveOn != nil),
             ("--limit-saves", limitSaves != nil),
         ]
+        if conditions.count > FunctionCondition.countLimit {
+            throw ValidationError("--when takes \(FunctionCondition.countLimit) conditions on arguments at most")
+        }
+        if longestText > FunctionOptions.textLimits.upperBound {
+            throw ValidationError("--when compares texts of \(FunctionOptions.textLimits.upperBound) bytes at most")
+        }
+        #if !arch(x86_64)
+            if !conditions.isEmpty { throw ValidationError("conditions on arguments work on x86-64 only") }
+        #endif
         if mode != .flight, let (name, _) = given.first(where: \.1) {
             throw ValidationError("\(name) is for --mode flight")
         }
@@ -94,6 +106,20 @@ struct FlightOptions: ParsableArguments {
                 "--keep takes at most \(size(Int(most))) with buffers of \(size(bufferSize)): "
                     + "add --buffer-size \(size(enough))")
         }
+    }
+
+    /// Those of `--when` that are on arguments.
+    var conditions: [FunctionCondition] {
+        when.filter { !$0.comparisons.isEmpty }.map { condition in
+            let time = if case .time(let time) = condition.limit { time } else { UInt64(0) }
+            return FunctionCondition(
+                pattern: condition.pattern, comparisons: condition.comparisons, duration: time, text: condition.text)
+        }
+    }
+
+    /// Bytes of the longest text that an argument is compared with.
+    var longestText: UInt32 {
+        UInt32(when.flatMap(\.comparisons).map(\.textSize).max() ?? 0)
     }
 
     /// Tells the recording what to keep.
@@ -115,7 +141,9 @@ struct FlightOptions: ParsableArguments {
     /// Says which functions of conditions are not in these modules.
     func warnings(_ modules: [ReportedFunctions]) -> [String] {
         let names = Set(modules.flatMap { $0.functions.map(\.name.visible) })
-        return when.filter { condition in !names.contains { condition.function.matches($0) } }.map { condition in
+        return when.filter { condition in
+            condition.comparisons.isEmpty && !names.contains { condition.function.matches($0) }
+        }.map { condition in
             FunctionMatch.warning("--when", condition.function, names)
         }
     }

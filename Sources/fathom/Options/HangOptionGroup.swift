@@ -41,7 +41,7 @@ struct HangOptionGroup: ParsableArguments {
         transform: TimeSpan.init(argument:))
     var cpuTime = TimeSpan(nanoseconds: HangLimits().processorTime)
 
-    @Option(help: ArgumentHelp("Of a process with more threads, take no paths (default: 64).", valueName: "number"))
+    @Option(help: ArgumentHelp("If a process has more threads, report its hangs without stacks.", valueName: "number"))
     var maxThreads = HangLimits().threads
 
     @Option(

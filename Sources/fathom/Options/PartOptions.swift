@@ -24,7 +24,7 @@ struct PartOptions: ParsableArguments {
     var time: Part?
 
     /// What is shown of `session`. Bad wishes are thrown: what it does not know.
-    func kind(of session: Session) throws -> TimeKind {
+    func kind(of session: Session) throws(QueryError) -> TimeKind {
         guard let time else { return .total }
         try session.requireSplitTimes()
         if time == .runnable { try session.requireSwitches() }

@@ -6,7 +6,7 @@ struct ScreenOptions: ParsableArguments {
 
     @Option(
         name: [.customLong("color"), .customLong("colour")],
-        help: ArgumentHelp("Colours: auto is on terminals, unless NO_COLOR is set.", valueName: "when"))
+        help: ArgumentHelp("Use colours; auto does so on terminals, unless NO_COLOR is set.", valueName: "when"))
     var colours = Colours.auto
 
     @Flag(help: "Do not show by FATHOM_PAGER, PAGER or less what is longer than the terminal.")

@@ -69,7 +69,7 @@ extension QueryOptions {
     init(_ threads: ThreadOptions, _ symbols: SymbolOptions, _ filters: FilterOptions?) throws {
         self.init()
         selection = try threads.selection()
-        symbolFiles = symbols.symbols
+        symbolFiles = try symbols.readable()
         filter = try filters?.treeFilter() ?? TreeFilter()
         rawNames = filters?.rawNames ?? false
     }

@@ -18,6 +18,8 @@ struct SplitOptions: ParsableArguments {
         if times != nil || needsParts { try session.requireSplitTimes() }
         let knowsRunnable = session.switches != nil
         if times == .runnable, !knowsRunnable { try session.requireSwitches() }
-        return SplitTimes(isKnown: session.splitsTimes, knowsRunnable: knowsRunnable, shown: times)
+        var split = SplitTimes(isKnown: session.splitsTimes, knowsRunnable: knowsRunnable, shown: times)
+        split.knowsMemory = session.tellsMemory
+        return split
     }
 }

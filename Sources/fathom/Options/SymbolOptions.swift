@@ -11,9 +11,11 @@ struct SymbolOptions: ParsableArguments {
             """, valueName: "file|dir"), completion: .file())
     var symbols: [String] = []
 
-    func validate() throws {
+    /// Returns the files and directories, all of which can be read, or ends the command.
+    func readable() throws -> [String] {
         for path in symbols where access(path, R_OK) != 0 {
-            throw ValidationError("--symbols \(path): \(String(cString: strerror(errno)))")
+            throw Diagnostics.fail("--symbols \(path): \(String(cString: strerror(errno)))", .failed)
         }
+        return symbols
     }
 }

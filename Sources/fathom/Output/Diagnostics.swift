@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Glibc
 internal import TraceFile
+internal import TraceHistory
 internal import TraceQuery
 internal import TraceText
 
@@ -58,19 +59,33 @@ enum Diagnostics {
 
     /// What ends the command when `error` is thrown: of a question without an answer the reason is said.
     static func ended(by error: any Error) -> any Error {
+        if let ended = ended(byHistory: error) { return ended }
         guard let error = error as? QueryError else { return error }
         if error == .partIsUncorrected {
             return ValidationError("--corrected is for the whole recording, without --from and --to")
         }
         let status: ExitStatus =
             switch error {
-            case .partIsUncorrected, .givenTwice, .notKept, .notSplit: .wrongUsage
+            case .partIsUncorrected, .givenTwice, .notKept, .notSplit, .noMemory: .wrongUsage
             case .unreadable, .noSymbols, .noCalls(isDamaged: true): .failed
             case .noThread, .noModule, .noFunction, .nothingLeft, .noWholeCall, .tooFewCalls, .noArgument, .noCalls,
                 .noBaseline, .noWaits:
                 .nothing
             }
         return fail(error.description, status)
+    }
+
+    /// The same of a question about a history; nil when the error is none of these.
+    private static func ended(byHistory error: any Error) -> ExitCode? {
+        let status: ExitStatus
+        switch error {
+        case HistoryQuestionError.pattern, HistoryQuestionError.severalFunctions, HistoryQuestionError.notOf:
+            status = .wrongUsage
+        case is HistoryError, HistoryQuestionError.history: status = .failed
+        case is HistoryQuestionError: status = .nothing
+        default: return nil
+        }
+        return fail("\(error)", status)
     }
 
     /// Writes `text` as it is.

@@ -13,7 +13,7 @@ enum ExitStatus: Int32 {
 
     var code: ExitCode { ExitCode(rawValue) }
 
-    /// The statuses of a command, each with what it says.
+    /// The statuses of a command, each with its meaning.
     private static func meanings(of command: any ParsableCommand.Type) -> [(status: String, meaning: String)] {
         let usage = ("64", "Wrong usage.")
         switch command {
@@ -23,12 +23,26 @@ enum ExitStatus: Int32 {
                 ("\(RecordingError.ownStatus)", "Nothing was recorded: the session cannot be made."),
                 ("126", "The program cannot be recorded, or not be run."), ("127", "The program is not there."),
             ]
+        case is Arm.Type:
+            return [
+                ("*", "The program's own status; if a signal ended it, the same signal ends fathom."), usage,
+                ("\(RecordingError.ownStatus)", "Nothing was run: what it needs cannot be made."),
+                ("126", "The program cannot be recorded, or not be run."), ("127", "The program is not there."),
+            ]
         case is WatchCommand.Type:
             return [
                 ("*", "The program's own status; if a signal ended it, the same signal ends fathom."),
-                ("0", "Without a program: nobody is left to be watched, somebody ended it, or the list was shown."),
+                ("0", "Without a program: no process is left to watch, watching was ended, or the list was shown."),
                 ("1", "There are no reports to list."),
                 ("2", "There is nothing to watch, or something cannot be read or written."), usage,
+                ("\(RecordingError.ownStatus)", "Nothing was run: what it needs cannot be made."),
+                ("126", "The program cannot be recorded, or not be run."), ("127", "The program is not there."),
+            ]
+        case is StartupCommand.Type:
+            return [
+                ("0", "The start is shown or written, up to its end point."),
+                ("1", "The end point was not reached: what is shown is incomplete; or there are no scopes for a plan."),
+                ("2", "Something cannot be read or written."), usage,
                 ("\(RecordingError.ownStatus)", "Nothing was run: what it needs cannot be made."),
                 ("126", "The program cannot be recorded, or not be run."), ("127", "The program is not there."),
             ]
@@ -40,7 +54,8 @@ enum ExitStatus: Int32 {
         case is Build.Type:
             return [
                 ("*", "The build's own status."),
-                ("1", "Also: the command cannot be run, or the build cannot be given hooks."), usage,
+                ("1", "Also: the command cannot be run, or the build cannot be given hooks."),
+                ("2", "Also: an --exclude-list cannot be read."), usage,
             ]
         case is CCompiler.Type, is CXXCompiler.Type:
             return [("*", "The compiler's own status."), ("1", "Also: the file cannot be given hooks.")]
@@ -49,24 +64,34 @@ enum ExitStatus: Int32 {
                 ("0", "The recordings were compared, and no --fail-on holds."), ("1", "A --fail-on holds."),
                 ("2", "Something cannot be read, compared or written."), usage,
             ]
+        case is GateCommand.Type:
+            return [
+                ("0", "It is not worse."), ("1", "It is worse."),
+                ("2", "Nobody can tell: more runs are needed, or something cannot be run, read or written."), usage,
+            ]
         case is Ctl.Type:
             return [
-                ("0", "What is asked was asked, or shown."),
-                ("2", "The recording cannot be steered, or not so."), usage,
+                ("0", "The action was asked for, or the status was shown."),
+                ("2", "The recording cannot be steered, or not in this way."), usage,
             ]
         case is Doctor.Type:
             return [
                 ("0", "Recording is possible."), ("1", "Something keeps Fathom or the program from recording."),
                 ("2", "The program cannot be read."), usage,
             ]
+        case is Order.Type:
+            return reading.map { row in
+                row.status != "1"
+                    ? row : ("1", "There is nothing to order or, with --verify, the new build does not start better.")
+            }
         case is Fathom.Type:
-            return reading + [("*", "record, watch, build, cc and c++ end as what they run.")]
+            return reading + [("*", "record, arm, watch, build, cc and c++ end as what they run.")]
         default: return reading
         }
     }
 
     /// Of the commands that read a session.
-    private static let reading = [
+    private static let reading: [(status: String, meaning: String)] = [
         ("0", "Everything was shown or written."),
         ("1", "There is nothing to show: no call, function or thread is what was asked for."),
         ("2", "Something cannot be read or written."), ("64", "Wrong usage."),

@@ -1,7 +1,7 @@
 internal import Glibc
 internal import TraceFile
 
-/// Lets a command end in good order when somebody asks it to by a signal.
+/// Lets a command end in good order when a signal asks it to.
 enum Interruption {
     /// Calls `body`, on a thread of its own, when the first of these signals comes. The second one ends the program at once.
     ///

@@ -107,8 +107,11 @@ final class NewFile {
     }
 
     /// Puts the file in its place. Without this, all is as it was before.
-    func commit() throws(Failure) {
+    ///
+    /// - Parameter isDurable: what was written, though not yet the name, is to outlast a power failure.
+    func commit(isDurable: Bool = false) throws(Failure) {
         guard failure == 0 else { throw Failure(code: failure) }
+        if isDurable, fsync(descriptor) != 0 { throw Failure(code: errno) }
         try NewFile.withoutSignals { () throws(Failure) in try takePlace() }
     }
 

@@ -11,7 +11,7 @@ struct ProgressLine {
     /// Whether the result is being written to a terminal, whose lines it would come between.
     nonisolated(unsafe) private static var isOver = false
 
-    /// The result begins to be written to a terminal: no line is shown from now on.
+    /// Shows no line from now on, because the result begins to be written to a terminal.
     static func giveWay() {
         isOver = true
         clear()

@@ -32,7 +32,7 @@ enum StandardOutput {
         }
     }
 
-    /// Writes what is left, and waits until the reader has left the pager. That nobody reads any more is no failure.
+    /// Writes what is left, and waits until the reader has left the pager. A reader that has gone is no failure.
     static func finish(_ writer: ByteWriter) throws {
         writer.flush()
         leavePager()

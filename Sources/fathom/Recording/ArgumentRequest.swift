@@ -38,13 +38,30 @@ struct ArgumentRequest {
 }
 
 extension ArgumentRecipe {
-    init(_ site: TraceSymbols.ArgumentSite) {
+    /// - Parameter conditions: on the function's arguments.
+    init(_ site: TraceSymbols.ArgumentSite, _ conditions: [(number: Int, condition: FunctionCondition)]) {
         let arguments = site.arguments.prefix(Self.countLimit)
         self.init(
             returnAddress: site.returnAddress, function: site.function,
             layout: ArgumentLayout(arguments.map { ArgumentLayout.Value(name: $0.name, kind: .init($0.kind)) }))
-        for step in arguments.flatMap(\.steps) { steps.append(step) }
+        let told =
+            site.returnAddress == TraceSymbols.ArgumentSite.result ? [] : conditions.filter { canTell($0.condition) }
+        for (argument, value) in zip(arguments, layout.values) {
+            for step in argument.steps { steps.append(step) }
+            for (number, condition) in told {
+                for comparison in condition.comparisons where comparison.name == argument.name {
+                    if let test = comparison.test(of: value.kind) { steps.test(test, for: number) }
+                }
+            }
+        }
         steps.end()
+    }
+
+    /// Whether all values are recorded that a condition is about, and can be compared with what it says.
+    func canTell(_ condition: FunctionCondition) -> Bool {
+        condition.comparisons.allSatisfy { comparison in
+            layout.values.contains { $0.name == comparison.name && comparison.test(of: $0.kind) != nil }
+        }
     }
 }
 

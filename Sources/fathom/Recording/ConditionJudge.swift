@@ -12,6 +12,8 @@ internal import TraceText
 final class ConditionJudge: FlightJudge, @unchecked Sendable {
     private let conditions: [FlightCondition]
     private let hasPercentiles: Bool
+    /// Those that the program itself looks at, in the order of their bits.
+    private let onArguments: [FlightCondition]
     /// The limits in ns, as far as they are known, in the order of the conditions.
     private var limits: [UInt64?]
     /// When percentiles are looked at again, in ns, and the pause after that, as long as some are not known.
@@ -51,7 +53,10 @@ final class ConditionJudge: FlightJudge, @unchecked Sendable {
 
     init(_ conditions: [FlightCondition]) {
         self.conditions = conditions
-        limits = conditions.map { if case .time(let time) = $0.limit { time } else { nil } }
+        limits = conditions.map {
+            if $0.comparisons.isEmpty, case .time(let time) = $0.limit { time } else { nil }
+        }
+        onArguments = conditions.filter { !$0.comparisons.isEmpty }
         hasPercentiles = conditions.contains { if case .percentile = $0.limit { true } else { false } }
     }
 
@@ -66,7 +71,7 @@ final class ConditionJudge: FlightJudge, @unchecked Sendable {
         if hasPercentiles, begin >= nextLook {
             lookAtPercentiles(in: ring)
             let end = Self.now
-            let isWarm = !limits.contains { $0 == nil }
+            let isWarm = !zip(limits, conditions).contains { $0 == nil && $1.comparisons.isEmpty }
             nextLook = end + max(isWarm ? Self.pauseOfKnown : pause, (end - begin) * Self.share)
             pause = min(pause * 2, Self.longestPause)
         }
@@ -74,6 +79,7 @@ final class ConditionJudge: FlightJudge, @unchecked Sendable {
     }
 
     func reason(for call: LongCall, in ring: String) -> String? {
+        if call.conditions != 0 { return reason(ofArguments: call, in: ring) }
         let isLong = limits.contains { $0.map { call.duration >= $0 } ?? false }
         guard isLong, let name = name(of: call, in: ring) else { return nil }
         for (condition, limit) in zip(conditions, limits) {
@@ -81,6 +87,13 @@ final class ConditionJudge: FlightJudge, @unchecked Sendable {
             return "\(name) took \(String(time: call.duration)) (--when \(condition.text))"
         }
         return nil
+    }
+
+    /// The program has looked at the arguments and the time already.
+    private func reason(ofArguments call: LongCall, in ring: String) -> String? {
+        let met = onArguments.indices.first { call.conditions >> UInt32($0) & 1 != 0 }
+        guard let met, let name = name(of: call, in: ring) else { return nil }
+        return "\(name) took \(String(time: call.duration)) (--when \(onArguments[met].text))"
     }
 
     private func name(of call: LongCall, in ring: String) -> String? {

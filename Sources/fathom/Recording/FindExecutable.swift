@@ -1,7 +1,7 @@
 internal import Glibc
 internal import TraceRecording
 
-/// The program's file: searched in PATH as execvp(3) does unless the name holds a slash.
+/// Finds the program's file, in PATH as execvp(3) does unless the name holds a slash.
 ///
 /// - Throws: ``RecordingError/notFound(command:)``, ``RecordingError/notExecutable(path:)``,
 ///   ``RecordingError/isDirectory(path:)``.

@@ -14,9 +14,12 @@ struct FunctionMatch {
         let rule: FunctionRule
         /// The arguments that are recorded; none: all are.
         var paths: [ArgumentPath] = []
+        /// The number of a condition on arguments.
+        var condition: Int?
     }
 
     private let entries: [Entry]
+    private let conditions: [FunctionCondition]
     let all: FunctionRule
 
     /// - Throws: ``Pattern/InvalidPattern`` or ``TriggerText/Invalid``.
@@ -47,7 +50,22 @@ struct FunctionMatch {
             entries.append(
                 Entry(option: "--args", pattern: try Pattern(request.pattern), rule: rule, paths: request.paths))
         }
+        for text in options.results {
+            var rule = FunctionRule()
+            rule.recordsResults = true
+            entries.append(Entry(option: "--returns", pattern: try Pattern(text), rule: rule))
+        }
+        for (index, condition) in options.conditions.enumerated() {
+            var rule = FunctionRule()
+            rule.recordsArguments = true
+            var entry = Entry(
+                option: "--when", pattern: try Pattern(condition.pattern), rule: rule,
+                paths: condition.comparisons.compactMap { ArgumentPath($0.name) })
+            entry.condition = index
+            entries.append(entry)
+        }
         self.entries = entries
+        conditions = options.conditions
         all = entries.reduce(into: FunctionRule()) { $0.add($1.rule) }
     }
 
@@ -66,11 +84,37 @@ struct FunctionMatch {
     /// The arguments that are recorded of a function of this name; none: all are.
     private func paths(of name: String) -> [ArgumentPath] {
         let matching = entries.filter { $0.rule.recordsArguments && $0.pattern.matches(name) }
-        if matching.contains(where: \.paths.isEmpty) { return [] }
-        return matching.flatMap(\.paths)
+        let paths = matching.flatMap(\.paths)
+        return matching.contains(where: \.paths.isEmpty) ? (paths.isEmpty ? [] : [.all] + paths) : paths
     }
 
-    /// Adds how the arguments of functions are found in their module.
+    /// The conditions on arguments of a function of this name.
+    private func conditions(on name: String) -> [(number: Int, condition: FunctionCondition)] {
+        entries.compactMap { entry in
+            entry.condition.flatMap { entry.pattern.matches(name) ? ($0, conditions[$0]) : nil }
+        }
+    }
+
+    /// Says which conditions can hold for no call of some functions, a line for each condition.
+    private func warnings(_ functions: [NamedFunction]) -> [String] {
+        entries.compactMap { entry -> String? in
+            guard let number = entry.condition else { return nil }
+            let mute = functions.filter { function in
+                entry.pattern.matches(function.name)
+                    && !function.arguments.contains { $0.canTell(conditions[number]) }
+            }
+            guard let first = mute.first else { return nil }
+            let asked = CommandText.line([conditions[number].text])
+            return "warning: --when \(asked): the arguments of \(Self.named(mute)) cannot be compared so: "
+                + (first.arguments.isEmpty
+                    ? "nothing is known of them" : "they are optimized out, or of another type")
+        }
+    }
+
+    /// The option that asks for arguments.
+    private var argumentOption: String { entries.contains { $0.option == "--args" } ? "--args" : "--when" }
+
+    /// Adds how the arguments and results of functions are found in their module.
     ///
     /// - Returns: what cannot be told of them, a line each.
     func addArguments(_ functions: inout [NamedFunction], of module: ReportedFunctions) -> [String] {
@@ -78,25 +122,46 @@ struct FunctionMatch {
         for function in functions where function.rule.recordsArguments {
             for address in function.addresses { wanted[address] = paths(of: function.name) }
         }
-        guard !wanted.isEmpty else { return [] }
-        guard let finder = try? ArgumentFinder(path: module.path, wanted: wanted), finder.hasDWARF else {
+        let returning = functions.filter(\.rule.recordsResults)
+        guard !wanted.isEmpty || !returning.isEmpty else { return [] }
+        let results = Set(returning.flatMap(\.addresses))
+        guard let finder = try? ArgumentFinder(path: module.path, wanted: wanted, results: results), finder.hasDWARF
+        else {
+            let (option, what) = wanted.isEmpty ? ("--returns", "results") : (argumentOption, "arguments")
             return [
-                "warning: --args: \(CommandText.line([module.path])) has no debug information (-g), which says where arguments are"
+                "warning: \(option): \(CommandText.line([module.path])) has no debug information (-g), which says where \(what) are"
             ]
         }
         var sites: [UInt64: [TraceSymbols.ArgumentSite]] = [:]
         for site in finder.sites { sites[site.function, default: []].append(site) }
-        for index in functions.indices where functions[index].rule.recordsArguments {
+        for index in functions.indices where !functions[index].rule.hasNoValues {
+            let conditions = conditions(on: functions[index].name)
             functions[index].arguments = functions[index].addresses.flatMap { address in
-                sites[address, default: []].map(ArgumentRecipe.init)
+                sites[address, default: []].map { ArgumentRecipe($0, conditions) }
             }
         }
-        return finder.unknown.map(\.text).sorted().map {
-            "warning: --args: no function that is asked for has an argument \(CommandText.line([$0]))"
-        }
+        return warnings(functions)
+            + finder.unknown.map(\.text).sorted().map {
+                "warning: \(argumentOption): no function that is asked for has an argument \(CommandText.line([$0]))"
+            } + Self.refusal(returning.filter { !finder.withHooks.isDisjoint(with: $0.addresses) })
     }
 
-    /// What each option matches in these modules, a line each; what matches nothing may be in a library that is loaded later.
+    /// The first of them by name, and how many more there are.
+    private static func named(_ functions: [NamedFunction]) -> String {
+        let others = functions.count > 1 ? " and \(CountText.grouped(UInt64(functions.count - 1))) more" : ""
+        return (functions.first?.name ?? "") + others
+    }
+
+    /// A hook is called before a function has its result.
+    private static func refusal(_ functions: [NamedFunction]) -> [String] {
+        guard !functions.isEmpty else { return [] }
+        return [
+            "warning: --returns: \(named(functions)) cannot be asked for results, because hooks do not see them; sleds do: build with 'fathom build --dormant'"
+        ]
+    }
+
+    /// Says what each option matches in these modules, a line each. A pattern that matches none may be for a
+    /// library that is loaded later.
     func lines(_ modules: [ReportedFunctions]) -> [String] {
         let names = Set(modules.flatMap { $0.functions.map(\.name.visible) })
         return entries.map { entry in
@@ -115,10 +180,13 @@ struct FunctionMatch {
 }
 
 extension FunctionRule {
+    fileprivate var hasNoValues: Bool { !recordsArguments && !recordsResults }
+
     fileprivate mutating func add(_ other: FunctionRule) {
         selection.formUnion(other.selection)
         trigger.add(other.trigger)
         recordsArguments = recordsArguments || other.recordsArguments
+        recordsResults = recordsResults || other.recordsResults
     }
 }
 

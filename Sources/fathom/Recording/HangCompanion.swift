@@ -9,7 +9,7 @@ final class HangCompanion: RecordingCompanion, @unchecked Sendable {
     private let files: HangFiles
     private var watcher: HangWatcher?
     private var thread: BackgroundThread?
-    /// Why nobody watches.
+    /// Why the program is not watched.
     private(set) var problem: String?
     private(set) var refused: UInt64 = 0
 

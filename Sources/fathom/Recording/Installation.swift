@@ -20,19 +20,24 @@ enum Installation {
     static var swiftTools: SwiftBuild.Tools {
         SwiftBuild.Tools(
             program: executable, hooks: part("libfathom-swift.o"),
-            staticRuntime: part("libfathom.static"))
+            staticRuntime: part("libfathom.static"), sleds: sleds)
     }
 
     /// What goes into shared libraries of C and C++.
     static var sharedLibraryHooks: String { part("libfathom-shared.o") }
+
+    /// What goes into products with sleds.
+    static var sleds: String { part("libfathom-sleds.o") }
 
     /// What a static link needs beside the program's own objects.
     static var staticLinkArguments: String { "-L\(directory) @" + part("libfathom.static") }
 
     /// Paths of those parts that are not there.
     static var missingParts: [String] {
-        ["libfathom.so", "libfathom.a", "libfathom.static", "libfathom-swift.o", "libfathom-shared.o"].map(part)
-            .filter { access($0, R_OK) != 0 }
+        [
+            "libfathom.so", "libfathom.a", "libfathom.static", "libfathom-swift.o", "libfathom-shared.o",
+            "libfathom-sleds.o",
+        ].map(part).filter { access($0, R_OK) != 0 }
     }
 
     private static func part(_ name: String) -> String { "\(directory)/\(name)" }

@@ -21,10 +21,18 @@ extension RecordingRequest {
     ) throws {
         let program = try ExecutableInspection.inspect(
             path: executable, libraryPath: getenv("LD_LIBRARY_PATH").map { String(cString: $0) })
-        if let refusal = Refusal(of: program, at: executable, force: force) {
+        let isFirst = options.mode == .firstCalls
+        let refusal =
+            isFirst
+            ? Refusal(ofFirstCallsIn: program, at: executable)
+            : Refusal(of: program, at: executable, force: force, tellsStartup: options.tellsStartup)
+        if let refusal {
             throw Diagnostics.fail(refusal.description, status: 126)
         }
         self.init(executable: executable, arguments: arguments, session: session, record: options)
+        if options.tellsStartup, program.kind == .elfStatic, !program.hasFathomRuntime {
+            mainAddress = MainFunction.fixedAddress(in: executable)
+        }
         relaxesAddressSanitizer = program.needsAddressSanitizer
         hasHooks = { path in
             guard let program = try? ExecutableInspection.inspect(path: path) else { return false }

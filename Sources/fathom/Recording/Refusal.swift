@@ -6,8 +6,28 @@ internal import TraceSymbols
 struct Refusal: CustomStringConvertible {
     let description: String
 
+    private init(_ description: String) { self.description = description }
+
+    /// Nil when the program's first calls can be recorded, which takes no hooks.
+    init?(ofFirstCallsIn program: ExecutableInspection, at path: String) {
+        #if !arch(x86_64)
+            self.init("\(path): first calls are recorded on x86-64 only")
+        #else
+            let isELF = program.kind == .elfStatic || program.kind == .elfDynamic
+            if isELF, program.isInstrumented || program.hasFathomRuntime {
+                self.init("\(path): has hooks, which tell of every call; record it without --first-calls")
+            } else if isELF, program.isGo {
+                self.init("\(path): made by Go, whose programs handle signals by themselves, so a trap would end it")
+            } else if program.kind == .elfStatic, !program.usesMusl {
+                self.init("\(path): statically linked, so nothing can be preloaded that would record first calls")
+            } else {
+                self.init(of: program, at: path, force: true)
+            }
+        #endif
+    }
+
     /// Nil when the program can be recorded.
-    init?(of program: ExecutableInspection, at path: String, force: Bool) {
+    init?(of program: ExecutableInspection, at path: String, force: Bool, tellsStartup: Bool = false) {
         switch program.kind {
         case _ where program.usesMusl:
             description =
@@ -22,6 +42,8 @@ struct Refusal: CustomStringConvertible {
             description =
                 "\(path): set-uid, set-gid or with file capabilities, so nothing can be preloaded; "
                 + "copy it by cp, which drops these, and record the copy as a user with the rights that it needs"
+        // The kernel tells of its start all the same.
+        case .elfStatic where tellsStartup: return nil
         case .elfStatic where !program.hasFathomRuntime:
             description =
                 "\(path): statically linked, so nothing can be preloaded; fathom build links the runtime in, "

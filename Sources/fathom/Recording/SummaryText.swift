@@ -6,21 +6,28 @@ internal import TraceText
 /// What `fathom record` says at the end.
 struct SummaryText {
     let lines: [String]
+    /// Those that say what is missing.
+    var warnings: [String] { lines.filter { $0.hasPrefix("warning: ") } }
 
-    init(_ summary: RecordingSummary) {
+    /// - Parameter isFirst: whether only the first call of each function was recorded.
+    init(_ summary: RecordingSummary, isFirst: Bool = false) {
         if summary.isFlight {
             lines = Self.flight(summary)
             return
         }
+        if let period = summary.samplePeriod {
+            lines = Self.samples(summary, period)
+            return
+        }
         let (missing, overflow) = summary.unwrittenCalls.addingReportingOverflow(summary.lostCalls)
         var lines = [
-            "recorded \(Self.count(summary.calls, "call")) in \(Self.count(UInt64(summary.threads), "thread")) of "
+            "recorded \(Self.count(summary.calls, isFirst ? "first call" : "call")) in \(Self.count(UInt64(summary.threads), "thread")) of "
                 + "\(Self.count(UInt64(summary.processes), "process", "processes")): "
                 + "\(CountText.size(summary.bytes)) in \(summary.session)"
         ]
         if summary.paths > 0 { lines.append(Self.paths(summary)) }
         if summary.calls == 0 && missing == 0 && !summary.isContinued {
-            lines.append("no instrumented function was called")
+            lines.append(isFirst ? "no function with a trap was called" : "no instrumented function was called")
         }
         if missing > 0 || overflow {
             let reason =
@@ -52,6 +59,9 @@ struct SummaryText {
         if let problem = summary.switchProblem {
             lines.append("warning: not all context switches were written: \(problem)")
         }
+        if let problem = summary.startupProblem {
+            lines.append("warning: not all is known of the start: \(problem)")
+        }
         if summary.leftOutCalls > 0 {
             lines.append("left out as asked for: \(Self.count(summary.leftOutCalls, "call"))")
         }
@@ -64,7 +74,7 @@ struct SummaryText {
         if let problem = summary.baselineProblem { lines.append("warning: no baseline: \(problem)") }
         if summary.isContinued { lines.append(Self.continuation(summary)) }
         if summary.calls > 0 || summary.isContinued {
-            let view = summary.paths > 0 ? "report" : "tree"
+            let view = isFirst ? "order" : summary.paths > 0 ? "report" : "tree"
             lines.append("next: fathom \(view) \(CommandText.line([summary.session]))")
         }
         self.lines = lines
@@ -85,7 +95,8 @@ struct SummaryText {
         if summary.unjudgedCalls > 0 {
             let calls = count(summary.unjudgedCalls, "call")
             lines.append(
-                "warning: \(calls) as long as --when says came too fast to be looked at; a higher limit tells of fewer")
+                "warning: \(calls) that --when asks for came too fast to be looked at; a higher limit or a narrower condition tells of fewer"
+            )
         }
         if let problem = summary.saveProblem { lines.append("warning: a save failed: \(problem)") }
         if summary.isContinued { lines.append(continuation(summary)) }
@@ -96,6 +107,28 @@ struct SummaryText {
             lines.append("next: fathom tree \(CommandText.line([last.session]))")
         } else if !summary.isContinued && summary.refusedSaves == 0 && summary.saveProblem == nil {
             lines.append("nothing asked for a save, so nothing was kept")
+        }
+        return lines
+    }
+
+    /// What is said of samples of the stacks.
+    private static func samples(_ summary: RecordingSummary, _ period: UInt64) -> [String] {
+        var lines = [
+            "took \(count(summary.samples, "sample")) of \(count(UInt64(summary.threads), "thread")) of "
+                + "\(count(UInt64(summary.processes), "process", "processes")), one each \(String(time: period)) and thread: "
+                + "\(CountText.size(summary.bytes)) in \(summary.session)"
+        ]
+        if let refusal = summary.sampleRefusal {
+            lines.append(
+                "warning: the program's memory cannot be read (\(refusal)), so some or all samples are missing; "
+                    + "fathom doctor says what ptrace allows")
+        }
+        if summary.tornSamples > 0 {
+            lines.append("left out: \(count(summary.tornSamples, "sample")) of threads that called too fast to be read")
+        }
+        if summary.isContinued { lines.append(continuation(summary)) }
+        if summary.samples > 0 || summary.isContinued {
+            lines.append("next: fathom report \(CommandText.line([summary.session]))")
         }
         return lines
     }

@@ -108,7 +108,7 @@ final class CursesTerminal {
         wrefresh(window)
     }
 
-    /// What is written next looks like this.
+    /// Sets the style of what is written next.
     private func set(_ style: ScreenStyle, isHighlighted: Bool) {
         var styles: UInt32 = isHighlighted ? fathom_curses_reverse.rawValue : 0
         var pair: Pair?

@@ -1,7 +1,7 @@
 internal import Glibc
 internal import TraceText
 
-/// The program that somebody edits text with: VISUAL, EDITOR or vi, as git takes them.
+/// The program that the user edits text with: VISUAL, EDITOR or vi, as git takes them.
 enum Editor {
     /// Those that take a place as `file:line`; others take `+line file`.
     private static let colonEditors = ["code", "codium", "subl", "hx", "helix", "zed"]
@@ -27,9 +27,7 @@ enum Editor {
         let place =
             program.hasPrefix("code") || colonEditors.contains(program)
             ? (program.hasPrefix("cod") ? ["--goto", "\(file):\(line)"] : ["\(file):\(line)"]) : ["+\(line)", file]
-        var words: [UnsafeMutablePointer<CChar>?] =
-            (["sh", "-c", command + " \"$@\"", command] + place).map { strdup($0) } + [nil]
-        defer { for word in words { free(word) } }
+        let words = ["sh", "-c", command + " \"$@\"", command] + place
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
@@ -44,11 +42,12 @@ enum Editor {
             signal(SIGINT, interrupt)
             signal(SIGQUIT, quit)
         }
-        var process = pid_t()
-        let error = posix_spawn(&process, "/bin/sh", nil, &attributes, &words, environ)
-        guard error == 0 else { return "\(command): \(String(cString: strerror(error)))" }
-        var status: Int32 = 0
-        while waitpid(process, &status, 0) < 0, errno == EINTR {}
+        let status: Int32
+        do throws(ChildProgram.Failure) {
+            status = try ChildProgram.run("/bin/sh", words, nil, &attributes)
+        } catch {
+            return error.call == nil ? "\(command): \(String(cString: strerror(error.code)))" : nil
+        }
         return status >> 8 & 0xff == 127 ? "there is no editor '\(command)' (VISUAL, EDITOR)" : nil
     }
 }

@@ -12,11 +12,11 @@ final class OpenCallsText {
 
     init(_ path: String) { self.path = path }
 
-    /// The lines as they are now.
+    /// Returns the lines as they are now.
     func lines() -> [(text: String, style: ScreenStyle)] {
         guard let session else { return [("nothing is being recorded any more", .plain)] }
-        if session.threads.content == .counts {
-            return [("--mode counts does not keep which calls are open", .plain)]
+        if !session.threads.content.tellsOpenCalls {
+            return [("this recording does not keep which calls are open", .plain)]
         }
         let threads = session.threads.look()
         var lines: [(text: String, style: ScreenStyle)] = []

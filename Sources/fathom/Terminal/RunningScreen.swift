@@ -41,7 +41,7 @@ struct RunningScreen {
         before = nil
     }
 
-    /// What is known now.
+    /// Returns what is known now.
     mutating func content() throws -> ScreenContent {
         let moment = try query.moment(chosen)
         choices = moment.choices
@@ -52,18 +52,17 @@ struct RunningScreen {
         content.chosen = chosen.flatMap { chosen in choices.firstIndex { $0.isSame(as: chosen) } } ?? 0
         isOver = !moment.isRecording && moment.isThrough
         content.status = status(moment, rows)
-        let now = RunningScreen.now(CLOCK_MONOTONIC)
         var times: [UInt32: UInt64] = [:]
         for row in rows { if case .function(let id) = row.subject { times[id] = row.selfTime } }
         // What is read of the past is nothing of the last second.
         if let before, moment.isThrough {
-            content.interval = now &- before.at
+            content.interval = moment.at > before.at ? moment.at - before.at : 0
             content.recent = times.reduce(into: [:]) { recent, time in
                 let last = before.times[time.key] ?? 0
                 if time.value > last { recent[time.key] = time.value - last }
             }
         }
-        before = moment.isThrough ? (times, now) : nil
+        before = moment.isThrough ? (times, moment.at) : nil
         return content
     }
 
@@ -78,6 +77,7 @@ struct RunningScreen {
             let elapsed = RunningScreen.now(CLOCK_REALTIME)
             parts.append("for \((elapsed > start ? elapsed - start : 0) / 1_000_000_000) s")
         }
+        if moment.isStopped, !isOver { parts.append("stopped") }
         if moment.processes != 1 { parts.append("\(CountText.grouped(UInt64(moment.processes))) processes") }
         parts.append("\(CountText.grouped(UInt64(moment.threads))) thread\(moment.threads == 1 ? "" : "s")")
         parts.append("\(CountText.grouped(calls)) calls")

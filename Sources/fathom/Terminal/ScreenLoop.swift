@@ -4,13 +4,13 @@ internal import TraceReports
 internal import TraceScreen
 internal import TraceText
 
-/// Shows a ``TraceScreen`` on a terminal until somebody quits.
+/// Shows a ``TraceScreen`` on a terminal until the user quits.
 struct ScreenLoop {
     let terminal: CursesTerminal
 
     /// - Parameters:
     ///   - choose: makes the screen show another process or thread.
-    ///   - wait: how long to wait for a key, in ms, before `refresh` is called.
+    ///   - wait: returns how long to wait for a key, in ms, before `refresh` is called.
     ///   - refresh: brings the screen up to date.
     func run(
         _ screen: inout TraceScreen, choose: (Int, inout TraceScreen) throws -> Void, wait: () -> Int = { 1000 },
@@ -35,9 +35,9 @@ struct ScreenLoop {
         terminal.show(screen.lines(), cursorColumn: screen.cursorColumn)
     }
 
-    /// Says how far reading is, on a screen that has nothing else yet.
+    /// Shows how far reading is, on a screen that shows nothing else yet.
     ///
-    /// - Returns: whether to go on; somebody may want to leave.
+    /// - Returns: Whether to go on; false when the user quits.
     func showProgress(_ title: String, _ part: Double) -> Bool {
         let size = terminal.size
         let text = "\(title): reading, \(Int(part * 100)) %  (q quits)"
@@ -62,8 +62,11 @@ struct ScreenLoop {
         }
     }
 
-    /// Writes the report to a file; its name says in which format.
+    /// Writes the report to a file, in the format that the end of its name stands for.
     private func save(_ name: String, _ screen: inout TraceScreen) {
+        guard access(name, F_OK) != 0 else {
+            return screen.say("\(name): exists already, and is left as it is; give another name", isError: true)
+        }
         let format: Report.Format = name.hasSuffix(".csv") ? .csv : name.hasSuffix(".json") ? .json : .text
         let (rows, tree) = (screen.report.rows, screen.report.tree)
         let report = Report(

@@ -7,7 +7,7 @@ internal import TraceText
 /// What a ``TraceScreen`` asks of the machine.
 enum Surroundings {
     /// - Parameters:
-    ///   - path: of the session, which is opened anew each time that somebody asks for its info, because it may grow.
+    ///   - path: of the session, which is opened anew each time that its info is asked for, because it may grow.
     ///   - isLive: whether its program runs.
     static func of(_ path: String, isLive: Bool = false) -> ScreenSurroundings {
         let directory = workingDirectory

@@ -18,7 +18,7 @@ enum TerminalRescue {
     /// Notes how the terminal is. Call before it is taken.
     static func remember() { _ = tcgetattr(STDOUT_FILENO, &modes) }
 
-    /// Call when it has been taken.
+    /// Restores the terminal when a signal ends the process. Call when the terminal has been taken.
     static func arm() {
         if text == nil {
             // To leave the screen, to show the cursor, to end all styles, and to make the keys what they were.

@@ -12,7 +12,7 @@ struct CrossTests {
         let directory = try TemporaryDirectory("cross")
         let session = directory.file("session.fathom")
         let truth = directory.file("truth")
-        let arguments = source == "subshells.c" ? ["20"] : []
+        let arguments = ["subshells.c": ["20"], "signals.c": ["timer", "1000"]][source] ?? []
         let command = [try Binaries.instrumented(source, .gccO0)] + arguments
         let plain = try run(command[0], arguments)
         let recorded = try record(try compile(source), arguments, into: session, truth: truth)

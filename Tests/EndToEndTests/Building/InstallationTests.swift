@@ -99,7 +99,8 @@ import Testing
         let needed = depends.split { ",\n".contains($0) }.map { String($0.split(separator: " ")[0]) }
         #expect(
             Set(needed) == [
-                "libc6", "libdw1", "libelf1", "libgcc-s1", "libncursesw6", "libstdc++6", "libtinfo6", "zlib1g",
+                "libc6", "libdw1", "libelf1", "libgcc-s1", "libncursesw6", "libsqlite3-0", "libstdc++6", "libtinfo6",
+                "zlib1g",
             ], "\(depends)")
         let listing = try run("dpkg-deb", ["--contents", paths[1]]).stdout
         for name in [

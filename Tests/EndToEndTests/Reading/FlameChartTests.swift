@@ -45,6 +45,28 @@ import Testing
         #expect(found[6] == String(calls))
     }
 
+    /// A thread with deep calls has 24 rows until it is opened, so that other threads are in sight.
+    @Test func deepThreadsAreFolded() throws {
+        let session = directory.file("lanes.fathom")
+        let page = directory.file("lanes.html")
+        _ = try Fathom.record([try Binaries.instrumented("lanes.c", .gccO0)], into: session)
+        let drawn = try Fathom.run(["flame", session, "--time-order", "-o", page])
+        try #require(drawn.status == 0, "\(drawn.stderr)")
+        let lane = Browser.point("main.width / 2", "main.rowTop(row[bandFrames[0]]) + 8")
+        let found = try Browser.run(
+            page,
+            [
+                // main and 60 calls below it; the other thread has two rows.
+                "still", "[bandFrames.map(i => row[i]), bands.map(band => band.folded), graph.rows]",
+                "Array.from(row).filter(each => each < 0).length", "click \(lane)", "wait graph.rows === 66",
+                "[bandFrames.map(i => row[i]), bands.map(band => band.folded), Math.min(...Array.from(row))]",
+                "key o", "wait graph.rows === 29", "bandFrames.map(i => row[i])",
+                // What is found among the rows that are not shown is shown.
+                "do select(bandFrames[1] - 1)", "row[selected]", "sandwich(fn[selected]).callees.count",
+            ])
+        #expect(found == ["[[1, 26], [37, 0], 29]", "37", "[[1, 63], [0, 0], 0]", "[1, 26]", "62", "60"])
+    }
+
     @Test func marksAndCountersAreTold() throws {
         let tip = "[...element('tip').querySelectorAll('dd, b')].map(each => each.textContent)"
         func mark(_ band: Int) -> String {

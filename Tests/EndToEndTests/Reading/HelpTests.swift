@@ -64,7 +64,8 @@ import Testing
         }
         try makeSessions()
         // One that runs, to be steered.
-        try #require(try shell("cp prog server").status == 0)
+        try #require(try shell("cp prog server && gcc -O1 -g -o shipped prog.c").status == 0)
+        try #require(try shell("fathom order prog.fathom -o prog.order").status == 0)
         let server = try BackgroundProcess([
             Fathom.executable, "record", "-q", "-o", directory.file("server.fathom"), "--", directory.file("server"),
             "10", "wait",

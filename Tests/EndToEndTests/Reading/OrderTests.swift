@@ -49,6 +49,84 @@ import Testing
         #expect(try field("now", of: "pages", in: after.stdout) <= then, "\(after.stdout)")
     }
 
+    /// The order is the same, whichever linker it was written for and whichever the build uses.
+    @Test(arguments: [("gcc", "gold", "lld"), ("gcc", "bfd", "gold"), ("clang", "lld", "bfd")])
+    func buildsInAnOrder(_ compiler: String, _ linker: String, _ form: String) throws {
+        let directory = try TemporaryDirectory("order")
+        let section = { (name: String) in ".text.\(name)" }
+        let text =
+            switch form {
+            case "lld": order.joined(separator: "\n") + "\n"
+            case "gold": order.map(section).joined(separator: "\n") + "\n"
+            default:
+                "SECTIONS\n{\n  .text.ordered :\n  {\n"
+                    + order.map { "    *(\(section($0)))\n" }.joined() + "  }\n}\nINSERT BEFORE .text;\n"
+            }
+        let file = try directory.write(text, to: "order"), linked = directory.file("linked")
+        let source = "\(Binaries.sources)/startup.c"
+        let built = try Fathom.run(
+            [
+                "build", "--order", file, "--", "sh", "-c",
+                "\(compiler) -O2 -c \(source) -o startup.o && \(compiler) -fuse-ld=\(linker) -o \(linked) startup.o",
+            ], workingDirectory: directory.path)
+        #expect(
+            built.status == 0 && built.stderr.contains("1 file compiled with a section for each function"), "\(built)")
+        let symbols = try run("nm", ["-n", linked]).stdout.split(separator: "\n").compactMap {
+            $0.split(separator: " ").last.map(String.init)
+        }
+        // gold keeps main with what runs once.
+        #expect(symbols.filter { order.dropFirst().contains($0) } == Array(order.dropFirst()), "\(symbols)")
+        #expect(!symbols.contains("__cyg_profile_func_enter"))
+        #expect(try run(linked, []).status == 0)
+    }
+
+    @Test func buildsInNoOrderThatIsNone() throws {
+        let directory = try TemporaryDirectory("order")
+        let file = try directory.write("not an order\n", to: "order")
+        let none = try Fathom.run(["build", "--order", file, "--", "gcc", "--version"])
+        #expect(none.status == 1 && none.stderr.contains("is no order of functions"), "\(none)")
+        let both = try Fathom.run(["build", "--order", file, "--only", "x", "--", "gcc", "--version"])
+        #expect(both.status == 64 && both.stderr.contains("--only is about hooks"), "\(both)")
+    }
+
+    /// Two builds of a program that differ in how many pages of their file a start touches.
+    @Test func verifiesByStarts() throws {
+        let directory = try TemporaryDirectory("order")
+        let source = try directory.write(
+            """
+            #include <string.h>
+            static const volatile char pages[400 << 12] = {1};
+            int main(int count, char **words) {
+                int sum = 0;
+                for (long page = 0; page < PAGES; page++) sum += pages[page << 12];
+                return count == 2 && !strcmp(words[1], "two words") ? sum - 1 : 3;
+            }
+            """, to: "touch.c")
+        let (old, new) = (directory.file("old"), directory.file("new"))
+        for (program, pages) in [(old, 400), (new, 20)] {
+            try #require(try run("gcc", ["-O1", "-DPAGES=\(pages)", "-o", program, source]).status == 0)
+        }
+        let better = try Fathom.run(
+            ["order", "--verify", old, new, "--runs", "5", "--format", "json", "--", "two words"])
+        #expect(better.status == 0 && better.stdout.contains("\"better\":true"), "\(better)")
+        let row = try #require(
+            better.stdout.split(separator: "\n").first {
+                $0.contains("\"start\":\"warm\",\"measure\":\"resident_pages\"")
+            })
+        func number(_ name: String) throws -> Double {
+            let value = try #require(row.split(separator: "\"\(name)\":").dropFirst().first)
+            return try #require(Double(value.prefix { !",}".contains($0) }))
+        }
+        #expect(try number("before") >= 400 && number("after") < 300 && number("high") < -100, "\(row)")
+        let worse = try Fathom.run(["order", "--verify", new, old, "--runs", "5", "--", "two words"])
+        #expect(
+            worse.status == 1 && worse.stdout.contains("not better") && worse.stdout.contains("  worse"), "\(worse)")
+        let one = try Fathom.run(["order", "--verify", new])
+        #expect(one.status == 64 && one.stderr.contains("--verify takes two programs"), "\(one)")
+        let gone = try Fathom.run(["order", "--verify", new, directory.file("gone")])
+        #expect(gone.status == 2, "\(gone)")
+    }
+
     @Test func severalRunsAndWrongUse() throws {
         let directory = try TemporaryDirectory("order")
         let binary = try Binaries.instrumented("startup.c", .gccO2)

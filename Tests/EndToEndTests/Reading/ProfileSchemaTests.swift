@@ -103,6 +103,8 @@ import Testing
             'version': whole, 'preprocessedProfileVersion': one(62), 'markerSchema': array(marker),
             'categories': array(category)},
             {'debug': flag, 'symbolicated': flag, 'usesOnlyOneStackType': flag, 'sourceCodeIsNotOnSearchfox': flag,
+             'sampleUnits': members({'time': one('ms'), 'eventDelay': one('ms'),
+                'threadCPUDelta': one('ns', 'µs', 'variable CPU cycles')}),
              'extensions': table({'id': text, 'name': text, 'baseURL': text})})(meta, 'meta')
         must(any(each['color'] == 'grey' for each in meta['categories']), 'meta', 'no default category')
         must(all(each['subcategories'][:1] == ['Other'] for each in meta['categories']), 'meta', 'no subcategory')
@@ -112,7 +114,7 @@ import Testing
             'registerTime': positive, 'unregisterTime': maybe(positive), 'pausedRanges': one([]), 'isMainThread': flag,
             'pid': text, 'tid': of(str, int),
             'samples': table({'stack': maybe(rows('stackTable')), 'weight': positive, 'time': positive},
-                fixed={'weightType': one('tracing-ms')}),
+                {'threadCPUDelta': maybe(positive)}, fixed={'weightType': one('tracing-ms')}),
             'markers': table({'name': strings, 'startTime': maybe(positive), 'endTime': maybe(positive),
                 'data': value, 'phase': one(0, 1, 2, 3), 'category': categories})},
             {'processName': text, 'showMarkersInTimeline': flag})

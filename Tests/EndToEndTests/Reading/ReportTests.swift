@@ -60,7 +60,7 @@ import Testing
             #expect(try Fathom.run([command, session, "--symbols", kept]).stdout.contains("fib"), "\(command)")
         }
         let misspelt = try Fathom.run(["report", session, "--symbols", directory.file("nowhere")])
-        #expect(misspelt.status == 64)
+        #expect(misspelt.status == 2)
         #expect(misspelt.stderr.contains("nowhere: No such file"))
     }
 

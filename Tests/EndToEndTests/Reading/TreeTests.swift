@@ -67,5 +67,6 @@ func expectSameTree(
     #expect(found.count == expected.count, sourceLocation: sourceLocation)
     let wrong = zip(found, expected).enumerated().filter { $0.element.0 != $0.element.1 }
     let first = wrong.first.map { "call \($0.offset) is \($0.element.0), in truth \($0.element.1)" } ?? ""
-    #expect(wrong.isEmpty, "\(wrong.count) of \(expected.count) wrong; \(first)", sourceLocation: sourceLocation)
+    let wrongs = wrong.count
+    #expect(wrongs == 0, "of \(expected.count); \(first)", sourceLocation: sourceLocation)
 }

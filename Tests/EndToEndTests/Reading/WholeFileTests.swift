@@ -23,7 +23,10 @@ import Testing
     }
 
     private static let commands =
-        ["perfetto", "speedscope", "chrome", "folded", "pprof", "callgrind", "dot", "firefox", "csv", "parquet"].map {
+        [
+            "perfetto", "speedscope", "chrome", "folded", "pprof", "callgrind", "dot", "firefox", "csv", "parquet",
+            "otlp",
+        ].map {
             Command("export SESSION --format \($0)")
         } + [
             Command("export SESSION --format parquet --calls"),

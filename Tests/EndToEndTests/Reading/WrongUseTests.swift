@@ -30,13 +30,13 @@ import Testing
             fathom build --keep -- make
                 unknown option --keep; the build command comes after --; did you mean --keep-going?
             fathom report --sort totl prog.fathom
-                --sort: 'totl' is none of calls, total, self, running, blocked, runnable, inherited, inherited_calls, suspended, avg, min, max, p50, p90, p99, name, module, location; did you mean total?
+                --sort: 'totl' is none of calls, total, self, running, blocked, runnable, inherited, inherited_calls, suspended, avg, min, max, p50, p90, p99, allocs, bytes, own_bytes, live, own_live, live_blocks, name, module, location; did you mean total?
             fathom report --by fucntion prog.fathom
                 --by: 'fucntion' is none of function, path, file, module, thread, process; did you mean function?
             fathom report --format jsn prog.fathom
                 --format: 'jsn' is none of text, json, csv; did you mean json?
             fathom export --format perfeto -o x prog.fathom
-                --format: 'perfeto' is none of perfetto, speedscope, chrome, folded, pprof, callgrind, dot, firefox, csv, parquet; did you mean perfetto?
+                --format: 'perfeto' is none of perfetto, speedscope, chrome, folded, pprof, callgrind, dot, firefox, csv, parquet, otlp, fleet; did you mean perfetto?
             fathom tree -t 10 prog.fathom
                 -t 10: 10 of what? write 10us or 10ms
             fathom tree -t -5ms prog.fathom
@@ -44,7 +44,7 @@ import Testing
             fathom tree --min-cost=-5ms prog.fathom
                 --min-cost -5ms: a time cannot be negative
             fathom report -t 10sec prog.fathom
-                -t 10sec: 'sec' is no unit of time: ns, us, ms, s and min are
+                -t 10sec: 'sec' is no unit of time: ns, us, ms, s, min, h and d are
             fathom report --from soon prog.fathom
                 --from soon: a time is a number and a unit, as 10us or 1.5ms
             fathom tree -D -1 prog.fathom
@@ -76,7 +76,7 @@ import Testing
             fathom export --format csv prog.fathom
                 --output <file> is missing
             fathom export -o x prog.fathom
-                --format <format> is missing: perfetto, speedscope, chrome, folded, pprof, callgrind, dot, firefox, csv, parquet
+                --format <format> is missing: perfetto, speedscope, chrome, folded, pprof, callgrind, dot, firefox, csv, parquet, otlp, fleet
             fathom record
                 name the program to record: fathom record -- CMD ARGS...
             fathom record --max-size 500 -- ./prog
@@ -125,6 +125,8 @@ import Testing
                 prog.fathom: has no baseline to correct by: fathom record --baseline
             fathom tree empty.fathom
                 the recording has no calls
+            fathom dump empty.fathom
+                the recording has no calls
 
         2: something cannot be read or written.
 
@@ -138,6 +140,10 @@ import Testing
                 prog.c: not a Fathom session
             fathom tree other
                 other: a program, and no recording of it: there is no other.fathom
+            fathom report --symbols none prog.fathom
+                --symbols none: No such file or directory
+            fathom build --exclude-list none -- make
+                cannot read none: No such file or directory
             fathom doctor none
                 none: No such file or directory
             fathom report newer.fathom
@@ -249,7 +255,7 @@ import Testing
             let statuses = lines.map { $0.prefix(26).filter { $0 != " " } }.filter { !$0.isEmpty }
             switch command {
             case "record": #expect(statuses == record)
-            case "build": #expect(statuses == ["*", "1", "64"])
+            case "build": #expect(statuses == ["*", "1", "2", "64"])
             case "cc", "c++": #expect(statuses == ["*", "1"])
             default: #expect(statuses == ["0", "1", "2", "64"])
             }

@@ -12,9 +12,14 @@ import Testing
         arguments: ["c", "cpp"],
         ["gcc-O0", "gcc-O2", "gcc-O3", "clang-O0", "clang-O2", "clang-O3"])
     func everyType(_ language: String, _ build: String) throws {
+        try Self.expectRight(["1", "2"], language, build)
+    }
+
+    /// Expects that `Tools/arguments` finds no wrong value in the programs that it generates.
+    static func expectRight(_ options: [String], _ language: String, _ build: String) throws {
         let tool = try run(
             "\(Binaries.repository)/Tools/arguments",
-            ["1", "2", "--languages", language, "--builds", build, "--fathom", Fathom.executable])
+            options + ["--languages", language, "--builds", build, "--fathom", Fathom.executable])
         #expect(tool.status == 0, "\(tool.stdout)\(tool.stderr)")
         #expect(tool.stdout.contains(" 0 wrong"), "\(tool.stdout)")
     }

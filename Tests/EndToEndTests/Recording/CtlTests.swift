@@ -133,6 +133,25 @@ import TraceFile
     }
 
     /// Limits hold from the next call of each thread on, and can be taken back.
+    /// Limits that change, or are set to what they are, take nothing from the calls that are open meanwhile.
+    @Test(arguments: ["min-cost=0", "max-depth=50", "min-cost=10us"]) func limitsKeepOpenCalls(_ limit: String) throws {
+        let recorder = try start()
+        let steering = try Steering(session: session), begin = Self.now()
+        for _ in 0..<5 {
+            #expect(try ctl("set", limit).status == 0)
+            try awaitTaken(steering)
+            usleep(50_000)
+        }
+        let time = Self.now() - begin
+        try finish(recorder)
+        let report = try Fathom.run(["report", "--raw", "--format", "csv", session]).stdout
+        let lines = report.split(separator: "\n").map { $0.split(separator: ",", omittingEmptySubsequences: false) }
+        let name = try #require(lines.first?.firstIndex(of: "name")),
+            total = try #require(lines[0].firstIndex(of: "total_ns"))
+        let main = try #require(lines.first { $0[name] == "main" })
+        #expect(Int(main[total])! >= time, "\(report)")
+    }
+
     @Test func limits() throws {
         let process = try start()
         let pid = try #require(Steering(session: session).status.processes.first).pid

@@ -201,10 +201,25 @@ import Testing
         #expect(late.status == 2 && late.stderr.contains("nobody records into it any more"), "\(late.stderr)")
     }
 
+    /// Where calls are left out, nothing that is watched for might ever be seen.
+    @Test func blindSpots() throws {
+        let session = hangs.directory.file("x.fathom")
+        let recorder = try BackgroundProcess(
+            [Fathom.executable, "record", "-q", "--max-depth", "3", "-o", session, "--", Hangs.program(), "pipe", "0"])
+        defer { recorder.signal(SIGTERM) }
+        #expect(waitUntil { (try? Fathom.run(["ctl", session, "stop"]).status) == 0 })
+        let reports = hangs.directory.file("reports")
+        let watched = try run("timeout", ["-s", "INT", "2", Fathom.executable, "watch", "--reports", reports, session])
+        #expect(watched.stderr.contains("calls that --max-depth of fathom record left out are not seen"))
+        #expect(watched.stderr.contains("recording is stopped, so no call is seen until fathom ctl starts it"))
+    }
+
     @Test func wrongUse() throws {
         let none = try Fathom.run(["watch"])
         #expect(none.status == 64 && none.stderr.contains("name what to watch"))
-        let untraced = try Fathom.run(["watch", "\(getpid())"])
+        let other = try BackgroundProcess(["sleep", "300"])
+        defer { other.signal(SIGKILL) }
+        let untraced = try Fathom.run(["watch", "\(other.pid)"])
         #expect(untraced.status == 2 && untraced.stderr.contains("is not being recorded"), "\(untraced.stderr)")
         let short = try Fathom.run(["watch", "--timeout", "60ms", "--", "true"])
         #expect(short.status == 64 && short.stderr.contains("twice the time between two samples"))

@@ -108,6 +108,7 @@ import Testing
         let sources = "\(Binaries.sources)/../../Sources"
         let parts = [
             "CTraceRuntime", "CTraceRuntimeImage", "CTraceRuntimeStatic", "CTraceSwiftHooks", "CTraceSharedHooks",
+            "CTraceSleds",
         ]
         let files = try run("find", parts.map { "\(sources)/\($0)" } + ["-name", "*.c"]).stdout
             .split(separator: "\n").map(String.init)

@@ -191,7 +191,7 @@ import Testing
             (["--mode", "profile", "-D", "3"], "--max-depth is not for --mode profile"),
             (["--mode", "counts", "--baseline"], "--baseline is not for --mode counts"),
             (["--mode", "profile", "-F", "fib"], "naming functions is not for --mode profile"),
-            (["--max-paths", "10"], "--max-paths is for --mode profile and --mode counts"),
+            (["--max-paths", "10"], "--max-paths is for --mode profile, counts and stack"),
             (["--mode", "profile", "--max-paths", "0"], "--max-paths is a number from 1"),
         ] {
             let output = try Fathom.record([binary, "3"], into: sums, options: options)

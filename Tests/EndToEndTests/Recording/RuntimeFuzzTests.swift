@@ -22,10 +22,11 @@ struct RuntimeFuzzTests {
                 "-g", "-O1", "-std=gnu17", "-fsanitize=address,undefined", "-fno-sanitize-recover=all",
                 "-I\(sources)/CTraceFormat/include", "-I\(sources)/CTraceRuntime/include", "-I\(sources)/CTraceRuntime",
             ],
-            ["\(Binaries.sources)/fuzz_session.c", "\(sources)/CTraceRuntime/host/system.c"]
-                + ["session", "windows", "ring", "requests", "await_slot"].map {
-                    "\(sources)/CTraceRuntime/file/\($0).c"
-                })
+            ["\(Binaries.sources)/fuzz_session.c"]
+                + [
+                    "host/system", "host/vectors", "file/session", "file/windows", "file/ring", "file/requests",
+                    "file/await_slot",
+                ].map { "\(sources)/CTraceRuntime/\($0).c" })
         let output = try run(fuzzer, [session, "10000"])
         #expect(output.status == 0, "\(output.stderr)")
     }

@@ -122,8 +122,11 @@ import Testing
         let program = try #require(pids.first { $0 != recorder.pid })
         let output = try TopTests.look("\(program)")
         #expect(output.status == 0 && output.stdout.hasPrefix("x.fathom: for "), "\(output)")
-        let other = try TopTests.look("\(getpid())")
-        #expect(other.status == 2 && other.stderr.hasPrefix("fathom: error: process \(getpid()) is not being recorded"))
+        let other = try BackgroundProcess(["sleep", "300"])
+        defer { other.signal(SIGKILL) }
+        let refused = try TopTests.look("\(other.pid)")
+        #expect(refused.status == 2, "\(refused.stderr)")
+        #expect(refused.stderr.hasPrefix("fathom: error: process \(other.pid) is not being recorded"))
         let none = try TopTests.look("4194305")
         #expect(none.status == 2 && none.stderr.contains("there is no process 4194305"))
         try TopTests.end(directory, recorder)

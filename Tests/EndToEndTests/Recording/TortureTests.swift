@@ -16,6 +16,17 @@ import Testing
         #expect(tool.stdout.contains(" 0 wrong"), "\(tool.stdout)")
     }
 
+    #if arch(x86_64)
+        /// The same where functions have sleds, which a recording opens.
+        @Test(arguments: [2, 3], ["gcc", "clang"]) func dormantPrograms(_ seed: Int, _ compiler: String) throws {
+            let tool = try run(
+                "\(Binaries.repository)/Tools/torture",
+                ["\(seed)", "--calls", "400", "--builds", "\(compiler)-O2-dormant", "--fathom", Fathom.executable])
+            #expect(tool.status == 0, "\(tool.stdout)\(tool.stderr)")
+            #expect(tool.stdout.contains(" 0 wrong"), "\(tool.stdout)")
+        }
+    #endif
+
     /// Selecting functions while recording keeps what selecting them while reading shows.
     @Test(arguments: [4, 12, 13], Build.two)
     func selectedFunctions(_ seed: Int, _ build: Build) throws {

@@ -24,10 +24,11 @@ function drawBands() {
     for (const i of bandFrames) {
         const y = main.rowTop(row[i]), band = bandOf(fn[i]), step = main.isTurned ? -1 : 1;
         band.counters.forEach((counter, at) => {
-            const near = main.rowTop(row[i] + 1 + at * counterRows), far = near + step * (counterRows - 1) * rowHeight;
+            const near = main.rowTop(row[i] + 1 + stateRows(band) + at * counterRows), far = near + step * (counterRows - 1) * rowHeight;
             const top = Math.min(near, far);
             if (top < height && top > -counterRows * rowHeight) drawCounter(counter, top, paint);
         });
+        drawStates(i, paint);
         if (y < -rowHeight || y > height) continue;
         context.fillStyle = paint('--bar');
         context.fillRect(0, y, width, rowHeight - 1);
@@ -36,8 +37,9 @@ function drawBands() {
         context.fillRect(x, y + rowHeight - 2, Math.max(Math.min(far, width) - x, 0), 1);
         context.font = `600 ${font}`;
         context.fillStyle = paint('--text');
-        context.fillText(fitted(context, band.name, width - 12), 6, y + rowHeight / 2);
-        const named = 6 + context.measureText(band.name).width + 12; // px that the name takes
+        const title = band.folded ? `${band.name}  ▸ ${counted(band.folded, 'more row')}` : band.isOpen ? `${band.name}  ▾` : band.name;
+        context.fillText(fitted(context, title, width - 12), 6, y + rowHeight / 2);
+        const named = 6 + context.measureText(title).width + 12; // px that the name takes
         context.font = font;
         band.marks.forEach(([moment, text], at) => {
             const x = (moment - shown.start) * scale;
@@ -98,8 +100,9 @@ function bandFacts(x, y) {
     const r = main.rowAt(y), moment = main.momentAt(x);
     const i = bandFrames.findLast(each => row[each] <= r);
     if (i === undefined) return null;
-    const band = bandOf(fn[i]), counter = band.counters[Math.floor((r - row[i] - 1) / counterRows)];
-    if (r > row[i] && counter) {
+    const band = bandOf(fn[i]), below = r - row[i] - 1, counter = band.counters[Math.floor((below - stateRows(band)) / counterRows)];
+    if (below === 0 && stateRows(band)) return stateFacts(i, moment);
+    if (below >= 0 && counter) {
         const at = pointAt(counter, moment);
         if (at < 0) return null;
         const [since, value] = counter.points.slice(2 * at, 2 * at + 2);

@@ -4,6 +4,7 @@ const data = JSON.parse(document.getElementById('data').textContent);
 const { names } = data;
 const isChart = data.time !== undefined;
 const bands = isChart ? data.time.bands : []; // threads, where there are several
+for (const band of bands) band.states ??= [];
 
 // What stands in place of a function, 0 and up: frames too narrow to show, of which `calls` is how many and `self` their total;
 // all that there is; and the rows that begin bands[0], bands[1], ..., which are firstBand, firstBand - 1, ...
@@ -23,23 +24,44 @@ const moduleOf = f => data.groups.module.names[data.groups.module.of[f]];
 /// The frames that were recorded; frame 0 stands for all of them.
 function readGraph() {
     const { frames } = data, columns = 6; // function, depth, calls, start, total, self
-    const count = frames.length / columns + 1, graph = new Graph(count), level = new Int32Array(count);
+    const count = frames.length / columns + 1, graph = new Graph(count), level = graph.level = new Int32Array(count);
     graph.fn[0] = whole;
     graph.total[0] = data.total;
-    let base = 0, used = 0; // what is added to a frame's level for its row, and the last row so far
     for (let i = 1, at = 0; i < count; i++, at += columns) {
-        const f = graph.fn[i] = frames[at];
+        graph.fn[i] = frames[at];
         level[i] = frames[at + 1] + 1;
-        if (f <= firstBand) base = used;
-        graph.row[i] = base + level[i];
-        if (f <= firstBand) base += counterRows * bandOf(f).counters.length;
-        used = Math.max(used, graph.row[i], base + level[i]);
         graph.calls[i] = frames[at + 2];
         graph.left[i] = frames[at + 3];
         graph.total[i] = frames[at + 4];
         graph.self[i] = frames[at + 5];
     }
-    graph.rows = used + 1;
     data.frames = null; // the graph has them now
+    giveRows(graph);
     return graph.link(level);
+}
+
+const laneRows = 24; // of calls that a thread has, where there are several, until it is opened
+const unseen = -1; // the row of a frame that has none
+
+/// Gives frames rows: those of each thread below those of the one before. Deep calls of threads that are not open get none, so
+/// that one deep thread does not push the others out of sight.
+function giveRows(graph) {
+    const { count, fn, row, level } = graph;
+    let base = 0, used = 0, band; // what is added to a frame's level for its row, the last row so far, and the thread
+    let most = Infinity; // levels that have rows
+    for (let i = 1; i < count; i++) {
+        if (fn[i] <= firstBand) {
+            band = bandOf(fn[i]);
+            band.folded = 0; // rows that it would have when open
+            row[i] = used + 1;
+            used = row[i] + extraRows(band);
+            base = used - level[i];
+            most = band.isOpen ? Infinity : level[i] + laneRows;
+            continue;
+        }
+        row[i] = level[i] > most ? unseen : base + level[i];
+        used = Math.max(used, row[i]);
+        if (level[i] > most) band.folded = Math.max(band.folded, level[i] - most);
+    }
+    graph.rows = used + 1;
 }

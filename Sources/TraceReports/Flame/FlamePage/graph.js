@@ -56,9 +56,10 @@ class Graph {
 
 /// Frames by row, and in a row from left to right, so that what is in view is found without looking at the rest.
 class Rows {
-    /// Those whose function has `chosen`, or all.
+    /// Those that have rows, and whose function has `chosen`, or all.
     constructor(graph, chosen) {
-        const { count, row, fn, left, total } = graph, isChosen = i => !chosen || fn[i] >= 0 && chosen[fn[i]];
+        const { count, row, fn, left, total } = graph;
+        const isChosen = i => row[i] >= 0 && (!chosen || fn[i] >= 0 && chosen[fn[i]]);
         const starts = new Int32Array(graph.rows + 1);
         for (let i = 0; i < count; i++) if (isChosen(i)) starts[row[i] + 1]++;
         for (let r = 0; r < graph.rows; r++) starts[r + 1] += starts[r];

@@ -22,7 +22,7 @@ const keys = {
     ArrowDown: () => select(main.isTurned ? Math.max(parent[selected], 0) : graph.callee(selected)),
 };
 keys['='] = keys['+'];
-if (isChart) keys.a = toggleClock;
+if (isChart) Object.assign(keys, { a: toggleClock, o: toggleLane });
 
 function escape(isTyping, isFilter) {
     if (isFilter) {

@@ -2,7 +2,7 @@
 /// Says what the colours stand for: of eight at most, as many as there is room for.
 function legend() {
     theme = themeNow();
-    const groups = colourings[colouring].legend(), place = element('legend');
+    const groups = [...stateLegend(), ...colourings[colouring].legend()], place = element('legend');
     const nodes = groups.slice(0, 8).map(([[fill, edge], text]) => {
         const item = make('span'), mark = make('i');
         mark.style.background = fill;

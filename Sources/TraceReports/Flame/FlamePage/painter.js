@@ -40,7 +40,7 @@ class Painter {
         const { left, total, row } = this.graph, scale = this.width / this.shown.span;
         const x = Math.max((left[i] - this.shown.start) * scale, 0);
         const far = Math.min((left[i] + total[i] - this.shown.start) * scale, this.width);
-        return { x, y: this.rowTop(row[i]), width: Math.max(far - x, 0), height: rowHeight };
+        return { x, y: this.rowTop(row[i]), width: row[i] < 0 ? 0 : Math.max(far - x, 0), height: rowHeight };
     }
 
     /// Fits the canvas to the view. Setting its size clears it, so only when that changed.

@@ -61,7 +61,11 @@ function release(event) {
     const { frame, run } = main.hit(event.offsetX, event.offsetY);
     if (run) return showSpan({ start: run.start, span: run.end - run.start }, true);
     if (frame === undefined) return;
-    if (event.pointerType === 'mouse' || frame === selected && !element('tip').hidden) return zoom(frame);
+    if (event.pointerType === 'mouse' || frame === selected && !element('tip').hidden) {
+        zoom(frame);
+        if (fn[frame] <= firstBand) toggleLane();
+        return;
+    }
     select(frame);
     showTip(main, event);
 }

@@ -90,7 +90,7 @@ class Paths {
 /// All calls of a function: what led to them, and what they led to. A call within another of the function is below that one;
 /// the function itself has the calls and own time of both.
 function sandwich(f) {
-    const { count, fn, row, parent, end, calls, total, self } = graph;
+    const { count, fn, level, parent, end, calls, total, self } = graph;
     const callers = new Paths(f), callees = new Paths(f), path = [];
     for (let i = 1; i < count;) {
         if (fn[i] !== f) { i++; continue; }
@@ -99,7 +99,7 @@ function sandwich(f) {
         callees.sum(0, calls[i], total[i], self[i]);
         path[0] = 0;
         for (let j = i + 1; j < end[i]; j++) {
-            const depth = row[j] - row[i];
+            const depth = level[j] - level[i];
             path[depth] = callees.step(path[depth - 1], fn[j], calls[j], total[j], self[j]);
             if (fn[j] === f) for (const paths of [callers, callees]) paths.sum(0, calls[j], 0, self[j]);
         }

@@ -49,6 +49,7 @@ function tell(i) {
 
 function hideTip() {
     pointed = null;
+    showArrow(null);
     element('tip').hidden = true;
     for (const each of [main, callersView, calleesView]) each.outline('hover', null);
 }
@@ -57,6 +58,7 @@ function hideTip() {
 function showTip(painter, event) {
     const found = painter.hit(event.offsetX, event.offsetY);
     const extra = painter === main && bands.length ? bandFacts(event.offsetX, event.offsetY) : null;
+    showArrow(extra?.arrow);
     painter.canvas.style.cursor = found.frame === undefined && !found.run ? 'default' : 'pointer';
     if (found.frame === undefined && !found.run && !extra) { hideTip(); return tell(selected); }
     const { frame, run } = extra ? {} : found, each = painter.graph;

@@ -12,9 +12,17 @@ const counted = (n, word) => `${number(n)} ${word}${n === 1 ? '' : 's'}`;
 const tooNarrow = n => `${counted(n, 'frame')} too narrow to show`;
 const percent = (part, whole) => `${(whole > 0 ? 100 * part / whole : 0).toFixed(2)} %`;
 
-/// A time as every report of Fathom writes it.
+/// A number of bytes in a decimal unit.
+function size(bytes) {
+    let value = bytes, unit = 'bytes';
+    for (const larger of ['KB', 'MB', 'GB', 'TB']) if (value >= 1000) [value, unit] = [value / 1000, larger];
+    return unit === 'bytes' ? `${bytes} bytes` : `${value.toFixed(1)} ${unit}`;
+}
+
+/// A time as every report of Fathom writes it, or what else frames are as wide as.
 function time(ns) {
     if (ns < 0) return `−${time(-ns)}`;
+    if (data.bytes) return size(ns);
     if (ns < 1000) return `${Math.round(ns)} ns`;
     let scale = 1000;
     for (const unit of ['us', 'ms', 's']) {

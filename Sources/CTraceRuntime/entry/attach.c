@@ -1,0 +1,23 @@
+// What somebody calls who has loaded the runtime into a process that was started without it.
+//
+// What makes calls reach the runtime comes from outside: whoever attaches points the relocations for the hooks here
+// when fathom_attach has returned, and points them back before fathom_detach. What is to be opened from inside is
+// opened at fathom_attach's end, and closed at fathom_detach's beginning.
+
+#include "../file/modules.h"
+#include "../follow/process.h"
+#include "../host/runtime.h"
+
+FATHOM_WITHOUT_HOOKS
+
+EXPORT int fathom_attach(const char *session) { return runtime_join(session); }
+
+EXPORT void fathom_detach_soon(void) {
+    if (runtime_records()) modules_scan();
+}
+
+EXPORT int fathom_detach(const uintptr_t *thread_pointers, size_t count) {
+    return runtime_leave(thread_pointers, count);
+}
+
+FATHOM_WITHOUT_HOOKS_END

@@ -1,0 +1,174 @@
+// What goes through descriptors, as numbers that are the same at both ends. A pipe has a number of the kernel's at both
+// ends; a socket of the internet has the two addresses, in the order of the direction; two sockets of socketpair are
+// remembered. An event descriptor is known by where the process has it, because the kernel gives all of them one
+// number.
+
+#include "flows.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+
+#include "../host/runtime.h"
+#include "../host/system.h"
+
+FATHOM_WITHOUT_HOOKS
+
+// The other end of a socket, by a hash of its number. A newer pair takes the place of an older one.
+#define PAIR_LIMIT 1024u
+static struct { uint64_t socket, other; } pairs[PAIR_LIMIT];
+
+union address {
+    struct sockaddr any;
+    struct sockaddr_in four;
+    struct sockaddr_in6 six;
+    struct sockaddr_un path;
+};
+
+// An end of a connection: an address that is written in one way only, or a socket's number.
+struct end {
+    unsigned char address[16];
+    uint32_t port;
+    uint32_t family;
+};
+
+// Of two ends and of what they are to each other. It is not 0. The two upper bits are not set.
+static uint64_t number(const struct end *from, const struct end *to, uint32_t type) {
+    struct {
+        struct end from, to;
+        uint64_t type;
+    } all;
+    memset(&all, 0, sizeof all);
+    if (from) all.from = *from;
+    all.to = *to;
+    all.type = type;
+    return fathom_hash(&all, sizeof all) >> 2 | 1;
+}
+
+// 0 when it is none that both ends know.
+static int end_of(const union address *address, uint32_t size, struct end *end) {
+    memset(end, 0, sizeof *end);
+    end->family = address->any.sa_family;
+    if (size < sizeof address->any.sa_family) return 0;
+    switch (address->any.sa_family) {
+    case AF_INET:
+        if (size < sizeof address->four) return 0;
+        end->family = AF_INET6;
+        end->address[10] = end->address[11] = 0xff;
+        memcpy(end->address + 12, &address->four.sin_addr, 4);
+        end->port = address->four.sin_port;
+        return 1;
+    case AF_INET6:
+        if (size < sizeof address->six) return 0;
+        memcpy(end->address, &address->six.sin6_addr, sizeof end->address);
+        end->port = address->six.sin6_port;
+        return 1;
+    default: return 0;
+    }
+}
+
+static int is_of_this_machine(const struct end *end) {
+    static const unsigned char mapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+    static const unsigned char loopback[16] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1};
+    if (!memcmp(end->address, mapped, sizeof mapped)) return end->address[12] == 127;
+    return !memcmp(end->address, loopback, sizeof loopback);
+}
+
+static int kind_of_socket(int descriptor) {
+    int type = 0;
+    socklen_t size = sizeof type;
+    return SYSTEM(getsockopt, descriptor, SOL_SOCKET, SO_TYPE, &type, &size, 0) ? 0 : type;
+}
+
+// Whoever listens at a port does so for all of the machine's addresses, as far as this tells.
+static uint64_t listening(const union address *address, uint32_t size, int type) {
+    struct end end;
+    if (end_of(address, size, &end)) {
+        memset(end.address, 0, sizeof end.address);
+        return number(NULL, &end, (uint32_t)type);
+    }
+    if (address->any.sa_family != AF_UNIX || size <= offsetof(struct sockaddr_un, sun_path)) return 0;
+    const char *path = address->path.sun_path;
+    size_t count = size - offsetof(struct sockaddr_un, sun_path);
+    // A path may be passed with its NUL, or without. One that begins with NUL is a name of another kind.
+    if (path[0]) count = strnlen(path, count);
+    uint64_t sum = fathom_hash(path, count);
+    memset(&end, 0, sizeof end);
+    end.family = AF_UNIX;
+    memcpy(end.address, &sum, sizeof sum);
+    return number(NULL, &end, (uint32_t)type);
+}
+
+static uint64_t through_socket(int descriptor, uint64_t inode, int is_out) {
+    union address addresses[2];
+    socklen_t sizes[2] = {sizeof addresses[0], sizeof addresses[1]};
+    struct end ends[2];
+    memset(addresses, 0, sizeof addresses);
+    if (SYSTEM(getsockname, descriptor, &addresses[0], &sizes[0], 0, 0, 0)) return 0;
+    int is_connected = !SYSTEM(getpeername, descriptor, &addresses[1], &sizes[1], 0, 0, 0);
+    if (addresses[0].any.sa_family == AF_UNIX) {
+        if (!is_connected) return is_out ? 0 : listening(&addresses[0], sizes[0], kind_of_socket(descriptor));
+        uint32_t place = (uint32_t)(inode % PAIR_LIMIT);
+        if (__atomic_load_n(&pairs[place].socket, __ATOMIC_ACQUIRE) != inode) return 0;
+        memset(ends, 0, sizeof ends);
+        ends[0].family = ends[1].family = AF_UNIX;
+        uint64_t other = __atomic_load_n(&pairs[place].other, __ATOMIC_RELAXED);
+        memcpy(ends[0].address, &inode, sizeof inode);
+        memcpy(ends[1].address, &other, sizeof other);
+        return number(&ends[!is_out], &ends[is_out], 0);
+    }
+    if (!is_connected) return is_out ? 0 : listening(&addresses[0], sizes[0], kind_of_socket(descriptor));
+    if (!end_of(&addresses[0], sizes[0], &ends[0]) || !end_of(&addresses[1], sizes[1], &ends[1])) return 0;
+    return number(&ends[!is_out], &ends[is_out], 0);
+}
+
+static uint64_t number_of(const struct stat *status) {
+    return ((uint64_t)status->st_ino ^ (uint64_t)status->st_dev << 40) & ~(3ull << 62);
+}
+
+uint64_t file_behind(int descriptor) {
+    struct stat status;
+    return SYSTEM(fstat, descriptor, &status, 0, 0, 0, 0) ? 0 : number_of(&status);
+}
+
+uint64_t flow_through(int descriptor, int is_out) {
+    struct stat status;
+    if (SYSTEM(fstat, descriptor, &status, 0, 0, 0, 0)) return 0;
+    switch (status.st_mode & S_IFMT) {
+    case S_IFIFO:
+    case S_IFCHR: return number_of(&status);
+    case S_IFSOCK: return through_socket(descriptor, status.st_ino, is_out);
+    case 0: return 1ull << 63 | (uint64_t)(runtime.pid & 0x3fffffff) << 32 | (uint32_t)descriptor;
+    default: return 0;
+    }
+}
+
+uint64_t flow_to(int descriptor, const void *address, uint32_t size) {
+    union address copy;
+    struct end end;
+    if (!address || size > sizeof copy || size < sizeof(uint64_t)) return 0;
+    memset(&copy, 0, sizeof copy);
+    // The kernel reads it next, and says so when it cannot.
+    if (!system_is_readable(address) || !system_is_readable((const char *)address + size - sizeof(uint64_t))) return 0;
+    memcpy(&copy, address, size);
+    if (copy.any.sa_family != AF_UNIX && !(end_of(&copy, size, &end) && is_of_this_machine(&end))) return 0;
+    return listening(&copy, size, kind_of_socket(descriptor));
+}
+
+void flow_pair(const int *ends) {
+    struct stat one, other;
+    if (SYSTEM(fstat, ends[0], &one, 0, 0, 0, 0) || SYSTEM(fstat, ends[1], &other, 0, 0, 0, 0)) return;
+    uint64_t sockets[2] = {one.st_ino, other.st_ino};
+    for (int i = 0; i < 2; i++) {
+        uint32_t place = (uint32_t)(sockets[i] % PAIR_LIMIT);
+        __atomic_store_n(&pairs[place].socket, 0, __ATOMIC_RELAXED);
+        __atomic_store_n(&pairs[place].other, sockets[!i], __ATOMIC_RELEASE);
+        __atomic_store_n(&pairs[place].socket, sockets[i], __ATOMIC_RELEASE);
+    }
+}
+
+FATHOM_WITHOUT_HOOKS_END

@@ -1,0 +1,228 @@
+// What open sleds lead to (file/sleds.c opens them). A sled stands where compiled code expects no call: at a function's
+// first instruction its arguments are in registers, and at its last one its result. So unlike a hook, a sled saves all
+// registers that a call may change.
+//
+// General registers suffice, because the runtime uses no others (host/vectors.h).
+
+#include "sled_hooks.h"
+
+#include "../file/functions.h"
+#include "../file/sleds.h"
+#include "../follow/aside.h"
+#include "../follow/ending.h"
+#include "../follow/pause.h"
+#include "../follow/registers.h"
+#include "../follow/side.h"
+#include "../modes/hooks.h"
+#include "../modes/straight.h"
+
+#if defined(__x86_64__)
+
+// What the functions below answer.
+enum {
+    SLED_DONE,
+    SLED_SLOW,         // the thread was made busy, and the call has to be followed
+    SLED_INTERRUPTED,  // the call is followed, and a signal handler has left events
+    SLED_OTHER,        // nothing was done yet
+};
+
+FATHOM_WITHOUT_HOOKS
+
+// ---- the fast paths
+
+HOOK uint32_t sled_trace_enter(uintptr_t function, uintptr_t call_site, uintptr_t sp) {
+    struct thread *t = &current;
+    struct writer *w = writer_of(t);
+    if (UNLIKELY(!is_free(t) || t->closings != runtime.sled_closings)) return SLED_OTHER;
+    t->idle = 0;
+    t->hook_sp = sled_hook_sp(sp);
+    BARRIER();
+    uint64_t now = fathom_counter();
+    struct frame *top = t->top;
+    uint64_t delta = now - t->last;
+    uint32_t site = fathom_site_field(call_site, top->function, top->call_site);
+    // The caller's frame ends above.
+    if (UNLIKELY(site == FATHOM_SITE_FAR || delta >= FATHOM_DELTA_LIMIT || function >> 32 != w->function_base ||
+                 w->cursor >= w->limit || top + 1 >= t->end || !lies_below(t, sp + sizeof(uintptr_t), top) ||
+                 sp < t->low))
+        return SLED_SLOW;
+    char *cursor = fathom_put_enter(w->cursor, function, delta, site);
+    straight_push(t, w, top, (struct frame){{now}, function, call_site, sp}, cursor);
+    return straight_end(t) ? SLED_INTERRUPTED : SLED_DONE;
+}
+
+// Whether a function that ends at `sp` has no open call, because its call began when its sled was closed.
+INTERNAL int was_closed(const struct thread *t, const struct frame *top, uintptr_t sp) {
+    return sp - t->low < frame_sp(top) - t->low;
+}
+
+HOOK uint32_t sled_trace_leave(uintptr_t sp) {
+    struct thread *t = &current;
+    struct writer *w = writer_of(t);
+    if (UNLIKELY(!is_free(t) || t->closings != runtime.sled_closings)) return SLED_OTHER;
+    struct frame *top = t->top;
+    if (UNLIKELY(top->stack_pointer != sp) && was_closed(t, top, sp)) return SLED_DONE;
+    t->idle = 0;
+    t->hook_sp = sled_hook_sp(sp);
+    BARRIER();
+    uint64_t now = fathom_counter();
+    top = t->top;
+    uint64_t delta = now - t->last;
+    if (UNLIKELY(delta >= FATHOM_DELTA_LIMIT || top->stack_pointer != sp || !is_function(top) || w->cursor >= w->limit))
+        return SLED_SLOW;
+    char *cursor = fathom_put_exit(w->cursor, delta);
+    straight_pop(t, w, top, now, cursor);
+    return straight_end(t) ? SLED_INTERRUPTED : SLED_DONE;
+}
+
+// ---- everything else
+
+void fathom_enter(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_t context);
+void fathom_exit_any(uintptr_t function, uintptr_t call_site, uintptr_t sp);
+
+// All sleds were closed and opened again. Which calls have ended meanwhile, nobody knows, so those that were open then
+// end where sleds were closed.
+static SLOW void forget_calls(struct thread *t, uintptr_t sp) {
+    uint32_t closings = fathom_load32(&runtime.sled_closings);
+    if (t->state != THREAD_ATTACHED || !is_free(t)) return;
+    t->idle = 0;
+    t->hook_sp = sled_hook_sp(sp);
+    BARRIER();
+    pause_settle(t, NULL);
+    uint64_t closed = __atomic_load_n(&runtime.sleds_closed, __ATOMIC_RELAXED);
+    for (uint32_t i = 0; i < t->lane_count; i++) {
+        if (top_of(t, &t->lanes[i]) == t->lanes[i].frames) continue;
+        lane_run(t, &t->lanes[i]);
+        ending_unwind(t, open_calls(t), closed < t->last ? t->last : closed);
+    }
+    t->closings = closings;
+    BARRIER();
+    side_drain(t);
+}
+
+#define ENTER_IN(number, NAME, name, condition, extra)                                                                 \
+    case MODE_##NAME:                                                                                                  \
+        return name##_enter(function, call_site, sp, context);
+#define LEAVE_IN(number, NAME, name, condition, extra)                                                                 \
+    case MODE_##NAME: return name##_exit_any(ANY_FUNCTION, NO_CALL_SITE, sp);
+
+// Whether options ask for the values in the registers: the arguments of a function that begins, or its result.
+INTERNAL int asks_for_values(uintptr_t function, uint32_t what) {
+    return (named_functions.says & what) && (functions_say(function) & what);
+}
+
+HOOK void sled_enter(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_t context, uint32_t answer,
+                     const struct sled_registers *registers) {
+    struct thread *t = &current;
+    struct event event = {sp, {{function, call_site, context, registers}}, HOOK_ENTER, 1};
+    if (answer == SLED_SLOW) return event_slow(&event, now_ticks());
+    if (answer == SLED_INTERRUPTED) return hook_interrupted();
+    if (UNLIKELY(t->closings != runtime.sled_closings)) forget_calls(t, sp);
+    if (!is_free(t) || control_is_behind() || t->state != THREAD_ATTACHED || frame_sp(t->top) < sp + sizeof(uintptr_t))
+        return event_aside(&event);
+    switch (control_mode()) {
+        LATER_MODES(ENTER_IN, )
+    case MODE_SLOW:
+        if (asks_for_values(function, FATHOM_SAYS_ARGUMENTS)) return event_aside(&event);
+        return fathom_enter(function, call_site, sp, context);
+    case MODE_PAUSED: return fathom_enter(function, call_site, sp, context);
+    default: return event_aside(&event);
+    }
+}
+
+// `registers` is NULL at a tail call, where they hold what the other function is called with.
+HOOK void sled_leave(uintptr_t sp, uint32_t answer, const struct sled_registers *registers) {
+    struct thread *t = &current;
+    struct event event = {sp, {{ANY_FUNCTION, NO_CALL_SITE, 0, registers}}, HOOK_EXIT, 1};
+    if (answer == SLED_SLOW) return event_slow(&event, now_ticks());
+    if (answer == SLED_INTERRUPTED) return hook_interrupted();
+    if (UNLIKELY(t->closings != runtime.sled_closings)) forget_calls(t, sp);
+    if (!is_free(t) || control_is_behind() || t->state != THREAD_ATTACHED) return event_aside(&event);
+    if (frame_sp(t->top) != sp || !is_function(t->top)) {
+        if (!was_closed(t, t->top, sp)) event_aside(&event);
+        return;
+    }
+    switch (control_mode()) {
+        LATER_MODES(LEAVE_IN, )
+    case MODE_SLOW:
+        if (registers && asks_for_values(t->top->function, FATHOM_SAYS_RESULTS)) return event_aside(&event);
+        return fathom_exit_any(ANY_FUNCTION, NO_CALL_SITE, sp);
+    case MODE_PAUSED: return fathom_exit_any(ANY_FUNCTION, NO_CALL_SITE, sp);
+    default: return event_aside(&event);
+    }
+}
+
+// ---- the first instructions
+
+// The registers that a call may change, in a frame of FRAME bytes. r11 is free in every calling convention: it is what
+// lazy binding, and the sled's stub, use.
+#define SAVE(FRAME)                                                                                                    \
+    "leaq -" FRAME "(%rsp), %rsp\n.cfi_adjust_cfa_offset " FRAME "\n"                                                  \
+    "movq %rax, (%rsp)\nmovq %rcx, 8(%rsp)\nmovq %rdx, 16(%rsp)\nmovq %rsi, 24(%rsp)\nmovq %rdi, 32(%rsp)\n"           \
+    "movq %r8, 40(%rsp)\nmovq %r9, 48(%rsp)\nmovq %r10, 56(%rsp)\n"
+#define RESTORE(FRAME)                                                                                                 \
+    "movq (%rsp), %rax\nmovq 8(%rsp), %rcx\nmovq 16(%rsp), %rdx\nmovq 24(%rsp), %rsi\nmovq 32(%rsp), %rdi\n"           \
+    "movq 40(%rsp), %r8\nmovq 48(%rsp), %r9\nmovq 56(%rsp), %r10\n"                                                    \
+    "leaq " FRAME "(%rsp), %rsp\n.cfi_adjust_cfa_offset -" FRAME "\nret\n"
+// Jumps to `other` where the mode is not MODE_TRACE, and to `off` where nothing is recorded any more. Leaves an answer
+// for the former in eax.
+#define MODE(other, off)                                                                                               \
+    "movl steering(%rip), %eax\nsubl control(%rip), %eax\ncmpl $1, %eax\nje 1f\ncmpl $3, %eax\nje " off "\n"           \
+    "movl $3, %eax\njmp " other "\n1:\n"
+_Static_assert(MODE_TRACE == 1 && MODE_OFF == 3 && SLED_OTHER == 3 && SLED_DONE == 0, "the assembly knows them");
+
+#define FUNCTION(name)                                                                                                 \
+    ".hidden " name "\n.globl " name "\n.type " name ", %function\n.p2align 5\n" name ":\n.cfi_startproc\nendbr64\n"
+#define END(name) ".cfi_endproc\n.size " name ", . - " name "\n"
+
+// The sled has called this, and its function's return address lies above its own. `behind` is how far behind the
+// function's beginning the sled's end is.
+#define ARGUMENTS(behind) "movq 80(%rsp), %rdi\nsubq $" behind ", %rdi\nmovq 88(%rsp), %rsi\nleaq 88(%rsp), %rdx\n"
+#define ENTER(name, behind)                                                                                            \
+    FUNCTION(name)                                                                                                     \
+    SAVE("80")                                                                                                         \
+    MODE("7f", "8f")                                                                                                   \
+    ARGUMENTS(behind)                                                                                                  \
+    "call sled_trace_enter\ntestl %eax, %eax\njne 7f\n"                                                                \
+    "8:\n.cfi_remember_state\n" RESTORE(                                                                               \
+        "80") ".cfi_restore_state\n"                                                                                   \
+              "7:\n" ARGUMENTS(behind) "movq %r13, 64(%rsp)\nmovq %r14, %rcx\nmovl %eax, %r8d\nmovq %rsp, %r9\n"       \
+                                       "call sled_enter\njmp 8b\n" END(name)
+
+// The function's return address lies `place` bytes above the frame.
+#define LEAVE(name, frame, place, save, restore, registers)                                                            \
+    FUNCTION(name)                                                                                                     \
+    SAVE(frame)                                                                                                        \
+    save MODE("7f", "8f") "leaq " place "(%rsp), %rdi\ncall sled_trace_leave\ntestl %eax, %eax\njne 7f\n"              \
+                          "8:\n.cfi_remember_state\n" restore                                                          \
+                          RESTORE(frame) ".cfi_restore_state\n"                                                        \
+                                         "7:\nleaq " place "(%rsp), %rdi\nmovl %eax, %esi\n" registers                 \
+                                         "call sled_leave\njmp 8b\n" END(name)
+
+// clang before 17 puts a tail call's sled in front of a conditional jump, so the flags have to stay.
+#define SAVE_FLAGS "lahf\nseto %al\nmovq %rax, 72(%rsp)\n"
+#define RESTORE_FLAGS "movq 72(%rsp), %rax\naddb $127, %al\nsahf\n"
+
+// The last one is jumped to, and returns to the function's caller.
+__asm__(".pushsection .text.fathom_sleds, \"ax\", %progbits\n"                                              //
+        ENTER("sled_stub_enter_0", "11") ENTER("sled_stub_enter_1", "12") ENTER("sled_stub_enter_4", "15")  //
+        ENTER("sled_stub_enter_5", "16")
+            LEAVE("sled_stub_tail", "80", "88", SAVE_FLAGS, RESTORE_FLAGS, "xorl %edx, %edx\n")  //
+        LEAVE("sled_stub_leave", "88", "88", "", "", "movq %r13, 64(%rsp)\nmovq %rsp, %rdx\n") ".popsection\n");
+
+#define DECLARE_STUB(name) HOOK void sled_stub_##name(void);
+SLED_STUBS(DECLARE_STUB)
+
+void sleds_begin(void) {
+#define TARGET(name) (uintptr_t) sled_stub_##name,
+    static const uintptr_t targets[] = {SLED_STUBS(TARGET)};
+    sled_targets = targets;
+}
+
+FATHOM_WITHOUT_HOOKS_END
+
+#else
+
+void sleds_begin(void) {}
+
+#endif

@@ -1,0 +1,166 @@
+// First calls without hooks. A trap, one byte, stands where a function begins; the signal that it raises leads here.
+// The trap is taken away, the call is recorded, and the function begins anew.
+//
+// The dynamic linker tells debuggers of libraries before their constructors run, by calling a function that does
+// nothing (r_brk in link.h). A trap stands there, too, and stays.
+
+#include "../file/entries.h"
+#include "../file/functions.h"
+#include "../file/modules.h"
+#include "../follow/aside.h"
+#include "../follow/process.h"
+#include "../host/runtime.h"
+
+#include <link.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+
+FATHOM_WITHOUT_HOOKS
+
+struct fathom_traps fathom_traps;
+__thread struct fathom_trap_block fathom_trap_block;
+
+void fathom_note_memory(const void *start, size_t size) { entries_give_up((uintptr_t)start, (uintptr_t)start + size); }
+
+#if defined(__x86_64__)
+
+// As the kernel takes it.
+struct kernel_action {
+    void *handler;
+    unsigned long flags;
+    void (*restorer)(void);
+    uint64_t mask;
+};
+
+#define RESTORER 0x04000000ul
+#define TRAP_BIT (1ull << (SIGTRAP - 1))
+
+void fathom_trap_return(void) __attribute__((visibility("hidden")));
+__asm__(".pushsection .text\n"
+        ".globl fathom_trap_return\n"
+        ".hidden fathom_trap_return\n"
+        ".type fathom_trap_return, @function\n"
+        "fathom_trap_return:\n"
+        "movq $15, %rax\n"  // rt_sigreturn
+        "syscall\n"
+        ".size fathom_trap_return, . - fathom_trap_return\n"
+        ".popsection\n");
+
+static long set_action(void *handler, unsigned long flags, uint64_t mask) {
+    struct kernel_action action = {handler, flags | RESTORER, fathom_trap_return, mask};
+    return SYSTEM(rt_sigaction, SIGTRAP, &action, 0, sizeof action.mask, 0, 0);
+}
+
+// ---- the dynamic linker
+
+static struct {
+    uintptr_t address;
+    uintptr_t next;  // where to go on; 0: to where it was called from
+} loader;
+
+// The function does nothing, so it is a return, perhaps behind the mark of a place that is jumped to.
+static void watch_loader(void) {
+    const uint8_t *code = (const uint8_t *)loader.address;
+    static const uint8_t mark[] = {0xf3, 0x0f, 0x1e, 0xfa};
+    if (!code) return;
+    if (__builtin_memcmp(code, mark, sizeof mark) == 0 && code[4] == 0xc3) loader.next = loader.address + sizeof mark;
+    else if (code[0] != 0xc3) return;
+    uintptr_t page = loader.address & ~(PAGE_SIZE - 1);
+    if (SYSTEM(mprotect, page, PAGE_SIZE, PROT_READ | PROT_WRITE | PROT_EXEC, 0, 0, 0) == 0)
+        __atomic_store_n((uint8_t *)loader.address, TRAP, __ATOMIC_RELEASE);
+}
+
+static int find_loader(struct dl_phdr_info *info, size_t size, void *result) {
+    (void)size, (void)result;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        if (info->dlpi_phdr[i].p_type != PT_DYNAMIC) continue;
+        const ElfW(Dyn) *entry = (const ElfW(Dyn) *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
+        for (; entry->d_tag != DT_NULL; entry++)
+            if (entry->d_tag == DT_DEBUG && entry->d_un.d_ptr)
+                loader.address = ((const struct r_debug *)entry->d_un.d_ptr)->r_brk;
+    }
+    return 1;  // the program is the first module
+}
+
+// ---- the signal
+
+// A trap or a signal that is the program's own. Whoever raised it, the program's handler runs as it would.
+static void pass_on(siginfo_t *info, ucontext_t *context) {
+    struct fathom_trap_action action = fathom_traps.action;
+    int is_sent = info->si_code <= 0;
+    if (is_sent && fathom_trap_block.is_blocked) {
+        fathom_trap_block.is_pending = 1;
+        return;
+    }
+    if (action.handler == (void *)SIG_IGN && is_sent) return;
+    if (action.handler == (void *)SIG_DFL || action.handler == (void *)SIG_IGN || fathom_trap_block.is_blocked) {
+        // The kernel would end the process, and does it now.
+        set_action(SIG_DFL, 0, 0);
+        SYSTEM(tgkill, system_process_id(), system_thread_id(), SIGTRAP, 0, 0, 0);
+        return;
+    }
+    if (action.flags & SA_RESETHAND) fathom_traps.action.handler = (void *)SIG_DFL;
+    uint64_t mask;
+    __builtin_memcpy(&mask, &context->uc_sigmask, sizeof mask);
+    mask = (mask | action.mask) & ~TRAP_BIT;
+    SYSTEM(rt_sigprocmask, SIG_SETMASK, &mask, 0, sizeof mask, 0, 0);
+    fathom_trap_block.is_blocked = !(action.flags & SA_NODEFER);
+    // The kernel passes all three to either kind of handler.
+    ((void (*)(int, siginfo_t *, void *))action.handler)(SIGTRAP, info, context);
+    fathom_trap_block.is_blocked = 0;
+}
+
+static void record(uintptr_t function, uintptr_t stack_pointer) {
+    uintptr_t call_site = *(const uintptr_t *)stack_pointer;
+    uintptr_t frame = stack_pointer + sizeof call_site;
+    hook_aside(function, call_site, frame, 0, HOOK_ENTER);
+    hook_aside(function, call_site, frame, 0, HOOK_EXIT);
+}
+
+static void trapped(int number, siginfo_t *info, void *saved) {
+    (void)number;
+    ucontext_t *context = saved;
+    greg_t *registers = context->uc_mcontext.gregs;
+    uintptr_t address = (uintptr_t)registers[REG_RIP] - 1;
+    if (info->si_code <= 0) return pass_on(info, context);
+    if (address == loader.address) {
+        if (runtime_ready()) modules_scan();
+        registers[REG_RIP] = (greg_t)loader.next;
+        if (!loader.next) {
+            registers[REG_RIP] = *(const greg_t *)registers[REG_RSP];
+            registers[REG_RSP] += (greg_t)sizeof(uintptr_t);
+        }
+        return;
+    }
+    enum taken taken = entries_take(address);
+    if (taken == TAKEN_NONE) return pass_on(info, context);
+    registers[REG_RIP] = (greg_t)address;
+    if (taken == TAKEN_FIRST) record(address, (uintptr_t)registers[REG_RSP]);
+}
+
+void fathom_traps_begin(void) {
+    if (!functions_are_entries() || runtime.state == STATE_OFF) return;
+    // Other signals wait until a trap is dealt with. SIGTRAP does not: what the runtime calls of the C library may be
+    // the program's own function.
+    system_keeps_traps = 1;
+    struct kernel_action before = {0};
+    SYSTEM(rt_sigaction, SIGTRAP, 0, &before, sizeof before.mask, 0, 0);
+    if (set_action(trapped, SA_SIGINFO | SA_NODEFER | SA_RESTART, ~TRAP_BIT) != 0) return;
+    fathom_traps.action = (struct fathom_trap_action){before.handler, 0, 0};
+    uint64_t trap = TRAP_BIT, blocked = 0;
+    SYSTEM(rt_sigprocmask, SIG_UNBLOCK, &trap, &blocked, sizeof trap, 0, 0);
+    fathom_trap_block.is_blocked = (blocked & TRAP_BIT) != 0;
+    fathom_store32(&fathom_traps.on, 1);
+    if (!runtime_ready()) return;
+    dl_iterate_phdr(find_loader, NULL);
+    watch_loader();
+}
+
+#else
+
+void fathom_traps_begin(void) {}
+
+#endif
+
+FATHOM_WITHOUT_HOOKS_END

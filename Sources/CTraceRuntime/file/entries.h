@@ -1,0 +1,32 @@
+// Functions whose first call is to be recorded: a trap stands in place of the first byte of each, until it is called.
+// The recorder, who knows symbols, tells where they begin (CTraceFunctions.h).
+
+#ifndef FATHOM_ENTRIES_H
+#define FATHOM_ENTRIES_H
+
+#include "../host/base.h"
+
+// Only x86-64 has a trap of one byte, which can be put in place and taken away while other threads run.
+#define TRAP 0xccu
+
+enum taken {
+    TAKEN_NONE,   // no trap was ever there
+    TAKEN_AGAIN,  // another call was faster; the function can be called now
+    TAKEN_FIRST,  // this is the first call, and the function can be called now
+};
+
+// The code of a module: its first executable segment.
+struct text {
+    uintptr_t low, high;
+};
+
+// Puts traps where `words` say, as in the recorder's table. 0 when the system does not let the code be written to. The
+// caller holds runtime.modules_lock, or no other thread runs.
+int entries_arm(uintptr_t bias, const char *words, uint32_t count, struct text text);
+// Takes the trap at `address` away. Any thread may call it at any time.
+enum taken entries_take(uintptr_t address);
+// Takes all traps in [low, high) away, which are then never hit: the program changes that memory itself.
+void entries_give_up(uintptr_t low, uintptr_t high);
+void entries_forget(uintptr_t low, uintptr_t high);  // the module there is gone; the caller holds the lock, too
+
+#endif

@@ -1,0 +1,442 @@
+// Opens and closes sleds (CTraceSleds/sleds.c). An open sled is one instruction as long as the sled, so that no thread
+// is ever inside one: a call, or at a function's end a jump, with prefixes that mean nothing. A closed sled ends, or
+// jumps over its rest, with its first two bytes. So, all sleds of a module at once:
+//
+//   opening   a sled that is one long nop becomes a jump over its rest, which is the same; then the rest is written,
+//             which nobody executes; then the first two bytes make it a call
+//   closing   the same backwards
+//
+// Each step is one store of two bytes at an even address, or to bytes that nobody executes, and between the steps all
+// processors are made to take notice. Whoever executes a sled meanwhile executes what it was or what it becomes.
+
+#include "sleds.h"
+
+#include "../host/patch.h"
+#include "../host/runtime.h"
+#include "functions.h"
+#include "metadata.h"
+
+#include <link.h>
+
+FATHOM_WITHOUT_HOOKS
+
+#if defined(__x86_64__)
+
+// LLVM's XRaySledEntry of version 2: addresses are relative to where they stand.
+struct sled {
+    int64_t address;
+    int64_t function;
+    uint8_t kind;
+    uint8_t always;
+    uint8_t version;
+    uint8_t reserved[13];
+};
+_Static_assert(sizeof(struct sled) == 32, "as LLVM writes it");
+enum { KIND_ENTER, KIND_EXIT, KIND_TAIL, KIND_ENTER_ARGUMENTS };
+#define SLED_VERSION 2
+#define SLED_SIZE 11u
+
+static uintptr_t address_of(const struct sled *sled) { return (uintptr_t)&sled->address + (uintptr_t)sled->address; }
+static uintptr_t function_of(const struct sled *sled) { return (uintptr_t)&sled->function + (uintptr_t)sled->function; }
+
+// ---- what sleds are made of
+
+struct bytes {
+    uint8_t head[2], rest[SLED_SIZE - 2];
+};
+// As LLVM makes them: a jump over the rest, and a return.
+static const struct bytes jump = {{0xeb, 0x09}, {0x66, 0x0f, 0x1f, 0x84, 0x00, 0x00, 0x02, 0x00, 0x00}};
+static const struct bytes leave = {{0xc3, 0x2e}, {0x66, 0x0f, 0x1f, 0x84, 0x00, 0x00, 0x02, 0x00, 0x00}};
+// As `fathom build` makes a jump: one instruction.
+static const struct bytes nop = {{0x66, 0x66}, {0x2e, 0x0f, 0x1f, 0x84, 0x00, 0x00, 0x00, 0x00, 0x00}};
+// The prefix of an open sled: a segment that nothing is read from. The last one tells what the sled was.
+#define PREFIX 0x2e
+#define PREFIX_OF_NOP 0x26
+#define CALL 0xe8
+#define JUMP 0xe9
+
+static uint16_t head_of(const struct bytes *bytes) { return (uint16_t)(bytes->head[0] | bytes->head[1] << 8); }
+static const uint16_t open_head = PREFIX | PREFIX << 8;
+// Of a sled that is being opened or closed.
+static uint16_t between_head(const struct sled *sled) { return head_of(sled->kind == KIND_EXIT ? &leave : &jump); }
+
+static int is_there(uintptr_t address, const struct bytes *bytes) {
+    return __builtin_memcmp((const void *)address, bytes, SLED_SIZE) == 0;
+}
+// Whether a sled is a closed one, as compilers make it.
+static int is_closed(const struct sled *sled) {
+    uintptr_t address = address_of(sled);
+    return sled->kind == KIND_EXIT ? is_there(address, &leave) : is_there(address, &jump) || is_there(address, &nop);
+}
+static int is_open(const struct sled *sled) {
+    const uint8_t *bytes = (const uint8_t *)address_of(sled);
+    return bytes[0] == PREFIX && bytes[1] == PREFIX && bytes[6] == (sled->kind == KIND_EXIT ? JUMP : CALL);
+}
+
+// ---- modules
+
+// The stubs of a product, each of STUB_SIZE bytes.
+#define STUB_SIZE 16u
+
+struct sled_module {
+    uintptr_t low, high;              // of the module
+    const struct sled *first, *last;  // the latter is one behind
+    uintptr_t stubs;
+    uintptr_t from, to;  // of what may be written
+    struct fathom_sleds_item told;
+    uint32_t is_told;
+};
+// They stay where they are. `low` is 0 where a module is gone.
+#define MODULE_LIMIT 512u
+static struct sled_module modules_with_sleds[MODULE_LIMIT];
+static uint32_t module_count;
+
+const uintptr_t *sled_targets;
+
+// An owner of "FathomSleds", with its zero; then the description follows without padding.
+#define OWNER "FathomSleds"
+struct sleds_note {
+    uint32_t name_size, size, type;
+    char name[sizeof OWNER];
+    char first[8], last[8], stubs[8];  // each relative to where it stands
+};
+_Static_assert(sizeof OWNER == 12 && sizeof(struct sleds_note) == 48, "it is read as it lies");
+
+static uintptr_t place(const char *field) {
+    int64_t distance;
+    __builtin_memcpy(&distance, field, sizeof distance);
+    return (uintptr_t)field + (uintptr_t)distance;
+}
+
+// A segment of notes that are padded to 4 or 8 bytes.
+static const struct sleds_note *find_note(uintptr_t notes, size_t size, size_t alignment) {
+    size_t mask = (alignment == 8 ? 8 : 4) - 1;
+    while (size >= 12) {
+        const struct sleds_note *note = (const struct sleds_note *)notes;
+        size_t name = (12 + (size_t)note->name_size + mask) & ~mask, all = (name + note->size + mask) & ~mask;
+        if (all > size || all < 12) return NULL;
+        if (note->name_size == sizeof OWNER && note->type == 1 && note->size == 24 &&
+            __builtin_memcmp(note->name, OWNER, sizeof OWNER) == 0)
+            return note;
+        notes += all;
+        size -= all;
+    }
+    return NULL;
+}
+
+// A place for the module whose sleds begin at `first`: its own if it is known, or any that is free.
+static struct sled_module *module_of(const struct sled *first, uintptr_t low) {
+    struct sled_module *free = NULL;
+    for (uint32_t i = 0; i < module_count; i++) {
+        struct sled_module *module = &modules_with_sleds[i];
+        if (module->low == low && module->first == first) return module;
+        if (!module->low && !free) free = module;
+    }
+    if (!free && module_count < MODULE_LIMIT) free = &modules_with_sleds[module_count++];
+    return free;
+}
+
+// ---- writing
+
+// The stub that a sled leads to; SLED_STUB_COUNT when there is none for it.
+static uint32_t stub_of(const struct sled *sled) {
+    static const uint8_t behind[] = {[SLED_enter_0] = 0, [SLED_enter_1] = 1, [SLED_enter_4] = 4, [SLED_enter_5] = 5};
+    if (sled->kind == KIND_EXIT) return SLED_leave;
+    if (sled->kind == KIND_TAIL) return SLED_tail;
+    for (uint32_t i = 0; i < sizeof behind; i++)
+        if (address_of(sled) - function_of(sled) == behind[i]) return i;
+    return SLED_STUB_COUNT;
+}
+
+static void write_stubs(const struct sled_module *module) {
+    for (uint32_t i = 0; i < SLED_STUB_COUNT; i++) {
+        // movabs $target, %r11; jmp *%r11
+        uint8_t code[13] = {0x49, 0xbb, [10] = 0x41, [11] = 0xff, [12] = 0xe3};
+        __builtin_memcpy(code + 2, &sled_targets[i], sizeof(uintptr_t));
+        __builtin_memcpy((void *)(module->stubs + i * STUB_SIZE), code, sizeof code);
+    }
+}
+
+// What stands behind the first two bytes of an open sled.
+static void write_rest(const struct sled_module *module, const struct sled *sled) {
+    uintptr_t address = address_of(sled), target = module->stubs + stub_of(sled) * STUB_SIZE;
+    uint8_t was_nop = ((const uint8_t *)address)[2] == nop.rest[0];
+    int32_t distance = (int32_t)(target - (address + SLED_SIZE));
+    uint8_t rest[SLED_SIZE - 2] = {PREFIX, PREFIX, PREFIX, was_nop ? PREFIX_OF_NOP : PREFIX,
+                                   sled->kind == KIND_EXIT ? JUMP : CALL};
+    __builtin_memcpy(rest + 5, &distance, sizeof distance);
+    __builtin_memcpy((void *)(address + 2), rest, sizeof rest);
+}
+
+static int was_nop(const struct sled *sled) { return ((const uint8_t *)address_of(sled))[5] == PREFIX_OF_NOP; }
+
+static const struct sled *end_of_function(const struct sled_module *module, const struct sled *sled) {
+    uintptr_t function = function_of(sled);
+    while (sled < module->last && function_of(sled) == function) sled++;
+    return sled;
+}
+
+// How many bytes of code a function has up to its last end, its sleds not counted.
+static uintptr_t size_of(const struct sled *first, const struct sled *last) {
+    uintptr_t start = function_of(first), end = start, sleds = 0;
+    for (const struct sled *sled = first; sled < last; sled++) {
+        if (address_of(sled) + SLED_SIZE > end) end = address_of(sled) + SLED_SIZE;
+        sleds += SLED_SIZE;
+    }
+    return end - start > sleds ? end - start - sleds : 0;
+}
+
+// Whether the sleds of a function are such that they can be opened.
+static int can_be_opened(const struct sled_module *module, const struct sled *first, const struct sled *last) {
+    for (const struct sled *sled = first; sled < last; sled++) {
+        uintptr_t address = address_of(sled);
+        if (sled->version != SLED_VERSION || sled->kind > KIND_ENTER_ARGUMENTS || address % 2 != 0 ||
+            address < module->low || address + SLED_SIZE > module->high || stub_of(sled) == SLED_STUB_COUNT)
+            return 0;
+        intptr_t distance = (intptr_t)(module->stubs - (address + SLED_SIZE));
+        if (distance != (int32_t)distance || distance > INT32_MAX - (intptr_t)(SLED_STUB_COUNT * STUB_SIZE)) return 0;
+        if (!is_closed(sled) && !is_open(sled)) return 0;
+    }
+    return 1;
+}
+
+// Whether options want calls of a function.
+static int is_wanted(const struct sled *first, const struct sled *last, struct fathom_sleds_item *told) {
+    uint32_t says = functions_say(function_of(first));
+    // Without a record of their own, calls of hidden functions are what unhooked ones are: their callees count as their
+    // callers'.
+    if (says & FATHOM_SAYS_CLOSED || says == FATHOM_SAYS_HIDDEN) {
+        told->unwanted++;
+        return 0;
+    }
+    if (runtime.min_size && size_of(first, last) < runtime.min_size) {
+        told->small++;
+        return 0;
+    }
+    return 1;
+}
+
+static long open_marked(struct sled_module *module, const uint8_t *marked) {
+    size_t count = (size_t)(module->last - module->first);
+    long error = patch_begin(module->from, module->to);
+    if (error < 0) return error;
+    runtime.has_sleds = 1;
+    vectors_matter = 1;
+    write_stubs(module);
+    for (int step = 0; step < 3; step++) {
+        for (size_t i = 0; i < count; i++) {
+            const struct sled *sled = &module->first[i];
+            if (!marked[i]) continue;
+            if (step == 0) patch_head(address_of(sled), between_head(sled));
+            else if (step == 1) write_rest(module, sled);
+            else patch_head(address_of(sled), open_head);
+        }
+        if (!patch_spread(module->from, module->to)) return -1;
+    }
+    patch_end(module->from, module->to);
+    return 0;
+}
+
+static long close_marked(struct sled_module *module, const uint8_t *marked) {
+    size_t count = (size_t)(module->last - module->first);
+    long error = patch_begin(module->from, module->to);
+    if (error < 0) return error;
+    for (int step = 0; step < 3; step++) {
+        for (size_t i = 0; i < count; i++) {
+            const struct sled *sled = &module->first[i];
+            uintptr_t address = address_of(sled);
+            if (!marked[i]) continue;
+            if (step == 0) {
+                patch_head(address, between_head(sled));
+            } else if (step == 1) {
+                const struct bytes *bytes = sled->kind == KIND_EXIT ? &leave : was_nop(sled) ? &nop : &jump;
+                __builtin_memcpy((void *)(address + 2), bytes->rest, sizeof bytes->rest);
+            } else if (((const uint8_t *)address)[2] == nop.rest[0] && sled->kind != KIND_EXIT) {
+                patch_head(address, head_of(&nop));
+            }
+        }
+        if (!patch_spread(module->from, module->to)) return -1;
+    }
+    patch_end(module->from, module->to);
+    return 0;
+}
+
+// ---- opening and closing modules
+
+// Opens what is wanted of a module. The caller holds runtime.sleds_lock.
+static long open_module(struct sled_module *module) {
+    size_t count = (size_t)(module->last - module->first), opens = 0;
+    struct fathom_sleds_item *told = &module->told;
+    *told = (struct fathom_sleds_item){.low = module->low};
+    uint8_t *marked = system_allocate(count + 1);
+    if (!marked) return -1;
+    for (const struct sled *first = module->first, *last; first < module->last; first = last) {
+        last = end_of_function(module, first);
+        told->functions++;
+        if (!is_wanted(first, last, told)) continue;
+        if (!can_be_opened(module, first, last)) {
+            told->unknown++;
+            continue;
+        }
+        told->open++;
+        for (const struct sled *sled = first; sled < last; sled++)
+            opens += marked[sled - module->first] = (uint8_t)is_closed(sled);
+    }
+    long error = opens ? open_marked(module, marked) : 0;
+    if (error < 0) {
+        told->open = 0;
+        told->error = (uint32_t)-error;
+    }
+    system_free(marked, count + 1);
+    return error;
+}
+
+static long close_module(struct sled_module *module) {
+    size_t count = (size_t)(module->last - module->first), closes = 0;
+    uint8_t *marked = system_allocate(count + 1);
+    if (!marked) return -1;
+    for (size_t i = 0; i < count; i++) closes += marked[i] = (uint8_t)is_open(&module->first[i]);
+    long error = closes ? close_marked(module, marked) : 0;
+    system_free(marked, count + 1);
+    return error;
+}
+
+// The part of a module that sleds and stubs lie in.
+static void find_bounds(struct sled_module *module) {
+    module->from = module->stubs;
+    module->to = module->stubs + SLED_STUB_COUNT * STUB_SIZE;
+    for (const struct sled *sled = module->first; sled < module->last; sled++) {
+        uintptr_t address = address_of(sled);
+        if (address < module->low || address + SLED_SIZE > module->high) continue;
+        if (address < module->from) module->from = address;
+        if (address + SLED_SIZE > module->to) module->to = address + SLED_SIZE;
+    }
+}
+
+struct bounds {
+    uintptr_t low, high;
+};
+
+// The note of a module with sleds, and where the module lies; NULL: it has none.
+static const struct sleds_note *note_of(const struct dl_phdr_info *info, struct bounds *bounds) {
+    const struct sleds_note *note = NULL;
+    *bounds = (struct bounds){UINTPTR_MAX, 0};
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *header = &info->dlpi_phdr[i];
+        uintptr_t start = info->dlpi_addr + header->p_vaddr;
+        if (header->p_type == PT_LOAD) {
+            if (start < bounds->low) bounds->low = start;
+            if (start + header->p_memsz > bounds->high) bounds->high = start + header->p_memsz;
+        } else if (header->p_type == PT_NOTE && !note) {
+            note = find_note(start, header->p_memsz, header->p_align);
+        }
+    }
+    return note;
+}
+
+static int has_note(struct dl_phdr_info *info, size_t size, void *result) {
+    struct bounds bounds;
+    (void)size, (void)result;
+    return note_of(info, &bounds) != NULL;
+}
+
+int sleds_look(void) { return system_for_modules(has_note, NULL); }
+
+// The linker's lock is held, so the module stays.
+static int open_new(struct dl_phdr_info *info, size_t size, void *result) {
+    struct bounds bounds;
+    const struct sleds_note *note = note_of(info, &bounds);
+    (void)size, (void)result;
+    if (!note) return 0;
+    const struct sled *first = (const struct sled *)place(note->first), *last = (const struct sled *)place(note->last);
+    struct sled_module *module = module_of(first, bounds.low);
+    if (!module || module->low) return 0;
+    *module = (struct sled_module){bounds.low, bounds.high, first, last, .stubs = place(note->stubs)};
+    find_bounds(module);
+    open_module(module);
+    return 0;
+}
+
+static void tell(void) {
+    for (uint32_t i = 0; i < module_count; i++) {
+        struct sled_module *module = &modules_with_sleds[i];
+        if (!module->low || module->is_told) continue;
+        module->is_told = 1;
+        module->told.ticks = now_ticks();
+        struct part parts[] = {ITEM_BODY(module->told)};
+        metadata_append(FATHOM_ITEM_SLEDS, parts, 1);
+    }
+}
+
+void sleds_scan(void) {
+    if (!sled_targets) return;
+    uint64_t signals = lock_take(&runtime.sleds_lock);
+    system_for_modules(open_new, NULL);
+    tell();
+    lock_give(&runtime.sleds_lock, signals);
+}
+
+static int for_all(long (*change)(struct sled_module *)) {
+    int all = 1;
+    uint64_t signals = lock_take(&runtime.sleds_lock);
+    for (uint32_t i = 0; i < module_count; i++)
+        if (modules_with_sleds[i].low && change(&modules_with_sleds[i]) < 0) all = 0;
+    lock_give(&runtime.sleds_lock, signals);
+    return all;
+}
+
+int sleds_open_all(void) { return for_all(open_module); }
+int sleds_close_all(void) {
+    int all = for_all(close_module);
+    __atomic_store_n(&runtime.sleds_closed, now_ticks(), __ATOMIC_RELAXED);
+    fathom_add32(&runtime.sled_closings, 1);
+    return all;
+}
+
+static int is_one_of(uintptr_t function, const uintptr_t *functions, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++)
+        if (functions[i] == function) return 1;
+    return 0;
+}
+
+void sleds_close_functions(const uintptr_t *functions, uint32_t count) {
+    uint64_t signals = lock_take(&runtime.sleds_lock);
+    for (uint32_t i = 0; i < module_count; i++) {
+        struct sled_module *module = &modules_with_sleds[i];
+        size_t all = (size_t)(module->last - module->first), closes = 0;
+        uint8_t *marked = module->low && module->told.open ? system_allocate(all + 1) : NULL;
+        if (!marked) continue;
+        for (size_t j = 0; j < all; j++) {
+            const struct sled *sled = &module->first[j];
+            if (sled->kind == KIND_EXIT || sled->kind == KIND_TAIL || !is_open(sled)) continue;
+            closes += marked[j] = (uint8_t)is_one_of(function_of(sled), functions, count);
+        }
+        if (closes && close_marked(module, marked) == 0) {
+            module->told.open -= (uint32_t)closes;
+            module->told.busy += (uint32_t)closes;
+            module->is_told = 0;
+        }
+        system_free(marked, all + 1);
+    }
+    tell();
+    lock_give(&runtime.sleds_lock, signals);
+}
+
+void sleds_forget(uintptr_t low, uintptr_t high) {
+    for (uint32_t i = 0; i < module_count; i++)
+        if (modules_with_sleds[i].low >= low && modules_with_sleds[i].low < high) modules_with_sleds[i].low = 0;
+}
+
+#else
+
+const uintptr_t *sled_targets;
+void sleds_scan(void) {}
+int sleds_open_all(void) { return 1; }
+int sleds_close_all(void) { return 1; }
+int sleds_look(void) { return 0; }
+void sleds_close_functions(const uintptr_t *functions, uint32_t count) { (void)functions, (void)count; }
+void sleds_forget(uintptr_t low, uintptr_t high) { (void)low, (void)high; }
+
+#endif
+
+FATHOM_WITHOUT_HOOKS_END

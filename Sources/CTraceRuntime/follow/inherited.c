@@ -1,0 +1,46 @@
+#include "inherited.h"
+
+#include "../host/runtime.h"
+#include "thread.h"
+
+FATHOM_WITHOUT_HOOKS
+
+__attribute__((visibility("default"))) uint64_t *fathom_inherited;
+
+#define WORDS 3u  // of a call
+// A stack is no larger than this. Calls that lie farther away are another stack's.
+#define STACK_LIMIT ((uintptr_t)1 << 30)
+
+// The words of a thread, from its id on. NULL when there are none.
+static uint64_t *find(uint32_t id) {
+    uint64_t *words = fathom_inherited;
+    if (!words) return NULL;
+    uint64_t left = *words++;
+    for (; left > 0; left--, words += 2 + words[1] * WORDS)
+        if (words[0] == id) return words;
+    return NULL;
+}
+
+int inherited_waits(void) { return fathom_inherited && find(system_thread_id()); }
+
+uint32_t inherited_open(struct thread *t, uintptr_t sp) {
+    uint64_t *words = find(t->id);
+    if (!words) return 0;
+    words[0] = 0;
+    uint64_t now = now_ticks();
+    struct lane *lane = running_lane(t);
+    uint32_t opened = 0;
+    for (uint64_t *call = words + 2, *end = call + words[1] * WORDS; call < end; call += WORDS) {
+        uintptr_t place = call[2] & ~FRAME_FLAGS;
+        if (place < sp || place - sp > STACK_LIMIT) continue;
+        if (place > lane->high) lane->frames[0].stack_pointer = lane->high = place;
+        if (t->top->function && place > frame_sp(t->top)) continue;
+        if (t->top + 1 >= t->end && !frames_grow(t)) break;
+        t->top[1] = (struct frame){{now}, call[0], call[1], place | FRAME_INHERITED};
+        t->top++;
+        opened++;
+    }
+    return opened;
+}
+
+FATHOM_WITHOUT_HOOKS_END

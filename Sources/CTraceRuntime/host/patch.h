@@ -1,0 +1,22 @@
+// Changing the code of this process while its threads run it.
+
+#ifndef FATHOM_PATCH_H
+#define FATHOM_PATCH_H
+
+#include "system.h"
+
+// Makes the pages of [low, high) writable, and keeps them executable. 0, or -errno where the kernel or a policy forbids
+// it.
+long patch_begin(uintptr_t low, uintptr_t high);
+// Makes them readable and executable again.
+void patch_end(uintptr_t low, uintptr_t high);
+// Between the two: all processors see what was written before when they execute what lies in [low, high) from now on. 0
+// when that cannot be had; then the pages may not be writable any more.
+int patch_spread(uintptr_t low, uintptr_t high);
+
+// Writes two bytes at an even address, which no processor sees half.
+INTERNAL void patch_head(uintptr_t address, uint16_t bytes) {
+    __atomic_store_n((uint16_t *)address, bytes, __ATOMIC_RELEASE);
+}
+
+#endif

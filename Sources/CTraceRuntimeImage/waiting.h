@@ -1,0 +1,99 @@
+// What stands before the functions of the C library that wait, and before those that end a wait: how such functions are
+// defined. Where nobody asked for waits, each of these is one test and a jump.
+//
+// What can be had without waiting is tried first: a lock that is free costs what it did. Results, errno, cancellation
+// points and the state of locks are those of the C library's functions, because these are what is called.
+
+#ifndef FATHOM_WAITING_H
+#define FATHOM_WAITING_H
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <sys/epoll.h>
+#include <sys/file.h>
+#include <sys/select.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "CTraceFormat.h"
+#include "CTraceRecords.h"
+#include "CTraceRuntime.h"
+#include "CTraceRuntimeConfine.h"
+
+#define EXPORT __attribute__((visibility("default"), no_instrument_function))
+#define HIDDEN __attribute__((visibility("hidden")))
+#define JUMP __attribute__((musttail)) return
+#define IS_ASKED_FOR __builtin_expect(fathom_waiting.on, 0)
+
+// Waits for descriptors that are shorter, in ns, are system calls as any others.
+#define LEAST_DESCRIPTOR 20000u
+
+// What code that is compiled with _FORTIFY_SOURCE calls in place of read, recv, recvfrom, poll and ppoll.
+ssize_t __read_chk(int descriptor, void *bytes, size_t size, size_t room);
+ssize_t __recv_chk(int descriptor, void *bytes, size_t size, size_t room, int flags);
+ssize_t __recvfrom_chk(int descriptor, void *restrict bytes, size_t size, size_t room, int flags,
+                       __SOCKADDR_ARG address, socklen_t *restrict length);
+int __poll_chk(struct pollfd *descriptors, nfds_t count, int time, size_t room);
+int __ppoll_chk(struct pollfd *descriptors, nfds_t count, const struct timespec *time, const sigset_t *mask,
+                size_t room);
+
+// All of the functions, for the table of what is behind them.
+// clang-format off
+#define FUNCTIONS(DO)                                                                                                  \
+    DO(sem_wait) DO(sem_timedwait) DO(sem_clockwait) DO(sem_trywait) DO(sem_post) DO(pthread_testcancel)               \
+    DO(pthread_mutex_lock) DO(pthread_mutex_timedlock) DO(pthread_mutex_clocklock) DO(pthread_mutex_trylock)           \
+    DO(pthread_mutex_unlock) DO(pthread_cond_wait) DO(pthread_cond_timedwait) DO(pthread_cond_clockwait)               \
+    DO(pthread_cond_signal) DO(pthread_cond_broadcast) DO(pthread_rwlock_rdlock) DO(pthread_rwlock_wrlock)             \
+    DO(pthread_rwlock_tryrdlock) DO(pthread_rwlock_trywrlock) DO(pthread_rwlock_timedrdlock)                           \
+    DO(pthread_rwlock_timedwrlock) DO(pthread_rwlock_clockrdlock) DO(pthread_rwlock_clockwrlock)                       \
+    DO(pthread_rwlock_unlock) DO(pthread_barrier_wait) DO(pthread_create) DO(pthread_join) DO(pthread_timedjoin_np)    \
+    DO(pthread_clockjoin_np) DO(pthread_once) DO(sleep) DO(usleep) DO(nanosleep) DO(clock_nanosleep) DO(pause)         \
+    DO(read) DO(readv) DO(recv) DO(recvfrom) DO(recvmsg) DO(accept) DO(accept4) DO(connect) DO(write) DO(writev)       \
+    DO(send) DO(sendto) DO(sendmsg) DO(socketpair) DO(poll) DO(ppoll) DO(select) DO(pselect) DO(epoll_ctl)             \
+    DO(epoll_wait) DO(epoll_pwait) DO(epoll_pwait2) DO(__read_chk) DO(__recv_chk) DO(__recvfrom_chk) DO(__poll_chk)    \
+    DO(__ppoll_chk) DO(flock) DO(syscall) DO(wait) DO(waitpid) DO(waitid) DO(wait3) DO(wait4)
+// clang-format on
+
+#define NUMBER(name) NUMBER_##name,
+enum { FUNCTIONS(NUMBER) COUNT };
+HIDDEN void *fathom_behind(int number, const char *name);
+// The C library's syscall, with a futex.
+HIDDEN fathom_syscall_function fathom_futex;
+#define REAL(name) ((__typeof__(&(name)))fathom_behind(NUMBER_##name, #name))
+
+#define PLACE(pointer) ((uint64_t)(uintptr_t)(pointer))
+
+// Where the function that this stands in was called. `name` is whose call it is.
+#define HERE(name)                                                                                                     \
+    (struct fathom_place) {                                                                                            \
+        (uintptr_t) REAL(name), (uintptr_t)__builtin_return_address(0), (uintptr_t)__builtin_frame_address(0)          \
+    }
+
+// Calls the real function of that name, as a wait for an object.
+#define WAIT(result, name, kind, object, least, arguments)                                                             \
+    struct fathom_wait_begin begin = fathom_wait_begins(kind, object, FATHOM_FLOW_NONE);                               \
+    result = REAL(name) arguments;                                                                                     \
+    fathom_wait_ends(begin, (struct fathom_waited){kind, -1, object, -1, FATHOM_FLOW_NONE, least}, HERE(name))
+
+// A function that waits in any case: its definition.
+#define WAITING(type, name, kind, object, least, parameters, arguments)                                                \
+    EXPORT type name parameters {                                                                                      \
+        if (!IS_ASKED_FOR) JUMP REAL(name) arguments;                                                                  \
+        type result;                                                                                                   \
+        WAIT(result, name, kind, object, least, arguments);                                                            \
+        return result;                                                                                                 \
+    }
+
+// A function that may end waits.
+#define WAKING(type, name, note, parameters, arguments)                                                                \
+    EXPORT type name parameters {                                                                                      \
+        if (IS_ASKED_FOR) note;                                                                                        \
+        JUMP REAL(name) arguments;                                                                                     \
+    }
+
+#endif

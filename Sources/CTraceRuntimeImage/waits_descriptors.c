@@ -1,0 +1,250 @@
+// The functions of the C library that wait for descriptors, and those that end such waits.
+
+#define _GNU_SOURCE
+#include "waiting.h"
+
+FATHOM_WITHOUT_HOOKS
+
+// Calls the real function `name`, as a wait for a flow through `descriptor`. It shows as a call of `shown`.
+#define FLOW(result, name, shown, flow, descriptor, arguments)                                                         \
+    struct fathom_wait_begin begin = fathom_wait_begins(FATHOM_WAIT_DESCRIPTOR, 0, flow);                              \
+    result = REAL(name) arguments;                                                                                     \
+    fathom_wait_ends(                                                                                                  \
+        begin, (struct fathom_waited){FATHOM_WAIT_DESCRIPTOR, descriptor, 0, descriptor, flow, LEAST_DESCRIPTOR},      \
+        HERE(shown))
+
+// These may end the wait of whoever has no room to write.
+#define READING_AS(type, name, shown, parameters, arguments)                                                           \
+    EXPORT type name parameters {                                                                                      \
+        if (!IS_ASKED_FOR) JUMP REAL(name) arguments;                                                                  \
+        fathom_note_room(descriptor);                                                                                  \
+        type result;                                                                                                   \
+        FLOW(result, name, shown, FATHOM_FLOW_DATA, descriptor, arguments);                                            \
+        return result;                                                                                                 \
+    }
+#define READING(type, name, parameters, arguments) READING_AS(type, name, name, parameters, arguments)
+#define RECEIVE_FROM                                                                                                   \
+    (int descriptor, void *restrict bytes, size_t size, int flags, __SOCKADDR_ARG address, socklen_t *restrict length)
+#define RECEIVE_FROM_CHECKED                                                                                           \
+    (int descriptor, void *restrict bytes, size_t size, size_t room, int flags, __SOCKADDR_ARG address,                \
+     socklen_t *restrict length)
+READING(ssize_t, read, (int descriptor, void *bytes, size_t size), (descriptor, bytes, size))
+READING(ssize_t, readv, (int descriptor, const struct iovec *pieces, int count), (descriptor, pieces, count))
+READING(ssize_t, recv, (int descriptor, void *bytes, size_t size, int flags), (descriptor, bytes, size, flags))
+READING(ssize_t, recvfrom, RECEIVE_FROM, (descriptor, bytes, size, flags, address, length))
+READING(ssize_t, recvmsg, (int descriptor, struct msghdr *message, int flags), (descriptor, message, flags))
+READING_AS(ssize_t, __read_chk, read, (int descriptor, void *bytes, size_t size, size_t room),
+           (descriptor, bytes, size, room))
+READING_AS(ssize_t, __recv_chk, recv, (int descriptor, void *bytes, size_t size, size_t room, int flags),
+           (descriptor, bytes, size, room, flags))
+READING_AS(ssize_t, __recvfrom_chk, recvfrom, RECEIVE_FROM_CHECKED,
+           (descriptor, bytes, size, room, flags, address, length))
+READING(int, accept, (int descriptor, __SOCKADDR_ARG address, socklen_t *restrict length),
+        (descriptor, address, length))
+READING(int, accept4, (int descriptor, __SOCKADDR_ARG address, socklen_t *restrict length, int flags),
+        (descriptor, address, length, flags))
+
+// These may wait for room, and may end the wait of a reader.
+#define WRITING_AND(type, name, flow, note, parameters, arguments)                                                     \
+    EXPORT type name parameters {                                                                                      \
+        if (!IS_ASKED_FOR) JUMP REAL(name) arguments;                                                                  \
+        note;                                                                                                          \
+        type result;                                                                                                   \
+        FLOW(result, name, name, flow, descriptor, arguments);                                                         \
+        return result;                                                                                                 \
+    }
+#define WRITING(name, parameters, arguments)                                                                           \
+    WRITING_AND(ssize_t, name, FATHOM_FLOW_ROOM, fathom_note_data(descriptor), parameters, arguments)
+
+// Where an address that is passed lies. The C library's headers make it a union of pointers.
+static const void *at(__CONST_SOCKADDR_ARG address) {
+    const void *pointer;
+    __builtin_memcpy(&pointer, &address, sizeof pointer);
+    return pointer;
+}
+
+static void note_data_to(int descriptor, const void *address, socklen_t length) {
+    if (address) fathom_note_data_to(descriptor, address, length);
+    else fathom_note_data(descriptor);
+}
+
+WRITING(write, (int descriptor, const void *bytes, size_t size), (descriptor, bytes, size))
+WRITING(writev, (int descriptor, const struct iovec *pieces, int count), (descriptor, pieces, count))
+WRITING(send, (int descriptor, const void *bytes, size_t size, int flags), (descriptor, bytes, size, flags))
+WRITING_AND(ssize_t, sendto, FATHOM_FLOW_ROOM, note_data_to(descriptor, at(address), length),
+            (int descriptor, const void *bytes, size_t size, int flags, __CONST_SOCKADDR_ARG address, socklen_t length),
+            (descriptor, bytes, size, flags, address, length))
+WRITING_AND(ssize_t, sendmsg, FATHOM_FLOW_ROOM,
+            note_data_to(descriptor, message ? message->msg_name : NULL, message ? message->msg_namelen : 0),
+            (int descriptor, const struct msghdr *message, int flags), (descriptor, message, flags))
+WRITING_AND(int, connect, FATHOM_FLOW_NONE, fathom_note_data_to(descriptor, at(address), length),
+            (int descriptor, __CONST_SOCKADDR_ARG address, socklen_t length), (descriptor, address, length))
+
+EXPORT int socketpair(int family, int type, int protocol, int ends[2]) {
+    if (!IS_ASKED_FOR) JUMP REAL(socketpair)(family, type, protocol, ends);
+    int result = REAL(socketpair)(family, type, protocol, ends);
+    if (result == 0) fathom_note_socket_pair(ends);
+    return result;
+}
+
+// ---- one of several descriptors. Of those that were ready in the end, the first one counts.
+
+struct ready {
+    int descriptor;
+    uint32_t flow;
+};
+static const struct ready nothing = {-1, FATHOM_FLOW_NONE};
+
+static struct ready first_polled(const struct pollfd *descriptors, nfds_t count, int result) {
+    for (nfds_t i = 0; result > 0 && i < count; i++) {
+        if (!descriptors[i].revents) continue;
+        int is_room = (descriptors[i].revents & (POLLOUT | POLLIN | POLLRDHUP | POLLHUP)) == POLLOUT;
+        return (struct ready){descriptors[i].fd, is_room ? FATHOM_FLOW_ROOM : FATHOM_FLOW_DATA};
+    }
+    return nothing;
+}
+
+static struct ready first_selected(int count, const fd_set *in, const fd_set *out, int result) {
+    for (int i = 0; result > 0 && i < count; i++) {
+        // Sets may be larger than their type says.
+        unsigned long bit = 1ul << i % NFDBITS;
+        if (in && (unsigned long)in->fds_bits[i / NFDBITS] & bit) return (struct ready){i, FATHOM_FLOW_DATA};
+        if (out && (unsigned long)out->fds_bits[i / NFDBITS] & bit) return (struct ready){i, FATHOM_FLOW_ROOM};
+    }
+    return nothing;
+}
+
+// epoll_wait tells of a descriptor only what the program gave it to tell. So that is kept, by a hash of both; what
+// comes later takes the place of what was there. A place whose `change` is odd is being written.
+#define EPOLLED_LIMIT 4096u
+static struct {
+    uint32_t change;
+    int epoll, descriptor;
+    uint64_t data;
+} epolled[EPOLLED_LIMIT];
+// Whether any of them was asked for room, too.
+static uint32_t flows_epolled = FATHOM_FLOW_DATA;
+
+static uint32_t place_of(int epoll, uint64_t data) {
+    return (uint32_t)(((data ^ (uint64_t)(uint32_t)epoll << 32) * 0x9e3779b97f4a7c15ull) >> 52);
+}
+
+EXPORT int epoll_ctl(int epoll, int action, int descriptor, struct epoll_event *event) {
+    if (!IS_ASKED_FOR) JUMP REAL(epoll_ctl)(epoll, action, descriptor, event);
+    int result = REAL(epoll_ctl)(epoll, action, descriptor, event);
+    if (result || action == EPOLL_CTL_DEL) return result;
+    if (event->events & EPOLLOUT)
+        __atomic_store_n(&flows_epolled, FATHOM_FLOW_DATA | FATHOM_FLOW_ROOM, __ATOMIC_RELAXED);
+    uint64_t data = event->data.u64;
+    __typeof__(*epolled) *place = &epolled[place_of(epoll, data)];
+    uint32_t change = __atomic_load_n(&place->change, __ATOMIC_RELAXED);
+    if (change & 1 ||
+        !__atomic_compare_exchange_n(&place->change, &change, change + 1, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+        return result;
+    __atomic_store_n(&place->epoll, epoll, __ATOMIC_RELAXED);
+    __atomic_store_n(&place->descriptor, descriptor, __ATOMIC_RELAXED);
+    __atomic_store_n(&place->data, data, __ATOMIC_RELAXED);
+    __atomic_store_n(&place->change, change + 2, __ATOMIC_RELEASE);
+    return result;
+}
+
+static struct ready first_epolled(int epoll, const struct epoll_event *events, int result) {
+    if (result <= 0) return nothing;
+    uint64_t data = events->data.u64;
+    __typeof__(*epolled) *place = &epolled[place_of(epoll, data)];
+    uint32_t change = __atomic_load_n(&place->change, __ATOMIC_ACQUIRE);
+    int is_it = !(change & 1) && __atomic_load_n(&place->epoll, __ATOMIC_RELAXED) == epoll &&
+                __atomic_load_n(&place->data, __ATOMIC_RELAXED) == data;
+    int descriptor = __atomic_load_n(&place->descriptor, __ATOMIC_RELAXED);
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    if (!is_it || __atomic_load_n(&place->change, __ATOMIC_RELAXED) != change) return nothing;
+    int is_room = (events->events & (EPOLLOUT | EPOLLIN | EPOLLRDHUP | EPOLLHUP)) == EPOLLOUT;
+    return (struct ready){descriptor, is_room ? FATHOM_FLOW_ROOM : FATHOM_FLOW_DATA};
+}
+
+static uint32_t flows_polled(const struct pollfd *descriptors, nfds_t count) {
+    uint32_t flows = FATHOM_FLOW_DATA;
+    for (nfds_t i = 0; i < count; i++)
+        if (descriptors[i].events & POLLOUT) flows |= FATHOM_FLOW_ROOM;
+    return flows;
+}
+
+// A mask takes the place of the thread's own for a while. Handlers of signals run meanwhile, and where first calls are
+// recorded, SIGTRAP must not be blocked in them: see traps.c.
+#define UNMASKED(name, parameters, arguments)                                                                          \
+    __attribute__((noinline)) static int unmasked_##name parameters {                                                  \
+        sigset_t without = *mask;                                                                                      \
+        sigdelset(&without, SIGTRAP);                                                                                  \
+        mask = &without;                                                                                               \
+        return REAL(name) arguments;                                                                                   \
+    }
+#define MASKS(name, arguments)                                                                                         \
+    if (__builtin_expect(fathom_traps.on, 0) && mask && sigismember(mask, SIGTRAP) == 1)                               \
+        return unmasked_##name arguments;
+#define MASKS_NOTHING
+
+#define POLLING(name, shown, flows, first, which, masking, parameters, arguments)                                      \
+    EXPORT int name parameters {                                                                                       \
+        masking if (!IS_ASKED_FOR) JUMP REAL(name) arguments;                                                          \
+        struct fathom_wait_begin begin = fathom_wait_begins(FATHOM_WAIT_POLL, 0, flows);                               \
+        int result = REAL(name) arguments;                                                                             \
+        struct ready ready = first;                                                                                    \
+        fathom_wait_ends(                                                                                              \
+            begin, (struct fathom_waited){FATHOM_WAIT_POLL, which, 0, ready.descriptor, ready.flow, LEAST_DESCRIPTOR}, \
+            HERE(shown));                                                                                              \
+        return result;                                                                                                 \
+    }
+#define POLL(name, shown, masking, parameters, arguments)                                                              \
+    POLLING(name, shown, flows_polled(descriptors, count), first_polled(descriptors, count, result),                   \
+            count == 1 ? descriptors->fd : -1, masking, parameters, arguments)
+#define SELECT(name, masking, parameters, arguments)                                                                   \
+    POLLING(name, name, out ? FATHOM_FLOW_DATA | FATHOM_FLOW_ROOM : FATHOM_FLOW_DATA,                                  \
+            first_selected(count, in, out, result), -1, masking, parameters, arguments)
+#define EPOLL(name, masking, parameters, arguments)                                                                    \
+    POLLING(name, name, flows_epolled, first_epolled(descriptor, events, result), descriptor, masking, parameters,     \
+            arguments)
+// The same for those that take a mask.
+#define MASKED(what, name, shown, parameters, arguments)                                                               \
+    UNMASKED(name, parameters, arguments)                                                                              \
+    what(name, shown MASKS(name, arguments), parameters, arguments)
+#define SHOWN(name) name,
+
+POLL(poll, poll, MASKS_NOTHING, (struct pollfd * descriptors, nfds_t count, int time), (descriptors, count, time))
+MASKED(POLL, ppoll, SHOWN(ppoll),
+       (struct pollfd * descriptors, nfds_t count, const struct timespec *time, const sigset_t *mask),
+       (descriptors, count, time, mask))
+POLL(__poll_chk, poll, MASKS_NOTHING, (struct pollfd * descriptors, nfds_t count, int time, size_t room),
+     (descriptors, count, time, room))
+MASKED(POLL, __ppoll_chk, SHOWN(ppoll),
+       (struct pollfd * descriptors, nfds_t count, const struct timespec *time, const sigset_t *mask, size_t room),
+       (descriptors, count, time, mask, room))
+SELECT(select, MASKS_NOTHING,
+       (int count, fd_set *restrict in, fd_set *restrict out, fd_set *restrict other, struct timeval *restrict time),
+       (count, in, out, other, time))
+MASKED(SELECT, pselect, ,
+       (int count, fd_set *restrict in, fd_set *restrict out, fd_set *restrict other,
+        const struct timespec *restrict time, const sigset_t *restrict mask),
+       (count, in, out, other, time, mask))
+EPOLL(epoll_wait, MASKS_NOTHING, (int descriptor, struct epoll_event *events, int count, int time),
+      (descriptor, events, count, time))
+MASKED(EPOLL, epoll_pwait, , (int descriptor, struct epoll_event *events, int count, int time, const sigset_t *mask),
+       (descriptor, events, count, time, mask))
+MASKED(EPOLL, epoll_pwait2, ,
+       (int descriptor, struct epoll_event *events, int count, const struct timespec *time, const sigset_t *mask),
+       (descriptor, events, count, time, mask))
+
+// ---- files that are locked
+
+EXPORT int flock(int descriptor, int operation) {
+    if (IS_ASKED_FOR && operation & LOCK_UN) fathom_note_file_unlock(descriptor);
+    if (!IS_ASKED_FOR || operation & (LOCK_UN | LOCK_NB)) JUMP REAL(flock)(descriptor, operation);
+    struct fathom_wait_begin begin = fathom_wait_begins(FATHOM_WAIT_FILE_LOCK, 0, FATHOM_FLOW_DATA);
+    int result = REAL(flock)(descriptor, operation);
+    fathom_wait_ends(
+        begin,
+        (struct fathom_waited){FATHOM_WAIT_FILE_LOCK, descriptor, 0, descriptor, FATHOM_FLOW_NONE, LEAST_DESCRIPTOR},
+        HERE(flock));
+    return result;
+}
+
+FATHOM_WITHOUT_HOOKS_END

@@ -1,0 +1,86 @@
+public import TraceFile
+
+/// The marks and counters that a program set, by name.
+public struct ProgramEvents: Sendable {
+    /// A mark: when it was first and last set, in ns since the session's start, and how often.
+    public struct Mark: Sendable, Equatable {
+        public var first: UInt64
+        public var last: UInt64
+        public var count: UInt64
+
+        public init(first: UInt64, last: UInt64, count: UInt64) {
+            (self.first, self.last, self.count) = (first, last, count)
+        }
+    }
+
+    /// A counter: the value that was set last, the greatest one, and how often it was set.
+    public struct Counter: Sendable, Equatable {
+        public var value: Double
+        public var greatest: Double
+        public var count: UInt64
+        /// When it was set last, in ns since the session's start.
+        public var moment: UInt64
+
+        public init(value: Double, greatest: Double, count: UInt64, moment: UInt64) {
+            (self.value, self.greatest, self.count, self.moment) = (value, greatest, count, moment)
+        }
+    }
+
+    public var marks: [String: Mark] = [:]
+    public var counters: [String: Counter] = [:]
+
+    public init() {}
+
+    /// Reads the events of `session`.
+    ///
+    /// - Complexity: O(records) if programs have set any, on all cores; otherwise O(processes).
+    public init(of session: Session, resolver: FunctionResolver) {
+        let named = session.processes.filter { $0.names.values.contains { $0.kind != .scope } }
+        let threads = session.content == .calls ? named.flatMap(\.threads) : []
+        guard !threads.isEmpty else { return }
+        let spaces = threads.map { resolver.space(of: $0.process) }
+        var found = self
+        ThreadReplays(of: threads, clock: session.clock) { _ in }.run { _, _ in
+            EventSink()
+        } take: { index, sink in
+            for event in sink.events { found.add(event, named: spaces[index].name(event.name)) }
+        }
+        self = found
+    }
+
+    mutating func add(_ event: ThreadEvent, named name: String) {
+        let moment = event.moment
+        if let value = event.value {
+            var counter =
+                counters[name] ?? Counter(value: value, greatest: value, count: 0, moment: moment)
+            if moment >= counter.moment { (counter.value, counter.moment) = (value, moment) }
+            counter.greatest = max(counter.greatest, value)
+            counter.count += 1
+            counters[name] = counter
+        } else {
+            var mark = marks[name] ?? Mark(first: moment, last: moment, count: 0)
+            mark.first = min(mark.first, moment)
+            mark.last = max(mark.last, moment)
+            mark.count += 1
+            marks[name] = mark
+        }
+    }
+}
+
+/// Collects the events of one thread.
+private struct EventSink: CallSink {
+    struct Payload: BitwiseCopyable {}
+
+    private(set) var events: [ThreadEvent] = []
+
+    mutating func event(_ event: ThreadEvent, in call: UnsafeMutablePointer<OpenCall<Payload>>) { events.append(event) }
+
+    mutating func base(ofLane lane: UInt32) -> Payload { Payload() }
+    mutating func enter(_ call: UnsafeMutablePointer<OpenCall<Payload>>) {}
+    mutating func exit(_ call: UnsafeMutablePointer<OpenCall<Payload>>, end: UInt64, state: CallState) {}
+    mutating func drop(_ call: UnsafeMutablePointer<OpenCall<Payload>>, calls: UInt32, time: UInt64, at moment: UInt64)
+    {}
+    mutating func run(lane: UInt32, at moment: UInt64) {}
+    mutating func begin(chunk index: Int, at moment: UInt64, afterGap: Bool) {}
+    mutating func end(chunk index: Int, main: LaneStack<Payload>) -> Bool { true }
+}

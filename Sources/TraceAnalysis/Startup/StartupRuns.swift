@@ -1,0 +1,42 @@
+/// Numbers over several runs of a start. Percentiles are nearest ranks.
+public struct StartupRuns {
+    public struct Numbers: Sendable {
+        public var p50: UInt64
+        public var p90: UInt64
+        public var least: UInt64
+        public var most: UInt64
+
+        public var spread: UInt64 { most - least }
+
+        /// - Parameter values: at least one.
+        public init(_ values: [UInt64]) {
+            let sorted = values.sorted()
+            func rank(_ percent: Int) -> UInt64 { sorted[max(0, (sorted.count * percent + 99) / 100 - 1)] }
+            (p50, p90, least, most) = (rank(50), rank(90), sorted[0], sorted[sorted.count - 1])
+        }
+    }
+
+    public let total: Numbers
+    /// Of each phase that any run had. A run without it counts with 0.
+    public let phases: [(parts: [StartupTimeline.Part], numbers: Numbers)]
+    /// Indices of the runs: those that read most pages first, and of these the slowest.
+    public let coldestFirst: [Int]
+    /// Index of a run whose total is the median.
+    public let median: Int
+
+    /// - Parameter runs: at least one.
+    public init(_ runs: [Startup]) {
+        let total = Numbers(runs.map(\.total))
+        self.total = total
+        var parts: [[StartupTimeline.Part]] = []
+        for phase in runs.flatMap(\.phases) where !parts.contains(phase.parts) { parts.append(phase.parts) }
+        phases = parts.map { parts in
+            (parts, Numbers(runs.map { run in run.phases.first { $0.parts == parts }?.nanoseconds ?? 0 }))
+        }
+        coldestFirst = runs.indices.sorted { left, right in
+            let (a, b) = (runs[left], runs[right])
+            return (b.majorFaults ?? 0, b.total, left) < (a.majorFaults ?? 0, a.total, right)
+        }
+        median = runs.firstIndex { $0.total == total.p50 } ?? 0
+    }
+}

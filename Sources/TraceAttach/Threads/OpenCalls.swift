@@ -1,0 +1,60 @@
+internal import TraceSymbols
+
+/// Finds which calls of hooked functions are open on a thread's stack, and whose exit hooks are therefore still to come.
+final class OpenCalls {
+    /// What the runtime takes up of a call.
+    struct Call: Equatable {
+        var function: UInt64
+        /// Where it returns to.
+        var site: UInt64
+        /// The end of its frame, less what a call takes there.
+        var place: UInt64
+    }
+
+    private let stacks: NativeStacks
+    /// The modules with hooks, and their functions.
+    private var modules: [(module: NativeModule, functions: HookedFunctions)] = []
+    private static let exits: Set<String> = ["__cyg_profile_func_exit", "__tsan_func_exit", "fathom_function_leave"]
+
+    /// - Parameter isHooked: whether a module calls hooks.
+    init(_ stacks: NativeStacks, where isHooked: (NativeModule) -> Bool) {
+        self.stacks = stacks
+        modules = stacks.modules.filter(isHooked).compactMap { module in
+            (try? HookedFunctions(path: module.path)).map { (module, $0) }
+        }
+    }
+
+    /// The open calls, outermost first.
+    ///
+    /// - Parameters:
+    ///   - frames: innermost first.
+    ///   - stackPointers: of the frames; 0 where they are not known.
+    func calls(_ frames: [NativeFrame], _ stackPointers: [UInt64]) -> [Call] {
+        var found: [Call] = []
+        for index in frames.indices.dropLast() {
+            let frame = frames[index], end = stackPointers[index + 1]
+            guard end > 16,
+                let (module, functions) = modules.first(where: {
+                    $0.module.low <= frame.lookup && frame.lookup < $0.module.high
+                }),
+                let place = functions.place(of: frame.lookup &- module.bias), functions.functions[place].isHooked
+            else { continue }
+            let function = functions.functions[place], address = frame.address &- module.bias
+            // Its enter hook is still to come, or its exit hook has come.
+            guard functions.hasEntered(place, before: address) else { continue }
+            if index > 0, let callee = stacks.symbol(at: frames[index - 1]), Self.exits.contains(callee.name) {
+                continue
+            }
+            found.append(
+                Call(
+                    function: function.range.lowerBound &+ module.bias, site: frames[index + 1].address,
+                    place: (end &- 16) & ~7))
+        }
+        // Calls of a handler that runs on another stack lie anywhere. The thread's own stack is where it began.
+        var outermostFirst: [Call] = []
+        for call in found.reversed() where outermostFirst.last.map({ call.place < $0.place }) ?? true {
+            outermostFirst.append(call)
+        }
+        return outermostFirst
+    }
+}

@@ -1,0 +1,95 @@
+internal import TraceSymbols
+
+/// Whether a thread may call the dynamic loader where it is: it must hold none of the locks of the loader and the allocator,
+/// which the loader will take.
+///
+/// A thread that is in the C library may hold any of them, unless it is known to wait there.
+struct SafePoint {
+    private let stacks: NativeStacks
+    private let modules: [NativeModule]
+
+    init(_ stacks: NativeStacks) {
+        self.stacks = stacks
+        modules = stacks.modules.sorted { $0.low < $1.low }
+    }
+
+    /// Functions of the C library in which a thread holds none of its locks while it waits, and short ones that take none.
+    private static let quiet: Set<String> = [
+        "accept", "accept4", "clock_nanosleep", "connect", "epoll_pwait", "epoll_wait", "futex", "getpid", "ioctl",
+        "nanosleep", "pause", "poll", "ppoll", "pselect", "pthread_barrier_wait", "pthread_clockjoin_np",
+        "pthread_cond_clockwait", "pthread_cond_timedwait", "pthread_cond_wait", "pthread_join", "pthread_mutex_lock",
+        "pthread_rwlock_rdlock", "pthread_rwlock_wrlock", "pthread_timedjoin_np", "pread64", "pread", "read", "readv",
+        "recv", "recvfrom", "recvmmsg", "recvmsg", "sched_yield", "select", "sem_clockwait", "sem_timedwait",
+        "sem_wait",
+        "send", "sendmmsg", "sendmsg", "sendto", "sigsuspend", "sigtimedwait", "sigwait", "sigwaitinfo", "sleep",
+        "usleep", "wait", "wait3", "wait4", "waitid", "waitpid", "write", "writev", "clock_gettime", "gettimeofday",
+        "kill", "raise",
+    ]
+    private static let allocators = [
+        "malloc", "calloc", "realloc", "free", "memalign", "posix_memalign", "aligned_alloc", "reallocarray", "cfree",
+        "valloc", "pvalloc", "malloc_trim",
+    ]
+
+    /// - Parameters:
+    ///   - frames: innermost first.
+    ///   - isWhole: whether they lead up to where the thread began.
+    func holds(_ frames: [NativeFrame], isWhole: Bool) -> Bool {
+        guard !frames.isEmpty else { return false }
+        var name: String?
+        // What the C library was called for: the outermost of its functions that lie one above the other.
+        var call: (name: String?, isInnermost: Bool)?
+        for (index, frame) in frames.enumerated() {
+            guard let module = module(at: frame.lookup) else {
+                // The kernel's, or code that was made while the program runs.
+                name = nil
+                if let call, !Self.isQuiet(call) { return false }
+                call = nil
+                continue
+            }
+            let file = module.path.split(separator: "/").last ?? ""
+            if file.hasPrefix("ld-") || file.hasPrefix("libjemalloc") || file.hasPrefix("libtcmalloc")
+                || file.hasPrefix("libmimalloc")
+            {
+                return false
+            }
+            let symbol = stacks.symbol(at: frame)
+            name = symbol.flatMap { $0.isKnown ? $0.name : nil }
+            if file.hasPrefix("libc.so") || file.hasPrefix("libc-") || file.hasPrefix("libpthread")
+                || file.hasPrefix("libdl")
+            {
+                call = (name, call?.isInnermost ?? (index == 0))
+                continue
+            }
+            if let call, !Self.isQuiet(call) { return false }
+            call = nil
+            if let name, Self.allocators.contains(name) || name.hasPrefix("je_") { return false }
+        }
+        // The outermost frames are where the thread or the program began, unless nothing but the C library is there: then
+        // it begins or ends.
+        if let call, frames.allSatisfy({ Self.isOfLibrary(module(at: $0.lookup)) }) { return Self.isQuiet(call) }
+        return isWhole
+    }
+
+    private static func isOfLibrary(_ module: NativeModule?) -> Bool {
+        guard let file = module?.path.split(separator: "/").last else { return false }
+        return file.hasPrefix("libc.so") || file.hasPrefix("libc-") || file.hasPrefix("libpthread")
+    }
+
+    /// - Parameter call: a call of the C library, and whether nothing but the library is inside it.
+    private static func isQuiet(_ call: (name: String?, isInnermost: Bool)) -> Bool {
+        guard let name = call.name else { return false }
+        let plain = name.split(separator: "@").first.map(String.init) ?? name
+        // It has called main, or is about to end the program.
+        if plain.hasPrefix("__libc_start_main") { return !call.isInnermost }
+        return quiet.contains(plain.hasPrefix("__") ? String(plain.dropFirst(2)) : plain)
+    }
+
+    private func module(at address: UInt64) -> NativeModule? {
+        var low = 0, high = modules.count
+        while low < high {
+            let middle = (low + high) / 2
+            if modules[middle].high <= address { low = middle + 1 } else { high = middle }
+        }
+        return low < modules.count && modules[low].low <= address ? modules[low] : nil
+    }
+}

@@ -1,0 +1,9 @@
+/// A moment at which a thread left a CPU, or got one.
+public struct ThreadSwitch: BitwiseCopyable, Sendable {
+    /// In ns since the session's start, on the clock that all threads share.
+    public var time: UInt64
+    public var cpu: UInt16
+    public var isOut: Bool
+    /// Of one that left: whether it would have gone on.
+    public var wantsCPU: Bool
+}

@@ -1,0 +1,224 @@
+internal import TraceAnalysis
+
+/// Looks for changes of functions in runs.
+struct ChangeSearch {
+    typealias Change = HistoryChanges.Change
+    typealias Numbers = HistoryChanges.Numbers
+
+    /// The numbers of one function, by run.
+    struct Series {
+        var calls: [Double]
+        var own: [Double]
+        var total: [Double]
+
+        init(count: Int) {
+            calls = [Double](repeating: 0, count: count)
+            own = calls
+            total = calls
+        }
+    }
+
+    private let store: HistoryStore
+    private let runs: [HistoryRun]
+    private let options: HistoryChanges.Options
+    private let catalog: PathCatalog
+    private var series: [Series?]
+    let whole: [ChangePoint]
+
+    init(_ store: HistoryStore, _ runs: [HistoryRun], _ options: HistoryChanges.Options) throws(HistoryError) {
+        self.store = store
+        self.runs = runs
+        self.options = options
+        let catalog = try store.catalog(paths: true)
+        self.catalog = catalog
+        var series = [Series?](repeating: nil, count: catalog.functions.count)
+        var places: [Int64: Int] = [:]
+        for (place, run) in runs.enumerated() { places[run.id] = place }
+        try store.forEachFunction(of: Set(places.keys)) { function, run, sums in
+            guard Int(function) < series.count, let place = places[run] else { return }
+            if series[Int(function)] == nil { series[Int(function)] = Series(count: runs.count) }
+            series[Int(function)]!.calls[place] = Double(sums.calls)
+            series[Int(function)]!.own[place] = Double(sums.selfTime)
+            series[Int(function)]!.total[place] = Double(sums.total)
+        }
+        self.series = series
+        let least = options.threshold
+        whole =
+            runs.count >= HistoryChanges.leastRuns && runs.allSatisfy(\.mode.hasTimes)
+            ? ChangeDetector().changes(of: runs.map { Double($0.total) }).filter { abs($0.relativeChange) >= least }
+            : []
+    }
+
+    func changes() throws(HistoryError) -> [Change] {
+        let ofCalls = try callChanges()
+        let ofTimes = timeChanges().filter { change in
+            // Where the calls changed, too, that is said already.
+            !ofCalls.contains { $0.function == change.function && abs($0.index - change.index) <= 1 }
+        }
+        func isBefore(_ left: Change, _ right: Change) -> Bool {
+            let costs = (abs(left.total.change), abs(right.total.change))
+            return costs.0 != costs.1 ? costs.0 > costs.1 : abs(left.calls.change) > abs(right.calls.change)
+        }
+        return ofCalls.sorted(by: isBefore) + ofTimes.sorted { abs($0.own.change) > abs($1.own.change) }
+    }
+
+    // MARK: Calls
+
+    /// Where the number of calls changes of functions that otherwise are called equally often in run after run.
+    private func callChanges() throws(HistoryError) -> [Change] {
+        guard runs.count >= 2, runs.allSatisfy(\.mode.isExact) else { return [] }
+        var changed: [Int: [Int]] = [:]
+        for (function, series) in series.enumerated() {
+            guard let series, let steps = ChangeSearch.steps(of: series.calls) else { continue }
+            for step in steps { changed[step, default: []].append(function) }
+        }
+        var changes: [Change] = []
+        for (index, functions) in changed.sorted(by: { $0.key < $1.key }) {
+            let origins = try origins(at: index, among: functions)
+            for (origin, followers) in origins { changes.append(callChange(origin, followers, at: index)) }
+        }
+        return changes
+    }
+
+    /// Where exact numbers change; nil of numbers that vary by themselves. A number that holds for at least two runs is taken for
+    /// exact; the last one may be new. What lies between a number and its return has to hold for longer, because calls that depend on
+    /// addresses now and then are others twice in a row.
+    static func steps(of values: [Double]) -> [Int]? {
+        let steps = values.indices.dropFirst().filter { values[$0] != values[$0 - 1] }
+        guard !steps.isEmpty else { return [] }
+        let bounds = [0] + steps
+        let holds = zip(bounds, bounds.dropFirst()).allSatisfy { $1 - $0 >= 2 }
+        // What lies between a number and its return.
+        let kinds = bounds.map { values[$0] }, ends = steps + [values.count]
+        let holdsFor = zip(bounds, ends).map { $1 - $0 }
+        for place in kinds.indices.dropFirst(2) {
+            guard let before = kinds[..<place].lastIndex(of: kinds[place]) else { continue }
+            if holdsFor[(before + 1)..<place].contains(where: { $0 < longHold }) { return nil }
+        }
+        // With so many steps, equal neighbours are chance.
+        return holds && steps.count * 4 <= values.count + 3 ? steps : nil
+    }
+
+    /// For how many runs a number has to hold before an earlier one returns.
+    private static let longHold = 4
+
+    /// The functions that others of the same callers' number of calls begin to call more or less often, each with those that follow
+    /// because they are called by it.
+    private func origins(
+        at index: Int, among functions: [Int]
+    ) throws(HistoryError) -> [(origin: Int, followers: [Int])] {
+        let (before, after) = (try pathCalls(of: runs[index - 1].id), try pathCalls(of: runs[index].id))
+        let isChanged = Set(functions)
+        // By path: the function at which the change above it begins.
+        var origin = [Int?](repeating: nil, count: catalog.paths.count)
+        var followers: [Int: Set<Int>] = [:]
+        var isOrigin: Set<Int> = []
+        for id in catalog.paths.indices where before[id] != after[id] {
+            let path = catalog.paths[id], function = Int(path.function)
+            let above = path.caller == 0 ? nil : origin[Int(path.caller - 1)]
+            origin[id] = above ?? function
+            if let above {
+                if above != function, isChanged.contains(function) { followers[above, default: []].insert(function) }
+            } else if isChanged.contains(function) {
+                isOrigin.insert(function)
+            }
+        }
+        // A function may begin a change on one path and follow it on another. And one whose changes on several paths add up to
+        // nothing has not changed, but what it calls may have.
+        let explained = Set(isOrigin.flatMap { followers[$0] ?? [] }).union(isOrigin)
+        let unexplained = functions.filter { !explained.contains($0) }
+        return (isOrigin.sorted() + unexplained).map { function in
+            (function, (followers[function] ?? []).subtracting(isOrigin).sorted())
+        }
+    }
+
+    private func pathCalls(of run: Int64) throws(HistoryError) -> [UInt64] {
+        var calls = [UInt64](repeating: 0, count: catalog.paths.count)
+        try store.forEachPath(of: run) { id, sums in if Int(id) < calls.count { calls[Int(id)] = sums.calls } }
+        return calls
+    }
+
+    private func callChange(_ function: Int, _ followers: [Int], at index: Int) -> Change {
+        let steps = ChangeSearch.steps(of: series[function]!.calls) ?? [index]
+        let place = steps.firstIndex(of: index) ?? 0
+        let left = (place == 0 ? 0 : steps[place - 1])..<index
+        let right = index..<(place + 1 < steps.count ? steps[place + 1] : runs.count)
+        let follow = followers.map { follower(Int($0), left, right) }
+            .sorted { abs($0.total.change) > abs($1.total.change) }
+        return change(function, at: index, left, right, isOfCalls: true, chance: 0, followers: follow)
+    }
+
+    // MARK: Times
+
+    private func timeChanges() -> [Change] {
+        guard runs.count >= HistoryChanges.leastRuns, runs.allSatisfy(\.mode.hasTimes) else { return [] }
+        let least = options.leastShare * Percentile.median(runs.map { Double($0.total) })
+        var found: [(function: Int, points: [ChangePoint])] = []
+        for (function, series) in series.enumerated() {
+            // In three runs, the fewest between two changes: a disturbed one is not enough.
+            guard let series, series.own.sorted(by: >)[2] >= least else { continue }
+            found.append((function, ChangeDetector().changes(of: series.own)))
+        }
+        // A function counts by the surest of its changes.
+        let kept = FalseDiscovery.kept(
+            found.map { $0.points.map(\.chance).min() ?? 1 }, rate: options.falseRate)
+        var changes: [Change] = []
+        for (place, (function, points)) in found.enumerated() where kept[place] {
+            for (number, point) in points.enumerated() {
+                let isLarge =
+                    abs(point.relativeChange) >= options.threshold && abs(point.change) >= least
+                guard isLarge, point.chance <= options.falseRate else { continue }
+                let left = (number == 0 ? 0 : points[number - 1].index)..<point.index
+                let right = point.index..<(number + 1 < points.count ? points[number + 1].index : runs.count)
+                let own = point.change
+                let callers = callers(of: function).map { follower($0, left, right) }
+                    .filter { $0.total.change * own > 0 && abs($0.total.change) >= abs(own) / 2 }
+                    .sorted { abs($0.total.change) > abs($1.total.change) }
+                changes.append(
+                    change(
+                        function, at: point.index, left, right, isOfCalls: false, chance: point.chance,
+                        followers: callers))
+            }
+        }
+        return changes
+    }
+
+    /// The functions that call `function`, or that call what calls it.
+    private func callers(of function: Int) -> [Int] {
+        var leads = [Bool](repeating: false, count: catalog.paths.count)
+        var callers: Set<Int> = []
+        for id in catalog.paths.indices.reversed() {
+            let path = catalog.paths[id]
+            guard leads[id] || Int(path.function) == function else { continue }
+            if Int(path.function) != function { callers.insert(Int(path.function)) }
+            if path.caller != 0 { leads[Int(path.caller - 1)] = true }
+        }
+        return callers.filter { series[$0] != nil }.sorted()
+    }
+
+    // MARK: Numbers
+
+    private func follower(_ function: Int, _ left: Range<Int>, _ right: Range<Int>) -> HistoryChanges.Follower {
+        HistoryChanges.Follower(
+            function: catalog.functions[function], calls: numbers(function, \.calls, left, right),
+            total: numbers(function, \.total, left, right))
+    }
+
+    private func change(
+        _ function: Int, at index: Int, _ left: Range<Int>, _ right: Range<Int>, isOfCalls: Bool, chance: Double,
+        followers: [HistoryChanges.Follower]
+    ) -> Change {
+        Change(
+            function: catalog.functions[function], index: index, calls: numbers(function, \.calls, left, right),
+            own: numbers(function, \.own, left, right), total: numbers(function, \.total, left, right),
+            isOfCalls: isOfCalls, chance: chance, followers: followers)
+    }
+
+    private func numbers(
+        _ function: Int, _ number: KeyPath<Series, [Double]>, _ left: Range<Int>, _ right: Range<Int>
+    ) -> Numbers {
+        guard let values = series[function]?[keyPath: number] else { return Numbers(before: 0, after: 0) }
+        return Numbers(
+            before: Percentile.median(Array(values[left])), after: Percentile.median(Array(values[right])))
+    }
+}

@@ -1,0 +1,85 @@
+public import TraceAnalysis
+
+/// What changed from run to run, and in which functions the reason lies.
+///
+/// Numbers of calls come first: where a program calls a function equally often in run after run, another number is a fact without
+/// noise. Times are compared by ``ChangeDetector``, of each function its own time, so that a function that only calls what has become slower is
+/// not taken for the reason.
+public struct HistoryChanges: Sendable {
+    public struct Change: Sendable {
+        public var function: IdentifiedFunctions.Identity
+        /// Index in ``HistoryChanges/runs`` of the first run that is otherwise.
+        public var index: Int
+        /// Calls a run, before and after.
+        public var calls: Numbers
+        /// Own time and total, in ns: medians over the runs between the neighbouring changes.
+        public var own: Numbers
+        public var total: Numbers
+        /// Whether the number of calls changed, which is certain.
+        public var isOfCalls: Bool
+        /// See ``ChangePoint/chance``; 0 of calls.
+        public var chance: Double
+        /// What merely follows: of times, the callers whose total changes with it; of calls, the functions that are called from
+        /// it more or less often. Most time first.
+        public var followers: [Follower]
+    }
+
+    public struct Numbers: Sendable, Equatable {
+        public var before: Double
+        public var after: Double
+        public var change: Double { after - before }
+
+        /// The change as a part of what was before; infinite when that was 0.
+        public var relativeChange: Double {
+            if change == 0 { return 0 }
+            return before == 0 ? (change > 0 ? .infinity : -.infinity) : change / abs(before)
+        }
+    }
+
+    public struct Follower: Sendable {
+        public var function: IdentifiedFunctions.Identity
+        public var calls: Numbers
+        public var total: Numbers
+    }
+
+    public struct Options: Sendable {
+        /// Changes of times smaller than this part do not matter, however sure they are.
+        public var threshold = 0.01
+        /// The share of false changes among those told of times; where nothing has changed, the chance
+        /// that any is told, as far as the tests' chances are right.
+        public var falseRate = 0.005
+        /// Functions with less own time than this part of the whole are not looked at for times, and changes of less do not matter.
+        public var leastShare = 0.001
+
+        public init() {}
+    }
+
+    public let selection: RunSelection.Found
+    public var runs: [HistoryRun] { selection.runs }
+    /// Of the total of the run.
+    public let whole: [ChangePoint]
+    /// Those of calls first, then those that cost or save most time.
+    public let changes: [Change]
+
+    /// Whether there are enough runs to tell a change of times from noise.
+    public var tellsTimes: Bool { runs.count >= HistoryChanges.leastRuns && runs[0].mode.hasTimes }
+
+    public static let leastRuns = 10
+
+    public init(
+        in store: HistoryStore, _ selection: RunSelection, options: Options = Options()
+    ) throws(HistoryQuestionError) {
+        do {
+            let runs = try store.runs()
+            do throws(RunSelection.Refusal) { self.selection = try selection.found(among: runs, of: store.path) } catch
+            {
+                throw HistoryQuestionError.selection(error)
+            }
+            let search = try ChangeSearch(store, self.selection.runs, options)
+            whole = search.whole
+            changes = try search.changes()
+        } catch {
+            throw HistoryQuestionError(error)
+        }
+    }
+}

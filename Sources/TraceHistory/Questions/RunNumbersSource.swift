@@ -1,0 +1,116 @@
+internal import TraceAnalysis
+internal import TraceText
+
+/// The number of each run that a trend is of.
+struct RunNumbersSource {
+    /// The subject, with whole names in place of patterns.
+    let subject: HistorySubject
+    private let metric: HistoryMetric
+    private let percent: Double
+    private var sums: [Int64: SubjectSums] = [:]
+    private var moments: [Int64: UInt64] = [:]
+    private var values: [Int64: Double] = [:]
+
+    init(
+        _ subject: HistorySubject, _ metric: HistoryMetric, _ store: HistoryStore, _ percent: Double
+    ) throws(HistoryQuestionError) {
+        self.metric = metric
+        self.percent = percent
+        var subject = subject
+        do {
+            switch subject {
+            case .total:
+                guard [.total, .calls].contains(metric) else {
+                    throw HistoryQuestionError.notOf(metric: metric, subject: "total")
+                }
+            case .mark(let name):
+                guard metric == .total else { throw HistoryQuestionError.notOf(metric: metric, subject: "a mark") }
+                moments = try store.moments(ofMark: name)
+                if moments.isEmpty {
+                    let near = NearNames(to: name, among: try store.eventNames(counters: false))
+                    throw HistoryQuestionError.noEvent("mark '\(name)'", near: near)
+                }
+            case .counter(let name):
+                guard metric == .total else { throw HistoryQuestionError.notOf(metric: metric, subject: "a counter") }
+                values = try store.values(ofCounter: name)
+                if values.isEmpty {
+                    let near = NearNames(to: name, among: try store.eventNames(counters: true))
+                    throw HistoryQuestionError.noEvent("counter '\(name)'", near: near)
+                }
+            case .function(let pattern):
+                let catalog = try store.catalog()
+                let id = try RunNumbersSource.function(pattern, catalog)
+                subject = .function(catalog.functions[Int(id)].name)
+                sums = try store.sums(ofFunction: id, durations: metric == .call)
+            case .path(let names):
+                let id = try RunNumbersSource.path(names, try store.catalog(paths: true))
+                sums = try store.sums(ofPath: id, durations: metric == .call)
+            }
+        } catch {
+            throw HistoryQuestionError(error)
+        }
+        self.subject = subject
+    }
+
+    /// The function that a pattern matches, when it is one; of several of one name, the program's own.
+    static func function(_ text: String, _ catalog: PathCatalog) throws(HistoryQuestionError) -> UInt32 {
+        let pattern: Pattern
+        do throws(Pattern.InvalidPattern) { pattern = try Pattern(text) } catch { throw .pattern(error) }
+        let matching = catalog.functions.indices.filter { pattern.matches(catalog.functions[$0].name) }
+        let exact = matching.filter { catalog.functions[$0].name == text }
+        let found = exact.isEmpty ? matching : exact
+        if let first = found.first, found.allSatisfy({ catalog.functions[$0].name == catalog.functions[first].name }) {
+            return UInt32(found.first { catalog.functions[$0].module == "" } ?? first)
+        }
+        guard found.isEmpty else { throw .severalFunctions(text, found.map { catalog.functions[$0].name }) }
+        throw .noFunction(
+            text, near: NearNames(to: text, among: catalog.functions.map(\.name)) { [Pattern.glob(of: $0)[...]] })
+    }
+
+    private static func path(_ names: [String], _ catalog: PathCatalog) throws(HistoryQuestionError) -> UInt32 {
+        var patterns: [Pattern] = []
+        do throws(Pattern.InvalidPattern) { for name in names { patterns.append(try Pattern(name)) } } catch {
+            throw .pattern(error)
+        }
+        // By path: how many of the patterns its functions match from the root on; -1 where they do not.
+        var matched: [Int] = []
+        matched.reserveCapacity(catalog.paths.count)
+        for (id, path) in catalog.paths.enumerated() {
+            let caller = path.caller == 0 ? 0 : matched[Int(path.caller - 1)]
+            let isNext =
+                caller >= 0 && caller < patterns.count
+                && patterns[caller].matches(catalog.functions[Int(path.function)].name)
+            matched.append(isNext ? caller + 1 : -1)
+            if isNext, caller + 1 == patterns.count { return UInt32(id) }
+        }
+        throw .noPath(names.joined(separator: " → "))
+    }
+
+    /// The number of a run; nil when it does not have the subject.
+    func value(of run: HistoryRun) -> Double? {
+        switch subject {
+        case .total: return Double(metric == .calls ? run.calls : run.total)
+        case .mark: return moments[run.id].map { Double($0) }
+        case .counter: return values[run.id]
+        case .function, .path:
+            // A run that does not call a function calls it 0 times, which takes no time.
+            guard let sums = sums[run.id] else { return [.average, .call].contains(metric) ? nil : 0 }
+            switch metric {
+            case .total: return Double(sums.total)
+            case .self: return Double(sums.selfTime)
+            case .calls: return Double(sums.calls)
+            case .blocked: return Double(sums.blocked)
+            case .average: return sums.calls > 0 ? Double(sums.total) / Double(sums.calls) : nil
+            case .call: return percentile(ofRuns: [run.id])
+            }
+        }
+    }
+
+    /// The percentile of single calls over several runs; nil when that is not asked for.
+    func percentile(ofRuns runs: [Int64]) -> Double? {
+        guard metric == .call else { return nil }
+        var reader = DurationReader()
+        for run in runs { sums[run]?.addDurations(to: &reader) }
+        return reader.takePercentile(percent).map { Double($0) }
+    }
+}

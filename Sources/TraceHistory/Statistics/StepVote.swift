@@ -1,0 +1,118 @@
+internal import Glibc
+internal import TraceAnalysis
+
+/// Whether two neighbouring stretches of a series differ by a step: a vote of three tests, of which two must agree.
+///
+/// Voting of tests was better than each of them on the annotated series of Mozilla's performance tests (arXiv 2606.18377). The
+/// tests are B. L. Welch's of means, and those of Mann and Whitney and of Kolmogorov and Smirnov, which no distribution misleads.
+struct StepVote {
+    /// The second smallest of the three chances: at this level, two of three tests speak of a difference.
+    let chance: Double
+
+    /// - Parameters:
+    ///   - left: the values before the step, in order of time, at least two.
+    ///   - right: likewise, after it.
+    init(_ left: [Double], _ right: [Double]) {
+        if left.allSatisfy({ $0 == left[0] }), right.allSatisfy({ $0 == right[0] }) {
+            // Nothing varies on either side, so nothing is owed to chance but the number of values.
+            chance = left[0] == right[0] ? 1 : RankTest.least(left.count, right.count)
+            return
+        }
+        let share = StepVote.independentShare(left, right)
+        let chances = [
+            StepVote.welch(left, right, share: share),
+            StepVote.weakened(RankTest.twoSided(left, right), share),
+            StepVote.weakened(KolmogorovSmirnov.twoSided(left, right), share),
+        ].sorted()
+        if StepVote.isDrift(left, right) {
+            chance = 1
+        } else if left.count + right.count <= StepVote.fewValues, StepVote.areApart(left, right) {
+            // Few values cannot make the rank tests surer than this, however far apart they are.
+            chance = min(chances[1], StepVote.unsure * StepVote.welch(left, right, share: share))
+        } else {
+            chance = chances[1]
+        }
+    }
+
+    /// Up to so many values, the test of means alone tells of a step between values none of which lies among the others; and how
+    /// many times surer it has to be, because values need not be normal.
+    private static let fewValues = 12, unsure = 20.0
+
+    private static func areApart(_ left: [Double], _ right: [Double]) -> Bool {
+        left.max()! < right.min()! || right.max()! < left.min()!
+    }
+
+    // MARK: Tests
+
+    /// - Parameter share: of the values, how many tell something of their own.
+    private static func welch(_ left: [Double], _ right: [Double], share: Double) -> Double {
+        let (a, b) = (variance(left) / Double(left.count), variance(right) / Double(right.count))
+        let sum = a + b
+        guard sum > 0 else { return 1 }
+        let degrees = sum * sum / (a * a / Double(left.count - 1) + b * b / Double(right.count - 1))
+        let distance = abs(mean(left) - mean(right)) / sum.squareRoot()
+        return StudentT.twoSided(distance * share.squareRoot(), degrees: max(1, degrees * share))
+    }
+
+    /// The chance that a test would have found with only a share of the values: its distance from what is to be expected, in
+    /// standard deviations, grows with the square root of their number.
+    private static func weakened(_ chance: Double, _ share: Double) -> Double {
+        guard share < 1, chance < 1, chance > 0 else { return chance }
+        // By the normal distribution's tail, of which erfc is twice the upper part.
+        var (low, high) = (0.0, 38.0)
+        for _ in 0..<60 {
+            let middle = (low + high) / 2
+            if erfc(middle / 2.0.squareRoot()) > chance { low = middle } else { high = middle }
+        }
+        return erfc(low * share.squareRoot() / 2.0.squareRoot())
+    }
+
+    // MARK: What misleads tests
+
+    /// How many values tell as much as independent ones would, as a share of them all: (1 - r) / (1 + r), where r is the
+    /// correlation of each value with the one before. A machine that is slow for an hour makes many runs slow, but is one
+    /// observation.
+    private static func independentShare(_ left: [Double], _ right: [Double]) -> Double {
+        var products = 0.0, squares = 0.0
+        var count = 0
+        for part in [left, right] {
+            let mean = mean(part)
+            for value in part { squares += (value - mean) * (value - mean) }
+            for (a, b) in zip(part, part.dropFirst()) { products += (a - mean) * (b - mean) }
+            count += part.count
+        }
+        guard squares > 0, count >= 8 else { return 1 }
+        // The estimate is too low by about 1 / n for each mean that was taken off.
+        let correlation = min(max(products / squares + 2 / Double(count), 0), 0.95)
+        // Chance alone gives correlations of this size.
+        guard correlation > 1.3 / Double(count).squareRoot() else { return 1 }
+        return (1 - correlation) / (1 + correlation)
+    }
+
+    /// Whether a straight line explains the values at least as well as a step does: the machine, or the program's data, changes by
+    /// and by.
+    private static func isDrift(_ left: [Double], _ right: [Double]) -> Bool {
+        let all = left + right
+        guard left.count >= 3, right.count >= 3 else { return false }
+        let step = squares(left, of: mean(left)) + squares(right, of: mean(right))
+        let (middle, center) = (mean(all), Double(all.count - 1) / 2)
+        var products = 0.0, spread = 0.0, whole = 0.0
+        for (index, value) in all.enumerated() {
+            let x = Double(index) - center
+            products += x * (value - middle)
+            spread += x * x
+            whole += (value - middle) * (value - middle)
+        }
+        return whole - products * products / spread <= step
+    }
+
+    static func mean(_ values: [Double]) -> Double { values.reduce(0, +) / Double(values.count) }
+
+    private static func squares(_ values: [Double], of mean: Double) -> Double {
+        values.reduce(0) { $0 + ($1 - mean) * ($1 - mean) }
+    }
+
+    private static func variance(_ values: [Double]) -> Double {
+        squares(values, of: mean(values)) / Double(values.count - 1)
+    }
+}

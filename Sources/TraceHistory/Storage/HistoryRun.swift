@@ -1,0 +1,49 @@
+/// One run of a history: what was run, where, and what people said of it.
+public struct HistoryRun: Sendable, Equatable {
+    /// What the runs of one history are told apart by; 0 before the run is in one.
+    public var id: Int64 = 0
+    /// Tells the run from all others, in whatever history it is.
+    public var key = ""
+    /// When it began, in ns since 1970; 0 when that is not known.
+    public var time: UInt64 = 0
+    /// The program's name, and the command as it was given.
+    public var program = ""
+    public var command = ""
+    /// The session that was added.
+    public var session = ""
+    public var host = ""
+    public var cpu = ""
+    public var kernel = ""
+    /// The version of Fathom that recorded it.
+    public var recorder = ""
+    public var mode = Mode.calls
+    public var calls: UInt64 = 0
+    /// The sum of the roots' totals, in ns.
+    public var total: UInt64 = 0
+    /// Calls known to be missing.
+    public var lost: UInt64 = 0
+    public var functions = 0
+    public var paths = 0
+    /// By name, in order.
+    public var labels: [(name: String, value: String)] = []
+
+    /// What was kept of the calls, and so what can be told of them.
+    public enum Mode: String, Sendable, CaseIterable {
+        case calls = "trace"
+        case paths = "profile"
+        case counts
+        case samples
+
+        public var hasTimes: Bool { self != .counts }
+        /// Whether calls are counted, each of them.
+        public var isExact: Bool { self != .samples }
+    }
+
+    public init() {}
+
+    public func label(_ name: String) -> String? { labels.first { $0.name == name }?.value }
+
+    public static func == (left: HistoryRun, right: HistoryRun) -> Bool {
+        (left.id, left.key) == (right.id, right.key)
+    }
+}

@@ -1,0 +1,78 @@
+public import TraceAnalysis
+internal import TraceFile
+
+/// What the calls of one run add up to, and what else is kept of it.
+public struct RunContent {
+    public typealias Identity = IdentifiedFunctions.Identity
+
+    public struct Function {
+        public var identity: Identity
+        public var sums: SubjectSums
+    }
+
+    public struct Path {
+        /// Index of the caller's path, which comes before; -1 for a root.
+        public var caller: Int
+        /// Index of the function.
+        public var function: Int
+        public var sums: SubjectSums
+    }
+
+    public struct Module: Hashable {
+        public var path: String
+        /// In hexadecimal; empty when it has none.
+        public var buildID: String
+    }
+
+    public var functions: [Function] = []
+    public var paths: [Path] = []
+    public var modules: [Module] = []
+    public var events = ProgramEvents()
+
+    public init() {}
+
+    /// - Parameters:
+    ///   - tree: as it was recorded.
+    ///   - program: path of the program that was recorded.
+    /// - Complexity: O(n log n) in the number of paths.
+    public init(_ tree: CallPathTree, program: String?) {
+        let identified = IdentifiedFunctions()
+        let tree = identified.translated(tree, program: program)
+        var reader = DurationReader()
+        var members = [[Int]](repeating: [], count: identified.identities.count)
+        paths.reserveCapacity(tree.paths.count)
+        for (index, path) in tree.paths.enumerated() {
+            members[Int(path.function)].append(index)
+            var sums = SubjectSums(path.sums)
+            if sums.calls > 2 {
+                reader.add(tree, index)
+                sums.durations = reader.take()
+            }
+            paths.append(Path(caller: Int(path.parent), function: Int(path.function), sums: sums))
+        }
+        functions = identified.identities.map { Function(identity: $0, sums: SubjectSums()) }
+        for row in tree.rows(by: .function) {
+            guard case .function(let id) = row.subject else { continue }
+            var sums = SubjectSums(row)
+            if sums.calls > 2 {
+                for index in members[Int(id)] { reader.add(tree, index) }
+                sums.durations = reader.take()
+            }
+            functions[Int(id)].sums = sums
+        }
+    }
+}
+
+extension SubjectSums {
+    fileprivate init(_ sums: CallPathSums) {
+        (calls, total, selfTime) = (sums.calls, sums.total, sums.selfTime)
+        if calls > 0 { (minimum, maximum) = (sums.minimum, sums.maximum) }
+        (blocked, runnable) = (sums.offCPU.blocked, sums.offCPU.runnable)
+    }
+
+    fileprivate init(_ row: AggregateRow) {
+        (calls, total, selfTime) = (row.calls, row.total, row.selfTime)
+        (minimum, maximum) = (row.minimum, row.maximum)
+        (blocked, runnable) = (row.offCPU.blocked, row.offCPU.runnable)
+    }
+}

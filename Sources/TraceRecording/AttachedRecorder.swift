@@ -1,0 +1,118 @@
+internal import CTraceFormat
+internal import Glibc
+internal import TraceFile
+
+/// Records a stretch of a program that runs already.
+public struct AttachedRecorder {
+    private let request: RecordingRequest
+    private let program: any RunningProgram
+
+    /// How often the program, its steering and signals are looked at, in ns.
+    private static let pause = 10_000_000
+
+    /// - Parameters:
+    ///   - request: what to keep; its program and arguments are those of the running one.
+    ///   - program: what runs.
+    public init(_ request: RecordingRequest, of program: any RunningProgram) {
+        self.request = request
+        self.program = program
+    }
+
+    /// Creates the session and records into it until the time is over, the program has ended, somebody asks for the end by
+    /// a signal or by `fathom ctl`.
+    ///
+    /// Blocks these signals in the calling thread.
+    ///
+    /// - Parameters:
+    ///   - time: in ns; nil: without end.
+    ///   - onBegin: is called when the program records.
+    /// - Returns: The summary, and what else is to be said.
+    /// - Throws: ``RecordingError`` when nothing was recorded; then the program is as it was.
+    public func run(
+        for time: UInt64?, onBegin: () -> Void = {}
+    ) throws(RecordingError) -> (summary: RecordingSummary, notes: [String]) {
+        var signals = Self.blockSignals()
+        var clock = SessionClock()
+        let startRealtime = SessionClock.nanoseconds(CLOCK_REALTIME)
+        let directory: SessionDirectory, buffers: SharedBuffers, log: TraceLogWriter
+        var answers: FunctionAnswers?
+        do throws(SessionFileError) {
+            directory = try SessionDirectory(creating: request.session)
+        } catch { throw .files(error) }
+        do throws(RecordingError) {
+            do throws(SessionFileError) {
+                let description = request.description(startRealtime: startRealtime)
+                try directory.create(SessionFile.description.name, holding: description.json)
+                clock.calibrate()
+                buffers = try SharedBuffers(in: directory, options: request.record, clock: clock)
+                log = try TraceLogWriter(
+                    in: directory, clock: clock, startRealtime: startRealtime, version: request.record.formatVersion)
+                if log.canPassCache { buffers.prepare() }
+            } catch { throw .files(error) }
+            if let functions = request.functions {
+                answers = try FunctionAnswers(functions, in: directory, clock: clock)
+                answers?.start()
+            }
+            directory.share(withOwnerOf: program.pid)
+        } catch {
+            answers?.stop()
+            directory.discard()
+            throw error
+        }
+        let drain = Drain(buffers: buffers, log: log, clock: clock, options: request.record)
+        let thread = BackgroundThread { drain.run() }
+        do throws(RecordingError) {
+            try program.begin(directory.path)
+        } catch {
+            drain.stop()
+            thread.join()
+            answers?.stop()
+            directory.discard()
+            throw error
+        }
+        onBegin()
+        var steering = try? Steering(session: directory.path)
+        let deadline = time.map { SessionClock.nanoseconds(CLOCK_MONOTONIC).addingClamped($0) } ?? .max
+        var isRunning = true, asked: String?
+        while asked == nil, SessionClock.nanoseconds(CLOCK_MONOTONIC) < deadline {
+            isRunning = program.look()
+            guard isRunning else { break }
+            if Self.isAskedToEnd(&signals) { break }
+            if let status = steering?.status, status.number > 0, !status.asked.records { asked = "fathom ctl" }
+        }
+        let children = steering?.status.processes.map(\.pid).filter { $0 != program.pid } ?? []
+        steering = nil  // its mapping is one of the buffers, too
+        var notes: [String] = []
+        if let note = program.end(children: children) { notes.append(note) }
+        drain.stop()
+        thread.join()
+        answers?.stop()
+        var summary = RecordingSummary(status: .exited(0), session: request.session)
+        let areInUse = buffers.areInUse()
+        summary.stillRunning = drain.finish(everything: areInUse == false)
+        summary.isContinued = areInUse != false
+        drain.noteMissed(hasHooks: request.hasHooks)
+        drain.summarize(into: &summary)
+        log.complete(drain.losses)
+        if drain.keepsChunks || summary.isContinued { buffers.leave() } else { buffers.remove() }
+        answers?.remove()
+        directory.removeNamedFunctions()
+        return (summary, notes)
+    }
+
+    /// Blocks the signals that ask for the recording's end.
+    static func blockSignals() -> sigset_t {
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        for signal in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] { sigaddset(&signals, signal) }
+        pthread_sigmask(SIG_BLOCK, &signals, nil)
+        signal(SIGXFSZ, SIG_IGN)
+        return signals
+    }
+
+    /// Whether one of them comes within a short while.
+    static func isAskedToEnd(_ signals: inout sigset_t) -> Bool {
+        var pause = timespec(tv_sec: 0, tv_nsec: Self.pause)
+        return sigtimedwait(&signals, nil, &pause) > 0
+    }
+}

@@ -1,0 +1,161 @@
+internal import TraceAnalysis
+public import TraceHistory
+public import TraceText
+
+/// What changed between runs, for people, programs, or a comment on a change.
+public struct ChangesReport {
+    public enum Format: String, CaseIterable, Sendable { case text, json, markdown }
+
+    private let changes: HistoryChanges
+    private let layout: TextLayout
+    private let limit: Int
+
+    /// Followers that are named.
+    private static let mostNamed = 4
+
+    /// - Parameter limit: how many changes to show.
+    public init(_ changes: HistoryChanges, limit: Int = .max, layout: TextLayout = TextLayout()) {
+        self.changes = changes
+        self.limit = limit
+        self.layout = layout
+    }
+
+    public func write(_ format: Format, to writer: ByteWriter) {
+        switch format {
+        case .text: writeText(to: writer)
+        case .json: writeJSON(to: writer)
+        case .markdown: writeMarkdown(to: writer)
+        }
+    }
+
+    private typealias Change = HistoryChanges.Change
+
+    private func time(_ value: Double) -> String { String(time: DiffReport.nanoseconds(value)) }
+
+    /// `1,000 → 1,001 calls` or `10.0 ms → 10.4 ms, +4.0 %`.
+    private func what(_ change: Change) -> String {
+        if change.isOfCalls {
+            let calls = change.calls
+            return "\(DiffReport.number(calls.before)) → \(DiffReport.number(calls.after)) calls"
+        }
+        let own = change.own
+        return "own time \(time(own.before)) → \(time(own.after)), \(HistoryText.percent(own.relativeChange))"
+    }
+
+    /// The time that goes with a change of calls.
+    private func cost(_ change: Change) -> String {
+        guard change.isOfCalls, change.total.before > 0 || change.total.after > 0 else { return "" }
+        let total = change.total
+        return "total \(time(total.before)) → \(time(total.after))"
+    }
+
+    private func followers(_ change: Change) -> String {
+        guard !change.followers.isEmpty else { return "" }
+        let names = change.followers.prefix(ChangesReport.mostNamed).map(\.function.name).joined(separator: ", ")
+        let more = change.followers.count - ChangesReport.mostNamed
+        return (change.isOfCalls ? "and with it what it calls: " : "and with it its callers: ")
+            + names + (more > 0 ? " and \(more) more" : "")
+    }
+
+    private var whole: [String] {
+        changes.whole.map { point in
+            "total: \(time(point.before)) → \(time(point.after)), \(HistoryText.percent(point.relativeChange)), since "
+                + HistoryText.name(changes.runs[point.index])
+        }
+    }
+
+    /// What is not told.
+    private var rest: String {
+        if changes.tellsTimes || !changes.runs[0].mode.hasTimes { return "" }
+        return "times need \(HistoryChanges.leastRuns) runs to tell a change from noise: calls are compared only\n"
+    }
+
+    private func writeText(to writer: ByteWriter) {
+        writer.write(in: layout.style(.bold)) { writer.write("\(HistoryText.subject(changes.selection))\n") }
+        for line in whole { writer.write("\(line)\n") }
+        for change in changes.changes.prefix(limit) where !writer.isClosed {
+            let run = changes.runs[change.index]
+            let isMore = (change.isOfCalls ? change.calls.change : change.own.change) > 0
+            writer.write(in: layout.style(isMore ? .red : .green)) {
+                writer.write(layout.fit(change.function.name, behind: 0).name)
+            }
+            writer.write("\n    \(what(change)), since \(HistoryText.name(run))")
+            if !change.isOfCalls { writer.write(", \(HistoryText.chance(change.chance))") }
+            writer.write(byte: UInt8(ascii: "\n"))
+            for line in [cost(change), followers(change)] where !line.isEmpty {
+                writer.write(in: layout.style(.dim)) { writer.write("    \(line)") }
+                writer.write(byte: UInt8(ascii: "\n"))
+            }
+        }
+        if changes.changes.count > limit { writer.write(TextLayout.more(changes.changes.count - limit)) }
+        if changes.changes.isEmpty, changes.whole.isEmpty { writer.write("nothing changed\n" as StaticString) }
+        writer.write(rest)
+    }
+
+    private func writeMarkdown(to writer: ByteWriter) {
+        writer.write("**\(changes.changes.count) changes** in \(changes.runs.count) runs of ")
+        writer.write(DiffReport.code(changes.selection.command))
+        writer.write("\n\n" as StaticString)
+        for line in whole { writer.write("- \(line)\n") }
+        if !changes.changes.isEmpty {
+            writer.write(
+                "\n| function | what | since | how sure | with it |\n| --- | --- | --- | --- | --- |\n" as StaticString)
+        }
+        for change in changes.changes.prefix(limit) where !writer.isClosed {
+            let cost = cost(change)
+            writer.write(
+                "| \(DiffReport.code(change.function.name)) | \(what(change))\(cost.isEmpty ? "" : ", \(cost)") | ")
+            writer.write("\(DiffReport.code(HistoryText.name(changes.runs[change.index]))) | ")
+            writer.write("\(HistoryText.chance(change.chance)) | ")
+            let names = change.followers.prefix(ChangesReport.mostNamed).map { DiffReport.code($0.function.name) }
+            writer.write(names.joined(separator: ", "))
+            if change.followers.count > names.count {
+                writer.write(" and \(change.followers.count - names.count) more")
+            }
+            writer.write(" |\n" as StaticString)
+        }
+        writer.write("\n\(rest)")
+    }
+
+    // MARK: JSON
+
+    private func writeJSON(to writer: ByteWriter) {
+        writer.write("{\"program\":" as StaticString)
+        writer.write(json: changes.selection.program)
+        writer.write(",\"command\":" as StaticString)
+        writer.write(json: changes.selection.command)
+        writer.write(",\"host\":" as StaticString)
+        writer.write(json: changes.selection.host)
+        writer.write(",\"runs\":\(changes.runs.count),\"tells_times\":\(changes.tellsTimes),\n\"whole\":[")
+        for (index, point) in changes.whole.enumerated() {
+            if index > 0 { writer.write(byte: UInt8(ascii: ",")) }
+            writer.write("\n{\"run\":\(changes.runs[point.index].id),\"before_ns\":\(point.before.json),")
+            writer.write("\"after_ns\":\(point.after.json),\"chance\":\(point.chance.json)}")
+        }
+        writer.write("],\n\"changes\":[" as StaticString)
+        for (index, change) in changes.changes.enumerated() where !writer.isClosed {
+            writer.write(index == 0 ? "\n{\"function\":" : ",\n{\"function\":" as StaticString)
+            writer.write(json: change.function.name)
+            writer.write(",\"module\":" as StaticString)
+            writer.write(json: change.function.module)
+            let run = changes.runs[change.index]
+            writer.write(
+                ",\"kind\":\"\(change.isOfCalls ? "calls" : "time")\",\"index\":\(change.index),\"run\":\(run.id),")
+            writer.write("\"labels\":" as StaticString)
+            writer.write(jsonObject: run.labels)
+            for (name, numbers) in [("calls", change.calls), ("self_ns", change.own), ("total_ns", change.total)] {
+                writer.write(",\"\(name)\":[\(numbers.before.json),\(numbers.after.json)]")
+            }
+            writer.write(",\"chance\":\(change.chance.json),\"followers\":[")
+            for (place, follower) in change.followers.enumerated() {
+                if place > 0 { writer.write(byte: UInt8(ascii: ",")) }
+                writer.write("{\"function\":" as StaticString)
+                writer.write(json: follower.function.name)
+                writer.write(",\"calls\":[\(follower.calls.before.json),\(follower.calls.after.json)]")
+                writer.write(",\"total_ns\":[\(follower.total.before.json),\(follower.total.after.json)]}")
+            }
+            writer.write("]}" as StaticString)
+        }
+        writer.write("]}\n" as StaticString)
+    }
+}

@@ -1,0 +1,208 @@
+internal import TraceAnalysis
+public import TraceHistory
+public import TraceText
+
+/// What a gate found: Markdown for a summary, JSON for programs, JUnit's XML for those who show tests.
+public struct GateReport {
+    public enum Format: String, CaseIterable, Sendable { case markdown, json }
+
+    private let result: GateResult
+
+    /// Functions that are named.
+    private static let mostFunctions = 20
+
+    public init(_ result: GateResult) { self.result = result }
+
+    /// In one line: what is worse, or why nobody can tell.
+    public var headline: String {
+        switch result.finding {
+        case .nothing(let reason): return reason
+        case .counts(let counts):
+            let more = counts.differences.filter { $0.after > $0.before }
+            let fewer = counts.differences.count - more.count
+            if let first = more.first {
+                let others = more.count - 1
+                return
+                    "\(first.function.name): \(CountText.grouped(first.before)) → \(CountText.grouped(first.after)) calls"
+                    + (others > 0 ? ", and \(others) more function\(others == 1 ? "" : "s") with more calls" : "")
+            }
+            return fewer > 0
+                ? "no function has more calls, and \(fewer) \(fewer == 1 ? "has" : "have") fewer"
+                : "every function has as many calls as before"
+        case .times(let judgement, let subject, let percent, let limit, _):
+            let what = "\(GateReport.percentile(percent)) of \(subject)"
+            let change = GateReport.change(judgement)
+            let allowed = "\(DiffReport.percent(limit)) allowed"
+            switch judgement.verdict {
+            case .fine: return "\(what): \(change), \(allowed)"
+            case .worse: return "\(what): \(change), \(allowed)"
+            case .unknown:
+                let runs = judgement.runsNeeded.map { needed in
+                    let lacking = max(needed - min(judgement.baseline.runs, judgement.candidate.runs), 1)
+                    return
+                        "about \(CountText.grouped(UInt64(lacking))) more run\(lacking == 1 ? "" : "s") of each side would tell"
+                }
+                return
+                    "\(what): \(change), \(allowed): could not tell: \(runs ?? "the difference is at the limit, and more runs would hardly tell")"
+            }
+        }
+    }
+
+    private static func percentile(_ percent: Double) -> String {
+        "p" + (percent == percent.rounded() ? String(Int(percent)) : String(percent))
+    }
+
+    private static func change(_ judgement: GateJudgement) -> String {
+        let (before, after) = (judgement.baseline.value, judgement.candidate.value)
+        let part = before > 0 ? " (\(DiffReport.percent((after - before) / before)))" : ""
+        return "\(time(before)) → \(time(after))\(part)"
+    }
+
+    private static func time(_ value: Double) -> String { String(time: DiffReport.nanoseconds(value)) }
+
+    public func write(_ format: Format, to writer: ByteWriter) {
+        switch format {
+        case .markdown: writeMarkdown(to: writer)
+        case .json: writeJSON(to: writer)
+        }
+    }
+
+    // MARK: Markdown
+
+    private func writeMarkdown(to writer: ByteWriter) {
+        let title =
+            switch result.verdict {
+            case .fine: "Passed"
+            case .worse: "Worse"
+            case .unknown: "Could not tell"
+            }
+        writer.write("**\(title)**: \(DiffReport.code(headline))\n\n")
+        writer.write("\(DiffReport.code(result.command)), compared with \(DiffReport.code(result.baseline))\n")
+        switch result.finding {
+        case .nothing: break
+        case .counts(let counts): writeCounts(counts, to: writer)
+        case .times(let judgement, _, let percent, _, let functions):
+            let name = GateReport.percentile(percent)
+            writer.write("\n| side | runs | \(name) | between | and |\n| --- | --: | --: | --: | --: |\n")
+            for (side, estimate) in [("baseline", judgement.baseline), ("candidate", judgement.candidate)] {
+                writer.write("| \(side) | \(estimate.runs) | \(GateReport.time(estimate.value)) |")
+                for bound in [estimate.lower, estimate.upper] {
+                    writer.write(" \(bound.map(GateReport.time) ?? "?") |")
+                }
+                writer.write("\n" as StaticString)
+            }
+            guard !functions.isEmpty else { return }
+            writer.write("\n| function | own time | now | change |\n| --- | --: | --: | --: |\n" as StaticString)
+            for function in functions.prefix(GateReport.mostFunctions) {
+                writer.write(
+                    "| \(DiffReport.code(function.function.name)) | \(GateReport.time(function.own.before)) | ")
+                writer.write(
+                    "\(GateReport.time(function.own.after)) | \(HistoryText.percent(function.own.relativeChange)) |\n")
+            }
+            writeMore(functions.count, to: writer)
+        }
+    }
+
+    private func writeCounts(_ counts: GateCounts, to writer: ByteWriter) {
+        if !counts.differences.isEmpty {
+            writer.write("\n| function | calls | now | change |\n| --- | --: | --: | --: |\n" as StaticString)
+            for difference in counts.differences.prefix(GateReport.mostFunctions) {
+                let isMore = difference.after > difference.before
+                let size = isMore ? difference.after - difference.before : difference.before - difference.after
+                writer.write(
+                    "| \(DiffReport.code(difference.function.name)) | \(CountText.grouped(difference.before)) | ")
+                writer.write("\(CountText.grouped(difference.after)) | \(isMore ? "+" : "-")\(CountText.grouped(size))")
+                writer.write(difference.follows ? ", by its callers |\n" : " |\n")
+            }
+            writeMore(counts.differences.count, to: writer)
+        }
+        if counts.baselineRuns == 1, !counts.differences.isEmpty {
+            writer.write(
+                "\nThe baseline is one run, which does not tell which numbers vary by themselves.\n" as StaticString)
+        }
+        if !counts.varying.isEmpty {
+            let names = counts.varying.prefix(5).map { DiffReport.code($0.name) }.joined(separator: ", ")
+            writer.write(
+                "\n\(counts.varying.count) functions are called by chance more or less often, and are not compared: \(names)\n"
+            )
+        }
+    }
+
+    private func writeMore(_ count: Int, to writer: ByteWriter) {
+        if count > GateReport.mostFunctions {
+            writer.write("\nand \(count - GateReport.mostFunctions) more functions\n")
+        }
+    }
+
+    // MARK: JSON
+
+    private func writeJSON(to writer: ByteWriter) {
+        writer.write("{\"verdict\":\"\(result.verdict.rawValue)\",\"headline\":")
+        writer.write(json: headline)
+        writer.write(",\"command\":" as StaticString)
+        writer.write(json: result.command)
+        writer.write(",\"baseline\":" as StaticString)
+        writer.write(json: result.baseline)
+        switch result.finding {
+        case .nothing: break
+        case .counts(let counts):
+            writer.write(
+                ",\"baseline_runs\":\(counts.baselineRuns),\"varying\":\(counts.varying.count),\"functions\":[")
+            for (index, difference) in counts.differences.enumerated() {
+                writer.write(index == 0 ? "\n{\"name\":" : ",\n{\"name\":" as StaticString)
+                writer.write(json: difference.function.name)
+                writer.write(",\"calls\":[\(difference.before),\(difference.after)],\"follows\":\(difference.follows)}")
+            }
+            writer.write("]" as StaticString)
+        case .times(let judgement, let subject, let percent, let limit, let functions):
+            writer.write(",\"subject\":" as StaticString)
+            writer.write(json: subject)
+            writer.write(",\"percentile\":\(percent),\"limit\":\(limit)")
+            for (name, side) in [("before", judgement.baseline), ("after", judgement.candidate)] {
+                writer.write(",\"\(name)\":{\"runs\":\(side.runs),\"ns\":\(side.value.json)")
+                writer.write(",\"from_ns\":\(side.lower?.json ?? "null"),\"to_ns\":\(side.upper?.json ?? "null")}")
+            }
+            writer.write(",\"runs_needed\":\(judgement.runsNeeded.map(String.init) ?? "null"),\"functions\":[")
+            for (index, function) in functions.enumerated() {
+                writer.write(index == 0 ? "\n{\"name\":" : ",\n{\"name\":" as StaticString)
+                writer.write(json: function.function.name)
+                writer.write(",\"self_ns\":[\(function.own.before.json),\(function.own.after.json)]}")
+            }
+            writer.write("]" as StaticString)
+        }
+        writer.write("}\n" as StaticString)
+    }
+
+    // MARK: JUnit
+
+    /// Writes one test: one that passed, one that failed, or one that was skipped because nobody could tell.
+    public func writeJUnit(to writer: ByteWriter) {
+        let (failures, skipped) = (result.verdict == .worse ? 1 : 0, result.verdict == .unknown ? 1 : 0)
+        writer.write("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n" as StaticString)
+        writer.write(
+            "<testsuite name=\"fathom gate\" tests=\"1\" failures=\"\(failures)\" skipped=\"\(skipped)\" errors=\"0\">\n"
+        )
+        writer.write("<testcase classname=\"fathom.gate\" name=\"" as StaticString)
+        writer.write(markup: result.command)
+        writer.write("\">\n" as StaticString)
+        if result.verdict != .fine {
+            let name: StaticString = result.verdict == .worse ? "failure" : "skipped"
+            writer.write("<\(name) message=\"")
+            writer.write(markup: headline)
+            writer.write("\"/>\n" as StaticString)
+        }
+        writer.write("<system-out>" as StaticString)
+        var text = ""
+        let lines = ByteWriter { bytes in
+            text += String(decoding: bytes, as: UTF8.self)
+            return true
+        }
+        writeMarkdown(to: lines)
+        lines.flush()
+        for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
+            writer.write(markup: String(line))
+            writer.write("\n" as StaticString)
+        }
+        writer.write("</system-out>\n</testcase>\n</testsuite>\n" as StaticString)
+    }
+}

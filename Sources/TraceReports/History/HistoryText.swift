@@ -1,0 +1,38 @@
+internal import TraceHistory
+internal import TraceText
+
+/// The words that all reports of a history share.
+enum HistoryText {
+    /// A value of a trend, as people read it.
+    static func value(_ value: Double, isTime: Bool) -> String {
+        isTime ? String(time: DiffReport.nanoseconds(value)) : DiffReport.number(value)
+    }
+
+    /// `+5.0 %`; nothing where there is no difference, or nothing was before.
+    static func percent(_ part: Double) -> String { part == 0 ? "" : DiffReport.percent(part) }
+
+    /// A run by its number, with its version or else its first label.
+    static func name(_ run: HistoryRun) -> String {
+        let label = run.labels.first { $0.name == "version" } ?? run.labels.first
+        return "run \(run.id)" + (label.map { " (\($0.value))" } ?? "")
+    }
+
+    /// `2026-11-21 02:04`, or nothing when it is not known.
+    static func moment(_ run: HistoryRun) -> String {
+        run.time == 0 ? "" : String(DateText.utc(secondsSinceEpoch: run.time / 1_000_000_000).dropLast(7))
+    }
+
+    /// How sure a change is: `sure`, or the chance that it is none.
+    static func chance(_ chance: Double) -> String {
+        if chance == 0 { return "certain" }
+        if chance < 1e-6 { return "by chance less than 1 in a million" }
+        return "by chance 1 in \(CountText.grouped(UInt64((1 / chance).rounded())))"
+    }
+
+    /// What the runs have in common.
+    static func subject(_ selection: RunSelection.Found) -> String {
+        let count = selection.runs.count
+        return "\(count) run\(count == 1 ? "" : "s") of \(selection.command)"
+            + (selection.host.isEmpty ? "" : " on \(selection.host)")
+    }
+}

@@ -1,0 +1,147 @@
+internal import TraceAnalysis
+public import TraceHistory
+public import TraceText
+
+/// A trend as a table with a line of bars, JSON, a picture, or a page with it.
+public struct TrendReport {
+    public enum Format: String, CaseIterable, Sendable { case text, json, svg, html }
+
+    let trend: Trend
+    private let layout: TextLayout
+
+    public init(_ trend: Trend, layout: TextLayout = TextLayout()) {
+        self.trend = trend
+        self.layout = layout
+    }
+
+    public func write(_ format: Format, to writer: ByteWriter) {
+        switch format {
+        case .text: writeText(to: writer)
+        case .json: writeJSON(to: writer)
+        case .svg: writeSVG(to: writer)
+        case .html: writeHTML(to: writer)
+        }
+    }
+
+    /// `parse, own time`
+    var title: String {
+        let metric: String =
+            switch trend.metric {
+            case .total: ""
+            case .self: ", own time"
+            case .calls: ", calls"
+            case .average: ", average of a call"
+            case .call: ", single calls"
+            case .blocked: ", waiting"
+            }
+        return trend.subject.title + metric
+    }
+
+    /// `p90`
+    var percentile: String {
+        "p" + (trend.percent == trend.percent.rounded() ? String(Int(trend.percent)) : String(trend.percent))
+    }
+
+    func text(_ value: Double) -> String { HistoryText.value(value, isTime: trend.isTime) }
+
+    // MARK: Text
+
+    private func writeText(to writer: ByteWriter) {
+        writer.write(in: layout.style(.bold)) {
+            writer.write("\(title): \(HistoryText.subject(trend.selection))\n")
+        }
+        guard !trend.points.isEmpty else { return writer.write("no run has it\n" as StaticString) }
+        writeTable(to: writer)
+        let values = trend.points.map(\.value)
+        let bars = TrendReport.bars(values, width: min(layout.width ?? 80, 80))
+        writer.write("\(bars)\n\(text(values.min()!)) to \(text(values.max()!))")
+        writer.write(trend.missing > 0 ? "; \(trend.missing) more runs do not have it\n" : "\n")
+        for change in trend.changes {
+            let run = trend.points[change.index].run
+            writer.write("\(HistoryText.name(run)): ")
+            writer.write(in: layout.style(change.change > 0 ? .red : .green)) {
+                writer.write(
+                    "\(text(change.before)) → \(text(change.after)), \(HistoryText.percent(change.relativeChange))")
+            }
+            writer.write(", \(HistoryText.chance(change.chance))\n")
+        }
+        if trend.changes.isEmpty {
+            let few = trend.points.count < HistoryChanges.leastRuns
+            writer.write(
+                few
+                    ? "too few runs to tell a change from noise: \(HistoryChanges.leastRuns) are needed\n"
+                    : "no change that is beyond noise\n")
+        }
+    }
+
+    private func writeTable(to writer: ByteWriter) {
+        var rows = [[trend.label ?? "", "runs", "median", percentile, "change"]]
+        var last: Double?
+        for group in trend.groups {
+            let change = last.map { HistoryText.percent($0 == 0 ? 0 : (group.percentile - $0) / abs($0)) } ?? ""
+            rows.append(
+                [group.name, "\(group.points.count)", text(group.median), text(group.percentile), change])
+            last = group.percentile
+        }
+        let widths = rows[0].indices.map { column in rows.map { $0[column].columns }.max()! }
+        for (index, row) in rows.enumerated() where !writer.isClosed {
+            writer.write(in: index == 0 ? layout.style(.bold) : nil) {
+                for (column, cell) in row.enumerated() {
+                    let room = widths[column] - cell.columns
+                    if column > 0 { writer.write(spaces: 2 + room) }
+                    writer.write(cell)
+                    if column == 0 { writer.write(spaces: room) }
+                }
+            }
+            writer.write(byte: UInt8(ascii: "\n"))
+        }
+    }
+
+    /// A line of bars, one for each value, or for the median of neighbours where there are more than have room.
+    static func bars(_ values: [Double], width: Int) -> String {
+        let count = min(values.count, max(width, 1))
+        let heights = (0..<count).map { place in
+            Percentile.median(Array(values[(place * values.count / count)..<((place + 1) * values.count / count)]))
+        }
+        guard let low = heights.min(), let high = heights.max() else { return "" }
+        let signs = ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"]
+        return heights.map { high > low ? signs[Int((($0 - low) / (high - low) * 7).rounded())] : signs[0] }.joined()
+    }
+
+    // MARK: JSON
+
+    private func writeJSON(to writer: ByteWriter) {
+        writer.write("{\"subject\":" as StaticString)
+        writer.write(json: trend.subject.title)
+        writer.write(",\"metric\":\"\(trend.metric.rawValue)\",\"unit\":\(trend.isTime ? "\"ns\"" : "null")")
+        writer.write(",\"program\":" as StaticString)
+        writer.write(json: trend.selection.program)
+        writer.write(",\"command\":" as StaticString)
+        writer.write(json: trend.selection.command)
+        writer.write(",\"host\":" as StaticString)
+        writer.write(json: trend.selection.host)
+        writer.write(",\"percentile\":\(trend.percent),\"missing\":\(trend.missing),\n\"groups\":[")
+        for (index, group) in trend.groups.enumerated() where !writer.isClosed {
+            writer.write(index == 0 ? "\n{\"name\":" : ",\n{\"name\":" as StaticString)
+            writer.write(json: group.name)
+            writer.write(
+                ",\"runs\":\(group.points.count),\"median\":\(group.median.json),\"percentile\":\(group.percentile.json)}"
+            )
+        }
+        writer.write("],\n\"changes\":[" as StaticString)
+        for (index, change) in trend.changes.enumerated() {
+            writer.write(index == 0 ? "\n{" : ",\n{" as StaticString)
+            writer.write("\"index\":\(change.index),\"run\":\(trend.points[change.index].run.id),")
+            writer.write("\"before\":\(change.before.json),\"after\":\(change.after.json),")
+            writer.write("\"relative_change\":\(change.relativeChange.json),\"chance\":\(change.chance.json)}")
+        }
+        writer.write("],\n\"points\":[" as StaticString)
+        for (index, point) in trend.points.enumerated() where !writer.isClosed {
+            writer.write(index == 0 ? "\n" : ",\n" as StaticString)
+            writer.write("{\"run\":\(point.run.id),\"time_ns\":\(point.run.time),\"labels\":")
+            writer.write(jsonObject: point.run.labels)
+            writer.write(",\"value\":\(point.value.json)}")
+        }
+        writer.write("]}\n" as StaticString)
+    }
+}

@@ -1,0 +1,123 @@
+public import TraceAnalysis
+public import TraceText
+
+/// A launch plan beside a start: text, or a member of JSON.
+public struct LaunchReport {
+    private let comparison: LaunchComparison
+    /// Scopes that ran; tasks that did not may mean one of them.
+    private let scopes: [String]
+
+    public init(_ comparison: LaunchComparison, scopes: [String]) {
+        self.comparison = comparison
+        self.scopes = scopes
+    }
+
+    private func id(_ task: Int) -> String { comparison.plan.tasks[task].id }
+
+    private func list(_ tasks: [Int]) -> String { tasks.map(id).joined(separator: ", ") }
+
+    private var path: String {
+        comparison.critical.tasks.map { "\(id($0)) (\(String(time: comparison.costs[$0])))" }.joined(separator: " → ")
+    }
+
+    func text(_ difference: LaunchComparison.Difference) -> String {
+        switch difference {
+        case .order(let task, let dependency, let early):
+            return
+                "order broken: \(id(task)) began \(String(time: early)) before \(id(dependency)) was over, on which it depends"
+        case .wait(let task, let other, let time):
+            return "not in the plan: \(id(task)) waited \(String(time: time)) for \(id(other))"
+        case .thread(let task):
+            let (wanted, found) = (comparison.plan.tasks[task].thread ?? "", comparison.runs[task]?.thread ?? "")
+            return "other thread: \(id(task)) ran on \(found), not on \(wanted)"
+        case .missing(let task):
+            let expected = comparison.plan.tasks[task].expected
+            let near = NearNames(to: id(task), among: scopes).question
+            return "did not run: no scope '\(id(task))' was entered before the end\(near)"
+                + (expected.map { "; it is reckoned with as \(String(time: $0))" } ?? "")
+        }
+    }
+
+    func text(_ change: LaunchComparison.Change) -> String {
+        switch change.kind {
+        case .delay: "\(String(time: change.gain)): do \(id(change.task)) after the end"
+        case .beside(let others):
+            "\(String(time: change.gain)): do \(id(change.task)) on another thread"
+                + (others.isEmpty ? "" : ", beside \(list(others))")
+        }
+    }
+
+    /// Those of text.
+    var lines: [String] {
+        let count = comparison.plan.tasks.count, width = comparison.width
+        var lines = [
+            "",
+            "plan: \(count) \(count == 1 ? "task" : "tasks"), \(String(time: comparison.actual)) as they ran",
+            "critical path: \(String(time: comparison.critical.time)): \(path)",
+            "ideal end with \(width) \(width == 1 ? "thread" : "threads"): \(String(time: comparison.ideal.end))"
+                + (comparison.ideal.isBest ? "" : ", or less: there are too many orders to try all"),
+        ]
+        lines += comparison.differences.map { "  " + text($0) }
+        if !comparison.changes.isEmpty { lines.append("What would be gained, each by itself:") }
+        lines += comparison.changes.map { "  " + text($0) }
+        return lines
+    }
+
+    func writeJSON(to writer: ByteWriter) {
+        func list<Element>(_ elements: [Element], _ write: (Element) -> Void) {
+            writer.write("[" as StaticString)
+            for (index, element) in elements.enumerated() {
+                if index > 0 { writer.write(",\n" as StaticString) }
+                write(element)
+            }
+            writer.write("]" as StaticString)
+        }
+        writer.write(
+            "{\"actual_ns\":\(comparison.actual),\"width\":\(comparison.width),\"ideal_ns\":\(comparison.ideal.end)"
+                + ",\"ideal_is_best\":\(comparison.ideal.isBest),\"critical_path_ns\":\(comparison.critical.time)"
+                + ",\"critical_path\":")
+        list(comparison.critical.tasks) { writer.write(json: id($0)) }
+        writer.write(",\n\"tasks\":" as StaticString)
+        list(Array(comparison.plan.tasks.indices)) { task in
+            writer.write("{\"id\":" as StaticString)
+            writer.write(json: id(task))
+            writer.write(
+                ",\"ns\":\(comparison.costs[task]),\"ideal_begin_ns\":\(comparison.ideal.begins[task]),\"ideal_end_ns\":\(comparison.ideal.ends[task])"
+            )
+            if let run = comparison.runs[task] {
+                writer.write(",\"begin_ns\":\(run.begin),\"end_ns\":\(run.end),\"thread\":")
+                writer.write(json: run.thread)
+            }
+            writer.write("}" as StaticString)
+        }
+        writer.write(",\n\"differences\":" as StaticString)
+        list(comparison.differences) { writer.write(json: text($0)) }
+        writer.write(",\n\"changes\":" as StaticString)
+        list(comparison.changes) { change in
+            writer.write("{\"gain_ns\":\(change.gain),\"text\":")
+            writer.write(json: text(change))
+            writer.write("}" as StaticString)
+        }
+        writer.write("}" as StaticString)
+    }
+
+    /// Writes a plan as a file that can be read again.
+    public static func write(_ plan: LaunchPlan, to writer: ByteWriter) {
+        writer.write("{\"tasks\": [" as StaticString)
+        for (index, task) in plan.tasks.enumerated() {
+            writer.write(index == 0 ? "\n  {\"id\": " : ",\n  {\"id\": " as StaticString)
+            writer.write(json: task.id)
+            writer.write(", \"category\": " as StaticString)
+            writer.write(json: task.category)
+            writer.write(", \"dependencies\": [" as StaticString)
+            for (number, dependency) in task.dependencies.enumerated() {
+                if number > 0 { writer.write(", " as StaticString) }
+                writer.write(json: dependency)
+            }
+            writer.write("], \"thread\": " as StaticString)
+            writer.write(json: task.thread)
+            writer.write(", \"priority\": \(task.priority)}")
+        }
+        writer.write("\n]}\n" as StaticString)
+    }
+}

@@ -1,0 +1,120 @@
+internal import TraceAnalysis
+internal import TraceFile
+internal import TraceText
+
+extension StartupReport {
+    /// Writes a page that needs nothing but itself. Its content security policy lets it load nothing, and it has no script.
+    func writeHTML(to writer: ByteWriter) {
+        let startup = shown.startup, style = PackageResources.startup_css
+        writer.write("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n" as StaticString)
+        let policy = "default-src 'none'; style-src '\(SHA256.source(of: style))'; base-uri 'none'"
+        writer.write("<meta http-equiv=\"Content-Security-Policy\" content=\"\(policy)\">\n")
+        writer.write("<meta name=\"viewport\" content=\"width=device-width\">\n<title>" as StaticString)
+        writer.write(markup: "start of \(options.title)")
+        writer.write("</title>\n<style>" as StaticString)
+        writer.write(style)
+        writer.write("</style>\n</head>\n<body>\n<h1>Start of " as StaticString)
+        writer.write(markup: options.title)
+        writer.write("</h1>\n" as StaticString)
+        paragraph(summary(startup), nil, to: writer)
+        if let reason = startup.incompleteness { paragraph("incomplete: \(reason)", "incomplete", to: writer) }
+        writer.write("<div class=\"scroll\">\n" as StaticString)
+        StartupWaterfall(startup, functions: shown.functions).write(to: writer)
+        writer.write("</div>\n" as StaticString)
+        writePhases(startup, to: writer)
+        writeInitializers(startup, to: writer)
+        writeAdvice(startup, to: writer)
+        if let plan = options.plan {
+            writer.write("<h2>Launch plan</h2>\n<pre>" as StaticString)
+            for line in plan(statistics.median).lines where !line.isEmpty {
+                writer.write(markup: line)
+                writer.write("\n" as StaticString)
+            }
+            writer.write("</pre>\n" as StaticString)
+        }
+        for gap in startup.gaps { paragraph(gap, "soft", to: writer) }
+        if let cold { paragraph(cold, "soft", to: writer) }
+        writer.write("</body>\n</html>\n" as StaticString)
+    }
+
+    private func summary(_ startup: Startup) -> String {
+        let whole =
+            "\(String(time: startup.total)) to \(startup.incompleteness == nil ? startup.end : "the last moment known")"
+        let main = startup.preMain.map { ", \(String(time: $0)) of it before main" } ?? ""
+        guard runs.count > 1 else { return whole + main }
+        let numbers = statistics.total
+        return whole + main + "; the median of \(runs.count) runs, p90 \(String(time: numbers.p90)), from "
+            + "\(String(time: numbers.least)) to \(String(time: numbers.most))"
+    }
+
+    private func paragraph(_ text: String, _ style: String?, to writer: ByteWriter) {
+        writer.write(style.map { "<p class=\"\($0)\">" } ?? "<p>")
+        writer.write(markup: text)
+        writer.write("</p>\n" as StaticString)
+    }
+
+    /// A table whose first column is a name.
+    private func table(_ title: String, _ heads: [String], _ rows: [[String]], to writer: ByteWriter) {
+        writer.write("<h2>\(title)</h2>\n<div class=\"scroll\"><table><thead><tr>")
+        for (index, head) in heads.enumerated() {
+            writer.write(index == 0 ? "<th class=\"name\">\(head)</th>" : "<th>\(head)</th>")
+        }
+        writer.write("</tr></thead><tbody>\n" as StaticString)
+        for row in rows {
+            writer.write("<tr>" as StaticString)
+            for (index, cell) in row.enumerated() {
+                writer.write(index == 0 ? "<td class=\"name\">" : "<td>" as StaticString)
+                writer.write(markup: cell)
+                writer.write("</td>" as StaticString)
+            }
+            writer.write("</tr>\n" as StaticString)
+        }
+        writer.write("</tbody></table></div>\n" as StaticString)
+    }
+
+    private func writePhases(_ startup: Startup, to writer: ByteWriter) {
+        func time(_ value: UInt64?) -> String { value.map { String(time: $0) } ?? "?" }
+        func count(_ value: UInt64?) -> String { value.map { CountText.grouped($0) } ?? "?" }
+        let rows = startup.phases.map { phase in
+            [
+                phase.name, String(time: phase.nanoseconds), time(phase.running), time(phase.offCPU?.blocked),
+                time(phase.offCPU?.runnable), count(phase.minorFaults), count(phase.majorFaults),
+            ]
+        }
+        let heads = ["phase", "time", "running", "blocked", "runnable", "minor faults", "major faults"]
+        table("Phases", heads, rows, to: writer)
+    }
+
+    private func writeInitializers(_ startup: Startup, to writer: ByteWriter) {
+        let slowest = StartupReport.slowest(startup).prefix(50)
+        if slowest.isEmpty { return }
+        let rows = slowest.map { initializer in
+            [
+                "\(PathText.name(initializer.module)): \(initializer.function)", String(time: initializer.nanoseconds),
+                CountText.grouped(initializer.minorFaults), CountText.grouped(initializer.majorFaults),
+            ]
+        }
+        table("Slowest initialisers", ["initialiser", "time", "minor faults", "major faults"], rows, to: writer)
+    }
+
+    private func writeAdvice(_ startup: Startup, to writer: ByteWriter) {
+        if startup.advice.isEmpty { return }
+        let text = StartupAdviceText(startup, functions: shown.functions)
+        writer.write("<h2>What to do, most gain first</h2>\n<ol>\n" as StaticString)
+        for piece in startup.advice {
+            let lines = text.lines(piece)
+            writer.write("<li>" as StaticString)
+            writer.write(markup: lines[0])
+            if lines.count > 1 {
+                writer.write("<pre>" as StaticString)
+                for line in lines.dropFirst() {
+                    writer.write(markup: line)
+                    writer.write("\n" as StaticString)
+                }
+                writer.write("</pre>" as StaticString)
+            }
+            writer.write("</li>\n" as StaticString)
+        }
+        writer.write("</ol>\n" as StaticString)
+    }
+}

@@ -1,0 +1,167 @@
+public import TraceAnalysis
+internal import TraceFile
+public import TraceText
+
+/// How a program starts: text or JSON, of one run or of several.
+public struct StartupReport {
+    public enum Format: String, CaseIterable, Sendable { case text, json, html }
+
+    public struct Options {
+        /// Initialisers and pieces of advice that text shows, at most; nil: all.
+        public var limit: Int?
+        /// What was started, for the page's title.
+        public var title = "the program"
+        /// A plan beside the run that is shown.
+        public var plan: ((_ run: Int) -> LaunchReport)?
+
+        public init() {}
+    }
+
+    /// A run with the names of what it called.
+    public struct Run {
+        public var startup: Startup
+        public var functions: FunctionTable
+
+        public init(_ startup: Startup, functions: FunctionTable) {
+            self.startup = startup
+            self.functions = functions
+        }
+    }
+
+    let runs: [Run]
+    let statistics: StartupRuns
+    let options: Options
+    /// What was said of an attempt to start cold; nil where nobody asked.
+    let cold: String?
+
+    /// - Parameter runs: at least one.
+    public init(_ runs: [Run], cold: String? = nil, options: Options = Options()) {
+        self.runs = runs
+        self.cold = cold
+        self.options = options
+        statistics = StartupRuns(runs.map(\.startup))
+    }
+
+    /// The run whose total is the median: the one that is shown.
+    var shown: Run { runs[statistics.median] }
+
+    public func write(_ format: Format, to writer: ByteWriter) {
+        switch format {
+        case .text: for line in lines { writer.write("\(line)\n") }
+        case .json: writeJSON(to: writer)
+        case .html: writeHTML(to: writer)
+        }
+    }
+
+    // MARK: Text
+
+    /// A time as the loaders of phones tell it: `644.58 milliseconds (100.0%)`.
+    private func share(_ nanoseconds: UInt64, of whole: UInt64) -> String {
+        let percent = whole == 0 ? 0 : Double(nanoseconds) / Double(whole) * 100
+        return "\(CountText.fixed(Double(nanoseconds) / 1e6, 2)) milliseconds (\(CountText.fixed(percent, 1))%)"
+    }
+
+    private var lines: [String] {
+        let startup = shown.startup
+        var lines: [String] = []
+        let before = startup.phases.filter(\.isBeforeMain)
+        let preMain = before.reduce(0) { $0 + $1.nanoseconds }
+        lines.append(
+            (startup.preMain == nil && startup.phases.contains { $0.parts.contains(.main) }
+                ? "Total time before what is not known apart: " : "Total pre-main time: ") + share(preMain, of: preMain)
+        )
+        let slowest = slowestLines(startup, preMain)
+        let names = before.map { "\($0.name) time" } + slowest.map(\.name)
+        let width = (names.map(\.count).max() ?? 0) + 4
+        func row(_ name: String, _ value: String) -> String {
+            String(repeating: " ", count: max(0, width - name.count)) + name + (value.isEmpty ? ":" : ": \(value)")
+        }
+        for phase in before { lines.append(row("\(phase.name) time", share(phase.nanoseconds, of: preMain))) }
+        if !slowest.isEmpty {
+            lines.append(row("slowest initializers", ""))
+            lines += slowest.map { row($0.name, share($0.nanoseconds, of: preMain)) }
+        }
+        if let phase = startup.phases.first(where: { !$0.isBeforeMain }) {
+            let end = startup.incompleteness == nil ? startup.end : "the last moment known"
+            let name = phase.parts == [.main] ? "main to \(end)" : "\(phase.name): \(end)"
+            lines.append(
+                "\(name): \(share(phase.nanoseconds, of: startup.total)) of \(String(time: startup.total)) in all")
+        }
+        if let reason = startup.incompleteness { lines.append("incomplete: \(reason)") }
+        lines += [""] + phaseTable(startup)
+        lines += relocationLines(startup)
+        lines += runLines
+        let advice = StartupAdviceText(startup, functions: shown.functions)
+        let shownAdvice = startup.advice.prefix(options.limit ?? startup.advice.count)
+        if !shownAdvice.isEmpty { lines += ["", "What to do, most gain first:"] }
+        for piece in shownAdvice { lines += advice.lines(piece).map { "  \($0)" } }
+        if let plan = options.plan { lines += plan(statistics.median).lines }
+        lines += startup.gaps.isEmpty ? [] : [""] + startup.gaps
+        return lines
+    }
+
+    private func slowestLines(_ startup: Startup, _ preMain: UInt64) -> [(name: String, nanoseconds: UInt64)] {
+        StartupReport.slowest(startup).prefix(options.limit ?? .max).map { ($0.label, $0.nanoseconds) }
+    }
+
+    /// Longest first.
+    static func slowest(_ startup: Startup) -> [Startup.Initializer] {
+        startup.initializers.sorted { ($1.nanoseconds, $0.begin) < ($0.nanoseconds, $1.begin) }
+    }
+
+    private func phaseTable(_ startup: Startup) -> [String] {
+        func cell(_ text: String) -> String { String(repeating: " ", count: max(0, 11 - text.count)) + text }
+        func time(_ value: UInt64?) -> String { cell(value.map { String(time: $0) } ?? "?") }
+        func count(_ value: UInt64?) -> String { cell(value.map { CountText.grouped($0) } ?? "?") }
+        var lines = [["time", "running", "blocked", "runnable", "faults", "major"].map(cell).joined() + "  phase"]
+        for phase in startup.phases {
+            let faults = phase.minorFaults.map { $0 + (phase.majorFaults ?? 0) }
+            lines.append(
+                time(phase.nanoseconds) + time(phase.running) + time(phase.offCPU?.blocked)
+                    + time(phase.offCPU?.runnable) + count(faults) + count(phase.majorFaults) + "  \(phase.name)")
+        }
+        return lines
+    }
+
+    private func relocationLines(_ startup: Startup) -> [String] {
+        let numbers = startup.relocations
+        guard numbers.total > 0 else { return [] }
+        let kinds: [(UInt64, String)] = [
+            (numbers.relative, "relative"), (numbers.symbols, "of symbols"), (numbers.calls, "of calls"),
+            (numbers.indirect, "chosen by a function"), (numbers.copies, "copied"),
+            (numbers.threadLocal, "thread-local"), (numbers.other, "other"),
+        ]
+        let text = kinds.filter { $0.0 > 0 }.map { "\(CountText.grouped($0.0)) \($0.1)" }.joined(separator: ", ")
+        let own = startup.libraries.count { !$0.isSystem && !$0.isOurs }
+        var lines = [
+            "", "libraries:   \(startup.libraries.count), \(own) of them not the system's",
+            "relocations: \(CountText.grouped(numbers.total)): \(text)",
+        ]
+        if let bytes = startup.bytesRead { lines.append("read from disks before main: \(CountText.size(bytes))") }
+        return lines
+    }
+
+    private var runLines: [String] {
+        guard runs.count > 1 else { return cold.map { ["", $0] } ?? [] }
+        func line(_ name: String, _ numbers: StartupRuns.Numbers) -> String {
+            let cells = [numbers.p50, numbers.p90, numbers.least, numbers.most, numbers.spread].map { value in
+                let text = String(time: value)
+                return String(repeating: " ", count: max(0, 11 - text.count)) + text
+            }
+            return cells.joined() + "  \(name)"
+        }
+        let heads = ["p50", "p90", "least", "most", "spread"].map { String(repeating: " ", count: 11 - $0.count) + $0 }
+        var lines = ["", "\(runs.count) runs; above is the one of the median.", heads.joined() + "  phase"]
+        lines.append(line("total", statistics.total))
+        lines += statistics.phases.map { line($0.parts.map(\.name).joined(separator: " + "), $0.numbers) }
+        lines += ["", "runs, coldest first:"]
+        for index in statistics.coldestFirst {
+            let run = runs[index].startup
+            let faults = run.majorFaults.map { ", \(CountText.grouped($0)) major faults" } ?? ""
+            let state = run.incompleteness == nil ? "" : ", incomplete"
+            lines.append("  run \(index + 1): \(String(time: run.total))\(faults)\(state)")
+        }
+        if let cold { lines += ["", cold] }
+        return lines
+    }
+}

@@ -1,0 +1,147 @@
+internal import TraceAnalysis
+internal import TraceFile
+internal import TraceText
+
+/// A start as a picture: time runs to the right, and each row is what happened beside the others.
+struct StartupWaterfall {
+    private struct Bar {
+        var begin: UInt64
+        var end: UInt64
+        var style: String
+        var label: String
+        var title: String
+    }
+
+    private struct Row {
+        var name: String
+        var bars: [Bar]
+    }
+
+    private static let width = 1200.0, labels = 150.0, height = 22.0, gap = 4.0, top = 24.0
+    private let timeline: StartupTimeline
+    private let rows: [Row]
+
+    init(_ startup: Startup, functions: FunctionTable) {
+        timeline = startup.timeline
+        let begin = timeline.begin
+        func bar(_ from: UInt64, _ to: UInt64, _ style: String, _ name: String) -> Bar {
+            let from = max(from, begin), to = min(max(to, from), startup.timeline.end)
+            let at = String(time: from - begin)
+            return Bar(
+                begin: from - begin, end: max(to, from) - begin, style: style, label: name,
+                title: "\(name): \(String(time: max(to, from) - from)), from \(at)")
+        }
+        var rows = [
+            Row(
+                name: "phases",
+                bars: timeline.stretches.map { stretch in
+                    bar(
+                        stretch.begin, stretch.end, StartupWaterfall.style(stretch.parts[0]),
+                        stretch.parts.map(\.name).joined(separator: " + "))
+                })
+        ]
+        if !startup.initializers.isEmpty {
+            rows.append(
+                Row(
+                    name: "initializers",
+                    bars: startup.initializers.map {
+                        bar($0.begin, $0.begin + $0.nanoseconds, "initializers", $0.label)
+                    }
+                ))
+        }
+        for (index, thread) in startup.calls.threads.enumerated() {
+            for depth in 0..<2 {
+                let spans = startup.calls.spans.filter { $0.thread == index && $0.depth == depth && $0.end > begin }
+                if spans.isEmpty { continue }
+                let name = index == startup.calls.main ? "main thread" : "thread \(thread.tid)"
+                rows.append(
+                    Row(
+                        name: depth == 0 ? name : "",
+                        bars: spans.map {
+                            bar($0.begin, $0.end, depth == 0 ? "task" : "inner", functions[$0.function].name)
+                        }
+                    ))
+            }
+        }
+        self.rows = rows
+    }
+
+    private static func style(_ part: StartupTimeline.Part) -> String {
+        switch part {
+        case .fork: "fork"
+        case .kernel: "kernel"
+        case .mapping: "mapping"
+        case .relocation: "relocation"
+        case .initializer, .initializers: "initializers"
+        case .between: "between"
+        case .recording: "recording"
+        case .main: "main-part"
+        }
+    }
+
+    private func x(_ time: UInt64) -> Double {
+        let share = timeline.total == 0 ? 0 : Double(time) / Double(timeline.total)
+        return StartupWaterfall.labels + share * (StartupWaterfall.width - StartupWaterfall.labels - 8)
+    }
+
+    private func fixed(_ value: Double) -> String { CountText.fixed(value, 2) }
+
+    func write(to writer: ByteWriter) {
+        let rowHeight = StartupWaterfall.height + StartupWaterfall.gap
+        let height = StartupWaterfall.top + Double(rows.count) * rowHeight + 4
+        writer.write(
+            "<svg viewBox=\"0 0 \(Int(StartupWaterfall.width)) \(Int(height))\" role=\"img\" aria-label=\"Waterfall of the start\">\n"
+        )
+        writeRuler(height, to: writer)
+        for (index, row) in rows.enumerated() {
+            let y = StartupWaterfall.top + Double(index) * rowHeight
+            writer.write(
+                "<rect class=\"row\" x=\"\(fixed(StartupWaterfall.labels))\" y=\"\(fixed(y))\" width=\"\(fixed(StartupWaterfall.width - StartupWaterfall.labels - 8))\" height=\"\(fixed(StartupWaterfall.height))\"/>"
+            )
+            writer.write("<text x=\"4\" y=\"\(fixed(y + 15))\">")
+            writer.write(markup: row.name)
+            writer.write("</text>\n" as StaticString)
+            for bar in row.bars { write(bar, y, to: writer) }
+        }
+        if let main = timeline.main {
+            let at = fixed(x(main - timeline.begin))
+            writer.write("<line class=\"main\" x1=\"\(at)\" x2=\"\(at)\" y1=\"14\" y2=\"\(fixed(height))\"/>\n")
+        }
+        writer.write("</svg>\n" as StaticString)
+    }
+
+    private func write(_ bar: Bar, _ y: Double, to writer: ByteWriter) {
+        let left = x(bar.begin), width = max(x(bar.end) - left, 0.75)
+        writer.write(
+            "<rect class=\"part \(bar.style)\" x=\"\(fixed(left))\" y=\"\(fixed(y))\" width=\"\(fixed(width))\" height=\"\(fixed(StartupWaterfall.height))\"><title>"
+        )
+        writer.write(markup: bar.title)
+        writer.write("</title></rect>" as StaticString)
+        // A letter takes about 6.2 units.
+        let room = Int((width - 8) / 6.2)
+        if room >= 3 {
+            let text = bar.label.count <= room ? bar.label : String(bar.label.prefix(room - 1)) + "…"
+            writer.write("<text class=\"within\" x=\"\(fixed(left + 4))\" y=\"\(fixed(y + 15))\">")
+            writer.write(markup: text)
+            writer.write("</text>" as StaticString)
+        }
+        writer.write("\n" as StaticString)
+    }
+
+    /// Lines at round times, six at most.
+    private func writeRuler(_ height: Double, to writer: ByteWriter) {
+        var step: UInt64 = 1
+        var factor = 0
+        while timeline.total / step > 6 {
+            step = factor % 3 == 1 ? step / 2 * 5 : step * 2
+            factor += 1
+        }
+        var moment: UInt64 = 0
+        while moment <= timeline.total, step > 0 {
+            let at = fixed(x(moment))
+            writer.write("<line class=\"tick\" x1=\"\(at)\" x2=\"\(at)\" y1=\"16\" y2=\"\(fixed(height))\"/>")
+            writer.write("<text class=\"soft\" x=\"\(fixed(x(moment) + 3))\" y=\"12\">\(String(time: moment))</text>\n")
+            moment += step
+        }
+    }
+}

@@ -1,0 +1,85 @@
+internal import TraceAnalysis
+internal import TraceFile
+internal import TraceText
+
+/// Writes who held the locks that threads waited for, and how threads queued up for them.
+struct LockReport {
+    let rows: [LockRows.Row]
+    let names: WaitNames
+    let layout: TextLayout
+    let limit: Int
+
+    private func object(_ row: LockRows.Row) -> String? {
+        names.object(.call(row.kind), row.object, -1, of: row.thread)
+    }
+
+    // MARK: Text
+
+    private static let width = 11
+
+    /// Nothing where no lock was waited for.
+    func writeText(to writer: ByteWriter) {
+        guard !rows.isEmpty else { return }
+        writer.write(byte: UInt8(ascii: "\n"))
+        writer.write(in: layout.style(.bold)) {
+            writer.write("       held      total    longest  lock, held while others waited for it" as StaticString)
+        }
+        writer.write(byte: UInt8(ascii: "\n"))
+        let indentation = String(repeating: " ", count: 3 * Self.width + 2)
+        for row in rows.prefix(limit) where !writer.isClosed {
+            writer.write(decimal: row.calls, width: Self.width)
+            writer.write(time: row.held, width: Self.width)
+            writer.write(time: row.longest, width: Self.width)
+            line("  ", object(row) ?? "lock", to: writer)
+            if row.unknown > 0 { line(indentation, "\(row.unknown) of these for a time that is not known", to: writer) }
+            for holder in row.holders.prefix(3) {
+                let place = names.path(holder.path).joined(separator: " → ")
+                let share = row.held > 0 ? Int((Double(holder.total) * 100 / Double(row.held)).rounded()) : 0
+                line(indentation, "\(share) % by \(names.thread(holder.thread)) in \(place)", to: writer)
+            }
+            if row.holders.count > 3 { line(indentation, "… \(row.holders.count - 3) more holders", to: writer) }
+            let convoy = row.convoy
+            guard convoy.waits > 1 else { continue }
+            line(
+                indentation,
+                "longest convoy: \(String(time: convoy.end &- convoy.begin)) from \(String(time: convoy.begin)), "
+                    + "\(convoy.waits) waits of \(convoy.threads) threads, up to \(convoy.most) at once", to: writer)
+        }
+        if rows.count > limit { writer.write(TextLayout.more(rows.count - limit)) }
+    }
+
+    private func line(_ lead: String, _ text: String, to writer: ByteWriter) {
+        writer.write(lead)
+        writer.write(layout.fit(text, behind: lead.columns).name)
+        writer.write(byte: UInt8(ascii: "\n"))
+    }
+
+    // MARK: JSON
+
+    /// The member `locks`, with no comma before it.
+    func writeJSON(to writer: ByteWriter) {
+        writer.write("\"locks\":[" as StaticString)
+        for (index, row) in rows.prefix(limit).enumerated() where !writer.isClosed {
+            writer.write(index == 0 ? "\n{\"object\":" : ",\n{\"object\":" as StaticString)
+            writer.write(json: object(row))
+            writer.write(
+                ",\"waits\":\(row.waits),\"waited_ns\":\(row.waited),\"held\":{\"calls\":\(row.calls),"
+                    + "\"unknown\":\(row.unknown),\"total_ns\":\(row.held),\"max_ns\":\(row.longest)},\"holders\":[")
+            for (position, holder) in row.holders.enumerated() {
+                if position > 0 { writer.write(byte: UInt8(ascii: ",")) }
+                writer.write("{\"thread\":\(names.waits.threads[holder.thread].tid),\"path\":[")
+                for (place, name) in names.path(holder.path).enumerated() {
+                    if place > 0 { writer.write(byte: UInt8(ascii: ",")) }
+                    writer.write(json: name)
+                }
+                writer.write(
+                    "],\"calls\":\(holder.calls),\"total_ns\":\(holder.total),\"max_ns\":\(holder.longest)}")
+            }
+            let convoy = row.convoy
+            writer.write(
+                "],\"convoy\":{\"from_ns\":\(convoy.begin),\"time_ns\":\(convoy.end &- convoy.begin),"
+                    + "\"waits\":\(convoy.waits),\"threads\":\(convoy.threads),\"most\":\(convoy.most)}}")
+        }
+        writer.write("]" as StaticString)
+    }
+}

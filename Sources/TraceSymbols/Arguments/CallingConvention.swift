@@ -1,0 +1,84 @@
+/// Gives places to the values that a function is called with, one after the other, as x86-64's calling convention does.
+struct CallingConvention {
+    /// By their numbers in DWARF.
+    private var integers: ArraySlice<UInt8> = [5, 4, 1, 2, 8, 9]
+    private var vectors: ArraySlice<UInt8> = [17, 18, 19, 20, 21, 22, 23, 24]
+    /// Of the next value in the caller's frame, from the stack pointer at the function's first instruction.
+    private var offset: Int64 = 8
+    /// From here on, no place is known.
+    private(set) var isLost = false
+
+    /// - Parameter result: of the function; its address may be the first thing that is passed.
+    init(result: ArgumentType?, hasResult: Bool) {
+        guard hasResult else { return }
+        switch result?.passing {
+        case .memory, .reference: _ = integers.popFirst()
+        case .registers, .x87, .nothing: break
+        case nil: isLost = true
+        }
+    }
+
+    mutating func lose() { isLost = true }
+
+    /// The place of the next value; nil when it is not known.
+    mutating func next(_ type: ArgumentType?) -> ArgumentLocation? {
+        guard !isLost, let type, let passing = type.passing else {
+            isLost = true
+            return nil
+        }
+        switch passing {
+        case .nothing: return .gone
+        case .reference:
+            return address().map { .memory($0) }
+        case .memory(let alignment): return memory(size: type.size, alignment: alignment)
+        case .x87: return memory(size: 16, alignment: 16)
+        case .registers(let classes):
+            let general = classes.count { $0 == .integer }, vector = classes.count { $0 == .vector }
+            guard general <= integers.count, vector <= vectors.count else {
+                return memory(size: type.size, alignment: type.size == 16 && type.isBase && general == 2 ? 16 : 8)
+            }
+            return Self.place(classes, size: type.size, &integers, &vectors)
+        }
+    }
+
+    private mutating func address() -> [ArgumentStep]? {
+        if let register = integers.popFirst() { return [.register(register)] }
+        guard case .memory(let steps) = memory(size: 8, alignment: 8) else { return nil }
+        return steps + [.load(8)]
+    }
+
+    private mutating func memory(size: Int, alignment: Int) -> ArgumentLocation {
+        let alignment = Int64(max(alignment, 8))
+        offset = (offset - 8 + alignment - 1) / alignment * alignment + 8
+        defer { offset += Int64((size + 7) / 8 * 8) }
+        return .memory([.register(7), .add(offset)])
+    }
+
+    private static func place(
+        _ classes: [ValueClass], size: Int, _ integers: inout ArraySlice<UInt8>, _ vectors: inout ArraySlice<UInt8>
+    ) -> ArgumentLocation {
+        var pieces: [ArgumentPiece] = []
+        for (index, one) in classes.enumerated() {
+            let bytes = min(8, size - 8 * index)
+            switch one {
+            case .integer:
+                pieces.append(ArgumentPiece(size: bytes, location: .value([.register(integers.removeFirst())])))
+            case .vector:
+                pieces.append(ArgumentPiece(size: bytes, location: .value([.register(vectors.removeFirst())])))
+            case .none, .upperVector, .x87: pieces.append(ArgumentPiece(size: bytes, location: .gone))
+            }
+        }
+        return pieces.count == 1 ? pieces[0].location : .pieces(pieces)
+    }
+
+    /// Where a function leaves what it returns, when it returns; nil when that is not known.
+    static func result(_ type: ArgumentType) -> ArgumentLocation? {
+        switch type.passing {
+        case .memory, .reference: return .memory([.register(0)])
+        case .registers(let classes):
+            var integers: ArraySlice<UInt8> = [0, 1], vectors: ArraySlice<UInt8> = [17, 18]
+            return place(classes, size: type.size, &integers, &vectors)
+        case .x87, .nothing, nil: return nil
+        }
+    }
+}

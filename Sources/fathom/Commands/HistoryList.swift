@@ -1,0 +1,32 @@
+internal import ArgumentParser
+internal import TraceHistory
+internal import TraceReports
+
+struct HistoryList: ParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "list", abstract: "Show the runs of a history.")
+
+    @OptionGroup var history: HistoryOptions
+
+    @Option(
+        help: ArgumentHelp("Show so many of the newest; 0 for all. On a terminal, as many as fit.", valueName: "rows"))
+    var limit: Int?
+
+    @OptionGroup(title: "Terminal") var screenOptions: ScreenOptions
+
+    @Option(help: "How to write it.")
+    var format = HistoryListReport.Format.text
+
+    func validate() throws {
+        if let limit, limit < 0 { throw ValidationError("--limit is a number of rows") }
+    }
+
+    func run() throws {
+        let store = try history.open()
+        let runs = try store.runs()
+        if runs.isEmpty { throw Diagnostics.fail("\(store.path): has no runs", .nothing) }
+        let screen = Screen(screenOptions, isText: format == .text)
+        let writer = screen.writer()
+        HistoryListReport(runs, limit: screen.rows(limit), layout: screen.layout).write(format, to: writer)
+        try StandardOutput.finish(writer)
+    }
+}

@@ -1,0 +1,24 @@
+internal import ArgumentParser
+internal import TraceHistory
+
+struct HistoryMerge: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "merge", abstract: "Add the runs of other histories.",
+        discussion: "Runs that are there already are not added again, so a merge that was interrupted can be repeated.")
+
+    @Argument(help: ArgumentHelp("Histories whose runs are added.", valueName: "file"), completion: .file())
+    var others: [String]
+
+    @OptionGroup var history: HistoryOptions
+
+    func run() throws {
+        for other in others { try FileName.check(other) }
+        let sources = try others.map { try openHistory($0, creates: false) }
+        let store = try history.open(creates: true)
+        for source in sources {
+            let (added, known) = try store.merge(source)
+            let also = known > 0 ? "; \(known) \(known == 1 ? "was" : "were") there already" : ""
+            Diagnostics.say("\(store.path): \(added) run\(added == 1 ? "" : "s") of \(source.path) added\(also)")
+        }
+    }
+}

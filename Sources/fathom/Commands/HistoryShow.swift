@@ -1,0 +1,37 @@
+internal import ArgumentParser
+internal import TraceHistory
+internal import TraceReports
+
+struct HistoryShow: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show", abstract: "Show what is known of one run, and what its functions add up to.")
+
+    @Argument(help: ArgumentHelp("The run's number, as history list shows it.", valueName: "run"))
+    var number: Int64
+
+    @OptionGroup var history: HistoryOptions
+
+    @Option(help: ArgumentHelp("Show so many functions; 0 for all. On a terminal, as many as fit.", valueName: "rows"))
+    var limit: Int?
+
+    @OptionGroup(title: "Terminal") var screenOptions: ScreenOptions
+
+    @Option(help: "How to write it; JSON has all functions.")
+    var format = HistoryListReport.Format.text
+
+    func validate() throws {
+        if let limit, limit < 0 { throw ValidationError("--limit is a number of rows") }
+    }
+
+    func run() throws {
+        let store = try history.open()
+        guard let found = try store.runs().first(where: { $0.id == number }) else {
+            throw HistoryError.noRun(path: store.path, run: number)
+        }
+        let content = try store.content(of: number, try store.catalog(paths: true))
+        let screen = Screen(screenOptions, isText: format == .text)
+        let writer = screen.writer()
+        HistoryRunReport(found, content, limit: screen.rows(limit), layout: screen.layout).write(format, to: writer)
+        try StandardOutput.finish(writer)
+    }
+}

@@ -1,0 +1,67 @@
+internal import ArgumentParser
+internal import TraceHistory
+internal import TraceReports
+
+struct HistoryTrend: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "trend",
+        abstract: "Show one number of each run, by version, and where it changed.",
+        discussion: """
+            The number is the total of a function in the run, unless --metric says otherwise. Percentiles are by nearest rank, over the \
+            runs of a version; with --metric call, over all calls of these runs.
+            """)
+
+    @Argument(
+        help: ArgumentHelp(
+            "A function; a call path, as 'main;parse;read'; total; 'mark NAME' or 'counter NAME'.", valueName: "subject"
+        ))
+    var subject: String
+
+    @OptionGroup var history: HistoryOptions
+
+    @Option(help: ArgumentHelp("Group runs by this label (default: version, if runs have it).", valueName: "label"))
+    var by: String?
+
+    @Option(name: .customLong("p"), help: ArgumentHelp("The percentile to tell of each group.", valueName: "percent"))
+    var percent = 90.0
+
+    @Option(help: "What of the function or path.")
+    var metric = HistoryMetric.total
+
+    @OptionGroup(title: "Runs") var runs: RunOptions
+    @OptionGroup(title: "Terminal") var screenOptions: ScreenOptions
+
+    @Option(help: "How to write it.")
+    var format = TrendReport.Format.text
+
+    @Option(
+        name: [.customShort("o", allowingJoined: true), .customLong("output")],
+        help: ArgumentHelp("Write to this file.", valueName: "file"), completion: .file())
+    var output: String?
+
+    func validate() throws {
+        guard percent > 0, percent <= 100 else {
+            throw ValidationError("--p is a percentile: more than 0, at most 100")
+        }
+        if subject.isEmpty { throw ValidationError("name a function, a path, or total") }
+    }
+
+    func run() throws {
+        let store = try history.open()
+        let hasVersions = try store.runs().contains { $0.label("version") != nil }
+        let trend = try Trend(
+            of: HistorySubject(subject), metric, in: store, runs.selection, by: by ?? (hasVersions ? "version" : nil),
+            percent: percent)
+        RunOptions.tell(trend.selection)
+        if let output {
+            let file = try OutputFile(output)
+            TrendReport(trend).write(format, to: file.writer)
+            return try file.finish()
+        }
+        let screen = Screen(screenOptions, isText: format == .text)
+        let writer = screen.writer()
+        TrendReport(trend, layout: screen.layout).write(format, to: writer)
+        try StandardOutput.finish(writer)
+        if trend.points.isEmpty { throw ExitStatus.nothing.code }
+    }
+}

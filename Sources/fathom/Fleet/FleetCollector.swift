@@ -1,0 +1,150 @@
+internal import Glibc
+internal import TraceExport
+internal import TraceFile
+internal import TraceHistory
+internal import TraceQuery
+internal import TraceText
+
+/// Writes what a session's calls have added up to since the last time, again and again, each time as files of their own.
+///
+/// Nothing is counted twice, and nothing is left out, wherever this is killed. Files are written aside first. Then the state, which has the
+/// sums so far and the names of these files, takes the old one's place: that is the moment at which they count. Only then they are
+/// moved to their places; whoever goes on later moves those that were not, and removes those that do not count.
+final class FleetCollector {
+    /// Where files lie that are none of the tables.
+    static let folder = ".fathom-collect"
+
+    let path: String
+    private let directory: FleetDirectory
+    private let labels: [(name: String, value: String)]
+    private let symbols: [String]
+    private let query: RunningQuery
+    private let key: UInt64
+    private let lock: Int32
+    private var state: FleetState
+
+    private var stateFile: String { "\(FleetCollector.folder)/\(FleetFile.name(session: key)).state" }
+
+    /// Goes on where the last one stopped. Why it cannot be done is said.
+    ///
+    /// - Parameter session: as it was opened; it is not needed any more afterwards.
+    init(
+        _ session: Session, into directory: FleetDirectory, labels: [(name: String, value: String)], symbols: [String]
+    ) throws {
+        path = session.path
+        self.directory = directory
+        self.labels = labels
+        self.symbols = symbols
+        try session.requireSums(for: "what is collected is what all calls add up to")
+        key = FleetRun.key(of: session)
+        try directory.makeDirectory(FleetCollector.folder)
+        let lockFile = "\(directory.path)/\(FleetCollector.folder)/\(FleetFile.name(session: key)).lock"
+        lock = open(lockFile, O_RDWR | O_CREAT | O_CLOEXEC, 0o666)
+        guard lock >= 0 else { throw FleetDirectory.Failure(path: lockFile, code: errno) }
+        guard flock(lock, LOCK_EX | LOCK_NB) == 0 else {
+            close(lock)
+            throw Diagnostics.fail("\(session.path): is being collected into \(directory.path) already", .failed)
+        }
+        var options = QueryOptions()
+        options.lines = false
+        options.symbolFiles = symbols
+        do {
+            query = try RunningQuery(session, options, listener: Diagnostics.listener())
+            state = try FleetCollector.state(of: key, in: directory)
+        } catch {
+            close(lock)
+            throw error
+        }
+        try putIntoPlace()
+        removeLeftovers()
+    }
+
+    deinit { close(lock) }
+
+    private static func state(of key: UInt64, in directory: FleetDirectory) throws -> FleetState {
+        let file = "\(folder)/\(FleetFile.name(session: key)).state"
+        guard let bytes = try directory.read(file) else { return FleetState() }
+        guard let state = FleetState(bytes: bytes) else {
+            throw Diagnostics.fail(
+                "\(directory.path)/\(file): is damaged; to begin anew, remove it, and \(FleetFile.name(session: key))-*.parquet",
+                .failed)
+        }
+        return state
+    }
+
+    /// Writes what has come since the last time, if anything has.
+    ///
+    /// - Returns: whether the session still grows.
+    func collect() throws -> Bool {
+        let moment = try newest()
+        let session = try Session.opened(path)
+        // Of a whole recording, it is known what the last calls took that did not end.
+        let content =
+            moment.isRecording || session.isRecording
+            ? RunContent(moment.tree, program: session.processes.first?.path)
+            : try SessionRun(path, symbols: symbols).content
+        var run = FleetRun(of: session, labels: labels, part: state.part + 1)
+        run.take(content)
+        var next = state
+        next.advance(&run, to: FleetCollector.now)
+        guard !run.isEmpty else { return moment.isRecording || session.isRecording }
+        let tables = FleetTables(run)
+        if let refusal = tables.refusal { throw Diagnostics.fail("\(path): \(refusal)", .nothing) }
+        let files = directory.files(of: run)
+        next.files = files.map(\.file)
+        for (table, file) in files {
+            try directory.write(to: FleetCollector.aside(file), isDurable: true) { tables.write(table, to: $0) }
+        }
+        try directory.synchronize(FleetCollector.folder)
+        let bytes = next.bytes
+        try directory.write(to: stateFile, isDurable: true) { $0.write(bytes) }
+        state = next
+        try directory.synchronize(FleetCollector.folder)
+        try putIntoPlace()
+        return moment.isRecording || session.isRecording
+    }
+
+    /// Reads all that there is or, of a program that calls faster than that, some seconds' worth.
+    private func newest() throws -> RunningQuery.Moment {
+        var moment: RunningQuery.Moment
+        var pieces = 0
+        repeat {
+            while query.read(for: 200_000_000) < 1, pieces < 50 { pieces += 1 }
+            moment = try query.moment()
+            pieces = 0
+        } while !moment.isRecording && !moment.isThrough
+        return moment
+    }
+
+    private static var now: UInt64 {
+        var now = timespec()
+        clock_gettime(CLOCK_REALTIME, &now)
+        return UInt64(now.tv_sec) &* 1_000_000_000 &+ UInt64(now.tv_nsec)
+    }
+
+    /// Where a file lies until it counts: `run/…/NAME.parquet` as `NAME.run`.
+    private static func aside(_ file: String) -> String {
+        let table = file.prefix { $0 != "/" }
+        let name = file[(file.lastIndex(of: "/").map(file.index(after:)) ?? file.startIndex)...]
+        return "\(folder)/\(name.dropLast(".parquet".count)).\(table)"
+    }
+
+    private func putIntoPlace() throws(FleetDirectory.Failure) {
+        for file in state.files { try directory.move(FleetCollector.aside(file), to: file) }
+    }
+
+    /// Removes files that were written aside and never counted.
+    private func removeLeftovers() {
+        let prefix = FleetFile.name(session: key) + "-"
+        for name in directory.names(in: FleetCollector.folder) where name.hasPrefix(prefix) {
+            unlink("\(directory.path)/\(FleetCollector.folder)/\(name)")
+        }
+        // What a process left that was killed while a file took its place.
+        for name in directory.names(in: FleetCollector.folder) where name.hasPrefix(".fathom-") {
+            let fields = name.split(separator: "-")
+            guard fields.count == 3, let process = pid_t(fields[1]), process > 0, kill(process, 0) != 0, errno == ESRCH
+            else { continue }
+            unlink("\(directory.path)/\(FleetCollector.folder)/\(name)")
+        }
+    }
+}

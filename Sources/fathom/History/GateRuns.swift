@@ -1,0 +1,106 @@
+internal import Glibc
+internal import TraceFile
+internal import TraceHistory
+internal import TraceText
+
+/// Runs programs for a gate, each run recorded by a `fathom record` of its own, and reads what it recorded.
+final class GateRuns {
+    private let directory: String
+    private let mode: String
+    private let symbols: [String]
+    /// How long the runs have taken, in ns, and how many there were.
+    private(set) var time: UInt64 = 0
+    private(set) var count = 0
+
+    /// What is run: a command's words, or a line for the shell.
+    enum Program {
+        case words([String])
+        case line(String)
+
+        var text: String {
+            switch self {
+            case .words(let words): CommandText.line(words)
+            case .line(let line): line.visible
+            }
+        }
+    }
+
+    init(mode: String, symbols: [String]) throws {
+        self.mode = mode
+        self.symbols = symbols
+        let root = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+        var template = Array("\(root)/fathom-gate-XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else {
+            throw Diagnostics.fail("\(root): \(String(cString: strerror(errno)))", .failed)
+        }
+        directory = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    /// Removes what is left of the recordings.
+    func finish() { GateRuns.remove(directory) }
+
+    /// Removes a directory and what is in it, as far as it is there. Links are not followed.
+    private static func remove(_ path: String) {
+        guard let directory = opendir(path) else { return }
+        while let entry = readdir(directory) {
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            guard name != ".", name != ".." else { continue }
+            if unlink("\(path)/\(name)") != 0, errno == EISDIR { remove("\(path)/\(name)") }
+        }
+        closedir(directory)
+        rmdir(path)
+    }
+
+    /// Runs a program once. Its standard output goes nowhere, and what it says on standard error is seen.
+    ///
+    /// - Throws: exit status 2, the reason said, when it does not end with status 0 or is not recorded.
+    func run(_ program: Program) throws -> SessionRun {
+        let session = "\(directory)/run.fathom"
+        let started = RunningScreen.now(CLOCK_MONOTONIC)
+        let record = ["/proc/self/exe", "record", "--quiet", "--mode", mode, "-o", session, "--"]
+        let command: [String]
+        switch program {
+        case .words(let words): command = record + words
+        case .line(let line):
+            // The shell has another executable.
+            let own = GateRuns.executable
+            command = ["/bin/sh", "-c", "exec \(CommandText.line([own] + record.dropFirst())) \(line)"]
+        }
+        let status = try GateRuns.wait(for: command)
+        time += RunningScreen.now(CLOCK_MONOTONIC) - started
+        count += 1
+        defer { GateRuns.remove(session) }
+        guard status == 0 else { throw Diagnostics.fail("\(program.text): \(GateRuns.text(of: status))", .failed) }
+        return try SessionRun(session, symbols: symbols)
+    }
+
+    private static var executable: String {
+        var path = [UInt8](repeating: 0, count: Int(PATH_MAX))
+        let length = path.withUnsafeMutableBytes {
+            readlink("/proc/self/exe", $0.baseAddress!.assumingMemoryBound(to: CChar.self), $0.count)
+        }
+        return String(decoding: path.prefix(max(length, 0)), as: UTF8.self)
+    }
+
+    /// - Parameter status: as waitpid(2) has it.
+    private static func text(of status: Int32) -> String {
+        let signal = status & 0x7f
+        return signal == 0
+            ? "ended with status \(status >> 8 & 0xff), so the run tells nothing"
+            : "ended by signal \(signal), so the run tells nothing"
+    }
+
+    private static func wait(for command: [String]) throws -> Int32 {
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0)
+        do throws(ChildProgram.Failure) {
+            return try ChildProgram.run(command[0], command, &actions)
+        } catch {
+            throw Diagnostics.fail("\(error.call ?? command[0]): \(String(cString: strerror(error.code)))", .failed)
+        }
+    }
+}

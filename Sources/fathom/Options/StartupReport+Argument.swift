@@ -1,0 +1,4 @@
+public import ArgumentParser
+public import TraceReports
+
+extension StartupReport.Format: ExpressibleByArgument {}

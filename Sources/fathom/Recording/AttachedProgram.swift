@@ -1,0 +1,113 @@
+internal import ArgumentParser
+internal import Glibc
+internal import TraceAnalysis
+internal import TraceAttach
+internal import TraceFile
+internal import TraceRecording
+internal import TraceSymbols
+internal import TraceText
+
+/// A running process, as the recorder needs it.
+private final class AttachedProgram: RunningProgram {
+    private let attachment: Attachment
+    var pid: Int32 { attachment.pid }
+
+    init(_ attachment: Attachment) { self.attachment = attachment }
+
+    func begin(_ session: String) throws(RecordingError) {
+        do throws(AttachError) { try attachment.attach(session: session) } catch {
+            throw .cannotAttach(reason: error.description)
+        }
+    }
+
+    func look() -> Bool {
+        guard attachment.isAlive else { return false }
+        attachment.look()
+        return true
+    }
+
+    func end(children: [Int32]) -> String? {
+        switch attachment.detach(children: children) {
+        case .detached: nil
+        case .ended: "process \(pid) has ended"
+        case .stuck:
+            "warning: a thread of process \(pid) stays in the midst of the runtime; it records nothing any more, but memory of "
+                + "the recording stays mapped"
+        }
+    }
+}
+
+extension Record {
+    /// Says what does not go together with a program that runs already.
+    func checkAttaching() throws {
+        if !command.isEmpty { throw ValidationError("--attach takes a process, and no program to run") }
+        if let process = attaching.attach, process <= 0 {
+            throw ValidationError("the id of a process is a number from 1")
+        }
+        if let time = attaching.time, time.nanoseconds == 0 { throw ValidationError("--for is longer than 0") }
+        let given: [(String, Bool)] = [
+            ("--mode \(mode.rawValue)", mode != .trace), ("--baseline", baseline), ("--paused", paused),
+            ("--blocked", blocked), ("--memory", memory), ("--force", force),
+        ]
+        if let (name, _) = given.first(where: \.1) {
+            throw ValidationError("\(name) is not for --attach")
+        }
+    }
+
+    /// Records a stretch of a running process.
+    func record(_ process: Int32) throws {
+        try output.map(FileName.check)
+        do {
+            if let armed = SessionOfProcess.directory(process), armed.hasSuffix(ArmedRecorder.suffix) {
+                return try record(process, armedIn: armed)
+            }
+            let program = AttachedProgram(try Attachment(process, runtime: Installation.runtimeLibrary))
+            var request = request(of: process)
+            let session = request.session
+            request.functions = try namedFunctions(of: request.executable)
+            let (summary, notes) = try AttachedRecorder(request, of: program).run(for: attaching.time?.nanoseconds) {
+                if !quiet { Diagnostics.say("recording process \(process) into \(session)") }
+            }
+            if !quiet { (notes + SummaryText(summary).lines).forEach(Diagnostics.say) }
+        } catch let error as AttachError {
+            throw Diagnostics.fail(error.description, status: 126)
+        } catch let error as RecordingError {
+            if case .cannotAttach = error { throw Diagnostics.fail(error.description, status: 126) }
+            throw Diagnostics.fail(error.description, status: error.exitStatus)
+        }
+    }
+
+    private func request(of process: Int32) -> RecordingRequest {
+        let executable = ProcessFacts.program(process)
+        return RecordingRequest(
+            executable: executable, arguments: ProcessFacts.arguments(process),
+            session: output ?? "\(SessionName.stem(executable))-\(process).fathom", record: recordOptions)
+    }
+
+    /// Records a stretch of a process that `fathom arm` has started.
+    private func record(_ process: Int32, armedIn armed: String) throws {
+        guard functionOptions.isEmpty else {
+            throw Diagnostics.fail(
+                "process \(process) is armed: fathom ctl \(process) filter names the functions that are recorded of it",
+                status: 126)
+        }
+        let request = request(of: process)
+        let summary = try ArmedRecorder(request, in: armed, of: process).run(for: attaching.time?.nanoseconds) {
+            if !quiet { Diagnostics.say("recording process \(process) into \(request.session)") }
+        }
+        if !quiet { SummaryText(summary).lines.forEach(Diagnostics.say) }
+    }
+}
+
+/// What a process was started as.
+private enum ProcessFacts {
+    static func program(_ pid: Int32) -> String {
+        var path = [CChar](repeating: 0, count: Int(PATH_MAX))
+        let length = max(readlink("/proc/\(pid)/exe", &path, path.count), 0)
+        return String(decoding: path[..<length].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    static func arguments(_ pid: Int32) -> [String] {
+        (SystemFile.contents(of: "/proc/\(pid)/cmdline") ?? "").split(separator: "\0").map(String.init)
+    }
+}

@@ -1,0 +1,95 @@
+internal import Glibc
+internal import TraceFile
+internal import TraceQuery
+internal import TraceRecording
+internal import TraceSymbols
+internal import TraceText
+
+/// Which functions of a program get traps, so that their first calls are recorded.
+struct FirstCallRequest {
+    let functions: RecordingRequest.Functions
+    /// What is said of the modules before the program starts, a line each.
+    let lines: [String]
+
+    /// - Parameters:
+    ///   - executable: a program, or a script, whose interpreter is asked for when it runs.
+    ///   - patterns: of the modules that are asked for; see ``FirstCallModules``.
+    /// - Throws: exit status 126, the reason said, when no function can get a trap.
+    init(of executable: String, _ patterns: [String]) throws {
+        let choice = try FirstCallModules(patterns)
+        let libraryPath = getenv("LD_LIBRARY_PATH").map { String(cString: $0) }
+        let modules = (try? FunctionEntries.modules(of: executable, libraryPath: libraryPath)) ?? []
+        var known: [(module: ModuleFile, functions: [NamedFunction]?)] = []
+        var lines: [String] = []
+        var problem: String?
+        var count = 0
+        for (index, module) in modules.enumerated() {
+            let file = ModuleFile(path: module.path, buildID: module.buildID)
+            guard choice.holds(module.path, isProgram: index == 0) else {
+                known.append((file, []))
+                continue
+            }
+            do throws(SymbolProblem) {
+                let found = try FunctionEntries(path: module.path, buildID: module.buildID)
+                known.append((file, FirstCallRequest.named(found)))
+                lines.append(FirstCallRequest.line(found))
+                count += found.entries.count
+            } catch {
+                known.append((file, []))
+                problem = problem ?? "\(error)"
+            }
+        }
+        // Modules that were asked for by name may be loaded later.
+        if !modules.isEmpty, count == 0, !patterns.isEmpty, lines.isEmpty, problem == nil {
+            lines.append(
+                "no module that the program is started with is asked for; those that it loads later get traps then")
+        } else if !modules.isEmpty, count == 0 {
+            throw Diagnostics.fail(
+                "\(executable): no function can get a trap: no symbols name any, in the modules that are asked for",
+                status: 126)
+        }
+        var all = FunctionRule()
+        all.entryByte = 0
+        functions = RecordingRequest.Functions(
+            all: all, known: known,
+            find: { file in
+                guard let choice = try? FirstCallModules(patterns),
+                    choice.holds(file.path, isProgram: FunctionEntries.isProgram(file.path))
+                else { return [] }
+                return (try? FunctionEntries(path: file.path, buildID: file.buildID)).map(FirstCallRequest.named) ?? []
+            })
+        self.lines = lines
+    }
+
+    private static func named(_ found: FunctionEntries) -> [NamedFunction] {
+        found.entries.map { entry in
+            var rule = FunctionRule()
+            rule.entryByte = entry.byte
+            return NamedFunction(name: "", addresses: [entry.address], rule: rule)
+        }
+    }
+
+    private static func line(_ found: FunctionEntries) -> String {
+        let name = PathText.name(found.path).visible
+        let count = CountText.grouped(UInt64(found.entries.count))
+        return "\(count) functions of \(name) get traps"
+            + (found.isStripped ? "; others have no symbols, because it is stripped" : "")
+            + (found.leftAlone > 0
+                ? "; \(CountText.grouped(UInt64(found.leftAlone))) are left alone, because their code is not like a compiler's"
+                : "")
+    }
+
+    /// The modules whose functions got no traps, a line each, once the program has run.
+    static func refusals(_ session: Session, _ choice: FirstCallModules) -> [String] {
+        var paths: Set<String> = []
+        for process in session.processes {
+            for module in process.modules
+            where module.isUnselected && choice.holds(module.path, isProgram: module.path == process.path) {
+                paths.insert(module.path)
+            }
+        }
+        return paths.sorted().map {
+            "warning: \($0.visible): no first calls: the system does not let traps be written into its code, or its symbols took too long to read"
+        }
+    }
+}

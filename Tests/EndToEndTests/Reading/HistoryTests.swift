@@ -1,0 +1,208 @@
+import Glibc
+import TestSupport
+import Testing
+
+/// Histories of runs of a real program, and gates against them.
+@Suite struct HistoryTests {
+    /// How many times a writer is killed, and how many changes are to be found; more are tried by hand.
+    private static let kills = getenv("FATHOM_KILLS").flatMap { Int(String(cString: $0)) } ?? 6
+    private static let gates = getenv("FATHOM_GATES").flatMap { Int(String(cString: $0)) } ?? 2
+
+    private let directory: TemporaryDirectory
+
+    /// Each function is called as often as the words say; the third word fails it.
+    private static let source = """
+        #include <stdlib.h>
+        static volatile int sum;
+        void leaf(int n) { sum += n; }
+        void parse(int n) { for (int i = 0; i < n; i++) leaf(i); }
+        void work(int n) { for (int i = 0; i < n; i++) { leaf(i); leaf(i + 1); } }
+        int main(int count, char **words) {
+            for (int i = 0; i < 5; i++) parse(4);
+            work(7);
+            int more = getenv("MORE") ? atoi(getenv("MORE")) : 0;
+            switch (more % 3) {
+            case 1: leaf(1); break;
+            case 2: parse(more); break;
+            default: if (more) work(more);
+            }
+            return count > 2 ? 3 : 0;
+        }
+
+        """
+
+    init() throws {
+        directory = try TemporaryDirectory("history")
+        _ = try directory.write(Self.source, to: "prog.c")
+        let built = try fathom("build", "--", "gcc", "-O1", "-g", "-o", "prog", "prog.c")
+        try #require(built.status == 0, "\(built.stderr)")
+    }
+
+    private func fathom(_ arguments: String..., environment: [String: String] = [:]) throws -> ProcessOutput {
+        try Fathom.run(arguments, environment: environment, workingDirectory: directory.path)
+    }
+
+    private func record(_ session: String, more: Int = 0) throws {
+        let made = try fathom("record", "-q", "-o", session, "--", "./prog", "1", environment: ["MORE": "\(more)"])
+        try #require(made.status == 0, "\(made.stderr)")
+    }
+
+    /// What a history holds: the functions of each run by its label `n`.
+    private func runs(_ history: String) throws -> [String: String] {
+        let list = try fathom("history", "list", "--history", history, "--format", "json")
+        if list.status == 1 { return [:] }
+        try #require(list.status == 0, "\(list.stderr)")
+        var runs: [String: String] = [:]
+        for line in list.stdout.split(separator: "\n") where line.hasPrefix("{\"run\":") {
+            let run = String(line.dropFirst(7).prefix { $0.isNumber })
+            let shown = try fathom("history", "show", run, "--history", history, "--format", "json")
+            try #require(shown.status == 0, "\(shown.stderr)")
+            let label = try #require(shown.stdout.firstMatch(of: #/"labels":{"n":"(\d+)"}/#)?.1)
+            let functions = try #require(shown.stdout.split(separator: "\"by_function\":").last)
+            runs[String(label)] = String(functions)
+        }
+        return runs
+    }
+
+    /// A run is added as it is recorded, and what changes between versions is told.
+    @Test func versions() throws {
+        for (version, more) in [("1", 0), ("1", 0), ("2", 1), ("2", 1)] {
+            let made = try fathom(
+                "record", "-q", "--history", "h.db", "--label", "version=\(version)", "--", "./prog", "1",
+                environment: ["MORE": "\(more)"])
+            try #require(made.status == 0 && made.stderr.isEmpty, "\(made.stderr)")
+        }
+        let changes = try fathom("history", "changes", "--history", "h.db", "--format", "json")
+        #expect(changes.status == 0)
+        #expect(changes.stdout.contains(#"{"function":"leaf","module":"","kind":"calls","index":2,"run":3,"#))
+        #expect(changes.stdout.contains(#""calls":[34.0,35.0]"#), "\(changes.stdout)")
+        let markdown = try fathom("history", "changes", "--history", "h.db", "--format", "markdown").stdout
+        #expect(markdown.contains("| <code>leaf</code> | 34 → 35 calls"), "\(markdown)")
+        let trend = try fathom("history", "trend", "leaf", "--metric", "calls", "--history", "h.db")
+        let lines = trend.stdout.split(separator: "\n").map { $0.split(separator: " ").map(String.init) }
+        #expect(lines.contains(["1", "2", "34", "34"]) && lines.contains(["2", "2", "35", "35", "+2.9", "%"]))
+        for (format, begin) in [("svg", "<svg "), ("html", "<!DOCTYPE html>"), ("json", "{\"subject\":\"total\"")] {
+            let drawn = try fathom("history", "trend", "total", "--history", "h.db", "--format", format)
+            #expect(
+                drawn.status == 0 && drawn.stdout.hasPrefix(begin)
+                    && !drawn.stdout.contains("http://\("www.w3.org/1999")"))
+        }
+        // The session that was recorded last is in it already.
+        let again = try fathom("history", "add", "prog.fathom", "--history", "h.db")
+        #expect(again.status == 0 && again.stderr.contains("is there already, as run 4"), "\(again.stderr)")
+        #expect(try fathom("history", "remove", "2", "--history", "h.db").status == 0)
+        #expect(try fathom("history", "compact", "--history", "h.db").status == 0)
+        #expect(try fathom("history", "merge", "h.db", "--history", "other.db").stderr.contains("3 runs of h.db added"))
+        #expect(try fathom("history", "remove", "9", "--history", "h.db").status == 2)
+        #expect(try fathom("history", "trend", "leav", "--history", "h.db").stderr.contains("did you mean leaf?"))
+        // A history of a newer version is refused before the program runs, and stays as it is.
+        let raised = try run(
+            "python3",
+            [
+                "-c", "import sqlite3, sys; sqlite3.connect(sys.argv[1]).execute('PRAGMA user_version = 99')",
+                directory.file("h.db"),
+            ])
+        try #require(raised.status == 0, "\(raised.stderr)")
+        for command in [["history", "list", "--history", "h.db"], ["record", "--history", "h.db", "--", "./prog"]] {
+            let refused = try Fathom.run(command, workingDirectory: directory.path)
+            #expect(refused.status == (command[0] == "record" ? 125 : 2))
+            #expect(refused.stderr.contains("h.db: written by a newer fathom: its format is 99"), "\(refused.stderr)")
+        }
+    }
+
+    /// Writers that are killed leave whole runs or none, and those that write at the same time wait for each other.
+    @Test func killedAndConcurrentWriters() throws {
+        for number in 0..<4 { try record("s\(number).fathom", more: number) }
+        for number in 0..<4 {
+            let added = try fathom(
+                "history", "add", "s\(number).fathom", "--history", "all.db", "--label", "n=\(number)")
+            try #require(added.status == 0, "\(added.stderr)")
+        }
+        let whole = try runs("all.db")
+        try #require(whole.count == 4 && Set(whole.values).count == 4)
+        var random = SeededGenerator(seed: 11)
+        for kill in 0..<Self.kills {
+            let history = "killed\(kill % 3).db"
+            let writers = try (0..<4).map { number in
+                try BackgroundProcess([
+                    Fathom.executable, "history", "add", directory.file("s\(number).fathom"), "--history",
+                    directory.file(history), "--label", "n=\(number)",
+                ])
+            }
+            usleep(UInt32(random.next() % 60_000))
+            for writer in writers {
+                writer.signal(SIGKILL)
+                writer.wait()
+            }
+            guard access(directory.file(history), F_OK) == 0 else { continue }
+            for (number, functions) in try runs(history) { #expect(whole[number] == functions) }
+        }
+        // All at once, and none is lost.
+        let writers = try (0..<4).map { number in
+            try BackgroundProcess([
+                Fathom.executable, "history", "add", directory.file("s\(number).fathom"), "--history",
+                directory.file("killed0.db"), "--label", "n=\(number)",
+            ])
+        }
+        for writer in writers { #expect(writer.wait() == 0) }
+        #expect(try runs("killed0.db") == whole)
+    }
+
+    /// One call more of any function is found in one run, and nothing is found where there is none.
+    @Test func gateOfCounts() throws {
+        for _ in 0..<2 {
+            let made = try fathom("record", "-q", "--history", "h.db", "--", "./prog", "1")
+            try #require(made.status == 0)
+        }
+        for number in 1...Self.gates {
+            let worse = try fathom(
+                "gate", "--counts", "--against", "h.db", "--junit", "t.xml", "--", "./prog", "1",
+                environment: ["MORE": "\(number)"])
+            #expect(worse.status == 1, "\(number): \(worse.stderr)")
+            #expect(worse.stdout.hasPrefix("**Worse**"), "\(worse.stdout)")
+            let fine = try fathom("gate", "--counts", "--against", "h.db", "--", "./prog", "1")
+            #expect(fine.status == 0 && fine.stderr.isEmpty && fine.stdout.hasPrefix("**Passed**"), "\(fine.stderr)")
+        }
+        let test = try run(
+            "python3",
+            [
+                "-c",
+                "import sys, xml.etree.ElementTree as t; r = t.parse(sys.argv[1]).getroot(); print(r.tag, r.get('failures'), r.find('testcase/failure').get('message'))",
+                directory.file("t.xml"),
+            ])
+        #expect(test.stdout.hasPrefix("testsuite 1 "), "\(test)")
+        // Sessions do as well as a history.
+        try record("base.fathom")
+        let named = try fathom(
+            "gate", "--counts", "--against", "base.fathom", "--format", "json", "--", "./prog", "1",
+            environment: ["MORE": "1"])
+        #expect(named.status == 1 && named.stdout.contains(#"{"name":"leaf","calls":[34,35],"follows":false}"#))
+    }
+
+    /// A gate of times tells worse, fine, and that nobody can tell; a program that fails tells nothing.
+    @Test func gateOfTimes() throws {
+        let slow = """
+            #include <stdlib.h>
+            #include <unistd.h>
+            int main(int count, char **words) { usleep(count > 1 ? 1000 * atoi(words[1]) : 0); }
+
+            """
+        _ = try directory.write(slow, to: "wait.c")
+        try #require(try fathom("build", "--", "gcc", "-O1", "-g", "-o", "wait", "wait.c").status == 0)
+        let worse = try fathom(
+            "gate", "--baseline-cmd", "./wait 1", "--max-regress", "100%", "--format", "json", "--", "./wait", "60")
+        #expect(worse.status == 1 && worse.stdout.contains(#""verdict":"worse""#), "\(worse.stdout)\(worse.stderr)")
+        #expect(worse.stdout.contains(#"{"name":"main","self_ns""#))
+        let fine = try fathom(
+            "gate", "--baseline-cmd", "./wait 60", "--max-regress", "100%", "--", "./wait", "1")
+        #expect(fine.status == 0 && fine.stdout.hasPrefix("**Passed**"), "\(fine.stdout)\(fine.stderr)")
+        let short = try fathom("gate", "--baseline-cmd", "./wait", "--budget", "1ms", "--", "./wait")
+        #expect(
+            short.status == 2 && short.stderr.contains("could not tell: about 6 more runs of each side would tell"),
+            "\(short.stderr)")
+        let failing = try fathom("gate", "--baseline-cmd", "./prog", "--", "./prog", "1", "2")
+        #expect(failing.status == 2 && failing.stderr.contains("ended with status 3"), "\(failing.stderr)")
+        #expect(try fathom("gate", "--", "./wait").status == 64)
+        #expect(try fathom("gate", "--against", "none.db", "--", "./wait").status == 2)
+    }
+}

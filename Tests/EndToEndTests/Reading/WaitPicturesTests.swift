@@ -1,0 +1,119 @@
+internal import Foundation
+internal import Glibc
+import TestSupport
+import Testing
+
+/// What other programs and pages are told of waits.
+@Suite struct WaitPicturesTests {
+    private let directory: TemporaryDirectory
+
+    init() throws { directory = try TemporaryDirectory("wait-pictures") }
+
+    private func contended(_ way: RecordedWaits.Way) throws -> RecordedWaits {
+        try RecordedWaits(try Binaries.instrumented("contended.c", .gccO2), ["5"], way, in: directory)
+    }
+
+    private func export(_ format: String, _ recorded: RecordedWaits) throws -> String {
+        let file = directory.file(format)
+        let output = try Fathom.run(["export", recorded.session, "--format", format, "-o", file])
+        #expect(output.status == 0, "\(output.stderr)")
+        return file
+    }
+
+    /// Perfetto has who ended the waits and, where the kernel told, when each thread had which CPU.
+    @Test(arguments: RecordedWaits.Way.allCases) func perfetto(_ way: RecordedWaits.Way) throws {
+        let recorded = try contended(way)
+        let knowsSwitches = (try recorded.json(["info"])["blocked"] as? [String: Any])?["context_switches"] as? Bool
+        let text = try run(
+            "\(Binaries.repository)/Tools/perfetto-query",
+            [
+                "\(ExportRecording.built)/consumers/perfetto", try export("perfetto", recorded),
+                // How many waits of the workers for the lock were ended by another worker.
+                "select count(*) from flow join slice a on a.id = flow.slice_out join slice b on b.id = flow.slice_in "
+                    + "where a.name = 'ends a wait (lock)' and b.name = 'waited (lock)' and a.track_id != b.track_id",
+                "select count(*) from flow join slice a on a.id = flow.slice_out join slice p on p.id = a.parent_id "
+                    + "where a.name = 'ends a wait (lock)' and p.name = 'give_back'",
+                "select count(distinct utid) from thread_state join thread using (utid) where state in ('S', 'R') and tid > 0",
+                "select count(distinct cpu) > 0 and sum(dur) > 0 from sched join thread using (utid) where tid > 0",
+            ])
+        #expect(text.status == 0, "\(text.stderr)")
+        let lines = text.stdout.split(separator: "\n").map { Int($0.dropFirst().dropLast()) }
+        #expect(lines.count == 4, "\(text.stdout)")
+        let waits = Int(recorded.measured["waits"] ?? 0)
+        // The program does not count waits of less than a tenth of a millisecond. There are few.
+        let all = waits...waits + 4
+        #expect(all.contains(lines[0] ?? 0) && lines[1] == lines[0], "\(text.stdout) of \(waits)")
+        if knowsSwitches == true { #expect(lines[2] == 4 && lines[3] == 1, "\(text.stdout)") }
+    }
+
+    /// In Chrome's files, the ends of calls have the parts of their times; in Firefox's, samples have the time on a CPU.
+    @Test func partsInOtherFormats() throws {
+        let recorded = try contended(.switches)
+        let tree = try recorded.json(["report"])
+        let rows = try #require(tree["functions"] as? [[String: Any]])
+        let blocked = try #require(rows.first { $0["name"] as? String == "hold" }?["blocked_ns"] as? Double)
+        let chrome = try #require(
+            try JSONSerialization.jsonObject(with: Data(readFile(export("chrome", recorded)))) as? [[String: Any]])
+        let parts = chrome.compactMap { event -> Double? in
+            guard event["ph"] as? String == "E", event["name"] as? String == "hold" else { return nil }
+            return (event["args"] as? [String: Any])?["blocked_ns"] as? Double
+        }
+        #expect(abs(parts.reduce(0, +) - blocked) < 1, "\(parts) of \(blocked)")
+        let firefox = try #require(
+            try JSONSerialization.jsonObject(with: Data(readFile(export("firefox", recorded)))) as? [String: Any])
+        let threads = try #require(firefox["threads"] as? [[String: Any]])
+        #expect(((firefox["meta"] as? [String: Any])?["sampleUnits"] as? [String: String])?["threadCPUDelta"] == "ns")
+        let running = rows.reduce(0.0) { $0 + (($1["running_ns"] as? Double) ?? 0) }
+        var sum = 0.0
+        for thread in threads {
+            let samples = try #require(thread["samples"] as? [String: Any])
+            let deltas = try #require(samples["threadCPUDelta"] as? [Any])
+            #expect(deltas.count == samples["length"] as? Int)
+            sum += deltas.reduce(0) { $0 + (($1 as? Double) ?? 0) }
+        }
+        #expect(sum > 0 && sum <= running, "\(sum) of \(running)")
+    }
+
+    /// A flame chart has what each thread did, and who ended its waits.
+    @Test func chart() throws {
+        let recorded = try contended(.switches)
+        for format in ["html", "svg"] {
+            let page = directory.file("chart.\(format)")
+            let output = try Fathom.run(["flame", "--time-order", "-o", page, recorded.session])
+            #expect(output.status == 0, "\(output.stderr)")
+            let text = String(decoding: try readFile(page), as: UTF8.self)
+            #expect(text.contains("lock contended") && text.contains("worker → hold → give_back"))
+            #expect(text.contains(format == "svg" ? "class=\"s1\"" : "\"states\":["))
+        }
+    }
+
+    /// Threads that spin want a CPU for as long as the kernel says.
+    @Test func spinning() throws {
+        let recorded = try RecordedWaits(
+            try Binaries.instrumented("spinning.c", .gccO2), ["400"], .switches, in: directory)
+        let blocked = try #require(try recorded.json(["info"])["blocked"] as? [String: Any])
+        guard blocked["context_switches"] as? Bool == true else { return }
+        let rows = try #require(try recorded.json(["report"])["functions"] as? [[String: Any]])
+        let found = try #require(rows.first { $0["name"] as? String == "spin" }?["runnable_ns"] as? Double)
+        let own = try #require(recorded.measured["runnable"])
+        #expect(abs(found - own) <= own * 0.03, "\(found) of \(own)")
+    }
+
+    /// What was blocked can be compared by itself.
+    @Test func difference() throws {
+        let recorded = try contended(.switches)
+        let other = directory.file("other.fathom")
+        _ = rename(recorded.session, other)
+        let second = try contended(.switches)
+        let text = try Fathom.run(["diff", "--time", "blocked", "--all", other, second.session])
+        #expect(text.status == 0 && text.stdout.contains("whole, blocked time: "), "\(text)")
+        let refused = try Fathom.run(["diff", "--time", "blocked", other, try plain()])
+        #expect(refused.status == 64 && refused.stderr.contains("fathom record --blocked"), "\(refused.stderr)")
+    }
+
+    private func plain() throws -> String {
+        let session = directory.file("plain.fathom")
+        #expect(try Fathom.record([try Binaries.instrumented("contended.c", .gccO2), "1"], into: session).status == 0)
+        return session
+    }
+}

@@ -1,0 +1,139 @@
+internal import Foundation
+import TestSupport
+import Testing
+
+/// Each way to wait, with what was waited for, who ended the wait, and how long it took.
+@Suite struct WaitingKindsTests {
+    private let directory: TemporaryDirectory
+
+    init() throws { directory = try TemporaryDirectory("waiting-kinds") }
+
+    private struct Case {
+        /// Of the program's functions: wait_NAME.
+        var name: String
+        var kind: String
+        var object: String?
+        /// What waits, below wait_NAME.
+        var place: [String]
+        /// The path of who ended the wait; nil: nobody did.
+        var waker: [String]?
+
+        init(
+            _ name: String, _ kind: String, _ object: String? = nil, _ place: [String]? = nil, by waker: [String]? = []
+        ) {
+            self.name = name
+            self.kind = kind
+            self.object = object
+            self.place = place ?? [name]
+            self.waker = waker?.isEmpty == true ? ["worker", "end_\(name)"] : waker
+        }
+    }
+
+    private static let cases: [Case] =
+        [
+            Case("sem_wait", "semaphore", "semaphore"), Case("sem_timedwait", "semaphore", "semaphore"),
+            Case("sem_clockwait", "semaphore", "semaphore"), Case("pthread_mutex_lock", "lock", "mutex"),
+            Case("pthread_mutex_timedlock", "lock", "mutex"), Case("pthread_mutex_clocklock", "lock", "mutex"),
+            Case("pthread_rwlock_rdlock", "lock", "rwlock"), Case("pthread_rwlock_wrlock", "lock", "rwlock"),
+            Case("pthread_rwlock_timedrdlock", "lock", "rwlock"), Case("pthread_rwlock_clockwrlock", "lock", "rwlock"),
+            Case("pthread_cond_wait", "condition", "condition", by: ["worker", "end_pthread_cond_wait", "change"]),
+            Case(
+                "pthread_cond_timedwait", "condition", "condition",
+                by: ["worker", "end_pthread_cond_timedwait", "change"]),
+            Case(
+                "pthread_cond_clockwait", "condition", "condition",
+                by: ["worker", "end_pthread_cond_clockwait", "change_for_all"]),
+            Case("pthread_barrier_wait", "barrier", "barrier"), Case("pthread_join", "thread", by: ["at its end"]),
+            Case("pthread_timedjoin_np", "thread", by: ["at its end"]),
+            Case("pthread_once", "once", "control", by: ["worker", "prepare_pthread_once"]),
+            Case("usleep", "sleep", by: nil), Case("nanosleep", "sleep", nil, ["nap", "nanosleep"], by: nil),
+            Case("clock_nanosleep", "sleep", nil, ["nap_by_clock", "clock_nanosleep"], by: nil),
+            Case("accept", "descriptor", nil, ["take", "accept"], by: ["worker", "end_accept", "connect_to"]),
+            Case("write", "descriptor", nil, ["put", "write"], by: ["worker", "end_write", "drain"]),
+            Case("recvfrom", "descriptor"),
+            Case("flock", "file lock"), Case("futex", "futex", "word", ["syscall"]),
+            Case("futex_lock_pi", "futex", "pi_word", ["syscall"]),
+            Case("read_from_child", "descriptor", nil, ["read"], by: ["child"]),
+        ]
+        + [
+            ("read", "read"), ("read_chk", "read"), ("readv", "readv"), ("recv", "recv"), ("recvmsg", "recvmsg"),
+            ("read_event", "read"),
+        ].map {
+            Case($0.0, "descriptor", nil, [$0.1], by: ["worker", "end_\($0.0)", "put"])
+        }
+        + [
+            ("poll", "poll"), ("poll_chk", "poll"), ("ppoll", "ppoll"), ("select", "select"), ("pselect", "pselect"),
+            ("epoll_wait", "epoll_wait"), ("epoll_pwait", "epoll_pwait"),
+        ].map {
+            Case($0.0, "poll", nil, [$0.1], by: ["worker", "end_\($0.0)", "put"])
+        }
+        + ["wait", "waitpid", "wait4", "waitid"].map { Case($0, "child", by: ["at its end"]) }
+
+    @Test(arguments: [
+        (RecordedWaits.Way.switches, Build.gccO2), (.switches, .clangO0), (.withoutPerf, .gccO2),
+    ])
+    func kinds(_ way: RecordedWaits.Way, _ build: Build) throws {
+        let binary = try Binaries.instrumented("waiting_kinds.c", build)
+        let recorded = try RecordedWaits(binary, ["25", directory.file("lock")], way, in: directory)
+        #expect(Set(recorded.measured.keys) == Set(Self.cases.map(\.name)), "the program has other cases")
+        let rows = try #require(
+            try recorded.json(["waits", "--thread", "main", "--limit", "0"])["waits"] as? [[String: Any]])
+        var errors: [Double] = []
+        for wait in Self.cases {
+            let place = ["main", "wait_\(wait.name)"] + wait.place
+            let found = rows.filter { $0["path"] as? [String] == place && $0["kind"] as? String == wait.kind }
+            guard let row = found.max(by: { $0["total_ns"] as? Double ?? 0 < $1["total_ns"] as? Double ?? 0 }) else {
+                // Where the thread came so late that what it wanted was there, the program measured nothing either.
+                #expect(
+                    try #require(recorded.measured[wait.name]) < 1e6,
+                    "\(wait.name): no wait among \(rows.map { ($0["kind"]!, $0["path"]!) })")
+                continue
+            }
+            if let object = wait.object { #expect(row["object"] as? String == object, "\(wait.name)") }
+            let wakers = try #require(row["wakers"] as? [[String: Any]])
+            let path = wakers.first?["path"] as? [String]
+            switch wait.waker {
+            case nil: #expect(wakers.isEmpty, "\(wait.name): \(wakers)")
+            case ["at its end"]: #expect(path == [] && wakers.count == 1, "\(wait.name): \(wakers)")
+            case ["child"]:
+                #expect(path?.suffix(2) == ["make_writer", "put"], "\(wait.name): \(wakers)")
+            case let expected?: #expect(path == expected && wakers.count == 1, "\(wait.name): \(wakers)")
+            }
+            // The program's own measurement has the time in which the thread ran, or wanted to, as well.
+            let time = try #require(row["total_ns"] as? Double), own = try #require(recorded.measured[wait.name])
+            #expect(time <= own * 1.01 && time >= own - 20e6, "\(wait.name): \(time) of \(own)")
+            errors.append((own - time) / own)
+        }
+        #expect(errors.count * 10 >= Self.cases.count * 9)
+        // On a quiet machine that holds of each of them.
+        #expect(errors.sorted()[errors.count / 2] < 0.01, "\(errors)")
+    }
+
+    /// What is held, and for how long others wait, as the program logs it.
+    @Test(arguments: RecordedWaits.Way.allCases) func locks(_ way: RecordedWaits.Way) throws {
+        let binary = try Binaries.instrumented("contended.c", .gccO2)
+        var recorded = try RecordedWaits(binary, ["10"], way, in: directory)
+        for _ in 0..<20 where recorded.measured["disturbed"] != 0 {
+            recorded = try RecordedWaits(binary, ["10"], way, in: directory)
+        }
+        try #require(recorded.measured["disturbed"] == 0, "the program never knew of all its waits")
+        let waits = try recorded.json(["waits"])
+        #expect(waits["processors"] as? Int == ProcessInfo.processInfo.activeProcessorCount)
+        let lock = try #require((waits["locks"] as? [[String: Any]])?.first { $0["object"] as? String == "contended" })
+        let held = try #require(lock["held"] as? [String: Double]),
+            convoy = try #require(lock["convoy"] as? [String: Double])
+        func isNear(_ found: Double?, _ name: String) -> Bool {
+            guard let found, let own = recorded.measured[name] else { return false }
+            return abs(found - own) <= own * 0.01
+        }
+        #expect(isNear(lock["waits"] as? Double, "waits") && isNear(lock["waited_ns"] as? Double, "waited"), "\(lock)")
+        #expect(isNear(held["calls"].map { $0 - (held["unknown"] ?? 0) }, "holds"), "\(held) \(recorded.measured)")
+        #expect(isNear(held["total_ns"], "held"), "\(held) \(recorded.measured)")
+        #expect(isNear(convoy["time_ns"], "convoy"), "\(convoy) \(recorded.measured)")
+        let holders = try #require(lock["holders"] as? [[String: Any]])
+        #expect(
+            holders.count == 3 && holders.allSatisfy { $0["path"] as? [String] == ["worker", "hold", "give_back"] })
+        let text = try Fathom.run(["waits", recorded.session]).stdout
+        #expect(text.contains("held while others waited for it") && text.contains("longest convoy:"), "\(text)")
+    }
+}

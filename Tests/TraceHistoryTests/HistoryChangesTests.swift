@@ -1,0 +1,137 @@
+import Glibc
+import TestSupport
+import Testing
+import TraceAnalysis
+
+@testable import TraceHistory
+
+@Suite struct HistoryChangesTests {
+    /// Histories in which nothing changed; FATHOM_HISTORIES=200 takes minutes in a debug build.
+    private static let count = getenv("FATHOM_HISTORIES").flatMap { Int(String(cString: $0)) } ?? 8
+
+    private let directory: TemporaryDirectory
+
+    init() throws { directory = try TemporaryDirectory("changes") }
+
+    /// A history of runs, each made of the same program unless `change` says otherwise.
+    private func history(
+        _ count: Int, seed: UInt64, noise: Double = 0.01, _ change: (Int, inout SyntheticRun) -> Void = { _, _ in }
+    ) throws -> HistoryStore {
+        var random = SeededGenerator(seed: seed)
+        let store = try HistoryStore(path: directory.file("\(seed)-\(count).db"), creates: true)
+        // Nothing of it need survive the machine.
+        try store.database.run("PRAGMA synchronous = OFF")
+        for number in 0..<count {
+            var run = SyntheticRun()
+            change(number, &run)
+            run.disturb(&random, noise)
+            try run.add(number, to: store)
+        }
+        return store
+    }
+
+    private func changes(_ store: HistoryStore) throws -> HistoryChanges {
+        try HistoryChanges(in: store, RunSelection())
+    }
+
+    /// 3 % in one function are found at the run where they begin; it comes first, and its callers are folded under it.
+    @Test(arguments: [1, 2, 3] as [UInt64])
+    func slowdown(seed: UInt64) throws {
+        let store = try history(60, seed: seed, noise: 0.006) { number, run in if number >= 30 { run.own[3] *= 1.03 } }
+        let found = try changes(store)
+        let first = try #require(found.changes.first)
+        #expect(first.function.name == "slow" && abs(first.index - 30) <= 1 && !first.isOfCalls)
+        #expect(first.own.relativeChange > 0.015 && first.own.relativeChange < 0.045)
+        #expect(Set(first.followers.map(\.function.name)).isSubset(of: ["main", "work"]))
+        #expect(!first.followers.isEmpty)
+    }
+
+    /// One call more is a fact, in whatever noise; what it calls follows from it.
+    @Test func oneCall() throws {
+        let store = try history(12, seed: 9) { number, run in
+            guard number == 11 else { return }
+            run.calls[4] += 1
+            run.calls[5] += 10
+        }
+        let found = try changes(store).changes
+        try #require(found.count == 1)
+        #expect(found[0].isOfCalls && found[0].index == 11 && found[0].chance == 0)
+        #expect(found[0].function.name == "fast")
+        #expect(found[0].calls == HistoryChanges.Numbers(before: 200, after: 201))
+        #expect(found[0].followers.map(\.function.name) == ["leaf"])
+    }
+
+    /// Numbers that vary by themselves are no facts.
+    @Test func callsThatVary() throws {
+        #expect(ChangeSearch.steps(of: [5, 5, 5, 6, 6, 6, 6, 7]) == [3, 7])
+        #expect(ChangeSearch.steps(of: [5, 6, 5, 5, 6, 7, 5, 5]) == nil)
+        #expect(ChangeSearch.steps(of: [5, 5, 6, 6, 5, 5, 6, 6]) == nil)
+        // What lies between a number and its return has to hold, not what comes before or after both.
+        let mended = [Double](repeating: 5, count: 20) + [Double](repeating: 6, count: 10) + [5]
+        #expect(ChangeSearch.steps(of: mended) == [20, 30])
+        #expect(ChangeSearch.steps(of: [5, 5, 5, 5, 5, 5, 6, 6, 6, 5, 5, 5, 5, 5]) == nil)
+        #expect(ChangeSearch.steps(of: [5, 5, 5]) == [])
+        #expect(ChangeSearch.steps(of: [5, 6]) == nil)
+    }
+
+    /// Where nothing changes, nothing is told.
+    @Test func nothing() throws {
+        var reporting = 0
+        for seed in 0..<Self.count {
+            let found = try changes(try history(30, seed: 1000 + UInt64(seed)))
+            if !found.changes.isEmpty || !found.whole.isEmpty { reporting += 1 }
+        }
+        if Self.count > 100 { print("\(reporting) of \(Self.count) histories without a change report one") }
+        #expect(reporting * 100 <= Self.count)
+    }
+
+    /// Runs of another command are no version of this one.
+    @Test func selection() throws {
+        let store = try history(6, seed: 4) { number, run in
+            run.labels = [("version", number < 4 ? "1" : "2")]
+            if number == 2 { run.command = "prog 20" }
+        }
+        var selection = RunSelection()
+        let runs = try store.runs()
+        let found = try selection.found(among: runs, of: "h")
+        #expect(found.runs.map(\.id) == [1, 2, 4, 5, 6] && found.others == 1 && found.command == "prog 10")
+        selection.since = "2"
+        #expect(try selection.found(among: runs, of: "h").runs.map(\.id) == [5, 6])
+        selection.since = "4"
+        #expect(try selection.found(among: runs, of: "h").runs.map(\.id) == [4, 5, 6])
+        selection.since = "9"
+        #expect(throws: RunSelection.Refusal.noStart("9")) { try selection.found(among: runs, of: "h") }
+        selection = RunSelection()
+        selection.command = "prog 20"
+        #expect(try selection.found(among: runs, of: "h").runs.map(\.id) == [3])
+        selection.labels = [("version", "2")]
+        #expect(throws: RunSelection.Refusal.none(path: "h")) { try selection.found(among: runs, of: "h") }
+    }
+
+    /// A trend tells nearest-rank percentiles by version, and where the number changes.
+    @Test func trend() throws {
+        let store = try history(40, seed: 5) { number, run in
+            run.labels = [("version", number < 20 ? "5.3.64" : "5.3.70")]
+            if number >= 20 { run.own[3] *= 1.2 }
+        }
+        let trend = try Trend(of: HistorySubject("slow"), .self, in: store, RunSelection(), by: "version", percent: 90)
+        #expect(trend.groups.map(\.name) == ["5.3.64", "5.3.70"] && trend.groups.map(\.points.count) == [20, 20])
+        let sorted = trend.points[..<20].map(\.value).sorted()
+        #expect(trend.groups[0].percentile == sorted[17] && trend.groups[0].median == (sorted[9] + sorted[10]) / 2)
+        #expect(trend.changes.map { abs($0.index - 20) <= 1 } == [true])
+        // A path, single calls, marks and counters.
+        let path = try Trend(
+            of: HistorySubject("main;work;slow"), .total, in: store, RunSelection(), by: nil, percent: 50)
+        #expect(path.points.map(\.value) == trend.points.map(\.value))
+        let calls = try Trend(of: HistorySubject("slow"), .call, in: store, RunSelection(), by: nil, percent: 99)
+        #expect(abs(calls.points[0].value - trend.points[0].value / 20) <= trend.points[0].value / 20 * 0.02)
+        let mark = try Trend(of: HistorySubject("mark ready"), .total, in: store, RunSelection(), by: nil, percent: 50)
+        #expect(mark.points.count == 40)
+        let counter = try Trend(
+            of: HistorySubject("counter bytes"), .total, in: store, RunSelection(), by: nil, percent: 50)
+        #expect(counter.points.allSatisfy { $0.value == 12.5 })
+        #expect(throws: HistoryQuestionError.self) {
+            _ = try Trend(of: HistorySubject("slaw"), .total, in: store, RunSelection(), by: nil, percent: 50)
+        }
+    }
+}

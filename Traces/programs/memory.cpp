@@ -1,0 +1,2 @@
+// The same as C++, with new and delete.
+#include "memory.c"
