@@ -1,9 +1,9 @@
 // Waiting for the recorder to give a slot back. Where threads keep all processors busy, the recorder gets too little
 // processor time to give buffers back as fast as they are filled. Then ever more fresh pages are touched, which takes
 // more processor time than the hooks do. So a thread that finds no buffer waits for one, and gives up the processor
-// that the recorder lacks. A thread waits long only for a recorder that says that it gets no processor. For one that is
-// late and says nothing, which may be stopped or waiting for the disk, it waits briefly, and then nobody waits until
-// that one announces itself.
+// that the recorder lacks. A thread waits long only for a recorder that says that it gets no processor. A recorder that
+// is late and says nothing may be stopped, or may be waiting for the disk. For such a recorder, a thread waits briefly;
+// after that, no thread waits until the recorder announces itself.
 
 #include "await_slot.h"
 

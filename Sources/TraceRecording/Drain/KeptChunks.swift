@@ -1,7 +1,8 @@
 internal import TraceFile
 
-/// The chunks that the log had no room for, as when the disk is full. They stay in their slots, for which the threads that wrote
-/// them took room on the disk before, until the log has room again; a reader finds them in either place.
+/// The chunks that the log had no room for, as when the disk is full. They stay in their slots until the log has room
+/// again. The slots have room on the disk, because the threads took it before they wrote there. Readers look for chunks
+/// in both places.
 struct KeptChunks {
     /// What was counted of each chunk, by its slot.
     private var counted: [Int: Drain.Counted] = [:]
