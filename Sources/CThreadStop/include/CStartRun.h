@@ -11,8 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-// Starts a program without input and output. It stops at its first instruction, and its id is returned; -1 and errno
-// when it cannot be started. It is killed when whoever called this ends.
+// Starts a program without input and output, and stops it at its first instruction. Returns its id, or -1 and errno
+// when it cannot be started. The kernel kills the program when the thread that called this ends.
 static inline pid_t fathom_start_measured(const char *path, char *const arguments[], char *const environment[]) {
     pid_t process = fork();
     if (process == 0) {
@@ -37,7 +37,7 @@ static inline pid_t fathom_start_measured(const char *path, char *const argument
     return -1;
 }
 
-// Lets the program run until it is about to end: 1, and its memory can still be looked at. 0 when it has ended.
+// Lets the program run. Returns 1 when it is about to end, and its memory can still be looked at; 0 when it has ended.
 static inline int fathom_run_to_end(pid_t process) {
     long passed = 0;
     for (;;) {
@@ -49,7 +49,7 @@ static inline int fathom_run_to_end(pid_t process) {
     }
 }
 
-// Lets it end. Returns its status.
+// Lets the program end, and returns its status.
 static inline int fathom_let_end(pid_t process) {
     int status = 0;
     ptrace(PTRACE_CONT, process, 0, 0);

@@ -14,10 +14,10 @@
 #define FATHOM_START_MAPS 0u   // images, and what they map
 #define FATHOM_START_MINOR 1u  // page faults, where the page was in memory
 #define FATHOM_START_MAJOR 2u  // page faults, where it was read
-#define FATHOM_START_MAIN 3u   // main is called; of a program whose addresses are fixed
+#define FATHOM_START_MAIN 3u   // main is called, in a program whose addresses are fixed
 
-// Opens events of programs that this thread starts from now on, on one CPU. They begin at exec. The result is a
-// descriptor, or -1, and errno says why. `address` is main's, for FATHOM_START_MAIN.
+// Opens an event of `kind`, on one CPU, for the programs that this thread starts from now on. It counts from exec on.
+// Returns a descriptor, or -1 and errno. `address` is main's, for FATHOM_START_MAIN.
 FATHOM_PUBLIC_INLINE int fathom_open_start(int cpu, uint32_t kind, uint64_t address, uint32_t wakeup_bytes) {
     struct perf_event_attr attributes;
     memset(&attributes, 0, sizeof attributes);
@@ -62,7 +62,7 @@ FATHOM_PUBLIC_INLINE int fathom_share_ring(int descriptor, int owner) {
     return ioctl(descriptor, PERF_EVENT_IOC_SET_OUTPUT, owner);
 }
 
-// What the kernel calls an event in its records; 0 if that cannot be told.
+// The id by which the kernel's records name an event; 0 if the kernel does not tell it.
 FATHOM_PUBLIC_INLINE uint64_t fathom_event_id(int descriptor) {
     uint64_t id = 0;
     return ioctl(descriptor, PERF_EVENT_IOC_ID, &id) ? 0 : id;
@@ -70,9 +70,9 @@ FATHOM_PUBLIC_INLINE uint64_t fathom_event_id(int descriptor) {
 
 #define FATHOM_START_NAME 4096u  // bytes of a name, at most, that are kept
 
-// Takes events of process `pid` out of a ring of `size` bytes, a power of two, into `bytes`, as they are in the file.
-// *lost grows by the number of those that the kernel had no room for. The result is the number of bytes that were
-// written; when that is more than `room` less what one event takes at most, there may be more events.
+// Takes the events of process `pid` out of a ring of `size` bytes, a power of two, and writes them to `bytes` as they
+// are in the file. Adds to *lost the number of events that the kernel had no room for. Returns how many bytes it has
+// written. When the rest of `room` is less than the largest event takes, the ring may hold more events.
 FATHOM_PUBLIC_INLINE size_t fathom_take_start(void *ring, size_t size, uint32_t pid, uint64_t major_id,
                                               uint64_t main_id, char *bytes, size_t room, uint64_t *lost) {
     struct perf_event_mmap_page *page = (struct perf_event_mmap_page *)ring;
@@ -95,7 +95,7 @@ FATHOM_PUBLIC_INLINE size_t fathom_take_start(void *ring, size_t size, uint32_t 
         memset(&event, 0, sizeof event);
         const char *name = NULL;
         size_t name_room = 0;
-        // Behind records that are no samples: pid, tid; time; identifier.
+        // Every record that is not a sample ends with these words: pid, tid; time; identifier.
         uint32_t words = count / 8;
         if (record.header.type == PERF_RECORD_SAMPLE && words >= 6) {
             // Identifier; address of the instruction; pid, tid; time; address.

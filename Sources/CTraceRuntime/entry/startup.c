@@ -1,10 +1,10 @@
-// When the initialisers of all modules ran, each by itself, and when main was called: for a session that asks for it,
-// of the program that the recorder started, with hooks or without.
+// Notes when each initialiser of each module ran, and when main was called. Does so for the program that the recorder
+// started, with hooks or without, if the session asks for it.
 //
 // The dynamic linker initialises this library first (-z initfirst). Then the addresses of all initialisers are still in
-// the modules' arrays (DT_PREINIT_ARRAY, DT_INIT_ARRAY), or in their dynamic sections (DT_INIT). They are replaced by
-// the address of a stub, one for each array, which calls the next one of what stood there. Before main is called, all
-// of the program's memory is again as it was.
+// the modules' arrays (DT_PREINIT_ARRAY, DT_INIT_ARRAY), or in their dynamic sections (DT_INIT). The address
+// of a stub replaces them. Each array has a stub of its own, which calls the next initialiser of the array whenever it
+// is called. Before main is called, the program's memory is put back as it was.
 
 #include "startup.h"
 
@@ -19,9 +19,9 @@
 
 FATHOM_WITHOUT_HOOKS
 
-#define ARRAY_LIMIT 2048  // arrays of all modules, a DT_INIT being one, that have a stub
+#define ARRAY_LIMIT 2048  // arrays that have a stub, in all modules together; a DT_INIT counts as one
 #define NOTE_LIMIT 64     // notes that are kept before they are written
-#define SLOW_NS 1000000u  // after an initialiser that took so long they are written at once
+#define SLOW_NS 1000000u  // after an initialiser that takes this long, notes are written at once
 
 typedef void initializer(int, char **, char **);
 
@@ -48,7 +48,7 @@ static struct {
     fathom_main_function *main;
 } startup;
 
-// The stubs. Initialisers are passed three arguments, and a stub its number as the fourth.
+// The stubs. An initialiser is called with three arguments; its stub adds the stub's number as the fourth.
 #if defined(__x86_64__)
 #define STUB "endbr64\n movl $fathom_stub, %ecx\n jmp fathom_run_initializer\n"
 #else
@@ -77,7 +77,7 @@ static void look(struct fathom_startup_moment *moment) {
     moment->blocks = (uint64_t)usage.ru_inblock;
 }
 
-// Whether the process is still the one whose start is noted, and may be asked.
+// Whether this is still the process whose start is noted, and whether it still records.
 static int is_noted(void) { return startup.pid && runtime_records() && startup.pid == system_process_id(); }
 
 static void write_notes(void) {
@@ -93,7 +93,7 @@ static void note(const struct fathom_startup_item *item) {
     if (startup.note_count == NOTE_LIMIT || item->end.ns - item->begin.ns >= SLOW_NS) write_notes();
 }
 
-// What a stub leads to.
+// All stubs jump here.
 __attribute__((used, visibility("hidden"))) void fathom_run_initializer(int count, char **arguments, char **environment,
                                                                         uint32_t stub) {
     struct array *array = &startup.arrays[stub];
@@ -108,7 +108,7 @@ __attribute__((used, visibility("hidden"))) void fathom_run_initializer(int coun
     note(&item);
 }
 
-// Puts the address of a stub in place of those that an array holds.
+// Replaces all addresses in an array by the address of a stub.
 static void take(const struct dl_phdr_info *module, uintptr_t *place, size_t count, uintptr_t bias, uint32_t kind) {
     int protection = relro_protection(module, (uintptr_t)place);
     if (!count || protection < 0 || startup.array_count == ARRAY_LIMIT || count > UINT32_MAX) {
@@ -174,7 +174,7 @@ static void give_all_back(void) {
 __attribute__((constructor(101))) static void entered(int count, char **arguments, char **environment) {
     (void)count, (void)arguments;
     if (startup.library.begin.ns) return;
-    // A static program has this without being recorded, too.
+    // A static program has this constructor even where it is not recorded.
     while (*environment && !text_starts_with(*environment, "FATHOM_SESSION=")) environment++;
     if (*environment) look(&startup.library.begin);
 }
@@ -205,7 +205,7 @@ static int call_main(int count, char **arguments, char **environment) {
     struct fathom_startup_item item = {.kind = FATHOM_STARTUP_MAIN, .function = (uintptr_t)startup.main};
     int notes = is_noted();
     if (notes) look(&item.begin);
-    // A program that has confined itself may be ended for changing protections, and keeps what stands there.
+    // In a program that has confined itself, the stubs' addresses stay: the kernel may end it for changing protections.
     if (startup.array_count && !confine_unnoted()) give_all_back();
     if (notes) {
         write_notes();
