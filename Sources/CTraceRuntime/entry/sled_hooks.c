@@ -41,7 +41,7 @@ HOOK uint32_t sled_trace_enter(uintptr_t function, uintptr_t call_site, uintptr_
     struct frame *top = t->top;
     uint64_t delta = now - t->last;
     uint32_t site = fathom_site_field(call_site, top->function, top->call_site);
-    // The caller's frame ends above.
+    // The frame of the caller must end above this call's.
     if (UNLIKELY(site == FATHOM_SITE_FAR || delta >= FATHOM_DELTA_LIMIT || function >> 32 != w->function_base ||
                  w->cursor >= w->limit || top + 1 >= t->end || !lies_below(t, sp + sizeof(uintptr_t), top) ||
                  sp < t->low))
@@ -80,8 +80,8 @@ HOOK uint32_t sled_trace_leave(uintptr_t sp) {
 void fathom_enter(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_t context);
 void fathom_exit_any(uintptr_t function, uintptr_t call_site, uintptr_t sp);
 
-// All sleds were closed and opened again. Which calls have ended meanwhile, nobody knows, so those that were open then
-// end where sleds were closed.
+// All sleds were closed and opened again. Nobody knows which of the open calls have ended meanwhile, so all of them end
+// at the time at which the sleds were closed.
 static SLOW void forget_calls(struct thread *t, uintptr_t sp) {
     uint32_t closings = fathom_load32(&runtime.sled_closings);
     if (t->state != THREAD_ATTACHED || !is_free(t)) return;
@@ -130,7 +130,7 @@ HOOK void sled_enter(uintptr_t function, uintptr_t call_site, uintptr_t sp, uint
     }
 }
 
-// `registers` is NULL at a tail call, where they hold what the other function is called with.
+// `registers` is NULL at a tail call, where the registers hold the arguments of the function that is called.
 HOOK void sled_leave(uintptr_t sp, uint32_t answer, const struct sled_registers *registers) {
     struct thread *t = &current;
     struct event event = {sp, {{ANY_FUNCTION, NO_CALL_SITE, 0, registers}}, HOOK_EXIT, 1};
@@ -175,8 +175,8 @@ _Static_assert(MODE_TRACE == 1 && MODE_OFF == 3 && SLED_OTHER == 3 && SLED_DONE 
     ".hidden " name "\n.globl " name "\n.type " name ", %function\n.p2align 5\n" name ":\n.cfi_startproc\nendbr64\n"
 #define END(name) ".cfi_endproc\n.size " name ", . - " name "\n"
 
-// The sled has called this, and its function's return address lies above its own. `behind` is how far behind the
-// function's beginning the sled's end is.
+// The sled has called this. Above the sled's return address lies that of its function. `behind` is the distance from
+// the function's beginning to the sled's end.
 #define ARGUMENTS(behind) "movq 80(%rsp), %rdi\nsubq $" behind ", %rdi\nmovq 88(%rsp), %rsi\nleaq 88(%rsp), %rdx\n"
 #define ENTER(name, behind)                                                                                            \
     FUNCTION(name)                                                                                                     \
@@ -203,7 +203,7 @@ _Static_assert(MODE_TRACE == 1 && MODE_OFF == 3 && SLED_OTHER == 3 && SLED_DONE 
 #define SAVE_FLAGS "lahf\nseto %al\nmovq %rax, 72(%rsp)\n"
 #define RESTORE_FLAGS "movq 72(%rsp), %rax\naddb $127, %al\nsahf\n"
 
-// The last one is jumped to, and returns to the function's caller.
+// sled_stub_leave comes last: a sled jumps to it, and it returns to the caller of the sled's function.
 __asm__(".pushsection .text.fathom_sleds, \"ax\", %progbits\n"                                              //
         ENTER("sled_stub_enter_0", "11") ENTER("sled_stub_enter_1", "12") ENTER("sled_stub_enter_4", "15")  //
         ENTER("sled_stub_enter_5", "16")

@@ -25,7 +25,7 @@ void fathom_note_memory(const void *start, size_t size) { entries_give_up((uintp
 
 #if defined(__x86_64__)
 
-// As the kernel takes it.
+// An action as the kernel's rt_sigaction takes it.
 struct kernel_action {
     void *handler;
     unsigned long flags;
@@ -56,10 +56,11 @@ static long set_action(void *handler, unsigned long flags, uint64_t mask) {
 
 static struct {
     uintptr_t address;
-    uintptr_t next;  // where to go on; 0: to where it was called from
+    uintptr_t next;  // where to go on; 0: at its caller
 } loader;
 
-// The function does nothing, so it is a return, perhaps behind the mark of a place that is jumped to.
+// Puts a trap on the dynamic linker's function. That does nothing, so its code is a return, perhaps behind the mark of
+// places that may be jumped to (endbr64).
 static void watch_loader(void) {
     const uint8_t *code = (const uint8_t *)loader.address;
     static const uint8_t mark[] = {0xf3, 0x0f, 0x1e, 0xfa};
@@ -85,7 +86,7 @@ static int find_loader(struct dl_phdr_info *info, size_t size, void *result) {
 
 // ---- the signal
 
-// A trap or a signal that is the program's own. Whoever raised it, the program's handler runs as it would.
+// Handles a trap or a signal that is the program's own: does what the kernel would do if the runtime were not there.
 static void pass_on(siginfo_t *info, ucontext_t *context) {
     struct fathom_trap_action action = fathom_traps.action;
     int is_sent = info->si_code <= 0;
@@ -106,7 +107,7 @@ static void pass_on(siginfo_t *info, ucontext_t *context) {
     mask = (mask | action.mask) & ~TRAP_BIT;
     SYSTEM(rt_sigprocmask, SIG_SETMASK, &mask, 0, sizeof mask, 0, 0);
     fathom_trap_block.is_blocked = !(action.flags & SA_NODEFER);
-    // The kernel passes all three to either kind of handler.
+    // The kernel passes three arguments to every handler, with SA_SIGINFO or without.
     ((void (*)(int, siginfo_t *, void *))action.handler)(SIGTRAP, info, context);
     fathom_trap_block.is_blocked = 0;
 }
@@ -141,8 +142,8 @@ static void trapped(int number, siginfo_t *info, void *saved) {
 
 void fathom_traps_begin(void) {
     if (!functions_are_entries() || runtime.state == STATE_OFF) return;
-    // Other signals wait until a trap is dealt with. SIGTRAP does not: what the runtime calls of the C library may be
-    // the program's own function.
+    // While a trap is handled, other signals wait. SIGTRAP does not: where the runtime calls a function of the C
+    // library, the program may have a function of that name, with a trap.
     system_keeps_traps = 1;
     struct kernel_action before = {0};
     SYSTEM(rt_sigaction, SIGTRAP, 0, &before, sizeof before.mask, 0, 0);

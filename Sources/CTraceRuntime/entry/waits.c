@@ -1,7 +1,8 @@
 // Calls that wait, and what ends waits, as the functions that stand before those of the C library report them.
 //
-// A wait becomes a call when it is over: then its records are written at once, with the time at which it began. So a
-// thread that waits has no call open that a cancellation, a jump or a fork would have to end.
+// A wait is recorded as a call when it is over. Both records of the call are written then, with the times at which the
+// wait began and ended. So a thread that waits has no call open that a cancellation, a jump or a fork would have to
+// end.
 
 #include "../file/confined.h"
 #include "../host/runtime.h"
@@ -21,7 +22,7 @@ static int is_recording(const struct thread *t) {
            control_mode() != MODE_PAUSED;
 }
 
-// A reader and a writer wait for the two sides of one flow.
+// What a writer waits for: room in a flow. A reader waits for the data of the flow, which has the flow's own number.
 static uint64_t room_in(uint64_t flow) { return flow ? flow | FATHOM_WAIT_ROOM : 0; }
 
 // How long the thread has held the locks that others have waited for, the newest last.
@@ -29,7 +30,7 @@ static uint64_t room_in(uint64_t flow) { return flow ? flow | FATHOM_WAIT_ROOM :
 static __thread struct {
     struct {
         uint64_t lock, ticks;
-        uint32_t times;  // that it was taken, as a recursive lock can be
+        uint32_t times;  // how often it is taken: a recursive lock may be taken again
     } locks[HELD_LIMIT];
     uint32_t count;
 } held __attribute__((tls_model("initial-exec")));
@@ -66,7 +67,7 @@ struct fathom_wait_begin fathom_wait_begins(uint32_t kind, uint64_t object, uint
     return begin;
 }
 
-// Tells of the call that began then and ends now, and within it of a wait, or of what ends one.
+// Records a call from `begin` to `end`, and within it what `hook` says: a wait, or what ends a wait of another thread.
 static void tell_call(uint64_t begin, uint64_t end, enum hook hook, const struct fathom_wait *wait,
                       struct fathom_place place) {
     struct thread *t = begin_note();
@@ -101,7 +102,7 @@ void fathom_wait_ends(struct fathom_wait_begin begin, struct fathom_waited waite
     tell_call(begin.ticks, now, HOOK_WAIT, &wait, place);
 }
 
-// The thread may have run and ended meanwhile, and what is at `thread` may be gone with it.
+// The new thread may have run and ended by now, and the memory at `thread` may be gone with it.
 void fathom_creation_ends(struct fathom_wait_begin begin, const void *thread, struct fathom_place place) {
     uint64_t now = now_ticks();
     if (!begin.ticks || !is_recording(&current) || confine_unnoted() || !system_is_readable(thread)) return;
