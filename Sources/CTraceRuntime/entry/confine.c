@@ -1,6 +1,6 @@
 // Programs that confine themselves. Once they have, the runtime's own system calls, or its reading of the counter,
-// would end the program. So recording ends before that, and its end needs neither. When the system call that confines
-// fails, recording goes on.
+// would end the program. So the runtime ends recording before the program is confined, in a way that needs neither.
+// When the system call that confines fails, recording goes on.
 
 #include "../file/confined.h"
 #include "../file/metadata.h"
@@ -17,7 +17,7 @@ FATHOM_WITHOUT_HOOKS
 // Nobody knows which threads are in the middle of a chunk switch, but no switch takes as long as this.
 #define CHUNK_SWITCH_TIME 2000000u  // ns
 
-// While the program asks to be confined.
+// What is remembered while the program asks to be confined.
 static __thread struct {
     uint32_t begun;
     uint32_t state, mode;  // of the thread, and control's, before it
@@ -63,7 +63,7 @@ void fathom_note_confined(long result) {
     t->idle = confinement.idle;
 }
 
-// A missing filter sets nothing: libraries pass one to ask what the kernel knows.
+// A filter of NULL confines nothing: libraries pass it to ask what the kernel supports.
 static int sets_seccomp(int by_filter, unsigned long filter) { return !by_filter || filter; }
 
 int fathom_note_prctl(int option, unsigned long a, unsigned long b) {

@@ -23,7 +23,8 @@ __asm__(".pushsection .note.fathom, \"a\", %note\n"
         ".long 1\n"
         ".popsection\n");
 
-// The preloaded library begins here what only it can do.
+// Only the preloaded library defines this. It is called when the image has started, and begins what only that library
+// can do.
 __attribute__((weak, visibility("hidden"))) void fathom_image_started(void);
 
 void fathom_note_start(int count, char **arguments, char **environment) {
@@ -31,13 +32,14 @@ void fathom_note_start(int count, char **arguments, char **environment) {
     if (is_noted) return;
     is_noted = 1;
     metadata_arguments(count, arguments, environment);
-    // Both lie at the stack's top, unless the program has put its environment elsewhere before this was loaded.
+    // Arguments and environment lie at the stack's top, unless the program has put its environment elsewhere before
+    // this library was loaded.
     uintptr_t top = (uintptr_t)environment, below = (uintptr_t)arguments;
     runtime.stack_top = top - below < 1ul << 21 ? top : below;
     environment_keep(environment);
     runtime_open(environment);
-    // This does not happen in runtime_open, because it allocates memory, and a hook in an IFUNC resolver may come
-    // before the program's own malloc is relocated.
+    // runtime_open does not do this, because watching forks allocates memory. A hook in an IFUNC resolver may call
+    // runtime_open before the program's own malloc is relocated.
     runtime_watch_forks();
     fathom_note_sleds();
     startup_begin();
@@ -48,7 +50,8 @@ __attribute__((constructor)) static void started(int count, char **arguments, ch
     fathom_note_start(count, arguments, environment);
 }
 
-// A module with sleds is there, and its constructors are still to run. No hook would make the process known.
+// A module with sleds calls this when it has been loaded, before its other constructors run. Closed sleds call no hook
+// that would make the process known to the recorder, so this does.
 void fathom_note_sleds(void) {
     sleds_begin();
     if (runtime.state == STATE_OFF || !sleds_look() || confine_unnoted()) return;

@@ -31,7 +31,7 @@ static void begin_chunk(void) {
     runtime.metadata = chunk;
     runtime.metadata_slot = slot;
     runtime.metadata_end = (char *)chunk + size;
-    fathom_store32(&chunk->magic, FATHOM_CHUNK_MAGIC);  // release: live readers find the header behind it
+    fathom_store32(&chunk->magic, FATHOM_CHUNK_MAGIC);  // release: live readers that see it find the header
 }
 
 static void finish_chunk(void) {
@@ -43,7 +43,7 @@ static void finish_chunk(void) {
     requests_wake();  // the recorder takes metadata from a ring, too
 }
 
-// Whether `size` more bytes fit into what is populated of this chunk.
+// Whether `size` more bytes fit into the populated part of this chunk.
 static int has_room(size_t size) {
     struct fathom_chunk *chunk = runtime.metadata;
     return chunk && (char *)(chunk + 1) + chunk->used + size <= runtime.metadata_end;
@@ -77,7 +77,7 @@ static void write_item(struct fathom_item item, const struct part *parts, size_t
         to += parts[i].size;
     }
     while (to < start + item.size) *to++ = 0;
-    // Release: live readers find the item below it.
+    // Release: live readers that see the new size find the item.
     fathom_store32(&runtime.metadata->used, runtime.metadata->used + item.size);
 }
 
@@ -90,9 +90,10 @@ void metadata_append(uint16_t kind, const struct part *parts, size_t count) {
     lock_give(&runtime.metadata_lock, signals);
 }
 
-// What the process is called, as /proc tells it: the arguments, or what was written over them. The title may go on over
-// the environment, which lies behind the arguments; then the arguments do not end with NUL. The title is read in memory
-// and not from /proc, because a descriptor, however briefly it is open, could be one that the program counts on.
+// Reads what /proc calls the process: its arguments, or the title that the program has written over them. A title may
+// go on over the environment, which lies behind the arguments; the arguments then do not end with NUL. The title is
+// read from memory and not from /proc, because the program may count on the number of a descriptor that /proc would
+// take, however briefly.
 static uint32_t read_title(const char *from, char *title) {
     const char *end = runtime.arguments_end, *at = from;
     char *to = title;
@@ -103,7 +104,7 @@ static uint32_t read_title(const char *from, char *title) {
 }
 
 static struct {
-    uint32_t lock;  // who does not get it leaves the title to who has it
+    uint32_t lock;  // a thread that does not get it leaves the title to the one that has it
     uint32_t size;
     uint64_t looked;  // ticks
     char text[FATHOM_TITLE_LIMIT];
@@ -150,7 +151,7 @@ void metadata_look_at_title(uint64_t now) {
 }
 
 void metadata_process(uint32_t parent_process) {
-    static char path[TEXT_LIMIT], command[TEXT_LIMIT];  // one thread comes here; its stack may be small
+    static char path[TEXT_LIMIT], command[TEXT_LIMIT];  // only one thread comes here, and its stack may be small
     size_t path_size = system_program_path(path, sizeof path);
     long command_size = 0;
     long descriptor = system_open("/proc/self/cmdline", O_RDONLY);

@@ -1,6 +1,6 @@
-// Names that the program gives. Each is copied and told in the metadata at its first use, and is only an id from then
-// on. This needs no lock, because signal handlers give names too: an entry of the table is set once, by whoever comes
-// first.
+// Names that the program gives. At its first use, a name is copied and written to the metadata; from then on, an id
+// stands for it. Signal handlers give names too, so the table must do without a lock: whoever comes first sets an
+// entry, and nobody changes it again.
 
 #include "names.h"
 
