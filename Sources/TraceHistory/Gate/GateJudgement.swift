@@ -1,13 +1,14 @@
 /// Whether a candidate's times are worse than a baseline's by more than a limit, by a percentile of each.
 ///
-/// Each percentile lies between two order statistics, whatever the noise is (``Percentile/bounds(of:_:confidence:)``). A candidate is
-/// worse when even the least that its percentile may be is over the limit of the most that the baseline's may be, and it is fine
-/// when the most it may be is within the limit of the least that the baseline's may be. Otherwise nobody can tell yet. To look again and again gives chance more
-/// opportunities, so the k-th look may err only with 1 / (k · (k + 1)) of the whole risk; these parts add up to at most all of it.
+/// Each percentile lies between two order statistics, its bounds, whatever the noise is
+/// (``Percentile/bounds(of:_:confidence:)``). A candidate is worse when its lower bound exceeds the baseline's upper
+/// bound by more than the limit. It is fine when its upper bound exceeds the baseline's lower bound by no more than the
+/// limit. Otherwise nobody can tell yet. Each further look gives chance another opportunity. So the k-th look may err
+/// only with 1 / (k · (k + 1)) of the whole risk; these parts add up to at most all of it.
 public struct GateJudgement: Sendable {
     public enum Verdict: String, Sendable { case fine, worse, unknown }
 
-    /// A percentile, and between what it lies; nil where there are too few runs to know.
+    /// A percentile and its bounds. The bounds are nil when there are too few runs to know them.
     public struct Estimate: Sendable, Equatable {
         public var runs: Int
         public var value: Double
@@ -18,7 +19,8 @@ public struct GateJudgement: Sendable {
     public let baseline: Estimate
     public let candidate: Estimate
     public let verdict: Verdict
-    /// About how many runs of each side would tell; nil where that is known already, or more than anybody would make.
+    /// About how many runs of each side a verdict needs. Nil when there is a verdict, or when it would take more runs
+    /// than anybody would make.
     public let runsNeeded: Int?
 
     /// The chance that a verdict is wrong, over all looks.
@@ -29,7 +31,7 @@ public struct GateJudgement: Sendable {
     ///   - baseline: not empty; nor is `candidate`.
     ///   - percent: which percentile.
     ///   - limit: how much more the candidate may take: 0.05 is 5 %.
-    ///   - look: how often the runs were judged, with this time, from 1.
+    ///   - look: how often the runs have been judged, this time included.
     public init(baseline: [Double], candidate: [Double], percent: Double, limit: Double, look: Int) {
         let doubt = GateJudgement.doubt(atLook: look)
         func estimate(_ values: [Double]) -> Estimate {
@@ -52,7 +54,7 @@ public struct GateJudgement: Sendable {
         runsNeeded = verdict == .unknown ? GateJudgement.needed(before, after, percent, factor, doubt) : nil
     }
 
-    /// The chance that a bound may be wrong: a verdict rests on two of them.
+    /// The chance that one bound may be wrong. A verdict rests on two bounds.
     static func doubt(atLook look: Int) -> Double { risk / Double(look * (look + 1)) / 2 }
 
     /// The number of runs of each side for the look after the one at `count`, which may find something new.
@@ -61,7 +63,8 @@ public struct GateJudgement: Sendable {
         return count == 0 ? least : max(least, (count * 3 + 1) / 2)
     }
 
-    /// The bounds come closer with the square root of the number of runs; when they have come as close as the limit is, they tell.
+    /// The bounds come closer to the values with the square root of the number of runs. They tell as soon as they are
+    /// as close as the values are to the limit.
     private static func needed(
         _ before: Estimate, _ after: Estimate, _ percent: Double, _ factor: Double, _ doubt: Double
     ) -> Int? {

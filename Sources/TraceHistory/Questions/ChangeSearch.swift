@@ -52,7 +52,7 @@ struct ChangeSearch {
     func changes() throws(HistoryError) -> [Change] {
         let ofCalls = try callChanges()
         let ofTimes = timeChanges().filter { change in
-            // Where the calls changed, too, that is said already.
+            // Where the function's calls changed, too, the change of calls is enough.
             !ofCalls.contains { $0.function == change.function && abs($0.index - change.index) <= 1 }
         }
         func isBefore(_ left: Change, _ right: Change) -> Bool {
@@ -80,9 +80,10 @@ struct ChangeSearch {
         return changes
     }
 
-    /// Where exact numbers change; nil of numbers that vary by themselves. A number that holds for at least two runs is taken for
-    /// exact; the last one may be new. What lies between a number and its return has to hold for longer, because calls that depend on
-    /// addresses now and then are others twice in a row.
+    /// The places where exact numbers change; nil when the numbers vary by themselves. Numbers are exact when each
+    /// holds for at least two runs, except for the last one, which may be new. When an earlier number returns, those in
+    /// between have to hold for longer: where calls depend on addresses, another number may come twice in a row by
+    /// chance.
     static func steps(of values: [Double]) -> [Int]? {
         let steps = values.indices.dropFirst().filter { values[$0] != values[$0 - 1] }
         guard !steps.isEmpty else { return [] }
@@ -102,8 +103,8 @@ struct ChangeSearch {
     /// For how many runs a number has to hold before an earlier one returns.
     private static let longHold = 4
 
-    /// The functions that others of the same callers' number of calls begin to call more or less often, each with those that follow
-    /// because they are called by it.
+    /// The functions at which a change begins: they are called more or less often, although their callers are called as
+    /// often as before. Each comes with the functions that follow it, because it calls them.
     private func origins(
         at index: Int, among functions: [Int]
     ) throws(HistoryError) -> [(origin: Int, followers: [Int])] {
@@ -155,7 +156,7 @@ struct ChangeSearch {
         let least = options.leastShare * Percentile.median(runs.map { Double($0.total) })
         var found: [(function: Int, points: [ChangePoint])] = []
         for (function, series) in series.enumerated() {
-            // In three runs, the fewest between two changes: a disturbed one is not enough.
+            // Three runs, the fewest between two changes, must have this much time. One disturbed run is not enough.
             guard let series, series.own.sorted(by: >)[2] >= least else { continue }
             found.append((function, ChangeDetector().changes(of: series.own)))
         }

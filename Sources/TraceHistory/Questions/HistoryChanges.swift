@@ -2,13 +2,13 @@ public import TraceAnalysis
 
 /// What changed from run to run, and in which functions the reason lies.
 ///
-/// Numbers of calls come first: where a program calls a function equally often in run after run, another number is a fact without
-/// noise. Times are compared by ``ChangeDetector``, of each function its own time, so that a function that only calls what has become slower is
-/// not taken for the reason.
+/// Numbers of calls come first: where a program calls a function equally often in run after run, another number is a
+/// fact without noise. ``ChangeDetector`` compares times. It looks at each function's own time, so that a function that
+/// only calls a slower one is not taken for the reason.
 public struct HistoryChanges: Sendable {
     public struct Change: Sendable {
         public var function: IdentifiedFunctions.Identity
-        /// Index in ``HistoryChanges/runs`` of the first run that is otherwise.
+        /// Index in ``HistoryChanges/runs`` of the first run after the change.
         public var index: Int
         /// Calls a run, before and after.
         public var calls: Numbers
@@ -19,8 +19,8 @@ public struct HistoryChanges: Sendable {
         public var isOfCalls: Bool
         /// See ``ChangePoint/chance``; 0 of calls.
         public var chance: Double
-        /// What merely follows: of times, the callers whose total changes with it; of calls, the functions that are called from
-        /// it more or less often. Most time first.
+        /// What only follows from the change, most time first. When times changed: the callers whose total changes,
+        /// too. When calls changed: the functions that this one calls more or less often.
         public var followers: [Follower]
     }
 
@@ -45,8 +45,8 @@ public struct HistoryChanges: Sendable {
     public struct Options: Sendable {
         /// Changes of times smaller than this part do not matter, however sure they are.
         public var threshold = 0.01
-        /// The share of false changes among those told of times; where nothing has changed, the chance
-        /// that any is told, as far as the tests' chances are right.
+        /// The share of false changes among the reported changes of times. Where nothing has changed, it is the chance
+        /// that any is reported. Both hold as far as the tests' chances are right.
         public var falseRate = 0.005
         /// Functions with less own time than this part of the whole are not looked at for times, and changes of less do not matter.
         public var leastShare = 0.001
@@ -56,7 +56,7 @@ public struct HistoryChanges: Sendable {
 
     public let selection: RunSelection.Found
     public var runs: [HistoryRun] { selection.runs }
-    /// Of the total of the run.
+    /// Changes of the total time of a run.
     public let whole: [ChangePoint]
     /// Those of calls first, then those that cost or save most time.
     public let changes: [Change]

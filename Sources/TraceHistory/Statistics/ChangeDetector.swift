@@ -1,14 +1,14 @@
 /// Finds the places where a series of runs changes.
 ///
-/// Candidates come from e-divisive means on overlapping windows, as in Hunter, which is Apache Otava now (M. Fleming, P. Kołaczkowski
-/// and others, arXiv 2301.03034): a window is divided as long as a weak test agrees, and then candidates are taken away, the least
-/// sure one first, until all that remain are sure between their neighbours. What differs: values far off all of their neighbours
-/// do not count as more than the edge of these; a ``StepVote`` decides instead of one t-test; and the number of places that were
-/// looked at raises what is asked of each.
+/// Candidates come from e-divisive means on overlapping windows, as in Hunter, now Apache Otava (M. Fleming, P.
+/// Kołaczkowski and others, arXiv 2301.03034). A window is divided as long as a weak test agrees. Then candidates are
+/// taken away, the least sure one first, until each that remains is sure between its neighbours. This differs from
+/// Hunter in three ways: values far off all of their neighbours are moved to the edge of what is usual there; a
+/// ``StepVote`` decides instead of one t-test; and the more places were looked at, the surer each change has to be.
 public struct ChangeDetector: Sendable {
-    /// The greatest chance at which a change is told.
+    /// A change is reported only if its chance is no greater.
     public var mostChance = 0.001
-    /// Candidates need be only so sure.
+    /// The same for candidates.
     private let weakChance = 0.02
     /// How many runs are looked at together.
     public var window = 50
@@ -98,8 +98,8 @@ public struct ChangeDetector: Sendable {
         return settled
     }
 
-    /// The values of both parts, none further out than half a standard deviation from the part's median that is nearer: a few
-    /// disturbed runs beside a step would move it.
+    /// The values of both parts. Those that lie more than half a standard deviation outside of both medians are moved
+    /// to that edge: a few disturbed runs beside a step would move the step.
     private static func within(_ left: [Double], _ right: [Double]) -> [Double] {
         let (a, b) = (Percentile.median(left), Percentile.median(right))
         let spread = 1.4826 * Percentile.median(left.map { abs($0 - a) } + right.map { abs($0 - b) })
@@ -127,9 +127,9 @@ public struct ChangeDetector: Sendable {
 
     // MARK: Outliers
 
-    /// The values, those that lie far off the median of their neighbours moved to the edge of what is usual there (F. R. Hampel,
-    /// Journal of the American Statistical Association 69, 1974). At a step, the neighbours of both sides make what is usual
-    /// wide, so that a step remains.
+    /// Moves values that lie far off the median of their neighbours to the edge of what is usual there (F. R. Hampel,
+    /// Journal of the American Statistical Association 69, 1974). At a step, the neighbours on both sides widen what is
+    /// usual, so a step remains.
     static func withoutOutliers(_ series: [Double]) -> [Double] {
         return series.indices.map { index in
             let around = Array(series[max(0, index - reach)...min(series.count - 1, index + reach)])

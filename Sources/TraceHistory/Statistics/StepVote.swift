@@ -3,8 +3,9 @@ internal import TraceAnalysis
 
 /// Whether two neighbouring stretches of a series differ by a step: a vote of three tests, of which two must agree.
 ///
-/// Voting of tests was better than each of them on the annotated series of Mozilla's performance tests (arXiv 2606.18377). The
-/// tests are B. L. Welch's of means, and those of Mann and Whitney and of Kolmogorov and Smirnov, which no distribution misleads.
+/// On the annotated series of Mozilla's performance tests, a vote was better than each test alone (arXiv 2606.18377).
+/// The tests are B. L. Welch's of means, and those of Mann and Whitney and of Kolmogorov and Smirnov. The last two
+/// assume nothing about how the values are distributed.
 struct StepVote {
     /// The second smallest of the three chances: at this level, two of three tests speak of a difference.
     let chance: Double
@@ -14,7 +15,7 @@ struct StepVote {
     ///   - right: likewise, after it.
     init(_ left: [Double], _ right: [Double]) {
         if left.allSatisfy({ $0 == left[0] }), right.allSatisfy({ $0 == right[0] }) {
-            // Nothing varies on either side, so nothing is owed to chance but the number of values.
+            // Nothing varies on either side, so only the number of values limits how sure the difference is.
             chance = left[0] == right[0] ? 1 : RankTest.least(left.count, right.count)
             return
         }
@@ -34,8 +35,8 @@ struct StepVote {
         }
     }
 
-    /// Up to so many values, the test of means alone tells of a step between values none of which lies among the others; and how
-    /// many times surer it has to be, because values need not be normal.
+    /// Up to `fewValues` values, the test of means alone is enough to find a step, if the values of the two sides do
+    /// not overlap. It then has to be `unsure` times surer, because values need not be normal.
     private static let fewValues = 12, unsure = 20.0
 
     private static func areApart(_ left: [Double], _ right: [Double]) -> Bool {
@@ -44,7 +45,7 @@ struct StepVote {
 
     // MARK: Tests
 
-    /// - Parameter share: of the values, how many tell something of their own.
+    /// - Parameter share: the share of the values that count as independent.
     private static func welch(_ left: [Double], _ right: [Double], share: Double) -> Double {
         let (a, b) = (variance(left) / Double(left.count), variance(right) / Double(right.count))
         let sum = a + b
@@ -54,8 +55,8 @@ struct StepVote {
         return StudentT.twoSided(distance * share.squareRoot(), degrees: max(1, degrees * share))
     }
 
-    /// The chance that a test would have found with only a share of the values: its distance from what is to be expected, in
-    /// standard deviations, grows with the square root of their number.
+    /// The chance that a test would have found with only a share of the values. A test's result lies some standard
+    /// deviations off what is to be expected, and this distance grows with the square root of the number of values.
     private static func weakened(_ chance: Double, _ share: Double) -> Double {
         guard share < 1, chance < 1, chance > 0 else { return chance }
         // By the normal distribution's tail, of which erfc is twice the upper part.
@@ -89,8 +90,8 @@ struct StepVote {
         return (1 - correlation) / (1 + correlation)
     }
 
-    /// Whether a straight line explains the values at least as well as a step does: the machine, or the program's data, changes by
-    /// and by.
+    /// Whether a straight line explains the values at least as well as a step does. Then the machine, or the program's
+    /// data, changes gradually.
     private static func isDrift(_ left: [Double], _ right: [Double]) -> Bool {
         let all = left + right
         guard left.count >= 3, right.count >= 3 else { return false }

@@ -8,7 +8,7 @@ enum HistoryText {
         isTime ? String(time: DiffReport.nanoseconds(value)) : DiffReport.number(value)
     }
 
-    /// `+5.0 %`; nothing where there is no difference, or nothing was before.
+    /// `+5.0 %`; empty when there is no difference, or when there was nothing before.
     static func percent(_ part: Double) -> String { part == 0 ? "" : DiffReport.percent(part) }
 
     /// A run by its number, with its version or else its first label.
@@ -17,12 +17,12 @@ enum HistoryText {
         return "run \(run.id)" + (label.map { " (\($0.value))" } ?? "")
     }
 
-    /// `2026-11-21 02:04`, or nothing when it is not known.
+    /// When a run began: `2026-11-21 02:04`; empty when that is not known.
     static func moment(_ run: HistoryRun) -> String {
         run.time == 0 ? "" : String(DateText.utc(secondsSinceEpoch: run.time / 1_000_000_000).dropLast(7))
     }
 
-    /// How sure a change is: `sure`, or the chance that it is none.
+    /// How sure a change is: `certain`, or the chance to find such a change where there is none.
     static func chance(_ chance: Double) -> String {
         if chance == 0 { return "certain" }
         if chance < 1e-6 { return "by chance less than 1 in a million" }
