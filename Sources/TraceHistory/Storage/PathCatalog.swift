@@ -9,11 +9,11 @@ public struct PathCatalog {
     public private(set) var paths: [(caller: UInt32, function: UInt32)] = []
     private var functionIDs: [Identity: UInt32] = [:]
     private var pathIDs: [UInt64: UInt32] = [:]
-    /// How many of each are in the file.
+    /// How many functions and paths the file has already.
     private var keptFunctions = 0
     private var keptPaths = 0
 
-    /// Paths to a row.
+    /// How many paths a row holds.
     private static let pageSize = 1024
 
     /// An empty one.

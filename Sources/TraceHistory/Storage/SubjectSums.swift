@@ -13,7 +13,7 @@ public struct SubjectSums: Sendable, Equatable {
     /// The part of `total` in which threads had no CPU, if that was recorded.
     public var blocked: UInt64 = 0
     public var runnable: UInt64 = 0
-    /// How long the calls took; empty for up to two calls, of which the shortest and the longest tell that.
+    /// How long the calls took; empty for up to two calls, because the shortest and the longest are all there are.
     public var durations = DurationCounts()
 
     public init() {}

@@ -1,9 +1,9 @@
 internal import TraceAnalysis
 
-/// The sums of neighbouring subjects, functions or paths, in one run, as the bytes of a row.
+/// Packs the sums of neighbouring subjects (functions or paths) in one run into the bytes of a row.
 ///
 ///     bitmap      4 bytes, little-endian: which of the 32 subjects the run has
-///     flags       1: times follow the calls; 2: and times without a CPU; 4: and histograms
+///     flags       1: times follow the calls; 2: so do times without a CPU; 4: so do histograms
 ///     columns     calls; total; total - self; total - maximum where there are calls; minimum where there are two or more;
 ///                 blocked; runnable; histograms of three calls and more, each as the number of its buckets, then the steps from
 ///                 bucket to bucket, doubled, with 1 added where a count other than 1 follows
@@ -78,7 +78,7 @@ enum Tile {
 
     /// The sums of the subject at `place`. Nothing is made of the others.
     ///
-    /// - Parameter wantsDurations: whether the histogram is wanted, which lies behind those of others.
+    /// - Parameter wantsDurations: whether the histogram is wanted. It takes reading those of the subjects before it.
     static func sums(at place: Int, in bytes: UnsafeRawBufferPointer, wantsDurations: Bool) -> Found {
         guard let bitmap = bitmap(bytes) else { return .damaged }
         guard bitmap & 1 << UInt32(place) != 0 else { return .absent }
@@ -86,7 +86,8 @@ enum Tile {
         let flags = Flags(rawValue: bytes[4])
         var reader = KeptReader(bytes, at: 5)
         var sums = SubjectSums()
-        // By rank: who has calls, more than one, more than two, and so has a number in a column.
+        // By rank: which subjects have calls, more than one call, and more than two. Some columns have numbers of these
+        // alone.
         let everybody: UInt32 = count == 32 ? .max : 1 << UInt32(count) - 1
         var some: UInt32 = 0, many: UInt32 = 0, several: UInt32 = 0
         for index in 0..<count {
@@ -97,7 +98,7 @@ enum Tile {
             if calls > 2 { several |= bit }
             if index == rank { sums.calls = calls }
         }
-        /// The number of the subject in a column that `members` have one in.
+        /// Reads a column that has a number for each of `members`, and returns the number of the subject at `place`.
         func take(_ members: UInt32) -> UInt64? {
             var own: UInt64?
             for index in 0..<count where members & 1 << UInt32(index) != 0 {
