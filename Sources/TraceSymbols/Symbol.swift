@@ -13,8 +13,8 @@ public struct Symbol: Sendable, Equatable {
     public var start: UInt64
     /// False when no symbol covers the address.
     public var isKnown: Bool
-    /// Whether only the compiler knows of it: it is a metadata accessor, or a thunk that calls the function it leads
-    /// to.
+    /// Whether the compiler made the function by itself: a metadata accessor, or a thunk, which only calls another
+    /// function.
     public var isCompilerMade = false
     /// Whether it is a Swift function, or one that Swift's compiler made for itself; false with raw names.
     public var isSwift = false

@@ -6,8 +6,8 @@ internal import TraceFile
 /// stretch of chunks, nothing happened in between that changes the call's own sums. So only those chunks are read in
 /// which one of its callees ends, and each of them once.
 ///
-/// It does not know which functions a filter asks for, and has an answer only where the recording is whole. When it has
-/// none, all chunks are to be read.
+/// This knows nothing of filters by function. It has an answer only where the recording is whole. Where it has none,
+/// the reader has to go through all chunks.
 final class SpanningCalls {
     /// The sums over the callees of a call, and over the callees that were left out.
     struct Sums: BitwiseCopyable {
@@ -64,7 +64,7 @@ final class SpanningCalls {
         return clock.nanoseconds(at: ticks > taken ? ticks &- taken : 0)
     }
 
-    /// The first chunk for which `isBehind` holds. It then holds for all that follow.
+    /// The first chunk for which `isBehind` holds. It must hold for all later chunks, too.
     private func partition(_ isBehind: (Int) -> Bool) -> Int {
         chunks.indices.partitioningIndex(where: isBehind)
     }
@@ -79,8 +79,8 @@ final class SpanningCalls {
         return end
     }
 
-    /// The sums that the calls that are open where chunk `index` begins had until then, outermost first; nil when they
-    /// cannot be told.
+    /// For each call that is open where chunk `index` begins, outermost first, the sums that it had until then. Nil
+    /// when they cannot be told.
     func sums(before index: Int) -> [Sums]? {
         guard thread.payloadIsIntact(ofChunk: index) else { return nil }
         let chunk = chunks[index]
@@ -126,8 +126,8 @@ final class SpanningCalls {
         return .open
     }
 
-    /// The last chunk, up to `limit`, that begins with the same callee of the call at `depth` open as chunk `index`
-    /// does; `index` when no callee is open there. Nil when that cannot be told.
+    /// The last chunk, up to `limit`, at whose beginning the call at `depth` has the same callee open as at the
+    /// beginning of chunk `index`; `index` when no callee is open there. Nil when that cannot be told.
     ///
     /// - Complexity: O(log chunks between the two).
     private func change(below depth: Int, from index: Int, to limit: Int) -> Int? {

@@ -1,7 +1,7 @@
 internal import Glibc
 
-/// The directory of stand-ins: links to Fathom by the names of all compilers in PATH. A build that has it first in PATH
-/// compiles through Fathom, whatever it asks for: `cc`, `g++-12`, `ccache`.
+/// The directory of stand-ins. It holds links to Fathom that have the names of all compilers in PATH. A build that has
+/// the directory first in PATH compiles through Fathom, whichever name it calls: `cc`, `g++-12`, `ccache`.
 ///
 /// Build systems remember a compiler's path, so a directory is never moved or changed: another Fathom, or a PATH with
 /// other compilers, has a directory of its own.
@@ -121,8 +121,8 @@ public enum StandIns {
     /// Environment variables that name compilers for a build, sometimes by their paths.
     static let compilerVariables = ["CC", "CXX"]
 
-    /// Whether a directory of PATH is one of stand-ins, this Fathom's or another's: a compiler found there would be Fathom
-    /// again.
+    /// Whether a directory of PATH holds stand-ins, be they this Fathom's or another's. A compiler that is found there
+    /// would be Fathom again.
     static func isDirectory(_ path: String) -> Bool {
         var parts = path.split(separator: "/")[...]
         if parts.last.map({ $0.count == keyLength && $0.allSatisfy(\.isHexDigit) }) == true { parts.removeLast() }

@@ -3,8 +3,8 @@ internal import Glibc
 
 /// The call stacks of a running process's threads, rebuilt from their unwind tables (libdwfl of elfutils).
 ///
-/// It neither stops threads nor reads their registers: who asks hands these in, and reads the memory. Only one thread may use
-/// it at a time.
+/// This class neither stops threads nor reads their registers and memory. Its user stops them, hands in the registers,
+/// and reads the memory. Only one thread may use an instance at a time.
 public final class NativeStacks {
     /// Reads a word of the process's memory; nil when nothing is there.
     public typealias Load = (_ address: UInt64) -> UInt64?
@@ -18,10 +18,10 @@ public final class NativeStacks {
     private var found: [UInt64: NativeSymbol] = [:]
     /// When the modules were looked at last.
     private var reported = time(nil)
-    /// Those of the thread that is being unwound.
+    /// The registers of the thread that is being unwound.
     private var registers = NativeRegisters(stackPointer: 0, programCounter: 0)
     private var frames: [NativeFrame] = []
-    /// The stack pointers of the frames that ``frames(of:_:most:)`` has found last, where they are known.
+    /// The stack pointers of the frames that ``frames(of:_:most:)`` has found last; 0 where one is not known.
     public private(set) var stackPointers: [UInt64] = []
     #if arch(x86_64)
         private static let stackPointer: UInt32 = 7

@@ -3,7 +3,7 @@ internal import TraceText
 
 /// The program that the user edits text with: VISUAL, EDITOR or vi, as git takes them.
 enum Editor {
-    /// Those that take a place as `file:line`; others take `+line file`.
+    /// Editors that take a place as `file:line`. All others take `+line file`.
     private static let colonEditors = ["code", "codium", "subl", "hx", "helix", "zed"]
 
     private static var command: String {
@@ -36,7 +36,7 @@ enum Editor {
         for number in [SIGPIPE, SIGINT, SIGQUIT] { sigaddset(&signals, number) }
         posix_spawnattr_setsigdefault(&attributes, &signals)
         posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF))
-        // Ctrl-C is for the editor as long as it is there.
+        // While the editor runs, Ctrl-C is meant for the editor alone.
         let (interrupt, quit) = (signal(SIGINT, SIG_IGN), signal(SIGQUIT, SIG_IGN))
         defer {
             signal(SIGINT, interrupt)
