@@ -4,10 +4,10 @@ internal import TraceFile
 internal import TraceSymbols
 internal import TraceWatch
 
-/// Brings the runtime into a running program that was started without it, and takes it out of its way again.
+/// Loads the runtime into a running program that was started without it, and later makes the program do without it.
 ///
-/// What makes calls reach the runtime is here: ``attach(session:)`` lets the program's calls of hooks lead there, and
-/// ``detach(children:)`` back. All of this is for one thread of this process.
+/// ``attach(session:)`` points the program's calls of hooks to the runtime, and ``detach(children:)`` points them back.
+/// Only one thread of this process may use an attachment.
 public final class Attachment {
     public let pid: Int32
     private let runtimePath: String
@@ -20,7 +20,7 @@ public final class Attachment {
     /// Where the process keeps the calls that were open.
     private var inherited: (address: UInt64, size: Int)?
 
-    /// How long is tried what needs the process's threads at a certain point, in ms.
+    /// How long to wait for the process's threads to come to a point where they are needed, in ms.
     private static let patience = 5000
 
     /// Finds out whether the process can be attached to. Nothing is done to it.
@@ -146,12 +146,12 @@ public final class Attachment {
     }
 
     private func load(_ call: RemoteCall, _ map: LinkMap) throws(RemoteCall.Failure) {
-        // Before glibc 2.34, a program without libdl has only the C library's own.
+        // Before glibc 2.34, a program without libdl has only the C library's internal function.
         guard let open = function("dlopen", in: map) ?? function("__libc_dlopen_mode", in: map) else {
             throw .impossible("its C library has no dlopen")
         }
         guard put(runtimePath, at: call.room) else { throw .ended }
-        // RTLD_NOW and not RTLD_GLOBAL: what the program loads later finds what it would have found.
+        // Without RTLD_GLOBAL, libraries that the program loads later find the symbols that they would have found.
         if try call.call(open, call.room, UInt64(RTLD_NOW)) != 0 { return }
         var reason = "it cannot load \(runtimePath)"
         if let tell = function("dlerror", in: map) {
@@ -167,7 +167,7 @@ public final class Attachment {
         let safe = SafePoint(stacks)
         var waited = 0
         while true {
-            // The first thread comes first: others have no memory of the allocator's yet, perhaps.
+            // The first thread is tried first, because others may not have called the allocator yet.
             var tids = TaskFacts.threads(of: pid)
             if waited < patience / 20, tids.first == pid { tids = [pid] }
             if tids.isEmpty || TaskFacts(pid)?.hasEnded ?? true { throw .ended(pid) }
@@ -180,8 +180,8 @@ public final class Attachment {
                         throw error
                     }
                     let (frames, isWhole) = stacks.frames(of: tid, thread.registers)
-                    // Some stacks cannot be followed to their ends. When nothing better comes, it is enough that such a
-                    // thread waits.
+                    // Some stacks cannot be followed to their ends. After half of the time, a thread with such a stack
+                    // will do, too, if it waits.
                     let isEnough = isWhole || (waited > patience / 2 && thread.stopped.system_call >= 0)
                     if thread.isFree, safe.holds(frames, isWhole: isEnough) { return thread }
                     thread.letGo()
@@ -293,12 +293,12 @@ public final class Attachment {
         case detached
         /// The process has ended, or become another program.
         case ended
-        /// Calls lead to the runtime no more, but a thread stays in the midst of it, and memory that the runtime uses is
-        /// left.
+        /// Calls no longer lead to the runtime, but a thread stays within its code. So the memory that the runtime uses
+        /// is left.
         case stuck
     }
 
-    /// Lets calls lead where they led before, and makes the runtime forget the session.
+    /// Points calls back to where they led before, and makes the runtime forget the session.
     ///
     /// - Parameter children: processes that this one has forked while it was recorded.
     @discardableResult
@@ -339,7 +339,7 @@ public final class Attachment {
                 if case .notReady = error { continue }
                 return .ended
             }
-            // Where the loader is in the middle of something, its list is not to be read.
+            // While the loader changes its list of modules, the list cannot be read.
             guard let map = LinkMap(debug, memory), let runtime = Self.runtime(in: map),
                 let leave = runtime.addresses(of: "fathom_detach", memory).first
             else {
@@ -364,7 +364,7 @@ public final class Attachment {
         return .stuck
     }
 
-    /// Whether a thread runs the runtime's code, or is to come back there.
+    /// Whether a thread runs the runtime's code, or will return to it.
     private func isInside(
         _ thread: HeldThread, _ code: [Range<UInt64>], _ stacks: NativeStacks, _ memory: ProcessMemory
     ) -> Bool {
@@ -373,16 +373,17 @@ public final class Attachment {
         let (frames, isWhole) = stacks.frames(of: thread.tid, thread.registers, most: 4096)
         if frames.contains(where: { isCode($0.address) }) { return true }
         if isWhole { return false }
-        // What lies on the stack beyond says too much: words that were left there count, too.
+        // Look for such addresses in the rest of the stack. This may find words that earlier calls have left there, and
+        // then says yes without reason.
         let pointer = stacks.stackPointers.last.flatMap { $0 > 0 ? $0 : nil } ?? thread.stopped.stack_pointer
         guard let region = Mappings(of: thread.tid).region(at: pointer) else { return false }
         let count = Int(min(region.range.upperBound - (pointer & ~7), 1 << 20) / 8)
         return memory.array(pointer & ~7, count: count, of: UInt64.self)?.contains(where: isCode) ?? false
     }
 
-    /// Makes the runtime leave the session, on any thread: it needs no lock that another may hold.
+    /// Makes the runtime leave the session. Any thread may do this, because it needs no lock that another one may hold.
     private func leave(_ process: HeldProcess, _ leave: UInt64, _ memory: ProcessMemory) -> Bool {
-        // A thread that was made by hand may have no memory of its own.
+        // A thread that the program made without the C library may have no thread-local memory.
         let pointers = process.threads.map(\.stopped.thread_pointer).filter {
             $0 != 0 && memory.load($0, as: UInt64.self) == $0
         }

@@ -6,7 +6,7 @@ internal import TraceWatch
 
 /// A thread of another process that is stopped until it is let go. If this process ends meanwhile, the thread goes on.
 ///
-/// All that is done to it has to be done by one thread of this process.
+/// Only the thread of this process that has asked it to stop may do anything to it.
 struct HeldThread {
     let tid: Int32
     private let signal: Int32
@@ -56,7 +56,7 @@ struct HeldThread {
         self.stopped = stopped
     }
 
-    /// Whether it can be made to do something: it is not about to get a signal.
+    /// Whether the thread can be made to call something. It cannot when it is about to get a signal.
     var isFree: Bool { signal == 0 }
 
     func letGo() { fathom_stop_end(tid, signal) }

@@ -2,7 +2,7 @@ internal import TraceSymbols
 
 /// Finds which calls of hooked functions are open on a thread's stack, and whose exit hooks are therefore still to come.
 final class OpenCalls {
-    /// What the runtime takes up of a call.
+    /// What the runtime has to know of a call.
     struct Call: Equatable {
         var function: UInt64
         /// Where it returns to.
@@ -40,7 +40,7 @@ final class OpenCalls {
                 let place = functions.place(of: frame.lookup &- module.bias), functions.functions[place].isHooked
             else { continue }
             let function = functions.functions[place], address = frame.address &- module.bias
-            // Its enter hook is still to come, or its exit hook has come.
+            // Leave out a call whose enter hook is still to come, or whose exit hook has begun.
             guard functions.hasEntered(place, before: address) else { continue }
             if index > 0, let callee = stacks.symbol(at: frames[index - 1]), Self.exits.contains(callee.name) {
                 continue
@@ -50,7 +50,8 @@ final class OpenCalls {
                     function: function.range.lowerBound &+ module.bias, site: frames[index + 1].address,
                     place: (end &- 16) & ~7))
         }
-        // Calls of a handler that runs on another stack lie anywhere. The thread's own stack is where it began.
+        // The calls of a signal handler on a stack of its own may lie anywhere. Keep those that lie below their
+        // callers, on the stack on which the thread began.
         var outermostFirst: [Call] = []
         for call in found.reversed() where outermostFirst.last.map({ call.place < $0.place }) ?? true {
             outermostFirst.append(call)

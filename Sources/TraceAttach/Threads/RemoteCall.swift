@@ -58,7 +58,7 @@ final class RemoteCall {
         while true {
             switch fathom_call_wait(tid, request, expected, 1000, &result) {
             case FATHOM_CALL_DONE: return result
-            // Nothing can be taken back in the middle of the loader or the allocator.
+            // Wait on, because a call that is within the loader or the allocator cannot be undone.
             case FATHOM_CALL_LATE: request = 0
             case FATHOM_CALL_ENDED: throw .ended
             default: throw .ended
@@ -71,7 +71,7 @@ final class RemoteCall {
     static let roomSize = 256 << 10
 
     func call(_ function: UInt64, _ arguments: UInt64...) throws(Failure) -> UInt64 {
-        // Where it returns to lies on top of the stack, which is aligned to 16 before the call.
+        // The return address lies on top of the stack. Before it was put there, the stack was aligned to 16 bytes.
         let top = stack + Self.stackSize - 64 - 8
         guard memory.store(top, places.trap) else { throw .ended }
         return try Self.run(
@@ -112,7 +112,8 @@ struct CodePlaces {
     /// A trap, for a call to return to.
     let trap: UInt64
 
-    /// Looks through the C library. Any byte will do that would be the instruction, whatever it is a part of.
+    /// Looks through the C library. All bytes will do that form the instruction, whatever instruction they are a part
+    /// of.
     init?(_ pid: Int32, _ memory: ProcessMemory) {
         var systemCall: UInt64?, trap: UInt64?
         for region in Mappings(of: pid).regions where region.isExecutable && region.path.contains("/libc") {

@@ -1,7 +1,7 @@
 internal import TraceSymbols
 
-/// Whether a thread may call the dynamic loader where it is: it must hold none of the locks of the loader and the allocator,
-/// which the loader will take.
+/// Tells whether a thread may call the dynamic loader at the point where it is. The loader takes its own locks and the
+/// allocator's, so the thread must hold none of these.
 ///
 /// A thread that is in the C library may hold any of them, unless it is known to wait there.
 struct SafePoint {
@@ -36,11 +36,11 @@ struct SafePoint {
     func holds(_ frames: [NativeFrame], isWhole: Bool) -> Bool {
         guard !frames.isEmpty else { return false }
         var name: String?
-        // What the C library was called for: the outermost of its functions that lie one above the other.
+        // What the C library was called for: of its functions that have called one another, the outermost.
         var call: (name: String?, isInnermost: Bool)?
         for (index, frame) in frames.enumerated() {
             guard let module = module(at: frame.lookup) else {
-                // The kernel's, or code that was made while the program runs.
+                // Code of the kernel, or code that the program has made while it runs.
                 name = nil
                 if let call, !Self.isQuiet(call) { return false }
                 call = nil
@@ -64,8 +64,8 @@ struct SafePoint {
             call = nil
             if let name, Self.allocators.contains(name) || name.hasPrefix("je_") { return false }
         }
-        // The outermost frames are where the thread or the program began, unless nothing but the C library is there: then
-        // it begins or ends.
+        // The outermost frames, of the C library, are where the thread or the program began. But when there are no other
+        // frames, the thread or the program is just beginning or ending.
         if let call, frames.allSatisfy({ Self.isOfLibrary(module(at: $0.lookup)) }) { return Self.isQuiet(call) }
         return isWhole
     }
@@ -79,7 +79,7 @@ struct SafePoint {
     private static func isQuiet(_ call: (name: String?, isInnermost: Bool)) -> Bool {
         guard let name = call.name else { return false }
         let plain = name.split(separator: "@").first.map(String.init) ?? name
-        // It has called main, or is about to end the program.
+        // This function has called main, or is about to end the program.
         if plain.hasPrefix("__libc_start_main") { return !call.isInnermost }
         return quiet.contains(plain.hasPrefix("__") ? String(plain.dropFirst(2)) : plain)
     }
