@@ -66,7 +66,7 @@ public final class Attachment {
             if TaskFacts(pid)?.hasEnded ?? true { throw .ended(pid) }
             usleep(5000)
         }
-        throw .notReady(pid, reason: "its dynamic loader has not loaded its libraries, or does not come to an end")
+        throw .notReady(pid, reason: "its dynamic loader has not loaded its libraries, or takes too long to")
     }
 
     private static func isRuntime(_ module: LoadedModule) -> Bool {
@@ -105,7 +105,7 @@ public final class Attachment {
         do throws(RemoteCall.Failure) {
             let call = try RemoteCall(thread, places, memory)
             defer { call.end() }
-            guard let map = LinkMap(debug, memory) else { throw .impossible("its loader is just loading something") }
+            guard let map = LinkMap(debug, memory) else { throw .impossible("its loader is busy loading a library") }
             let errnoAt = try function("__errno_location", in: map).map { at throws(RemoteCall.Failure) in
                 try call.call(at)
             }
@@ -220,7 +220,7 @@ public final class Attachment {
     private func point() throws(AttachError) {
         stacks.lookAgain()
         guard let (_, runtime, found) = pointable() else {
-            throw .notReady(pid, reason: "its loader is just loading something")
+            throw .notReady(pid, reason: "its loader is busy loading a library")
         }
         let dynamics = found.hooked
         // What takes long is done before the threads are held.
@@ -228,7 +228,7 @@ public final class Attachment {
         let process = try heldProcess(pid)
         defer { process.letGo() }
         guard let (map, _, now) = pointable() else {
-            throw .notReady(pid, reason: "its loader is just loading something")
+            throw .notReady(pid, reason: "its loader is busy loading a library")
         }
         var words: [UInt64] = [UInt64(process.threads.count)]
         for thread in process.threads {

@@ -1,8 +1,7 @@
 // What a process that attaches makes this process call, after it has loaded the runtime here.
 //
 // Calls reach the runtime by changes from outside: the process that attaches points the relocations for the hooks here
-// when fathom_attach has returned, and points them back before it calls fathom_detach. What is to be opened from inside
-// is opened at fathom_attach's end, and closed at fathom_detach's beginning.
+// when fathom_attach has returned, and points them back before it calls fathom_detach.
 
 #include "../file/modules.h"
 #include "../follow/process.h"

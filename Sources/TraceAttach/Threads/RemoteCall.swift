@@ -9,6 +9,11 @@ final class RemoteCall {
         case ended
         /// There is no place in its code that a call could return to, or the kernel refuses something.
         case impossible(String)
+
+        /// What `errno` says.
+        fileprivate static func refused() -> Failure {
+            errno == ESRCH ? .ended : .impossible(String(cString: strerror(errno)))
+        }
     }
 
     private let thread: HeldThread
@@ -26,7 +31,7 @@ final class RemoteCall {
         self.places = places
         var kept = fathom_kept()
         guard fathom_keep(thread.tid, &kept) == 0 else {
-            throw errno == ESRCH ? .ended : .impossible(String(cString: strerror(errno)))
+            throw .refused()
         }
         let mapped: UInt64
         do throws(Failure) {
@@ -52,7 +57,7 @@ final class RemoteCall {
     ) throws(Failure) -> UInt64 {
         let arguments = arguments + [UInt64](repeating: 0, count: 6 - arguments.count)
         guard fathom_call_begin(tid, &kept, address, stack, arguments, number) == 0 else {
-            throw errno == ESRCH ? .ended : .impossible(String(cString: strerror(errno)))
+            throw .refused()
         }
         var result: UInt64 = 0, request = Int32(request)
         while true {
@@ -61,7 +66,7 @@ final class RemoteCall {
             // Wait on, because a call that is within the loader or the allocator cannot be undone.
             case FATHOM_CALL_LATE: request = 0
             case FATHOM_CALL_ENDED: throw .ended
-            default: throw .ended
+            default: throw .refused()
             }
         }
     }

@@ -25,7 +25,7 @@ enum HistoryText {
     /// How sure a change is: `certain`, or the chance to find such a change where there is none.
     static func chance(_ chance: Double) -> String {
         if chance == 0 { return "certain" }
-        if chance < 1e-6 { return "by chance less than 1 in a million" }
+        if chance < 1e-6 { return "chance below 1 in a million" }
         return "by chance 1 in \(CountText.grouped(UInt64((1 / chance).rounded())))"
     }
 

@@ -28,7 +28,7 @@ struct Record: ParsableCommand {
             ),
             (
                 "fathom record --mode flight -o ring.fathom --when 'work>200ms' -- ./prog",
-                "Keeps the newest calls in memory, and saves them whenever a call of work takes so long."
+                "Keeps the newest calls in memory, and saves them whenever a call of 'work' takes longer."
             ),
             (
                 "fathom record --baseline -o once.fathom -- ./prog",

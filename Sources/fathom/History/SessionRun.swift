@@ -15,7 +15,7 @@ struct SessionRun {
     init(_ path: String, symbols: [String] = [], labels: [Label] = []) throws {
         let session = try openSession(path)
         if session.isRecording {
-            throw Diagnostics.fail("\(path): is still being recorded, and so is no whole run", .failed)
+            throw Diagnostics.fail("\(path): is still being recorded, so it is not a whole run yet", .failed)
         }
         var options = QueryOptions()
         options.usesCache = true

@@ -25,15 +25,18 @@ import Testing
         #expect(try complaint() == nil)
     }
 
-    @Test(
-        arguments: [
+    @Test(arguments: ["internal import ", "@testable import struct "])
+    func importsAgainstTheFlowAreFound(_ words: String) throws {
+        let planted = [
             ("TraceText", "TraceReports"), ("TraceFile", "TraceAnalysis"), ("TraceAnalysis", "TraceSymbols"),
             ("TraceQuery", "ArgumentParser"), ("TraceExport", "TraceReports"), ("TraceReports", "TraceQuery"),
-        ])
-    func importsAgainstTheFlowAreFound(_ target: String, _ imported: String) throws {
-        for line in ["internal import \(imported)", "@testable import struct \(imported).Thing"] {
-            try directory.write("\(line)\n", to: "Sources/\(target)/Planted.swift")
-            let complaint = try #require(try complaint(), "\(line)")
+        ]
+        let name = words.hasSuffix("struct ") ? ".Thing" : ""
+        for (target, imported) in planted {
+            try directory.write("\(words)\(imported)\(name)\n", to: "Sources/\(target)/Planted.swift")
+        }
+        let complaint = try #require(try complaint())
+        for (target, imported) in planted {
             let expected = "\(target) imports \(imported): Sources/\(target)/Planted.swift"
             #expect(complaint.contains(expected), "\(complaint)")
         }

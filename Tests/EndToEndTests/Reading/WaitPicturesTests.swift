@@ -22,7 +22,8 @@ import Testing
 
     /// Perfetto has who ended the waits and, where the kernel told, when each thread had which CPU.
     @Test(arguments: RecordedWaits.Way.allCases) func perfetto(_ way: RecordedWaits.Way) throws {
-        let recorded = try contended(way)
+        let binary = try Binaries.instrumented("contended.c", .gccO2)
+        let recorded = try RecordedWaits.undisturbed(binary, ["5"], way, in: directory)
         let knowsSwitches = (try recorded.json(["info"])["blocked"] as? [String: Any])?["context_switches"] as? Bool
         let text = try run(
             "\(Binaries.repository)/Tools/perfetto-query",

@@ -34,17 +34,24 @@ import Testing
     /// little of the processor time that the threads had, and calls last as long as they say themselves.
     @Test(arguments: [2, 8, 16, 64])
     func busyThreads(_ threads: Int) throws {
-        // Whoever else is running can only make the tracer take longer, so the best of three recordings counts.
-        var parts: [Double] = []
-        for _ in 1...3 where parts.allSatisfy({ $0 > 0.02 }) { parts.append(try partTaken(threads)) }
-        let best = try #require(parts.min())
-        #expect(best > 0 && best <= 0.02, "\(parts) of the processor time")
+        var recorded: [Spins] = []
+        // Whoever else is running can only make the numbers worse, so the best of some recordings counts.
+        repeat { recorded.append(try recordSpins(threads)) } while !recorded.last!.isExact && recorded.count < 5
+        #expect(recorded.last!.isExact, "\(recorded)")
     }
 
-    /// Records threads that spin, and expects that they do so for as long as they say.
-    ///
-    /// - Returns: what part of the threads' processor time is the tracer's.
-    private func partTaken(_ threads: Int) throws -> Double {
+    /// What a recording says of threads that spin.
+    private struct Spins {
+        /// What part of the threads' processor time is the tracer's.
+        var tracer: Double
+        /// By what part the calls last longer or shorter than they say.
+        var deviation: Double
+
+        var isExact: Bool { tracer > 0 && tracer <= 0.02 && deviation <= 0.02 }
+    }
+
+    /// Records threads that spin.
+    private func recordSpins(_ threads: Int) throws -> Spins {
         let binary = try Binaries.instrumented("busy.c", .gccO2)
         let directory = try TemporaryDirectory("busy")
         let session = directory.file("session.fathom")
@@ -60,11 +67,10 @@ import Testing
         let spin = try #require(rows.first { $0.hasPrefix("spin,") })
             .split(separator: ",", omittingEmptySubsequences: false)
         let time = try #require(Double(spin[total]))
-        #expect(abs(time - wall) <= 0.02 * wall, "\(time) ns of \(wall)")
         let info = try Fathom.run(["info", session, "--format", "json"]).stdout
         let tracer = try #require(info.firstRange(of: "\"tracer_ns\":"))
         let taken = try #require(Double(info[tracer.upperBound...].prefix { $0.isNumber }))
-        return taken / processor
+        return Spins(tracer: taken / processor, deviation: abs(time - wall) / wall)
     }
 
     /// An exec hands in the chunk; when it fails, the time until the next chunk is the program's, not the tracer's.

@@ -1,3 +1,4 @@
+internal import Glibc
 import TestSupport
 import Testing
 
@@ -5,12 +6,10 @@ import Testing
 /// program where it cannot (`Sources/CTraceRuntime/follow/valid.c`).
 struct ValidityTests {
     @Test(arguments: [4, 5]) func tortureProgramsKeepItValid(_ seed: Int) throws {
-        let directory = try TemporaryDirectory("valid")
         let tool = try run(
             "\(Binaries.repository)/Tools/torture",
             [
-                "\(seed)", "--calls", "600", "--builds", "gcc-O2,clang-O0", "--fathom",
-                try fathom(directory, runtime: "\(Binaries.repository)/Sources"),
+                "\(seed)", "--calls", "600", "--builds", "gcc-O2,clang-O0", "--fathom", try Self.fathom.get(),
             ])
         #expect(tool.status == 0, "\(tool.stdout)\(tool.stderr)")
         #expect(tool.stdout.contains(" 0 wrong"), "\(tool.stdout)")
@@ -23,7 +22,7 @@ struct ValidityTests {
         ])
     func programsKeepItValid(_ program: TracedProgram) throws {
         let directory = try TemporaryDirectory("valid")
-        let fathom = try fathom(directory, runtime: "\(Binaries.repository)/Sources")
+        let fathom = try Self.fathom.get()
         let binary = try Binaries.instrumented(program.source, .gccO2)
         for options in [[], ["-D", "6"], ["-t", "2us"], ["--paused"]] {
             let recorded = try record(binary, program.arguments, by: fathom, options, directory)
@@ -42,11 +41,18 @@ struct ValidityTests {
         try run("sed", ["-i", "s/ && frame_sp(live) < sp) live--;/ \\&\\& 0) live--;/", ending])
         #expect(try run("cat", [ending]).stdout != original)
         let binary = try Binaries.instrumented("jumps.c", .gccO2)
-        let recorded = try record(binary, ["2000"], by: try fathom(directory, runtime: sources), [], directory)
+        let fathom = try Self.fathom(in: directory.path, runtime: sources)
+        let recorded = try record(binary, ["2000"], by: fathom, [], directory)
         #expect(recorded.stderr.contains(Self.complaint), "\(recorded.stderr)")
         #expect(recorded.status != 0)
     }
 
+    /// That of these sources, made once in a run of tests.
+    private static let fathom = Result {
+        let directory = "\(Fathom.testProducts)/ValidRuntime"
+        mkdir(directory, 0o755)
+        return try fathom(in: directory, runtime: "\(Binaries.repository)/Sources")
+    }
     private static let complaint = "fathom: this does not hold: "
 
     private func record(
@@ -60,7 +66,7 @@ struct ValidityTests {
     }
 
     /// A `fathom` beside which lies a runtime made of these sources that looks whether all is valid.
-    private func fathom(_ directory: TemporaryDirectory, runtime sources: String) throws -> String {
+    private static func fathom(in directory: String, runtime sources: String) throws -> String {
         let files = try run(
             "find", ["\(sources)/CTraceRuntime", "\(sources)/CTraceRuntimeImage", "-name", "*.c"]
         ).stdout
@@ -70,10 +76,10 @@ struct ValidityTests {
                 "-std=gnu17", "-Wall", "-Wextra", "-Werror", "-O2", "-fPIC", "-fvisibility=hidden", "-DFATHOM_VALID",
                 "-shared",
                 "-Wl,-z,initfirst", "-I\(sources)/CTraceFormat/include", "-I\(sources)/CFathom/include",
-                "-I\(sources)/CTraceRuntime/include", "-o", directory.file("libfathom.so"),
+                "-I\(sources)/CTraceRuntime/include", "-o", "\(directory)/libfathom.so",
             ] + files.split(separator: "\n").map(String.init))
         try #require(compiled.status == 0, Comment(rawValue: compiled.stderr))
-        try run("cp", [Fathom.executable, directory.file("fathom")])
-        return directory.file("fathom")
+        try run("cp", [Fathom.executable, directory])
+        return "\(directory)/fathom"
     }
 }

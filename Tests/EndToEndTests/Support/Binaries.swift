@@ -11,7 +11,12 @@ enum Binaries {
     static let sources = "\(repository)/Traces/programs"
 
     private static let directory = "\(Fathom.testProducts)/TracedPrograms"
-    private static let made = Mutex<Set<String>>([])
+    private static let compilations = Mutex<[String: Compilation]>([:])
+
+    /// Whoever asks first compiles; others who ask for the same wait meanwhile.
+    private final class Compilation: Sendable {
+        let isDone = Mutex(false)
+    }
 
     /// Compiles a source with tracing hooks; it may include `fathom.h`.
     ///
@@ -47,15 +52,20 @@ enum Binaries {
         _ name: String, command: String, _ flags: [String], _ inputs: [String], _ libraries: [String] = []
     ) throws(TestSupportError) -> String {
         let output = "\(directory)/\(name)"
-        try made.withLock { made throws(TestSupportError) in
-            guard !made.contains(name) else { return }
+        let compilation = compilations.withLock { compilations in
+            let found = compilations[name] ?? Compilation()
+            compilations[name] = found
+            return found
+        }
+        try compilation.isDone.withLock { isDone throws(TestSupportError) in
+            guard !isDone else { return }
             mkdir(directory, 0o755)
             let arguments = flags + inputs + ["-o", output] + libraries
             let result = try run(command, arguments)
             guard result.status == 0 else {
                 throw .compilerFailed(command: "\(command) \(arguments)", stderr: result.stderr)
             }
-            made.insert(name)
+            isDone = true
         }
         return output
     }
