@@ -68,15 +68,17 @@ public func run(
     return output
 }
 
-/// Attributes for `posix_spawn` that start a program with no signal blocked: the threads that run tests block them all,
-/// and a child inherits that.
+/// Attributes for `posix_spawn` that start a program with no signal blocked or ignored, because a child inherits both: the threads
+/// that run tests block all signals, and who runs the tests in the background ignores some.
 public func unblockedSignals() -> posix_spawnattr_t {
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)
     var mask = sigset_t()
     sigemptyset(&mask)
     posix_spawnattr_setsigmask(&attributes, &mask)
-    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
+    sigfillset(&mask)
+    posix_spawnattr_setsigdefault(&attributes, &mask)
+    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
     return attributes
 }
 

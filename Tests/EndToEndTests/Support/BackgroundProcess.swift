@@ -39,14 +39,17 @@ final class BackgroundProcess {
     /// Sends a signal.
     func signal(_ number: Int32) { kill(pid, number) }
 
-    /// Waits for its end.
+    /// Waits for its end, and kills it when that takes five minutes.
     ///
     /// - Returns: the status as `waitpid` gives it.
     @discardableResult
     func wait() -> Int32 {
         if let status { return status }
         var found: Int32 = 0
-        while waitpid(pid, &found, 0) < 0 && errno == EINTR {}
+        if !waitUntil(seconds: 300, { waitpid(pid, &found, WNOHANG) != 0 }) {
+            kill(pid, SIGKILL)
+            while waitpid(pid, &found, 0) < 0 && errno == EINTR {}
+        }
         status = found
         return found
     }
