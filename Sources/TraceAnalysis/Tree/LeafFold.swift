@@ -84,6 +84,7 @@ extension TreeCall {
         selfTime &+= other.selfTime
         suspended &+= other.suspended
         if let times = other.offCPU { offCPU?.add(times) }
+        if let sums = other.memory { memory?.add(sums) }
         hidden.add(other.hidden)
         dropped.add(other.dropped)
         if callSite != other.callSite { callSite = 0 }

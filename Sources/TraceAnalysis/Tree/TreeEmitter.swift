@@ -7,6 +7,8 @@ struct TreeEmitter<Visitor: TreeVisitor> {
     private let space: AddressSpace
     /// Whether it is known when the thread had no CPU.
     var splits = false
+    /// Whether it is known what calls did with memory.
+    var tellsMemory = false
     /// Calls that were entered and not left.
     private var ancestors: [TreeCall] = []
     /// The latest leaf calls, which may still become one line with the next.
@@ -41,9 +43,10 @@ struct TreeEmitter<Visitor: TreeVisitor> {
         let call = TreeCall(
             function: space.function(at: node.address, ticks: node.enterTicks), callSite: node.callSite,
             enterTicks: node.enterTicks, start: node.start, total: node.total, selfTime: node.selfTime,
-            suspended: rare.suspended, offCPU: splits ? rare.offCPU : nil, calls: UInt64(node.calls), depth: node.depth,
-            state: node.state,
-            isInherited: node.isInherited, isByTurns: false, hidden: rare.hidden, dropped: rare.dropped,
+            suspended: rare.suspended, offCPU: splits ? rare.offCPU : nil,
+            memory: tellsMemory ? arena.memory(index) : nil, calls: UInt64(node.calls), depth: node.depth,
+            state: node.state, isInherited: node.isInherited, isByTurns: false, hidden: rare.hidden,
+            dropped: rare.dropped,
             arguments: arena.arguments(index), result: arena.result(index))
         moveOn(to: call.depth)
         latest = call
