@@ -168,7 +168,8 @@ import TraceFile
         let lines = try trees([first, second], faults: faults)
         #expect(
             lines == [
-                "thread 0", "0 r 50+350/170 faults 2", "1 (tasks) 100+100/100", "1 (tasks) 210+90/90", "task 7",
+                "thread 0", "0 r 50+350/160 faults 2", "1 (running tasks) 100+100/100",
+                "1 (running tasks) 210+90/90", "task 7",
                 "0 F 100+5100/180 faults 6", "1 w 120+30/30 faults 2", "1 G 210+4890/190 faults 2",
                 "2 (suspended) 300+4700/4700",
             ], "\(lines)")
