@@ -182,6 +182,7 @@ private struct MemoryVisitor: TreeVisitor {
     let functions: FunctionTable
     private(set) var sums: [String: MemorySums] = [:]
     private var names: [String] = []
+    private var told: MemorySums?
     let wantsMore = true
 
     init(functions: FunctionTable) { self.functions = functions }
@@ -189,9 +190,11 @@ private struct MemoryVisitor: TreeVisitor {
     mutating func begin(_ process: TracedProcess) {}
     mutating func begin(_ thread: TracedThread, in space: AddressSpace) {}
     mutating func begin(lane: UInt32) {}
+    mutating func tell(_ memory: MemorySums) { told = memory }
     mutating func enter(_ call: TreeCall) {
         names.append(functions[call.function].name)
-        if let memory = call.memory { sums[names.joined(separator: "/"), default: MemorySums()].add(memory) }
+        if let told { sums[names.joined(separator: "/"), default: MemorySums()].add(told) }
+        told = nil
     }
     mutating func leave(_ call: TreeCall) { names.removeLast() }
     mutating func endLane(hidden: CallSum) {}

@@ -19,9 +19,6 @@ public struct TreeCall {
     public var suspended: UInt64
     /// The part of `total` in which the thread had no CPU; nil when that was not recorded.
     public var offCPU: OffCPUTimes?
-    /// What the calls on the line and their callees did with memory; nil when that was not asked for, or not recorded. Which blocks
-    /// are live is not told.
-    public var memory: MemorySums?
     /// The number of calls: 1, or how many were folded; 0 for a call that was entered before a fork.
     public var calls: UInt64
     /// The depth in the tree that is shown. Roots are depth 0.

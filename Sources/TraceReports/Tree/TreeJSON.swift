@@ -10,6 +10,8 @@ public struct TreeJSON: TreeVisitor {
     private let isWatched: ((UInt32) -> Bool)?
     private let knowsRunnable: Bool
     private let memory: [MemoryColumn]
+    /// What the call that is entered next did with memory, if that is known.
+    private var told: MemorySums?
     private var shown = 0
     private var lane: UInt32 = 0
     private var layouts: [UInt32: ArgumentLayout] = [:]
@@ -82,6 +84,8 @@ public struct TreeJSON: TreeVisitor {
 
     public mutating func endLane(hidden: CallSum) { rootsHidden.add(hidden) }
 
+    public mutating func tell(_ memory: MemorySums) { told = memory }
+
     public mutating func enter(_ call: TreeCall) {
         shown += 1
         separate()
@@ -101,7 +105,7 @@ public struct TreeJSON: TreeVisitor {
                 writer.write(",\"runnable_ns\":null" as StaticString)
             }
         }
-        if let sums = call.memory {
+        if let sums = told {
             for column in memory {
                 writer.write(",\"\(column.key)\":")
                 writer.write(decimal: column.value(of: sums))

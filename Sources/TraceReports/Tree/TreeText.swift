@@ -47,6 +47,8 @@ public struct TreeText: TreeVisitor {
     private var quiet = (threads: UInt64(0), processes: UInt64(0), calls: CallSum())
     private var lastQuietProcess: UInt32?
     private let isWatched: ((UInt32) -> Bool)?
+    /// What the call that is entered next did with memory, if that is known.
+    private var told = MemorySums()
 
     /// The columns of times, and of what calls did with memory, and how wide they and the one of depths are.
     private let headings: [String]
@@ -115,6 +117,8 @@ public struct TreeText: TreeVisitor {
         self.lane = lane
         laneIsShown = lane == 0
     }
+
+    public mutating func tell(_ memory: MemorySums) { told = memory }
 
     public mutating func enter(_ call: TreeCall) {
         showHeader()
@@ -283,7 +287,7 @@ public struct TreeText: TreeVisitor {
             }
         }
         for column in options.memory {
-            let value = column.value(of: call.memory ?? MemorySums())
+            let value = column.value(of: told)
             if column == .bytes {
                 let size = CountText.size(value, unit: "B")
                 writer.write(spaces: TreeText.timeWidth - size.utf8.count)
