@@ -18,7 +18,7 @@ struct AggregateCache {
     /// - Returns: nil when `session` is not finished or too small to bother.
     init?(_ session: Session) {
         // What is kept knows nothing of memory.
-        guard !session.isRecording, !session.tellsMemory, session.buffersSize == 0,
+        guard !session.isRecording, !session.followsMemory, session.buffersSize == 0,
             session.logSize >= AggregateCache.leastSize
         else {
             return nil

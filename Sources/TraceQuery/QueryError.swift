@@ -33,6 +33,8 @@ public enum QueryError: Error, Equatable, CustomStringConvertible {
     case notSplit(session: String, refusal: String?)
     /// It was not recorded what memory was allocated.
     case noMemory(session: String)
+    /// The kernel did not tell of page faults, perhaps because it refused to.
+    case noFaults(session: String, refusal: String?)
     /// No call is known to have waited.
     case noWaits(session: String)
     /// A session is given more than once where each is to be evidence of its own.
@@ -63,6 +65,8 @@ public enum QueryError: Error, Equatable, CustomStringConvertible {
                 + (refusal ?? "fathom record --blocked records it, except of Swift's tasks")
         case .noMemory(let session):
             "\(session) does not tell what memory was allocated: fathom record --memory records it"
+        case .noFaults(let session, let refusal):
+            "\(session) does not tell of page faults: " + (refusal ?? "fathom record --faults records them")
         case .noWaits(let session): "\(session): no call waited, as far as is known"
         case .givenTwice(let session):
             "\(session) is given twice, which is no evidence of noise: record it again"

@@ -16,7 +16,7 @@ extension Session {
     /// What the recording lacks: what was found damaged so far, and what was not recorded.
     public var warnings: [String] {
         damage.entries.map(\.description) + (losses.calls > 0 ? [losses.description] : []) + switchWarnings
-            + unseenMemory
+            + faultWarnings + unseenMemory
     }
 
     private var switchWarnings: [String] {
@@ -26,14 +26,33 @@ extension Session {
             warnings.append(
                 "\(switches.lost) context switches were lost; some of the time without a CPU counts as running")
         }
-        // The recorder looks ten times a second, and once more at the end.
-        let chunks = processes.lazy.flatMap(\.threads).flatMap(\.chunks)
-        let last = clock.nanoseconds(at: chunks.map { max($0.beginTicks, $0.endTicks) }.max() ?? 0)
-        if !isRecording, last > switches.knownUntil &+ 500_000_000 {
+        if endsEarly(switches.knownUntil) {
             let time = String(time: switches.knownUntil)
             warnings.append("context switches are known until \(time); later time without a CPU counts as running")
         }
         return warnings
+    }
+
+    private var faultWarnings: [String] {
+        guard let faults else { return [] }
+        var warnings: [String] = []
+        if faults.lost > 0 {
+            warnings.append("\(faults.lost) page faults were lost, which are in no call's number")
+        }
+        if endsEarly(faults.knownUntil) {
+            warnings.append(
+                "page faults are known until \(String(time: faults.knownUntil)); later ones are not counted")
+        }
+        return warnings
+    }
+
+    /// Whether what the kernel told ends before the recording does. The recorder looks ten times a second, and once more at the
+    /// end.
+    private func endsEarly(_ knownUntil: UInt64) -> Bool {
+        if isRecording { return false }
+        let chunks = processes.lazy.flatMap(\.threads).flatMap(\.chunks)
+        let last = clock.nanoseconds(at: chunks.map { max($0.beginTicks, $0.endTicks) }.max() ?? 0)
+        return last > knownUntil &+ 500_000_000
     }
 
     /// Throws where a view needs each call, and only their sums were kept.
@@ -98,6 +117,12 @@ extension Session {
     public func requireMemory() throws(QueryError) {
         if tellsMemory { return }
         throw .noMemory(session: path)
+    }
+
+    /// Throws where a view shows page faults, and the kernel did not tell of them.
+    public func requireFaults() throws(QueryError) {
+        if faults != nil { return }
+        throw .noFaults(session: path, refusal: description?.faultSource?.refusal)
     }
 
     /// Throws where a view needs to know when threads had no CPU, and that is not known.

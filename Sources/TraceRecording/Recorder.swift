@@ -34,14 +34,11 @@ public struct Recorder {
         let startRealtime = SessionClock.nanoseconds(CLOCK_REALTIME)
         // They are of what this thread starts, so they are opened first, and by this thread. Those of the start need less memory.
         let start = request.record.tellsStartup ? StartRecorder.open(main: request.mainAddress) : nil
-        let switches = request.record.tellsWaits ? Self.openSwitches() : nil
+        let events = EventSources(request.record)
         let directory: SessionDirectory
         do { directory = try SessionDirectory(creating: request.session) } catch { throw .files(error) }
         var description = request.description(startRealtime: startRealtime)
-        description.waitSources = switches.map {
-            WaitSources(hasSwitches: $0.rings != nil, refusal: $0.refusal, processors: WaitSources.processorsHere())
-        }
-        var switchRecorder: SwitchRecorder?
+        events.describe(in: &description)
         var startRecorder: StartRecorder?
         var begin: UInt64 = 0
         let buffers: SharedBuffers, log: TraceLogWriter, preload: PreloadPath, target: Target
@@ -54,16 +51,12 @@ public struct Recorder {
                 try directory.create(SessionFile.description.name, holding: description.json)
                 clock.calibrate()
                 var options = request.record
-                options.knowsSwitches = switches?.rings != nil
+                options.knowsSwitches = events.tellsSwitches
                 buffers = try SharedBuffers(in: directory, options: options, clock: clock)
                 log = try TraceLogWriter(
                     in: directory, clock: clock, startRealtime: startRealtime, version: request.record.formatVersion)
                 if log.canPassCache { buffers.prepare() }
-                if let rings = switches?.rings {
-                    let file = try SwitchLogWriter(
-                        in: directory, start: clock.start.nanoseconds, maxSize: request.record.maxSize)
-                    switchRecorder = SwitchRecorder(rings, file)
-                }
+                try events.prepare(in: directory, clock, maxSize: request.record.maxSize)
                 if let start {
                     startRecorder = StartRecorder(
                         start.rings, refusal: start.refusal, try StartupLogWriter(in: directory))
@@ -94,7 +87,7 @@ public struct Recorder {
             begin = SessionClock.nanoseconds(CLOCK_MONOTONIC)
             target = try Target(
                 starting: request.executable, arguments: words, environment: variables, signals: signals)
-            switchRecorder?.start()
+            events.start()
             startRecorder?.start(target.pid, from: begin)
         } catch {
             answers?.stop()
@@ -116,7 +109,7 @@ public struct Recorder {
         drain.stop()
         thread.join()
         answers?.stop()
-        switchRecorder?.stop()
+        events.stop()
         sampler?.stop()
         startRecorder?.finish()
 
@@ -133,7 +126,7 @@ public struct Recorder {
         sampler?.summarize(into: &summary)
         func finish() {
             log.complete(drain.losses)
-            switchRecorder?.finish()
+            events.finish()
             // What the ring held is saved, or nobody wanted it; or else it is all that there is.
             let keepsRing = flight.map { !$0.isSettled } ?? false
             if drain.keepsChunks || keepsRing { buffers.leave() } else { buffers.remove() }
@@ -154,7 +147,7 @@ public struct Recorder {
                 onLook()
             }
             let background = BackgroundRecorder(
-                drain, buffers, answers, switchRecorder, sampler, keeping: kept, leave: leaveBackground,
+                drain, buffers, answers, events, sampler, keeping: kept, leave: leaveBackground,
                 onLook: lookAlone
             ) {
                 sampler?.stop()
@@ -169,8 +162,8 @@ public struct Recorder {
             finish()
         }
         summary.waitSources = description.waitSources
-        summary.lostSwitches = switchRecorder?.lost ?? 0
-        summary.switchProblem = switchRecorder?.error
+        summary.faultSource = description.faultSource
+        events.summarize(into: &summary)
         summary.startupProblem = startRecorder?.error ?? start?.refusal
         if let baseline {
             switch summary.isContinued
@@ -240,10 +233,6 @@ public struct Recorder {
         directory.removeNamedFunctions()
         directory.discard()
         return TargetStatus(status)
-    }
-
-    private static func openSwitches() -> (rings: SwitchRings?, refusal: String?) {
-        do throws(SwitchRefusal) { return (try SwitchRings(), nil) } catch { return (nil, error.text) }
     }
 
     /// Returns the program's arguments, byte for byte as they were given to us, at the end of our own command line. A Swift

@@ -59,6 +59,11 @@ public struct RecordingSummary: Sendable {
     /// Context switches that the kernel had no room for, and why others could not be written.
     public var lostSwitches: UInt64 = 0
     public var switchProblem: String?
+    /// Whether the kernel told of page faults; nil when nobody asked.
+    public var faultSource: FaultSource?
+    /// Page faults that the kernel had no room for, and why others could not be written.
+    public var lostFaults: UInt64 = 0
+    public var faultProblem: String?
     /// Why the kernel did not tell of the program's start, or why not all of it was written; nil where it was not asked.
     public var startupProblem: String?
     /// Calls that the options left out.

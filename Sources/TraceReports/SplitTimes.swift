@@ -18,6 +18,8 @@ public struct SplitTimes: Sendable {
     public var shown: Shown?
     /// Whether it was recorded what memory was allocated and freed.
     public var knowsMemory = false
+    /// Whether the kernel told of page faults.
+    public var knowsFaults = false
 
     public init(isKnown: Bool = false, knowsRunnable: Bool = true, shown: Shown? = nil) {
         self.isKnown = isKnown

@@ -1,8 +1,16 @@
+internal import CTraceFormat
 internal import Glibc
 
 /// What only some users may do, so that a test of it can say that it is skipped.
 public enum Privilege {
     public static let isRoot = getuid() == 0
+
+    /// Whether the kernel tells this process of the page faults of what it starts.
+    public static let seesFaults: Bool = {
+        let descriptor = fathom_open_faults(0, 0, 0, 4096)
+        if descriptor >= 0 { close(descriptor) }
+        return descriptor >= 0
+    }()
 
     /// Whether this process may mount a file system; even root may not everywhere.
     public static let mounts: Bool = {

@@ -86,6 +86,13 @@ public struct RecordWriter {
         write { fathom_put_wait($0, FATHOM_WAKE, &wait) }
     }
 
+    /// The innermost open call did something with memory: one of the records of memory.
+    public mutating func memory(_ record: UInt32, _ address: UInt64, _ size: UInt64, at time: UInt64) {
+        moveOn(to: time)
+        var block = fathom_block(address: address, size: size)
+        write { fathom_put_block($0, record, &block) }
+    }
+
     /// Raw bytes, for what no runtime writes.
     public mutating func raw(_ raw: [UInt8]) { bytes.append(contentsOf: raw) }
 

@@ -67,7 +67,11 @@ import TraceFile
     }
 
     /// The trees of threads and tasks, each after a line with its name; one line a call: depth, name, start+total/self.
-    func trees(_ threads: [Records], end: UInt64 = 0, budget: Int = 1 << 17) throws -> [String] {
+    ///
+    /// - Parameter faults: moments of page faults and the numbers of the threads that have them; where there are any, lines tell.
+    func trees(
+        _ threads: [Records], end: UInt64 = 0, budget: Int = 1 << 17, faults: [(time: UInt64, thread: UInt32)] = []
+    ) throws -> [String] {
         var metadata = MetadataWriter()
         metadata.process(pid: 1000, path: "/program")
         metadata.module("/program", low: 0x10, high: 0x1000, bias: 0)
@@ -88,6 +92,9 @@ import TraceFile
         }
         let path = directory.file("x.fathom")
         try writer.write(to: path)
+        if !faults.isEmpty {
+            try FaultFile.write([faults.map { FaultFile.fault($0.time, 1000 + $0.thread) }], to: path)
+        }
         let session = try Session(path: path)
         let functions = FunctionTable(
             resolve: { _, address in
@@ -109,6 +116,7 @@ import TraceFile
         let resolver = FunctionResolver(functions)
         var layout = TreeLayout()
         layout.folds = false
+        layout.tellsMemory = true
         let tree = CallTree(of: session, resolver: resolver, filter: TreeFilter(), layout: layout, budget: budget)
         var visitor = TreeLines(functions: functions)
         for process in session.processes {
@@ -139,6 +147,32 @@ import TraceFile
             try trees([first, second]) == [
                 "task 7", "0 F 100+5100/180", "1 w 120+30/30", "1 G 210+4890/190", "2 (suspended) 300+4700/4700",
             ])
+    }
+
+    /// A page fault is that of the task's call that ran on the thread at its moment; one between pieces is the thread's.
+    @Test func faultsOfTasks() throws {
+        var first = Records()
+        var second = Records()
+        first.enter("r", at: 50)
+        first.begin("F", .start, at: 100, [10])
+        first.enter("w", at: 120)
+        first.exit(at: 150)
+        first.exit(at: 200)
+        first.piece("G", .start, 210...300, [20, 10])
+        first.exit(at: 400)
+        second.piece("G", .resumption, 5000...5100, isResumed: true, resume: 1, [20, 10])
+        second.piece("F", .continuation, 5110...5200, resume: 1, [20, 10])
+        let faults: [(UInt64, UInt32)] = [
+            (60, 0), (110, 0), (130, 0), (131, 0), (250, 0), (350, 0), (3000, 0), (4000, 1), (5050, 1), (5150, 1),
+        ]
+        let lines = try trees([first, second], faults: faults)
+        #expect(
+            lines == [
+                "thread 0", "0 r 50+350/160 faults 2", "1 (running tasks) 100+100/100",
+                "1 (running tasks) 210+90/90", "task 7",
+                "0 F 100+5100/180 faults 6", "1 w 120+30/30 faults 2", "1 G 210+4890/190 faults 2",
+                "2 (suspended) 300+4700/4700",
+            ], "\(lines)")
     }
 
     /// Addresses of contexts are used again at once; chains tell calls apart all the same.
@@ -448,18 +482,22 @@ private struct TreeLines: TreeVisitor {
     var rootTime: UInt64 = 0
     let wantsMore = true
     private var name = ""
+    /// Of the call that is entered next.
+    private var faults: UInt64 = 0
 
     init(functions: FunctionTable) { self.functions = functions }
 
     mutating func begin(_ process: TracedProcess) {}
     mutating func begin(_ thread: TracedThread, in space: AddressSpace) { name = thread.name }
     mutating func begin(lane: UInt32) { lines.append(name) }
+    mutating func tell(_ memory: MemorySums) { faults = memory.minorFaults }
     mutating func enter(_ call: TreeCall) {
         selfTime += call.selfTime
         if call.depth == 0 { rootTime += call.total }
         let state = call.isInherited ? " inherited" : call.state == .complete ? "" : " \(call.state)"
         let name = functions[call.function].name
-        lines.append("\(call.depth) \(name) \(call.start)+\(call.total)/\(call.selfTime)\(state)")
+        let told = faults > 0 ? " faults \(faults)" : ""
+        lines.append("\(call.depth) \(name) \(call.start)+\(call.total)/\(call.selfTime)\(state)\(told)")
     }
     mutating func show(_ event: TreeEvent) { lines.append("\(event.depth) -- \(event.name) \(event.moment)") }
     mutating func leave(_ call: TreeCall) {}

@@ -14,21 +14,21 @@ import Testing
 
     private func record(
         _ time: UInt64, _ tid: UInt32 = 1000, out: Bool = false, preempted: Bool = false
-    ) -> fathom_switch {
+    ) -> fathom_event {
         let flags = (out ? FATHOM_SWITCH_OUT : 0) | (preempted ? FATHOM_SWITCH_PREEMPTED : 0)
-        return fathom_switch(ns: time, tid: tid, cpu: 0, flags: UInt16(flags))
+        return fathom_event(ns: time, tid: tid, cpu: 0, flags: UInt16(flags))
     }
 
     /// A session of one call from 100 to 900 ns, and a file of switches in these blocks.
     private func session(
-        _ blocks: [[fathom_switch]], until: UInt64 = 1000, lost: UInt64 = 0
+        _ blocks: [[fathom_event]], until: UInt64 = 1000, lost: UInt64 = 0
     ) throws -> (session: Session, thread: TracedThread) {
         try TraceWriter.session(path) { records in
             records.enter(0x1000, at: 100)
             records.exit(at: 900)
         }
         let made = try SessionDirectory(creating: directory.file("made"))
-        let writer = try SwitchLogWriter(in: made, start: 0, maxSize: nil)
+        let writer = try EventLogWriter(.switches, in: made, start: 0, maxSize: nil)
         for block in blocks { block.withUnsafeBufferPointer { writer.append($0, until: 0, lost: lost) } }
         writer.append(UnsafeBufferPointer(start: nil, count: 0), until: until, lost: 0)
         writer.close()

@@ -1,5 +1,5 @@
-// The kernel's records of context switches (perf_event_open(2)), in C because Swift knows neither bit fields nor
-// syscall().
+// The kernel's records of context switches and page faults (perf_event_open(2)), in C because Swift knows neither bit
+// fields nor syscall().
 
 #ifndef CTRACEPERF_H
 #define CTRACEPERF_H
@@ -10,46 +10,78 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "CTraceEvents.h"
 #include "CTraceFormat.h"
-#include "CTraceSwitches.h"
 
-// Opens an event that tells of the switches, on one CPU, of programs that this thread starts from now on, and of all
-// their threads and children. This thread itself is not told of: the event is enabled by exec. The result is a
-// descriptor, or -1, and errno says why.
-FATHOM_PUBLIC_INLINE int fathom_open_switches(int cpu, uint32_t wakeup_bytes) {
+// What every event has that tells of programs that this thread starts from now on, and of all their threads and
+// children. This thread itself is not told of: the event is enabled by exec.
+FATHOM_PUBLIC_INLINE struct perf_event_attr fathom_event_attributes(uint64_t config, uint32_t wakeup_bytes) {
     struct perf_event_attr attributes;
     memset(&attributes, 0, sizeof attributes);
     attributes.size = sizeof attributes;
     attributes.type = PERF_TYPE_SOFTWARE;
-    attributes.config = PERF_COUNT_SW_DUMMY;
+    attributes.config = config;
     attributes.exclude_kernel = 1;  // unprivileged users may ask for nothing else
     attributes.exclude_hv = 1;
-    attributes.context_switch = 1;
     attributes.inherit = 1;
     attributes.disabled = 1;
     attributes.enable_on_exec = 1;
     attributes.sample_id_all = 1;
-    attributes.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU;
     attributes.use_clockid = 1;
     attributes.clockid = CLOCK_MONOTONIC;
     attributes.watermark = 1;
     attributes.wakeup_watermark = wakeup_bytes;
-    return (int)syscall(SYS_perf_event_open, &attributes, 0, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+    return attributes;
+}
+
+FATHOM_PUBLIC_INLINE int fathom_open_event(struct perf_event_attr *attributes, int cpu) {
+    return (int)syscall(SYS_perf_event_open, attributes, 0, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+// Opens an event that tells of switches on one CPU. The result is a descriptor, or -1, and errno says why.
+FATHOM_PUBLIC_INLINE int fathom_open_switches(int cpu, uint32_t wakeup_bytes) {
+    struct perf_event_attr attributes = fathom_event_attributes(PERF_COUNT_SW_DUMMY, wakeup_bytes);
+    attributes.context_switch = 1;
+    attributes.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU;
+    return fathom_open_event(&attributes, cpu);
+}
+
+// The same of page faults, those that had to read the page or the others. With `in_kernel`, faults count that the
+// kernel has in the program's memory while it is in a system call.
+FATHOM_PUBLIC_INLINE int fathom_open_faults(int cpu, int is_major, int in_kernel, uint32_t wakeup_bytes) {
+    struct perf_event_attr attributes =
+        fathom_event_attributes(is_major ? PERF_COUNT_SW_PAGE_FAULTS_MAJ : PERF_COUNT_SW_PAGE_FAULTS_MIN, wakeup_bytes);
+    attributes.exclude_kernel = !in_kernel;
+    attributes.sample_period = 1;
+    attributes.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
+    return fathom_open_event(&attributes, cpu);
+}
+
+// Lets an event write into the ring of another. 0 on success.
+FATHOM_PUBLIC_INLINE int fathom_share_ring(int descriptor, int owner) {
+    return ioctl(descriptor, PERF_EVENT_IOC_SET_OUTPUT, owner);
+}
+
+// What the kernel calls an event in its records; 0 if that cannot be told.
+FATHOM_PUBLIC_INLINE uint64_t fathom_event_id(int descriptor) {
+    uint64_t id = 0;
+    return ioctl(descriptor, PERF_EVENT_IOC_ID, &id) ? 0 : id;
 }
 
 // Maps the ring of an event: a page of its own, then `size` bytes. NULL if that is refused, and errno says why.
-FATHOM_PUBLIC_INLINE void *fathom_map_switches(int descriptor, size_t size) {
+FATHOM_PUBLIC_INLINE void *fathom_map_ring(int descriptor, size_t size) {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     void *ring = mmap(NULL, page + size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
     return ring == MAP_FAILED ? NULL : ring;
 }
 
-FATHOM_PUBLIC_INLINE void fathom_unmap_switches(void *ring, size_t size) {
+FATHOM_PUBLIC_INLINE void fathom_unmap_ring(void *ring, size_t size) {
     munmap(ring, (size_t)sysconf(_SC_PAGESIZE) + size);
 }
 
@@ -57,10 +89,10 @@ FATHOM_PUBLIC_INLINE void fathom_unmap_switches(void *ring, size_t size) {
 FATHOM_PUBLIC_INLINE int fathom_wake_descriptor(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
 
 // Takes records out of a ring of `size` bytes, a power of two, into `records`, which has room for `room` of them.
-// *lost grows by the number of those that the kernel had no room for. The result is the number of records taken; when
-// it is `room`, there may be more.
-FATHOM_PUBLIC_INLINE uint32_t fathom_take_switches(void *ring, size_t size, struct fathom_switch *records,
-                                                   uint32_t room, uint64_t *lost) {
+// `major_id` is what the kernel calls the event of faults that read. *lost grows by the number of those that the kernel
+// had no room for. The result is the number of records taken; when it is `room`, there may be more.
+FATHOM_PUBLIC_INLINE uint32_t fathom_take_events(void *ring, size_t size, uint64_t major_id,
+                                                 struct fathom_event *records, uint32_t room, uint64_t *lost) {
     struct perf_event_mmap_page *page = (struct perf_event_mmap_page *)ring;
     const char *data = (const char *)ring + sysconf(_SC_PAGESIZE);
     uint64_t head = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE), tail = page->data_tail;
@@ -68,7 +100,8 @@ FATHOM_PUBLIC_INLINE uint32_t fathom_take_switches(void *ring, size_t size, stru
     while (head - tail >= sizeof(struct perf_event_header) && count < room) {
         union {
             struct perf_event_header header;
-            // Of a switch: pid, tid; time; cpu, reserved. Of lost ones: id, number; pid, tid; time; cpu, reserved.
+            // Of a switch: pid, tid; time; cpu, reserved. Of a fault: identifier; pid, tid; time. Of lost ones: id,
+            // number; what else stands behind records of the event.
             uint64_t words[6];
         } record;
         const struct perf_event_header *header = (const struct perf_event_header *)(data + (tail & (size - 1)));
@@ -79,8 +112,12 @@ FATHOM_PUBLIC_INLINE uint32_t fathom_take_switches(void *ring, size_t size, stru
         if (record.header.type == PERF_RECORD_SWITCH && bytes >= 32) {
             uint32_t flags = record.header.misc & PERF_RECORD_MISC_SWITCH_OUT ? FATHOM_SWITCH_OUT : 0;
             if (flags && record.header.misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT) flags |= FATHOM_SWITCH_PREEMPTED;
-            records[count++] = (struct fathom_switch){record.words[2], (uint32_t)(record.words[1] >> 32),
-                                                      (uint16_t)record.words[3], (uint16_t)flags};
+            records[count++] = (struct fathom_event){record.words[2], (uint32_t)(record.words[1] >> 32),
+                                                     (uint16_t)record.words[3], (uint16_t)flags};
+        } else if (record.header.type == PERF_RECORD_SAMPLE && bytes >= 32) {
+            uint32_t flags = record.words[1] == major_id ? FATHOM_FAULT_MAJOR : 0;
+            records[count++] =
+                (struct fathom_event){record.words[3], (uint32_t)(record.words[2] >> 32), 0, (uint16_t)flags};
         } else if (record.header.type == PERF_RECORD_LOST && bytes >= 24) {
             *lost += record.words[2];
         }

@@ -53,6 +53,10 @@
 #define FATHOM_MAPPED (FATHOM_SIZED + 5)     // pages have been mapped, of which the program asked for `size` bytes
 #define FATHOM_UNMAPPED (FATHOM_SIZED + 6)   // what is in `size` bytes of addresses is about to be unmapped
 #define FATHOM_RESULT (FATHOM_SIZED + 7)  // what the innermost open call, which ends next, returns: as FATHOM_ARGUMENTS
+// Page faults, each a struct fathom_block, only where a reader puts calls of several threads together: what is in no
+// log.
+#define FATHOM_MINOR_FAULT (FATHOM_SIZED + 8)  // the page was in memory, or is a new one
+#define FATHOM_MAJOR_FAULT (FATHOM_SIZED + 9)  // the page was read
 #define FATHOM_SPECIAL_SIZE_TIME 8u
 #define FATHOM_SPECIAL_SIZE_BASE 6u
 #define FATHOM_SPECIAL_SIZE_SITE 10u

@@ -5,7 +5,6 @@
 #define CTRACESTARTUPEVENTS_H
 
 #include <linux/hw_breakpoint.h>
-#include <sys/ioctl.h>
 
 #include "CTracePerf.h"
 #include "CTraceStartup.h"
@@ -19,13 +18,11 @@
 // Opens an event of `kind`, on one CPU, for the programs that this thread starts from now on. It counts from exec on.
 // Returns a descriptor, or -1 and errno. `address` is main's, for FATHOM_START_MAIN.
 FATHOM_PUBLIC_INLINE int fathom_open_start(int cpu, uint32_t kind, uint64_t address, uint32_t wakeup_bytes) {
-    struct perf_event_attr attributes;
-    memset(&attributes, 0, sizeof attributes);
-    attributes.size = sizeof attributes;
-    attributes.type = PERF_TYPE_SOFTWARE;
-    attributes.config = kind == FATHOM_START_MAPS    ? PERF_COUNT_SW_DUMMY
-                        : kind == FATHOM_START_MINOR ? PERF_COUNT_SW_PAGE_FAULTS_MIN
-                                                     : PERF_COUNT_SW_PAGE_FAULTS_MAJ;
+    struct perf_event_attr attributes =
+        fathom_event_attributes(kind == FATHOM_START_MAPS    ? PERF_COUNT_SW_DUMMY
+                                : kind == FATHOM_START_MINOR ? PERF_COUNT_SW_PAGE_FAULTS_MIN
+                                                             : PERF_COUNT_SW_PAGE_FAULTS_MAJ,
+                                wakeup_bytes);
     if (kind == FATHOM_START_MAIN) {
         attributes.type = PERF_TYPE_BREAKPOINT;
         attributes.config = 0;
@@ -33,18 +30,8 @@ FATHOM_PUBLIC_INLINE int fathom_open_start(int cpu, uint32_t kind, uint64_t addr
         attributes.bp_addr = address;
         attributes.bp_len = sizeof(long);
     }
-    attributes.exclude_kernel = 1;  // unprivileged users may ask for nothing else
-    attributes.exclude_hv = 1;
-    attributes.inherit = 1;
-    attributes.disabled = 1;
-    attributes.enable_on_exec = 1;
-    attributes.sample_id_all = 1;
     attributes.sample_type =
         PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR;
-    attributes.use_clockid = 1;
-    attributes.clockid = CLOCK_MONOTONIC;
-    attributes.watermark = 1;
-    attributes.wakeup_watermark = wakeup_bytes;
     if (kind == FATHOM_START_MAPS) {
         attributes.comm = 1;
         attributes.comm_exec = 1;
@@ -54,18 +41,7 @@ FATHOM_PUBLIC_INLINE int fathom_open_start(int cpu, uint32_t kind, uint64_t addr
     } else {
         attributes.sample_period = 1;
     }
-    return (int)syscall(SYS_perf_event_open, &attributes, 0, cpu, -1, PERF_FLAG_FD_CLOEXEC);
-}
-
-// Lets an event write into the ring of another. 0 on success.
-FATHOM_PUBLIC_INLINE int fathom_share_ring(int descriptor, int owner) {
-    return ioctl(descriptor, PERF_EVENT_IOC_SET_OUTPUT, owner);
-}
-
-// The id by which the kernel's records name an event; 0 if the kernel does not tell it.
-FATHOM_PUBLIC_INLINE uint64_t fathom_event_id(int descriptor) {
-    uint64_t id = 0;
-    return ioctl(descriptor, PERF_EVENT_IOC_ID, &id) ? 0 : id;
+    return fathom_open_event(&attributes, cpu);
 }
 
 #define FATHOM_START_NAME 4096u  // bytes of a name, at most, that are kept

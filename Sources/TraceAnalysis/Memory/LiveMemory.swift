@@ -35,6 +35,7 @@ struct LiveMemory: Sendable {
                     }
                     last[block.address] = (ticks, block.size, block.isNew)
                 case .mapped, .unmapped: mappings.append((ticks, block))
+                case .minorFault, .majorFault: break
                 }
             }
         }

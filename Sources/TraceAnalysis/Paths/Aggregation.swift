@@ -57,12 +57,12 @@ public struct Aggregation {
             } else if threads.count > 1 {
                 var own = CallPathTable()
                 for sink in sinks { Aggregation.add(sink.table, sink.keys, space, to: &own).free() }
-                if session.tellsMemory { own.addUpMemory() }
+                if session.followsMemory { own.addUpMemory() }
                 known[index] = ThreadSums(threads[index], rows.shown(CallPathTree(own, functions: resolver.functions)))
             }
             for sink in sinks { add(sink, space, to: &sum) }
         }
-        if session.tellsMemory { sum.addUpMemory() }
+        if session.followsMemory { sum.addUpMemory() }
         let tree = CallPathTree(sum, functions: resolver.functions)
         if threads.count == 1, !rows.isAsRecorded { known[0] = ThreadSums(threads[0], rows.shown(tree)) }
         return (tree, known.compactMap { $0 })
@@ -81,7 +81,7 @@ public struct Aggregation {
 
     /// The paths are corrected before they are filtered, because calls that are not shown cost as well.
     private func shown(_ table: consuming CallPathTable) -> CallPathTree {
-        if session.tellsMemory { table.addUpMemory() }
+        if session.followsMemory { table.addUpMemory() }
         let tree = CallPathTree(table, functions: resolver.functions)
         return (cost.map(tree.corrected) ?? tree).filtered(filter)
     }
@@ -225,7 +225,7 @@ public struct Aggregation {
                 work.space, from: filter.from, to: filter.to, offCPU: work.offCPU, memory: work.memory, seek: seek,
                 onChunk: onChunk)
             let chunks = seek.chunks.lowerBound..<thread.chunks.count
-            StackReplay.run(thread, clock: session.clock, chunks: chunks, into: &sink)
+            StackReplay.runWithFaults(thread, clock: session.clock, chunks: chunks, into: &sink)
             if sink.isSelfContained, sink.isThrough { return sink }
             sink.free()
         }
@@ -233,7 +233,7 @@ public struct Aggregation {
             work.space, from: filter.from, to: filter.to, offCPU: work.offCPU, memory: work.memory,
             carriedIn: part == 0 ? 0 : thread.chunks[0].depth,
             lastChunk: part == work.parts.count - 1 ? nil : thread.chunks.count - 1, onChunk: onChunk)
-        StackReplay.run(thread, clock: session.clock, into: &sink)
+        StackReplay.runWithFaults(thread, clock: session.clock, into: &sink)
         return sink
     }
 
@@ -248,7 +248,7 @@ public struct Aggregation {
             for sink in sinks { sink.free() }
             var whole = CallPathSink(
                 work.space, from: filter.from, to: filter.to, offCPU: work.offCPU, memory: work.memory)
-            StackReplay.run(work.thread, clock: session.clock, into: &whole)
+            StackReplay.runWithFaults(work.thread, clock: session.clock, into: &whole)
             return [whole]
         }
         work.reportDamage()

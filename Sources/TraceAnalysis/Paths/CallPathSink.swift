@@ -194,11 +194,10 @@ struct CallPathSink: CallSink {
         _ block: RecordedBlock, in call: UnsafeMutablePointer<OpenCall<Payload>>, ticks: UInt64, at moment: UInt64
     ) {
         let number = call.pointee.payload.node
-        guard let memory, block.isNew, number != 0, moment >= from, moment <= to else { return }
-        let left = memory.left(of: block, allocatedAt: ticks)
+        guard block.isNew && memory != nil || block.isFault, number != 0, moment >= from, moment <= to else { return }
+        let left = block.isNew ? memory?.left(of: block, allocatedAt: ticks) : nil
         table.rares.change(&table.nodes[Int(number)].rare) { rare in
-            rare.pointee.selfMemory.allocations &+= 1
-            rare.pointee.selfMemory.bytes &+= block.size
+            rare.pointee.selfMemory.add(block)
             guard let left else { return }
             rare.pointee.selfMemory.liveBlocks &+= 1
             rare.pointee.selfMemory.live &+= left

@@ -22,7 +22,7 @@ extension CallPathTree {
         return CallPathTree(store, functions: functions, cost: cost)
     }
 
-    /// The same paths with the bytes that they allocated in place of their times.
+    /// The same paths with the bytes that they allocated, or their page faults, in place of their times.
     ///
     /// - Complexity: O(n) in the number of paths.
     public func only(_ measure: MemorySums.Measure) -> CallPathTree {

@@ -29,10 +29,12 @@ public protocol CallSink {
     mutating func wait(_ wait: RecordedWait, in call: UnsafeMutablePointer<OpenCall<Payload>>)
     /// The thread is about to end a wait of others, while `call` is its innermost call, or only a lane's base is there.
     mutating func wake(_ wake: RecordedWait, in call: UnsafeMutablePointer<OpenCall<Payload>>, at moment: UInt64)
-    /// Memory was allocated or freed while `call` was the innermost call, or while only a lane's base was there. `ticks` is
+    /// Memory was allocated or freed, or a page of it brought, while `call` was the innermost call, or while only a lane's base was there. `ticks` is
     /// when, by the session's clock.
     mutating func memory(
         _ block: RecordedBlock, in call: UnsafeMutablePointer<OpenCall<Payload>>, ticks: UInt64, at moment: UInt64)
+    /// Until `moment`, `call` was the innermost call, or only a lane's base was there. The chunk ends, or another lane runs next.
+    mutating func leave(_ call: UnsafeMutablePointer<OpenCall<Payload>>, at moment: UInt64)
     /// The calls that follow are of `lane`.
     mutating func run(lane: UInt32, at moment: UInt64)
     /// Begins a chunk. With `afterGap`, not all of the calls before it are known.
@@ -53,6 +55,7 @@ extension CallSink {
     public mutating func memory(
         _ block: RecordedBlock, in call: UnsafeMutablePointer<OpenCall<Payload>>, ticks: UInt64, at moment: UInt64
     ) {}
+    @inlinable public mutating func leave(_ call: UnsafeMutablePointer<OpenCall<Payload>>, at moment: UInt64) {}
     @inlinable public mutating func begin(piece: TaskPiece, at moment: UInt64) {}
     @inlinable
     public mutating func arguments(

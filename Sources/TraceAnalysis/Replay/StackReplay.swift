@@ -76,6 +76,7 @@ public struct StackReplay<Sink: CallSink> {
             decode(chunk: index, &sink)
             thread.release(chunk: index)
             onChunk?(index)
+            sink.leave(stack.top, at: moment(at: lastTicks))
             let main = stack.lane == 0 ? stack : parked[0]!
             if !sink.end(chunk: index, main: main) { return }
         }
@@ -196,6 +197,7 @@ public struct StackReplay<Sink: CallSink> {
     /// Parks the current lane and takes up `lane`. A lane without open calls is forgotten.
     @inlinable
     mutating func switchLane(to lane: UInt32, at ticks: UInt64, _ sink: inout Sink) {
+        sink.leave(stack.top, at: moment(at: ticks))
         if stack.lane != 0, stack.depth == 0 {
             stack.free()
         } else {

@@ -27,7 +27,7 @@ public struct AggregateRow {
     public var suspended: UInt64 { sums.suspended }
     /// The part of the total in which threads had no CPU, if that was recorded.
     public var offCPU: OffCPUTimes { sums.offCPU.within(total) }
-    /// What was allocated directly, and in all, if that was recorded.
+    /// What was done with memory directly, and in all, if that was recorded.
     public var selfMemory: MemorySums { sums.selfMemory }
     public var memory: MemorySums { sums.memory }
     /// The average over all calls, including calls within calls. It is 0 when there are none, and so are the minimum

@@ -26,7 +26,7 @@ public struct RowSums: BitwiseCopyable, Sendable, Equatable {
     public var dropped = CallSum()
     /// The part of `total` in which threads had no CPU.
     public var offCPU = OffCPUTimes()
-    /// What was allocated directly, and, below, in all: what a call within another call of the same row allocated is part of
+    /// What was done with memory directly, and, below, in all: what a call within another call of the same row did is part of
     /// that call's.
     public var selfMemory = MemorySums()
     public var memory = MemorySums()

@@ -58,7 +58,7 @@ public struct TaskJoin {
                     onProgress(TaskJoin.readingPart * min(1, Double(bytesRead) / bytes))
                 }
             }
-            StackReplay.run(thread, clock: ticks, onChunk: onChunk, into: &sink)
+            StackReplay.runWithFaults(thread, clock: ticks, onChunk: onChunk, into: &sink)
             pool.exclusively { sinks[job] = sink }
         }
         pool.run(workers: min(WorkerPool.processors, threads.count))

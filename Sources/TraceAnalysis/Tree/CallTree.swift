@@ -14,6 +14,8 @@ public struct CallTree {
     private let layout: TreeLayout
     private let classifier: NameClassifier?
     private let budget: Int
+    /// Whether calls tell what they did with memory.
+    private let tellsMemory: Bool
     private let progress: ReadingProgress?
     private var longest: LongestCalls?
 
@@ -29,6 +31,7 @@ public struct CallTree {
         self.filter = filter
         self.layout = layout
         self.budget = budget
+        tellsMemory = layout.tellsMemory && session.followsMemory
         self.progress = progress
         classifier = filter.usesNames ? NameClassifier(filter, resolver.functions) : nil
     }
@@ -56,10 +59,13 @@ public struct CallTree {
 
     private func replay(_ thread: TracedThread, chunks: Range<Int>? = nil, into builder: inout TreeBuilder) {
         let progress = progress
-        StackReplay.run(
-            thread, clock: session.clock, chunks: chunks,
-            onChunk: progress.map { progress in { progress.read(chunk: $0) } },
-            into: &builder)
+        let onChunk = progress.map { progress in { progress.read(chunk: $0) } }
+        if tellsMemory {
+            StackReplay.runWithFaults(
+                thread, clock: session.clock, chunks: chunks, onChunk: onChunk, into: &builder)
+        } else {
+            StackReplay.run(thread, clock: session.clock, chunks: chunks, onChunk: onChunk, into: &builder)
+        }
     }
 
     private static func number(of thread: TracedThread) -> UInt64 {
@@ -74,6 +80,7 @@ public struct CallTree {
         let space = resolver.space(of: thread.process)
         var emitter = TreeEmitter(visitor, layout: layout, space: space)
         emitter.splits = thread.splitsTimes
+        emitter.tellsMemory = tellsMemory
         emitter.beginThread(thread)
         longest?.begin(CallTree.number(of: thread))
         var builder = builder(.collect(budget: layout.order == .cost ? .max : budget), space, of: thread)
@@ -107,7 +114,7 @@ public struct CallTree {
     ) -> TreeBuilder {
         TreeBuilder(
             mode: mode, filter: filter, classifier: classifier, space: space, isTask: thread.task != nil,
-            offCPU: thread.offCPU(), longest: longest, outcomes: outcomes,
+            offCPU: thread.offCPU(), tellsMemory: tellsMemory, longest: longest, outcomes: outcomes,
             layouts: filter.withArguments.isEmpty ? [:] : thread.process.argumentLayouts)
     }
 
@@ -120,9 +127,11 @@ public struct CallTree {
         var spans: SpanningCalls?
     }
 
-    /// Tells what becomes of calls that span chunks. Nil when names, depth, cost or rank limit what is shown.
+    /// Tells what becomes of calls that span chunks. Nil when names, depth, cost or rank limit what is shown, or when calls tell
+    /// more than their times.
     private func spans(of thread: TracedThread) -> SpanningCalls? {
-        guard classifier == nil, filter.maxDepth == .max, filter.minCost == 0, longest == nil else { return nil }
+        guard classifier == nil, filter.maxDepth == .max, filter.minCost == 0, longest == nil, !tellsMemory
+        else { return nil }
         return SpanningCalls(thread, clock: session.clock)
     }
 
@@ -174,7 +183,8 @@ public struct CallTree {
             _ = emitter.add(arena)
         case .cost:
             var arena = arena
-            arena.forEachByTime(folding: layout.folds, measure: filter.measure) { arena, index in
+            arena.forEachByTime(folding: layout.folds, measure: filter.measure, tellsMemory: tellsMemory) {
+                arena, index in
                 emitter.add(arena, index)
             }
         }

@@ -15,6 +15,9 @@ struct LeafFold {
     /// The line of the turn that the latest call belongs to; nil while there are no turns.
     private var current: Int?
     private let findsTurns: Bool
+    /// Whether it is known what calls did with memory, and, if so, what those of each line did.
+    var tellsMemory = false
+    private var memories: [MemorySums] = []
 
     /// - Parameter findsTurns: false where calls are not in the order in which they were made.
     init(findsTurns: Bool) { self.findsTurns = findsTurns }
@@ -22,10 +25,17 @@ struct LeafFold {
     /// Adds a call, and shows lines to which nothing will be added any more.
     ///
     /// - Complexity: O(1).
-    mutating func add<Visitor: TreeVisitor>(_ leaf: TreeCall, showingTo visitor: inout Visitor) {
-        if let line = line(for: leaf) { return lines[line].fold(leaf) }
+    mutating func add<Visitor: TreeVisitor>(
+        _ leaf: TreeCall, _ memory: MemorySums, showingTo visitor: inout Visitor
+    ) {
+        if let line = line(for: leaf) {
+            lines[line].fold(leaf)
+            if tellsMemory { memories[line].add(memory) }
+            return
+        }
         if current != nil { finish(showingTo: &visitor) }
         lines.append(leaf)
+        if tellsMemory { memories.append(memory) }
         if findsTurns { findTurns(showingTo: &visitor) }
         if current == nil, lines.count == (findsTurns ? 2 * LeafFold.longestTurn : 2) { show(1, to: &visitor) }
     }
@@ -39,10 +49,12 @@ struct LeafFold {
     /// Shows the first lines.
     private mutating func show<Visitor: TreeVisitor>(_ count: Int, to visitor: inout Visitor) {
         for index in 0..<count where visitor.wantsMore {
+            if tellsMemory { visitor.tell(memories[index]) }
             visitor.enter(lines[index])
             visitor.leave(lines[index])
         }
         lines.removeFirst(count)
+        if tellsMemory { memories.removeFirst(count) }
     }
 
     /// The line that goes on with `leaf`.
@@ -63,8 +75,10 @@ struct LeafFold {
             for offset in 0..<length {
                 lines[first + offset].fold(lines[second + offset])
                 lines[first + offset].isByTurns = true
+                if tellsMemory { memories[first + offset].add(memories[second + offset]) }
             }
             lines.removeLast(length)
+            if tellsMemory { memories.removeLast(length) }
             show(first, to: &visitor)
             current = length - 1
             return

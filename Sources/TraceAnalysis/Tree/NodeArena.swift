@@ -5,6 +5,8 @@ struct NodeArena {
     private var memory = GrowingMemory<TreeNode>(capacity: 64)
     private(set) var count = 0
     private var rares = GrowingMemory<RareTimes>(capacity: 1)
+    /// By node, of those that have ended, where that is asked for: what its calls did with memory.
+    private var memories = GrowingMemory<MemorySums>(capacity: 1)
     /// The nodes with arguments, in their order.
     private var recorded: [(node: Int, arguments: RecordedArguments)] = []
     /// The nodes with results, in the order in which their calls ended.
@@ -18,6 +20,7 @@ struct NodeArena {
     func free() {
         memory.free()
         rares.free()
+        memories.free()
     }
 
     @inline(__always)
@@ -27,6 +30,15 @@ struct NodeArena {
     func rareTimes(_ index: Int) -> RareTimes {
         let number = nodes[index].rare
         return number < usedRares ? rares.start[Int(number)] : RareTimes()
+    }
+
+    /// What the call of node `index`, which has ended, did with memory.
+    func memory(_ index: Int) -> MemorySums { memories.start[index] }
+
+    /// The call of node `index`, which has ended, did this with memory.
+    mutating func set(_ sums: MemorySums, of index: Int) {
+        memories.reserve(index)
+        (memories.start + index).initialize(to: sums)
     }
 
     /// The last node is of a call with these arguments.
@@ -144,7 +156,9 @@ struct NodeArena {
     /// the first of them, until `body` returns false.
     ///
     /// - Complexity: O(n log n).
-    mutating func forEachByTime(folding: Bool, measure: TimeKind = .total, _ body: (NodeArena, Int) -> Bool) {
+    mutating func forEachByTime(
+        folding: Bool, measure: TimeKind = .total, tellsMemory: Bool = false, _ body: (NodeArena, Int) -> Bool
+    ) {
         // By node: the index after the last node below it.
         let ends = GrowingMemory<UInt32>(capacity: max(count, 1))
         defer { ends.free() }
@@ -159,17 +173,18 @@ struct NodeArena {
         for index in ancestors { ends.start[index] = UInt32(count) }
         // Siblings that are still to be passed, the shortest first.
         var pending: [UInt32] = []
-        addSiblings(0..<count, ends.start, folding, measure, to: &pending)
+        addSiblings(0..<count, ends.start, folding, measure, tellsMemory, to: &pending)
         while let next = pending.popLast() {
             if !body(self, Int(next)) { return }
-            addSiblings(Int(next) + 1..<Int(ends.start[Int(next)]), ends.start, folding, measure, to: &pending)
+            let below = Int(next) + 1..<Int(ends.start[Int(next)])
+            addSiblings(below, ends.start, folding, measure, tellsMemory, to: &pending)
         }
     }
 
     /// Adds the outermost calls of `range`, shortest first.
     private mutating func addSiblings(
         _ range: Range<Int>, _ ends: UnsafeMutablePointer<UInt32>, _ folds: Bool, _ measure: TimeKind,
-        to pending: inout [UInt32]
+        _ tellsMemory: Bool, to pending: inout [UInt32]
     ) {
         let before = pending.count
         var leaves: [UInt64: Int] = [:]
@@ -182,6 +197,7 @@ struct NodeArena {
                 && !node.isEvent
             if isFoldable, let first = leaves[node.address], haveEqualValues(first, index) {
                 fold(index, into: first)
+                if tellsMemory { memories.start[first].add(memories.start[index]) }
                 continue
             }
             if isFoldable { leaves[node.address] = index }

@@ -67,6 +67,8 @@ extension TreeBuilder {
         var hidden: CallSum
         var dropped: CallSum
         var offCPU: OffCPUTimes
+        /// What it did with memory, if that is asked for.
+        var memory = MemorySums()
         var state: CallState
         var isShown: Bool
 

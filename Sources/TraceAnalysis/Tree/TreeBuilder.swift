@@ -34,6 +34,9 @@ struct TreeBuilder: CallSink {
     private let splits: Bool
     /// What part of a call's time is compared.
     private let measure: TimeKind
+    /// What open calls have done with memory; nil when that is not asked for.
+    private var memory: OpenMemory?
+    private let tellsMemory: Bool
     /// Whether this is a task, which may have time in which it did not run.
     private let isTask: Bool
     let mode: Mode
@@ -72,9 +75,11 @@ struct TreeBuilder: CallSink {
 
     init(
         mode: Mode, filter: TreeFilter, classifier: NameClassifier?, space: AddressSpace, isTask: Bool,
-        offCPU: OffCPU? = nil, longest: LongestCalls? = nil, outcomes: [Outcome] = [],
+        offCPU: OffCPU? = nil, tellsMemory: Bool = false, longest: LongestCalls? = nil, outcomes: [Outcome] = [],
         layouts: [UInt32: ArgumentLayout] = [:]
     ) {
+        memory = tellsMemory ? OpenMemory() : nil
+        self.tellsMemory = tellsMemory
         self.layouts = layouts
         self.offCPU = offCPU.map(OffCPU.Cursor.init)
         splits = offCPU != nil
@@ -156,6 +161,7 @@ struct TreeBuilder: CallSink {
         call.pointee.payload.node = node
         call.pointee.payload.outcome = -1
         call.pointee.payload.standing = Standing(role: role, leads: leads, watchedAbove: watchedAbove)
+        if tellsMemory { memory?.enter() }
         if toCarryIn > 0 { carryIn(call) }
     }
 
@@ -194,6 +200,7 @@ struct TreeBuilder: CallSink {
         let caller = call - 1
         let start = call.pointee.start
         let total = end > start ? end &- start : 0
+        let ended = tellsMemory ? memory?.exit() : nil
         if isTask {
             let isWait = call.pointee.function == FunctionTable.suspended
             caller.pointee.payload.suspended &+= isWait ? total : call.pointee.payload.suspended
@@ -220,6 +227,7 @@ struct TreeBuilder: CallSink {
         if node >= 0 {
             if isShown {
                 arena.end(Int(node), Outcome(call, total: total, offCPU: times, state: state, isShown: true))
+                if let ended { arena.set(ended, of: Int(node)) }
             } else {
                 arena.truncate(to: node)
             }
@@ -227,6 +235,7 @@ struct TreeBuilder: CallSink {
         let number = call.pointee.payload.outcome
         if number >= 0, isMeasuring {
             outcomes[Int(number)] = Outcome(call, total: total, offCPU: times, state: state, isShown: isShown)
+            if let ended { outcomes[Int(number)].memory = ended }
         }
     }
 
@@ -328,8 +337,15 @@ struct TreeBuilder: CallSink {
         if call.pointee.payload.node >= 0 { arena.add(result, of: Int(call.pointee.payload.node)) }
     }
 
+    mutating func memory(
+        _ block: RecordedBlock, in call: UnsafeMutablePointer<OpenCall<Payload>>, ticks: UInt64, at moment: UInt64
+    ) {
+        memory?.add(block)
+    }
+
     mutating func run(lane: UInt32, at moment: UInt64) {
         settle()
+        memory?.run(lane: lane)
         if let known = laneIndex[lane] {
             current = known
         } else {
@@ -395,8 +411,9 @@ struct TreeBuilder: CallSink {
         let index = Int(call.pointee.payload.node)
         guard index >= 0 else { return }
         call.pointee.payload.node = Payload.goneNode
-        lanes[0].arena.end(
-            index, spannedOutcome(call, depth: depth, chunk: chunk) ?? outcomes[Int(nextOutcome)])
+        let outcome = spannedOutcome(call, depth: depth, chunk: chunk) ?? outcomes[Int(nextOutcome)]
+        lanes[0].arena.end(index, outcome)
+        if tellsMemory { lanes[0].arena.set(outcome.memory, of: index) }
     }
 
     /// The outcome of a call that is open where `chunk` ends, if parts of the recording tell it. If they do not, this

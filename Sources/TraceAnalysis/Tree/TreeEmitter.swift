@@ -7,12 +7,18 @@ struct TreeEmitter<Visitor: TreeVisitor> {
     private let space: AddressSpace
     /// Whether it is known when the thread had no CPU.
     var splits = false
+    /// Whether it is known what calls did with memory.
+    var tellsMemory = false {
+        didSet { leaves.tellsMemory = tellsMemory }
+    }
     /// Calls that were entered and not left.
     private var ancestors: [TreeCall] = []
     /// The latest leaf calls, which may still become one line with the next.
     private var leaves: LeafFold
     /// The call that was added last. Only the next one shows whether it is a leaf.
     private var latest: TreeCall?
+    /// What it did with memory.
+    private var latestMemory = MemorySums()
 
     init(_ visitor: Visitor, layout: TreeLayout, space: AddressSpace) {
         self.visitor = visitor
@@ -41,12 +47,14 @@ struct TreeEmitter<Visitor: TreeVisitor> {
         let call = TreeCall(
             function: space.function(at: node.address, ticks: node.enterTicks), callSite: node.callSite,
             enterTicks: node.enterTicks, start: node.start, total: node.total, selfTime: node.selfTime,
-            suspended: rare.suspended, offCPU: splits ? rare.offCPU : nil, calls: UInt64(node.calls), depth: node.depth,
-            state: node.state,
-            isInherited: node.isInherited, isByTurns: false, hidden: rare.hidden, dropped: rare.dropped,
+            suspended: rare.suspended, offCPU: splits ? rare.offCPU : nil,
+            calls: UInt64(node.calls), depth: node.depth,
+            state: node.state, isInherited: node.isInherited, isByTurns: false, hidden: rare.hidden,
+            dropped: rare.dropped,
             arguments: arena.arguments(index), result: arena.result(index))
         moveOn(to: call.depth)
         latest = call
+        if tellsMemory { latestMemory = arena.memory(index) }
         return true
     }
 
@@ -70,6 +78,7 @@ struct TreeEmitter<Visitor: TreeVisitor> {
             return
         }
         showLeaves()
+        if tellsMemory { visitor.tell(latestMemory) }
         visitor.enter(latest)
         ancestors.append(latest)
     }
@@ -88,9 +97,12 @@ struct TreeEmitter<Visitor: TreeVisitor> {
     mutating func endThread() { visitor.endThread() }
 
     private mutating func settle(_ leaf: TreeCall) {
-        if folds, leaf.calls == 1, leaf.state == .complete { return leaves.add(leaf, showingTo: &visitor) }
+        if folds, leaf.calls == 1, leaf.state == .complete {
+            return leaves.add(leaf, latestMemory, showingTo: &visitor)
+        }
         showLeaves()
         guard visitor.wantsMore else { return }
+        if tellsMemory { visitor.tell(latestMemory) }
         visitor.enter(leaf)
         visitor.leave(leaf)
     }

@@ -8,6 +8,10 @@ public protocol TreeVisitor {
     mutating func begin(_ thread: TracedThread, in space: AddressSpace)
     /// The roots that follow are of `lane`.
     mutating func begin(lane: UInt32)
+    /// What the calls of the line that is entered next, and their callees, did with memory. It is told where it is asked for
+    /// (``TreeLayout/tellsMemory``) and was recorded, without which blocks are live. It is no part of ``TreeCall``, whose size
+    /// counts where lines are many.
+    mutating func tell(_ memory: MemorySums)
     mutating func enter(_ call: TreeCall)
     /// Something happened between the calls.
     mutating func show(_ event: TreeEvent)
@@ -23,5 +27,6 @@ public protocol TreeVisitor {
 
 extension TreeVisitor {
     public mutating func show(_ event: TreeEvent) {}
+    public mutating func tell(_ memory: MemorySums) {}
     public mutating func pause() {}
 }

@@ -17,6 +17,8 @@ public enum SessionFile {
     case functions
     /// When threads gave up a CPU and got one again; there only where that was asked for and allowed.
     case switches
+    /// The page faults of threads; there only where that was asked for and allowed.
+    case faults
     /// What the kernel told of the program's start; there only where that was asked for.
     case startup
 
@@ -29,6 +31,7 @@ public enum SessionFile {
         case .aggregate: "aggregate"
         case .functions: "functions"
         case .switches: "switches"
+        case .faults: "faults"
         case .startup: "startup"
         }
     }
@@ -43,6 +46,7 @@ public enum SessionFile {
         case SessionFile.aggregate.name: self = .aggregate
         case SessionFile.functions.name: self = .functions
         case SessionFile.switches.name: self = .switches
+        case SessionFile.faults.name: self = .faults
         case SessionFile.startup.name: self = .startup
         case _ where name.hasPrefix(SessionFile.aggregate.name + "."): self = .aggregate
         case _ where name.hasPrefix(SessionFile.functions.name + "."): self = .functions
@@ -57,7 +61,8 @@ public enum SessionFile {
         case .index: bytes.starts(with: Self.bytes(FATHOM_INDEX_MAGIC))
         case .buffers: bytes.starts(with: Self.bytes(FATHOM_BUFFERS_MAGIC))
         case .functions: bytes.starts(with: Self.bytes(FATHOM_FUNCTIONS_MAGIC))
-        case .switches: bytes.starts(with: Self.bytes(FATHOM_SWITCHES_MAGIC))
+        case .switches: bytes.starts(with: Self.bytes(KernelEvents.switches.magic))
+        case .faults: bytes.starts(with: Self.bytes(KernelEvents.faults.magic))
         case .startup: bytes.starts(with: Self.bytes(FATHOM_STARTUP_MAGIC))
         case .description: bytes.starts(with: SessionDescription.start.utf8)
         // The file begins with the identity of its log.

@@ -132,7 +132,7 @@ public final class JoinedChunks {
         }
     }
 
-    /// Writes what happened to memory within the innermost open call.
+    /// Writes what happened to memory, page faults among it, within the innermost open call.
     public func memory(_ block: RecordedBlock, at time: UInt64) {
         moveOn(to: time)
         var body = fathom_block(address: block.address, size: block.size)

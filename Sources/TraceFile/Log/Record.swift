@@ -25,7 +25,7 @@ public enum Record: UInt8, Sendable {
     case wait
     /// The thread is about to end a wait of others: ``RecordCursor/wait``.
     case wake
-    /// Memory was allocated or freed: ``RecordCursor/block``.
+    /// Memory was allocated or freed, or a page of it was brought: ``RecordCursor/block``.
     case memory
     /// No more records.
     case end

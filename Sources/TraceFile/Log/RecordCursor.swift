@@ -155,7 +155,7 @@ public struct RecordCursor {
                 wait = RecordedWait((body + 2).loadUnaligned(as: fathom_wait.self))
                 return value == FATHOM_WAIT ? .wait : .wake
             }
-            if value >= FATHOM_ALLOCATED, value <= FATHOM_UNMAPPED, size >= RecordedBlock.recordSize {
+            if RecordedBlock.isRecord(value), size >= RecordedBlock.recordSize {
                 block = RecordedBlock(value, (body + 2).loadUnaligned(as: fathom_block.self))
                 return .memory
             }

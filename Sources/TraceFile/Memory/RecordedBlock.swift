@@ -1,6 +1,6 @@
 public import CTraceFormat
 
-/// Memory that was allocated or freed, as it was recorded.
+/// What happened to memory: it was allocated or freed, as it was recorded, or a page of it had to be brought.
 @frozen
 public struct RecordedBlock: BitwiseCopyable, Sendable {
     public enum Kind: UInt8, Sendable, BitwiseCopyable {
@@ -10,12 +10,24 @@ public struct RecordedBlock: BitwiseCopyable, Sendable {
         /// Pages were mapped.
         case mapped
         case unmapped
+        /// A page was used that was in memory, but not yet in the program's, or that is new.
+        case minorFault
+        /// A page was used that had to be read.
+        case majorFault
     }
 
     public var kind: Kind
+    /// 0 of a page fault.
     public var address: UInt64
-    /// In bytes, as the program asked for it; 0 of a block that is freed.
+    /// In bytes, as the program asked for it; 0 of a block that is freed, and of a page fault.
     public var size: UInt64
+
+    /// Whether a record with this number is of memory.
+    @usableFromInline
+    static func isRecord(_ number: UInt32) -> Bool {
+        number >= FATHOM_ALLOCATED && number <= FATHOM_UNMAPPED || number == FATHOM_MINOR_FAULT
+            || number == FATHOM_MAJOR_FAULT
+    }
 
     public static var recordSize: Int { MemoryLayout<fathom_block>.size }
 
@@ -27,6 +39,7 @@ public struct RecordedBlock: BitwiseCopyable, Sendable {
 
     /// Whether the program has more memory by it.
     public var isNew: Bool { kind == .allocated || kind == .mapped }
+    public var isFault: Bool { kind == .minorFault || kind == .majorFault }
 
     /// What the record `number`, one of those of memory, tells.
     @usableFromInline
@@ -36,6 +49,8 @@ public struct RecordedBlock: BitwiseCopyable, Sendable {
             case FATHOM_ALLOCATED: .allocated
             case FATHOM_MAPPED: .mapped
             case FATHOM_UNMAPPED: .unmapped
+            case FATHOM_MINOR_FAULT: .minorFault
+            case FATHOM_MAJOR_FAULT: .majorFault
             default: .freed
             }
         self.init(kind: kind, address: block.address, size: block.size)
@@ -48,6 +63,8 @@ public struct RecordedBlock: BitwiseCopyable, Sendable {
         case .freed: FATHOM_FREED
         case .mapped: FATHOM_MAPPED
         case .unmapped: FATHOM_UNMAPPED
+        case .minorFault: FATHOM_MINOR_FAULT
+        case .majorFault: FATHOM_MAJOR_FAULT
         }
     }
 }

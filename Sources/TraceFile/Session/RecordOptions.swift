@@ -61,6 +61,8 @@ public struct RecordOptions: Sendable {
     public var tellsWaits = false
     /// Whether it is recorded what memory is allocated and freed.
     public var tellsMemory = false
+    /// Whether the kernel is asked for page faults. The program itself knows nothing of it.
+    public var tellsFaults = false
     /// Whether it is found out how the program starts.
     public var tellsStartup = false
     /// Whether the kernel tells when threads have no CPU, so that the program need not look.
@@ -106,6 +108,7 @@ public struct RecordOptions: Sendable {
             ("blocked", "\(tellsWaits)"),
         ]
         if tellsMemory { members.append(("memory", "true")) }
+        if tellsFaults { members.append(("faults", "true")) }
         if tellsStartup { members.append(("startup", "true")) }
         if !modules.isEmpty {
             let names = modules.map { SessionDescription.quoted($0) }.joined(separator: ", ")

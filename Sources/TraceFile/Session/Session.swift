@@ -37,6 +37,8 @@ public final class Session {
 
     /// When threads had no CPU; nil when that was not recorded.
     public let switches: SwitchLog?
+    /// The page faults of threads; nil when the kernel did not tell of them.
+    public let faults: FaultLog?
     /// The session's start, in ns of CLOCK_MONOTONIC.
     public let startNanoseconds: UInt64
     private let startup: MappedFile?
@@ -60,7 +62,8 @@ public final class Session {
         if let buffersFile {
             buffers = try SlotBuffers(buffersFile, path: directory, damage: damage, readsCalls: readsCalls)
         }
-        isRecording = buffers.map { Session.isRecorded(directory, by: $0.recorderPID) } ?? false
+        let isBeingRecorded = buffers.map { Session.isRecorded(directory, by: $0.recorderPID) } ?? false
+        isRecording = isBeingRecorded
         let (logFile, logProblem) = Session.file(TraceLog.name, in: directory, MappedFile.init)
         var traceLog: TraceLog?
         if let logFile {
@@ -96,23 +99,27 @@ public final class Session {
             .sorted { $0.startTicks < $1.startTicks }
         chunks.removeLast(chunks.count - own)
         Session.sort(&chunks)
-        let (switchFile, switchProblem) = Session.file(SessionFile.switches.name, in: directory, MappedFile.init)
-        if let switchProblem {
-            damage.report(
-                Damage(
-                    file: SessionFile.switches.name, offset: 0, lostBytes: 0,
-                    kind: .unreadableFile(reason: switchProblem.reason)))
+        func events(_ kind: KernelEvents) -> EventLog? {
+            let (file, problem) = Session.file(kind.file.name, in: directory, MappedFile.init)
+            if let problem {
+                damage.report(
+                    Damage(
+                        file: kind.file.name, offset: 0, lostBytes: 0, kind: .unreadableFile(reason: problem.reason)))
+            }
+            return file.map {
+                EventLog(kind, $0, start: header.startNanoseconds, isGrowing: isBeingRecorded, damage: damage)
+            }
         }
-        let switches = switchFile.map { [isRecording] file in
-            SwitchLog(file, start: header.startNanoseconds, isGrowing: isRecording, damage: damage)
-        }
+        let switches = events(.switches).map(SwitchLog.init), faults = events(.faults).map(FaultLog.init)
         self.switches = switches
+        self.faults = faults
         startNanoseconds = header.startNanoseconds
         startup = Session.file(SessionFile.startup.name, in: directory, MappedFile.init).0
         description = try SessionDescription(path: "\(directory)/\(SessionFile.description.name)", damage: damage)
         let offCPU: OffCPUSource? =
             if let switches { .switches(switches) } else if description?.waitSources != nil { .waits } else { nil }
-        processes = Session.assemble(chunks, file: logFile, damage: damage, offCPU: offCPU, clock: clock)
+        processes = Session.assemble(
+            chunks, file: logFile, damage: damage, offCPU: offCPU, faults: faults, clock: clock)
         content = SessionContent(of: processes, description)
         if losses.calls > 0 { for process in processes { process.isCutShort = true } }
         Session.settleEnds(of: processes, now: isRecording && clockIsCounter ? fathom_counter() : nil)
@@ -120,6 +127,8 @@ public final class Session {
 
     /// Whether it was recorded what memory was allocated and freed.
     public var tellsMemory: Bool { description?.tellsMemory ?? false }
+    /// Whether calls are known to have done something with memory: allocated it, or had page faults in it.
+    public var followsMemory: Bool { tellsMemory || faults != nil }
 
     /// What the kernel told of the program's start; nil where that was not asked for, or cannot be read, which is reported.
     ///
@@ -212,7 +221,7 @@ public final class Session {
 
     /// Groups sorted chunks by process and thread.
     private static func assemble(
-        _ sorted: [Chunk], file: MappedFile?, damage: DamageLog, offCPU: OffCPUSource?, clock: Clock
+        _ sorted: [Chunk], file: MappedFile?, damage: DamageLog, offCPU: OffCPUSource?, faults: FaultLog?, clock: Clock
     ) -> [TracedProcess] {
         var byIndex: [UInt32: TracedProcess] = [:]
         var processes: [TracedProcess] = []
@@ -243,7 +252,7 @@ public final class Session {
                 process.threads.append(
                     TracedThread(
                         process: process, serial: first.thread, chunks: group, file: file, damage: damage,
-                        switches: offCPU, clock: clock))
+                        switches: offCPU, faults: faults, clock: clock))
             }
         }
         return processes

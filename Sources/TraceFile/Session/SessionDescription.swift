@@ -24,6 +24,9 @@ public struct SessionDescription {
     /// How it was found out when threads waited; nil when nobody asked.
     public package(set) var waitSources: WaitSources?
 
+    /// Whether the kernel told of page faults; nil when nobody asked.
+    public package(set) var faultSource: FaultSource?
+
     /// Why this was saved of a longer recording; nil for a whole one.
     public package(set) var reason: String?
 
@@ -111,6 +114,7 @@ public struct SessionDescription {
         formatVersion = UInt32(clamping: format)
         baseline = Baseline(member("baseline"))
         waitSources = WaitSources(member("blocked"))
+        faultSource = FaultSource(member("faults"))
         reason = text("saved_because")
     }
 }
@@ -158,6 +162,7 @@ extension SessionDescription {
             \(members)
               }\(baseline.map { ",\n  \"baseline\": " + $0.json } ?? "")\
             \(waitSources.map { ",\n  \"blocked\": " + $0.json } ?? "")\
+            \(faultSource.map { ",\n  \"faults\": " + $0.json } ?? "")\
             \(reason.map { ",\n  \"saved_because\": " + Self.quoted($0) } ?? "")
             """
     }

@@ -25,6 +25,8 @@ public final class TracedThread {
     private var read = MappedFile.ReadStretch()
     /// When threads had no CPU, where that was recorded.
     private let switches: OffCPUSource?
+    /// The page faults of threads, where the kernel told of them.
+    private let faultLog: FaultLog?
     private let clock: Clock
     private var knownOffCPU: OffCPU?
 
@@ -32,10 +34,12 @@ public final class TracedThread {
 
     init(
         process: TracedProcess, serial: UInt32, chunks: ChunkList, file: MappedFile?, damage: DamageLog,
-        tracer: TracerTime? = nil, switches: OffCPUSource? = nil, clock: Clock = Clock(monotonicFrom: 0)
+        tracer: TracerTime? = nil, switches: OffCPUSource? = nil, faults: FaultLog? = nil,
+        clock: Clock = Clock(monotonicFrom: 0)
     ) {
         self.tracer = tracer ?? TracerTime(chunks)
         self.switches = switches
+        faultLog = faults
         self.clock = clock
         self.process = process
         self.serial = serial
@@ -63,6 +67,7 @@ public final class TracedThread {
         file = nil
         tracer = TracerTime.none
         switches = nil
+        faultLog = nil
         clock = Clock(monotonicFrom: 0)
         damage = DamageLog()
         states = Array(repeating: .intact, count: chunks.count)
@@ -74,14 +79,14 @@ public final class TracedThread {
     public func part(_ range: Range<Int>, damage: DamageLog) -> TracedThread {
         TracedThread(
             process: process, serial: serial, chunks: chunks.part(range), file: file, damage: damage, tracer: tracer,
-            switches: switches, clock: clock)
+            switches: switches, faults: faultLog, clock: clock)
     }
 
     /// The same thread on the clock that all threads share, where what the tracer took is part of calls.
     public var onSharedClock: TracedThread {
         TracedThread(
             process: process, serial: serial, chunks: chunks, file: file, damage: damage, tracer: TracerTime.none,
-            switches: switches, clock: clock)
+            switches: switches, faults: faultLog, clock: clock)
     }
 
     /// When the thread had no CPU; nil when that was not recorded, or these are calls put together from several threads.
@@ -155,6 +160,12 @@ public final class TracedThread {
             release(chunk: index)
         }
     }
+
+    /// The thread's page faults, in the order of time; nil when the kernel did not tell of them, or these are calls put together
+    /// from several threads, which have them among their records.
+    ///
+    /// - Complexity: O(page faults of the thread).
+    public func faults() -> [PageFault]? { keepsPaths ? nil : faultLog?.faults(of: tid, clock: clock) }
 
     /// Whether it is known when the thread had no CPU.
     public var splitsTimes: Bool { switches != nil && !keepsPaths }

@@ -23,11 +23,11 @@ final class StartRings {
     private static let room = 256 << 10
 
     /// - Parameter main: the address of main in a program whose addresses are fixed.
-    /// - Throws: ``SwitchRefusal``.
-    init(main: UInt64?) throws(SwitchRefusal) {
+    /// - Throws: ``EventRefusal``.
+    init(main: UInt64?) throws(EventRefusal) {
         var problem: Int32 = 0
         for size in Self.sizes {
-            do throws(SwitchRefusal) {
+            do throws(EventRefusal) {
                 rings = try Self.open(size, main)
                 self.size = size
                 bytes = .allocate(byteCount: Self.room, alignment: 8)
@@ -37,15 +37,15 @@ final class StartRings {
                 guard error.isOfMemory else { throw error }
             }
         }
-        throw SwitchRefusal(reason: problem, isOfMemory: true)
+        throw EventRefusal(reason: problem, isOfMemory: true)
     }
 
-    private static func open(_ size: Int, _ main: UInt64?) throws(SwitchRefusal) -> [Ring] {
+    private static func open(_ size: Int, _ main: UInt64?) throws(EventRefusal) -> [Ring] {
         var rings: [Ring] = []
         for cpu in 0..<Int32(clamping: sysconf(Int32(_SC_NPROCESSORS_CONF))) {
             var ring = Ring(descriptors: [], memory: UnsafeMutableRawPointer(bitPattern: 1)!, majorID: 0)
-            func give(isOfMemory: Bool) throws(SwitchRefusal) -> Never {
-                let refusal = SwitchRefusal(reason: errno, isOfMemory: isOfMemory)
+            func give(isOfMemory: Bool) throws(EventRefusal) -> Never {
+                let refusal = EventRefusal(reason: errno, isOfMemory: isOfMemory)
                 ring.descriptors.forEach { Glibc.close($0) }
                 rings.forEach { close($0, size) }
                 throw refusal
@@ -59,10 +59,10 @@ final class StartRings {
                 if descriptor < 0 { try give(isOfMemory: false) }
                 ring.descriptors.append(descriptor)
                 if kind == FATHOM_START_MAPS {
-                    guard let memory = fathom_map_switches(descriptor, size) else { try give(isOfMemory: true) }
+                    guard let memory = fathom_map_ring(descriptor, size) else { try give(isOfMemory: true) }
                     ring.memory = memory
                 } else if fathom_share_ring(descriptor, ring.descriptors[0]) != 0 {
-                    fathom_unmap_switches(ring.memory, size)
+                    fathom_unmap_ring(ring.memory, size)
                     try give(isOfMemory: false)
                 }
                 if kind == FATHOM_START_MAIN { ring.mainID = fathom_event_id(descriptor) }
@@ -74,7 +74,7 @@ final class StartRings {
     }
 
     private static func close(_ ring: Ring, _ size: Int) {
-        fathom_unmap_switches(ring.memory, size)
+        fathom_unmap_ring(ring.memory, size)
         ring.descriptors.forEach { Glibc.close($0) }
     }
 

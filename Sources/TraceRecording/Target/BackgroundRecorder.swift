@@ -21,7 +21,7 @@ struct BackgroundRecorder {
     ///
     /// This process has one thread when this is called, for the child has only that.
     init?(
-        _ drain: Drain, _ buffers: SharedBuffers, _ answers: FunctionAnswers?, _ switches: SwitchRecorder?,
+        _ drain: Drain, _ buffers: SharedBuffers, _ answers: FunctionAnswers?, _ events: EventSources,
         _ sampler: StackSampler?, keeping kept: Kept, leave: () -> Never, onLook: () -> Void, finish: () -> Void
     ) {
         let child = fathom_fork()
@@ -29,7 +29,7 @@ struct BackgroundRecorder {
             Self.leaveCaller(keeping: kept)
             buffers.takeOver()
             answers?.start()
-            switches?.startAgain()
+            events.startAgain()
             sampler?.start()
             var isInUse: Bool? = true
             drain.resume(

@@ -25,7 +25,11 @@ extension FlameGraph {
     private func writeData(to writer: ByteWriter) {
         let colouring = isDifferential ? "change" : options.colouring.rawValue
         writer.write("{\"inverted\":\(options.isInverted),\"colour\":\"\(colouring)\",\"total\":\(total),")
-        if options.showsBytes { writer.write("\"bytes\":true," as StaticString) }
+        switch options.unit {
+        case .time: break
+        case .bytes: writer.write("\"bytes\":true," as StaticString)
+        case .faults: writer.write("\"faults\":true," as StaticString)
+        }
         writer.write("\n" as StaticString)
         writer.write("\"names\":" as StaticString)
         list(functions, writer) { writer.write(embedded: names[$0].name) }

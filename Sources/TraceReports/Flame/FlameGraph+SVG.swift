@@ -205,7 +205,11 @@ extension FlameGraph {
 
     /// A time, and its share of the whole.
     private func write(share time: UInt64, _ writer: ByteWriter) {
-        if options.showsBytes { writer.write(CountText.size(time)) } else { writer.write(time: time) }
+        switch options.unit {
+        case .time: writer.write(time: time)
+        case .bytes: writer.write(CountText.size(time))
+        case .faults: writer.write("\(CountText.grouped(time)) \(time == 1 ? "fault" : "faults")")
+        }
         let hundredths = Int((10_000 * Double(time) / Double(max(total, 1))).rounded())
         writer.write(" (\(hundredths / 100).\(hundredths % 100 / 10)\(hundredths % 10) %)")
     }

@@ -43,8 +43,9 @@ public struct FlameGraph {
         public var colouring = Colouring.module
         /// Whether the root is at the bottom, instead of at the top.
         public var isInverted = false
-        /// Whether widths are bytes and not times.
-        public var showsBytes = false
+        /// What widths are.
+        public enum Unit: Sendable { case time, bytes, faults }
+        public var unit = Unit.time
         /// In ns: paths that took less are left out, with what is below them.
         public var minTotal: UInt64 = 0
         /// When the session began, in ns since 1970: what a chart tells the time of day by.
@@ -91,7 +92,7 @@ public struct FlameGraph {
         var index = 0
         while index < tree.paths.count {
             let path = tree.paths[index]
-            guard path.sums.total >= options.minTotal, path.sums.total > 0 || !options.showsBytes else {
+            guard path.sums.total >= options.minTotal, path.sums.total > 0 || options.unit == .time else {
                 index = Int(path.end)
                 continue
             }

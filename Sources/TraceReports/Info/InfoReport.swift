@@ -154,9 +154,11 @@ public struct InfoReport {
                 "memory",
                 unseen == 0 ? "recorded" : "recorded, but not of \(unseen) processes with an allocator of their own")
         }
+        if let source = description?.faultSource { row("page faults", text(source)) }
         if let switches = session.switches, switches.lost > 0 {
             row("lost", "\(switches.lost) context switches", .red)
         }
+        if let faults = session.faults, faults.lost > 0 { row("lost", "\(faults.lost) page faults", .red) }
         if session.losses.leftOutCalls > 0 { row("left out", "\(session.losses.leftOutCalls) calls, by the options") }
         if session.lostCalls > 0 {
             row("lost", "\(session.lostCalls) calls were not recorded: \(session.losses.reason)", .red)
@@ -174,6 +176,15 @@ public struct InfoReport {
         if sources.hasSwitches { return "known from the kernel's context switches" }
         return "known from calls of the C library alone, because the kernel does not tell of context switches: "
             + (sources.refusal ?? "it was not asked")
+    }
+
+    /// How many page faults the kernel told of.
+    private func text(_ source: FaultSource) -> String {
+        guard source.isTold else {
+            return "not known, because the kernel does not tell of them: " + (source.refusal ?? "it was not asked")
+        }
+        return "\(session.faults?.count ?? 0) told by the kernel, "
+            + (source.seesSystemCalls ? "also those within system calls" : "without those within system calls")
     }
 
     private func writeText(_ process: TracedProcess) {
@@ -294,6 +305,14 @@ public struct InfoReport {
         }
         if session.tellsMemory {
             writer.write(",\"memory\":{\"unseen_processes\":\(session.processes.count { $0.hidesMemory })}")
+        }
+        if let source = description?.faultSource {
+            writer.write(",\"faults\":{\"told\":")
+            writer.write(decimal: session.faults?.count ?? 0)
+            number(",\"lost\":", session.faults?.lost ?? 0)
+            writer.write(",\"in_system_calls\":\(source.seesSystemCalls),\"refused\":")
+            writer.write(json: source.refusal)
+            writer.write("}" as StaticString)
         }
         writer.write(",\"processes\":[" as StaticString)
         for (index, process) in session.processes.enumerated() {

@@ -21,16 +21,13 @@ extension Report {
         for row in rows where !writer.isClosed {
             for column in columns {
                 let value = column.value(of: row)
-                if column.isOfMemory, column != .allocations, column != .liveBlocks {
-                    Report.writeHeading(CountText.size(value, unit: "B"), to: writer)
-                    continue
-                }
-                guard column != .calls, !column.isOfMemory else {
-                    writer.write(decimal: value, width: Report.columnWidth)
-                    continue
-                }
-                writer.write(in: column == .self ? layout.heat(value, of: whole) : nil) {
-                    writer.write(time: value, width: Report.columnWidth)
+                switch column.unit {
+                case .bytes: Report.writeHeading(CountText.size(value, unit: "B"), to: writer)
+                case .count: writer.write(decimal: value, width: Report.columnWidth)
+                case .time:
+                    writer.write(in: column == .self ? layout.heat(value, of: whole) : nil) {
+                        writer.write(time: value, width: Report.columnWidth)
+                    }
                 }
                 if column == .total, let error = times.error(of: row.total, in: row.calls, of: whole) {
                     writer.write(time: error, width: 9)
@@ -72,6 +69,7 @@ extension Report {
             case .inheritedCalls: false
             case .allocations, .bytes, .selfBytes, .live, .selfLive: split.knowsMemory
             case .liveBlocks: false
+            case .minorFaults, .selfMinorFaults, .majorFaults, .selfMajorFaults: split.knowsFaults
             case .running, .blocked, .runnable: column.part.map { split.columns.contains($0) } ?? true
             default: true
             }
@@ -127,6 +125,7 @@ extension Report {
     private var columns: [ReportColumn] {
         ReportColumn.allCases.filter {
             ($0.part == nil || split.isKnown) && (!$0.isOfMemory || split.knowsMemory)
+                && (!$0.isOfFaults || split.knowsFaults)
         }
     }
 

@@ -20,11 +20,32 @@ public enum ReportColumn: String, CaseIterable, Sendable {
     case live
     case selfLive = "own_live"
     case liveBlocks = "live_blocks"
+    case minorFaults = "minor"
+    case selfMinorFaults = "own_minor"
+    case majorFaults = "major"
+    case selfMajorFaults = "own_major"
 
     /// Those of memory.
     static let ofMemory: Set<ReportColumn> = [.allocations, .bytes, .selfBytes, .live, .selfLive, .liveBlocks]
 
     public var isOfMemory: Bool { ReportColumn.ofMemory.contains(self) }
+
+    /// Those of page faults.
+    static let ofFaults: Set<ReportColumn> = [.minorFaults, .selfMinorFaults, .majorFaults, .selfMajorFaults]
+
+    public var isOfFaults: Bool { ReportColumn.ofFaults.contains(self) }
+
+    /// What a row's number is.
+    enum Unit { case count, bytes, time }
+
+    var unit: Unit {
+        switch self {
+        case .calls, .inheritedCalls, .allocations, .liveBlocks: .count
+        case _ where isOfFaults: .count
+        case _ where isOfMemory: .bytes
+        default: .time
+        }
+    }
 
     /// Those that may give way to names, the first one first.
     static let firstToGo: [ReportColumn] = [
@@ -51,6 +72,7 @@ public enum ReportColumn: String, CaseIterable, Sendable {
         case .selfBytes: "own_allocated_bytes"
         case .live: "live_bytes"
         case .selfLive: "own_live_bytes"
+        case .minorFaults, .selfMinorFaults, .majorFaults, .selfMajorFaults: rawValue + "_faults"
         default: rawValue + "_ns"
         }
     }
@@ -78,6 +100,10 @@ public enum ReportColumn: String, CaseIterable, Sendable {
         case .live: row.memory.live
         case .selfLive: row.selfMemory.live
         case .liveBlocks: row.memory.liveBlocks
+        case .minorFaults: row.memory.minorFaults
+        case .selfMinorFaults: row.selfMemory.minorFaults
+        case .majorFaults: row.memory.majorFaults
+        case .selfMajorFaults: row.selfMemory.majorFaults
         }
     }
 }

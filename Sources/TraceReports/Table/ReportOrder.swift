@@ -22,6 +22,11 @@ public enum ReportOrder: RawRepresentable, CaseIterable, Sendable {
         if case .number(let column) = self { column.isOfMemory } else { false }
     }
 
+    /// Whether it sorts by page faults.
+    public var isOfFaults: Bool {
+        if case .number(let column) = self { column.isOfFaults } else { false }
+    }
+
     /// Whether a row's place depends on its percentiles.
     var needsPercentiles: Bool {
         switch self {

@@ -9,6 +9,9 @@ public struct TreeJSON: TreeVisitor {
     private let limit: Int
     private let isWatched: ((UInt32) -> Bool)?
     private let knowsRunnable: Bool
+    private let memory: [MemoryColumn]
+    /// What the call that is entered next did with memory, if that is known.
+    private var told: MemorySums?
     private var shown = 0
     private var lane: UInt32 = 0
     private var layouts: [UInt32: ArgumentLayout] = [:]
@@ -19,12 +22,14 @@ public struct TreeJSON: TreeVisitor {
     /// - Parameters:
     ///   - limit: the number of calls to write in all.
     ///   - knowsRunnable: whether it is known when threads lost their CPUs.
+    ///   - memory: what is known of what calls did with memory.
     ///   - isWatched: tells whether a function is on the watch list; nil without one.
     public init(
         _ writer: ByteWriter, functions: FunctionTable, limit: Int = .max, knowsRunnable: Bool = true,
-        isWatched: ((UInt32) -> Bool)? = nil
+        memory: [MemoryColumn] = [], isWatched: ((UInt32) -> Bool)? = nil
     ) {
         self.knowsRunnable = knowsRunnable
+        self.memory = memory
         self.isWatched = isWatched
         self.writer = writer
         self.functions = functions
@@ -79,6 +84,8 @@ public struct TreeJSON: TreeVisitor {
 
     public mutating func endLane(hidden: CallSum) { rootsHidden.add(hidden) }
 
+    public mutating func tell(_ memory: MemorySums) { told = memory }
+
     public mutating func enter(_ call: TreeCall) {
         shown += 1
         separate()
@@ -96,6 +103,12 @@ public struct TreeJSON: TreeVisitor {
                 number(",\"runnable_ns\":", times.runnable)
             } else {
                 writer.write(",\"runnable_ns\":null" as StaticString)
+            }
+        }
+        if let sums = told {
+            for column in memory {
+                writer.write(",\"\(column.key)\":")
+                writer.write(decimal: column.value(of: sums))
             }
         }
         if call.suspended > 0 { number(",\"suspended_ns\":", call.suspended) }

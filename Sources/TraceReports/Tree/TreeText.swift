@@ -22,6 +22,8 @@ public struct TreeText: TreeVisitor {
         public var begins = false
         /// The parts of times that have columns.
         public var split: [TimeKind] = []
+        /// What calls did with memory that has columns.
+        public var memory: [MemoryColumn] = []
         /// Calls shorter than this many ns were not recorded; 0 when unknown.
         public var recordedMinCost: UInt64 = 0
 
@@ -45,9 +47,11 @@ public struct TreeText: TreeVisitor {
     private var quiet = (threads: UInt64(0), processes: UInt64(0), calls: CallSum())
     private var lastQuietProcess: UInt32?
     private let isWatched: ((UInt32) -> Bool)?
+    /// What the call that is entered next did with memory, if that is known.
+    private var told = MemorySums()
 
-    /// The columns of times, and how wide they and the one of depths are.
-    private let times: [StaticString]
+    /// The columns of times, and of what calls did with memory, and how wide they and the one of depths are.
+    private let headings: [String]
     private static let depthWidth = 7
     private static let timeWidth = 11
     /// Columns before the name of a root.
@@ -64,8 +68,10 @@ public struct TreeText: TreeVisitor {
         self.writer = writer
         self.functions = functions
         self.options = options
-        times = (options.begins ? ["began", "total", "self"] : ["total", "self"]) + options.split.map(\.heading)
-        nameColumn = TreeText.depthWidth + times.count * TreeText.timeWidth + 2
+        headings =
+            (options.begins ? ["began", "total", "self"] : ["total", "self"]) + options.split.map { "\($0.heading)" }
+            + options.memory.map(\.rawValue)
+        nameColumn = TreeText.depthWidth + headings.count * TreeText.timeWidth + 2
         indentedLevels = options.layout.indentedLevels(behind: nameColumn)
     }
 
@@ -111,6 +117,8 @@ public struct TreeText: TreeVisitor {
         self.lane = lane
         laneIsShown = lane == 0
     }
+
+    public mutating func tell(_ memory: MemorySums) { told = memory }
 
     public mutating func enter(_ call: TreeCall) {
         showHeader()
@@ -256,9 +264,9 @@ public struct TreeText: TreeVisitor {
         writer.write(byte: UInt8(ascii: "\n"))
         writer.write(in: style) {
             writer.write("# depth" as StaticString)
-            for time in times {
-                writer.write(spaces: TreeText.timeWidth - time.utf8CodeUnitCount)
-                writer.write(time)
+            for heading in headings {
+                writer.write(spaces: TreeText.timeWidth - heading.utf8.count)
+                writer.write(heading)
             }
             writer.write("  call" as StaticString)
         }
@@ -276,6 +284,16 @@ public struct TreeText: TreeVisitor {
             } else {
                 writer.write(spaces: TreeText.timeWidth - 1)
                 writer.write(byte: UInt8(ascii: "?"))
+            }
+        }
+        for column in options.memory {
+            let value = column.value(of: told)
+            if column == .bytes {
+                let size = CountText.size(value, unit: "B")
+                writer.write(spaces: TreeText.timeWidth - size.utf8.count)
+                writer.write(size)
+            } else {
+                writer.write(decimal: value, width: TreeText.timeWidth)
             }
         }
         writer.write(spaces: 2 + indentation(call.depth))

@@ -31,10 +31,18 @@ struct Flame: ParsableCommand {
             valueName: "what"))
     var memory: Memory?
 
-    enum Memory: String, ExpressibleByArgument, CaseIterable {
-        case bytes, live
+    enum Memory: String, ExpressibleByArgument, CaseIterable { case bytes, live }
 
-        var measure: MemorySums.Measure { self == .bytes ? .bytes : .live }
+    @Option(
+        help: ArgumentHelp(
+            "Instead of time, the page faults: minor, or major, for which the page was read.", valueName: "what"))
+    var faults: Faults?
+
+    enum Faults: String, ExpressibleByArgument, CaseIterable { case minor, major }
+
+    /// What is drawn in place of times.
+    private var measure: MemorySums.Measure? {
+        faults.map { $0 == .minor ? .minorFaults : .majorFaults } ?? memory.map { $0 == .bytes ? .bytes : .live }
     }
 
     @Option(
@@ -63,6 +71,9 @@ struct Flame: ParsableCommand {
         if memory != nil, part.time != nil || diff != nil || timeOrder {
             throw ValidationError("--memory is for flame graphs, without --time, --diff and --time-order")
         }
+        if faults != nil, memory != nil || part.time != nil || diff != nil || timeOrder {
+            throw ValidationError("--faults is for flame graphs, without --memory, --time, --diff and --time-order")
+        }
         if diff != nil, timeOrder { throw ValidationError("--diff and --time-order exclude each other") }
     }
 
@@ -74,12 +85,13 @@ struct Flame: ParsableCommand {
         try aggregate.session.requireTimes(for: "fathom flame shows times")
         let kind = try part.kind(of: aggregate.session)
         if memory != nil { try aggregate.session.requireMemory() }
+        if faults != nil { try aggregate.session.requireFaults() }
         let graph: FlameGraph
         if timeOrder {
             graph = chart(of: aggregate)
         } else {
             let tree = try aggregate.tree()
-            graph = FlameGraph(memory.map { tree.only($0.measure) } ?? tree.only(kind), options: options(aggregate))
+            graph = FlameGraph(measure.map(tree.only) ?? tree.only(kind), options: options(aggregate))
         }
         try aggregate.check(isEmpty: graph.isEmpty)
         if graph.frameCount > FlameGraph.comfortableFrames {
@@ -94,12 +106,13 @@ struct Flame: ParsableCommand {
         var options = FlameGraph.Options()
         let shown =
             part.time.map { "\($0.rawValue) time of " }
-            ?? memory.map { $0 == .bytes ? "bytes allocated by " : "bytes live at the end of " } ?? ""
+            ?? memory.map { $0 == .bytes ? "bytes allocated by " : "bytes live at the end of " }
+            ?? faults.map { "\($0.rawValue) page faults of " } ?? ""
         options.title = title ?? shown + (session.description?.command.joined(separator: " ") ?? session.path)
         options.colouring = colour
         options.isInverted = inverted
-        options.showsBytes = memory != nil
-        options.minTotal = memory != nil ? 0 : aggregate.filter.minCost
+        options.unit = faults != nil ? .faults : memory != nil ? .bytes : .time
+        options.minTotal = measure != nil ? 0 : aggregate.filter.minCost
         options.began = session.startRealtimeNanoseconds
         return options
     }

@@ -152,6 +152,12 @@ struct Record: ParsableCommand {
 
     @Flag(
         help: """
+            Ask the kernel for the program's page faults: `fathom report --sort minor`, `fathom flame --faults major`.
+            """)
+    var faults = false
+
+    @Flag(
+        help: """
             Find out how the program starts: how long the kernel, the loader and each initialiser take until main is called, also of a \
             program without hooks, for `fathom startup`.
             """)
@@ -216,6 +222,7 @@ struct Record: ParsableCommand {
         }
         if mode != .trace, startup { throw ValidationError("--startup is for --mode trace") }
         if mode != .trace, memory { throw ValidationError("--memory is for --mode trace") }
+        if mode != .trace, faults { throw ValidationError("--faults is for --mode trace") }
         if mode != .trace, blocked { throw ValidationError("--blocked is for --mode trace") }
         if let interval {
             if mode != .stack { throw ValidationError("--interval is for --mode stack") }
@@ -244,8 +251,8 @@ struct Record: ParsableCommand {
         let given: [(String, Bool)] = [
             ("--mode \(mode.rawValue)", mode != .trace && mode != .firstCalls), ("--max-depth", maxDepth != nil),
             ("--min-cost", minCost != nil), ("naming functions", !functionOptions.isEmpty || watchOptions.complete),
-            ("--baseline", baseline), ("--blocked", blocked), ("--memory", memory), ("--paused", paused),
-            ("--force", force),
+            ("--baseline", baseline), ("--blocked", blocked), ("--memory", memory), ("--faults", faults),
+            ("--paused", paused), ("--force", force),
         ]
         if let (name, _) = given.first(where: \.1) { throw ValidationError("\(name) is not for --first-calls") }
     }
@@ -418,6 +425,7 @@ struct Record: ParsableCommand {
         options.budget = budget.map { Int($0.percent) }
         options.tellsWaits = blocked
         options.tellsMemory = memory
+        options.tellsFaults = faults
         options.tellsStartup = startup
         options.mode = recordsFirstCalls ? .firstCalls : mode
         options.modules = module

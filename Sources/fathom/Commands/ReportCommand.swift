@@ -64,8 +64,8 @@ struct ReportCommand: ParsableCommand {
         if byArg != nil, splitOptions.times != nil || sort?.part != nil {
             throw ValidationError("--by-arg shows no parts of times")
         }
-        if byArg != nil, sort?.isOfMemory == true {
-            throw ValidationError("--by-arg shows no memory")
+        if byArg != nil, sort?.isOfMemory == true || sort?.isOfFaults == true {
+            throw ValidationError("--by-arg shows no memory and no page faults")
         }
         if let limit, limit < 0 { throw ValidationError("--limit is a number of rows") }
     }
@@ -133,6 +133,7 @@ struct ReportCommand: ParsableCommand {
         let (minCost, limit) = (query.filter.minCost, screen.rows(limit))
         let split = try splitOptions.split(of: query.session, needsParts: sort?.part != nil)
         if sort?.isOfMemory == true { try query.session.requireMemory() }
+        if sort?.isOfFaults == true { try query.session.requireFaults() }
         let sort = sort ?? .number(split.order)
         func report(_ kind: Report.Kind, _ rows: [AggregateRow], dropped: CallSum = CallSum()) -> Report {
             Report(

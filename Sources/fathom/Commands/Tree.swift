@@ -33,6 +33,7 @@ struct Tree: ParsableCommand {
 
     @OptionGroup(title: "Watch list") var watchOptions: WatchOptions
     @OptionGroup var splitOptions: SplitOptions
+    @OptionGroup var memoryOptions: MemoryOptions
     @OptionGroup(title: "Terminal") var screenOptions: ScreenOptions
 
     @Option(
@@ -73,11 +74,13 @@ struct Tree: ParsableCommand {
         }
         let split = try splitOptions.split(of: query.session)
         try query.session.requireCalls(for: "fathom tree shows single calls")
+        let memory = try memoryOptions.columns(of: query.session, everything: format == .json)
         var selection = try query.selected()
         var layout = TreeLayout()
         // Every watched call has its line.
         layout.folds = !noFold && watch == nil
         layout.order = sort == .time ? .cost : .time
+        layout.tellsMemory = !memory.isEmpty
         let progress = ReadingProgress(
             of: selection.flatMap(\.threads), passes: sort == .time ? 2 : 1, report: Diagnostics.progress())
         var tree = CallTree(
@@ -90,7 +93,8 @@ struct Tree: ParsableCommand {
         switch format {
         case .text:
             var report = TreeText(
-                writer, functions: query.functions, options: textOptions(query, screen, split), isWatched: isWatched)
+                writer, functions: query.functions, options: textOptions(query, screen, split, memory),
+                isWatched: isWatched)
             walk(tree, selection, &report)
             isWhole = report.wantsMore
             report.finish()
@@ -98,7 +102,7 @@ struct Tree: ParsableCommand {
         case .json:
             var report = TreeJSON(
                 writer, functions: query.functions, limit: sort == .time ? .max : mostLines,
-                knowsRunnable: split.knowsRunnable, isWatched: isWatched)
+                knowsRunnable: split.knowsRunnable, memory: memory, isWatched: isWatched)
             walk(tree, selection, &report)
             isWhole = report.wantsMore
             report.finish()
@@ -145,7 +149,7 @@ struct Tree: ParsableCommand {
     }
 
     private func textOptions(
-        _ query: SessionQuery, _ screen: Screen, _ split: SplitTimes
+        _ query: SessionQuery, _ screen: Screen, _ split: SplitTimes, _ memory: [MemoryColumn]
     ) -> TreeText.Options {
         var options = TreeText.Options()
         options.lines = lines
@@ -155,6 +159,7 @@ struct Tree: ParsableCommand {
         options.begins = sort == .time
         options.layout = screen.layout
         options.split = split.columns
+        options.memory = memory
         options.maxDepth = query.filter.maxDepth
         options.minCost = query.filter.minCost
         let recorded = query.session.description?.options.first { $0.name == "min_cost_ns" }

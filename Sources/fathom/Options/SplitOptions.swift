@@ -20,6 +20,7 @@ struct SplitOptions: ParsableArguments {
         if times == .runnable, !knowsRunnable { try session.requireSwitches() }
         var split = SplitTimes(isKnown: session.splitsTimes, knowsRunnable: knowsRunnable, shown: times)
         split.knowsMemory = session.tellsMemory
+        split.knowsFaults = session.faults != nil
         return split
     }
 }

@@ -66,7 +66,7 @@ enum Diagnostics {
         }
         let status: ExitStatus =
             switch error {
-            case .partIsUncorrected, .givenTwice, .notKept, .notSplit, .noMemory: .wrongUsage
+            case .partIsUncorrected, .givenTwice, .notKept, .notSplit, .noMemory, .noFaults: .wrongUsage
             case .unreadable, .noSymbols, .noCalls(isDamaged: true): .failed
             case .noThread, .noModule, .noFunction, .nothingLeft, .noWholeCall, .tooFewCalls, .noArgument, .noCalls,
                 .noBaseline, .noWaits:

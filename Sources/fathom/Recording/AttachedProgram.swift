@@ -47,7 +47,7 @@ extension Record {
         if let time = attaching.time, time.nanoseconds == 0 { throw ValidationError("--for is longer than 0") }
         let given: [(String, Bool)] = [
             ("--mode \(mode.rawValue)", mode != .trace), ("--baseline", baseline), ("--paused", paused),
-            ("--blocked", blocked), ("--memory", memory), ("--force", force),
+            ("--blocked", blocked), ("--memory", memory), ("--faults", faults), ("--force", force),
         ]
         if let (name, _) = given.first(where: \.1) {
             throw ValidationError("\(name) is not for --attach")

@@ -59,6 +59,7 @@ struct SummaryText {
         if let problem = summary.switchProblem {
             lines.append("warning: not all context switches were written: \(problem)")
         }
+        lines += Self.faults(summary)
         if let problem = summary.startupProblem {
             lines.append("warning: not all is known of the start: \(problem)")
         }
@@ -129,6 +130,24 @@ struct SummaryText {
         if summary.isContinued { lines.append(continuation(summary)) }
         if summary.samples > 0 || summary.isContinued {
             lines.append("next: fathom report \(CommandText.line([summary.session]))")
+        }
+        return lines
+    }
+
+    /// What is missing of page faults.
+    private static func faults(_ summary: RecordingSummary) -> [String] {
+        var lines: [String] = []
+        if let refusal = summary.faultSource?.refusal {
+            lines.append(
+                "warning: page faults are not known, because the kernel does not tell of them: \(refusal)")
+        }
+        if summary.lostFaults > 0 {
+            lines.append(
+                "warning: \(count(summary.lostFaults, "page fault")) lost, because they came faster than they were read"
+            )
+        }
+        if let problem = summary.faultProblem {
+            lines.append("warning: not all page faults were written: \(problem)")
         }
         return lines
     }

@@ -30,7 +30,7 @@ import Testing
             fathom build --keep -- make
                 unknown option --keep; the build command comes after --; did you mean --keep-going?
             fathom report --sort totl prog.fathom
-                --sort: 'totl' is none of calls, total, self, running, blocked, runnable, inherited, inherited_calls, suspended, avg, min, max, p50, p90, p99, allocs, bytes, own_bytes, live, own_live, live_blocks, name, module, location; did you mean total?
+                --sort: 'totl' is none of calls, total, self, running, blocked, runnable, inherited, inherited_calls, suspended, avg, min, max, p50, p90, p99, allocs, bytes, own_bytes, live, own_live, live_blocks, minor, own_minor, major, own_major, name, module, location; did you mean total?
             fathom report --by fucntion prog.fathom
                 --by: 'fucntion' is none of function, path, file, module, thread, process; did you mean function?
             fathom report --format jsn prog.fathom

@@ -23,6 +23,7 @@ function size(bytes) {
 function time(ns) {
     if (ns < 0) return `−${time(-ns)}`;
     if (data.bytes) return size(ns);
+    if (data.faults) return counted(ns, 'fault');
     if (ns < 1000) return `${Math.round(ns)} ns`;
     let scale = 1000;
     for (const unit of ['us', 'ms', 's']) {

@@ -1,8 +1,8 @@
 internal import Glibc
 internal import TraceFile
 
-/// Why the kernel tells nothing of context switches.
-struct SwitchRefusal: Error {
+/// Why the kernel tells nothing of what happens to threads.
+struct EventRefusal: Error {
     let reason: Int32
     /// Whether the events could be had, but no memory for what they tell.
     let isOfMemory: Bool

@@ -2,29 +2,29 @@ internal import CTraceFormat
 internal import Glibc
 internal import TraceFile
 
-/// Moves context switches from the kernel's rings to the session, on a thread of its own.
+/// Moves what the kernel tells of threads from the kernel's rings to the session, on a thread of its own.
 ///
 /// What it has written is there whoever is killed; what the rings held since the last look, for ``look`` at most, goes with
 /// this process.
-final class SwitchRecorder: @unchecked Sendable {
-    private let rings: SwitchRings
-    private let log: SwitchLogWriter
+final class EventRecorder: @unchecked Sendable {
+    private let rings: EventRings
+    private let log: EventLogWriter
     private var thread: pthread_t?
     private var isStopping: UInt32 = 0
     /// Written to when the thread is to look at once.
     private let waker: Int32
     private(set) var lost: UInt64 = 0
 
-    /// How long switches stay in the rings at most, in ms.
+    /// How long events stay in the rings at most, in ms.
     private static let look: Int32 = 100
 
-    init(_ rings: SwitchRings, _ log: SwitchLogWriter) {
+    init(_ rings: EventRings, _ log: EventLogWriter) {
         self.rings = rings
         self.log = log
         waker = fathom_wake_descriptor()
     }
 
-    /// Why not all switches could be written; nil while they could.
+    /// Why not all events could be written; nil while they could.
     var error: String? { log.error.map { String(cString: strerror($0)) } }
 
     func start() {
@@ -34,13 +34,13 @@ final class SwitchRecorder: @unchecked Sendable {
         let error = pthread_create(
             &started, nil,
             {
-                Unmanaged<SwitchRecorder>.fromOpaque($0!).takeRetainedValue().run()
+                Unmanaged<EventRecorder>.fromOpaque($0!).takeRetainedValue().run()
                 return nil
             }, recorder.toOpaque())
         if error == 0 { thread = started } else { recorder.release() }
     }
 
-    /// Goes on in a child of the process that began. Switches of the time in between are still in the rings.
+    /// Goes on in a child of the process that began. Events of the time in between are still in the rings.
     func startAgain() {
         guard rings.mapAgain() else { return }
         start()
@@ -59,11 +59,11 @@ final class SwitchRecorder: @unchecked Sendable {
         // What happened before this moment is in the rings by now.
         let until = SessionClock.nanoseconds(CLOCK_MONOTONIC)
         var isEmpty = true
-        rings.take { switches, lost in
+        rings.take { events, lost in
             self.lost += lost
             isEmpty = false
             // Only when all rings were emptied is everything known up to the moment.
-            log.append(switches, until: 0, lost: lost)
+            log.append(events, until: 0, lost: lost)
         }
         if !isEmpty || fathom_load32(&isStopping) != 0 {
             log.append(UnsafeBufferPointer(start: nil, count: 0), until: until, lost: 0)

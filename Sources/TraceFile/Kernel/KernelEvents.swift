@@ -1,0 +1,32 @@
+internal import CTraceFormat
+
+/// What the kernel tells of the program's threads while it is recorded. Each has a file of the session, and all files are alike.
+package enum KernelEvents: Sendable {
+    /// When threads gave up a CPU and got one again.
+    case switches
+    /// Page faults.
+    case faults
+
+    var file: SessionFile {
+        switch self {
+        case .switches: .switches
+        case .faults: .faults
+        }
+    }
+
+    /// What the file begins with.
+    var magic: UInt64 {
+        switch self {
+        case .switches: FATHOM_SWITCHES_MAGIC
+        case .faults: FATHOM_FAULTS_MAGIC
+        }
+    }
+
+    /// What a block is that is not as it was written.
+    var damage: Damage.Kind {
+        switch self {
+        case .switches: .switches
+        case .faults: .faults
+        }
+    }
+}
