@@ -31,7 +31,7 @@ import Testing
     }
 
     private func sample(_ pid: Int32, _ options: [String] = []) throws -> ProcessOutput {
-        try Fathom.run(["sample", "--for", "1s", "-o", session] + options + ["\(pid)"])
+        try Fathom.run(["sample", "--for", "1s", "-o", session] + options + ["\(pid)"], isUrgent: true)
     }
 
     /// Whether a process runs or sleeps, and is not stopped.
@@ -43,7 +43,8 @@ import Testing
     /// Without hooks, with frame pointers and without: nine tenths of what runs are in one function, and the thread that
     /// sleeps is there.
     @Test(arguments: ["-O0", "-O2"]) func native(_ level: String) throws {
-        let busy = try BackgroundProcess([program([level])])
+        let busy = try BackgroundProcess(Privilege.urgent([program([level])]))
+        #expect(waitUntil { (try? readFile("/proc/\(busy.pid)/comm")) == Array("busy\n".utf8) })
         let sampled = try sample(busy.pid)
         #expect(sampled.status == 0, "\(sampled.stderr)")
         #expect(try goesOn(busy.pid))

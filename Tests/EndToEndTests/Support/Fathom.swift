@@ -21,21 +21,25 @@ enum Fathom {
     static let staticRuntime = ["-L\(products)", "@\(products)/libfathom.static"]
 
     /// Runs `fathom` with these arguments. The build of a whole program takes minutes on a busy machine.
+    ///
+    /// - Parameter isUrgent: whether it goes before others, as ``Privilege/urgent(_:)`` says.
     static func run(
-        _ arguments: [String], environment: [String: String] = [:], workingDirectory: String? = nil
+        _ arguments: [String], environment: [String: String] = [:], workingDirectory: String? = nil,
+        isUrgent: Bool = false
     ) throws(TestSupportError) -> ProcessOutput {
-        try TestSupport.run(
-            executable, arguments, environment: inherited(adding: environment), workingDirectory: workingDirectory,
-            seconds: arguments.first == "build" ? 900 : 300)
+        let command = isUrgent ? Privilege.urgent([executable] + arguments) : [executable] + arguments
+        return try TestSupport.run(
+            command[0], Array(command[1...]), environment: inherited(adding: environment),
+            workingDirectory: workingDirectory, seconds: arguments.first == "build" ? 900 : 300)
     }
 
     /// Records `command` into the session directory `session`.
     static func record(
-        _ command: [String], into session: String, options: [String] = ["--quiet"], environment: [String: String] = [:]
+        _ command: [String], into session: String, options: [String] = ["--quiet"],
+        environment: [String: String] = [:], isUrgent: Bool = false
     ) throws(TestSupportError) -> ProcessOutput {
-        try TestSupport.run(
-            executable, ["record", "-o", session] + options + ["--"] + command,
-            environment: inherited(adding: environment))
+        try run(
+            ["record", "-o", session] + options + ["--"] + command, environment: environment, isUrgent: isUrgent)
     }
 
     /// Calls that the summary says were left out: the sum of its lines "fathom: warning: 7,678 calls not ...".
