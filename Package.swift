@@ -187,7 +187,6 @@ let package = Package(
             name: "TraceRecordingTests",
             dependencies: ["CTraceFormat", "TraceFile", "TraceRecording", "TestSupport"],
             swiftSettings: strict),
-        .testTarget(name: "TraceWatchTests", dependencies: ["TraceWatch", "TestSupport"], swiftSettings: strict),
         .testTarget(
             name: "TraceDoctorTests", dependencies: ["TraceBuild", "TraceDoctor", "TraceText", "TestSupport"],
             exclude: ["Golden"],

@@ -116,7 +116,9 @@ static uint64_t through_socket(int descriptor, uint64_t inode, int is_out) {
         if (__atomic_load_n(&pairs[place].socket, __ATOMIC_ACQUIRE) != inode) return 0;
         memset(ends, 0, sizeof ends);
         ends[0].family = ends[1].family = AF_UNIX;
-        uint64_t other = __atomic_load_n(&pairs[place].other, __ATOMIC_RELAXED);
+        // With acquire: when another pair has taken the place, its `other` is seen only after its `socket`.
+        uint64_t other = __atomic_load_n(&pairs[place].other, __ATOMIC_ACQUIRE);
+        if (__atomic_load_n(&pairs[place].socket, __ATOMIC_RELAXED) != inode) return 0;
         memcpy(ends[0].address, &inode, sizeof inode);
         memcpy(ends[1].address, &other, sizeof other);
         return number(&ends[!is_out], &ends[is_out], 0);

@@ -21,8 +21,8 @@
 //                ended
 //   LATE         -            -                -                              -                   UNATTACHED
 //
-// A LATE thread also becomes UNATTACHED when its calls have ended. A thread that is confining itself is ATTACHING
-// meanwhile, so that its hooks do nothing.
+// Detaching from the process makes each thread UNATTACHED that is in no hook. A LATE thread also becomes UNATTACHED
+// when its calls have ended. A thread that is confining itself is ATTACHING meanwhile, so that its hooks do nothing.
 enum {
     THREAD_UNATTACHED,
     THREAD_ATTACHING,

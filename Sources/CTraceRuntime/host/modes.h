@@ -27,7 +27,8 @@
 #define MODE_LIMIT 9             // numbers are below it
 
 // The process's mode. The first hook leads on from UNKNOWN. A fork's child starts there again, because the kernel wipes
-// the page. `fathom ctl` does what stop() and start() do; a change of limits leads from TRACE to SLOW.
+// the page. `fathom ctl` does what stop() and start() do; a change of limits, or functions that it names, lead from
+// TRACE to SLOW. Attaching leads from any mode to UNKNOWN, and detaching to OFF.
 //
 //            the session opens  ...and cannot  stop()   start()          the program confines itself   fork
 //   UNKNOWN  TRACE, SLOW or     OFF            -        -                OFF                           -

@@ -55,6 +55,9 @@ INTERNAL int control_is_behind(void) {
 //   READY    -             -         -             FORKED              OFF
 //   FORKED   -             -         READY         -                   OFF
 //   OFF      -             -         -             -                   -
+//
+// Whoever attaches to a process that is NEW, OPEN or OFF makes it NEW, and goes on from there at once. Detaching leads
+// from READY and FORKED to OFF.
 enum {
     STATE_NEW,
     STATE_OPEN,    // buffers mapped

@@ -163,6 +163,13 @@ public final class Session {
         [TraceLog.name, SlotBuffers.name].contains { access("\(path)/\($0)", F_OK) == 0 }
     }
 
+    /// Whether what is at `path`, or would be, is one of a session's own files, which nothing else may replace.
+    public static func owns(_ path: String) -> Bool {
+        let name = path.lastIndex(of: "/").map(path.index(after:)) ?? path.startIndex
+        let directory = name == path.startIndex ? "." : String(path[..<name])
+        return SessionFile(named: String(path[name...])) != nil && exists(at: directory)
+    }
+
     static func directory(at path: String) throws(TraceFileError) -> String {
         let trimmed = path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
         for candidate in [trimmed, trimmed + ".fathom"] where exists(at: candidate) { return candidate }

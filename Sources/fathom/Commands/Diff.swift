@@ -107,8 +107,9 @@ struct Diff: ParsableCommand {
         let (before, after) = sides
         var asked = try QueryOptions(threads, symbols, filters)
         asked.usesCache = cache.isUsed
+        let opened = (before: try before.map(openSession), after: try after.map(openSession))
         let query = try ComparisonQuery(
-            before: before.map(openSession), after: after.map(openSession), asked, options, part: part.kind,
+            before: opened.before, after: opened.after, asked, options, part: part.kind,
             listener: Diagnostics.listener())
         let comparison = query.comparison
         if let moot = limits.first(where: { $0.isMoot(in: comparison) }) {
@@ -127,7 +128,7 @@ struct Diff: ParsableCommand {
             flame.minTotal = asked.filter.minCost
             try file.draw(comparison, options: flame)
         }
-        Diagnostics.warn(query.warnings)
+        Diagnostics.warn(query.warnings, of: opened.before + opened.after)
         if !limits.isEmpty, !comparison.isRepeated {
             func runs(_ count: Int) -> String { count == 1 ? "one" : String(count) }
             let (before, after) = (comparison.runsBefore, comparison.runsAfter)

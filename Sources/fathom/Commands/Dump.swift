@@ -50,7 +50,7 @@ struct Dump: ParsableCommand {
         progress.end()
         report.writeLosses()
         try StandardOutput.finish(writer)
-        Diagnostics.warn(query.session.warnings)
+        Diagnostics.warn(query.session.warnings, of: query.session)
         if !query.session.hasCalls { throw query.emptiness }
     }
 }

@@ -106,7 +106,7 @@ struct Export: ParsableCommand {
         } else {
             written = try writeParts(of: source, by: exporter)
         }
-        Diagnostics.warn(query.session.warnings)
+        Diagnostics.warn(query.session.warnings, of: query.session)
         guard written > 0 else { throw query.emptiness }
         if first?.writer.isClosed != true { Diagnostics.warn(query.unmatchedPatterns) }
     }
@@ -123,7 +123,7 @@ struct Export: ParsableCommand {
         try query.session.requireSums(for: "the tables have what all calls add up to")
         let run = try source(query).fleetRun(labels: labels.label.map { ($0.name, $0.value) })
         if let reason = FleetTables(run).refusal { throw Diagnostics.fail("\(format): \(reason)", .nothing) }
-        Diagnostics.warn(query.session.warnings)
+        Diagnostics.warn(query.session.warnings, of: query.session)
         guard !run.isEmpty else { throw query.emptiness }
         do throws(FleetDirectory.Failure) {
             try FleetDirectory(output).write(run)

@@ -80,7 +80,7 @@ struct Info: ParsableCommand {
         case .json: report.writeJSON()
         }
         try StandardOutput.finish(writer)
-        Diagnostics.warn(opened.damage.entries.map(\.description))
+        Diagnostics.warn(opened.damage.entries.map(\.description), of: opened)
     }
 
     private func tellProcesses(of session: Session, on screen: Screen) throws {
@@ -96,7 +96,7 @@ struct Info: ParsableCommand {
         case .json: report.writeJSON()
         }
         try StandardOutput.finish(writer)
-        Diagnostics.warn(session.warnings)
+        Diagnostics.warn(session.warnings, of: session)
     }
 
     private func isProgram(_ path: String) -> Bool {

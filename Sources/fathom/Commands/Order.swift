@@ -112,7 +112,7 @@ struct Order: ParsableCommand {
             report(query).write(format, to: writer)
             try StandardOutput.finish(writer)
         }
-        Diagnostics.warn(query.warnings)
+        Diagnostics.warn(query.warnings, of: opened)
         guard let output, output != "-" else { return }
         Diagnostics.say("compile with -ffunction-sections (swiftc: -Xfrontend -function-sections)")
         Diagnostics.say("link with \(OrderFile(for: linker).flag(path: CommandText.line([output])))")

@@ -96,7 +96,7 @@ struct Tune: ParsableCommand {
             report.write(format, to: writer)
             try StandardOutput.finish(writer)
         }
-        Diagnostics.warn(paths.warnings)
+        Diagnostics.warn(paths.warnings, of: paths.session)
         let leftOut = paths.session.losses.leftOutCalls
         if leftOut > 0 {
             Diagnostics.warn("\(leftOut) calls were left out of the recording, and are not looked at here")

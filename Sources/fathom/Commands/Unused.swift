@@ -86,6 +86,6 @@ struct Unused: ParsableCommand {
             report.write(format, to: writer)
         }
         try StandardOutput.finish(writer)
-        Diagnostics.warn(query.warnings)
+        Diagnostics.warn(query.warnings, of: opened)
     }
 }

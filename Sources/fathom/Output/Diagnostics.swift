@@ -32,9 +32,13 @@ enum Diagnostics {
     static func warn(_ warnings: [String]) { warnings.forEach(warn) }
 
     /// Says what a recording lacks that was shown, and whether it still grows.
-    static func warn(_ warnings: [String], of session: Session) {
+    static func warn(_ warnings: [String], of session: Session) { warn(warnings, of: [session]) }
+
+    static func warn(_ warnings: [String], of sessions: [Session]) {
         warn(warnings)
-        if session.isRecording { say("\(session.path) is still being recorded: this is what it holds so far") }
+        for session in sessions where session.isRecording {
+            say("\(session.path) is still being recorded: this is what it holds so far")
+        }
     }
 
     /// Says on a terminal how far reading is, and at once what is wrong.

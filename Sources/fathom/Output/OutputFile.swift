@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Glibc
 internal import TraceExport
+internal import TraceFile
 internal import TraceText
 
 /// The file, or standard output, that `-o` names. A file is there only once ``finish()`` returns, and until then the old one
@@ -23,6 +24,9 @@ struct OutputFile {
             return
         }
         try FileName.check(path)
+        if Session.owns(path) {
+            throw Diagnostics.fail("\(path) is part of a recording; write to another file", .wrongUsage)
+        }
         do throws(NewFile.Failure) {
             let file = try NewFile(replacing: path)
             self.file = file

@@ -102,6 +102,10 @@ import Testing
 
             fathom diff prog.fathom prog.fathom -- prog.fathom
                 prog.fathom is given twice, which is no evidence of noise: record it again
+            fathom export --format folded -o prog.fathom/trace prog.fathom
+                prog.fathom/trace is part of a recording; write to another file
+            fathom tune -o prog.fathom/session.json prog.fathom
+                prog.fathom/session.json is part of a recording; write to another file
 
         1: there is nothing to show.
 
