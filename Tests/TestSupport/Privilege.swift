@@ -24,8 +24,8 @@ public enum Privilege {
     /// Whether this process may go before others who want the processors.
     private static let hurries = (try? run("nice", ["-n", "-20", "nice"]))?.stdout == "-20\n"
 
-    /// A command that goes before others who want the processors, where this process may do so: what it measures then does not depend on
-    /// who else is running.
+    /// A command that goes before others who want the processors, where this process may do so: what it measures then does
+    /// not depend on who else is running.
     public static func urgent(_ command: [String]) -> [String] {
         hurries ? ["nice", "-n", "-20"] + command : command
     }

@@ -24,7 +24,7 @@ import Testing
     @Test(arguments: RecordedWaits.Way.allCases) func perfetto(_ way: RecordedWaits.Way) throws {
         let binary = try Binaries.instrumented("contended.c", .gccO2)
         let recorded = try RecordedWaits.undisturbed(binary, ["5"], way, in: directory)
-        let knowsSwitches = (try recorded.json(["info"])["blocked"] as? [String: Any])?["context_switches"] as? Bool
+        let knowsSwitches = try recorded.knowsSwitches()
         let text = try run(
             "\(Binaries.repository)/Tools/perfetto-query",
             [
@@ -44,7 +44,7 @@ import Testing
         // The program does not count waits of less than a tenth of a millisecond. There are few.
         let all = waits...waits + 4
         #expect(all.contains(lines[0] ?? 0) && lines[1] == lines[0], "\(text.stdout) of \(waits)")
-        if knowsSwitches == true { #expect(lines[2] == 4 && lines[3] == 1, "\(text.stdout)") }
+        if knowsSwitches { #expect(lines[2] == 4 && lines[3] == 1, "\(text.stdout)") }
     }
 
     /// In Chrome's files, the ends of calls have the parts of their times; in Firefox's, samples have the time on a CPU.
@@ -92,8 +92,7 @@ import Testing
     @Test func spinning() throws {
         let recorded = try RecordedWaits(
             try Binaries.instrumented("spinning.c", .gccO2), ["400"], .switches, in: directory)
-        let blocked = try #require(try recorded.json(["info"])["blocked"] as? [String: Any])
-        guard blocked["context_switches"] as? Bool == true else { return }
+        guard try recorded.knowsSwitches() else { return }
         let rows = try #require(try recorded.json(["report"])["functions"] as? [[String: Any]])
         let found = try #require(rows.first { $0["name"] as? String == "spin" }?["runnable_ns"] as? Double)
         let own = try #require(recorded.measured["runnable"])

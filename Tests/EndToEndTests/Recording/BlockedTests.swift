@@ -1,5 +1,4 @@
 internal import Foundation
-internal import Glibc
 import TestSupport
 import Testing
 
@@ -10,48 +9,21 @@ import Testing
 
     init() throws { directory = try TemporaryDirectory("blocked") }
 
-    /// How the kernel is asked.
-    enum Way: String, CaseIterable { case switches, withoutPerf }
-
-    /// Records the program. Returns what it measured itself, in ns.
-    private func record(_ way: Way, _ build: Build) throws -> [String: Double] {
-        let binary = try Binaries.instrumented("waits.c", build)
-        var command = [Fathom.executable, "record", "--quiet", "--blocked", "-o", session, "--", binary, "100"]
-        if way == .withoutPerf {
-            let runner = try Binaries.make(
-                "without_perf", command: "gcc", ["-O1"], ["\(Binaries.sources)/without_perf.c"])
-            command.insert(runner, at: 0)
-        }
-        let output = try run(command[0], Array(command.dropFirst()))
-        #expect(output.status == 0, "\(output.stderr)")
-        let lines = output.stdout.split(separator: "\n")
+    private func record(_ way: RecordedWaits.Way, _ build: Build) throws -> RecordedWaits {
+        let recorded = try RecordedWaits(try Binaries.instrumented("waits.c", build), ["100"], way, in: directory)
         // What waits must not change.
-        #expect(lines.suffix(3) == ["cancelled", "timed out", "busy"], "\(output.stdout)")
-        return Dictionary(
-            uniqueKeysWithValues: lines.dropLast(3).map { line in
-                let words = line.split(separator: " ")
-                return (String(words[0]), Double(words[1])!)
-            })
-    }
-
-    private func json(_ arguments: [String]) throws -> [String: Any] {
-        let output = try Fathom.run(arguments + ["--format", "json", session])
-        #expect(output.status == 0, "\(output.stderr)")
-        return try #require(JSONSerialization.jsonObject(with: Data(output.stdout.utf8)) as? [String: Any])
-    }
-
-    private func hasSwitches() throws -> Bool {
-        let blocked = try #require(try json(["info"])["blocked"] as? [String: Any])
-        return blocked["context_switches"] as? Bool == true
+        let lines = recorded.output.split(separator: "\n")
+        #expect(lines.suffix(3) == ["cancelled", "timed out", "busy"], "\(recorded.output)")
+        return recorded
     }
 
     /// Every wait has its object, its waker and its time.
-    @Test(arguments: Way.allCases, [Build.gccO2, .clangO0])
-    func waitsAndWakers(_ way: Way, _ build: Build) throws {
-        let measured = try record(way, build)
-        let knowsSwitches = try hasSwitches()
+    @Test(arguments: RecordedWaits.Way.allCases, [Build.gccO2, .clangO0])
+    func waitsAndWakers(_ way: RecordedWaits.Way, _ build: Build) throws {
+        let recorded = try record(way, build)
+        let knowsSwitches = try recorded.knowsSwitches()
         if way == .withoutPerf { #expect(!knowsSwitches) }
-        let rows = try #require(try json(["waits"])["waits"] as? [[String: Any]])
+        let rows = try #require(try recorded.json(["waits"])["waits"] as? [[String: Any]])
         let expected: [(kind: String, object: String?, place: [String], waker: [String])] = [
             (
                 "semaphore", "ready", ["main", "tell", "wait_for_semaphore", "sem_wait"],
@@ -71,7 +43,7 @@ import Testing
             #expect(wakers.first?["path"] as? [String] == wait.waker, "\(wait.kind): \(wakers)")
             #expect(wakers.first?["share"] as? Double == 1)
             // The program's own measurement has the time until it ran again, too.
-            let time = try #require(row["total_ns"] as? Double), own = try #require(measured[wait.kind])
+            let time = try #require(row["total_ns"] as? Double), own = try #require(recorded.measured[wait.kind])
             #expect(time <= own + 1e6 && time >= own - 20e6, "\(wait.kind): \(time) of \(own)")
             #expect(own > 50e6)
         }
@@ -80,9 +52,9 @@ import Testing
     }
 
     /// The parts of every call of the tree add up to its total, and a caller has at least what its callees have.
-    @Test(arguments: Way.allCases) func partsAddUp(_ way: Way) throws {
-        let measured = try record(way, .gccO2)
-        let knowsSwitches = try hasSwitches()
+    @Test(arguments: RecordedWaits.Way.allCases) func partsAddUp(_ way: RecordedWaits.Way) throws {
+        let recorded = try record(way, .gccO2)
+        let knowsSwitches = try recorded.knowsSwitches()
         func check(_ call: [String: Any]) throws -> (blocked: UInt64, name: String) {
             let name = try #require(call["name"] as? String)
             func number(_ key: String) -> UInt64? { (call[key] as? NSNumber)?.uint64Value }
@@ -93,7 +65,7 @@ import Testing
             #expect(blocked >= below, "\(name)")
             return (blocked, name)
         }
-        let tree = try json(["tree"])
+        let tree = try recorded.json(["tree"])
         var roots: [(blocked: UInt64, name: String)] = []
         for process in try #require(tree["processes"] as? [[String: Any]]) {
             for thread in try #require(process["threads"] as? [[String: Any]]) {
@@ -101,14 +73,14 @@ import Testing
             }
         }
         let main = try #require(roots.first { $0.name == "main" })
-        #expect(Double(main.blocked) >= measured.values.reduce(0, +) * 0.8)
+        #expect(Double(main.blocked) >= recorded.measured.values.reduce(0, +) * 0.8)
         // report agrees with tree.
-        let report = try json(["report"])
+        let report = try recorded.json(["report"])
         let rows = try #require(report["functions"] as? [[String: Any]])
         let row = try #require(rows.first { $0["name"] as? String == "main" })
         #expect((row["blocked_ns"] as? NSNumber)?.uint64Value == main.blocked)
         // So does a graph of what was blocked, in which own times add up.
-        let graph = try json(["graph", "--time", "blocked"])
+        let graph = try recorded.json(["graph", "--time", "blocked"])
         func own(_ path: [String: Any]) -> UInt64 {
             ((path["self_ns"] as? NSNumber)?.uint64Value ?? 0)
                 + (path["children"] as? [[String: Any]] ?? []).reduce(0) { $0 + own($1) }
@@ -124,15 +96,15 @@ import Testing
     }
 
     /// Who made the main thread wait for the semaphore is one command.
-    @Test(arguments: Way.allCases) func chain(_ way: Way) throws {
-        let measured = try record(way, .gccO2)
-        let chain = try json(["chain", "--call", "wait_for_semaphore", "--without", "nap"])
+    @Test(arguments: RecordedWaits.Way.allCases) func chain(_ way: RecordedWaits.Way) throws {
+        let recorded = try record(way, .gccO2)
+        let chain = try recorded.json(["chain", "--call", "wait_for_semaphore", "--without", "nap"])
         let links = try #require(chain["links"] as? [[String: Any]])
         func time(_ link: [String: Any]) -> Double {
             (link["to_ns"] as? Double ?? 0) - (link["from_ns"] as? Double ?? 0)
         }
         let total = time(chain)
-        #expect(abs(links.reduce(0) { $0 + time($1) } - total) < 1 && total <= measured["semaphore"]!)
+        #expect(abs(links.reduce(0) { $0 + time($1) } - total) < 1 && total <= recorded.measured["semaphore"]!)
         let sleep = try #require(links.max { time($0) < time($1) })
         #expect(sleep["path"] as? [String] == ["worker", "handle", "nap", "nanosleep"], "\(links)")
         let woken = links.filter { $0["what"] as? String == "woken" && $0["object"] as? String == "ready" }

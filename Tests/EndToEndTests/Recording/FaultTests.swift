@@ -20,11 +20,7 @@ import Testing
         let binary = try Binaries.instrumented("faults.c", build)
         let output = try Fathom.record([binary], into: session, options: ["--quiet"] + options)
         #expect(output.status == 0, "\(output.stderr)")
-        return Dictionary(
-            uniqueKeysWithValues: output.stdout.split(separator: "\n").compactMap { line in
-                let words = line.split(separator: " ")
-                return words.count == 2 ? Int(words[1]).map { (String(words[0]), $0) } : nil
-            })
+        return output.numbers()
     }
 
     /// Few faults are not of the pages that the program means to use: of its stack, of the code that it runs first.

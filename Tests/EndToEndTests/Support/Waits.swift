@@ -8,11 +8,13 @@ struct RecordedWaits {
     enum Way: String, CaseIterable { case switches, withoutPerf }
 
     let session: String
-    /// By the first word of a line that the program writes: the number behind it.
+    /// What the program wrote.
+    let output: String
+    /// The numbers in that, by their names.
     let measured: [String: Double]
 
-    /// Records `binary`, whose lines of output are a name and a number. It goes before others who want the processors, if this process may
-    /// do so.
+    /// Records `binary`, whose lines of output are a name and a number. It goes before others who want the processors, if
+    /// this process may do so.
     init(_ binary: String, _ arguments: [String], _ way: Way, in directory: TemporaryDirectory) throws {
         session = directory.file("waits.fathom")
         var command =
@@ -21,11 +23,8 @@ struct RecordedWaits {
         command = Privilege.urgent(command)
         let output = try run(command[0], Array(command.dropFirst()))
         #expect(output.status == 0, "\(output.stderr)")
-        measured = Dictionary(
-            uniqueKeysWithValues: output.stdout.split(separator: "\n").compactMap { line in
-                let words = line.split(separator: " ")
-                return words.count == 2 ? Double(words[1]).map { (String(words[0]), $0) } : nil
-            })
+        self.output = output.stdout
+        measured = output.numbers()
     }
 
     /// Records a program that says itself how often it was `disturbed`, until it was not.
@@ -47,9 +46,26 @@ struct RecordedWaits {
         try Binaries.make("without_perf", command: "gcc", ["-O1"], ["\(Binaries.sources)/without_perf.c"])
     }
 
+    /// Whether the kernel told when threads had no CPU.
+    func knowsSwitches() throws -> Bool {
+        let blocked = try #require(try json(["info"])["blocked"] as? [String: Any])
+        return blocked["context_switches"] as? Bool == true
+    }
+
     func json(_ arguments: [String]) throws -> [String: Any] {
         let output = try Fathom.run(arguments + ["--format", "json", session])
         #expect(output.status == 0, "\(output.stderr)")
         return try #require(JSONSerialization.jsonObject(with: Data(output.stdout.utf8)) as? [String: Any])
+    }
+}
+
+extension ProcessOutput {
+    /// The numbers that a program wrote, by the name before each on its line. Other lines do not count.
+    func numbers<Number: LosslessStringConvertible>() -> [String: Number] {
+        Dictionary(
+            uniqueKeysWithValues: stdout.split(separator: "\n").compactMap { line in
+                let words = line.split(separator: " ")
+                return words.count == 2 ? Number(String(words[1])).map { (String(words[0]), $0) } : nil
+            })
     }
 }
