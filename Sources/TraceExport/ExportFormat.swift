@@ -47,7 +47,8 @@ public enum ExportFormat: String, CaseIterable, Sendable {
         guard self == .speedscope || self == .chrome else { return nil }
         var name = path[...]
         for ending in [".gz", ".zst"] where name.hasSuffix(ending) { name = name.dropLast(ending.count) }
-        let taken = [".chrome.json", ".cpuprofile", ".stackprof.json", ".v8log.json", ".heapprofile"]
+        let own = self == .chrome ? [".speedscope.json"] : []
+        let taken = own + [".chrome.json", ".cpuprofile", ".stackprof.json", ".v8log.json", ".heapprofile"]
         guard let ending = taken.first(where: { name.hasSuffix($0) }) else { return nil }
         let better = self == .speedscope ? ".speedscope.json" : ".trace.json"
         return "speedscope takes a file named \(ending) for another kind, and fails: end the name in \(better)"

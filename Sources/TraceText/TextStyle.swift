@@ -20,6 +20,11 @@ public enum TextStyle: Sendable {
     }
 }
 
+extension String {
+    /// The text as it stands out in `style`; plain when that is nil.
+    public func styled(_ style: TextStyle?) -> String { style.map { "\($0.begin)\(self)\u{1b}[0m" } ?? self }
+}
+
 extension ByteWriter {
     /// Writes what `body` does, in `style`; plain when that is nil.
     @inline(__always)

@@ -113,6 +113,9 @@ public final class TraceWriter {
         return bytes
     }
 
+    /// Whether the description says that waits were recorded.
+    public var tellsWaits = false
+
     /// Appends a chunk to the log.
     public func add(_ options: ChunkOptions, path: [PathCall] = [], records: [UInt8]) {
         log.append(contentsOf: TraceWriter.chunk(options, path: path, records: records))
@@ -123,10 +126,11 @@ public final class TraceWriter {
         mkdir(directory, 0o755)
         try writeFile(log, to: directory + "/trace")
         if let buffers { try writeFile(buffers, to: directory + "/buffers") }
+        let waits = tellsWaits ? #","blocked":{"context_switches":false,"refused":null,"processors":2}"# : ""
         let description = """
             {"format":1,"fathom":"0.1.0","command":["./program","one","two \\"three\\""],"directory":"/tmp",
              "host":"box","kernel":"6.1","cpu":"fast","start_realtime_ns":1700000000000000000,
-             "options":{"max_depth":null,"min_cost_ns":0}}
+             "options":{"max_depth":null,"min_cost_ns":0}\(waits)}
             """
         try writeFile(Array(description.utf8), to: directory + "/session.json")
     }

@@ -73,6 +73,7 @@ import TraceAnalysis
 
     @Test(arguments: [
         ("x.chrome.json", ExportFormat.chrome, ".trace.json"), ("x.chrome.json.gz", .chrome, ".trace.json"),
+        ("x.speedscope.json", .chrome, ".trace.json"),
         ("x.chrome.json", .speedscope, ".speedscope.json"), ("a/x.cpuprofile", .speedscope, ".speedscope.json"),
     ])
     func namesThatMislead(_ name: String, _ format: ExportFormat, _ better: String) {

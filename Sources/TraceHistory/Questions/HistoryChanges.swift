@@ -66,6 +66,12 @@ public struct HistoryChanges: Sendable {
 
     public static let leastRuns = 10
 
+    /// Whether there are enough runs to tell a change of calls: two before it, which show that the numbers do not vary by
+    /// themselves, and one behind it.
+    public var tellsCalls: Bool { runs.count >= HistoryChanges.leastRunsOfCalls }
+
+    public static let leastRunsOfCalls = 3
+
     public init(
         in store: HistoryStore, _ selection: RunSelection, options: Options = Options()
     ) throws(HistoryQuestionError) {

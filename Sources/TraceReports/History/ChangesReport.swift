@@ -66,6 +66,10 @@ public struct ChangesReport {
 
     /// What is not told.
     private var rest: String {
+        if !changes.tellsCalls {
+            return "too few runs to tell what changed: calls need \(HistoryChanges.leastRunsOfCalls), times "
+                + "\(HistoryChanges.leastRuns); fathom diff compares two recordings\n"
+        }
         if changes.tellsTimes || !changes.runs[0].mode.hasTimes { return "" }
         return "times need \(HistoryChanges.leastRuns) runs to tell a change from noise: calls are compared only\n"
     }
@@ -88,12 +92,16 @@ public struct ChangesReport {
             }
         }
         if changes.changes.count > limit { writer.write(TextLayout.more(changes.changes.count - limit)) }
-        if changes.changes.isEmpty, changes.whole.isEmpty { writer.write("nothing changed\n" as StaticString) }
-        writer.write(rest)
+        if changes.changes.isEmpty, changes.whole.isEmpty, changes.tellsCalls {
+            writer.write("nothing changed\n" as StaticString)
+        }
+        writer.write(layout.sentence(rest))
     }
 
     private func writeMarkdown(to writer: ByteWriter) {
-        writer.write("**\(changes.changes.count) changes** in \(changes.runs.count) runs of ")
+        writer.write(
+            "**\(changes.changes.count) change\(changes.changes.count == 1 ? "" : "s")** in \(changes.runs.count) run\(changes.runs.count == 1 ? "" : "s") of "
+        )
         writer.write(DiffReport.code(changes.selection.command))
         writer.write("\n\n" as StaticString)
         for line in whole { writer.write("- \(line)\n") }

@@ -2,16 +2,21 @@ internal import TraceAnalysis
 public import TraceHistory
 public import TraceText
 
-/// What a gate found: Markdown for a summary, JSON for programs, JUnit's XML for those who show tests.
+/// What a gate found: text for people, Markdown for a summary, JSON for programs, JUnit's XML for those who show tests.
 public struct GateReport {
-    public enum Format: String, CaseIterable, Sendable { case markdown, json }
+    public enum Format: String, CaseIterable, Sendable { case text, markdown, json }
 
     private let result: GateResult
+    private let layout: TextLayout
 
     /// Functions that are named.
     private static let mostFunctions = 20
 
-    public init(_ result: GateResult) { self.result = result }
+    /// - Parameter layout: of the text.
+    public init(_ result: GateResult, layout: TextLayout = TextLayout()) {
+        self.result = result
+        self.layout = layout
+    }
 
     /// In one line: what is worse, or why nobody can tell.
     public var headline: String {
@@ -62,70 +67,132 @@ public struct GateReport {
 
     public func write(_ format: Format, to writer: ByteWriter) {
         switch format {
+        case .text: writeText(to: writer)
         case .markdown: writeMarkdown(to: writer)
         case .json: writeJSON(to: writer)
         }
     }
 
-    // MARK: Markdown
+    // MARK: Text and Markdown
 
-    private func writeMarkdown(to writer: ByteWriter) {
-        let title =
-            switch result.verdict {
-            case .fine: "Passed"
-            case .worse: "Worse"
-            case .unknown: "Could not tell"
-            }
-        writer.write("**\(title)**: \(DiffReport.code(headline))\n\n")
-        writer.write("\(DiffReport.code(result.command)), compared with \(DiffReport.code(result.baseline))\n")
-        switch result.finding {
-        case .nothing: break
-        case .counts(let counts): writeCounts(counts, to: writer)
-        case .times(let judgement, _, let percent, _, let functions):
-            let name = GateReport.percentile(percent)
-            writer.write("\n| side | runs | \(name) | between | and |\n| --- | --: | --: | --: | --: |\n")
-            for (side, estimate) in [("baseline", judgement.baseline), ("candidate", judgement.candidate)] {
-                writer.write("| \(side) | \(estimate.runs) | \(GateReport.time(estimate.value)) |")
-                for bound in [estimate.lower, estimate.upper] {
-                    writer.write(" \(bound.map(GateReport.time) ?? "?") |")
-                }
-                writer.write("\n" as StaticString)
-            }
-            guard !functions.isEmpty else { return }
-            writer.write("\n| function | own time | now | change |\n| --- | --: | --: | --: |\n" as StaticString)
-            for function in functions.prefix(GateReport.mostFunctions) {
-                writer.write(
-                    "| \(DiffReport.code(function.function.name)) | \(GateReport.time(function.own.before)) | ")
-                writer.write(
-                    "\(GateReport.time(function.own.after)) | \(HistoryText.percent(function.own.relativeChange)) |\n")
-            }
-            writeMore(functions.count, to: writer)
+    /// What text and Markdown show of the finding.
+    private struct Table {
+        var name: String
+        /// Whether names are of functions.
+        var isOfFunctions = true
+        var columns: [String]
+        var rows: [(name: String, cells: [String])]
+        /// Behind a row.
+        var remarks: [String] = []
+    }
+
+    private var title: String {
+        switch result.verdict {
+        case .fine: "Passed"
+        case .worse: "Worse"
+        case .unknown: "Could not tell"
         }
     }
 
-    private func writeCounts(_ counts: GateCounts, to writer: ByteWriter) {
-        if !counts.differences.isEmpty {
-            writer.write("\n| function | calls | now | change |\n| --- | --: | --: | --: |\n" as StaticString)
-            for difference in counts.differences.prefix(GateReport.mostFunctions) {
+    private var tables: [Table] {
+        switch result.finding {
+        case .nothing: return []
+        case .counts(let counts):
+            let rows = counts.differences.map { difference in
                 let isMore = difference.after > difference.before
                 let size = isMore ? difference.after - difference.before : difference.before - difference.after
-                writer.write(
-                    "| \(DiffReport.code(difference.function.name)) | \(CountText.grouped(difference.before)) | ")
-                writer.write("\(CountText.grouped(difference.after)) | \(isMore ? "+" : "-")\(CountText.grouped(size))")
-                writer.write(difference.follows ? ", by its callers |\n" : " |\n")
+                let change = (isMore ? "+" : "-") + CountText.grouped(size)
+                return (
+                    name: difference.function.name,
+                    cells: [CountText.grouped(difference.before), CountText.grouped(difference.after), change]
+                )
             }
-            writeMore(counts.differences.count, to: writer)
+            let remarks = counts.differences.map { $0.follows ? ", by its callers" : "" }
+            return [Table(name: "function", columns: ["calls", "now", "change"], rows: rows, remarks: remarks)]
+        case .times(let judgement, _, let percent, _, let functions):
+            let sides = [("baseline", judgement.baseline), ("candidate", judgement.candidate)].map { side, estimate in
+                let bounds = [estimate.lower, estimate.upper].map { $0.map(GateReport.time) ?? "?" }
+                return (name: side, cells: ["\(estimate.runs)", GateReport.time(estimate.value)] + bounds)
+            }
+            let rows = functions.map { function in
+                let times = [function.own.before, function.own.after].map(GateReport.time)
+                return (
+                    name: function.function.name, cells: times + [HistoryText.percent(function.own.relativeChange)]
+                )
+            }
+            return [
+                Table(
+                    name: "side", isOfFunctions: false,
+                    columns: ["runs", GateReport.percentile(percent), "between", "and"], rows: sides),
+                Table(name: "function", columns: ["own time", "now", "change"], rows: rows),
+            ]
         }
+    }
+
+    /// What is to be said besides.
+    ///
+    /// - Parameter name: how a function's name is written.
+    private func remarks(_ name: (String) -> String) -> [String] {
+        guard case .counts(let counts) = result.finding else { return [] }
+        var remarks: [String] = []
         if counts.baselineRuns == 1, !counts.differences.isEmpty {
-            writer.write(
-                "\nThe baseline is one run, which does not tell which numbers vary by themselves.\n" as StaticString)
+            remarks.append("The baseline is one run, which does not tell which numbers vary by themselves.")
         }
         if !counts.varying.isEmpty {
-            let names = counts.varying.prefix(5).map { DiffReport.code($0.name) }.joined(separator: ", ")
-            writer.write(
-                "\n\(counts.varying.count) functions are called by chance more or less often, and are not compared: \(names)\n"
+            let names = counts.varying.prefix(5).map { name($0.name) }.joined(separator: ", ")
+            remarks.append(
+                "\(counts.varying.count) functions are called by chance more or less often, and are not compared: \(names)"
             )
         }
+        return remarks
+    }
+
+    private static let width = 11
+
+    private func writeText(to writer: ByteWriter) {
+        let style: TextStyle =
+            switch result.verdict {
+            case .fine: .green
+            case .worse: .red
+            case .unknown: .yellow
+            }
+        writer.write(in: layout.style(style)) { writer.write(title) }
+        writer.write(layout.sentence(": \(headline)\n"))
+        writer.write(layout.sentence("\(result.command), compared with \(result.baseline)\n"))
+        for table in tables where !table.rows.isEmpty {
+            writer.write(byte: UInt8(ascii: "\n"))
+            func write(_ cells: [String], _ name: String) {
+                for cell in cells {
+                    writer.write(spaces: GateReport.width - cell.columns)
+                    writer.write(cell)
+                }
+                writer.write("  \(layout.fit(name, behind: cells.count * GateReport.width + 2).name)")
+            }
+            writer.write(in: layout.style(.bold)) { write(table.columns, table.name) }
+            writer.write(byte: UInt8(ascii: "\n"))
+            for (index, row) in table.rows.prefix(GateReport.mostFunctions).enumerated() {
+                write(row.cells, row.name + (index < table.remarks.count ? table.remarks[index] : ""))
+                writer.write(byte: UInt8(ascii: "\n"))
+            }
+            writeMore(table.rows.count, to: writer)
+        }
+        for remark in remarks({ $0 }) { writer.write("\n" + layout.sentence(remark + "\n")) }
+    }
+
+    private func writeMarkdown(to writer: ByteWriter) {
+        writer.write("**\(title)**: \(DiffReport.code(headline))\n\n")
+        writer.write("\(DiffReport.code(result.command)), compared with \(DiffReport.code(result.baseline))\n")
+        for table in tables where !table.rows.isEmpty {
+            let marks = table.columns.map { _ in " --: |" }.joined()
+            writer.write("\n| \(table.name) | \(table.columns.joined(separator: " | ")) |\n| --- |\(marks)\n")
+            for (index, row) in table.rows.prefix(GateReport.mostFunctions).enumerated() {
+                let name = table.isOfFunctions ? DiffReport.code(row.name) : row.name
+                let remark = index < table.remarks.count ? table.remarks[index] : ""
+                writer.write("| \(name) | \(row.cells.joined(separator: " | "))\(remark) |\n")
+            }
+            writeMore(table.rows.count, to: writer)
+        }
+        for remark in remarks(DiffReport.code) { writer.write("\n\(remark)\n") }
     }
 
     private func writeMore(_ count: Int, to writer: ByteWriter) {

@@ -6,23 +6,30 @@ public struct HooksReport {
         public var path: String
         /// By address.
         public var functions: [(name: String, isHooked: Bool)]
+        /// Whether the functions of libraries that are linked in are among these.
+        public var includesLibraries: Bool
 
-        public init(path: String, functions: [(name: String, isHooked: Bool)]) {
+        public init(path: String, functions: [(name: String, isHooked: Bool)], includesLibraries: Bool) {
             self.path = path
             self.functions = functions
+            self.includesLibraries = includesLibraries
         }
 
         var summary: String {
-            HooksReport.summary(path: path, hooked: functions.count { $0.isHooked }, of: functions.count)
+            HooksReport.summary(
+                path: path, hooked: functions.count { $0.isHooked }, of: functions.count,
+                includesLibraries: includesLibraries)
         }
     }
 
     /// `34 of 36 functions of lua have hooks`
     ///
-    /// - Parameter path: of the program or library.
-    public static func summary(path: String, hooked: Int, of count: Int) -> String {
-        let name = path[(path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex)...]
-        return "\(hooked) of \(count) functions of \(name) have hooks"
+    /// - Parameters:
+    ///   - path: of the program or library.
+    ///   - includesLibraries: whether libraries are linked into it, and their functions counted.
+    public static func summary(path: String, hooked: Int, of count: Int, includesLibraries: Bool) -> String {
+        "\(hooked) of \(count) functions of \(PathText.name(path))"
+            + "\(includesLibraries ? ", and of the libraries linked into it," : "") have hooks"
     }
 
     private let writer: ByteWriter

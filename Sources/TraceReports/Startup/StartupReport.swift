@@ -11,6 +11,8 @@ public struct StartupReport {
         public var limit: Int?
         /// What was started, for the page's title.
         public var title = "the program"
+        /// How text is laid out.
+        public var layout = TextLayout()
         /// A plan beside the run that is shown.
         public var plan: ((_ run: Int) -> LaunchReport)?
 
@@ -66,15 +68,17 @@ public struct StartupReport {
         var lines: [String] = []
         let before = startup.phases.filter(\.isBeforeMain)
         let preMain = before.reduce(0) { $0 + $1.nanoseconds }
-        lines.append(
-            (startup.preMain == nil && startup.phases.contains { $0.parts.contains(.main) }
-                ? "Total time before what is not known apart: " : "Total pre-main time: ") + share(preMain, of: preMain)
-        )
+        let isApart = startup.preMain != nil || !startup.phases.contains { $0.parts.contains(.main) }
+        let first = isApart ? "Total pre-main time: " : "Total time before what is not known apart: "
+        lines.append(heading(first + share(preMain, of: preMain)))
         let slowest = slowestLines(startup, preMain)
         let names = before.map { "\($0.name) time" } + slowest.map(\.name)
-        let width = (names.map(\.count).max() ?? 0) + 4
+        // Behind a name stands a time and a share, as in "12345.67 milliseconds (100.0%)".
+        let room = options.layout.width.map { max($0 - 35, TextLayout.leastName) } ?? .max
+        let width = min((names.map(\.columns).max() ?? 0) + 4, room)
         func row(_ name: String, _ value: String) -> String {
-            String(repeating: " ", count: max(0, width - name.count)) + name + (value.isEmpty ? ":" : ": \(value)")
+            let name = name.shortened(to: width)
+            return String(repeating: " ", count: width - name.columns) + name + (value.isEmpty ? ":" : ": \(value)")
         }
         for phase in before { lines.append(row("\(phase.name) time", share(phase.nanoseconds, of: preMain))) }
         if !slowest.isEmpty {
@@ -84,21 +88,34 @@ public struct StartupReport {
         if let phase = startup.phases.first(where: { !$0.isBeforeMain }) {
             let end = startup.incompleteness == nil ? startup.end : "the last moment known"
             let name = phase.parts == [.main] ? "main to \(end)" : "\(phase.name): \(end)"
-            lines.append(
+            lines += sentence(
                 "\(name): \(share(phase.nanoseconds, of: startup.total)) of \(String(time: startup.total)) in all")
         }
-        if let reason = startup.incompleteness { lines.append("incomplete: \(reason)") }
+        if let reason = startup.incompleteness { lines += sentence("incomplete: \(reason)") }
         lines += [""] + phaseTable(startup)
         lines += relocationLines(startup)
         lines += runLines
         let advice = StartupAdviceText(startup, functions: shown.functions)
         let shownAdvice = startup.advice.prefix(options.limit ?? startup.advice.count)
-        if !shownAdvice.isEmpty { lines += ["", "What to do, most gain first:"] }
-        for piece in shownAdvice { lines += advice.lines(piece).map { "  \($0)" } }
-        if let plan = options.plan { lines += plan(statistics.median).lines }
-        lines += startup.gaps.isEmpty ? [] : [""] + startup.gaps
+        if !shownAdvice.isEmpty { lines += ["", heading("What to do, most gain first:")] }
+        for piece in shownAdvice { lines += advice.lines(piece).flatMap { sentence("  \($0)") } }
+        if let plan = options.plan { lines += plan(statistics.median).lines.flatMap(sentence) }
+        lines += startup.gaps.isEmpty ? [] : [""] + startup.gaps.flatMap(sentence)
         return lines
     }
+
+    private func heading(_ text: String) -> String { text.styled(options.layout.style(.bold)) }
+
+    /// A sentence in the lines that it takes, each as far in as the first, or further by `hanging`.
+    private func sentence(_ text: String, hanging: Int) -> [String] {
+        guard let width = options.layout.width else { return [text] }
+        let indentation = text.prefix { $0 == " " }.count
+        let words = text.dropFirst(indentation)
+        let lines = String(words).wrapped(to: width - indentation, indentation: hanging).split(separator: "\n")
+        return lines.map { String(repeating: " ", count: indentation) + $0 }
+    }
+
+    private func sentence(_ text: String) -> [String] { sentence(text, hanging: 2) }
 
     private func slowestLines(_ startup: Startup, _ preMain: UInt64) -> [(name: String, nanoseconds: UInt64)] {
         StartupReport.slowest(startup).prefix(options.limit ?? .max).map { ($0.label, $0.nanoseconds) }
@@ -109,16 +126,30 @@ public struct StartupReport {
         startup.initializers.sorted { ($1.nanoseconds, $0.begin) < ($0.nanoseconds, $1.begin) }
     }
 
+    private enum Column: String, CaseIterable { case time, running, blocked, runnable, faults, major }
+
     private func phaseTable(_ startup: Startup) -> [String] {
-        func cell(_ text: String) -> String { String(repeating: " ", count: max(0, 11 - text.count)) + text }
-        func time(_ value: UInt64?) -> String { cell(value.map { String(time: $0) } ?? "?") }
-        func count(_ value: UInt64?) -> String { cell(value.map { CountText.grouped($0) } ?? "?") }
-        var lines = [["time", "running", "blocked", "runnable", "faults", "major"].map(cell).joined() + "  phase"]
+        let width = 11
+        func cell(_ text: String) -> String { String(repeating: " ", count: max(0, width - text.count)) + text }
+        let names = startup.phases.map(\.name.columns).max() ?? 0
+        let columns = options.layout.chosen(of: Column.allCases, dropping: [.major, .runnable], names: names) { _ in
+            width
+        }
+        var lines = [heading(columns.map { cell($0.rawValue) }.joined() + "  phase")]
         for phase in startup.phases {
-            let faults = phase.minorFaults.map { $0 + (phase.majorFaults ?? 0) }
-            lines.append(
-                time(phase.nanoseconds) + time(phase.running) + time(phase.offCPU?.blocked)
-                    + time(phase.offCPU?.runnable) + count(faults) + count(phase.majorFaults) + "  \(phase.name)")
+            let cells = columns.map { column in
+                let text: String? =
+                    switch column {
+                    case .time: String(time: phase.nanoseconds)
+                    case .running: phase.running.map { String(time: $0) }
+                    case .blocked: phase.offCPU.map { String(time: $0.blocked) }
+                    case .runnable: phase.offCPU.map { String(time: $0.runnable) }
+                    case .faults: phase.minorFaults.map { CountText.grouped($0 + (phase.majorFaults ?? 0)) }
+                    case .major: phase.majorFaults.map { CountText.grouped($0) }
+                    }
+                return cell(text ?? "?")
+            }
+            lines.append(cells.joined() + "  " + options.layout.fit(phase.name, behind: columns.count * width + 2).name)
         }
         return lines
     }
@@ -135,8 +166,9 @@ public struct StartupReport {
         let own = startup.libraries.count { !$0.isSystem && !$0.isOurs }
         var lines = [
             "", "libraries:   \(startup.libraries.count), \(own) of them not the system's",
-            "relocations: \(CountText.grouped(numbers.total)): \(text)",
         ]
+        lines += sentence(
+            "relocations: \(CountText.grouped(numbers.total)): \(text)", hanging: "relocations: ".count)
         if let bytes = startup.bytesRead { lines.append("read from disks before main: \(CountText.size(bytes))") }
         return lines
     }
@@ -151,7 +183,7 @@ public struct StartupReport {
             return cells.joined() + "  \(name)"
         }
         let heads = ["p50", "p90", "least", "most", "spread"].map { String(repeating: " ", count: 11 - $0.count) + $0 }
-        var lines = ["", "\(runs.count) runs; above is the one of the median.", heads.joined() + "  phase"]
+        var lines = ["", "\(runs.count) runs; above is the one of the median.", heading(heads.joined() + "  phase")]
         lines.append(line("total", statistics.total))
         lines += statistics.phases.map { line($0.parts.map(\.name).joined(separator: " + "), $0.numbers) }
         lines += ["", "runs, coldest first:"]

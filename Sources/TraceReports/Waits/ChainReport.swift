@@ -92,6 +92,7 @@ public struct ChainReport {
             writer.write(spaces: Self.width)
             row(share.time, functions[share.function].name, to: writer)
         }
+        if times.shares.count > options.limit { writer.write(TextLayout.more(times.shares.count - options.limit)) }
         guard let without = options.without else { return }
         let end = String(time: total &- min(times.inside, total))
         writer.write("without \(without), at the earliest \(end) instead of \(String(time: total))\n")

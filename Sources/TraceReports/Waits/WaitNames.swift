@@ -22,12 +22,20 @@ struct WaitNames {
         }
     }
 
-    /// What a wait was for: its kind, and the object if that has a name.
+    /// What a wait was for, in a sentence: its kind, and the object if that has a name.
     func subject(_ wait: Wait) -> String {
-        guard let object = object(wait.kind, wait.object, wait.descriptor, of: wait.thread) else {
-            return wait.kind.name
+        if let object = object(wait.kind, wait.object, wait.descriptor, of: wait.thread) {
+            return "\(wait.kind.name) \(object)"
         }
-        return "\(wait.kind.name) \(object)"
+        return switch wait.kind {
+        case .cpu: "a CPU"
+        case .other: "something"
+        case .call(.thread), .call(.creation), .call(.beginning): "a thread"
+        case .call(.sleep): "time to pass"
+        case .call(.child): "a child process"
+        case .call(.poll): "one of several descriptors"
+        case .call(let kind): "a \(Wait.Kind.call(kind).name)"
+        }
     }
 
     func thread(_ index: Int) -> String {

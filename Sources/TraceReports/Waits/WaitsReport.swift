@@ -57,10 +57,12 @@ public struct WaitsReport {
 
     private static let width = 11
 
-    private func heading(_ columns: [StaticString], to writer: ByteWriter) {
+    private enum Column: String, CaseIterable { case waits, total, longest, p50, p99 }
+
+    private func heading(_ columns: [String], to writer: ByteWriter) {
         writer.write(in: options.layout.style(.bold)) {
             for column in columns {
-                writer.write(spaces: Self.width - column.utf8CodeUnitCount)
+                writer.write(spaces: Self.width - column.utf8.count)
                 writer.write(column)
             }
             writer.write("  for" as StaticString)
@@ -86,11 +88,20 @@ public struct WaitsReport {
     }
 
     private func writeText(to writer: ByteWriter) {
-        heading(["waits", "total", "longest", "p50", "p99"], to: writer)
-        let indentation = String(repeating: " ", count: 5 * Self.width + 2)
+        let columns = options.layout.chosen(of: Column.allCases, dropping: [.p50, .p99], names: .max) { _ in Self.width
+        }
+        heading(columns.map(\.rawValue), to: writer)
+        let indentation = String(repeating: " ", count: columns.count * Self.width + 2)
         for row in rows.prefix(options.limit) where !writer.isClosed {
-            writer.write(decimal: row.calls, width: Self.width)
-            for time in [row.total, row.longest, row.p50, row.p99] { writer.write(time: time, width: Self.width) }
+            for column in columns {
+                switch column {
+                case .waits: writer.write(decimal: row.calls, width: Self.width)
+                case .total: writer.write(time: row.total, width: Self.width)
+                case .longest: writer.write(time: row.longest, width: Self.width)
+                case .p50: writer.write(time: row.p50, width: Self.width)
+                case .p99: writer.write(time: row.p99, width: Self.width)
+                }
+            }
             line("  ", subject(row.kind, row.object, row.descriptor, row.thread), to: writer)
             line(indentation, place(row.path), to: writer)
             for waker in row.wakers.prefix(3) {

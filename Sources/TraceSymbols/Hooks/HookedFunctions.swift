@@ -27,6 +27,9 @@ public struct HookedFunctions: Sendable {
     /// Whether some of them have sleds, which are hooks once they are open.
     public let hasSleds: Bool
 
+    /// Whether the functions of the libraries that the program uses are among these, because it is linked statically.
+    public let includesLibraries: Bool
+
     public var hookedCount: Int { functions.count { $0.isHooked } }
 
     /// Reads the file and looks through its code for calls of a hook: directly, through the procedure linkage table, or
@@ -44,6 +47,8 @@ public struct HookedFunctions: Sendable {
         let sleds = Sleds(file).functions
         hasSleds = !sleds.isEmpty
         let hooked = (calls.addresses + sleds).sorted()
+        let isStarted = file.header.e_entry != 0
+        includesLibraries = isStarted && !file.segments.contains { Int32(bitPattern: $0.p_type) == PT_INTERP }
         code = file.executableBytes.map(\.range).max { $0.count < $1.count } ?? 0..<0
         var next = 0
         functions = symbols.functions.map { symbol in

@@ -8,6 +8,10 @@ internal import TraceText
 struct ChainCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "chain", abstract: "Show what a call took so long for, over all threads that it waited for.",
+        usage: """
+            fathom chain [<options>] [<session>] --call <function>
+            fathom chain [<options>] [<session>] --from <time> --to <time>
+            """,
         discussion: """
             From the call's end back: what its thread ran, what it waited for, what the thread did meanwhile that ended the \
             wait, and so on. Of sessions that were recorded with fathom record --blocked.
@@ -80,7 +84,7 @@ struct ChainCommand: ParsableCommand {
         let what = call.map { "the longest call of \($0)" } ?? "the time"
         options.title = "\(what), thread \(all[thread].tid): \(String(time: end - begin)) from \(String(time: begin))"
         options.without = without
-        options.limit = screen.rows(limit)
+        options.limit = screen.rows(limit, lines: 2)
         options.layout = screen.layout
         options.variable = { query.variable(of: $0, at: $1) }
         let writer = screen.writer()

@@ -10,6 +10,7 @@ struct CollectCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "collect",
         abstract: "Write what running programs do, interval by interval, as tables of a fleet.",
+        usage: "fathom collect [<options>] <session|pid> ... --to <directory|url>",
         discussion: """
             Each interval of each session becomes a run of its own in the tables that export --format fleet writes: what calls have \
             added up to since the last one. Made for programs that record --mode profile records, for as long as they run. It ends when \

@@ -65,8 +65,10 @@ struct GateCommand: ParsableCommand {
     @OptionGroup(title: "Runs of a history") var runs: RunOptions
     @OptionGroup var symbols: SymbolOptions
 
-    @Option(help: "How to write the summary.")
-    var format = GateReport.Format.markdown
+    @OptionGroup(title: "Terminal") var screenOptions: ScreenOptions
+
+    @Option(help: "How to write the summary (default: text on a terminal, else markdown).")
+    var format: GateReport.Format?
 
     @Option(
         name: [.customShort("o", allowingJoined: true), .customLong("output")],
@@ -117,8 +119,7 @@ struct GateCommand: ParsableCommand {
             // Status 1 says that it is worse, and nothing else.
             throw end as? ExitCode == ExitStatus.nothing.code ? ExitStatus.failed.code : end
         }
-        let report = GateReport(result)
-        try write(report)
+        let report = try write(result)
         switch result.verdict {
         case .fine: return
         case .worse:
@@ -130,14 +131,25 @@ struct GateCommand: ParsableCommand {
         }
     }
 
-    private func write(_ report: GateReport) throws {
-        let file = try OutputFile(output ?? "-")
-        report.write(format, to: file.writer)
-        try file.finish()
-        guard let junit else { return }
+    private func write(_ result: GateResult) throws -> GateReport {
+        let isShown = output == nil && isatty(STDOUT_FILENO) == 1
+        let format = format ?? (isShown ? .text : .markdown)
+        let screen = Screen(screenOptions, isText: format == .text)
+        let report = GateReport(result, layout: output == nil ? screen.layout : TextLayout())
+        if let output {
+            let file = try OutputFile(output)
+            report.write(format, to: file.writer)
+            try file.finish()
+        } else {
+            let writer = screen.writer(cutsLines: format == .text)
+            report.write(format, to: writer)
+            try StandardOutput.finish(writer)
+        }
+        guard let junit else { return report }
         let test = try OutputFile(junit)
         report.writeJUnit(to: test.writer)
         try test.finish()
+        return report
     }
 
     // MARK: Judging

@@ -6,10 +6,18 @@ struct HistoryAdd: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "add",
         abstract: "Add recordings to a history.",
+        usage: "fathom history add [<options>] <session> ...",
         discussion: """
             What is kept is what the calls of each path add up to, and how long they took; the sessions may be deleted. A session that \
             is in the history already is not added again.
-            """)
+            """,
+        examples: [
+            (
+                "fathom history add before.fathom --label version=1 --label commit=4f2a",
+                "Adds a run, and says which version it is of."
+            ),
+            ("fathom history add prog.fathom after.fathom --label version=2", "Adds two runs of the next version."),
+        ])
 
     @Argument(help: ArgumentHelp("Sessions.", valueName: "session"), completion: .session)
     var sessions: [String]

@@ -5,7 +5,11 @@ internal import TraceText
 struct HistoryCompact: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "compact", abstract: "Make a history's file as small as it can be.",
-        discussion: "It needs as much room again while it works, and others that write wait.")
+        discussion: "It needs as much room again while it works, and others that write wait.",
+        examples: [
+            ("fathom history compact", "Makes fathom-history.db small."),
+            ("fathom history compact --history fathom-history.db", "Makes this file small."),
+        ])
 
     @OptionGroup var history: HistoryOptions
 

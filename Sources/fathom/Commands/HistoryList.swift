@@ -3,7 +3,13 @@ internal import TraceHistory
 internal import TraceReports
 
 struct HistoryList: ParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "list", abstract: "Show the runs of a history.")
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "Show the runs of a history.",
+        usage: "fathom history list [<options>]",
+        examples: [
+            ("fathom history list", "Shows the runs, with what was said of each."),
+            ("fathom history list --history fathom-history.db --format json", "Writes them for programs."),
+        ])
 
     @OptionGroup var history: HistoryOptions
 

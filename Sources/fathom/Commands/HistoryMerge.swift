@@ -4,7 +4,11 @@ internal import TraceHistory
 struct HistoryMerge: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "merge", abstract: "Add the runs of other histories.",
-        discussion: "Runs that are there already are not added again, so a merge that was interrupted can be repeated.")
+        discussion: "Runs that are there already are not added again, so a merge that was interrupted can be repeated.",
+        examples: [
+            ("fathom history merge fathom-history.db --history all.db", "Adds its runs to all.db, which is made."),
+            ("fathom history merge all.db", "Adds what all.db has besides to fathom-history.db."),
+        ])
 
     @Argument(help: ArgumentHelp("Histories whose runs are added.", valueName: "file"), completion: .file())
     var others: [String]

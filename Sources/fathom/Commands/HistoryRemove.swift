@@ -4,7 +4,11 @@ internal import TraceHistory
 struct HistoryRemove: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove", abstract: "Take runs out of a history.",
-        discussion: "history compact gives their room back to the file system.")
+        discussion: "history compact gives their room back to the file system.",
+        examples: [
+            ("fathom history remove 1", "Takes out the first run."),
+            ("fathom history remove 2 3 --history fathom-history.db", "Takes two runs out of this file."),
+        ])
 
     @Argument(help: ArgumentHelp("Numbers of runs, as history list shows them.", valueName: "run"))
     var runs: [Int64]

@@ -4,7 +4,12 @@ internal import TraceReports
 
 struct HistoryShow: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "show", abstract: "Show what is known of one run, and what its functions add up to.")
+        commandName: "show", abstract: "Show what is known of one run, and what its functions add up to.",
+        usage: "fathom history show [<options>] <run>",
+        examples: [
+            ("fathom history show 2", "Shows the second run."),
+            ("fathom history show 2 --limit 0 --no-pager", "Shows all its functions."),
+        ])
 
     @Argument(help: ArgumentHelp("The run's number, as history list shows it.", valueName: "run"))
     var number: Int64

@@ -6,10 +6,15 @@ struct HistoryTrend: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "trend",
         abstract: "Show one number of each run, by version, and where it changed.",
+        usage: "fathom history trend [<options>] <subject>",
         discussion: """
             The number is the total of a function in the run, unless --metric says otherwise. Percentiles are by nearest rank, over the \
             runs of a version; with --metric call, over all calls of these runs.
-            """)
+            """,
+        examples: [
+            ("fathom history trend work --by version", "Shows the time of work in each version."),
+            ("fathom history trend total --p 50 -o trend.html", "Draws the median of all time as a page."),
+        ])
 
     @Argument(
         help: ArgumentHelp(

@@ -118,7 +118,8 @@ struct Info: ParsableCommand {
                 modules: try hookedModules(of: program).map { module in
                     HooksReport.Module(
                         path: module.path,
-                        functions: module.functions.functions.map { ($0.name(raw: rawNames), $0.isHooked) })
+                        functions: module.functions.functions.map { ($0.name(raw: rawNames), $0.isHooked) },
+                        includesLibraries: module.functions.includesLibraries)
                 })
         } catch {
             throw Diagnostics.fail("\(program): which functions have hooks cannot be told: \(error)", .failed)

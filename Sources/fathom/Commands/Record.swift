@@ -322,7 +322,9 @@ struct Record: ParsableCommand {
             let modules = (try? hookedModules(of: executable)) ?? []
             for (path, functions) in modules where functions.hookedCount > 0 {
                 Diagnostics.say(
-                    HooksReport.summary(path: path, hooked: functions.hookedCount, of: functions.functions.count))
+                    HooksReport.summary(
+                        path: path, hooked: functions.hookedCount, of: functions.functions.count,
+                        includesLibraries: functions.includesLibraries))
             }
             if modules.contains(where: \.functions.hasSleds) { tellSleds(in: summary.session) }
         }

@@ -75,6 +75,7 @@ struct StartupCommand: ParsableCommand {
     var width: Int?
 
     @OptionGroup var symbols: SymbolOptions
+    @OptionGroup(title: "Terminal") var screenOptions: ScreenOptions
 
     @Argument(
         help: ArgumentHelp("A session, best of record --startup.", valueName: "session"), completion: .session)
@@ -129,8 +130,11 @@ struct StartupCommand: ParsableCommand {
             coldText = recording.coldText
         }
         let file = try output.map { try OutputFile($0) }
-        let writer = file?.writer ?? StandardOutput.writer()
+        let format = format ?? (output?.hasSuffix(".html") == true ? .html : .text)
+        let screen = Screen(screenOptions, isText: format == .text && file == nil)
+        let writer = file?.writer ?? screen.writer()
         var options = StartupReport.Options()
+        options.layout = file == nil ? screen.layout : TextLayout()
         options.limit = limit == 0 ? nil : limit
         let session = starts[0].query.session
         options.title = CommandText.line(command.isEmpty ? session.description?.command ?? [] : command)
@@ -143,7 +147,7 @@ struct StartupCommand: ParsableCommand {
         let report = StartupReport(
             starts.map { StartupReport.Run($0.startup, functions: $0.query.functions) }, cold: coldText,
             options: options)
-        report.write(format ?? (output?.hasSuffix(".html") == true ? .html : .text), to: writer)
+        report.write(format, to: writer)
         if let file { try file.finish() } else { try StandardOutput.finish(writer) }
         for start in starts { Diagnostics.warn(start.warnings, of: start.query.session) }
         let incomplete = starts.count { $0.startup.incompleteness != nil }

@@ -8,6 +8,7 @@ internal import TraceText
 struct WaitsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "waits", abstract: "Show what threads waited for, where, and who made them go on.",
+        usage: "fathom waits [<options>] [<session>]",
         discussion: "Of sessions that were recorded with fathom record --blocked.",
         examples: [
             ("fathom waits prog.fathom", "Shows the places where threads waited, those of most time first."),
@@ -55,7 +56,7 @@ struct WaitsCommand: ParsableCommand {
         var options = WaitsReport.Options()
         options.minCost = minCost?.nanoseconds ?? 0
         options.longest = longest
-        options.limit = screen.rows(limit)
+        options.limit = screen.rows(limit, lines: 4)
         options.layout = screen.layout
         options.variable = { query.variable(of: $0, at: $1) }
         options.processors = session.description?.waitSources?.processors

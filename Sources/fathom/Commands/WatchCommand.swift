@@ -27,7 +27,7 @@ struct WatchCommand: ParsableCommand {
             ("fathom watch -- ./prog 10", "Reports calls below main that take longer than 2 seconds."),
             (
                 "fathom watch --timeout 200ms --root 'work*' -- ./prog 10",
-                "Reports calls of these functions, on any thread, that take longer than 200 ms."
+                "Reports calls of these functions on any thread, from 200 ms on."
             ),
         ])
 

@@ -70,10 +70,10 @@ enum Diagnostics {
         }
         let status: ExitStatus =
             switch error {
-            case .partIsUncorrected, .givenTwice, .notKept, .notSplit, .noMemory, .noFaults: .wrongUsage
+            case .partIsUncorrected, .givenTwice: .wrongUsage
             case .unreadable, .noSymbols, .noCalls(isDamaged: true): .failed
             case .noThread, .noModule, .noFunction, .nothingLeft, .noWholeCall, .tooFewCalls, .noArgument, .noCalls,
-                .noBaseline, .noWaits:
+                .noBaseline, .noWaits, .notKept, .notSplit, .noMemory, .noFaults:
                 .nothing
             }
         return fail(error.description, status)

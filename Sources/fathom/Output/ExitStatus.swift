@@ -85,7 +85,10 @@ enum ExitStatus: Int32 {
                     ? row : ("1", "There is nothing to order or, with --verify, the new build does not start better.")
             }
         case is Fathom.Type:
-            return reading + [("*", "record, arm, watch, build, cc and c++ end as what they run.")]
+            return reading + [
+                ("\(RecordingError.ownStatus)-127", "What was to be run was not: record, arm, watch and startup."),
+                ("*", "record, arm, watch, build, cc and c++ end as what they run."),
+            ]
         default: return reading
         }
     }
@@ -93,7 +96,7 @@ enum ExitStatus: Int32 {
     /// Of the commands that read a session.
     private static let reading: [(status: String, meaning: String)] = [
         ("0", "Everything was shown or written."),
-        ("1", "There is nothing to show: no call, function or thread is what was asked for."),
+        ("1", "There is nothing to show: nothing recorded is what was asked for."),
         ("2", "Something cannot be read or written."), ("64", "Wrong usage."),
     ]
 

@@ -69,10 +69,13 @@ struct Pager {
                 Diagnostics.warn("there is no pager '\(missing)' (FATHOM_PAGER, PAGER): showing without one")
                 return nil
             }
-            return command
+            return command == "less" ? less : command
         }
-        return isInstalled("less") ? "less" : nil
+        return isInstalled("less") ? less : nil
     }
+
+    /// Shows colours also for those whose LESS does not say so.
+    private static let less = "less -R"
 
     /// The program that a plain command begins with, if it is not there. Of what only a shell understands nothing is known.
     private static func missingProgram(of command: String) -> String? {

@@ -33,16 +33,23 @@ struct Screen {
 
     /// The number of rows to show of a table.
     ///
-    /// - Parameter limit: what was asked for; 0 is all. Nil is what fits a terminal, with what stands above and below it, and
-    ///   elsewhere all.
-    func rows(_ limit: Int?) -> Int {
-        guard let limit else { return height.map { max($0 - Screen.rowsBesides, Screen.leastRows) } ?? .max }
+    /// - Parameters:
+    ///   - limit: what was asked for; 0 is all. Nil is what fits a terminal, with what stands above and below it, and elsewhere
+    ///     all.
+    ///   - lines: the lines that a row takes, with its share of another table below.
+    func rows(_ limit: Int?, lines: Int = 1) -> Int {
+        guard let limit else { return height.map { max(($0 - linesBesides) / lines, Screen.leastRows) } ?? .max }
         return limit == 0 ? .max : limit
     }
 
-    /// A heading, what is summed up, what marks mean, and the shell's prompt.
-    private static let rowsBesides = 7
-    private static let leastRows = 10
+    /// A heading, how many rows there are more, the shell's prompt, and two sentences, what is summed up and what marks mean,
+    /// which are broken into lines.
+    private var linesBesides: Int {
+        let sentence = 120
+        return 3 + 2 * ((sentence - 1) / (layout.width ?? sentence) + 1)
+    }
+
+    private static let leastRows = 3
 
     /// A writer of what is to be shown; see ``StandardOutput/finish(_:)``.
     ///

@@ -22,7 +22,7 @@ struct UsageMessage {
         if let match = message.wholeMatch(of: #/Missing value for '(-[^ ']+)(?: (<.*>))?'/#) {
             return missingValue(of: String(match.1), match.2.map(String.init))
         }
-        let invalid = #/The value '(.*)' is invalid for '(-[^ ']+).*?'(.*)/#.dotMatchesNewlines()
+        let invalid = #/The value '(.*)' is invalid for '(-[^ ']+|<[^>]*>).*?'(.*)/#.dotMatchesNewlines()
         if let match = message.wholeMatch(of: invalid) {
             return UsageMessage.invalid(String(match.1), for: String(match.2), String(match.3))
         }

@@ -39,8 +39,9 @@ import Testing
         _ = try directory.write("prog: prog.c\n\t$(CC) -O1 -g -o prog prog.c\n", to: "\(folder)Makefile")
     }
 
-    private func commands() throws -> [String] {
-        let help = try Fathom.run(["--help"]).stdout
+    /// The commands, or those that a command consists of.
+    private func commands(of command: String? = nil) throws -> [String] {
+        let help = try Fathom.run((command.map { [$0] } ?? []) + ["--help"]).stdout
         let list = try #require(help.split(separator: "SUBCOMMANDS:\n").last)
         // Behind an empty line it says where to find more.
         let lines = list.split(separator: "\n", omittingEmptySubsequences: false).prefix { !$0.isEmpty }
@@ -48,7 +49,7 @@ import Testing
             guard line.hasPrefix("  "), !line.hasPrefix("   ") else { return nil }
             return line.split(separator: " ").first.map(String.init)
         }
-        #expect(names.count > 12 && names.contains("tree"))
+        #expect(command != nil || names.count > 12 && names.contains("tree"))
         return names
     }
 
@@ -73,7 +74,9 @@ import Testing
         let isThere = waitUntil { (try? shell("fathom ctl server.fathom status"))?.status == 0 }
         try #require(isThere)
         defer { server.signal(SIGTERM) }
-        for command in try [""] + commands() {
+        let parts = try commands(of: "history").map { "history \($0)" }
+        #expect(parts.count > 6)
+        for command in try [""] + commands() + parts {
             // The examples of the compilers have made another program.
             if command == "record" { try makeSessions() }
             if ["waits", "chain"].contains(command) { try makeSessions("--blocked") }

@@ -18,22 +18,29 @@ import Testing
         "diff a.fathom b.fathom -- c.fathom d.fathom --by path --all",
         "info a.fathom", "info a.fathom --modules", "info a.fathom --tree", "info a.fathom --check", "info small",
         "dump a.fathom --process 103 --chunks", "tune a.fathom", "tune a.fathom -o tune.list",
+        "report waits.fathom --times all", "report waits.fathom --times blocked --by path",
+        "tree waits.fathom --times all -t 6ms", "waits waits.fathom", "waits waits.fathom --limit 0 -t 100ms",
+        "waits waits.fathom --longest 3 --limit 0", "chain waits.fathom --call main --without project::render",
+        "chain waits.fathom --thread 101 --from 0ms --to 100ms --limit 0",
+        "history add a.fathom c.fathom --history h.db --label version=1", "history list --history h.db",
+        "history show 2 --history h.db", "history trend project::handle --history h.db",
+        "history changes --history h.db", "history merge h.db --history i.db", "history remove 1 --history i.db",
         "flame a.fathom -o a.html", "export a.fathom --format chrome -o a.json",
         "record -o small.fathom -- ./small", "build -- gcc -o other small.c",
         "tree none.fathom", "report a.fathom -F nothing", "report a.fathom --sort none", "tree a.fathom -t 10",
-        "record -- ./none", "doctor none",
+        "record -- ./none", "doctor none", "waits a.fathom", "chain waits.fathom --call none",
+        "startup -- ./none", "arm -- ./none", "watch --list none", "watch none.fathom", "sample prog", "sample 4194304",
+        "ctl a.fathom status", "top a.fathom", "browse none.fathom", "order none.fathom -o list", "unused none.fathom",
+        "gate --against none.db -- ./small", "collect --to tables none.fathom", "history list --history none.db",
     ]
 
     @Test(arguments: [(80, 24), (120, 40), (200, 60)]) func everyCommand(_ columns: Int, _ rows: Int) throws {
         let sessions = try ScreenSessions()
-        let paged = ["report", "graph", "tree", "tail", "diff", "info", "dump", "tune", "doctor"]
         let lines = Self.commands.map { command in
-            let word = String(command.prefix { $0 != " " })
-            return "printf '%s\\n' '== \(command.filter { $0 != "'" })'; fathom \(command)"
-                + (paged.contains(word) ? " --no-pager" : "")
+            "printf '%s\\n' '== \(command.filter { $0 != "'" })'; fathom \(command)"
         }
         let terminal = try Terminal(
-            columns: columns, rows: rows, environment: ["TZ": "UTC"],
+            columns: columns, rows: rows, environment: ["TZ": "UTC", "PAGER": "cat"],
             "cd '\(sessions.directory.path)'; fathom() { '\(Fathom.executable)' \"$@\"; }\n"
                 + lines.joined(separator: "\n"))
         _ = try terminal.status()

@@ -31,7 +31,40 @@ import Testing
         }
         """
 
-    /// A directory with the program and its recordings `a` to `d`, made once a test run.
+    /// Threads that wait for each other, and a constructor that takes its time.
+    private static let waitingSource = """
+        #include <mutex>
+        #include <semaphore.h>
+        #include <thread>
+        #include <unistd.h>
+        namespace project::storage {
+        std::mutex index_mutex;
+        sem_t ready;
+        template <class Key, class Value> struct Table {
+            int look_up(Key const &key, Value const &) {
+                std::lock_guard<std::mutex> guard(index_mutex);
+                usleep(key);
+                return 1;
+            }
+        };
+        void serve(int count) {
+            Table<int, std::thread> table;
+            for (int i = 0; i < count; i++) table.look_up(500, {});
+            sem_post(&ready);
+        }
+        }
+        __attribute__((constructor)) static void read_all_settings_of_the_user_and_the_machine() { usleep(5000); }
+        void never_called_by_anybody_in_any_run(int depth) { if (depth > 0) never_called_by_anybody_in_any_run(depth - 1); }
+        int main() {
+            sem_init(&project::storage::ready, 0, 0);
+            std::thread first(project::storage::serve, 20), second(project::storage::serve, 20);
+            sem_wait(&project::storage::ready);
+            first.join();
+            second.join();
+        }
+        """
+
+    /// A directory with the programs and their recordings, made once a test run.
     private struct Recordings {
         /// Among what the tests make, because nobody would remove a temporary directory that all tests share.
         let path = "\(Fathom.testProducts)/Screens"
@@ -47,6 +80,11 @@ import Testing
             for name in ["a", "b", "c", "d"] {
                 #expect(try Fathom.record([program], into: file("\(name).fathom")).status == 0)
             }
+            let waiting = try Toolchain.compile(
+                sources: ["another_rather_long_file_name.cpp": TerminalTests.waitingSource], compiler: .gxx,
+                flags: ["-std=c++17", "-g", "-pthread", "-finstrument-functions"], output: file("waiting"))
+            let blocked = try Fathom.record([waiting], into: file("w.fathom"), options: ["--blocked", "--quiet"])
+            #expect(blocked.status == 0)
         }
 
         static let shared = Result { try Recordings() }
@@ -67,6 +105,17 @@ import Testing
             "cd '\(directory.path)'; fathom() { '\(Fathom.executable)' \"$@\"; }; \(command)")
     }
 
+    /// All commands, as `--help` lists them.
+    private func commands() throws -> [String] {
+        let help = try Fathom.run(["--help"]).stdout
+        let list = try #require(help.split(separator: "SUBCOMMANDS:\n").last)
+        let names = list.split(separator: "\n", omittingEmptySubsequences: false).prefix { !$0.isEmpty }.compactMap {
+            $0.hasPrefix("   ") ? nil : $0.split(separator: " ").first.map(String.init)
+        }
+        #expect(names.count > 20 && names.contains("waits"))
+        return names
+    }
+
     @Test(arguments: sizes) func nothingWraps(_ columns: Int, _ rows: Int) throws {
         let paged = [
             "report a.fathom", "report a.fathom --limit 0", "report a.fathom --by path", "report a.fathom --by file",
@@ -80,16 +129,30 @@ import Testing
             "info a.fathom --tree",
             "info program", "info a.fathom --check", "dump a.fathom", "tune a.fathom", "doctor", "doctor ./program",
             "tree none.fathom", "report a.fathom -F nothing", "report a.fathom --sort none",
+            "report w.fathom --times all", "tree w.fathom --times all --limit 20", "waits w.fathom",
+            "waits w.fathom --limit 0", "waits w.fathom --longest 5", "chain w.fathom --call main",
+            "chain w.fathom --call main --limit 0", "startup w.fathom", "startup -- ./waiting",
+            "startup --runs 2 -- ./program", "unused w.fathom", "unused w.fathom --by file",
+            "unused a.fathom --limit 0",
+            "gate --against w.fathom --counts -- ./program", "gate --against a.fathom --counts -- ./program",
         ]
         let other = [
             "tune a.fathom -o e\(columns).list", "diff a.fathom b.fathom -o e\(columns).html",
             "flame a.fathom -o e\(columns).html", "export a.fathom --format chrome -o e\(columns).json",
             "record -o e\(columns).fathom -- ./program", "record -- ./none", "build -- true", "--help",
+            "record --blocked --memory --faults -o f\(columns).fathom -- ./waiting", "arm -- ./waiting",
+            "order w.fathom -o e\(columns).order --linker lld", "watch --timeout 20s -- ./waiting",
+            "history add a.fathom b.fathom w.fathom --label version=1 --history e\(columns).db",
+            "history list --history e\(columns).db", "history show 3 --history e\(columns).db",
+            "history trend main --history e\(columns).db --program program",
+            "history changes --history e\(columns).db --program program",
+            "history compact --history e\(columns).db", "collect --to e\(columns).tables w.fathom",
+            "ctl w.fathom status", "top w.fathom", "sample 4194304", "sample program",
         ]
-        let helps = [
-            "record", "tree", "report", "graph", "tail", "flame", "diff", "export", "tune", "info", "dump", "doctor",
-            "build", "browse", "top",
-        ]
+        // What follows cc and c++ is the compiler's, --help, too.
+        let helps =
+            try commands().filter { !["cc", "c++"].contains($0) }
+            + ["add", "list", "show", "trend", "changes"].map { "history \($0)" }
         let commands =
             paged.map { "\($0) --no-pager" } + other + helps.map { "\($0) --help" } + ["help cc", "help c++"]
         let script = commands.map { "echo \"== \($0)\"; fathom \($0)" }.joined(separator: "\n")
@@ -145,6 +208,16 @@ import Testing
         try terminal.type("q")
         #expect(try terminal.status() == 0)
         #expect(!(try terminal.all().contains { $0.hasPrefix("fathom:") }))
+    }
+
+    /// Colours are shown as such, whatever people have less do besides.
+    @Test(arguments: [[:], ["PAGER": "less"]]) func colouredOutputIsPaged(_ environment: [String: String]) throws {
+        let terminal = try terminal(
+            "fathom report a.fathom --limit 0", environment: environment.merging(["LESS": "-S"]) { $1 })
+        try terminal.wait { $0.count == 24 && $0.last == ":" }
+        #expect(try terminal.screen()[0].hasPrefix("   "))
+        #expect(try terminal.coloured().hasPrefix("\u{1b}[1m"))
+        try terminal.type("q")
     }
 
     @Test func shortOutputStays() throws {

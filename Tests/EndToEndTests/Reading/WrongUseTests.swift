@@ -53,6 +53,10 @@ import Testing
                 -D deep: not a whole number
             fathom tree -D 99999999999 prog.fathom
                 -D 99999999999: too large a number
+            fathom sample prog
+                <pid> prog: not a whole number
+            fathom history show one
+                <run> one: not a whole number
             fathom tree --limit=-1 prog.fathom
                 --limit is a number of lines
             fathom report prog.fathom --limit

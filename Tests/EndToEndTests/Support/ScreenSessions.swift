@@ -1,3 +1,4 @@
+internal import CTraceFormat
 import TestSupport
 import Testing
 
@@ -56,6 +57,7 @@ struct ScreenSessions {
         for (name, scale) in [("a", 100), ("b", 101), ("c", 150), ("d", 152)] as [(String, UInt64)] {
             try write(scale).write(to: directory.file("\(name).fathom"))
         }
+        try writeWaits().write(to: directory.file("waits.fathom"))
         try directory.write(
             """
             int leaf(int n) { return n; }
@@ -110,6 +112,70 @@ struct ScreenSessions {
         (options.calls, options.end) = (records.calls, records.time)
         let inherited = TraceWriter.PathCall(function: function("main"), enter: 40_000)
         writer.add(options, path: [inherited], records: records.bytes)
+        return writer
+    }
+
+    /// A recording in which main waits twice for what a worker does, the worker for a lock, and both for time to pass.
+    private func writeWaits() -> TraceWriter {
+        let writer = TraceWriter()
+        writer.tellsWaits = true
+        var options = TraceWriter.ChunkOptions()
+        (options.isMetadata, options.pid) = (true, 100)
+        var items = MetadataWriter()
+        items.process(pid: 100, path: directory.file("prog"), arguments: ["./prog"])
+        items.module(
+            directory.file("prog"), low: ScreenSessions.bias, high: ScreenSessions.bias + 0x100000,
+            bias: ScreenSessions.bias)
+        items.end(at: 900_000_000, status: 0)
+        writer.add(options, records: items.bytes)
+
+        let (semaphore, lock, worker): (UInt64, UInt64, UInt64) = (0x7000, 0x7100, 0x101)
+        var records = RecordWriter(time: 1000)
+        func wait(_ name: String, _ kind: UInt32, for object: UInt64, from begin: UInt64, to end: UInt64) {
+            records.enter(function(name), at: begin)
+            records.wait(kind, for: object, ran: 0)
+            records.exit(at: end)
+        }
+        func add(_ number: UInt32, _ name: String, from begin: UInt64) {
+            var options = TraceWriter.ChunkOptions()
+            (options.pid, options.thread, options.tid, options.name) = (100, number, 99 + number, name)
+            (options.begin, options.end, options.calls) = (begin, records.time, records.calls)
+            options.isLast = true
+            writer.add(options, records: records.bytes)
+        }
+        records.enter(function("main"), at: 1000)
+        records.wake(FATHOM_WAIT_CREATION, for: worker, at: 2000)
+        wait("project::lock_wait()", FATHOM_WAIT_SEMAPHORE, for: semaphore, from: 100_000, to: 400_120_000)
+        records.enter(function("project::render(long)"), at: 400_130_000)
+        records.exit(at: 420_000_000)
+        wait("project::lock_wait()", FATHOM_WAIT_THREAD, for: worker, from: 420_500_000, to: 800_080_000)
+        records.exit(at: 800_200_000)
+        add(1, "prog", from: 1000)
+
+        records = RecordWriter(time: 50_000)
+        records.wake(FATHOM_WAIT_BEGINNING, for: worker, at: 50_000)
+        records.enter(function("project::handle(project::Request&)"), at: 60_000)
+        wait("project::parse_file(char const*)", FATHOM_WAIT_SLEEP, for: 0, from: 1_000_000, to: 301_000_000)
+        for index in 0..<12 as Range<UInt64> {
+            let begin = 301_500_000 + index * 8_000_000
+            let end = begin + 5_000_000 + index * 1000
+            wait("project::lock_wait()", FATHOM_WAIT_MUTEX, for: lock, from: begin, to: end)
+        }
+        records.wake(FATHOM_WAIT_SEMAPHORE, for: semaphore, at: 400_000_000)
+        wait("project::parse_file(char const*)", FATHOM_WAIT_SLEEP, for: 0, from: 401_000_000, to: 799_000_000)
+        records.exit(at: 800_000_000)
+        records.wake(FATHOM_WAIT_THREAD, for: worker, at: 800_000_000)
+        add(2, "worker", from: 50_000)
+
+        // Another thread has the lock meanwhile, again and again.
+        records = RecordWriter(time: 300_000_000)
+        for index in 0..<12 as Range<UInt64> {
+            let begin = 301_000_000 + index * 8_000_000
+            records.enter(function("project::render(long)"), at: begin)
+            records.wake(FATHOM_WAIT_MUTEX, for: lock, at: begin + 5_490_000, held: 5_400_000)
+            records.exit(at: begin + 5_495_000)
+        }
+        add(3, "holder", from: 300_000_000)
         return writer
     }
 
