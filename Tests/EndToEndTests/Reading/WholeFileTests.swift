@@ -6,7 +6,7 @@ import Testing
 @Suite struct WholeFileTests {
     /// A command that writes a file.
     struct Command: Sendable, CustomTestStringConvertible {
-        /// Its words, where SESSION stands for a session.
+        /// Its words, where SESSION stands for a session, and HISTORY for a history that has it.
         var words: [String]
         /// The file's name, which tells some commands what to write.
         var file: String
@@ -34,7 +34,9 @@ import Testing
             Command("export SESSION --format csv", writes: "file.zst"), Command("flame SESSION"),
             Command("flame SESSION --time-order"), Command("flame SESSION", writes: "file.svg"),
             Command("flame SESSION --diff SESSION"), Command("diff SESSION SESSION"), Command("tune SESSION"),
-            Command("tail SESSION spin --slowest 1", of: ["busy.c", "1", "20"]),
+            Command("tail SESSION spin --slowest 1", of: ["busy.c", "1", "20"]), Command("order SESSION --linker lld"),
+            Command("startup SESSION", writes: "file.html"),
+            Command("history trend total --history HISTORY", writes: "file.svg"),
         ]
 
     private static let old: [UInt8] = Array("what was there before".utf8)
@@ -44,11 +46,13 @@ import Testing
         let command = [try Binaries.instrumented(program[0], .gccO2)] + program.dropFirst()
         let recorded = try Fathom.record(command, into: session)
         try #require(recorded.status == 0, "\(recorded.stderr)")
+        let added = try Fathom.run(["history", "add", session, "--history", "\(session).db"])
+        try #require(added.status == 0, "\(added.stderr)")
         return session
     }
 
     private func words(_ command: Command, _ session: String, _ file: String) -> [String] {
-        command.words.map { $0 == "SESSION" ? session : $0 } + ["-o", file]
+        command.words.map { $0 == "SESSION" ? session : $0 == "HISTORY" ? "\(session).db" : $0 } + ["-o", file]
     }
 
     /// Fails unless the file is the old one or the new one, and nothing lies beside it.
