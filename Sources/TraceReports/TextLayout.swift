@@ -70,6 +70,16 @@ public struct TextLayout: Sendable {
         return (name.shortened(to: max(width - columns, 1)), "")
     }
 
+    /// A call path behind the words that lead to it, with room behind `columns` that are taken. The path lacks its middle first.
+    func fit(_ lead: String, path: String, behind columns: Int) -> String {
+        guard let width else { return lead + path }
+        let room = width - columns - lead.columns
+        if room < TextLayout.leastPath { return (lead + path).shortened(to: max(width - columns, 1)) }
+        return lead + path.shortened(to: room)
+    }
+
+    private static let leastPath = 8
+
     /// Where a function is: its module's name, file and line, the fullest text first.
     func places(of function: ResolvedFunction) -> [String] {
         guard let module = function.module else { return [] }

@@ -46,26 +46,24 @@ public struct ChainReport {
 
     private func share(_ time: UInt64) -> Double { total > 0 ? Double(time) / Double(total) : 0 }
 
-    private func place(_ wait: Wait) -> String { names.path(wait.path).joined(separator: " → ") }
+    private func path(_ path: Int32) -> String { names.path(path).joined(separator: " → ") }
 
-    private func text(_ index: Int) -> String {
+    /// What happened in a part, and where.
+    private func text(_ index: Int) -> (words: String, path: String) {
         let link = chain.links[index]
         let thread = names.thread(link.thread)
         switch link.kind {
         case .ran:
-            guard let function = times.longest[index] else { return "\(thread) ran" }
-            return "\(thread) ran, mostly \(functions[function].name)"
+            guard let function = times.longest[index] else { return ("\(thread) ran", "") }
+            return ("\(thread) ran, mostly ", functions[function].name)
         case .waited(let wait):
-            return "\(thread) waited for \(names.subject(waits.waits[wait])) in \(place(waits.waits[wait]))"
+            return ("\(thread) waited for \(names.subject(waits.waits[wait])) in ", path(waits.waits[wait].path))
         case .woken(let wait):
-            return "\(thread) went on after \(names.subject(waits.waits[wait])) in \(place(waits.waits[wait]))"
+            return ("\(thread) went on after \(names.subject(waits.waits[wait])) in ", path(waits.waits[wait].path))
         case .began(let origin):
-            let maker = names.thread(origin.thread)
-            let path = names.path(origin.path)
-            return path.isEmpty
-                ? "\(thread) began, made by \(maker)"
-                : "\(thread) began, made by \(maker) in \(path.joined(separator: " → "))"
-        case .unknown: return "\(thread) had not made its first call; what made it begin is not known"
+            let (words, path) = ("\(thread) began, made by \(names.thread(origin.thread))", path(origin.path))
+            return path.isEmpty ? (words, "") : (words + " in ", path)
+        case .unknown: return ("\(thread) had not made its first call; what made it begin is not known", "")
         }
     }
 
@@ -84,13 +82,14 @@ public struct ChainReport {
         for index in shown where !writer.isClosed {
             let link = chain.links[index]
             writer.write(time: link.begin, width: Self.width)
-            row(link.end &- link.begin, text(index), to: writer)
+            let (words, path) = text(index)
+            row(link.end &- link.begin, words, path: path, to: writer)
         }
         writer.write(byte: UInt8(ascii: "\n"))
         writer.write("                  time  share  function\n" as StaticString)
         for share in times.shares.prefix(options.limit) where !writer.isClosed {
             writer.write(spaces: Self.width)
-            row(share.time, functions[share.function].name, to: writer)
+            row(share.time, path: functions[share.function].name, to: writer)
         }
         if times.shares.count > options.limit { writer.write(TextLayout.more(times.shares.count - options.limit)) }
         guard let without = options.without else { return }
@@ -98,12 +97,12 @@ public struct ChainReport {
         writer.write("without \(without), at the earliest \(end) instead of \(String(time: total))\n")
     }
 
-    private func row(_ time: UInt64, _ text: String, to writer: ByteWriter) {
+    private func row(_ time: UInt64, _ words: String = "", path: String, to writer: ByteWriter) {
         writer.write(time: time, width: Self.width)
         let percent = String(Int((share(time) * 100).rounded()))
         writer.write(spaces: 5 - percent.utf8.count)
         writer.write("\(percent) %  ")
-        writer.write(options.layout.fit(text, behind: 2 * Self.width + 9).name)
+        writer.write(options.layout.fit(words, path: path, behind: 2 * Self.width + 9))
         writer.write(byte: UInt8(ascii: "\n"))
     }
 

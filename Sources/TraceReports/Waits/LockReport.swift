@@ -35,7 +35,7 @@ struct LockReport {
             for holder in row.holders.prefix(3) {
                 let place = names.path(holder.path).joined(separator: " → ")
                 let share = row.held > 0 ? Int((Double(holder.total) * 100 / Double(row.held)).rounded()) : 0
-                line(indentation, "\(share) % by \(names.thread(holder.thread)) in \(place)", to: writer)
+                line(indentation, "\(share) % by \(names.thread(holder.thread)) in ", path: place, to: writer)
             }
             if row.holders.count > 3 { line(indentation, "… \(row.holders.count - 3) more holders", to: writer) }
             let convoy = row.convoy
@@ -48,9 +48,9 @@ struct LockReport {
         if rows.count > limit { writer.write(TextLayout.more(rows.count - limit)) }
     }
 
-    private func line(_ lead: String, _ text: String, to writer: ByteWriter) {
+    private func line(_ lead: String, _ text: String, path: String = "", to writer: ByteWriter) {
         writer.write(lead)
-        writer.write(layout.fit(text, behind: lead.columns).name)
+        writer.write(layout.fit(text, path: path, behind: lead.columns))
         writer.write(byte: UInt8(ascii: "\n"))
     }
 

@@ -70,9 +70,9 @@ public struct WaitsReport {
         writer.write(byte: UInt8(ascii: "\n"))
     }
 
-    private func line(_ lead: String, _ text: String, to writer: ByteWriter) {
+    private func line(_ lead: String, _ text: String, path: String = "", to writer: ByteWriter) {
         writer.write(lead)
-        writer.write(options.layout.fit(text, behind: lead.columns).name)
+        writer.write(options.layout.fit(text, path: path, behind: lead.columns))
         writer.write(byte: UInt8(ascii: "\n"))
     }
 
@@ -82,9 +82,11 @@ public struct WaitsReport {
         return "\(what) \(object)"
     }
 
-    private func place(_ path: Int32) -> String {
+    /// Writes a line that ends in where a thread was.
+    private func line(_ indentation: String, _ words: String, at path: Int32, to writer: ByteWriter) {
         let names = names.path(path)
-        return names.isEmpty ? "at its end" : "in " + names.joined(separator: " → ")
+        if names.isEmpty { return line(indentation, words + "at its end", to: writer) }
+        line(indentation, words + "in ", path: names.joined(separator: " → "), to: writer)
     }
 
     private func writeText(to writer: ByteWriter) {
@@ -103,12 +105,10 @@ public struct WaitsReport {
                 }
             }
             line("  ", subject(row.kind, row.object, row.descriptor, row.thread), to: writer)
-            line(indentation, place(row.path), to: writer)
+            line(indentation, "", at: row.path, to: writer)
             for waker in row.wakers.prefix(3) {
-                line(
-                    indentation,
-                    "\(percent(waker.time, of: row.total)) ended by \(names.thread(waker.thread)) \(place(waker.path))",
-                    to: writer)
+                let share = percent(waker.time, of: row.total)
+                line(indentation, "\(share) ended by \(names.thread(waker.thread)) ", at: waker.path, to: writer)
             }
             if row.wakers.count > 3 { line(indentation, "… \(row.wakers.count - 3) more wakers", to: writer) }
         }
@@ -146,9 +146,9 @@ public struct WaitsReport {
             writer.write(time: wait.time, width: Self.width)
             let subject = subject(wait.kind, wait.object, wait.descriptor, wait.thread)
             line("  ", "\(subject), \(names.thread(wait.thread))", to: writer)
-            line(indentation, place(wait.path), to: writer)
+            line(indentation, "", at: wait.path, to: writer)
             if let wake = wait.wake.map({ waits.wakes[$0] }) {
-                line(indentation, "ended by \(names.thread(wake.thread)) \(place(wake.path))", to: writer)
+                line(indentation, "ended by \(names.thread(wake.thread)) ", at: wake.path, to: writer)
             }
         }
     }

@@ -70,10 +70,10 @@ enum Diagnostics {
         }
         let status: ExitStatus =
             switch error {
-            case .partIsUncorrected, .givenTwice: .wrongUsage
+            case .partIsUncorrected, .givenTwice, .notKept, .notSplit, .noMemory, .noFaults: .wrongUsage
             case .unreadable, .noSymbols, .noCalls(isDamaged: true): .failed
             case .noThread, .noModule, .noFunction, .nothingLeft, .noWholeCall, .tooFewCalls, .noArgument, .noCalls,
-                .noBaseline, .noWaits, .notKept, .notSplit, .noMemory, .noFaults:
+                .noBaseline, .noWaits, .waitsNotRecorded:
                 .nothing
             }
         return fail(error.description, status)

@@ -2,8 +2,8 @@ internal import Glibc
 import TestSupport
 import Testing
 
-/// What every command shows on terminals of three sizes, against the files `Golden/screen-*.txt`. `FATHOM_BLESS=1` writes them
-/// anew.
+/// What every command shows on terminals of three sizes, against the files in `Golden`. `FATHOM_BLESS=1` writes
+/// them anew.
 @Suite struct ScreenTests {
     /// Help has no screens here, because it changes with every option; `TerminalTests` look at its lines' lengths.
     private static let commands = [
@@ -47,11 +47,36 @@ import Testing
         let shown = try terminal.all()
         #expect(try shown.count == terminal.unbroken().count)
         let place = sessions.directory.path
-        let text = shown.map { steady($0, place) }.joined(separator: "\n") + "\n"
-        let file = "\(Binaries.repository)/Tests/EndToEndTests/Golden/screen-\(columns)x\(rows).txt"
-        guard getenv("FATHOM_BLESS") == nil else { return try writeFile(Array(text.utf8), to: file) }
+        try expect(shown.map { steady($0, place) }, "screen-\(columns)x\(rows).txt")
+    }
+
+    /// The screens of `browse`, which fills the terminal.
+    @Test(arguments: [(80, 24), (120, 40), (200, 60)]) func browse(_ columns: Int, _ rows: Int) throws {
+        let sessions = try ScreenSessions()
+        let terminal = try Terminal(
+            columns: columns, rows: rows,
+            "cd '\(sessions.directory.path)'; exec '\(Fathom.executable)' browse a.fathom")
+        var shown: [String] = []
+        for (key, title) in [
+            ("", "call tree"), ("R", "report"), ("r", "callers and callees"), ("Escape", "report"), ("g", "graph of"),
+            ("h", "help"),
+        ] {
+            if !key.isEmpty { try terminal.type(key) }
+            try terminal.wait { $0.count == rows && $0[0].contains(title) }
+            let screen = try terminal.screen()
+            #expect(screen.allSatisfy { $0.count <= columns })
+            shown += ["== \(key)"] + screen
+        }
+        try expect(shown, "browse-\(columns)x\(rows).txt")
+    }
+
+    private func expect(_ lines: [String], _ name: String) throws {
+        let file = "\(Binaries.repository)/Tests/EndToEndTests/Golden/\(name)"
+        guard getenv("FATHOM_BLESS") == nil else {
+            return try writeFile(Array((lines.joined(separator: "\n") + "\n").utf8), to: file)
+        }
         let golden = String(decoding: try readFile(file), as: UTF8.self)
-        let (found, expected) = (text.split(separator: "\n"), golden.split(separator: "\n"))
+        let expected = golden.split(separator: "\n").map(String.init), found = lines.filter { !$0.isEmpty }
         let difference = zip(found, expected).first { $0 != $1 }
         #expect(found == expected, "\(difference.map { "\($0.0)\nis not\n\($0.1)" } ?? "one ends before the other")")
     }

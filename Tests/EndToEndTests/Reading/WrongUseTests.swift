@@ -235,8 +235,10 @@ import Testing
                 #expect(lines.count == 1, name)
                 continue
             }
-            let word = use.command.split(separator: " ")[1]
-            let command = use.message.hasPrefix("there is no command") ? "fathom" : "fathom \(word)"
+            let words = use.command.split(separator: " ")
+            // History consists of commands.
+            let named = words.prefix(words.dropFirst().first == "history" ? 3 : 2).joined(separator: " ")
+            let command = use.message.hasPrefix("there is no command") ? "fathom" : named
             #expect(lines.dropFirst().first?.hasPrefix("Usage: \(command) ") == true, name)
             #expect(lines.last == "  See '\(command) --help' for more.", name)
             #expect(output.stdout.isEmpty, name)
