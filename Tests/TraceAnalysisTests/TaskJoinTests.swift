@@ -211,7 +211,7 @@ import TraceFile
             time += 10
         }
         let lines = try trees([thread])
-        #expect(lines.count == 2 * Int(levels) + 1)
+        try #require(lines.count == 2 * Int(levels) + 1)
         for level in 0..<Int(levels) {
             #expect(lines[2 * level + 1].hasPrefix("\(level) F \(level * 10)+"))
             #expect(lines[2 * level + 2] == "\(level + 1) G \(level * 10 + 5)+3/3")
@@ -230,7 +230,7 @@ import TraceFile
         }
         thread.exit(at: calls * 10)
         let lines = try trees([thread], budget: 100)
-        #expect(lines.count == Int(calls) + 2)
+        try #require(lines.count == Int(calls) + 2)
         #expect(lines[1] == "0 F 0+\(calls * 10)/\(calls * 6)")
         #expect(lines.last == "1 w \(calls * 10 - 9)+4/4")
     }
@@ -468,7 +468,7 @@ import TraceFile
             thread.exit(at: time + 50)
         }
         let lines = try trees([thread], budget: 100)
-        #expect(lines.count == Int(count) * 2 + 2)
+        try #require(lines.count == Int(count) * 2 + 2)
         #expect(lines[1] == "0 F 0+\(count * 100_000 + 50)/\(10 + count * 30)")
         #expect(lines[2...3] == ["1 (suspended) 10+99990/99990", "1 w 100010+20/20"])
         #expect(lines.last == "1 w \(count * 100_000 + 10)+20/20")

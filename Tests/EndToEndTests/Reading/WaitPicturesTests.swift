@@ -39,7 +39,7 @@ import Testing
             ])
         #expect(text.status == 0, "\(text.stderr)")
         let lines = text.stdout.split(separator: "\n").map { Int($0.dropFirst().dropLast()) }
-        #expect(lines.count == 4, "\(text.stdout)")
+        try #require(lines.count == 4, "\(text.stdout)")
         let waits = Int(recorded.measured["waits"] ?? 0)
         // The program does not count waits of less than a tenth of a millisecond. There are few.
         let all = waits...waits + 4

@@ -53,9 +53,9 @@ import TraceFile
     }
 
     private func items() throws -> [Item] {
-        String(decoding: try readFile(truth), as: UTF8.self).split(separator: "\n").map { line in
-            let numbers = line.split(separator: " ").map { Int($0)! }
-            return Item(number: numbers[0], begin: numbers[1], end: numbers[2])
+        try String(decoding: readFile(truth), as: UTF8.self).split(separator: "\n").map { line in
+            let numbers = line.split(separator: " ").compactMap { Int($0) }
+            return Item(number: try numbers.at(0), begin: try numbers.at(1), end: try numbers.at(2))
         }
     }
 
@@ -146,10 +146,11 @@ import TraceFile
         try finish(recorder)
         let report = try Fathom.run(["report", "--raw", "--format", "csv", session]).stdout
         let lines = report.split(separator: "\n").map { $0.split(separator: ",", omittingEmptySubsequences: false) }
-        let name = try #require(lines.first?.firstIndex(of: "name")),
-            total = try #require(lines[0].firstIndex(of: "total_ns"))
-        let main = try #require(lines.first { $0[name] == "main" })
-        #expect(Int(main[total])! >= time, "\(report)")
+        let columns = try lines.at(0)
+        let name = try #require(columns.firstIndex(of: "name")),
+            total = try #require(columns.firstIndex(of: "total_ns"))
+        let main = try #require(try lines.first { try $0.at(name) == "main" })
+        #expect(try #require(Int(main.at(total))) >= time, "\(report)")
     }
 
     @Test func limits() throws {
