@@ -89,6 +89,7 @@ static SLOW void forget_calls(struct thread *t, uintptr_t sp) {
     t->hook_sp = sled_hook_sp(sp);
     BARRIER();
     pause_settle(t, NULL);
+    // Relaxed: the load of the count acquired it. If the sleds were closed once more by now, the later time is as good.
     uint64_t closed = __atomic_load_n(&runtime.sleds_closed, __ATOMIC_RELAXED);
     for (uint32_t i = 0; i < t->lane_count; i++) {
         if (top_of(t, &t->lanes[i]) == t->lanes[i].frames) continue;

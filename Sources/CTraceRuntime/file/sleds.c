@@ -388,6 +388,7 @@ static int for_all(long (*change)(struct sled_module *)) {
 int sleds_open_all(void) { return for_all(open_module); }
 int sleds_close_all(void) {
     int all = for_all(close_module);
+    // Relaxed: the count, which is raised with release, publishes it.
     __atomic_store_n(&runtime.sleds_closed, now_ticks(), __ATOMIC_RELAXED);
     fathom_add32(&runtime.sled_closings, 1);
     return all;
