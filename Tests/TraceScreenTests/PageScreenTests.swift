@@ -25,7 +25,7 @@ import Testing
         #expect(fixture.title().contains("callers and callees of work"))
         #expect(fixture.current() == "sort")
         #expect(fixture.body().contains { $0.hasSuffix("callees") })
-        // Of a caller, the same.
+        // A caller can be opened in the same way.
         fixture.press(.enter)
         #expect(fixture.title().contains("callers and callees of sort"))
         fixture.press(.tab)

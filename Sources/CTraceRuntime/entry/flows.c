@@ -40,7 +40,8 @@ struct end {
     uint32_t family;
 };
 
-// Of two ends and of what they are to each other. It is not 0. The two upper bits are not set.
+// Returns the number of what flows between two ends, in one direction. The same ends and the same type always give the
+// same number, which is not 0 and whose two upper bits are not set.
 static uint64_t number(const struct end *from, const struct end *to, uint32_t type) {
     struct {
         struct end from, to;

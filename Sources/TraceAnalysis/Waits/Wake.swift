@@ -8,6 +8,6 @@ public struct Wake: Sendable {
     public var path: Int32
     public var thread: Int
     public var moment: UInt64
-    /// Of a lock that was given back: for how long it was held, in ns; nil when that is not known.
+    /// For how long the lock was held that was given back, in ns; nil when that is not known, or no lock was.
     public var held: UInt64?
 }

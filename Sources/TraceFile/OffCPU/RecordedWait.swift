@@ -17,7 +17,7 @@ public struct RecordedWait: BitwiseCopyable, Sendable {
     @inlinable
     public init() { (kind, descriptor, ran, object) = (0, -1, .max, 0) }
 
-    /// Of what ends a wait for a lock: the ns for which the lock was held; nil when that is not known.
+    /// The ns for which the lock was held, where this ends a wait for a lock; nil when that is not known.
     public var held: UInt64? { ran == .max ? nil : fathom_held_ns(ran) }
 
     /// Whether room to write was waited for.

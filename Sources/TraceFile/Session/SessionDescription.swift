@@ -16,7 +16,7 @@ public struct SessionDescription {
     public let options: [(name: String, value: String, isBare: Bool)]
     /// Whether it was recorded what memory was allocated and freed.
     public var tellsMemory: Bool { options.contains { $0.name == "memory" && $0.value == "true" } }
-    /// Of the log, by ``options``.
+    /// The version of the log's format, which follows from ``options``.
     let formatVersion: UInt32
     /// What the program took with the runtime and without it, when both were measured.
     public package(set) var baseline: Baseline?

@@ -90,7 +90,7 @@ enum ExitStatus: Int32 {
         }
     }
 
-    /// Of the commands that read a session.
+    /// What the commands that read a session end with.
     private static let reading: [(status: String, meaning: String)] = [
         ("0", "Everything was shown or written."),
         ("1", "There is nothing to show: no call, function or thread is what was asked for."),

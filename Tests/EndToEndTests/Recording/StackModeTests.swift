@@ -40,7 +40,7 @@ import Testing
         for line in lines.dropFirst() { times[String(try line.at(name))] = Double(try line.at(own)) }
         let all = times.values.reduce(0, +), known = ["half", "third", "fifth"].reduce(0) { $0 + (times[$1] ?? 0) }
         for (function, share) in [("half", 0.5), ("third", 0.3), ("fifth", 0.2)] {
-            // Of 2,000 samples or more. On a busy machine, some stand for far more time than others.
+            // There are 2,000 samples or more. On a busy machine, some stand for far more time than others.
             let found = (times[function] ?? 0) / known
             #expect(abs(found - share) < 0.12, "\(function): \(found), \(report.stdout)")
         }

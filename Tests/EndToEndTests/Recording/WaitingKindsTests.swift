@@ -9,7 +9,7 @@ import Testing
     init() throws { directory = try TemporaryDirectory("waiting-kinds") }
 
     private struct Case {
-        /// Of the program's functions: wait_NAME.
+        /// The program's function for this case is wait_NAME.
         var name: String
         var kind: String
         var object: String?

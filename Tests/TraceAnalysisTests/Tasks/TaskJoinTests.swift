@@ -21,7 +21,7 @@ import TraceFile
     /// A thread's records.
     struct Records {
         var writer = RecordWriter(time: 0)
-        /// Of the chunk being written, and those before it.
+        /// What is known of the chunk that is being written; `chunks` has those before it.
         var options = TraceWriter.ChunkOptions()
         var path: [TraceWriter.PathCall] = []
         var chunks: [(options: TraceWriter.ChunkOptions, path: [TraceWriter.PathCall], records: [UInt8])] = []
@@ -482,7 +482,7 @@ private struct TreeLines: TreeVisitor {
     var rootTime: UInt64 = 0
     let wantsMore = true
     private var name = ""
-    /// Of the call that is entered next.
+    /// The faults of the call that is entered next.
     private var faults: UInt64 = 0
 
     init(functions: FunctionTable) { self.functions = functions }
