@@ -19,7 +19,7 @@ public struct FirstCallModules {
 
     /// Those that a session was recorded with, as far as is known without looking at calls.
     init(of session: Session) {
-        let isChosen = session.description?.options.contains { $0.name == "modules" } ?? false
+        let isChosen = session.description?.option(.modules) != nil
         patterns = isChosen ? [Pattern(exactly: "")] : []
     }
 
