@@ -2,8 +2,9 @@
 
 #include <sys/auxv.h>
 
-// Of Swift's library: what `CommandLine` is to say. Left to itself it reads /proc, or looks behind the environment for
-// the arguments; where there is no /proc, or a preloaded library has moved the environment, it finds none.
+// Swift's library has this function. It sets what `CommandLine` will say. Without it, the library reads /proc, or looks
+// behind the environment for the arguments; where there is no /proc, or a preloaded library has moved the environment,
+// it finds none.
 void _swift_stdlib_overrideUnsafeArgvArgc(char **arguments, int count);
 
 __attribute__((constructor)) static void tell_arguments(int count, char **arguments) {

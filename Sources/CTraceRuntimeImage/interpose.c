@@ -23,7 +23,9 @@
 FATHOM_WITHOUT_HOOKS
 
 // The definition behind ours. It is looked up once: the C library's from this library's constructor, and the unwinder's
-// at its first call, because many programs have no unwinder and a search in vain would show in dlerror.
+// at its first call, because many programs have no unwinder and a search in vain would show in dlerror. The words are
+// relaxed, here and below: all threads find the same function, whose code was there before the word, and who finds none
+// looks it up itself.
 #define NEXT(name) ((__typeof__(&(name)))next(&next_##name, #name))
 #define DECLARE_NEXT(name) static void *next_##name
 

@@ -68,7 +68,8 @@ HIDDEN fathom_syscall_function fathom_futex;
 
 #define PLACE(pointer) ((uint64_t)(uintptr_t)(pointer))
 
-// Where the function that this stands in was called. `name` is whose call it is.
+// The struct fathom_place of a wait: which function of the C library waits, `name`, and where the program called it. It
+// stands in the function that takes the place of `name`, because it reads that function's frame.
 #define HERE(name)                                                                                                     \
     (struct fathom_place) {                                                                                            \
         (uintptr_t) REAL(name), (uintptr_t)__builtin_return_address(0), (uintptr_t)__builtin_frame_address(0)          \

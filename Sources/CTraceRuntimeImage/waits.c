@@ -63,7 +63,8 @@ WAKING(int, sem_post, fathom_note_wake(FATHOM_WAIT_SEMAPHORE, PLACE(semaphore)),
 
 // ---- locks
 
-// A lock that somebody has waited for is noted when it is taken.
+// A lock that somebody has waited for is noted when it is taken. Relaxed: nothing is read because of the count, and
+// whoever finds it late does not know for how long the lock was held.
 #define TAKEN(lock)                                                                                                    \
     if (__atomic_load_n(fathom_waiters_of(PLACE(lock)), __ATOMIC_RELAXED)) fathom_note_taken(PLACE(lock))
 
@@ -173,6 +174,7 @@ static void run_once(void) {
 }
 
 EXPORT int pthread_once(pthread_once_t *control, void (*routine)(void)) {
+    // Acquire is more than enough: the C library's function looks at the word itself, and goes by what it finds.
     int state = __atomic_load_n(control, __ATOMIC_ACQUIRE);
     if (!IS_ASKED_FOR || state & 2) JUMP REAL(pthread_once)(control, routine);
     int result;

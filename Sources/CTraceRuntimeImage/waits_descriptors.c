@@ -115,14 +115,17 @@ static struct ready first_selected(int count, const fd_set *in, const fd_set *ou
 }
 
 // epoll_wait tells of a descriptor only what the program gave it to tell. So that is kept, by a hash of both; what
-// comes later takes the place of what was there. A place whose `change` is odd is being written.
+// comes later takes the place of what was there. A place whose `change` is odd is being written. The other words are
+// relaxed: a reader acquires `change`, and takes what it has read only if `change` is the same behind a fence. The
+// writer's fence shows the odd number to whoever finds one of the new words.
 #define EPOLLED_LIMIT 4096u
 static struct {
     uint32_t change;
     int epoll, descriptor;
     uint64_t data;
 } epolled[EPOLLED_LIMIT];
-// Whether any of them was asked for room, too.
+// Whether any of them was asked for room, too. Relaxed: it never goes back, and whoever finds it late is not counted
+// among those that wait for room.
 static uint32_t flows_epolled = FATHOM_FLOW_DATA;
 
 static uint32_t place_of(int epoll, uint64_t data) {
@@ -141,6 +144,7 @@ EXPORT int epoll_ctl(int epoll, int action, int descriptor, struct epoll_event *
     if (change & 1 ||
         !__atomic_compare_exchange_n(&place->change, &change, change + 1, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
         return result;
+    __atomic_thread_fence(__ATOMIC_RELEASE);
     __atomic_store_n(&place->epoll, epoll, __ATOMIC_RELAXED);
     __atomic_store_n(&place->descriptor, descriptor, __ATOMIC_RELAXED);
     __atomic_store_n(&place->data, data, __ATOMIC_RELAXED);

@@ -138,12 +138,3 @@ private func keepMetadata(_ header: fathom_chunk, _ payload: UnsafeRawPointer, i
     _ = withUnsafeBytes(of: header) { write(file, $0.baseAddress, $0.count) }
     _ = write(file, payload, Int(header.used))
 }
-
-/// Whether a process is there.
-enum TargetProcess {
-    static func isAlive(_ pid: Int32) -> Bool {
-        let line = SystemFile.firstLine(of: "/proc/\(pid)/stat")
-        guard let end = line.lastIndex(of: ")"), let state = line[end...].dropFirst(2).first else { return false }
-        return state != "Z" && state != "X"
-    }
-}

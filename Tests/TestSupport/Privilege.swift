@@ -12,6 +12,20 @@ public enum Privilege {
         return descriptor >= 0
     }()
 
+    /// Whether the kernel tells this process of the context switches of what it starts.
+    public static let seesSwitches: Bool = {
+        let descriptor = fathom_open_switches(0, 4096)
+        if descriptor >= 0 { close(descriptor) }
+        return descriptor >= 0
+    }()
+
+    /// Whether the kernel can keep a process from ever having memory that can be written to and run: Linux 6.3 and later.
+    public static let forbidsNewCode: Bool = {
+        // PR_GET_MDWE, which older kernels do not know. Only they make it fail, so tests fail where there is no Python.
+        let script = "import ctypes, sys; sys.exit(1 if ctypes.CDLL(None).prctl(66, 0, 0, 0, 0) < 0 else 0)"
+        return (try? run("python3", ["-c", script]))?.status != 1
+    }()
+
     /// Whether this process may mount a file system; even root may not everywhere.
     public static let mounts: Bool = {
         guard isRoot, let directory = try? TemporaryDirectory("mounts"),

@@ -42,6 +42,7 @@ import Testing
 
     @Test func chromeHasPairsWithNamesAndExactTimes() throws {
         let lines = try calls().lines(.chrome)
+        try #require(lines.count > 12)
         #expect(lines.first == "[" && lines.last == "]")
         #expect(lines[1] == #"{"ph":"M","pid":1000,"tid":1000,"name":"process_name","args":{"name":"program"}},"#)
         #expect(lines[3] == #"{"ph":"B","pid":1000,"tid":1000,"ts":1.100,"name":"main","cat":"open"},"#)
@@ -55,7 +56,7 @@ import Testing
         var events = 0
         for line in try calls().lines(.speedscope) where line.hasPrefix("{\"type\":\"") && line.contains("\"at\":") {
             let fields = line.split { ":,}]".contains($0) }
-            let time = try #require(UInt64(fields[5]))
+            let time = try #require(UInt64(fields.at(5)))
             #expect(time >= last)
             last = time
             events += 1

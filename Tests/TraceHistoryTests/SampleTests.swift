@@ -29,7 +29,7 @@ import Testing
         #expect(bounds.lower == 2 && bounds.upper == 9)
     }
 
-    /// Of the 20 and 252 ways to deal out the values, counted out.
+    /// The expected chances count out the 20 and 252 ways to deal out the values.
     @Test func kolmogorovSmirnov() {
         #expect(abs(KolmogorovSmirnov.twoSided([1, 2, 3], [4, 5, 6]) - 0.1) < 1e-12)
         let (first, second) = ([1.0, 2, 3, 4, 5], [3.5, 4.5, 5.5, 6.5, 7.5])

@@ -106,7 +106,7 @@ import TraceText
         }
     }
 
-    /// Of whatever filter, where calls are shown all the same.
+    /// This holds for every filter, where calls are shown all the same.
     @Test(arguments: ["without", "hidden", "only", "leadingTo"])
     func patternsThatMatchNothingAreTold(_ filter: String) throws {
         func warnings(_ names: [String], _ change: (inout QueryOptions) throws -> Void = { _ in }) throws -> [String] {

@@ -40,7 +40,7 @@ import TraceText
     @Test func thePageHoldsEveryPathExactly() throws {
         let page = text { FlameGraph(tree, options: FlameGraph.Options()).writeHTML(to: $0) }
         let numbers = try frames(page)
-        #expect(numbers.count == tree.paths.count * 6)
+        try #require(numbers.count == tree.paths.count * 6)
         for (index, path) in tree.paths.enumerated() {
             #expect(Array(numbers[(index * 6 + 1)..<(index * 6 + 3)]) == [UInt64(path.depth), path.sums.calls])
             #expect(Array(numbers[(index * 6 + 4)..<(index * 6 + 6)]) == [path.sums.total, path.sums.selfTime])

@@ -62,7 +62,7 @@ import TraceText
         }
         fixture.press(.escape, .escape, .escape, .escape, .escape)
         fixture.type("GE")
-        #expect(fixture.body()[1].hasSuffix("- main"))
+        #expect(try fixture.body().at(1).hasSuffix("- main"))
         #expect(fixture.body().contains { $0.contains("??") })
     }
 }

@@ -106,7 +106,7 @@ import Testing
     @Test func sorts() throws {
         var fixture = try ScreenFixture(calls)
         func names(_ fixture: inout ScreenFixture) -> [Substring] {
-            fixture.body().dropFirst().map { $0.split(separator: " ").last! }
+            fixture.body().dropFirst().map { $0.split(separator: " ").last ?? "" }
         }
         #expect(names(&fixture) == ["main", "run", "sort", "work", "const*)", "work"])
         fixture.type("sss")
@@ -126,7 +126,7 @@ import Testing
         fixture.type("N")
         fixture.type("gE")
         #expect(fixture.title().contains("graph of parse"))
-        let lines = fixture.body().map { $0.split(separator: " ").last! }
+        let lines = fixture.body().map { $0.split(separator: " ").last ?? "" }
         #expect(lines.filter { $0 == "to" }.count == 1)
         fixture.press(.escape)
         #expect(fixture.title().contains("call tree"))

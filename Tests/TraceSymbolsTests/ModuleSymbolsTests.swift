@@ -76,7 +76,7 @@ import TraceSymbols
         let names = Dictionary(grouping: listed, by: \.start)
         for function in listed where function.size > 0 {
             let first = symbols.symbol(at: function.start, lines: false)
-            #expect(names[function.start]!.contains { $0.name == first.linkageName }, "\(function.name)")
+            #expect(try #require(names[function.start]).contains { $0.name == first.linkageName }, "\(function.name)")
             let last = symbols.symbol(at: function.start + function.size - 1, lines: false)
             #expect(last.start >= function.start && last.isKnown, "\(function.name)")
         }

@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 import TraceSymbols
 
-/// By which addresses hooks report the functions of a module.
+/// The addresses by which hooks report the functions of a module.
 @Suite struct ReportedFunctionsTests {
     let directory: TemporaryDirectory
 

@@ -35,10 +35,10 @@ struct fathom_events_block {
 };
 FATHOM_SIZE(fathom_events_block, 32);
 
-// Of switches.
+// The flags of a switch.
 #define FATHOM_SWITCH_OUT 1u        // the thread gave up the CPU; without it, the thread got one
 #define FATHOM_SWITCH_PREEMPTED 2u  // and it wanted to go on
-// Of page faults.
+// The flag of a page fault.
 #define FATHOM_FAULT_MAJOR 1u  // the page had to be read; without it, it was in memory, or was a new one
 
 struct fathom_event {

@@ -323,6 +323,9 @@ FATHOM_PUBLIC_INLINE uint64_t fathom_missed_offset(uint32_t words_offset) {
     return (end + size - 1) / size * size;
 }
 
+// Words that processes share. Whoever loads what another has stored finds what that one wrote before: the loads
+// acquire, the stores release, and what changes a word in one step does both, because it may take over what another
+// has given up.
 FATHOM_PUBLIC_INLINE uint32_t fathom_load32(const uint32_t *p) { return __atomic_load_n(p, __ATOMIC_ACQUIRE); }
 FATHOM_PUBLIC_INLINE void fathom_store64(uint64_t *p, uint64_t value) { __atomic_store_n(p, value, __ATOMIC_RELEASE); }
 FATHOM_PUBLIC_INLINE void fathom_store32(uint32_t *p, uint32_t value) { __atomic_store_n(p, value, __ATOMIC_RELEASE); }

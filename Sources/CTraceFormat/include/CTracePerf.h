@@ -91,6 +91,9 @@ FATHOM_PUBLIC_INLINE int fathom_wake_descriptor(void) { return eventfd(0, EFD_CL
 // Takes records out of a ring of `size` bytes, a power of two, into `records`, which has room for `room` of them.
 // `major_id` is what the kernel calls the event of faults that read. *lost grows by the number of those that the kernel
 // had no room for. The result is the number of records taken; when it is `room`, there may be more.
+//
+// As perf_event_open(2) asks for: the load of the head acquires the records that the kernel wrote before, and the
+// store of the tail releases them only when they have been read, because the kernel writes over what lies before it.
 FATHOM_PUBLIC_INLINE uint32_t fathom_take_events(void *ring, size_t size, uint64_t major_id,
                                                  struct fathom_event *records, uint32_t room, uint64_t *lost) {
     struct perf_event_mmap_page *page = (struct perf_event_mmap_page *)ring;

@@ -47,7 +47,7 @@
                                         // of their layout, then the values, then 0 up to an even size
 #define FATHOM_WAIT (FATHOM_SIZED + 1)  // struct fathom_wait: the innermost open call, which has just begun, waits
 #define FATHOM_WAKE (FATHOM_SIZED + 2)  // struct fathom_wait: the thread is about to end a wait of others
-// Of memory, within the innermost open call: each is a struct fathom_block.
+// What the innermost open call does with memory: each record is a struct fathom_block.
 #define FATHOM_ALLOCATED (FATHOM_SIZED + 3)  // a block has been allocated
 #define FATHOM_FREED (FATHOM_SIZED + 4)      // a block is about to be freed; its size is 0
 #define FATHOM_MAPPED (FATHOM_SIZED + 5)     // pages have been mapped, of which the program asked for `size` bytes
@@ -121,7 +121,7 @@ struct fathom_block {
 };
 FATHOM_SIZE(fathom_block, 16);
 
-// Of DESCRIPTOR and POLL: this bit of the object says that there was no room for what goes out.
+// This bit of the object of a wait of the kinds DESCRIPTOR and POLL says that there was no room for what goes out.
 #define FATHOM_WAIT_ROOM (1ull << 62)
 
 // A time in which a lock was held: in ns, or, when that has more than 31 bits, in units of 1024 ns, which bit 31 tells.

@@ -11,8 +11,8 @@
 
 // The whole payload. Addresses are those of the process.
 struct fathom_stack {
-    // Of what stands before the outermost call of the stack that the thread runs on: a call of no function. 0 while
-    // nothing is to be read.
+    // The address of the first place (struct fathom_open_call) of the stack that the thread runs on. That place holds
+    // no function; the outermost call has the next one. 0 while nothing is to be read.
     uint64_t calls;
     uint64_t limit;  // how many places there are, from that one on
     uint64_t epoch;  // another one when calls that were open have got other numbers

@@ -53,6 +53,7 @@ FATHOM_PUBLIC_INLINE size_t fathom_take_start(void *ring, size_t size, uint32_t 
                                               uint64_t main_id, char *bytes, size_t room, uint64_t *lost) {
     struct perf_event_mmap_page *page = (struct perf_event_mmap_page *)ring;
     const char *data = (const char *)ring + sysconf(_SC_PAGESIZE);
+    // Acquire, and release below: see fathom_take_events.
     uint64_t head = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE), tail = page->data_tail;
     size_t used = 0;
     union {

@@ -5,6 +5,7 @@
 
 #include "../follow/pause.h"
 #include "../follow/side.h"
+#include "../follow/valid.h"
 #include "../host/runtime.h"
 
 // The calling thread, made busy. NULL if it records nothing, or if it is busy already: then this is a handler that
@@ -17,11 +18,13 @@ INTERNAL struct thread *begin_note(void) {
     t->hook_sp = (uintptr_t)__builtin_frame_address(0);
     BARRIER();
     pause_settle(t, NULL);
+    thread_expect_valid(t);
     return t;
 }
 
 INTERNAL void end_note(struct thread *t) {
     BARRIER();
+    thread_expect_valid(t);
     side_drain(t);
 }
 

@@ -18,7 +18,11 @@
 
 FATHOM_WITHOUT_HOOKS
 
-// The other end of a socket, by a hash of its number. A newer pair takes the place of an older one.
+// The other end of a socket, by a hash of its number. A newer pair takes the place of an older one. A place is
+// changed in steps: no socket, the other end, the socket. Each of the last two steps releases the one before, and a
+// reader acquires both words: it finds the other end of the socket that it has found, unless the place was changed
+// meanwhile, which it finds when it looks at the socket once more. Two threads that change a place at once may leave
+// a pair that is none, whose waits nobody is found to have ended.
 #define PAIR_LIMIT 1024u
 static struct { uint64_t socket, other; } pairs[PAIR_LIMIT];
 
@@ -36,7 +40,8 @@ struct end {
     uint32_t family;
 };
 
-// Of two ends and of what they are to each other. It is not 0. The two upper bits are not set.
+// Returns the number of what flows between two ends, in one direction. The same ends and the same type always give the
+// same number, which is not 0 and whose two upper bits are not set.
 static uint64_t number(const struct end *from, const struct end *to, uint32_t type) {
     struct {
         struct end from, to;

@@ -13,6 +13,7 @@
 #include "../follow/pause.h"
 #include "../follow/registers.h"
 #include "../follow/side.h"
+#include "../follow/valid.h"
 #include "../modes/hooks.h"
 #include "../modes/straight.h"
 
@@ -89,12 +90,15 @@ static SLOW void forget_calls(struct thread *t, uintptr_t sp) {
     t->hook_sp = sled_hook_sp(sp);
     BARRIER();
     pause_settle(t, NULL);
+    thread_expect_valid(t);
+    // Relaxed: the load of the count acquired it. If the sleds were closed once more by now, the later time is as good.
     uint64_t closed = __atomic_load_n(&runtime.sleds_closed, __ATOMIC_RELAXED);
     for (uint32_t i = 0; i < t->lane_count; i++) {
         if (top_of(t, &t->lanes[i]) == t->lanes[i].frames) continue;
         lane_run(t, &t->lanes[i]);
         ending_unwind(t, open_calls(t), closed < t->last ? t->last : closed);
     }
+    thread_expect_valid(t);
     t->closings = closings;
     BARRIER();
     side_drain(t);

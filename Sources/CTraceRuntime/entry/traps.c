@@ -68,6 +68,7 @@ static void watch_loader(void) {
     if (__builtin_memcmp(code, mark, sizeof mark) == 0 && code[4] == 0xc3) loader.next = loader.address + sizeof mark;
     else if (code[0] != 0xc3) return;
     uintptr_t page = loader.address & ~(PAGE_SIZE - 1);
+    // Release: whoever meets the trap finds where to go on.
     if (SYSTEM(mprotect, page, PAGE_SIZE, PROT_READ | PROT_WRITE | PROT_EXEC, 0, 0, 0) == 0)
         __atomic_store_n((uint8_t *)loader.address, TRAP, __ATOMIC_RELEASE);
 }

@@ -35,6 +35,9 @@ static __thread struct {
     uint32_t count;
 } held __attribute__((tls_model("initial-exec")));
 
+// Who waits is counted before the wait, in sequentially consistent order, which costs little beside a wait: nobody
+// sleeps uncounted. Who ends waits only looks whether a count is 0, and reads nothing else because of it, so that is
+// relaxed. A wait that begins just after that look has no end that is told of.
 static void count_flows(uint32_t flows, uint32_t change) {
     if (flows & FATHOM_FLOW_DATA) __atomic_fetch_add(&runtime.buffers->data_waiters, change, __ATOMIC_SEQ_CST);
     if (flows & FATHOM_FLOW_ROOM) __atomic_fetch_add(&runtime.buffers->room_waiters, change, __ATOMIC_SEQ_CST);
@@ -56,6 +59,7 @@ struct fathom_wait_begin fathom_wait_begins(uint32_t kind, uint64_t object, uint
     }
     if (object) {
         uint32_t *waiters = fathom_waiters_of(object);
+        // Relaxed: whoever finds the count in the word, which is raised next, finds this bit, too.
         if (kind == FATHOM_WAIT_MUTEX || kind == FATHOM_WAIT_RWLOCK)
             __atomic_fetch_or(waiters, FATHOM_CONTENDED, __ATOMIC_RELAXED);
         __atomic_fetch_add(waiters, 1, __ATOMIC_SEQ_CST);
@@ -84,6 +88,7 @@ static void tell_call(uint64_t begin, uint64_t end, enum hook hook, const struct
 void fathom_wait_ends(struct fathom_wait_begin begin, struct fathom_waited waited, struct fathom_place place) {
     if (!begin.ticks) return;
     uint64_t now = now_ticks();
+    // Relaxed: where a count goes down late, something is told that ends nobody's wait.
     if (waited.object) __atomic_fetch_sub(fathom_waiters_of(waited.object), 1, __ATOMIC_RELAXED);
     count_flows(begin.flows, (uint32_t)-1);
     unsigned __int128 taken = (unsigned __int128)(now - begin.ticks) * 1000000000u;
@@ -120,6 +125,7 @@ static void wake(uint32_t kind, uint64_t object, int descriptor, uint32_t ran) {
     end_note(t);
 }
 
+// Relaxed: see count_flows.
 static int is_waited_for(uint64_t object) {
     return (__atomic_load_n(fathom_waiters_of(object), __ATOMIC_RELAXED) & ~FATHOM_CONTENDED) && is_recording(&current);
 }
@@ -163,6 +169,7 @@ void fathom_note_release(uint32_t kind, uint64_t lock) {
 
 // ---- descriptors
 
+// Relaxed: see count_flows.
 static int waits(const uint32_t *count) {
     return __atomic_load_n(count, __ATOMIC_RELAXED) && is_recording(&current) && !confine_unnoted();
 }

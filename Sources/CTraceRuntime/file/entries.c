@@ -48,7 +48,8 @@ static uint8_t *place_of(const struct entries *entries, uint32_t index) {
     return (uint8_t *)entries->text.low + entries->offsets[index];
 }
 
-// One byte is never torn, so a thread that runs there meets either the trap or the function.
+// One byte is never torn, so a thread that runs there meets either the trap or the function. Release: whoever meets the
+// trap finds its entry in the list.
 static void put(uint8_t *place, uint8_t byte) { __atomic_store_n(place, byte, __ATOMIC_RELEASE); }
 
 int entries_arm(uintptr_t bias, const char *words, uint32_t count, struct text text) {
@@ -80,6 +81,9 @@ static uint32_t find(const struct entries *entries, uintptr_t address) {
     return low < entries->count && entries->offsets[low] == offset ? low : entries->count;
 }
 
+// Acquire, here and below: another thread may have added the newest module a moment ago. What stands of an entry
+// itself is relaxed: the dynamic linker's lock lies between the end of a module and the next one at its addresses,
+// and who comes first to an entry is decided by that word alone.
 enum taken entries_take(uintptr_t address) {
     for (struct entries *entries = __atomic_load_n(&all, __ATOMIC_ACQUIRE); entries; entries = entries->next) {
         if (address < entries->text.low || address >= entries->text.high) continue;
@@ -110,6 +114,7 @@ void entries_give_up(uintptr_t low, uintptr_t high) {
 void entries_forget(uintptr_t low, uintptr_t high) {
     for (struct entries *entries = all; entries; entries = entries->next)
         if (entries->text.low >= low && entries->text.low < high)
+            // Relaxed: see entries_take.
             __atomic_store_n(&entries->is_gone, 1, __ATOMIC_RELAXED);
 }
 

@@ -44,6 +44,7 @@ static void put(struct function_words *words, uint64_t word) {
         uint64_t known = *entry;
         if (known > GONE && known >> FATHOM_SAYS_BITS != word >> FATHOM_SAYS_BITS) continue;
         if (!known) used++;
+        // Relaxed: a lookup needs nothing but the word, and lists of their own hold what else belongs to a function.
         __atomic_store_n(entry, word, __ATOMIC_RELAXED);
         return;
     }
@@ -79,6 +80,7 @@ void functions_forget(uintptr_t low, uintptr_t high) {
     struct function_words *words = (struct function_words *)table;
     for (uint64_t i = 0; i <= words->mask && words != &none; i++) {
         uintptr_t function = words->words[i] >> FATHOM_SAYS_BITS;
+        // Relaxed: nobody calls a function that is gone, so nobody looks for its word.
         if (function >= low && function < high) __atomic_store_n(&words->words[i], GONE, __ATOMIC_RELAXED);
     }
 }
@@ -99,10 +101,12 @@ static void keep_marks(uintptr_t bias, const char *names, size_t size) {
     if (!marks) return;
     *marks = (struct marks){.next = all_marks, .bias = bias, .size = size};
     __builtin_memcpy(marks->names, names, size);
+    // Release: whoever finds the block finds what is in it.
     __atomic_store_n(&all_marks, marks, __ATOMIC_RELEASE);
 }
 
 uint32_t functions_mark(uintptr_t function) {
+    // Acquire: another thread may have added the block a moment ago.
     for (const struct marks *marks = __atomic_load_n(&all_marks, __ATOMIC_ACQUIRE); marks; marks = marks->next) {
         struct fathom_function_name name;
         for (size_t at = 0; at + sizeof name <= marks->size; at += sizeof name + ((name.size + 7ul) & ~7ul)) {
@@ -195,6 +199,7 @@ int functions_begin_change(uint32_t number) {
 // Until then it may take a limit of one file for that of the other, for a call or two.
 void functions_end_change(void) {
     is_changing = 0;
+    // Release: whoever finds the table finds what is in it.
     __atomic_store_n(&named_functions.words, table, __ATOMIC_RELEASE);
     named_functions.levels = file->levels;
     named_functions.does = file->trigger_does;

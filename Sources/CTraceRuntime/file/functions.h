@@ -28,6 +28,7 @@ extern struct named_functions named_functions __attribute__((visibility("hidden"
 // FATHOM_SAYS_* of a function: what options say of its calls; 0: they do not name it. Any thread may call it, at any
 // time: a table that was replaced stays as it was.
 INTERNAL uint32_t functions_say(uintptr_t function) {
+    // Acquire: another thread may have made the table a moment ago.
     const struct function_words *table = __atomic_load_n(&named_functions.words, __ATOMIC_ACQUIRE);
     // Fibonacci hashing: functions that lie one behind the other seldom have the same place.
     uint64_t place = (uint64_t)function * 0x9e3779b97f4a7c15ull >> table->shift;

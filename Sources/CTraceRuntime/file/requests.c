@@ -29,6 +29,7 @@ void requests_tell(uint32_t thread, const struct fathom_long_call *call, uint32_
     // The number tells the recorder that the rest is whole. Two threads that write into one place, because as many
     // requests as there are places came in between, leave a request with a wrong call at worst.
     fathom_store32(&request->number, 0);
+    // Release: a recorder that finds a word of the new request finds, when it looks again, that the number is another.
     __atomic_thread_fence(__ATOMIC_RELEASE);
     request->process = runtime.process;
     request->thread = thread;

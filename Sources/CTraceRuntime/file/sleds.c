@@ -57,7 +57,7 @@ static const struct bytes nop = {{0x66, 0x66}, {0x2e, 0x0f, 0x1f, 0x84, 0x00, 0x
 
 static uint16_t head_of(const struct bytes *bytes) { return (uint16_t)(bytes->head[0] | bytes->head[1] << 8); }
 static const uint16_t open_head = PREFIX | PREFIX << 8;
-// Of a sled that is being opened or closed.
+// The first two bytes of a sled that is being opened or closed.
 static uint16_t between_head(const struct sled *sled) { return head_of(sled->kind == KIND_EXIT ? &leave : &jump); }
 
 static int is_there(uintptr_t address, const struct bytes *bytes) {
@@ -388,6 +388,7 @@ static int for_all(long (*change)(struct sled_module *)) {
 int sleds_open_all(void) { return for_all(open_module); }
 int sleds_close_all(void) {
     int all = for_all(close_module);
+    // Relaxed: the count, which is raised with release, publishes it.
     __atomic_store_n(&runtime.sleds_closed, now_ticks(), __ATOMIC_RELAXED);
     fathom_add32(&runtime.sled_closings, 1);
     return all;

@@ -35,7 +35,8 @@ static void take_up(void) {
             fathom_add32(&runtime.options.generation, 1);
         }
         if (is_news(wish.run_number, runtime.run_number)) {
-            // The moment that was asked for may be long gone, if the program was waiting meanwhile.
+            // The moment that was asked for may be long gone, if the program was waiting meanwhile. Relaxed: the
+            // mode, which is stored with release below, publishes it.
             if (!wish.runs && !runtime.paused) __atomic_store_n(&runtime.stop_ticks, wish.run_ticks, __ATOMIC_RELAXED);
             if (!wish.runs && !runtime.paused) fathom_add32(&runtime.stops, 1);
             runtime.paused = !wish.runs;
@@ -45,6 +46,7 @@ static void take_up(void) {
         runtime.run_number = wish.run_number;
         runtime.save_number = wish.save_number;
     }
+    // Release: a thread that takes over the number finds what was taken up with it.
     __atomic_store_n(&runtime.options.number, number, __ATOMIC_RELEASE);
     runtime_set_mode();
     if (!runtime.steered) return;

@@ -10,7 +10,7 @@ FATHOM_WITHOUT_HOOKS
 
 static void enter(struct thread *t, const struct event *event, uint64_t now) {
     uintptr_t alternate = 0, sp = event->stack_pointer;
-    // By a sled, the call begins where its caller's frame ends. What has a frame there has ended.
+    // Where a sled reports the call, it begins where its caller's frame ends. What has a frame there has ended.
     uintptr_t end = event->is_sled ? sp + sizeof(uintptr_t) : sp;
     if (!lies_below(t, sp, t->top) || frame_sp(t->top) < end) {
         alternate = lane_settle(t, sp);

@@ -10,6 +10,7 @@
 #include "mode.h"
 #include "pause.h"
 #include "side.h"
+#include "valid.h"
 
 #include <limits.h>
 #include <pthread.h>
@@ -177,6 +178,7 @@ void thread_detach(struct thread *t) {
     t->idle = 0;
     BARRIER();
     pause_settle(t, NULL);
+    thread_expect_valid(t);
     uint64_t now = now_ticks();
     tell_of_itself(t, FATHOM_WAIT_THREAD, now);
     for (uint32_t i = 0; i < t->lane_count; i++) {
@@ -185,6 +187,7 @@ void thread_detach(struct thread *t) {
         lane_run(t, lane);
         ending_unwind(t, open_calls(t), now);
     }
+    thread_expect_valid(t);
     t->mode->end(t, ENDS_THREAD, now);
     steering_tell_thread(&t->stamp, 0, -1);
     t->state = THREAD_UNATTACHED;

@@ -1,5 +1,6 @@
-// Whether what is known of a thread can be. Asked at every slow path of a library that is built with FATHOM_VALID
-// defined, which tests do: it ends the program where something cannot.
+// Whether what is known of a thread can be. Asked at every slow path, at notes, and where a thread ends or forgets its
+// calls, of a library that is built with FATHOM_VALID defined, which tests do: it ends the program where something
+// cannot.
 
 #ifndef FATHOM_VALID_H
 #define FATHOM_VALID_H

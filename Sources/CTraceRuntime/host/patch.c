@@ -24,6 +24,7 @@ long patch_begin(uintptr_t low, uintptr_t high) { return protect(low, high, PROT
 void patch_end(uintptr_t low, uintptr_t high) { protect(low, high, PROT_READ | PROT_EXEC); }
 
 int patch_spread(uintptr_t low, uintptr_t high) {
+    // Sequentially consistent: whatever makes the other processors fetch anew, they find all that was written before.
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
     // A process has to say once that it will ask. To say it again costs next to nothing, and a fork's child has to.
     if (SYSTEM(membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_SYNC_CORE, 0, 0, 0, 0, 0) == 0 &&

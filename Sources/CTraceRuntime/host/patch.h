@@ -14,7 +14,8 @@ void patch_end(uintptr_t low, uintptr_t high);
 // when that cannot be had; then the pages may not be writable any more.
 int patch_spread(uintptr_t low, uintptr_t high);
 
-// Writes two bytes at an even address, which no processor sees half.
+// Writes two bytes at an even address, which no processor sees half. Release: what lies behind them was written
+// before. What processors execute of that is up to patch_spread.
 INTERNAL void patch_head(uintptr_t address, uint16_t bytes) {
     __atomic_store_n((uint16_t *)address, bytes, __ATOMIC_RELEASE);
 }

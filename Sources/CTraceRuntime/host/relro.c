@@ -38,6 +38,7 @@ int relro_write(uintptr_t *place, const uintptr_t *words, size_t count, int prot
     size_t size = (((uintptr_t)(place + count) + ~mask) & mask) - page;
     int is_locked = !(protection & PROT_WRITE);
     if (is_locked && protect(page, size, PROT_READ | PROT_WRITE)) return 0;
+    // Relaxed: each word stands for itself, and points to code that was there before.
     for (size_t i = 0; i < count; i++) __atomic_store_n(&place[i], words[i], __ATOMIC_RELAXED);
     if (is_locked) protect(page, size, protection);
     return 1;

@@ -65,6 +65,7 @@ static void find(void) {
         }
     }
     vectors.mask = mask;
+    // Release: whoever finds that there is room finds the mask. Two threads that come here find out the same.
     __atomic_store_n(&vectors.room, (end + 63) & ~63u, __ATOMIC_RELEASE);
 }
 
@@ -89,6 +90,7 @@ __asm__(".pushsection .text.fathom_slow, \"ax\", %progbits\n"
 
 long vectors_keep(long (*function)(void *), void *argument) {
     if (!vectors_matter) return function(argument);
+    // Acquire: another thread may have found it out a moment ago.
     if (!__atomic_load_n(&vectors.room, __ATOMIC_ACQUIRE)) find();
     return vectors_saved(function, argument);
 }

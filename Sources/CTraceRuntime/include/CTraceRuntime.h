@@ -91,10 +91,11 @@ void fathom_note_cleanup_done(const void *buffer);  // it has called the handler
 #define FATHOM_WAITERS 1024u
 extern struct fathom_waiting {
     uint32_t on;
-    // By a hash of what is waited for: how many threads wait. What ends nobody's wait is not told of. A thread that
-    // leaves a wait by a jump or by being cancelled stays counted, so that more is told of than need be. In
-    // FATHOM_CONTENDED: whether anybody has ever waited for such a lock. Only from then on is it known how long it is
-    // held, because other locks are to cost nothing.
+    // How many threads wait for each object; objects share places by a hash of their addresses. Where nobody waits,
+    // what would end a wait is not told of. A thread that leaves a wait by a jump or by being cancelled stays
+    // counted, so that more is told of than need be. The bit FATHOM_CONTENDED says whether anybody has ever waited
+    // for a lock in this place. Only from then on is it noted how long such a lock is held, because other locks are
+    // to cost nothing.
     uint32_t waiters[FATHOM_WAITERS];
 } fathom_waiting __attribute__((visibility("hidden")));
 #define FATHOM_CONTENDED 0x80000000u

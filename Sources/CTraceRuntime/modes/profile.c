@@ -87,7 +87,8 @@ INTERNAL void push(struct thread *t, uintptr_t function, uintptr_t call_site, ui
     path_open(path, now);
 }
 
-// Whether the thread knows the mode and the options. `idle` is what it has last acted on.
+// Whether the thread knows the mode and the options. `idle` is what it has last acted on. Relaxed: the thread took over
+// the options under the lock, when it learnt of this word.
 INTERNAL int is_current(uint64_t idle) { return idle == __atomic_load_n(&control.word, __ATOMIC_RELAXED); }
 
 // Another callee than the last one begins, or something that only the slow path can follow. The thread is busy.

@@ -31,7 +31,9 @@ void *path_take(struct path_arena *arena) {
         if (!block) return NULL;
         block->size = size;
         block->next = arena->blocks;
-        __atomic_store_n(&arena->blocks, block, __ATOMIC_RELEASE);  // paths_forget_unloaded walks the blocks
+        // Release: another thread that walks the blocks (paths_forget_unloaded) finds the block's size and the next
+        // one.
+        __atomic_store_n(&arena->blocks, block, __ATOMIC_RELEASE);
         arena->free = (char *)(block + 1);
         arena->end = (char *)block + size;
     }

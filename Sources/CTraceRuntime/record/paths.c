@@ -1,4 +1,4 @@
-// How call paths are made, and what becomes of them when a thread's calls are not followed in the ordinary way.
+// What becomes of call paths while a thread lives, and when its calls are not followed in the ordinary way.
 
 #include "paths.h"
 
@@ -6,264 +6,12 @@
 #include "../host/runtime.h"
 #include "chunk.h"
 #include "path_memory.h"
+#include "path_sums.h"
+#include "path_tree.h"
 
 FATHOM_WITHOUT_HOOKS
 
-#define FIRST_PLACES 1024ul
 #define MARKED 0x8000u  // in `callees`, while calls are gone through
-
-// What is added up here is lost. Threads may write to it at once, because nobody reads it.
-static struct fathom_path nowhere;
-
-// Takes the place of a call that has ended when there is none.
-static uint32_t no_counts[FATHOM_DURATIONS_SIZE];
-static struct path none_ended = {.counts = no_counts};
-
-struct path no_path = {
-    .function = NO_FUNCTION,
-    .child = &no_path,
-    .next = &no_path,
-    .caller = &no_path,
-    .sums = &nowhere,
-    .number = FATHOM_NO_PATH,
-    .base = NO_BASE,
-};
-
-// ---- the process's memory
-
-static struct path_counts *take_counts(struct paths *p) {
-    if (p->counts == p->counts_end) {
-        struct path_counts *more = path_take(&p->others);
-        if (!more) return NULL;
-        p->counts = more;
-        p->counts_end = more + sizeof(struct path) / sizeof *more;
-    }
-    return p->counts++;
-}
-
-static size_t table_size(size_t places) { return sizeof(struct path_table) + places * sizeof(struct path *); }
-
-static void free_tables(struct path_table *table) {
-    for (struct path_table *next; table; table = next) {
-        next = table->outgrown;
-        system_free(table, table_size(table->mask + 1));
-    }
-}
-
-static void place(struct path_table *table, struct path *path) {
-    size_t place = path_hash(path->caller, path->function) & table->mask;
-    while (table->places[place]) place = (place + 1) & table->mask;
-    table->places[place] = path;
-    table->used++;
-}
-
-// Makes room for `count` more paths in the table. 0 when there is no memory.
-static int reserve_places(struct paths *p, size_t count) {
-    struct path_table *old = p->table;
-    if (old && (old->used + count) * 2 <= old->mask + 1) return 1;
-    size_t places = old ? (old->mask + 1) * 2 : FIRST_PLACES;
-    struct path_table *table = system_allocate(table_size(places));
-    if (!table) return 0;
-    table->mask = places - 1;
-    table->outgrown = old;
-    for (size_t i = 0; old && i <= old->mask; i++)
-        if (old->places[i]) place(table, old->places[i]);
-    p->table = table;
-    return 1;
-}
-
-static int is_root(const struct path *path) { return path->caller == &no_path; }
-
-static struct path *new_path(struct paths *p, struct path *caller, uintptr_t function) {
-    struct path *path = path_take(&p->paths);
-    if (!path) return NULL;
-    *path = no_path;
-    path->function = function;
-    path->caller = caller;
-    path->next = path;
-    return path;
-}
-
-// Undoes new_path, for a path that no reader has seen.
-static void forget_path(struct paths *p) { p->paths.free -= sizeof(struct path); }
-
-// Lets a path be found. It is whole by then, because a handler's hooks may look for it from then on.
-static int show(struct paths *p, struct path *path) {
-    struct path *caller = path->caller, *ring = caller->child;
-    if (caller->callees >= LISTED_CALLEES) {
-        if (!reserve_places(p, LISTED_CALLEES + 1)) return 0;
-        if (caller->callees == LISTED_CALLEES) {
-            struct path *listed = ring;
-            for (uint32_t i = 0; i < LISTED_CALLEES; i++, listed = listed->next) place(p->table, listed);
-            caller->callees++;
-        }
-        path->next = ring;  // so that something is there for whoever follows it
-        place(p->table, path);
-    } else {
-        if (caller->callees > 0) path->next = ring->next;
-        BARRIER();
-        if (caller->callees > 0) ring->next = path;
-        caller->child = path;
-        caller->callees++;
-    }
-    BARRIER();
-    caller->child = path;
-    return 1;
-}
-
-// ---- making paths
-
-// A callee of the path that is no call; NULL when there is no room. `function` and `unit` say which.
-static struct path *special(struct thread *t, struct path *caller, uintptr_t function, uint16_t unit) {
-    struct path *path = paths_find(t, caller, function);
-    if (path) return path;
-    path = new_path(paths_of(t), caller, function);
-    if (!path) return NULL;
-    struct fathom_path *sums = path_add_unit(t, unit, path, &path->number);
-    if (sums) path->sums = sums;
-    if (sums && show(paths_of(t), path)) return path;
-    forget_path(paths_of(t));
-    return NULL;
-}
-
-static struct path *fold(struct thread *t, struct path *caller) {
-    return special(t, caller, FOLDED_FUNCTION, FATHOM_UNIT_FOLDED);
-}
-
-// Libraries whose functions turn up are written down before their first call's path: nothing tells when dlopen is
-// through.
-static void look_at_module(uintptr_t function) {
-    if (runtime.modules_stale && function < FATHOM_SCOPE_BASE && !modules_hold(&function, 1)) {
-        modules_scan();
-        runtime.modules_stale = 1;
-    }
-}
-
-// Gives a path its unit. `caller` has one, or is a root.
-static int give_unit(struct thread *t, struct path *path) {
-    look_at_module(path->function);
-    struct fathom_path *sums = path_add_unit(t, FATHOM_UNIT_PATH, path, &path->number);
-    if (!sums) return 0;
-    BARRIER();
-    path->sums = sums;
-    return 1;
-}
-
-static void open_inherited(struct path *path, uint64_t since) {
-    path->sums->moment = since << FATHOM_PATH_SHIFT | FATHOM_PATH_OPEN | FATHOM_PATH_INHERITED;
-}
-
-// After the tree was given away, open calls have no unit until a callee needs it.
-static void give_open_units(struct thread *t) {
-    for (struct frame *f = running_lane(t)->frames + 1; f <= t->top; f++) {
-        struct path *path = f->path;
-        if (path->number != FATHOM_NO_PATH) continue;
-        if (path == &no_path || !give_unit(t, path)) return;
-        if (runtime.options.keeps == FATHOM_KEEPS_TIMES) open_inherited(path, paths_of(t)->since);
-    }
-}
-
-// The callee's path, found or made. Where nothing can be kept of it, `no_path`.
-static struct path *callee(struct thread *t, struct path *caller, uintptr_t function) {
-    if (caller->function == FOLDED_FUNCTION || caller == &no_path) return caller;
-    if (function <= INHERITED_FUNCTION) return &no_path;  // a program's own idea of a function
-    struct path *path = paths_find(t, caller, function);
-    if (!path) {
-        if (caller->number == FATHOM_NO_PATH && !is_root(caller)) give_open_units(t);
-        if (caller->number == FATHOM_NO_PATH && !is_root(caller)) return &no_path;
-        path = new_path(paths_of(t), caller, function);
-        if (!path) return &no_path;
-        if (!give_unit(t, path) || !show(paths_of(t), path)) {
-            forget_path(paths_of(t));
-            path = fold(t, caller);
-        }
-    }
-    if (!path) return &no_path;
-    caller->child = path;
-    return path;
-}
-
-struct path *paths_enter(struct thread *t, uintptr_t function) {
-    struct path *path = callee(t, t->top->path, function);
-    if (path == &no_path && t->state != THREAD_INTERRUPTED)
-        // Relaxed: it is a count, and says nothing about anything else.
-        __atomic_fetch_add(&runtime.buffers->unplaced_calls, 1, __ATOMIC_RELAXED);
-    return path;
-}
-
-// ---- adding up
-
-// Makes path->counts hold a bucket. `centre` is where most buckets are expected. 0 when there is no room.
-static int aim_counts(struct thread *t, struct path *path, uint32_t bucket, uint32_t centre) {
-    struct path_counts *known = path->more;
-    while (known && bucket - known->base >= FATHOM_DURATIONS_SIZE) known = known->next;
-    if (!known) {
-        struct path_counts *made = take_counts(paths_of(t));
-        uint32_t number;
-        struct fathom_durations *unit = made ? path_new_unit(t, 2, &number) : NULL;
-        if (!unit) return 0;
-        uint32_t half = FATHOM_DURATIONS_SIZE / 2, last = FATHOM_BUCKETS - FATHOM_DURATIONS_SIZE;
-        uint32_t base = centre < half ? 0 : centre - half;
-        if (base > last) base = last;
-        if (bucket - base >= FATHOM_DURATIONS_SIZE)
-            base = bucket < half ? 0 : bucket - half < last ? bucket - half : last;
-        *unit = (struct fathom_durations){.unit = FATHOM_UNIT_DURATIONS, .first = (uint16_t)base, .path = path->number};
-        path_publish(paths_of(t), 2);
-        *made = (struct path_counts){path->more, unit->counts, base};
-        path->more = known = made;
-    }
-    path->counts = known->counts;
-    path->base = (uint16_t)known->base;
-    return 1;
-}
-
-static void count(struct thread *t, struct path *path, uint64_t ticks, uint32_t centre) {
-    if (aim_counts(t, path, fathom_duration_bucket(ticks), centre)) path_count(path, ticks);
-}
-
-void paths_count(struct thread *t, struct path *path, uint64_t ticks) {
-    count(t, path, ticks, fathom_duration_bucket(ticks));
-}
-
-static void count_ended(struct thread *t) {
-    struct paths *p = paths_of(t);
-    if (!path_count(p->ended, p->ended_ticks)) paths_count(t, p->ended, p->ended_ticks);
-    p->ended = &none_ended;
-    p->ended_ticks = 0;
-}
-
-// A call has ended that took that long.
-static void count_any(struct thread *t, struct path *path, uint64_t ticks) {
-    const struct fathom_path *sums = path->sums;
-    uint32_t bucket = fathom_duration_bucket(ticks);
-    if (path->number == FATHOM_NO_PATH || path->function == FOLDED_FUNCTION) return;
-    if (!path->more) {
-        if (sums->calls <= 2) return;
-        uint64_t shortest = sums->shortest, longest = sums->longest;
-        if (shortest > longest) return;
-        bucket = (fathom_duration_bucket(shortest) + fathom_duration_bucket(longest)) / 2;
-        count(t, path, shortest, bucket);
-        count(t, path, longest, bucket);
-    }
-    count(t, path, ticks, bucket);
-}
-
-void paths_close(struct thread *t, struct path *path, uint64_t now) {
-    struct fathom_path *sums = path->sums;
-    uint64_t moment = sums->moment, start = moment >> FATHOM_PATH_SHIFT, ticks = now > start ? now - start : 0;
-    if (!(moment & FATHOM_PATH_OPEN)) return;
-    sums->moment = now << FATHOM_PATH_SHIFT;
-    if (!(moment & FATHOM_PATH_INHERITED)) {
-        count_any(t, path, ticks);
-        path_add(path, ticks);
-        return;
-    }
-    sums->total += ticks;
-    struct path *inherited = special(t, path, INHERITED_FUNCTION, FATHOM_UNIT_INHERITED);
-    if (!inherited) return;
-    inherited->sums->total += ticks;
-    inherited->sums->calls++;
-}
 
 // ---- threads
 
@@ -291,8 +39,8 @@ static void leave_threads(struct paths *p) {
     path_free_blocks(p->paths.blocks);
     path_free_blocks(p->retired);
     lock_give(&threads.lock, signals);
-    free_tables(p->table);
-    free_tables(p->retired_tables);
+    path_free_tables(p->table);
+    path_free_tables(p->retired_tables);
 }
 
 void paths_forget_unloaded(void) {
@@ -342,7 +90,7 @@ static struct path *find_root(struct thread *t) {
     struct paths *p = paths_of(t);
     struct path *root = unused_root(t);
     if (root) return root;
-    root = new_path(p, &no_path, NO_FUNCTION);
+    root = path_new(p, &no_path, NO_FUNCTION);
     if (!root) return &no_path;
     if (p->roots) {
         root->next = p->roots->next;
@@ -366,8 +114,8 @@ static void adopt(struct thread *t, int are_inherited) {
         lane->is_stale = 0;
         for (struct frame *f = lane->frames + 1; f <= top_of(t, lane); f++) {
             uint64_t since = f->enter;
-            f->path = callee(t, f[-1].path, f->function);
-            if (opens && has_unit(f->path) && f->path->function != FOLDED_FUNCTION) open_inherited(f->path, since);
+            f->path = path_callee(t, f[-1].path, f->function);
+            if (opens && has_unit(f->path) && f->path->function != FOLDED_FUNCTION) path_open_inherited(f->path, since);
         }
     }
 }
@@ -411,7 +159,7 @@ static void close_all(struct thread *t, uint64_t now) {
 static void reset(struct thread *t) {
     struct paths *p = paths_of(t);
     *p = (struct paths){
-        .ended = &none_ended,
+        .ended = &path_none_ended,
         .sequence = p->sequence,
         .tree = p->tree,
         .retired = p->retired,
@@ -439,7 +187,7 @@ static void begin_again(struct thread *t, uint64_t now) {
     for (struct lane *lane = t->lanes; lane < t->lanes + t->lane_count; lane++) {
         lane->frames->path = find_root(t);
         for (struct frame *f = lane->frames + 1; f <= top_of(t, lane); f++) {
-            struct path *path = new_path(p, f[-1].path, f->function);
+            struct path *path = path_new(p, f[-1].path, f->function);
             f->path = path ? path : &no_path;
         }
     }
@@ -467,7 +215,7 @@ void paths_begin(struct thread *t, enum begins how) {
 
 void paths_end(struct thread *t, enum ends how, uint64_t now) {
     struct paths *p = paths_of(t);
-    count_ended(t);
+    path_count_ended(t);
     switch (how) {
     case ENDS_FOR_NOW: break;  // everything is in the buffers already
     case ENDS_ABANDONED: mend(t, now_ticks()); break;
@@ -478,7 +226,7 @@ void paths_end(struct thread *t, enum ends how, uint64_t now) {
         path_give_chunks(t, FATHOM_FLAG_LAST, now);
         path_free_blocks(p->others.blocks);
         leave_threads(p);
-        *p = (struct paths){.ended = &none_ended, .sequence = p->sequence, .tree = p->tree + 1};
+        *p = (struct paths){.ended = &path_none_ended, .sequence = p->sequence, .tree = p->tree + 1};
         break;
     case ENDS_PROCESS:
         if (!p->parts) break;

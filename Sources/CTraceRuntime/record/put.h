@@ -12,7 +12,7 @@ int put_more_room(struct thread *t, size_t size, uint64_t *now);
 // Whether, where there is room for the record of a call that begins, there is room for `size` bytes more, at most
 // FATHOM_ARGUMENTS_LIMIT. If not, the call is counted as lost.
 int put_room_for(struct thread *t, size_t size, uint64_t *now);
-// Of a call of the running lane whose callees have no record.
+// Writes the record of a call of the running lane, none of whose callees has a record yet.
 void put_enter(struct thread *t, const struct frame *call, uint64_t now);
 void put_exit(struct thread *t, uint64_t now);  // of the call that was the innermost one
 void put_unwind(struct thread *t, uint32_t count, uint64_t now);

@@ -57,14 +57,16 @@ static void take_slot(struct thread *t) {
 }
 
 // Numbers the open calls of all lanes anew. Behind them lie those that ended without being told of: while recording was
-// stopped, or when a handler jumped out of a slow path. They are cleared.
+// stopped, or when a handler jumped out of a slow path. They are cleared, all of them: between them may lie places that
+// have no number, because hooks that only follow calls write none. Memory that was never used is read and not written.
 static void number_all(struct thread *t) {
     for (struct lane *lane = t->lanes; lane < t->lanes + t->lane_count; lane++) {
         struct frame *f = lane->frames;
         lane->is_stale = 0;
         f++->shown = 0;  // stands before the outermost call
         for (; f <= top_of(t, lane); f++) f->shown = fathom_open_word(++t->hidden_calls, f[-1].shown);
-        for (; f < lane->end && f->shown; f++) f->shown = 0;
+        for (; f < lane->end; f++)
+            if (f->shown) f->shown = 0;
     }
 }
 

@@ -71,8 +71,8 @@ struct Ranks {
         return far / total
     }
 
-    /// By the rank sum's variance, which equal values make smaller, with a correction for continuity (E. L. Lehmann,
-    /// Nonparametrics, 1975, section 1.4).
+    /// The chance by the normal distribution, with the rank sum's variance, which equal values make smaller, and with a
+    /// correction for continuity (E. L. Lehmann, Nonparametrics, 1975, section 1.4).
     var approximateChance: Double {
         let (n, rest, whole) = (Double(count), Double(all.count - count), Double(all.count))
         let mean = whole + 1

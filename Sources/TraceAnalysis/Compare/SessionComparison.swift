@@ -43,7 +43,7 @@ public struct SessionComparison {
     public enum Doubt: String, CaseIterable, Sendable {
         /// The runs of a side differ as much as the sides do.
         case spread
-        /// By itself the change would be sure, but so many are compared that one such is to be expected by chance.
+        /// The change would be sure if it were the only one, but so many are compared that one such is to be expected by chance.
         case fewRuns = "few runs"
         /// Only a few runs, which lie far off the others, speak for it.
         case order

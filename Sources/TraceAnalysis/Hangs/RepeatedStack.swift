@@ -1,4 +1,4 @@
-/// Of the stacks that were sampled lately, the one that the thread stayed in longest.
+/// The stack that a thread stayed in longest, among those that were sampled lately.
 public struct RepeatedStack: Sendable, Equatable {
     /// A function of the stack.
     public struct Frame: Sendable, Equatable {

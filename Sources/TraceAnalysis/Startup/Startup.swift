@@ -86,7 +86,7 @@ public struct Startup {
     /// In the order in which they ran.
     public var initializers: [Initializer] = []
     public var libraries: [Library] = []
-    /// Of the program and all libraries.
+    /// The relocations of the program and all libraries together.
     public var relocations = Relocations()
     /// The most gain first.
     public var advice: [StartupAdvice] = []

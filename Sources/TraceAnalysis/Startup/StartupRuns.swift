@@ -17,7 +17,7 @@ public struct StartupRuns {
     }
 
     public let total: Numbers
-    /// Of each phase that any run had. A run without it counts with 0.
+    /// The numbers of each phase that any run had. A run without it counts with 0.
     public let phases: [(parts: [StartupTimeline.Part], numbers: Numbers)]
     /// Indices of the runs: those that read most pages first, and of these the slowest.
     public let coldestFirst: [Int]

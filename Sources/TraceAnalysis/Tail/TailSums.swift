@@ -23,7 +23,7 @@ struct TailSums {
         var places = [UInt32](repeating: 0, count: sink.table.count)
         for number in 1..<max(sink.table.count, 1) {
             let (slowTimes, typicalTimes) = (sink.slow[UInt32(number)], sink.typical[UInt32(number)])
-            // It is of a call that is neither.
+            // Only calls that are neither slow nor typical have this path.
             if slowTimes.calls == 0, typicalTimes.calls == 0 { continue }
             let node = sink.table.nodes[number]
             let key = Int(node.function)

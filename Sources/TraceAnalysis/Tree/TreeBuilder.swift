@@ -146,7 +146,8 @@ struct TreeBuilder: CallSink {
             if found.isWatched {
                 watchedAbove = 0
             } else if above != Standing.unwatched {
-                // What is not shown is no level, and what is deeper than any watch list goes need not be counted.
+                // A call that is not shown does not count as a level. The count stays below the number that means
+                // "unwatched", which is more levels than any watch list shows.
                 watchedAbove = role == .candidate ? min(above &+ 1, Standing.unwatched &- 1) : above
             }
         }

@@ -1,16 +1,3 @@
-public import TraceFile
-
-/// Some calls of functions, by their arguments.
-public struct ArgumentFilter {
-    public var function: Pattern
-    public var comparisons: [ArgumentComparison]
-
-    public init(_ function: Pattern, _ comparisons: [ArgumentComparison]) {
-        self.function = function
-        self.comparisons = comparisons
-    }
-}
-
 /// Which calls of a trace are shown.
 public struct TreeFilter {
     /// Calls deeper than this are hidden. Roots are depth 0, and depths are those shown.

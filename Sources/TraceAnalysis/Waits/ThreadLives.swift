@@ -2,7 +2,7 @@ internal import TraceFile
 
 /// When threads and processes began and ended, and what made them begin.
 struct ThreadLives {
-    /// Of one thread.
+    /// When one thread began, and its last moment.
     struct Life {
         /// Its own number among its process's, and when it began.
         var beginning: (object: UInt64, moment: UInt64)?

@@ -51,24 +51,3 @@ public struct Wait: Sendable {
     /// Index of what ended it among ``Waits/wakes``; nil when that is not known.
     public var wake: Int?
 }
-
-/// A moment at which a thread was about to end a wait of others.
-public struct Wake: Sendable {
-    public var kind: WaitKind
-    public var object: UInt64
-    /// Number among ``WaitPaths``; 0 for the end of a thread.
-    public var path: Int32
-    public var thread: Int
-    public var moment: UInt64
-    /// Of a lock that was given back: for how long it was held, in ns; nil when that is not known.
-    public var held: UInt64?
-}
-
-/// What made a thread begin.
-public struct Origin: Sendable {
-    /// Index of the thread that made it.
-    public var thread: Int
-    public var moment: UInt64
-    /// Where that was; 0 when that is not known.
-    public var path: Int32
-}

@@ -101,7 +101,7 @@ struct WaitSink: CallSink {
     ) {
         while nextStretch < offCPU.count, case let stretch = offCPU[nextStretch], stretch.begin < moment {
             nextStretch += 1
-            // What no call was open for is no call's time, and so not in any total.
+            // Where no call was open, the stretch is left out, because it is in no call's total either.
             guard call.pointee.payload.depth > 0 else { continue }
             if call.pointee.payload.wait >= 0, !stretch.wantsCPU { continue }
             recorded.append(RecordedWait())

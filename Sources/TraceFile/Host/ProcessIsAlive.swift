@@ -1,22 +1,5 @@
 internal import Glibc
 
-/// Which processes are alive. Each is asked about once.
-package struct LivingProcesses {
-    private var known: [UInt32: Bool] = [:]
-
-    package init() {}
-
-    package mutating func contains(_ pid: UInt32) -> Bool {
-        if let isAlive = known[pid] { return isAlive }
-        let isAlive = processIsAlive(Int32(bitPattern: pid))
-        known[pid] = isAlive
-        return isAlive
-    }
-
-    /// Those that were asked about and are alive.
-    package var found: [Int32] { known.filter { $0.value }.map { Int32(bitPattern: $0.key) }.sorted() }
-}
-
 /// Whether a process exists and has not ended. `pid` is what the process told us, which is its id in its own namespace
 /// if it has one.
 ///

@@ -176,7 +176,7 @@ public final class GrowingSession {
 extension Session {
     /// Whether calls are recorded one by one into a log that grows, as far as can be told before the first of them.
     public var growsByRecords: Bool {
-        let mode = description?.options.first { $0.name == "mode" }?.value
+        let mode = description?.option(.mode)
         return mode.map { $0 == RecordOptions.Mode.trace.rawValue } ?? (content == .calls)
     }
 }

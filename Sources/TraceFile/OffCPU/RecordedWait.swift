@@ -1,29 +1,5 @@
 public import CTraceFormat
 
-/// What a thread waits for.
-public enum WaitKind: UInt16, CaseIterable, Sendable {
-    case mutex = 1
-    case rwlock, condition, semaphore, barrier
-    /// The end of a thread.
-    case thread
-    /// A time.
-    case sleep
-    case descriptor
-    /// One of several descriptors, or a time.
-    case poll
-    /// A child process.
-    case child
-    case futex
-    /// The lock of a file.
-    case fileLock
-    /// What another thread does once for all.
-    case once
-    /// No wait: a thread is made.
-    case creation
-    /// No wait: the thread itself begins.
-    case beginning
-}
-
 /// A wait, or what ends one, as it was recorded.
 @frozen
 public struct RecordedWait: BitwiseCopyable, Sendable {
@@ -41,7 +17,7 @@ public struct RecordedWait: BitwiseCopyable, Sendable {
     @inlinable
     public init() { (kind, descriptor, ran, object) = (0, -1, .max, 0) }
 
-    /// Of what ends a wait for a lock: the ns for which the lock was held; nil when that is not known.
+    /// The ns for which the lock was held, where this ends a wait for a lock; nil when that is not known.
     public var held: UInt64? { ran == .max ? nil : fathom_held_ns(ran) }
 
     /// Whether room to write was waited for.

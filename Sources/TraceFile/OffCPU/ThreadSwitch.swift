@@ -4,6 +4,6 @@ public struct ThreadSwitch: BitwiseCopyable, Sendable {
     public var time: UInt64
     public var cpu: UInt16
     public var isOut: Bool
-    /// Of one that left: whether it would have gone on.
+    /// Whether a thread that left the CPU would have gone on.
     public var wantsCPU: Bool
 }

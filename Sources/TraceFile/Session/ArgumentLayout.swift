@@ -72,7 +72,7 @@ public struct ArgumentLayout: Sendable, Hashable {
 }
 
 extension ArgumentLayout.Kind {
-    /// Of a value that is no text, in bytes.
+    /// The size of a value that is no text, in bytes.
     var size: Int {
         switch self {
         case .signed(let size), .unsigned(let size), .bool(let size), .character(let size), .floating(let size),

@@ -2,7 +2,7 @@ internal import CTraceFormat
 
 /// How the arguments of a function are found where it calls the enter hook, and what they are.
 public struct ArgumentRecipe: Sendable {
-    /// Of the hook, in the module's file.
+    /// Where the call of the hook returns to, in the module's file.
     public var returnAddress: UInt64
     /// What the hook reports, in the module's file.
     public var function: UInt64

@@ -33,15 +33,17 @@ public struct FunctionOptions: Sendable {
     }
 
     /// Those that were given, by the names that session.json and `fathom info` give them, with their values as JSON.
-    var members: [(name: String, value: String)] {
-        let all = [
-            ("filter", only), ("notrace", without), ("caller_filter", leadingTo), ("hide", hidden),
-            ("trigger", triggers), ("watch", watched), ("args", arguments),
-            ("returns", results), ("when", conditions.map(\.text)),
+    var members: [(name: RecordOptionName, value: String)] {
+        let all: [(name: RecordOptionName, patterns: [String])] = [
+            (.filter, only), (.notrace, without), (.callerFilter, leadingTo), (.hide, hidden),
+            (.trigger, triggers), (.watch, watched), (.arguments, arguments),
+            (.returns, results), (.when, conditions.map(\.text)),
         ]
-        let watch = [("relative_depth", "\(watchedLevels)"), ("complete", "\(watchesAll)")]
-        return all.filter { !$0.1.isEmpty }.map { name, patterns in
-            (name, "[\(patterns.map { SessionDescription.quoted($0) }.joined(separator: ", "))]")
-        } + (watched.isEmpty ? [] : watch)
+        var members: [(name: RecordOptionName, value: String)] = []
+        for (name, patterns) in all where !patterns.isEmpty {
+            members.append((name, "[\(patterns.map { SessionDescription.quoted($0) }.joined(separator: ", "))]"))
+        }
+        if watched.isEmpty { return members }
+        return members + [(.relativeDepth, "\(watchedLevels)"), (.complete, "\(watchesAll)")]
     }
 }

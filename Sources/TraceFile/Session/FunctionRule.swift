@@ -67,30 +67,3 @@ public struct FunctionRule: Sendable, Hashable {
         selection.isEmpty && trigger.actions.isEmpty && !recordsArguments && !recordsResults && entryByte == nil
     }
 }
-
-/// A function that record options name, by the addresses in its module's file at which hooks report it.
-public struct NamedFunction: Sendable {
-    public var name: String
-    public var addresses: [UInt64]
-    public var rule: FunctionRule
-    /// How its arguments are found, at each call of the enter hook or sled, and its result.
-    public var arguments: [ArgumentRecipe] = []
-
-    public init(name: String, addresses: [UInt64], rule: FunctionRule) {
-        self.name = name
-        self.addresses = addresses
-        self.rule = rule
-    }
-}
-
-/// A file that processes may map.
-public struct ModuleFile: Sendable {
-    public var path: String
-    /// The file's build id; empty when it has none.
-    public var buildID: [UInt8]
-
-    public init(path: String, buildID: [UInt8]) {
-        self.path = path
-        self.buildID = buildID
-    }
-}

@@ -1,7 +1,7 @@
 internal import CTraceFormat
 
-/// What of a program is recorded. A new option is a property here and a member below, from which session.json and
-/// `fathom info` have it. Where the runtime is to know it, it is also a field of `fathom_buffers` (CTraceFormat.h), which
+/// What of a program is recorded. A new option is a property here, a name in ``RecordOptionName`` and a member below, from
+/// which session.json and `fathom info` have it. Where the runtime is to know it, it is also a field of `fathom_buffers` (CTraceFormat.h), which
 /// `tell` sets and `session_open` (CTraceRuntime/file/session.c) reads.
 public struct RecordOptions: Sendable {
     /// What is kept of the calls.
@@ -91,28 +91,28 @@ public struct RecordOptions: Sendable {
     public init() {}
 
     /// The options by the names that session.json and `fathom info` give them, with their values as JSON.
-    var members: [(name: String, value: String)] {
-        var members: [(name: String, value: String)] = [
-            ("mode", "\"\(mode.rawValue)\""),
-            ("keep_bytes", mode == .flight ? "\(ringSize)" : "null"),
-            ("keep_ns", ringTime.map { "\($0)" } ?? "null"),
-            ("max_paths", mode.keepsPaths ? "\(maxPaths)" : "null"),
-            ("interval_ns", mode == .stack ? "\(interval)" : "null"),
-            ("max_depth", maxDepth.map { "\($0)" } ?? "null"),
-            ("min_cost_ns", "\(minCost)"),
-            ("max_size_bytes", maxSize.map { "\($0)" } ?? "null"),
-            ("buffer_size_bytes", "\(bufferSize)"),
-            ("min_size_bytes", minSize.map { "\($0)" } ?? "null"),
-            ("budget_percent", budget.map { "\($0)" } ?? "null"),
-            ("paused", "\(startsPaused)"),
-            ("blocked", "\(tellsWaits)"),
+    var members: [(name: RecordOptionName, value: String)] {
+        var members: [(name: RecordOptionName, value: String)] = [
+            (.mode, "\"\(mode.rawValue)\""),
+            (.ringSize, mode == .flight ? "\(ringSize)" : "null"),
+            (.ringTime, ringTime.map { "\($0)" } ?? "null"),
+            (.maxPaths, mode.keepsPaths ? "\(maxPaths)" : "null"),
+            (.interval, mode == .stack ? "\(interval)" : "null"),
+            (.maxDepth, maxDepth.map { "\($0)" } ?? "null"),
+            (.minCost, "\(minCost)"),
+            (.maxSize, maxSize.map { "\($0)" } ?? "null"),
+            (.bufferSize, "\(bufferSize)"),
+            (.minSize, minSize.map { "\($0)" } ?? "null"),
+            (.budget, budget.map { "\($0)" } ?? "null"),
+            (.paused, "\(startsPaused)"),
+            (.blocked, "\(tellsWaits)"),
         ]
-        if tellsMemory { members.append(("memory", "true")) }
-        if tellsFaults { members.append(("faults", "true")) }
-        if tellsStartup { members.append(("startup", "true")) }
+        if tellsMemory { members.append((.memory, "true")) }
+        if tellsFaults { members.append((.faults, "true")) }
+        if tellsStartup { members.append((.startup, "true")) }
         if !modules.isEmpty {
             let names = modules.map { SessionDescription.quoted($0) }.joined(separator: ", ")
-            members.append(("modules", "[\(names)]"))
+            members.append((.modules, "[\(names)]"))
         }
         return members + functions.members
     }

@@ -13,7 +13,7 @@ public enum SessionContent: Sendable, Equatable {
 
     /// What the chunks of the first thread show that is not empty.
     init(of processes: [TracedProcess], _ description: SessionDescription?) {
-        let mode = description?.options.first { $0.name == "mode" }?.value
+        let mode = description?.option(.mode)
         if mode == RecordOptions.Mode.firstCalls.rawValue {
             self = .firstCalls
             return

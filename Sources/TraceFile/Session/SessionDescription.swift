@@ -15,8 +15,8 @@ public struct SessionDescription {
     /// Record options by name, as written; a bare value is a number, a truth value or null.
     public let options: [(name: String, value: String, isBare: Bool)]
     /// Whether it was recorded what memory was allocated and freed.
-    public var tellsMemory: Bool { options.contains { $0.name == "memory" && $0.value == "true" } }
-    /// Of the log, by ``options``.
+    public var tellsMemory: Bool { option(.memory) == "true" }
+    /// The version of the log's format, which follows from ``options``.
     let formatVersion: UInt32
     /// What the program took with the runtime and without it, when both were measured.
     public package(set) var baseline: Baseline?
@@ -43,7 +43,7 @@ public struct SessionDescription {
         kernel = facts.kernel
         fathom = FATHOM_VERSION
         startRealtimeNanoseconds = startRealtime
-        self.options = options.members.map { ($0.name, $0.value, true) }
+        self.options = options.members.map { ($0.name.rawValue, $0.value, true) }
         formatVersion = options.formatVersion
     }
 
@@ -58,7 +58,10 @@ public struct SessionDescription {
         kernel = facts.kernel
         fathom = FATHOM_VERSION
         startRealtimeNanoseconds = startRealtime
-        options = [("mode", "sample", false), ("sample_ns", "\(process.period)", true)]
+        options = [
+            (RecordOptionName.mode.rawValue, "sample", false),
+            (RecordOptionName.samplePeriod.rawValue, "\(process.period)", true),
+        ]
         formatVersion = RecordOptions().formatVersion
     }
 
@@ -117,6 +120,11 @@ public struct SessionDescription {
         faultSource = FaultSource(member("faults"))
         reason = text("saved_because")
     }
+}
+
+extension SessionDescription {
+    /// The value of an option, as in ``options``; nil when the session has none of that name.
+    public func option(_ name: RecordOptionName) -> String? { options.first { $0.name == name.rawValue }?.value }
 }
 
 // MARK: Text

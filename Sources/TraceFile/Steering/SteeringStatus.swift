@@ -40,9 +40,9 @@ public struct SteeringStatus: Sendable {
     /// When the last one came, in ns of CLOCK_REALTIME; 0: there was none.
     public var askedNanoseconds: UInt64
     public var asked: Wish
-    /// By which options functions were named last, while it was recorded; empty: to name none. Nil: they were not.
+    /// The options by which functions were named last while it was recorded; empty if they name none, nil if no command did.
     public var functions: String?
-    /// By process id. A process is here from its first call on.
+    /// The processes in the order of their ids. A process is here from its first call on.
     public var processes: [Process]
     /// Whether there may be more processes than could tell of themselves.
     public var isFull: Bool

@@ -11,7 +11,8 @@ public struct FleetSums: Sendable, Equatable {
     /// Parts of `total`; 0 where they were not recorded.
     public var running: Int64 = 0
     public var blocked: Int64 = 0
-    /// Of the durations; in a difference that does not know them better, the bounds of their buckets. nil where there are none.
+    /// The shortest and the longest duration; in a difference that does not know them better, the bounds of their buckets. nil
+    /// where there are no durations.
     public var minimum: UInt64?
     public var maximum: UInt64?
     /// How many calls took how long, by the numbers of buckets, in order.

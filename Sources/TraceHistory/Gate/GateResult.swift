@@ -10,7 +10,8 @@ public struct GateResult: Sendable {
 
     public enum Finding: Sendable {
         case counts(GateCounts)
-        /// Of a subject, by a percentile, within a limit; with the functions whose own time is otherwise, most time first.
+        /// How the times of a subject compare, by a percentile, within a limit; with the functions whose own time is otherwise,
+        /// most time first.
         case times(GateJudgement, subject: String, percent: Double, limit: Double, functions: [Function])
         /// Nothing could be compared, for this reason.
         case nothing(String)

@@ -33,8 +33,7 @@ final class Drain: @unchecked Sendable {
     /// When the drain means to have looked again, in nanoseconds.
     private var due = UInt64.max / 2
     private var seen: Set<UInt32> = []
-    /// Whether a process's counter differs from ours, by the process's index, as its first chunk showed.
-    private var countsOtherwise: [UInt32: Bool] = [:]
+    private var chunkCheck: ChunkCheck
     /// Of each process: its id, and how many metadata chunks it has written.
     private var processes: [UInt32: (pid: UInt32, metadataChunks: UInt64)] = [:]
 
@@ -91,6 +90,7 @@ final class Drain: @unchecked Sendable {
         self.buffers = buffers
         self.log = log
         self.clock = clock
+        chunkCheck = ChunkCheck(slotSize: UInt32(buffers.slotSize), clock: clock)
         maxSize = options.maxSize
         leavesRecords = options.mode == .flight
     }
@@ -473,29 +473,8 @@ final class Drain: @unchecked Sendable {
         pendingBytes += TraceLogWriter.size(of: header)
     }
 
-    /// Whether the program has left a chunk as the runtime wrote it, as far as that can be seen.
     private func isSound(_ slot: SharedBuffers.Slot) -> Bool {
-        var header = slot.header
-        let pid = processes[header.process]?.pid
-        guard slot.owner == header.process & UInt32.max >> 2, pid == nil || pid == header.pid else { return false }
-        // Processors' counters may differ a little. Random bytes differ by more.
-        let (slack, now) = (3600 * clock.ticksPerSecond, clock.now)
-        let first = clock.start.ticks > slack ? clock.start.ticks - slack : 0
-        func isSound(from first: UInt64, to last: UInt64) -> Bool {
-            fathom_chunk_is_sound(&header, header.used, UInt32(buffers.slotSize), first, last) != 0
-        }
-        // An emulated processor counts differently, in all chunks of its process.
-        if isSound(from: first, to: now + slack) {
-            countsOtherwise[header.process] = countsOtherwise[header.process] ?? false
-            return true
-        }
-        let hour: UInt64 = 3600 * 1_000_000_000
-        let elapsed = SessionClock.nanoseconds(CLOCK_MONOTONIC) &- header.begin_ns &+ hour
-        guard elapsed < SessionClock.nanoseconds(CLOCK_MONOTONIC) &- clock.start.nanoseconds &+ 2 * hour,
-            countsOtherwise[header.process] != false, isSound(from: 0, to: .max)
-        else { return false }
-        countsOtherwise[header.process] = true
-        return true
+        chunkCheck.isSound(slot, pid: processes[slot.header.process]?.pid)
     }
 
     /// Whether the log would grow beyond the cap; once it would, no more records are taken.

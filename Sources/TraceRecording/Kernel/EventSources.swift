@@ -3,7 +3,7 @@ internal import TraceFile
 
 /// What the kernel is asked to tell of the program's threads while it is recorded, and who moves that to the session.
 ///
-/// It is of what the thread starts that makes this.
+/// The kernel tells of the programs that are started by the thread that calls the initializer, and of their children.
 final class EventSources {
     private typealias Answer = (rings: EventRings?, refusal: String?)
 

@@ -8,7 +8,7 @@ struct SampleChunks {
         var process: UInt32, thread: UInt32
         var pid: UInt32, tid: UInt32
         var name: String
-        /// Of the next tree of paths, and of the next chunk.
+        /// The numbers that the next tree of paths and the next chunk get.
         var number: UInt32 = 0
         var sequence: UInt64 = 0
 

@@ -26,7 +26,7 @@ public struct DiffReport {
         public var minCost: UInt64 = 0
         /// The part of the time that is compared; nil: all of it.
         public var part: String?
-        /// Of the text.
+        /// How the text is laid out.
         public var layout = TextLayout()
 
         public init() {}

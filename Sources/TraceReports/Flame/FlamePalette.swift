@@ -45,21 +45,21 @@ enum FlamePalette {
             : FlameColour(0.935 - 0.225 * part, 0.004 + 0.156 * part, hue)
     }
 
-    /// Of what stands for no function.
+    /// The colour of frames that stand for no function.
     static func plain(isDark: Bool) -> FlameColour { FlameColour(isDark ? 0.5 : 0.92, 0.006, 270) }
-    /// Of what a search finds.
+    /// The colour of frames that a search finds.
     static func matched(isDark: Bool) -> FlameColour { FlameColour(isDark ? 0.555 : 0.76, 0.19, 335) }
-    /// Of a counter's values, behind text.
+    /// The colour of a counter's values, behind text.
     static func counter(isDark: Bool) -> FlameColour { FlameColour(isDark ? 0.51 : 0.655, 0.1, 257) }
-    /// Of what a thread did; the page's style sheet has the same.
+    /// The colours of what a thread did; the page's style sheet has the same.
     static func states(isDark: Bool) -> (running: FlameColour, blocked: FlameColour, runnable: FlameColour) {
         isDark
             ? (FlameColour(0.54, 0.09, 150), FlameColour(0.335, 0.012, 275), FlameColour(0.6, 0.12, 65))
             : (FlameColour(0.775, 0.09, 150), FlameColour(0.87, 0.012, 275), FlameColour(0.75, 0.13, 65))
     }
-    /// Of text.
+    /// The colour of text.
     static func ink(isDark: Bool) -> FlameColour { FlameColour(isDark ? 0.985 : 0.2, 0.005, 270) }
-    /// Of the page.
+    /// The colour of the page's background.
     static func paper(isDark: Bool) -> FlameColour { FlameColour(isDark ? 0.17 : 1, isDark ? 0.006 : 0, 270) }
 
     /// A function's shade: the same in every graph.

@@ -248,9 +248,9 @@ public struct ArgumentFinder {
 
     private struct Argument {
         var name: String
-        /// Of the origin, which always has all of them.
+        /// The entry of the function's origin, which always has all arguments.
         var die: Dwarf_Die
-        /// Of the version that is called, which may leave out what it does not need.
+        /// The entry of the version that is called, which may leave out what it does not need.
         var place: Dwarf_Die?
     }
 

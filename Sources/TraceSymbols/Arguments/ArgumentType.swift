@@ -57,7 +57,7 @@ struct ArgumentType {
     var isEnumeration: Bool { tag == DW_TAG_enumeration_type }
     var isMemberPointer: Bool { tag == DW_TAG_ptr_to_member_type }
 
-    /// Of an array that is no vector.
+    /// What an array that is no vector consists of; nil for other types.
     var elements: (type: ArgumentType, count: Int)? {
         var (die, attribute) = (die, Dwarf_Attribute())
         guard tag == DW_TAG_array_type, dwarf_attr(&die, UInt32(DW_AT_GNU_vector), &attribute) == nil,

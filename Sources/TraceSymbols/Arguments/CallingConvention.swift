@@ -1,9 +1,9 @@
 /// Gives places to the values that a function is called with, one after the other, as x86-64's calling convention does.
 struct CallingConvention {
-    /// By their numbers in DWARF.
+    /// The registers that are still free, by their numbers in DWARF.
     private var integers: ArraySlice<UInt8> = [5, 4, 1, 2, 8, 9]
     private var vectors: ArraySlice<UInt8> = [17, 18, 19, 20, 21, 22, 23, 24]
-    /// Of the next value in the caller's frame, from the stack pointer at the function's first instruction.
+    /// Where the next value lies in the caller's frame, from the stack pointer at the function's first instruction.
     private var offset: Int64 = 8
     /// From here on, no place is known.
     private(set) var isLost = false

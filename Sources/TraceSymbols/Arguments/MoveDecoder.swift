@@ -32,7 +32,7 @@ struct MoveDecoder {
     }
 
     private let code: UnsafeRawBufferPointer
-    /// Of the next instruction.
+    /// Where the next instruction begins.
     private(set) var position = 0
     private var prefix = Prefix()
 

@@ -13,7 +13,7 @@ public struct FunctionEntries: Sendable {
     }
 
     public let path: String
-    /// Of the file; empty when it has none.
+    /// The file's build id; empty when it has none.
     public let buildID: [UInt8]
     /// By ascending address. Functions that share an entry have one.
     public let entries: [Entry]

@@ -13,7 +13,7 @@ public struct ReportedFunctions: Sendable {
     }
 
     public let path: String
-    /// Of the file; empty when it has none.
+    /// The file's build id; empty when it has none.
     public let buildID: [UInt8]
     /// By ascending address; none when nothing in the module calls a hook.
     public let functions: [Function]

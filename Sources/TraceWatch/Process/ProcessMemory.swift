@@ -2,7 +2,7 @@ internal import Glibc
 
 /// The memory of another process, which goes on meanwhile.
 package final class ProcessMemory {
-    /// Of `/proc/PID/mem`.
+    /// The open file `/proc/PID/mem`.
     package let descriptor: Int32
 
     /// Nil, and errno, when we may not.

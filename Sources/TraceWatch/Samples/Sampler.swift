@@ -95,7 +95,7 @@ public final class Sampler: @unchecked Sendable {
         switch source {
         case let source as TracedSource: found = source.modules
         case let source as NativeSource:
-            // What the kernel maps by itself is no file.
+            // The kernel maps some code by itself, such as the vdso, from no file: its name is no path.
             found = source.modules.filter { $0.path.hasPrefix("/") }.map {
                 Module(
                     path: $0.path, buildID: $0.buildID, bias: $0.bias, low: $0.low, high: $0.high, seenTicks: 0)

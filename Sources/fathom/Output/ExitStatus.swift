@@ -93,7 +93,7 @@ enum ExitStatus: Int32 {
         }
     }
 
-    /// Of the commands that read a session.
+    /// What the commands that read a session end with.
     private static let reading: [(status: String, meaning: String)] = [
         ("0", "Everything was shown or written."),
         ("1", "There is nothing to show: nothing recorded is what was asked for."),

@@ -3,14 +3,6 @@ internal import TraceFile
 internal import TraceRecording
 internal import TraceSymbols
 
-/// What a session is called that nobody has given a name.
-enum SessionName {
-    static func of(_ program: String) -> String { stem(program) + ".fathom" }
-
-    /// The last component of a program's path.
-    static func stem(_ program: String) -> String { program.split(separator: "/").last.map(String.init) ?? "program" }
-}
-
 extension RecordingRequest {
     /// A request to run a program that can be recorded.
     ///

@@ -96,7 +96,7 @@ import Testing
         let paths = made.stdout.split(separator: "\n").map(String.init)
         try #require(paths.count == 2)
         let depends = try run("dpkg-deb", ["--field", paths[1], "Depends"]).stdout
-        let needed = depends.split { ",\n".contains($0) }.map { String($0.split(separator: " ")[0]) }
+        let needed = try depends.split { ",\n".contains($0) }.map { String(try $0.split(separator: " ").at(0)) }
         #expect(
             Set(needed) == [
                 "libc6", "libdw1", "libelf1", "libgcc-s1", "libncursesw6", "libsqlite3-0", "libstdc++6", "libtinfo6",
@@ -111,7 +111,7 @@ import Testing
         ] { #expect(listing.contains(" .\(name)\n"), "\(name)") }
         // The tarball runs where it is unpacked.
         #expect(try run("tar", ["-C", directory.path, "-xJf", paths[0]]).status == 0)
-        let unpacked = paths[0].split(separator: "/").last!.dropLast(".tar.xz".count)
+        let unpacked = try #require(paths[0].split(separator: "/").last).dropLast(".tar.xz".count)
         let doctor = try run("\(directory.path)/\(unpacked)/bin/fathom", ["doctor", "--format", "json"])
         #expect(doctor.status == 0 && doctor.stdout.hasPrefix(#"{"ok":true,"#), "\(doctor)")
     }

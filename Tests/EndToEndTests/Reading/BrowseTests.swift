@@ -50,7 +50,7 @@ import Testing
         let terminal = try terminal("fathom browse tree.fathom", (columns, rows))
         try terminal.wait { $0.count == rows && $0[0].contains("tree.fathom · call tree") && $0[2].hasSuffix("▾ main") }
         #expect(try terminal.screen().last?.hasPrefix("Enter open") == true)
-        #expect(try terminal.screen()[rows - 2].hasPrefix("  tree.c:5  tree"))
+        #expect(try terminal.screen().at(rows - 2).hasPrefix("  tree.c:5  tree"))
         try type("l", on: terminal, current: "        7    ▾ branch")
         try type("Left", on: terminal, current: "        7    ▸ branch")
         try type("Enter", "Down", on: terminal, current: "       21        leaf")
@@ -60,11 +60,11 @@ import Testing
         try type("N", on: terminal, current: "        1      leaf")
         try type("N", on: terminal, current: "       21        leaf")
         try type("g", on: terminal, current: "leaf")
-        try terminal.wait { $0[0].contains("graph of leaf") && $0.contains("what leaf leads to") }
+        try terminal.wait { try $0.at(0).contains("graph of leaf") && $0.contains("what leaf leads to") }
         try type("Escape", "r", on: terminal, current: "branch")
-        try terminal.wait { $0[0].contains("callers and callees of leaf") }
+        try terminal.wait { try $0.at(0).contains("callers and callees of leaf") }
         try type("Escape", "R", on: terminal, current: "main")
-        try terminal.wait { $0[0].contains("report") && $0.count { $0.hasSuffix("branch") } == 1 }
+        try terminal.wait { try $0.at(0).contains("report") && $0.count { $0.hasSuffix("branch") } == 1 }
         for key in ["/", "branch", "Enter", "v"] { try terminal.type(key) }
         try terminal.wait { $0.contains { $0.contains("3  static void branch(int n)") } }
         try terminal.type("Escape")
@@ -74,7 +74,7 @@ import Testing
         try terminal.type("S")
         try type("End", on: terminal, current: " main tree")
         try terminal.type("Enter")
-        try terminal.wait { $0[0].contains(" main tree · call tree") && $0[2].hasSuffix("▾ main") }
+        try terminal.wait { try $0.at(0).contains(" main tree · call tree") && $0.at(2).hasSuffix("▾ main") }
         try terminal.type("h")
         try terminal.wait { $0.contains("Moving") }
         try terminal.type("q")

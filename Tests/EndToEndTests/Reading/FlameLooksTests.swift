@@ -82,7 +82,7 @@ import Testing
                 ])
             for (index, line) in found.enumerated() where line.hasPrefix("[[") {
                 let numbers = line.split { !($0.isNumber || $0 == ".") }.compactMap { Double($0) }
-                #expect(numbers[0] >= 4.5, "\(index): \(line)")
+                #expect(try numbers.at(0) >= 4.5, "\(index): \(line)")
                 let border = try #require(line.split(separator: "], [").at(1).split(separator: ",").first)
                 #expect(try #require(Double(border)) >= 3, "\(index): \(line)")
             }

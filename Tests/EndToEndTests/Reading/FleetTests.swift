@@ -78,8 +78,9 @@ import Testing
         var found: [String: FunctionSums] = [:]
         for line in text.split(separator: "\n") {
             let fields = line.split(separator: "\t")
-            found[String(fields[0])] = FunctionSums(
-                calls: Int(fields[1]) ?? -1, total: Int(fields[2]) ?? -1, selfTime: Int(fields[3]) ?? -1)
+            found[String(try fields.at(0))] = FunctionSums(
+                calls: Int(try fields.at(1)) ?? -1, total: Int(try fields.at(2)) ?? -1,
+                selfTime: Int(try fields.at(3)) ?? -1)
         }
         let expected = recording.sums()
         for (name, sums) in expected {
@@ -112,6 +113,7 @@ import Testing
         let lines = text.split(separator: "\n").map { $0.split(separator: " ") }
         #expect(lines.count == 3, "\(text)")
         for (line, mode) in zip(lines, ["counts", "profile", "trace"]) {
+            try #require(line.count == 15, "\(line)")
             #expect(line[0..<4] == ["1.\(mode)", "4f2a", "a=b", Substring(mode)], "\(line)")
             #expect(line[4] == "True" && line[5].hasPrefix("fib") && line[6...7] == ["True", "True"], "\(line)")
             // Calls of fib(10) and main, then rows with times.
@@ -160,26 +162,27 @@ import Testing
     @Test func queries() throws {
         try makeVersions()
         let versions = try query(["slowest-versions"])
-        #expect(versions.dropFirst().map { $0[0...2].joined(separator: " ") }.sorted() == ["prog 1 2", "prog 2 3"])
+        #expect(versions.dropFirst().map { $0.prefix(3).joined(separator: " ") }.sorted() == ["prog 1 2", "prog 2 3"])
         let functions = try query(["regressions"]).dropFirst()
-        let leaf = try #require(functions.first { $0[1] == "leaf" }),
-            more = try #require(functions.first { $0[1] == "more" })
+        let leaf = try #require(try functions.first { try $0.at(1) == "leaf" }),
+            more = try #require(try functions.first { try $0.at(1) == "more" })
         #expect(
-            leaf[5...].joined(separator: " ") == "1000 2000" && more[5...].joined(separator: " ") == "0 20",
+            leaf.dropFirst(5).joined(separator: " ") == "1000 2000"
+                && more.dropFirst(5).joined(separator: " ") == "0 20",
             "\(functions)")
         // Asked the other way round, nothing is new; of other versions, there is nothing at all.
         #expect(
             try query(["regressions", "--old", "2", "--new", "1"]).dropFirst().contains {
-                $0[1] == "more" && $0[5...6] == ["20", "0"]
+                try $0.at(1) == "more" && $0.dropFirst(5).prefix(2) == ["20", "0"]
             })
         #expect(try query(["new-paths", "--old", "2", "--new", "1"]).count == 1)
         let paths = try query(["new-paths"])
         #expect(
-            paths.dropFirst().map { $0[0...2].joined(separator: " ") } == [
+            paths.dropFirst().map { $0.prefix(3).joined(separator: " ") } == [
                 "main;work;more;leaf 3 3000", "main;work;more 3 60",
             ])
         let hosts = try query(["p99-by-host", "--function", "leaf"])
-        #expect(hosts.count == 2 && hosts[1][1] == "8000", "\(hosts)")
+        #expect(try hosts.count == 2 && hosts.at(1).at(1) == "8000", "\(hosts)")
     }
 
     @Test func queriesThatCannotBeAsked() throws {
@@ -253,13 +256,13 @@ import Testing
             """
         let output = try run(Self.python, ["-c", script, try recording.export("otlp")])
         try #require(output.status == 0, "\(output.stderr)")
-        var lines = output.stdout.split(separator: "\n")
-        #expect(try Int(lines.removeFirst()) == threads(of: recording))
+        let lines = output.stdout.split(separator: "\n")
+        #expect(try Int(lines.at(0)) == threads(of: recording))
         var found: [String: FunctionSums] = [:]
-        for line in lines {
+        for line in lines.dropFirst() {
             let fields = line.split(separator: "\t")
-            found[String(fields[0])] = FunctionSums(
-                calls: Int(fields[1]) ?? -1, total: 0, selfTime: Int(fields[2]) ?? -1)
+            found[String(try fields.at(0))] = FunctionSums(
+                calls: Int(try fields.at(1)) ?? -1, total: 0, selfTime: Int(try fields.at(2)) ?? -1)
         }
         #expect(found == recording.sums().mapValues { FunctionSums(calls: $0.calls, total: 0, selfTime: $0.selfTime) })
     }

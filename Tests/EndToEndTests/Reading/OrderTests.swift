@@ -34,7 +34,7 @@ import Testing
         )
         #expect(now >= 3 && then <= 2, "\(before.stdout)")
 
-        let flag = try #require(before.stderr.split(separator: "fathom: link with ").last).split(separator: "\n")[0]
+        let flag = try #require(before.stderr.split(separator: "fathom: link with ").last).split(separator: "\n").at(0)
         let linked = directory.file("linked")
         let link = try run("gcc", flags + flag.split(separator: " ").map(String.init) + ["-o", linked])
         try #require(link.status == 0, "\(link.stderr)")

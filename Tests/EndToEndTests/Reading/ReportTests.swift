@@ -35,13 +35,13 @@ import Testing
         for row in rows {
             let numbers = row.dropLast(2).suffix(12).compactMap { Int($0) }
             try #require(numbers.count == 12, "\(row)")
-            let name = row[0]
+            let name = try row.at(0)
             let found = Sums(
                 calls: numbers[0], total: numbers[1], selfTime: numbers[2], minimum: numbers[7], maximum: numbers[8])
             #expect(found == sums[name], "\(name)")
             let sorted = (durations[name] ?? []).sorted()
             for (percent, value) in zip([50, 90, 99], numbers[9...]) {
-                let exact = sorted[(sorted.count * percent + 99) / 100 - 1]
+                let exact = try sorted.at((sorted.count * percent + 99) / 100 - 1)
                 #expect(abs(value - exact) * 50 <= exact, "\(name) p\(percent)")
             }
         }

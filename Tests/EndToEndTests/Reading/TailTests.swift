@@ -96,8 +96,8 @@ import Testing
         let (name, total) = (
             try #require(columns.firstIndex(of: "name")), try #require(columns.firstIndex(of: "total_ns"))
         )
-        let durations = lines.dropFirst().map(csvFields).filter { $0[name] == "handle" }.compactMap { Int($0[total]) }
-            .sorted()
+        let durations = try lines.dropFirst().map(csvFields).filter { try $0.at(name) == "handle" }
+            .compactMap { Int(try $0.at(total)) }.sorted()
         try #require(durations.count == 4000)
         return durations.count { (durations[999]...durations[2999]).contains($0) }
     }
@@ -140,8 +140,8 @@ import Testing
         try #require(output.status == 0, "\(output.stderr)")
         let lines = output.stdout.split(separator: "\n").map(String.init)
         #expect(lines.first?.hasPrefix("handle: 4,000 calls, the slowest 80 beside ") == true)
-        let tree = try #require(lines.firstIndex { $0.hasSuffix("  function") })
-        #expect(lines[tree + 1].contains(" 100.0 % ") && lines[tree + 1].hasSuffix("  handle"))
+        let whole = try lines.at(try #require(lines.firstIndex { $0.hasSuffix("  function") }) + 1)
+        #expect(whole.contains(" 100.0 % ") && whole.hasSuffix("  handle"))
         #expect(lines.contains { $0.hasSuffix("  lock_wait") })
         #expect(lines.last == "… 73 more, --limit 0 shows all")
         let drawn = try Browser.run(page, ["document.title"])

@@ -167,6 +167,7 @@ import Testing
         #expect(all.count > 200)
         // A table is no longer than the screen, unless all of it is asked for.
         let parts = all.split { $0.hasPrefix("== ") }
+        try #require(parts.count > 1)
         #expect(parts[0].count < rows && parts[0].contains { $0.hasSuffix("more, --limit 0 shows all") })
         #expect(parts[1].count > 80 && !parts[1].contains { $0.hasSuffix("shows all") })
     }
@@ -200,7 +201,7 @@ import Testing
     @Test func longOutputIsPaged() throws {
         let terminal = try terminal("fathom tree a.fathom")
         try terminal.wait { $0.count == 24 && $0.last == ":" }
-        #expect(try terminal.screen()[0].hasPrefix("process "))
+        #expect(try terminal.screen().at(0).hasPrefix("process "))
         // Ctrl-C is for the pager.
         try terminal.type("C-c")
         try terminal.type("Space")
@@ -223,7 +224,7 @@ import Testing
     @Test func shortOutputStays() throws {
         let terminal = try terminal("fathom report a.fathom")
         #expect(try terminal.status() == 0)
-        #expect(try terminal.screen()[0].contains("calls"))
+        #expect(try terminal.screen().at(0).contains("calls"))
     }
 
     /// A reader who leaves ends what is written, without a word.

@@ -14,7 +14,7 @@ import Testing
         var rows: [String: [String: String]] = [:]
         for line in lines.dropFirst() {
             #expect(line.count == headings.count)
-            rows[try line.at(0)] = Dictionary(uniqueKeysWithValues: zip(headings, line))
+            rows[try line.at(0)] = Dictionary(zip(headings, line)) { first, _ in first }
         }
         return rows
     }

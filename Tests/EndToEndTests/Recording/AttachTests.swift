@@ -104,15 +104,16 @@ import Testing
             let memory = open("/proc/\(pid)/mem", O_RDONLY | O_CLOEXEC)
             try #require(memory >= 0)
             defer { close(memory) }
-            return try String(decoding: readFile("/proc/\(pid)/maps"), as: UTF8.self).split(separator: "\n").compactMap
-            {
-                let fields = $0.split(separator: " ", maxSplits: 5, omittingEmptySubsequences: true)
+            let maps = String(decoding: try readFile("/proc/\(pid)/maps"), as: UTF8.self)
+            return try maps.split(separator: "\n").compactMap { line in
+                let fields = line.split(separator: " ", maxSplits: 5, omittingEmptySubsequences: true)
                 guard fields.count == 6, !fields[5].contains("libfathom"), fields[5].hasPrefix("/") else { return nil }
-                let bounds = fields[0].split(separator: "-").map { Int($0, radix: 16)! }
+                let bounds = fields[0].split(separator: "-").compactMap { Int($0, radix: 16) }
+                let (start, size) = (try bounds.at(0), try bounds.at(1) - bounds.at(0))
                 var sum: UInt64 = 14_695_981_039_346_656_037
                 if fields[1].contains("r"), !fields[1].contains("w") {
-                    var bytes = [UInt8](repeating: 0, count: bounds[1] - bounds[0])
-                    guard pread(memory, &bytes, bytes.count, off_t(bounds[0])) == bytes.count else { return "\($0)" }
+                    var bytes = [UInt8](repeating: 0, count: size)
+                    guard pread(memory, &bytes, size, off_t(start)) == size else { return "\(line)" }
                     for byte in bytes { sum = (sum ^ UInt64(byte)) &* 1_099_511_628_211 }
                 }
                 return "\(fields[0]) \(fields[1]) \(fields[5]) \(sum)"

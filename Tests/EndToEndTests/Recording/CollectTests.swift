@@ -61,11 +61,12 @@ import Testing
             """
         let output = try run(Self.python, ["-c", script, tables])
         try #require(output.status == 0, "\(output.stderr)")
-        return Dictionary(
-            uniqueKeysWithValues: output.stdout.split(separator: "\n").map { line in
-                let parts = line.split(separator: "\t", maxSplits: 1)
-                return (String(parts[0]), String(parts[1]))
-            })
+        let paths = try output.stdout.split(separator: "\n").map { line in
+            let parts = line.split(separator: "\t", maxSplits: 1)
+            return (String(try parts.at(0)), String(try parts.at(1)))
+        }
+        try #require(Set(paths.map(\.0)).count == paths.count, "\(output.stdout)")
+        return Dictionary(uniqueKeysWithValues: paths)
     }
 
     /// What was collected is what the session holds now that it has ended.
@@ -120,12 +121,12 @@ import Testing
         #expect(collector.wait() == 0)
         // As it was before the last interval's files were moved; and a file that never counted.
         let last = try #require(files("run").max())
-        let name = String(last.split(separator: "/").last!.dropLast(".parquet".count))
+        let name = String(try #require(last.split(separator: "/").last).dropLast(".parquet".count))
         for table in ["stack", "sample", "run"] {
             let file = try #require(files(table).first { $0.hasSuffix("\(name).parquet") })
             #expect(rename(file, "\(tables)/.fathom-collect/\(name).\(table)") == 0)
         }
-        let stem = name.split(separator: "-")[0]
+        let stem = try name.split(separator: "-").at(0)
         try writeFile([1, 2, 3], to: "\(tables)/.fathom-collect/\(stem)-999999.run")
         kill(progress.process, SIGKILL)
         recorder.wait()
@@ -232,7 +233,7 @@ import Testing
     }
 
     private func newestPart() throws -> Int {
-        try files("run").compactMap { Int($0.split(separator: "-").last!.dropLast(".parquet".count)) }.max() ?? 0
+        try files("run").compactMap { Int($0.split(separator: "-").last?.dropLast(".parquet".count) ?? "") }.max() ?? 0
     }
 
     /// A process is as good as its session. Only one collector at a time has a session.

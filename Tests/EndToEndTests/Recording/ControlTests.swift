@@ -14,14 +14,14 @@ import Testing
         let output = try Fathom.run(["tree", session])
         #expect(output.status == 0, "\(output.stderr)")
         let lines = output.stdout.split(separator: "\n").filter { !$0.hasPrefix("#") }
-        return lines.map { line in
+        return try lines.map { line in
             if let mark = line.firstRange(of: "-- mark") { return String(line[mark.lowerBound...]) }
             if let sum = line.firstRange(of: "… ") {
                 return String(line[sum.lowerBound...].prefix { $0 != "," })
             }
             if line.hasPrefix("process") { return String(line.split(separator: "(").last ?? "") }
             let fields = line.split(separator: " ", omittingEmptySubsequences: true)
-            return ([fields[0]] + fields.dropFirst(5)).joined(separator: " ")
+            return ([try fields.at(0)] + fields.dropFirst(5)).joined(separator: " ")
         }
     }
 

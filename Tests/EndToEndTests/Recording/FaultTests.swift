@@ -20,7 +20,7 @@ import Testing
         let binary = try Binaries.instrumented("faults.c", build)
         let output = try Fathom.record([binary], into: session, options: ["--quiet"] + options)
         #expect(output.status == 0, "\(output.stderr)")
-        return output.numbers()
+        return try output.numbers()
     }
 
     /// Few faults are not of the pages that the program means to use: of its stack, of the code that it runs first.

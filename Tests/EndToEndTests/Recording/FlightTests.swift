@@ -25,11 +25,11 @@ import Testing
         let report = try Fathom.run(["report", "--raw", "--format", "json"] + options + [session])
         #expect(report.status == 0 && report.stderr.isEmpty, "\(report.stderr)")
         let row = try #require(report.stdout.split(separator: "\n").first { $0.contains("\"handle\"") })
-        func number(_ key: String) -> Int {
-            let start = row.firstRange(of: "\"\(key)\":")!.upperBound
-            return Int(row[start...].prefix { $0.isNumber })!
+        func number(_ key: String) throws -> Int {
+            let start = try #require(row.firstRange(of: "\"\(key)\":"), "\(row)").upperBound
+            return try #require(Int(row[start...].prefix { $0.isNumber }), "\(row)")
         }
-        return (number("calls"), number("max_ns") / 1_000_000)
+        return (try number("calls"), try number("max_ns") / 1_000_000)
     }
 
     /// One slow call among 100,000: it is saved whole, by itself, and nothing else is written.
@@ -199,7 +199,7 @@ import Testing
         #expect(info.contains("went on after this was saved"), "\(info)")
         recorder.signal(SIGKILL)
         recorder.wait()
-        let process = try #require(Int32(try Truth.lines(truth)[0][0]))
+        let process = try #require(Int32(try Truth.lines(truth).at(0).at(0)))
         kill(process, SIGKILL)
         #expect(waitUntil { kill(process, 0) != 0 })
         #expect(hangs(ring))
@@ -221,7 +221,7 @@ import Testing
         let recorder = try #require(recorded.stderr.firstRange(of: "background (pid ")?.upperBound)
         let pid = try #require(Int32(String(recorded.stderr[recorder...].prefix { $0.isNumber })))
         #expect(waitUntil { ((try? Truth.lines(truth)) ?? []).count == 1 })
-        let daemon = try #require(Int32(try Truth.lines(truth)[0][0]))
+        let daemon = try #require(Int32(try Truth.lines(truth).at(0).at(0)))
         defer { kill(daemon, SIGKILL) }
         #expect(waitUntil { (try? Fathom.run(["tree", ring]))?.stdout.contains("about to hang") ?? false })
         kill(pid, SIGUSR1)

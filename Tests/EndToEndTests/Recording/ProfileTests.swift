@@ -133,8 +133,8 @@ import Testing
         let report = try Fathom.run(["report", "--raw", "--limit", "0", "--format", "json", sums])
         #expect(report.status == 0 && !report.stderr.contains("damage"), "\(report.stderr)")
         let row = try #require(report.stdout.split(separator: "\n").first { $0.contains("\"\(function)\"") })
-        let start = row.firstRange(of: "\"calls\":")!.upperBound
-        return Int(row[start...].prefix { $0.isNumber })!
+        let start = try #require(row.firstRange(of: "\"calls\":"), "\(row)").upperBound
+        return try #require(Int(row[start...].prefix { $0.isNumber }), "\(row)")
     }
 
     /// A program with wild pointers may write over what was added up: hooks follow nothing that they find there.

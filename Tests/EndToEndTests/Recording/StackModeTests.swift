@@ -19,8 +19,8 @@ import Testing
         // A short program may end before anybody looks.
         #expect(folded.status == 0 || folded.stderr.contains("the recording has no calls"), "\(folded.stderr)")
         return Dictionary(
-            folded.stdout.split(separator: "\n").compactMap { line in
-                let cut = line.lastIndex(of: " ")!
+            try folded.stdout.split(separator: "\n").compactMap { line in
+                let cut = try #require(line.lastIndex(of: " "), "\(line)")
                 return Int(line[line.index(after: cut)...]).map { (String(line[..<cut]), $0) }
             }, uniquingKeysWith: +)
     }
@@ -35,12 +35,12 @@ import Testing
         let lines = report.stdout.split(separator: "\n").map {
             $0.split(separator: ",", omittingEmptySubsequences: false)
         }
-        let name = try #require(lines.first?.firstIndex(of: "name")),
-            own = try #require(lines[0].firstIndex(of: "self_ns"))
-        for line in lines.dropFirst() { times[String(line[name])] = Double(line[own]) }
+        let columns = try lines.at(0)
+        let name = try #require(columns.firstIndex(of: "name")), own = try #require(columns.firstIndex(of: "self_ns"))
+        for line in lines.dropFirst() { times[String(try line.at(name))] = Double(try line.at(own)) }
         let all = times.values.reduce(0, +), known = ["half", "third", "fifth"].reduce(0) { $0 + (times[$1] ?? 0) }
         for (function, share) in [("half", 0.5), ("third", 0.3), ("fifth", 0.2)] {
-            // Of 2,000 samples or more. On a busy machine, some stand for far more time than others.
+            // There are 2,000 samples or more. On a busy machine, some stand for far more time than others.
             let found = (times[function] ?? 0) / known
             #expect(abs(found - share) < 0.12, "\(function): \(found), \(report.stdout)")
         }

@@ -92,7 +92,7 @@ import Testing
         let binary = try Binaries.instrumented("descriptors.c", .gccO2)
         let output = try Fathom.run(["record", "--quiet", "--", binary, "chdir"], workingDirectory: directory.path)
         #expect(output.status == 0)
-        let name = binary.split(separator: "/").last!
+        let name = try #require(binary.split(separator: "/").last)
         #expect(try Dump(directory.file("\(name).fathom")).counts() == Truth.counts([binary, "chdir"]))
     }
 }

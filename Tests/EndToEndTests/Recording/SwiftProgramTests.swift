@@ -188,6 +188,7 @@ import Testing
         let export = try Fathom.run(["export", session, "--format", "csv", "-o", "-", "--thread", "task *"])
         // call,caller,pid,tid,lane,depth,name,module,start,total,self,state
         let calls = export.stdout.split(separator: "\n").dropFirst().map(csvFields)
+        try #require(calls.allSatisfy { $0.count == 12 }, "\(export.stdout)")
         #expect(Set(calls.map { $0[3] }).count == 1)
         let roots = calls.filter { $0[5] == "0" }
         #expect(roots.map { $0[6] } == ["main"])

@@ -91,7 +91,9 @@ import Testing
         let calls = looks.map { TopTests.calls($0) }
         #expect(calls.allSatisfy { Set($0.keys) == Set(TopTests.names.map(String.init)) }, "\(calls)")
         if options != ["--mode", "flight"] {
-            for (before, after) in zip(calls, calls.dropFirst()) { #expect(before["leaf"]! < after["leaf"]!) }
+            for (before, after) in zip(calls, calls.dropFirst()) {
+                #expect(try #require(before["leaf"]) < #require(after["leaf"]))
+            }
             for calls in calls { #expect(calls["main"] == 1 && calls["work"] == 1) }
         }
         try TopTests.end(directory, recorder)
@@ -141,40 +143,41 @@ import Testing
         try terminal.wait { $0.count == rows && $0[0].contains("x.fathom · report · for ") && $0[1].contains("▼total") }
         // Numbers change by themselves, and not while it is paused.
         let first = try terminal.screen()
-        try terminal.wait { $0[0] != first[0] && $0.count == rows }
+        try terminal.wait { $0.count == rows && $0.first != first.first }
         try terminal.type("Space")
-        try terminal.wait { $0[0].hasSuffix("PAUSED") }
+        try terminal.wait { try $0.at(0).hasSuffix("PAUSED") }
         let paused = try terminal.screen()
+        try #require(paused.count == rows)
         usleep(400_000)
         #expect(try terminal.screen() == paused)
         try terminal.type("Space")
-        try terminal.wait { !$0[0].hasSuffix("PAUSED") && $0[2] != paused[2] }
+        try terminal.wait { try !$0.at(0).hasSuffix("PAUSED") && $0.at(2) != paused[2] }
         try terminal.type("s")
-        try terminal.wait { $0[1].contains("▼self") }
+        try terminal.wait { try $0.at(1).contains("▼self") }
         for key in ["/", "leaf", "Enter", "r"] { try terminal.type(key) }
         try terminal.wait {
-            $0[0].contains("callers and callees of leaf") && $0.contains { $0.hasSuffix("  step") }
+            try $0.at(0).contains("callers and callees of leaf") && $0.contains { $0.hasSuffix("  step") }
                 && $0.contains { $0.hasSuffix("briefly") }
         }
         try terminal.type("o")
         try terminal.wait { lines in
-            lines[0].contains("open calls")
+            try lines.at(0).contains("open calls")
                 && ["main", "work"].allSatisfy { name in
                     lines.contains { $0.hasSuffix(" s  \(name)") || $0.hasSuffix(" ms  \(name)") }
                 }
         }
         for key in ["Escape", "Escape", "G", "E"] { try terminal.type(key) }
-        try terminal.wait { $0[0].contains("call tree") && $0.contains { $0.hasSuffix("▾ main") } }
+        try terminal.wait { try $0.at(0).contains("call tree") && $0.contains { $0.hasSuffix("▾ main") } }
         for key in ["F", "step", "Enter"] { try terminal.type(key) }
-        try terminal.wait { $0[0].contains("only step") && $0[2].hasSuffix("step") }
+        try terminal.wait { try $0.at(0).contains("only step") && $0.at(2).hasSuffix("step") }
         for key in ["F", "C-u", "Enter", "S", "j", "j", "Enter"] { try terminal.type(key) }
         try terminal.wait {
-            $0[0].contains("thread ") && $0.contains { $0.hasSuffix("▾ work") || $0.hasSuffix("▾ main") }
+            try $0.at(0).contains("thread ") && $0.contains { $0.hasSuffix("▾ work") || $0.hasSuffix("▾ main") }
         }
         try terminal.resize(columns: columns + 7, rows: rows - 3)
         try terminal.wait { $0.count == rows - 3 && $0[0].contains("call tree") }
         try TopTests.end(directory, recorder)
-        try terminal.wait { $0[0].contains("has ended") }
+        try terminal.wait { try $0.at(0).contains("has ended") }
         try terminal.type("q")
         #expect(try terminal.status() == 0)
         #expect(try terminal.modes() == (false, true))

@@ -9,7 +9,7 @@ import Testing
     init() throws { directory = try TemporaryDirectory("waiting-kinds") }
 
     private struct Case {
-        /// Of the program's functions: wait_NAME.
+        /// The program's function for this case is wait_NAME.
         var name: String
         var kind: String
         var object: String?
@@ -86,7 +86,7 @@ import Testing
                 // Where the thread came so late that what it wanted was there, the program measured nothing either.
                 #expect(
                     try #require(recorded.measured[wait.name]) < 1e6,
-                    "\(wait.name): no wait among \(rows.map { ($0["kind"]!, $0["path"]!) })")
+                    "\(wait.name): no wait among \(rows.map { ($0["kind"] ?? "", $0["path"] ?? "") })")
                 continue
             }
             if let object = wait.object { #expect(row["object"] as? String == object, "\(wait.name)") }

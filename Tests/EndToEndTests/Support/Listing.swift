@@ -12,7 +12,7 @@ enum Listing {
         let name = try #require(header.firstIndex(of: "name"))
         let calls = try #require(header.firstIndex(of: "calls"))
         var rows: [String: Int] = [:]
-        for line in lines.dropFirst() { rows[line[name], default: 0] += Int(line[calls]) ?? 0 }
+        for line in lines.dropFirst() { rows[try line.at(name), default: 0] += Int(try line.at(calls)) ?? 0 }
         return rows
     }
 

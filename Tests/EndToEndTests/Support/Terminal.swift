@@ -89,9 +89,9 @@ final class Terminal {
         return lines
     }
 
-    /// Waits until the screen is as `condition` says.
-    func wait(_ condition: ([String]) -> Bool) throws {
-        let isSo = waitUntil(seconds: 100) { (try? screen()).map(condition) ?? false }
+    /// Waits until the screen is as `condition` says. A condition that throws, because the screen has too few lines, is not met.
+    func wait(_ condition: ([String]) throws -> Bool) throws {
+        let isSo = waitUntil(seconds: 100) { (try? condition(screen())) ?? false }
         let shown = try screen()
         try #require(isSo, "\(shown)")
     }

@@ -24,7 +24,7 @@ struct RecordedWaits {
         let output = try run(command[0], Array(command.dropFirst()))
         #expect(output.status == 0, "\(output.stderr)")
         self.output = output.stdout
-        measured = output.numbers()
+        measured = try output.numbers()
     }
 
     /// Records a program that says itself how often it was `disturbed`, until it was not.
@@ -61,11 +61,14 @@ struct RecordedWaits {
 
 extension ProcessOutput {
     /// The numbers that a program wrote, by the name before each on its line. Other lines do not count.
-    func numbers<Number: LosslessStringConvertible>() -> [String: Number] {
-        Dictionary(
-            uniqueKeysWithValues: stdout.split(separator: "\n").compactMap { line in
-                let words = line.split(separator: " ")
-                return words.count == 2 ? Number(String(words[1])).map { (String(words[0]), $0) } : nil
-            })
+    func numbers<Number: LosslessStringConvertible>() throws -> [String: Number] {
+        var numbers: [String: Number] = [:]
+        for line in stdout.split(separator: "\n") {
+            let words = line.split(separator: " ")
+            guard words.count == 2, let number = Number(String(words[1])) else { continue }
+            let other = numbers.updateValue(number, forKey: String(words[0]))
+            try #require(other == nil, "\(words[0]) stands there twice: \(stdout)")
+        }
+        return numbers
     }
 }

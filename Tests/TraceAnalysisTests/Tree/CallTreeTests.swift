@@ -84,7 +84,7 @@ import TraceFile
         var depth = 1
         for line in try tree().dropFirst() {
             let words = line.split(separator: " ")
-            let level = Int(words[0])!
+            let level = try #require(Int(words.at(0)), "\(line)")
             if level < depth { shown += "]" }
             if words[1] == "f" {
                 shown += " ["
@@ -110,18 +110,20 @@ import TraceFile
         try write("m" + leaves.map { "\($0)." }.joined() + ".")
         var unfolded = TreeLayout()
         unfolded.folds = false
-        func sums(_ lines: [String]) -> [Substring: (calls: Int, time: Int)] {
-            lines.reduce(into: [:]) { sums, line in
+        func sums(_ lines: [String]) throws -> [Substring: (calls: Int, time: Int)] {
+            try lines.reduce(into: [:]) { sums, line in
                 let words = line.split(separator: " ")
                 let calls = words.first { $0.hasPrefix("x") }.flatMap { Int($0.dropFirst()) } ?? 1
-                sums[words[1], default: (0, 0)].calls += calls
-                sums[words[1], default: (0, 0)].time += Int(words[2].split(separator: "/")[0])!
+                let (name, time) = (try words.at(1), try words.at(2).split(separator: "/").at(0))
+                sums[name, default: (0, 0)].calls += calls
+                sums[name, default: (0, 0)].time += try #require(Int(time), "\(line)")
             }
         }
         let (all, folded) = (try tree(TreeFilter(), unfolded), try tree())
-        let (expected, found) = (sums(all), sums(folded))
+        let (expected, found) = (try sums(all), try sums(folded))
         #expect(folded.count < all.count)
-        #expect(found.keys == expected.keys && found.allSatisfy { expected[$0.key]! == $0.value })
+        try #require(found.keys == expected.keys)
+        for (name, sum) in found { #expect(try #require(expected[name]) == sum, "\(name)") }
     }
 
     /// Watched calls, the way to each, and a few levels below, by the rules of InspectiveC.

@@ -11,61 +11,6 @@ import TraceFile
 
     init() throws { directory = try TemporaryDirectory("tasks") }
 
-    /// What a piece is of its function.
-    enum Part: UInt64 { case start = 0, resumption = 0x100, continuation = 0x200 }
-
-    static func address(_ function: Character, _ part: Part = .start) -> UInt64 {
-        UInt64(function.asciiValue!) + part.rawValue
-    }
-
-    /// A thread's records.
-    struct Records {
-        var writer = RecordWriter(time: 0)
-        /// Of the chunk being written, and those before it.
-        var options = TraceWriter.ChunkOptions()
-        var path: [TraceWriter.PathCall] = []
-        var chunks: [(options: TraceWriter.ChunkOptions, path: [TraceWriter.PathCall], records: [UInt8])] = []
-
-        /// Recording is stopped and started again, with calls of `open` on the stack.
-        mutating func pause(_ time: ClosedRange<UInt64>, open functions: String) {
-            options.isStopped = true
-            end(at: time.lowerBound)
-            writer = RecordWriter(time: time.upperBound)
-            options = TraceWriter.ChunkOptions()
-            options.begin = time.upperBound
-            options.restatesPath = true
-            path = functions.map { TraceWriter.PathCall(function: address($0), enter: time.upperBound) }
-            options.inherited = UInt32(path.count)
-            options.sequence = UInt64(chunks.count)
-        }
-
-        mutating func end(at time: UInt64 = 0) {
-            options.end = time
-            options.hasTasks = true
-            chunks.append((options, path, writer.bytes))
-        }
-
-        mutating func enter(_ function: Character, at time: UInt64) { writer.enter(address(function), at: time) }
-        mutating func exit(at time: UInt64) { writer.exit(at: time) }
-
-        /// A piece of task 7 without callees.
-        mutating func piece(
-            _ function: Character, _ part: Part, _ time: ClosedRange<UInt64>, task: UInt32 = 7,
-            isResumed: Bool = false, resume: UInt16 = 0, _ contexts: [UInt64]
-        ) {
-            begin(function, part, at: time.lowerBound, task: task, isResumed: isResumed, resume: resume, contexts)
-            writer.exit(at: time.upperBound)
-        }
-
-        mutating func begin(
-            _ function: Character, _ part: Part, at time: UInt64, task: UInt32 = 7, isResumed: Bool = false,
-            resume: UInt16 = 0, _ contexts: [UInt64]
-        ) {
-            writer.task(task, isResumed: isResumed, resume: resume, contexts: contexts)
-            writer.enter(address(function, part), at: time)
-        }
-    }
-
     /// The trees of threads and tasks, each after a line with its name; one line a call: depth, name, start+total/self.
     ///
     /// - Parameter faults: moments of page faults and the numbers of the threads that have them; where there are any, lines tell.
@@ -118,7 +63,7 @@ import TraceFile
         layout.folds = false
         layout.tellsMemory = true
         let tree = CallTree(of: session, resolver: resolver, filter: TreeFilter(), layout: layout, budget: budget)
-        var visitor = TreeLines(functions: functions)
+        var visitor = TaskTreeLines(functions: functions)
         for process in session.processes {
             var parts: [Double] = []
             let joined = TaskJoin(of: session, resolver: resolver) { parts.append($0) }.threads(of: process)
@@ -211,7 +156,7 @@ import TraceFile
             time += 10
         }
         let lines = try trees([thread])
-        #expect(lines.count == 2 * Int(levels) + 1)
+        try #require(lines.count == 2 * Int(levels) + 1)
         for level in 0..<Int(levels) {
             #expect(lines[2 * level + 1].hasPrefix("\(level) F \(level * 10)+"))
             #expect(lines[2 * level + 2] == "\(level + 1) G \(level * 10 + 5)+3/3")
@@ -230,7 +175,7 @@ import TraceFile
         }
         thread.exit(at: calls * 10)
         let lines = try trees([thread], budget: 100)
-        #expect(lines.count == Int(calls) + 2)
+        try #require(lines.count == Int(calls) + 2)
         #expect(lines[1] == "0 F 0+\(calls * 10)/\(calls * 6)")
         #expect(lines.last == "1 w \(calls * 10 - 9)+4/4")
     }
@@ -468,40 +413,9 @@ import TraceFile
             thread.exit(at: time + 50)
         }
         let lines = try trees([thread], budget: 100)
-        #expect(lines.count == Int(count) * 2 + 2)
+        try #require(lines.count == Int(count) * 2 + 2)
         #expect(lines[1] == "0 F 0+\(count * 100_000 + 50)/\(10 + count * 30)")
         #expect(lines[2...3] == ["1 (suspended) 10+99990/99990", "1 w 100010+20/20"])
         #expect(lines.last == "1 w \(count * 100_000 + 10)+20/20")
     }
-}
-
-private struct TreeLines: TreeVisitor {
-    let functions: FunctionTable
-    var lines: [String] = []
-    var selfTime: UInt64 = 0
-    var rootTime: UInt64 = 0
-    let wantsMore = true
-    private var name = ""
-    /// Of the call that is entered next.
-    private var faults: UInt64 = 0
-
-    init(functions: FunctionTable) { self.functions = functions }
-
-    mutating func begin(_ process: TracedProcess) {}
-    mutating func begin(_ thread: TracedThread, in space: AddressSpace) { name = thread.name }
-    mutating func begin(lane: UInt32) { lines.append(name) }
-    mutating func tell(_ memory: MemorySums) { faults = memory.minorFaults }
-    mutating func enter(_ call: TreeCall) {
-        selfTime += call.selfTime
-        if call.depth == 0 { rootTime += call.total }
-        let state = call.isInherited ? " inherited" : call.state == .complete ? "" : " \(call.state)"
-        let name = functions[call.function].name
-        let told = faults > 0 ? " faults \(faults)" : ""
-        lines.append("\(call.depth) \(name) \(call.start)+\(call.total)/\(call.selfTime)\(state)\(told)")
-    }
-    mutating func show(_ event: TreeEvent) { lines.append("\(event.depth) -- \(event.name) \(event.moment)") }
-    mutating func leave(_ call: TreeCall) {}
-    mutating func endLane(hidden: CallSum) {}
-    mutating func endThread() {}
-    mutating func endProcess() {}
 }

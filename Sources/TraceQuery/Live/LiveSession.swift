@@ -101,8 +101,8 @@ public final class LiveSession {
         if (try? LiveBuffers(of: path))?.stoppedTicks != nil {
             spots.append("recording is stopped, so no call is seen until fathom ctl starts it")
         }
-        let options = Set((known?.session.description?.options ?? []).filter { $0.value != "null" }.map(\.name))
-        let given = LiveSession.selecting.filter { options.contains($0.name) }.map(\.option)
+        let description = known?.session.description
+        let given = LiveSession.selecting.filter { description?.option($0.name) ?? "null" != "null" }.map(\.option)
         if !given.isEmpty {
             spots.append("calls that \(given.joined(separator: ", ")) of fathom record left out are not seen")
         }
@@ -110,8 +110,8 @@ public final class LiveSession {
     }
 
     /// The options of `fathom record` that leave calls out, by their names in the session's description.
-    private static let selecting: [(name: String, option: String)] = [
-        ("max_depth", "--max-depth"), ("filter", "-F"), ("notrace", "-N"), ("caller_filter", "-C"), ("hide", "-H"),
+    private static let selecting: [(name: RecordOptionName, option: String)] = [
+        (.maxDepth, "--max-depth"), (.filter, "-F"), (.notrace, "-N"), (.callerFilter, "-C"), (.hide, "-H"),
     ]
 
     private var isStale: Bool { LiveSession.now - readAt > LiveSession.patience }

@@ -172,12 +172,13 @@ struct Ctl: ParsableCommand {
             throw .noSession(reason: error.description)
         }
         // What these have begun goes on with the functions that were named first.
-        for option in session.description?.options ?? [] {
-            guard ["trigger", "watch", "args", "returns", "when"].contains(option.name),
-                steering.mode == .trace || steering.mode == .flight
-            else { continue }
+        let lasting: [RecordOptionName] = [.trigger, .watch, .arguments, .returns, .when]
+        if steering.mode == .trace || steering.mode == .flight,
+            let option = lasting.first(where: { session.description?.option($0) != nil })
+        {
             throw .notInMode(
-                steering.mode, reason: "it is recorded with --\(option.name), which goes by the functions named then")
+                steering.mode,
+                reason: "it is recorded with --\(option.rawValue), which goes by the functions named then")
         }
         let options = FunctionOptions(names)
         guard let match = try? FunctionMatch(options) else { return }

@@ -39,7 +39,7 @@ import Testing
                 found.append(unit)
                 if unit.kind == .durations { units.forEachDuration(at: index) { durations[$0, default: 0] += $1 } }
             }
-            #expect(found.map(\.kind) == [.path, .path, .folded, .durations])
+            try #require(found.map(\.kind) == [.path, .path, .folded, .durations])
             #expect(found.map(\.path) == [nil, 0, 0, 1])
             #expect(found[0].isOpen && found[0].moment == 10 && found[0].calls == 1)
             #expect(!found[1].isOpen && found[1].total == 25 && found[1].calls == 5 && found[1].shortest == 5)

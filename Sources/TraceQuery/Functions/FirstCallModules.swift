@@ -2,7 +2,7 @@ public import TraceAnalysis
 internal import TraceFile
 internal import TraceText
 
-/// Of which modules first calls are recorded.
+/// The modules whose first calls are recorded.
 ///
 /// Those of the C library and the dynamic linker never are: they run while all signals are blocked, and a trap would then
 /// end the program. Nor are those of Fathom's own library.
@@ -17,9 +17,9 @@ public struct FirstCallModules {
         self.patterns = all
     }
 
-    /// Of which modules they were recorded, as far as is known without looking at calls.
+    /// Those that a session was recorded with, as far as is known without looking at calls.
     init(of session: Session) {
-        let isChosen = session.description?.options.contains { $0.name == "modules" } ?? false
+        let isChosen = session.description?.option(.modules) != nil
         patterns = isChosen ? [Pattern(exactly: "")] : []
     }
 

@@ -162,8 +162,7 @@ struct Tree: ParsableCommand {
         options.memory = memory
         options.maxDepth = query.filter.maxDepth
         options.minCost = query.filter.minCost
-        let recorded = query.session.description?.options.first { $0.name == "min_cost_ns" }
-        options.recordedMinCost = recorded.flatMap { UInt64($0.value) } ?? 0
+        options.recordedMinCost = query.session.description?.option(.minCost).flatMap { UInt64($0) } ?? 0
         return options
     }
 }

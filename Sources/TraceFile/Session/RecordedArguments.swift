@@ -4,7 +4,7 @@ internal import TraceText
 /// The arguments of a call, or its result, as they were recorded. The bytes live as long as the session.
 @frozen
 public struct RecordedArguments: BitwiseCopyable, Sendable {
-    /// Of a record's layout id and its values; nil: none were recorded.
+    /// Where the record's layout id and the values behind it begin; nil: none were recorded.
     nonisolated(unsafe) public var start: UnsafeRawPointer?
     public var count: Int
 

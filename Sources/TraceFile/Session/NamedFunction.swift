@@ -1,0 +1,14 @@
+/// A function that record options name, by the addresses in its module's file at which hooks report it.
+public struct NamedFunction: Sendable {
+    public var name: String
+    public var addresses: [UInt64]
+    public var rule: FunctionRule
+    /// How its arguments are found, at each call of the enter hook or sled, and its result.
+    public var arguments: [ArgumentRecipe] = []
+
+    public init(name: String, addresses: [UInt64], rule: FunctionRule) {
+        self.name = name
+        self.addresses = addresses
+        self.rule = rule
+    }
+}
