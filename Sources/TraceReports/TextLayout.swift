@@ -98,7 +98,7 @@ public struct TextLayout: Sendable {
     }
 
     /// Returns a path as it is shown.
-    func path(_ path: String) -> String { directory.map { PathText.relative(path, to: $0) } ?? path }
+    public func path(_ path: String) -> String { directory.map { PathText.relative(path, to: $0) } ?? path }
 
     /// A sentence below a report, which ends in a new line. It may be in lines for those who have room for them.
     func sentence(_ text: String) -> String {

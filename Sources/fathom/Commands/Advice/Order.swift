@@ -74,6 +74,8 @@ struct Order: ParsableCommand {
     @Flag(help: "Tell also the numbers that are usual on phones: pages of 16 KiB, at half a millisecond each.")
     var compat = false
 
+    @OptionGroup(title: "Terminal") var screenOptions: ScreenOptions
+
     @Option(help: "How to write what is saved.")
     var format = OrderReport.Format.text
 
@@ -108,8 +110,9 @@ struct Order: ParsableCommand {
             try file.finish()
         }
         if output != "-" {
-            let writer = StandardOutput.writer()
-            report(query).write(format, to: writer)
+            let screen = Screen(screenOptions, isText: format == .text)
+            let writer = screen.writer()
+            report(query, screen.layout).write(format, to: writer)
             try StandardOutput.finish(writer)
         }
         Diagnostics.warn(query.warnings, of: opened)
@@ -134,7 +137,7 @@ struct Order: ParsableCommand {
         } catch {
             throw Diagnostics.fail(error.description, status: ExitStatus.failed.rawValue)
         }
-        let writer = StandardOutput.writer()
+        let writer = Screen(screenOptions, isText: format == .text).writer()
         let facts = VerifyReport.Facts(old: verify[0], new: verify[1], runs: runs, notCold: outcome.notCold)
         VerifyReport(outcome.comparison, facts).write(format, to: writer)
         try StandardOutput.finish(writer)
@@ -142,9 +145,9 @@ struct Order: ParsableCommand {
         if !outcome.comparison.isBetter { throw ExitStatus.nothing.code }
     }
 
-    private func report(_ query: OrderQuery) -> OrderReport {
+    private func report(_ query: OrderQuery, _ layout: TextLayout) -> OrderReport {
         let facts = OrderReport.Facts(
-            path: query.path.visible, names: query.functions.map(\.name),
+            path: layout.path(query.path.visible), names: query.functions.map(\.name),
             bytes: query.functions.reduce(0) { $0 + UInt64($1.range.count) }, runs: query.runs,
             missing: query.missing, startPages: query.startPages)
         return OrderReport(query.order, facts, showsStartPages: compat)

@@ -9,9 +9,11 @@ struct GateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "gate",
         abstract: "Run a program and fail when it is slower, or makes more calls, than it used to.",
-        usage: "fathom gate --against <history> [<options>] -- <program> [<arguments> ...]\n"
-            + "fathom gate --against <session> ... [<options>] -- <program> [<arguments> ...]\n"
-            + "fathom gate --baseline-cmd <command> [<options>] -- <program> [<arguments> ...]",
+        usage: """
+            fathom gate [<options>] --against <history> -- <command> ...
+            fathom gate [<options>] --against <session> ... -- <command> ...
+            fathom gate [<options>] --baseline-cmd <command> -- <command> ...
+            """,
         discussion: """
             The program is recorded as often as it takes to tell, or until --budget is used up. With --counts, numbers of calls are \
             compared, for which one run does.
