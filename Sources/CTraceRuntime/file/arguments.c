@@ -69,6 +69,7 @@ static int comes_before(const struct fathom_argument_site *site, uint64_t return
 }
 
 int arguments_find(uintptr_t return_address, uintptr_t function, struct argument_steps *found) {
+    // Acquire: another thread may have added the block a moment ago.
     for (const struct block *block = __atomic_load_n(&blocks, __ATOMIC_ACQUIRE); block; block = block->next) {
         uint64_t wanted_function = function - block->bias;
         uint64_t wanted = return_address == RESULT_SITE ? 0 : return_address - block->bias;

@@ -20,6 +20,7 @@ static char *map_window_of(long descriptor, uint32_t window) {
 static char *map_window_behind(uint32_t window) {
     char *end = (char *)runtime.buffers + runtime.slots_offset, *start = NULL;
     uint32_t next = window;
+    // Acquire: see windows_slot.
     while (next > 0 && !(start = __atomic_load_n(&runtime.windows[next - 1], __ATOMIC_ACQUIRE))) next--;
     if (start) end = start + window_size();
     for (char *step = NULL;; step = start, end = start + window_size(), next++) {

@@ -51,7 +51,8 @@ const struct mode counts_mode = {.settle = profile_settle,
 
 // ---- hooks
 
-// One instruction, so that a handler that counts a call of the same path comes before or after it.
+// One instruction, so that a handler that counts a call of the same path comes before or after it. Relaxed: it is a
+// count, and says nothing about anything else.
 INTERNAL void count_call(struct path *path) {
 #if defined(__x86_64__)
     __asm__ __volatile__("incq %0" : "+m"(path->sums->calls));

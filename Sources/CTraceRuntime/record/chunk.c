@@ -141,6 +141,7 @@ static int chunk_begin(struct thread *t, const struct previous *previous) {
         .function_base = (uint32_t)w->function_base,
         .capacity = runtime.slot_size - (uint32_t)sizeof *chunk,
     };
+    // Relaxed: see chunk_lose_call.
     if (w->lost) __atomic_fetch_sub(&runtime.buffers->unplaced_calls, w->lost, __ATOMIC_RELAXED);
     write_path(t, chunk);
     chunk->lost_calls = w->lost;
