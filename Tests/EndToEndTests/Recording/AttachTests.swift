@@ -207,6 +207,8 @@ import Testing
         @Test func openCalls() throws {
             let process = try start([nested()])
             let recorder = try record(process, into: session)
+            // The thread is recorded from its next call on.
+            #expect(waitUntil(seconds: 0.5) { (try? names())?.count ?? 0 > 3 })
             #expect(try Fathom.run(["ctl", "\(process.pid)", "stop"]).status == 0)
             #expect(recorder.wait() == 0)
             #expect(try names().prefix(3) == ["main (inherited)", "outer (inherited)", "middle (inherited)"])
