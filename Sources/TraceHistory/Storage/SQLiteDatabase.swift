@@ -1,4 +1,5 @@
 internal import CSQLite
+internal import Glibc
 
 /// A connection to an SQLite database, as far as a history needs one.
 final class SQLiteDatabase {
@@ -14,6 +15,7 @@ final class SQLiteDatabase {
     /// - Parameter creates: whether the file is made if it is not there.
     init(path: String, creates: Bool) throws(HistoryError) {
         self.path = path
+        _ = SQLiteDatabase.survivesLimits
         var opened: OpaquePointer?
         let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | (creates ? SQLITE_OPEN_CREATE : 0)
         let code = sqlite3_open_v2(path, &opened, flags, nil)
@@ -25,6 +27,13 @@ final class SQLiteDatabase {
         handle = opened
         sqlite3_busy_timeout(handle, SQLiteDatabase.patience)
     }
+
+    /// Has a limit on the size of files end a write with an error, as a full disk does, and not the process by a signal. A
+    /// handler does so, and unlike ignoring the signal, it is not passed on to programs that are started.
+    private static let survivesLimits: Void = {
+        // Whoever handles or ignores it keeps to that; nil is SIG_DFL.
+        if let before = signal(SIGXFSZ, { _ in }) { signal(SIGXFSZ, before) }
+    }()
 
     deinit {
         statements.removeAll()

@@ -27,8 +27,11 @@ struct Target {
         pthread_sigmask(SIG_BLOCK, &waited, &signals.mask)
         sigemptyset(&signals.reset)
         signal(SIGCHLD, SIG_DFL)  // ignored, the kernel would reap the program without a word
-        let previous = unsafeBitCast(signal(SIGXFSZ, SIG_IGN), to: Int.self)
-        if previous == 0 { sigaddset(&signals.reset, SIGXFSZ) }  // SIG_DFL
+        // A program that is to ignore it still does. A handler of ours would not have been passed on.
+        let (previous, ignored) = (signal(SIGXFSZ, SIG_IGN), SIG_IGN)
+        if unsafeBitCast(previous, to: Int.self) != unsafeBitCast(ignored, to: Int.self) {
+            sigaddset(&signals.reset, SIGXFSZ)
+        }
         return signals
     }
 

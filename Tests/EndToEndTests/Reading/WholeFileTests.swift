@@ -105,7 +105,9 @@ import Testing
             let limited = ["prlimit", "--fsize=\(limit)", Fathom.executable] + words(command, session, file)
             let output = try run("bash", ["-o", "pipefail", "-c", "\"$@\" 2>&1 | cat", "bash"] + limited)
             #expect(output.status == 2)
-            #expect(output.stdout.contains("fathom: error: \(file): File too large\n"), "\(output.stdout)")
+            // A history has a file of its own beside it while it is read.
+            let mayName = [file] + (command.words.contains("HISTORY") ? ["\(session).db"] : [])
+            #expect(mayName.contains { output.stdout.contains("fathom: error: \($0): ") }, "\(output.stdout)")
             #expect(try readFile(file) == WholeFileTests.old)
             try expectWhole(file, new, in: folder, "\(limit) bytes")
         }
