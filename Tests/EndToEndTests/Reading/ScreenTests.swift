@@ -50,35 +50,51 @@ import Testing
         try expect(shown.map { steady($0, place) }, "screen-\(columns)x\(rows).txt")
     }
 
-    /// The screens of `browse`, which fills the terminal.
+    /// The screens of `browse`, which fills the terminal, behind the keys that lead to them.
     @Test(arguments: [(80, 24), (120, 40), (200, 60)]) func browse(_ columns: Int, _ rows: Int) throws {
         let sessions = try ScreenSessions()
         let terminal = try Terminal(
             columns: columns, rows: rows,
             "cd '\(sessions.directory.path)'; exec '\(Fathom.executable)' browse a.fathom")
+        let name = "browse-\(columns)x\(rows).txt"
+        let screens = try isBlessed ? [] : golden(name).split(whereSeparator: \.isHeading).map(Array.init)
         var shown: [String] = []
-        for (key, title) in [
+        for (index, (key, title)) in [
             ("", "call tree"), ("R", "report"), ("r", "callers and callees"), ("Escape", "report"), ("g", "graph of"),
             ("h", "help"),
-        ] {
+        ].enumerated() {
             if !key.isEmpty { try terminal.type(key) }
-            try terminal.wait { $0.count == rows && $0[0].contains(title) }
-            let screen = try terminal.screen()
-            #expect(screen.allSatisfy { $0.count <= columns })
+            // A screen is drawn bit by bit: it is the one that is expected, or stays as it is.
+            var screen: [String] = []
+            var rest = 10
+            _ = waitUntil {
+                let now = (try? terminal.screen()) ?? []
+                guard now.count == rows, now[0].contains(title) else { return false }
+                rest = now == screen ? rest - 1 : 10
+                screen = now
+                return rest == 0 || index < screens.count && now.filter { !$0.isEmpty } == screens[index]
+            }
+            #expect(screen.count == rows && screen.allSatisfy { $0.count <= columns })
             shown += ["== \(key)"] + screen
         }
-        try expect(shown, "browse-\(columns)x\(rows).txt")
+        try expect(shown, name)
+    }
+
+    private let isBlessed = getenv("FATHOM_BLESS") != nil
+
+    private func file(_ name: String) -> String { "\(Binaries.repository)/Tests/EndToEndTests/Golden/\(name)" }
+
+    /// The lines that are not empty.
+    private func golden(_ name: String) throws -> [String] {
+        String(decoding: try readFile(file(name)), as: UTF8.self).split(separator: "\n").map(String.init)
     }
 
     private func expect(_ lines: [String], _ name: String) throws {
-        let file = "\(Binaries.repository)/Tests/EndToEndTests/Golden/\(name)"
-        guard getenv("FATHOM_BLESS") == nil else {
-            return try writeFile(Array((lines.joined(separator: "\n") + "\n").utf8), to: file)
-        }
-        let golden = String(decoding: try readFile(file), as: UTF8.self)
-        let expected = golden.split(separator: "\n").map(String.init), found = lines.filter { !$0.isEmpty }
+        if isBlessed { return try writeFile(Array((lines.joined(separator: "\n") + "\n").utf8), to: file(name)) }
+        let (found, expected) = (lines.filter { !$0.isEmpty }, try golden(name))
         let difference = zip(found, expected).first { $0 != $1 }
-        #expect(found == expected, "\(difference.map { "\($0.0)\nis not\n\($0.1)" } ?? "one ends before the other")")
+        let isSame = found == expected
+        #expect(isSame, "\(difference.map { "\($0.0)\nis not\n\($0.1)" } ?? "one ends before the other")")
     }
 
     /// A line without what differs from machine to machine: the directory, and how large a recording is.
@@ -87,4 +103,9 @@ import Testing
         if line.hasPrefix("fathom: recorded") { line.replace(/: [0-9.]+ [A-Za-z]+ in/, with: ": SIZE in") }
         return line
     }
+}
+
+extension String {
+    /// Whether it is a line before a screen.
+    fileprivate var isHeading: Bool { hasPrefix("== ") || self == "==" }
 }
