@@ -29,7 +29,7 @@ public struct TimeSpan: Sendable, Equatable, CustomStringConvertible {
         case "h": scale = 3600e9
         case "d": scale = 86400e9
         case "" where number == 0: scale = 1
-        case "": throw InvalidText(description: "\(text) of what? write \(text)us or \(text)ms")
+        case "": throw InvalidText(description: "\(text) of what? write \(text)us, \(text)ms or \(text)s")
         case let unit: throw InvalidText(description: "'\(unit)' is no unit of time: ns, us, ms, s, min, h and d are")
         }
         guard number * scale < 9e18 else { throw InvalidText(description: "a time cannot be longer than 285 years") }

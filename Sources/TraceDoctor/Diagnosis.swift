@@ -73,7 +73,7 @@ public struct Diagnosis: Sendable {
         let setting = "kernel.perf_event_paranoid is \(value)"
         switch value {
         case ...1: return Finding("perf", .ok, "programs and the kernel under them may be sampled (\(setting))")
-        case 2: return Finding("perf", .ok, "programs may be sampled, the kernel not (\(setting))")
+        case 2: return Finding("perf", .ok, "programs may be sampled, the kernel not (\(setting); 1 allows it)")
         default:
             return Finding(
                 "perf", .limited, "only root may sample programs (\(setting)); Fathom records without perf events",

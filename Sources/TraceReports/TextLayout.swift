@@ -59,6 +59,12 @@ public struct TextLayout: Sendable {
 
     static let deepestIndented = 64
 
+    /// Where a line begins that sums up what is not shown in its place: there, or further left, where it has room to be whole.
+    func sumColumn(_ place: Int) -> Int { width.map { min(place, max($0 - TextLayout.widestSum, 0)) } ?? place }
+
+    /// `… 12,345 calls, 60.07 ms below 6ms (not recorded)`
+    private static let widestSum = 50
+
     /// A name, and what follows it, with room behind `columns` that are taken: the fullest of `tails` that leaves room for the
     /// whole name. Where none does, nothing follows, and the name lacks its middle.
     ///

@@ -14,6 +14,7 @@ enum Main {
         if StandInFrontend.isCalled { StandInFrontend.run() }
         if StandInAs.isCalled { StandInAs.run() }
         let arguments = Array(CommandLine.arguments.dropFirst())
+        ZshCompletion.writeIfAsked(arguments)
         do {
             try Fathom.refuseUnknownCommand(arguments)
             var command = try Fathom.parseAsRoot(Diff.arguments(arguments))

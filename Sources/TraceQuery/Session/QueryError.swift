@@ -15,6 +15,10 @@ public enum QueryError: Error, Equatable, CustomStringConvertible {
     case noModule(String)
     /// The filters leave no call. There are near names if one of theirs matches no function that was looked at.
     case nothingLeft(near: NearNames)
+    /// Nothing that was recorded called the functions.
+    case noCallers(String)
+    /// The functions called nothing that was recorded.
+    case noCallees(String)
     /// No call of the function both began and ended in the recording.
     case noWholeCall(String)
     /// Calls of the function were recorded without that argument.
@@ -51,6 +55,8 @@ public enum QueryError: Error, Equatable, CustomStringConvertible {
         case .noSymbols(let problem): problem
         case .noModule(let pattern): "no module with hooks matches '\(pattern)'"
         case .nothingLeft(let near): "no calls are left by the filters\(near.question)"
+        case .noCallers(let pattern): "nothing that was recorded called '\(pattern)'"
+        case .noCallees(let pattern): "'\(pattern)' called nothing that was recorded"
         case .noWholeCall(let pattern): "no call of '\(pattern)' both began and ended while it was recorded"
         case .noArgument(let pattern, let name):
             "no call of '\(pattern)' has an argument '\(name)': fathom record --args '\(pattern):\(name)'"

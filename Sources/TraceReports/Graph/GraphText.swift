@@ -190,7 +190,7 @@ public struct GraphText {
     private mutating func writeSum(_ depth: Int, _ body: (ByteWriter) -> Void) {
         guard wantsMore else { return more += 1 }
         shown += 1
-        writer.write(spaces: nameColumn + indentation(depth))
+        writer.write(spaces: layout.sumColumn(nameColumn + indentation(depth)))
         writer.write(in: layout.style(.dim)) { body(writer) }
         writer.write(byte: UInt8(ascii: "\n"))
     }

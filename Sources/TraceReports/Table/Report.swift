@@ -117,6 +117,9 @@ public struct Report {
         rows = Rows(count: min(limit, sorted.count), row: allRows.row)
     }
 
+    /// Whether there is no row, whatever the limit.
+    public var isEmpty: Bool { allRows.isEmpty && dropped.calls == 0 }
+
     public func write(_ format: Format, to writer: ByteWriter) {
         switch format {
         case .text: writeText(to: writer)

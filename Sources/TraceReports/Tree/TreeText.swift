@@ -323,7 +323,7 @@ public struct TreeText: TreeVisitor {
     private mutating func sums(hidden: CallSum, dropped: CallSum, depth: UInt32) {
         if hidden.calls > 0, wantsMore {
             showHeader()
-            indent(depth)
+            writer.write(spaces: options.layout.sumColumn(nameColumn + indentation(depth)))
             writer.write(in: options.layout.style(.dim)) {
                 writer.write("… " as StaticString)
                 write(hidden: hidden, depth: depth)
@@ -332,7 +332,7 @@ public struct TreeText: TreeVisitor {
         }
         if dropped.calls > 0, wantsMore {
             showHeader()
-            indent(depth)
+            writer.write(spaces: options.layout.sumColumn(nameColumn + indentation(depth)))
             writer.write(in: options.layout.style(.dim)) { write(notRecorded: dropped) }
             endSum()
         }

@@ -73,7 +73,7 @@ enum Diagnostics {
             case .partIsUncorrected, .givenTwice, .notKept, .notSplit, .noMemory, .noFaults: .wrongUsage
             case .unreadable, .noSymbols, .noCalls(isDamaged: true): .failed
             case .noThread, .noModule, .noFunction, .nothingLeft, .noWholeCall, .tooFewCalls, .noArgument, .noCalls,
-                .noBaseline, .noWaits, .waitsNotRecorded:
+                .noBaseline, .noWaits, .waitsNotRecorded, .noCallers, .noCallees:
                 .nothing
             }
         return fail(error.description, status)

@@ -77,6 +77,13 @@ import Testing
             #expect(output.stdout.isEmpty)
             #expect(output.stderr.split(separator: "\n").count == 1)
         }
+        for (options, reason) in [
+            (["-t", "10s"], "no calls are left by the filters"),
+            (["--callers", "main"], "nothing that was recorded called 'main'"),
+        ] {
+            let none = try Fathom.run(["report", session] + options)
+            #expect(none.status == 1 && none.stderr == "fathom: error: \(reason)\n", "\(none)")
+        }
         #expect(try Fathom.run(["report", session, "--sort", "colour"]).status == 64)
         #expect(try Fathom.run(["report", session, "--by", "path", "--callers", "main"]).status == 64)
         #expect(try Fathom.run(["graph", session, "--threshold", "101"]).status == 64)

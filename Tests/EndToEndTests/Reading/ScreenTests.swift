@@ -27,6 +27,9 @@ import Testing
         "history changes --history h.db", "history merge h.db --history i.db", "history remove 1 --history i.db",
         "flame a.fathom -o a.html", "export a.fathom --format chrome -o a.json",
         "record -o small.fathom -- ./small", "build -- gcc -o other small.c",
+        "gate --against small.fathom --counts -- ./small", "gate --against a.fathom --counts -- ./small",
+        "watch --timeout 60s -- ./small", "arm -- ./small", "collect --to tables a.fathom",
+        "tune a.fathom --keep 0%",
         "tree none.fathom", "report a.fathom -F nothing", "report a.fathom --sort none", "tree a.fathom -t 10",
         "record -- ./none", "doctor none", "waits a.fathom", "chain waits.fathom --call none",
         "startup -- ./none", "arm -- ./none", "watch --list none", "watch none.fathom", "sample prog", "sample 4194304",
@@ -100,6 +103,8 @@ import Testing
     /// A line without what differs from machine to machine: the directory, and how large a recording is.
     private func steady(_ line: String, _ place: String) -> String {
         var line = line.replacing(place, with: "DIRECTORY")
+        line.replace(/process [0-9]+:/, with: "process PID:")
+        line.replace(/--attach [0-9]+/, with: "--attach PID")
         if line.hasPrefix("fathom: recorded") { line.replace(/: [0-9.]+ [A-Za-z]+ in/, with: ": SIZE in") }
         return line
     }

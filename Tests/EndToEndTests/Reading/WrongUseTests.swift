@@ -38,7 +38,7 @@ import Testing
             fathom export --format perfeto -o x prog.fathom
                 --format: 'perfeto' is none of perfetto, speedscope, chrome, folded, pprof, callgrind, dot, firefox, csv, parquet, otlp, fleet; did you mean perfetto?
             fathom tree -t 10 prog.fathom
-                -t 10: 10 of what? write 10us or 10ms
+                -t 10: 10 of what? write 10us, 10ms or 10s
             fathom tree -t -5ms prog.fathom
                 -t -5ms: the value cannot be negative
             fathom tree --min-cost=-5ms prog.fathom

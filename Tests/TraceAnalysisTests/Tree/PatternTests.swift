@@ -28,7 +28,8 @@ import TraceAnalysis
     func reads(_ text: String, _ nanoseconds: UInt64) throws { #expect(try TimeSpan(text).nanoseconds == nanoseconds) }
 
     @Test(arguments: [
-        ("10", "10 of what? write 10us or 10ms"), ("1.5", "1.5 of what? write 1.5us or 1.5ms"),
+        ("10", "10 of what? write 10us, 10ms or 10s"),
+        ("1.5", "1.5 of what? write 1.5us, 1.5ms or 1.5s"),
         ("-1s", "a time cannot be negative"), ("-1", "a time cannot be negative"),
         ("10y", "'y' is no unit of time: ns, us, ms, s, min, h and d are"),
         ("10 ms", "' ms' is no unit of time: ns, us, ms, s, min, h and d are"),

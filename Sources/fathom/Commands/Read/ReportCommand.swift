@@ -93,6 +93,12 @@ struct ReportCommand: ParsableCommand {
         report.write(format, to: writer)
         try StandardOutput.finish(writer)
         Diagnostics.warn(query.warnings, of: query.session)
+        guard report.isEmpty else { return }
+        switch (callers, callees) {
+        case (let function?, _) where query.filter.minCost == 0: throw QueryError.noCallers(function)
+        case (_, let function?) where query.filter.minCost == 0: throw QueryError.noCallees(function)
+        default: throw QueryError.nothingLeft(near: .none)
+        }
     }
 
     private func run(by argument: (pattern: Pattern, name: String)) throws {
