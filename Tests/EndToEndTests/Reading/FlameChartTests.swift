@@ -108,11 +108,12 @@ import Testing
         #expect(found == ["false", "true"])
     }
 
-    @Test func theWheelZoomsAndDragsMove() throws {
+    @Test(arguments: ["400x800", "1280x800", "2560x1440"]) func theWheelZoomsAndDragsMove(_ size: String) throws {
         let found = try Browser.run(
             page,
             [
-                "still", "do (window.moment = main.momentAt(main.width / 2))", "wheel 0,-400 \(Self.middle)",
+                "still", "size \(size)", Browser.isOfSize(size),
+                "do (window.moment = main.momentAt(main.width / 2))", "wheel 0,-400 \(Self.middle)",
                 "wait main.shown.span < total[0] && !main.pending",
                 // What was under the pointer still is.
                 "Math.abs(main.momentAt(main.width / 2) - moment) <= 2", "do (window.before = main.shown)",

@@ -62,7 +62,9 @@ import Testing
         (element('tip').getBoundingClientRect())
         """
 
-    @Test(arguments: ["400x800", "1280x800", "2560x1440"], ["light", "dark"])
+    private static let sizes = ["400x800", "1280x800", "2560x1440"]
+
+    @Test(arguments: sizes, ["light", "dark"])
     func everythingFitsAndStandsOut(_ size: String, _ scheme: String) throws {
         let width = try #require(size.split(separator: "x").first)
         for file in [page, chart] {
@@ -127,13 +129,13 @@ import Testing
     }
 
     /// Two fingers zoom about their middle, and Back leads back.
-    @Test func twoFingers() throws {
+    @Test(arguments: sizes) func twoFingers(_ size: String) throws {
         let near = Browser.point("main.width / 4", "10")
         for file in [page, chart] {
             let found = try Browser.run(
                 file,
                 [
-                    "touch", "size 400x800", "still", "wait main.width <= 400",
+                    "touch", "still", "size \(size)", Browser.isOfSize(size),
                     "do (window.moment = main.momentAt(main.width / 4))", "pinch 2 \(near)",
                     "Math.abs(main.shown.span * 2 / total[0] - 1) < 0.05",
                     "Math.abs(main.momentAt(main.width / 4) - moment) < total[0] / 100",
@@ -147,11 +149,11 @@ import Testing
     }
 
     /// On a touch screen, the first tap tells and the second zooms; two fingers zoom a chart, one moves it.
-    @Test func fingers() throws {
+    @Test(arguments: sizes) func fingers(_ size: String) throws {
         let found = try Browser.run(
             page,
             [
-                "touch", "size 400x800", "still", "wait main.width <= 400", "tap \(Browser.place("graph.callee(1)"))",
+                "touch", "still", "size \(size)", Browser.isOfSize(size), "tap \(Browser.place("graph.callee(1)"))",
                 "wait !element('tip').hidden && selected === graph.callee(1)", "zoomed",
                 "tap \(Browser.place("graph.callee(1)"))", "wait zoomed === graph.callee(1)",
             ])
@@ -160,7 +162,7 @@ import Testing
         let moved = try Browser.run(
             chart,
             [
-                "touch", "size 400x800", "still", "wait main.width <= 400", "pinch 3 \(middle)",
+                "touch", "still", "size \(size)", Browser.isOfSize(size), "pinch 3 \(middle)",
                 "wait main.shown.span < total[0]", "Math.abs(main.shown.span * 3 / total[0] - 1) < 0.05",
                 "do (window.before = main.shown)", "swipe -60,0 \(middle)", "wait main.shown.start > before.start",
                 "main.shown.span === before.span",

@@ -14,6 +14,12 @@ enum Browser {
         return result.stdout.split(separator: "\n").map(String.init)
     }
 
+    /// Waits until the page has been drawn for a window of this size, as in `400x800`.
+    static func isOfSize(_ size: String) -> String {
+        let width = size.prefix { $0 != "x" }
+        return "wait innerWidth === \(width) && main.width > innerWidth / 2 && main.width <= innerWidth"
+    }
+
     /// JavaScript for where a frame is in the window; `frame` is JavaScript too.
     static func place(_ frame: String, in view: String = "main") -> String {
         inWindow("\(view).placeOf(\(frame))", view)
