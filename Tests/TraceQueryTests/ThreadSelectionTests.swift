@@ -47,7 +47,7 @@ import TraceText
         arguments: [
             (["wroker"], [], "no thread is selected by wroker; did you mean worker?"),
             (["mian"], [], "no thread is selected by mian; did you mean main?"),
-            ([], ["sever"], "no thread is selected by sever; did you mean server?"),
+            ([], ["sever"], "no process is selected by sever; did you mean server?"),
             (["worker"], ["wrtier"], "no thread is selected by wrtier, worker; did you mean writer?"),
             (["7"], [], "no thread is selected by 7"),
         ] as [([String], [String], String)])

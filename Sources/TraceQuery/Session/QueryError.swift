@@ -5,8 +5,10 @@ public import TraceText
 public enum QueryError: Error, Equatable, CustomStringConvertible {
     /// The session cannot be read.
     case unreadable(TraceFileError)
-    /// No thread or process is one of those that were asked for.
+    /// No thread is one of those that were asked for.
     case noThread([String], near: NearNames)
+    /// No process is one of those that were asked for.
+    case noProcess([String], near: NearNames)
     /// No function has the name that was asked for.
     case noFunction(String, near: NearNames)
     /// The functions of a module are not known, for this reason.
@@ -51,6 +53,8 @@ public enum QueryError: Error, Equatable, CustomStringConvertible {
         case .unreadable(let error): "\(error)"
         case .noThread(let names, let near):
             "no thread is selected by \(names.joined(separator: ", "))\(near.question)"
+        case .noProcess(let names, let near):
+            "no process is selected by \(names.joined(separator: ", "))\(near.question)"
         case .noFunction(let pattern, let near): "no function matches '\(pattern)'\(near.question)"
         case .noSymbols(let problem): problem
         case .noModule(let pattern): "no module with hooks matches '\(pattern)'"

@@ -41,7 +41,11 @@ public struct ThreadSelection {
             let kept = (candidate.threads + joined.filter { $0.task != nil }).filter(contains)
             return kept.isEmpty ? nil : (candidate, kept)
         }
-        if selection.isEmpty, !isAll { throw .noThread(processNames + threadNames, near: nearNames(of: session)) }
+        if selection.isEmpty, !isAll {
+            let near = nearNames(of: session)
+            throw threadNames.isEmpty
+                ? .noProcess(processNames, near: near) : .noThread(processNames + threadNames, near: near)
+        }
         return selection
     }
 

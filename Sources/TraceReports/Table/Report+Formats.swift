@@ -77,8 +77,14 @@ extension Report {
         guard layout.width != nil else { return columns }
         let widest = rows.map { shownName(of: $0).columns + (places(of: $0).first?.columns ?? 0) }.max() ?? 0
         let names = max(widest, nameHeading.columns)
-        let dropping = ReportColumn.firstToGo.filter { order != .number($0) }
-        return layout.chosen(of: columns, dropping: dropping, names: names) { _ in Report.columnWidth }
+        func dropping(_ columns: [ReportColumn]) -> [ReportColumn] { columns.filter { order != .number($0) } }
+        let kept = layout.chosen(of: columns, dropping: dropping(ReportColumn.firstToGo), names: names) { _ in
+            Report.columnWidth
+        }
+        let least = min(names, TextLayout.leastName)
+        return layout.chosen(of: kept, dropping: dropping(ReportColumn.lastToGo), names: least) { _ in
+            Report.columnWidth
+        }
     }
 
     private func shownName(of row: AggregateRow) -> String {

@@ -53,6 +53,13 @@ public enum ReportColumn: String, CaseIterable, Sendable {
         .p50, .p90, .minimum, .maximum, .p99, .suspended, .inherited, .average,
     ]
 
+    /// Those that give way after these, only where names would have no room at all.
+    static let lastToGo: [ReportColumn] = [
+        .selfLive, .selfMajorFaults, .selfMinorFaults, .selfBytes, .live, .majorFaults, .allocations, .minorFaults,
+        .bytes,
+        .runnable, .running, .blocked,
+    ]
+
     /// The part of a row's total that it shows; nil for other numbers.
     public var part: TimeKind? {
         switch self {

@@ -72,7 +72,8 @@ enum Diagnostics {
             switch error {
             case .partIsUncorrected, .givenTwice, .notKept, .notSplit, .noMemory, .noFaults: .wrongUsage
             case .unreadable, .noSymbols, .noCalls(isDamaged: true): .failed
-            case .noThread, .noModule, .noFunction, .nothingLeft, .noWholeCall, .tooFewCalls, .noArgument, .noCalls,
+            case .noThread, .noProcess, .noModule, .noFunction, .nothingLeft, .noWholeCall, .tooFewCalls, .noArgument,
+                .noCalls,
                 .noBaseline, .noWaits, .waitsNotRecorded, .noCallers, .noCallees:
                 .nothing
             }

@@ -37,16 +37,19 @@ struct Screen {
     ///   - limit: what was asked for; 0 is all. Nil is what fits a terminal, with what stands above and below it, and elsewhere
     ///     all.
     ///   - lines: the lines that a row takes, with its share of another table below.
-    func rows(_ limit: Int?, lines: Int = 1) -> Int {
-        guard let limit else { return height.map { max(($0 - linesBesides) / lines, Screen.leastRows) } ?? .max }
+    ///   - notes: sentences below the table besides what most tables have.
+    func rows(_ limit: Int?, lines: Int = 1, notes: Int = 0) -> Int {
+        guard let limit else {
+            return height.map { max(($0 - linesBesides(notes)) / lines, Screen.leastRows) } ?? .max
+        }
         return limit == 0 ? .max : limit
     }
 
     /// A heading, how many rows there are more, the shell's prompt, and two sentences, what is summed up and what marks mean,
     /// which are broken into lines.
-    private var linesBesides: Int {
+    private func linesBesides(_ notes: Int) -> Int {
         let sentence = 120
-        return 3 + 2 * ((sentence - 1) / (layout.width ?? sentence) + 1)
+        return 3 + (2 + notes) * ((sentence - 1) / (layout.width ?? sentence) + 1)
     }
 
     private static let leastRows = 3

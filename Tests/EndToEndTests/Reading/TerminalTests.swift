@@ -85,6 +85,8 @@ import Testing
                 flags: ["-std=c++17", "-g", "-pthread", "-finstrument-functions"], output: file("waiting"))
             let blocked = try Fathom.record([waiting], into: file("w.fathom"), options: ["--blocked", "--quiet"])
             #expect(blocked.status == 0)
+            let everything = ["--blocked", "--memory", "--faults", "--quiet"]
+            #expect(try Fathom.record([waiting], into: file("m.fathom"), options: everything).status == 0)
         }
 
         static let shared = Result { try Recordings() }
@@ -118,7 +120,9 @@ import Testing
 
     @Test(arguments: sizes) func nothingWraps(_ columns: Int, _ rows: Int) throws {
         let paged = [
-            "report a.fathom", "report a.fathom --limit 0", "report a.fathom --by path", "report a.fathom --by file",
+            "report a.fathom", "report a.fathom --limit 0", "report m.fathom --limit 0",
+            "report m.fathom --times all --limit 0", "tree m.fathom --times all --memory all --faults all --limit 30",
+            "report a.fathom --by path", "report a.fathom --by file",
             "report a.fathom --by module", "report a.fathom --by thread", "report a.fathom --by process",
             "report a.fathom --callers 'step*' --sort p90", "graph a.fathom", "graph a.fathom 'step<4>'",
             "tree a.fathom", "tree a.fathom --lines --call-sites", "tree a.fathom --sort time --limit 9",
@@ -169,6 +173,8 @@ import Testing
         let parts = all.split { $0.hasPrefix("== ") }
         try #require(parts.count > 1)
         #expect(parts[0].count < rows && parts[0].contains { $0.hasSuffix("more, --limit 0 shows all") })
+        // Names have room, whatever is told besides.
+        for part in parts[2...4] { #expect(part.contains { $0.contains("main") }, "\(part.prefix(3))") }
         #expect(parts[1].count > 80 && !parts[1].contains { $0.hasSuffix("shows all") })
     }
 

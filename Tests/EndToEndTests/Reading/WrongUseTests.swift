@@ -128,7 +128,7 @@ import Testing
             fathom tree --thread mian prog.fathom
                 no thread is selected by mian; did you mean main?
             fathom dump --process pro prog.fathom
-                no thread is selected by pro; did you mean prog or prog 5?
+                no process is selected by pro; did you mean prog or prog 5?
             fathom report --corrected prog.fathom
                 prog.fathom: has no baseline to correct by: fathom record --baseline
             fathom tree empty.fathom

@@ -153,7 +153,7 @@ struct Diff: ParsableCommand {
         var options = DiffReport.Options()
         options.subject = by
         options.order = sort
-        options.limit = screen.rows(limit)
+        options.limit = screen.rows(limit, notes: 2)
         options.layout = screen.layout
         options.showsAll = all
         options.minCost = filter.minCost
