@@ -69,15 +69,15 @@ public struct TreeText: TreeVisitor {
         self.functions = functions
         var options = options
         let times = options.begins ? ["began", "total", "self"] : ["total", "self"]
-        func nameColumn(_ options: Options) -> Int {
+        func taken(by options: Options) -> Int {
             TreeText.depthWidth + (times.count + options.split.count + options.memory.count) * TreeText.timeWidth + 2
         }
         // Names have room before what is told besides.
         let most = (options.layout.width ?? .max) - TextLayout.leastName
-        while nameColumn(options) > most, options.memory.popLast() != nil || options.split.popLast() != nil {}
+        while taken(by: options) > most, options.memory.popLast() != nil || options.split.popLast() != nil {}
         self.options = options
         headings = times + options.split.map { "\($0.heading)" } + options.memory.map(\.rawValue)
-        nameColumn = nameColumn(options)
+        nameColumn = taken(by: options)
         indentedLevels = options.layout.indentedLevels(behind: nameColumn)
     }
 
