@@ -41,8 +41,6 @@ public enum QueryError: Error, Equatable, CustomStringConvertible {
     case noMemory(session: String)
     /// The kernel did not tell of page faults, perhaps because it refused to.
     case noFaults(session: String, refusal: String?)
-    /// It was not recorded when threads waited, and nothing else is asked for.
-    case waitsNotRecorded(session: String)
     /// No call is known to have waited.
     case noWaits(session: String)
     /// A session is given more than once where each is to be evidence of its own.
@@ -73,9 +71,8 @@ public enum QueryError: Error, Equatable, CustomStringConvertible {
             "\(session) keeps \(QueryError.text(content)), and "
                 + "\(view): \(advice)"
         case .notSplit(let session, let refusal):
-            "\(session) does not tell when threads waited: " + (refusal ?? QueryError.blockedAdvice)
-        case .waitsNotRecorded(let session):
-            "\(session) does not tell when threads waited: \(QueryError.blockedAdvice)"
+            "\(session) does not tell when threads waited: "
+                + (refusal ?? "fathom record --blocked records it, except of Swift's tasks")
         case .noMemory(let session):
             "\(session) does not tell what memory was allocated: fathom record --memory records it"
         case .noFaults(let session, let refusal):
@@ -85,8 +82,6 @@ public enum QueryError: Error, Equatable, CustomStringConvertible {
             "\(session) is given twice, which is no evidence of noise: record it again"
         }
     }
-
-    private static let blockedAdvice = "fathom record --blocked records it, except of Swift's tasks"
 
     private static func text(_ content: SessionContent) -> String {
         switch content {

@@ -102,7 +102,7 @@ extension Session {
     /// Throws where a view shows waits, and none were recorded.
     public func requireWaits() throws(QueryError) {
         if description?.waitSources != nil || switches != nil { return }
-        throw .waitsNotRecorded(session: path)
+        throw .notSplit(session: path, refusal: nil)
     }
 
     /// The programs whose memory was to be recorded and could not be.

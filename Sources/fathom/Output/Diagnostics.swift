@@ -70,11 +70,11 @@ enum Diagnostics {
         }
         let status: ExitStatus =
             switch error {
-            case .partIsUncorrected, .givenTwice, .notKept, .notSplit, .noMemory, .noFaults: .wrongUsage
+            case .partIsUncorrected, .givenTwice: .wrongUsage
             case .unreadable, .noSymbols, .noCalls(isDamaged: true): .failed
             case .noThread, .noProcess, .noModule, .noFunction, .nothingLeft, .noWholeCall, .tooFewCalls, .noArgument,
                 .noCalls,
-                .noBaseline, .noWaits, .waitsNotRecorded, .noCallers, .noCallees:
+                .noBaseline, .noWaits, .notKept, .notSplit, .noMemory, .noFaults, .noCallers, .noCallees:
                 .nothing
             }
         return fail(error.description, status)

@@ -118,12 +118,11 @@ import Testing
     @Test func sessionWithoutWaits() throws {
         let binary = try Binaries.instrumented("waits.c", .gccO2)
         #expect(try Fathom.record([binary, "1"], into: session).status == 0)
-        for (arguments, status) in [
-            (["waits"], 1), (["chain", "--call", "main"], 1), (["report", "--times", "all"], 64),
-            (["tree", "--times", "blocked"], 64),
-        ] as [([String], Int32)] {
+        for arguments in [
+            ["waits"], ["chain", "--call", "main"], ["report", "--times", "all"], ["tree", "--times", "blocked"],
+        ] {
             let output = try Fathom.run(arguments + [session])
-            #expect(output.status == status && output.stderr.contains("fathom record --blocked"), "\(output.stderr)")
+            #expect(output.status == 1 && output.stderr.contains("fathom record --blocked"), "\(output.stderr)")
         }
         let refused = try Fathom.run(["record", "--blocked", "--mode", "counts", "--", binary])
         #expect(refused.status == 64 && refused.stderr.contains("--blocked is for --mode trace"))

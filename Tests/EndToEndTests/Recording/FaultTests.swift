@@ -107,7 +107,7 @@ import Testing
             ["flame", "--faults", "minor", "-o", "x.svg", session],
         ] {
             let refused = try Fathom.run(arguments, workingDirectory: directory.path)
-            #expect(refused.status == 64 && refused.stderr.contains("does not tell of page faults: "), "\(refused)")
+            #expect(refused.status == 1 && refused.stderr.contains("does not tell of page faults: "), "\(refused)")
         }
         #expect(try Fathom.run(["info", session]).stdout.contains("not known, because the kernel does not tell"))
     }
@@ -118,8 +118,8 @@ import Testing
         #expect(profile.status == 64 && profile.stderr.contains("--faults is for --mode trace"))
         _ = try record(.gccO2, [])
         let report = try Fathom.run(["report", "--sort", "minor", session])
-        #expect(report.status == 64 && report.stderr.contains("fathom record --faults records them"))
+        #expect(report.status == 1 && report.stderr.contains("fathom record --faults records them"))
         let tree = try Fathom.run(["tree", "--memory", "bytes", session])
-        #expect(tree.status == 64 && tree.stderr.contains("fathom record --memory records it"))
+        #expect(tree.status == 1 && tree.stderr.contains("fathom record --memory records it"))
     }
 }
