@@ -86,6 +86,13 @@ public struct TextLayout: Sendable {
 
     private static let leastPath = 8
 
+    /// Writes a line: what leads to it, whole, and words with a call path behind them, with as much of these as has room.
+    func writeLine(_ lead: String, _ words: String, path: String = "", to writer: ByteWriter) {
+        writer.write(lead)
+        writer.write(fit(words, path: path, behind: lead.columns))
+        writer.write(byte: UInt8(ascii: "\n"))
+    }
+
     /// Where a function is: its module's name, file and line, the fullest text first.
     func places(of function: ResolvedFunction) -> [String] {
         guard let module = function.module else { return [] }

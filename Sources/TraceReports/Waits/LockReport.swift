@@ -30,28 +30,27 @@ struct LockReport {
             writer.write(decimal: row.calls, width: Self.width)
             writer.write(time: row.held, width: Self.width)
             writer.write(time: row.longest, width: Self.width)
-            line("  ", object(row) ?? "lock", to: writer)
-            if row.unknown > 0 { line(indentation, "\(row.unknown) of these for a time that is not known", to: writer) }
+            layout.writeLine("  ", object(row) ?? "lock", to: writer)
+            if row.unknown > 0 {
+                layout.writeLine(indentation, "\(row.unknown) of these for a time that is not known", to: writer)
+            }
             for holder in row.holders.prefix(3) {
                 let place = names.path(holder.path).joined(separator: " → ")
                 let share = row.held > 0 ? Int((Double(holder.total) * 100 / Double(row.held)).rounded()) : 0
-                line(indentation, "\(share) % by \(names.thread(holder.thread)) in ", path: place, to: writer)
+                layout.writeLine(
+                    indentation, "\(share) % by \(names.thread(holder.thread)) in ", path: place, to: writer)
             }
-            if row.holders.count > 3 { line(indentation, "… \(row.holders.count - 3) more holders", to: writer) }
+            if row.holders.count > 3 {
+                layout.writeLine(indentation, "… \(row.holders.count - 3) more holders", to: writer)
+            }
             let convoy = row.convoy
             guard convoy.waits > 1 else { continue }
-            line(
+            layout.writeLine(
                 indentation,
                 "longest convoy: \(String(time: convoy.end &- convoy.begin)) from \(String(time: convoy.begin)), "
                     + "\(convoy.waits) waits of \(convoy.threads) threads, up to \(convoy.most) at once", to: writer)
         }
         if rows.count > limit { writer.write(TextLayout.more(rows.count - limit)) }
-    }
-
-    private func line(_ lead: String, _ text: String, path: String = "", to writer: ByteWriter) {
-        writer.write(lead)
-        writer.write(layout.fit(text, path: path, behind: lead.columns))
-        writer.write(byte: UInt8(ascii: "\n"))
     }
 
     // MARK: JSON

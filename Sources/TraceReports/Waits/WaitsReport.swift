@@ -71,9 +71,7 @@ public struct WaitsReport {
     }
 
     private func line(_ lead: String, _ text: String, path: String = "", to writer: ByteWriter) {
-        writer.write(lead)
-        writer.write(options.layout.fit(text, path: path, behind: lead.columns))
-        writer.write(byte: UInt8(ascii: "\n"))
+        options.layout.writeLine(lead, text, path: path, to: writer)
     }
 
     private func subject(_ kind: Wait.Kind, _ object: UInt64, _ descriptor: Int16, _ thread: Int) -> String {

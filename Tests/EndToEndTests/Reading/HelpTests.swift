@@ -39,20 +39,6 @@ import Testing
         _ = try directory.write("prog: prog.c\n\t$(CC) -O1 -g -o prog prog.c\n", to: "\(folder)Makefile")
     }
 
-    /// The commands, or those that a command consists of.
-    private func commands(of command: String? = nil) throws -> [String] {
-        let help = try Fathom.run((command.map { [$0] } ?? []) + ["--help"]).stdout
-        let list = try #require(help.split(separator: "SUBCOMMANDS:\n").last)
-        // Behind an empty line it says where to find more.
-        let lines = list.split(separator: "\n", omittingEmptySubsequences: false).prefix { !$0.isEmpty }
-        let names = lines.compactMap { line -> String? in
-            guard line.hasPrefix("  "), !line.hasPrefix("   ") else { return nil }
-            return line.split(separator: " ").first.map(String.init)
-        }
-        #expect(command != nil || names.count > 12 && names.contains("tree"))
-        return names
-    }
-
     /// Every command has two examples, which fit a terminal and run as they are.
     @Test func examples() throws {
         try writeProgram()
@@ -74,9 +60,9 @@ import Testing
         let isThere = waitUntil { (try? shell("fathom ctl server.fathom status"))?.status == 0 }
         try #require(isThere)
         defer { server.signal(SIGTERM) }
-        let parts = try commands(of: "history").map { "history \($0)" }
+        let parts = try Fathom.commands(of: "history").map { "history \($0)" }
         #expect(parts.count > 6)
-        for command in try [""] + commands() + parts {
+        for command in try [""] + Fathom.commands() + parts {
             // The examples of the compilers have made another program.
             if command == "record" { try makeSessions() }
             if ["waits", "chain"].contains(command) { try makeSessions("--blocked") }
@@ -106,7 +92,7 @@ import Testing
         let made = try run(
             "\(Binaries.repository)/Tools/make-manual", [Fathom.executable, directory.path, "2026-01-31"])
         try #require(made.status == 0, "\(made.stderr)")
-        for name in try ["fathom"] + commands().map({ "fathom-\($0)" }) {
+        for name in try ["fathom"] + Fathom.commands().map({ "fathom-\($0)" }) {
             let page = try run("cat", [directory.file("\(name).1")]).stdout
             #expect(page.hasPrefix(".TH \(name.uppercased().replacing("-", with: "\\-")) 1 2026-01-31"), "\(name)")
             for heading in ["NAME", "SYNOPSIS", "OPTIONS", "EXIT STATUS", "EXAMPLES", "SEE ALSO"] {

@@ -107,17 +107,6 @@ import Testing
             "cd '\(directory.path)'; fathom() { '\(Fathom.executable)' \"$@\"; }; \(command)")
     }
 
-    /// All commands, as `--help` lists them.
-    private func commands() throws -> [String] {
-        let help = try Fathom.run(["--help"]).stdout
-        let list = try #require(help.split(separator: "SUBCOMMANDS:\n").last)
-        let names = list.split(separator: "\n", omittingEmptySubsequences: false).prefix { !$0.isEmpty }.compactMap {
-            $0.hasPrefix("   ") ? nil : $0.split(separator: " ").first.map(String.init)
-        }
-        #expect(names.count > 20 && names.contains("waits"))
-        return names
-    }
-
     @Test(arguments: sizes) func nothingWraps(_ columns: Int, _ rows: Int) throws {
         let paged = [
             "report a.fathom", "report a.fathom --limit 0", "report m.fathom --limit 0",
@@ -155,7 +144,7 @@ import Testing
         ]
         // What follows cc and c++ is the compiler's, --help, too.
         let helps =
-            try commands().filter { !["cc", "c++"].contains($0) }
+            try Fathom.commands().filter { !["cc", "c++"].contains($0) }
             + ["add", "list", "show", "trend", "changes"].map { "history \($0)" }
         let commands =
             paged.map { "\($0) --no-pager" } + other + helps.map { "\($0) --help" } + ["help cc", "help c++"]

@@ -1,5 +1,6 @@
 internal import Glibc
 import TestSupport
+import Testing
 
 /// The command line under test.
 enum Fathom {
@@ -49,6 +50,20 @@ enum Fathom {
             guard words.count > 3, words[1] == "warning:", words[3] == "calls" else { return sum }
             return sum + (Int(words[2].filter { $0 != "," }) ?? 0)
         }
+    }
+
+    /// The commands, or those that a command consists of, as `--help` lists them.
+    static func commands(of command: String? = nil) throws -> [String] {
+        let help = try run((command.map { [$0] } ?? []) + ["--help"]).stdout
+        let list = try #require(help.split(separator: "SUBCOMMANDS:\n").last)
+        // Behind an empty line it says where to find more.
+        let lines = list.split(separator: "\n", omittingEmptySubsequences: false).prefix { !$0.isEmpty }
+        let names = lines.compactMap { line -> String? in
+            guard line.hasPrefix("  "), !line.hasPrefix("   ") else { return nil }
+            return line.split(separator: " ").first.map(String.init)
+        }
+        #expect(command != nil || names.count > 20 && names.contains("tree") && names.contains("waits"))
+        return names
     }
 
     /// This process's environment with some variables set.
