@@ -76,15 +76,21 @@ public struct TextLayout: Sendable {
         return (name.shortened(to: max(width - columns, 1)), "")
     }
 
-    /// A call path behind the words that lead to it, with room behind `columns` that are taken. The path lacks its middle first.
-    func fit(_ lead: String, path: String, behind columns: Int) -> String {
-        guard let width else { return lead + path }
-        let room = width - columns - lead.columns
-        if room < TextLayout.leastPath { return (lead + path).shortened(to: max(width - columns, 1)) }
-        return lead + path.shortened(to: room)
+    /// Words and a call path behind them, with room behind `columns` that are taken. The path may lack its middle. Where that
+    /// would leave too little of it, the path has a line of its own below the words.
+    func fit(_ words: String, path: String, behind columns: Int) -> String {
+        guard let width, words.columns + path.columns > width - columns else { return words + path }
+        let room = width - columns
+        if room < TextLayout.leastPath { return (words + path).shortened(to: max(room, 1)) }
+        if !path.isEmpty, room - words.columns >= TextLayout.leastPath {
+            return words + path.shortened(to: room - words.columns)
+        }
+        let lines = (words.last == " " ? String(words.dropLast()) : words).wrapped(to: width, indentation: columns)
+        if path.isEmpty { return lines }
+        return "\(lines)\n\(String(repeating: " ", count: columns))\(path.shortened(to: room))"
     }
 
-    private static let leastPath = 8
+    private static let leastPath = 20
 
     /// Writes a line: what leads to it, whole, and words with a call path behind them, with as much of these as has room.
     func writeLine(_ lead: String, _ words: String, path: String = "", to writer: ByteWriter) {

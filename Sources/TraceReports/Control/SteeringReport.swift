@@ -5,23 +5,27 @@ public import TraceText
 public struct SteeringReport {
     private let writer: ByteWriter
     private let status: SteeringStatus
+    private let layout: TextLayout
 
-    public init(_ writer: ByteWriter, _ status: SteeringStatus) {
+    public init(_ writer: ByteWriter, _ status: SteeringStatus, layout: TextLayout = TextLayout()) {
         self.writer = writer
         self.status = status
+        self.layout = layout
     }
 
     public func writeText() {
-        writer.write("session    \(status.session.visible), mode \(status.mode.rawValue)\n")
-        writer.write("recorder   \(status.recorder.map { "process \($0)" } ?? "gone; processes go on without it")\n")
+        line("session    ", "\(status.session.visible), mode \(status.mode.rawValue)")
+        line("recorder   ", status.recorder.map { "process \($0)" } ?? "gone; processes go on without it")
         let date = DateText.utc(secondsSinceEpoch: status.askedNanoseconds / 1_000_000_000)
         let command =
             status.number == 0 ? "nothing yet, so as fathom record was told" : "command \(status.number), \(date)"
         let functions = status.functions.map { $0.isEmpty ? ", all functions" : ", \($0.visible)" } ?? ""
-        writer.write("asked      \(command): \(Self.text(of: status.asked, in: status.mode))\(functions)\n")
-        writer.write("processes  \(status.processes.count)\(status.isFull ? ", and perhaps more" : "")\n")
-        for process in status.processes { writer.write("  \(process.pid)  \(text(of: process))\n") }
+        line("asked      ", "\(command): \(Self.text(of: status.asked, in: status.mode))\(functions)")
+        line("processes  ", "\(status.processes.count)\(status.isFull ? ", and perhaps more" : "")")
+        for process in status.processes { line("  \(process.pid)  ", text(of: process)) }
     }
+
+    private func line(_ lead: String, _ words: String) { layout.writeLine(lead, words, to: writer) }
 
     private static func text(of wish: SteeringStatus.Wish, in mode: RecordOptions.Mode) -> String {
         var text = wish.records ? "recording" : "stopped"

@@ -11,15 +11,18 @@ public struct DumpReport {
     private let format: Format
     private let showsChunks: Bool
     private let writer: ByteWriter
+    private let layout: TextLayout
 
     public init(
-        _ writer: ByteWriter, session: Session, resolver: FunctionResolver, format: Format, showsChunks: Bool
+        _ writer: ByteWriter, session: Session, resolver: FunctionResolver, format: Format, showsChunks: Bool,
+        layout: TextLayout = TextLayout()
     ) {
         self.writer = writer
         self.session = session
         self.resolver = resolver
         self.format = format
         self.showsChunks = showsChunks
+        self.layout = layout
     }
 
     /// Dumps `thread`.
@@ -29,7 +32,7 @@ public struct DumpReport {
     public func write(_ thread: TracedThread, _ progress: ReadingProgress? = nil) {
         var sink = DumpSink(
             writer, thread, resolver.space(of: thread.process), isJSON: format == .jsonLines, showsChunks: showsChunks,
-            isFirst: session.content == .firstCalls)
+            isFirst: session.content == .firstCalls, layout: layout)
         sink.header()
         progress?.begin(thread)
         StackReplay.run(
@@ -41,7 +44,10 @@ public struct DumpReport {
     public func writeLosses() {
         guard session.losses.calls > 0 else { return }
         switch format {
-        case .text: writer.write("\n# \(session.losses)\n")
+        case .text:
+            writer.write(byte: UInt8(ascii: "\n"))
+            writer.write(in: layout.style(.yellow)) { writer.write("# \(session.losses)") }
+            writer.write(byte: UInt8(ascii: "\n"))
         case .jsonLines: writer.write("{\"kind\":\"lost\",\"calls\":\(session.losses.calls)}\n")
         }
     }

@@ -16,6 +16,7 @@ struct DumpSink: CallSink {
     private let showsChunks: Bool
     /// Whether only first calls were recorded: then no end is known, and no caller but by the call site.
     private let isFirst: Bool
+    private let layout: TextLayout
     private var lane: UInt32 = 0
     /// The beginning of all lines of the current lane.
     private var prefix: [UInt8] = []
@@ -24,7 +25,7 @@ struct DumpSink: CallSink {
 
     init(
         _ writer: ByteWriter, _ thread: TracedThread, _ space: AddressSpace, isJSON: Bool, showsChunks: Bool,
-        isFirst: Bool
+        isFirst: Bool, layout: TextLayout
     ) {
         self.writer = writer
         self.thread = thread
@@ -32,15 +33,17 @@ struct DumpSink: CallSink {
         self.isJSON = isJSON
         self.showsChunks = showsChunks
         self.isFirst = isFirst
+        self.layout = layout
         setPrefix()
     }
 
     func header() {
         guard !isJSON else { return }
         let name = thread.name.isEmpty ? "" : " (\(thread.name))"
-        writer.write(
-            "process \(thread.process.pid) \(thread.process.label()) · thread \(thread.tid)\(name)\n"
-                + "#           time  record     call\n")
+        writer.write(in: layout.style(.bold)) {
+            writer.write("process \(thread.process.pid) \(thread.process.label()) · thread \(thread.tid)\(name)")
+        }
+        writer.write("\n#           time  record     call\n" as StaticString)
     }
 
     private mutating func setPrefix() {

@@ -35,13 +35,18 @@ public struct HangList {
         }
     }
 
-    public func write(text writer: ByteWriter) {
-        writer.write("#  count      total    longest  kind      program: stack\n" as StaticString)
+    public func write(text writer: ByteWriter, layout: TextLayout = TextLayout()) {
+        writer.write(in: layout.style(.bold)) {
+            writer.write("#  count      total    longest  kind      program: stack" as StaticString)
+        }
+        writer.write(byte: UInt8(ascii: "\n"))
         for row in rows {
             writer.write(decimal: UInt64(row.count), width: 8)
             writer.write(time: row.total, width: 11)
             writer.write(time: row.longest, width: 11)
-            writer.write("  \(row.kind.padded(to: 8))  \(row.program): \(row.path.joined(separator: " > "))\n")
+            let words = "  \(row.kind.padded(to: 8))  \(row.program): "
+            writer.write(layout.fit(words, path: row.path.joined(separator: " > "), behind: 30))
+            writer.write(byte: UInt8(ascii: "\n"))
         }
     }
 

@@ -4,11 +4,15 @@ public import TraceText
 /// Writes what is known of a hang for people.
 public struct HangText {
     private let writer: ByteWriter
+    private let layout: TextLayout
 
-    public init(_ writer: ByteWriter) { self.writer = writer }
+    public init(_ writer: ByteWriter, layout: TextLayout = TextLayout()) {
+        self.writer = writer
+        self.layout = layout
+    }
 
     /// The first line alone: what it is, of whom, and for how long.
-    public static func heading(_ hang: Hang) -> String {
+    private static func heading(_ hang: Hang) -> String {
         let time = String(time: hang.duration), thread = label(hang.thread, hang.threadName)
         let place = hang.path.last.map { ", in \($0.name)" } ?? ""
         let process = "\(hang.program) (pid \(hang.pid))"
@@ -28,35 +32,40 @@ public struct HangText {
         }
     }
 
+    /// Writes the first line alone.
+    public func writeHeading(_ hang: Hang) {
+        writer.write(in: layout.style(.bold)) { sentence(HangText.heading(hang)) }
+    }
+
     public func write(_ hang: Hang) {
-        writer.write(HangText.heading(hang) + "\n")
+        writeHeading(hang)
         let began = DateText.utc(secondsSinceEpoch: hang.startRealtime / 1_000_000_000)
-        writer.write(
+        sentence(
             "began \(began); the process \(hang.kind == .cpu ? "used" : "uses") \(HangText.percent(hang.cpuPercent)) of a core, "
-                + "has \(hang.threadCount) thread\(hang.threadCount == 1 ? "" : "s") and \(hang.memory >> 20) MB in memory\n"
+                + "has \(hang.threadCount) thread\(hang.threadCount == 1 ? "" : "s") and \(hang.memory >> 20) MB in memory"
         )
         if hang.kind == .threads {
-            writer.write("with so many threads, no paths were taken; --max-threads allows more\n")
+            sentence("with so many threads, no paths were taken; --max-threads allows more")
         }
         for (index, tid) in hang.circle.enumerated() {
             let thread = hang.threads.first { $0.tid == tid }
             let next = hang.circle[(index + 1) % hang.circle.count]
-            writer.write(
+            sentence(
                 "\(HangText.label(tid, thread?.name ?? "")) waits for \(next == tid ? "itself" : "\(next)"): "
-                    + "\(thread?.waitsFor ?? "it is not known what for")\n")
+                    + (thread?.waitsFor ?? "it is not known what for"))
         }
         if !hang.path.isEmpty {
             writer.write("\n\(HangText.label(hang.thread, hang.threadName)), open calls:\n")
             write(hang.path)
         }
         if let repeated = hang.repeated {
-            writer.write(
-                "\nseen most often in the last \(repeated.samples) samples, \(min(repeated.count, repeated.samples)) times in a row:\n"
+            writer.write(byte: UInt8(ascii: "\n"))
+            sentence(
+                "seen most often in the last \(repeated.samples) samples, \(min(repeated.count, repeated.samples)) times in a row:"
             )
             for (depth, frame) in repeated.frames.enumerated() {
-                writer.write(decimal: UInt64(frame.count), width: 11)
-                writer.write(spaces: 2 + 2 * min(depth, HangText.deepest))
-                writer.write("\(frame.name)\n")
+                writer.write(decimal: UInt64(frame.count), width: HangText.width)
+                write(frame.name, at: depth)
             }
         }
         for later in hang.laterPaths {
@@ -66,24 +75,33 @@ public struct HangText {
         for thread in hang.threads { write(thread) }
     }
 
-    /// Deeper calls are not indented any further.
-    private static let deepest = 40
+    /// The columns of a number before a name.
+    private static let width = 11
+
+    private func sentence(_ text: String) { writer.write(layout.sentence(text + "\n")) }
 
     private func write(_ path: [HangFrame]) {
         for (depth, frame) in path.enumerated() {
-            writer.write(time: frame.nanoseconds, width: 11)
-            writer.write(spaces: 2 + 2 * min(depth, HangText.deepest))
-            writer.write("\(frame.name)\n")
+            writer.write(time: frame.nanoseconds, width: HangText.width)
+            write(frame.name, at: depth)
         }
     }
 
+    /// Writes a name behind its number. Deep calls are not indented any further.
+    private func write(_ name: String, at depth: Int) {
+        let indentation = 2 + 2 * min(depth, layout.indentedLevels(behind: HangText.width + 2))
+        writer.write(spaces: indentation)
+        writer.write(layout.fit(name, behind: HangText.width + indentation).name)
+        writer.write(byte: UInt8(ascii: "\n"))
+    }
+
     private func write(_ thread: Hang.Thread) {
-        writer.write("\n\(HangText.label(thread.tid, thread.name)) ")
-        writer.write(
+        let does =
             thread.waitsFor.map { "waits for \($0)" }
-                ?? "does not wait; it uses \(HangText.percent(thread.cpuPercent)) of a core")
-        if !thread.libraryCalls.isEmpty { writer.write(" [\(thread.libraryCalls.joined(separator: " < "))]") }
-        writer.write("\n")
+            ?? "does not wait; it uses \(HangText.percent(thread.cpuPercent)) of a core"
+        let calls = thread.libraryCalls.isEmpty ? "" : " [\(thread.libraryCalls.joined(separator: " < "))]"
+        writer.write(byte: UInt8(ascii: "\n"))
+        sentence("\(HangText.label(thread.tid, thread.name)) \(does)\(calls)")
         write(thread.path)
     }
 

@@ -28,12 +28,16 @@ public struct OrderReport {
     private let order: FunctionOrder
     private let facts: Facts
     private let showsStartPages: Bool
+    private let layout: TextLayout
 
     /// - Parameter showsStartPages: whether text tells ``TraceAnalysis/StartPages``; JSON always does.
-    public init(_ order: FunctionOrder, _ facts: Facts, showsStartPages: Bool) {
+    public init(
+        _ order: FunctionOrder, _ facts: Facts, showsStartPages: Bool, layout: TextLayout = TextLayout()
+    ) {
         self.order = order
         self.facts = facts
         self.showsStartPages = showsStartPages
+        self.layout = layout
     }
 
     public func write(_ format: Format, to writer: ByteWriter) {
@@ -52,9 +56,11 @@ public struct OrderReport {
 
     private var lines: [String] {
         let count = CountText.grouped(UInt64(facts.names.count))
+        let heading =
+            "\(layout.path(facts.path)): \(count) functions, \(CountText.size(facts.bytes)), ordered by \(order.method.rawValue)"
+            + (facts.runs > 1 ? " of \(facts.runs) runs" : "")
         var lines = [
-            "\(facts.path): \(count) functions, \(CountText.size(facts.bytes)), ordered by \(order.method.rawValue)"
-                + (facts.runs > 1 ? " of \(facts.runs) runs" : ""),
+            heading.styled(layout.style(.bold)),
             "pages of 4 KiB:     \(text(small))", "windows of 64 KiB:  \(text(windows))",
         ]
         if let heldOut = order.heldOut { lines.append("runs left out:      \(text(heldOut)) (pages of 4 KiB)") }

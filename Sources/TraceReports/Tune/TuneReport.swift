@@ -122,14 +122,18 @@ public struct TuneReport {
             return write(comment: remark, indentation: 2, to: writer)
         }
         writer.write(spaces: taken - pattern.columns)
-        writer.write("  # \(remark)\n")
+        writer.write(in: layout.style(.dim)) { writer.write("  # \(remark)") }
+        writer.write(byte: UInt8(ascii: "\n"))
     }
 
     /// Writes lines that say something and leave out nothing.
     private func write(comment: String, indentation: Int = 0, to writer: ByteWriter) {
         let start = "# " + String(repeating: " ", count: indentation)
         let lines = layout.width.map { comment.wrapped(to: $0 - start.count) } ?? comment
-        for line in lines.split(separator: "\n") { writer.write("\(start)\(line)\n") }
+        for line in lines.split(separator: "\n") {
+            writer.write(in: layout.style(.dim)) { writer.write("\(start)\(line)") }
+            writer.write(byte: UInt8(ascii: "\n"))
+        }
     }
 
     // MARK: JSON

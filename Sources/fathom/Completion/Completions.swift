@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import Glibc
 internal import TraceAnalysis
 internal import TraceFile
+internal import TraceHistory
 internal import TraceQuery
 internal import TraceSymbols
 
@@ -14,6 +15,16 @@ extension CompletionKind {
     static var function: CompletionKind {
         .custom { words, _, prefix in
             offered(prefix) { session(in: words).map(FunctionNames.init)?.names ?? [] }
+        }
+    }
+
+    /// All time, and the functions of the history or session that the command line names.
+    static var subject: CompletionKind {
+        .custom { words, _, prefix in
+            offered(prefix) {
+                let compared = session(in: words).map(FunctionNames.init)?.names ?? []
+                return ["total"] + functions(ofHistoryIn: words) + compared
+            }
         }
     }
 
@@ -42,6 +53,16 @@ extension CompletionKind {
         let isNamed = words.dropFirst(2).contains { $0.hasSuffix(".fathom") }
         let newest = command == "record" || isNamed ? nil : SessionFiles.newest(in: ".")
         return (path ?? newest).flatMap { try? Session.opened($0) }
+    }
+
+    /// The functions of the history that an option names, or else of the one that commands read.
+    private static func functions(ofHistoryIn words: [String]) -> [String] {
+        let named = zip(words, words.dropFirst()).first { ["--history", "--against"].contains($0.0) }
+        let path = named.map { unquoted($0.1) } ?? HistoryOptions.standardPath
+        guard access(path, R_OK) == 0, let store = try? HistoryStore(path: path, creates: false),
+            let catalog = try? store.catalog()
+        else { return [] }
+        return catalog.functions.map { Pattern.glob(of: $0.name) }
     }
 
     private static func sessions(_ prefix: String) -> [String] {

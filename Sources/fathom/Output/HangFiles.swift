@@ -16,6 +16,7 @@ final class HangFiles: @unchecked Sendable {
     private let format: Format
     private let isQuiet: Bool
     private let descriptor: Int32
+    private let layout: TextLayout
     private var names: [Int: String] = [:]
     private(set) var count = 0
     private var failure: Int32 = 0
@@ -26,6 +27,7 @@ final class HangFiles: @unchecked Sendable {
         self.format = format
         self.isQuiet = isQuiet
         self.descriptor = descriptor
+        layout = Screen(isText: format == .text, on: descriptor).layout
         try FileName.check(directory)
         guard mkdir(directory, 0o700) == 0 || errno == EEXIST else { throw HangFiles.fail(directory) }
         var status = stat()
@@ -51,8 +53,8 @@ final class HangFiles: @unchecked Sendable {
         switch format {
         case .json where news.stage != .goesOn: put { HangJSON($0).write(news.hang) }
         case .json: break
-        case .text where news.stage == .began: put { HangText($0).write(news.hang) }
-        case .text: put { $0.write(HangText.heading(news.hang) + "\n") }
+        case .text where news.stage == .began: put { HangText($0, layout: layout).write(news.hang) }
+        case .text: put { HangText($0, layout: layout).writeHeading(news.hang) }
         }
         if news.stage == .began, format == .text { Diagnostics.say("written to \(directory)/\(name).txt and .json") }
     }

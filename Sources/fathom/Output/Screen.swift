@@ -11,24 +11,32 @@ struct Screen {
 
     /// - Parameter isText: whether the result is text for people, and not JSON or the like, which is never fitted.
     init(_ options: ScreenOptions, isText: Bool = true) {
-        let isTerminal = isatty(STDOUT_FILENO) == 1
+        self.init(colours: options.colours, isPaged: !options.noPager, isText: isText)
+    }
+
+    /// - Parameter descriptor: what it is shown on: standard output, or standard error where the former is the program's.
+    init(
+        colours: ScreenOptions.Colours = .auto, isPaged: Bool = false, isText: Bool = true,
+        on descriptor: Int32 = STDOUT_FILENO
+    ) {
+        let isTerminal = isatty(descriptor) == 1
         let isDumb = Screen.variable("TERM") == "dumb"
         var layout = TextLayout()
         layout.isColoured =
-            switch options.colours {
+            switch colours {
             case .always: isText
             case .never: false
             // https://no-color.org
             case .auto: isText && isTerminal && !isDumb && (Screen.variable("NO_COLOR") ?? "").isEmpty
             }
-        let size = isTerminal ? Screen.size(of: STDOUT_FILENO) : nil
+        let size = isTerminal ? Screen.size(of: descriptor) : nil
         if isText, isTerminal {
             layout.width = size?.columns
             layout.directory = Screen.workingDirectory
         }
         self.layout = layout
         height = isText ? size?.rows : nil
-        isPaged = isTerminal && !isDumb && !options.noPager
+        self.isPaged = isPaged && isTerminal && !isDumb
     }
 
     /// The number of rows to show of a table.

@@ -140,6 +140,13 @@ import Testing
         #expect(try complete("report prog.fathom --callers l") == ["leaf"])
         #expect(try complete("tree prog.fathom --thread m") == ["main"])
         #expect(try complete("tree prog.fathom --process p") == ["prog"])
+        #expect(try complete("report prog.fathom --by-arg w") == ["work"])
+        #expect(try complete("startup prog.fathom --until w") == ["work"])
+        #expect(try complete("gate --against prog.fathom --of ''") == ["leaf", "main", "total", "work"])
+        let added = try shell("fathom history add prog.fathom --history runs.db")
+        #expect(added.status == 0, "\(added.stderr)")
+        #expect(try complete("history trend --history runs.db w") == ["work"])
+        #expect(try complete("gate --against runs.db --of t") == ["total"])
         // Without a session they are of the newest here, as those that the command reads.
         #expect(try complete("tree -F l") == ["leaf"])
         // Where there is no session there are no functions, and nothing is said of it.

@@ -53,6 +53,42 @@ import Testing
         try expect(shown.map { steady($0, place) }, "screen-\(columns)x\(rows).txt")
     }
 
+    /// What tells of the machine, too: the words and their order, but no number.
+    @Test(
+        .enabled(if: Privilege.seesSwitches, "the kernel tells nobody like us of context switches"),
+        arguments: [(80, 24), (120, 40), (200, 60)])
+    func measured(_ columns: Int, _ rows: Int) throws {
+        let sessions = try ScreenSessions()
+        let steps = [
+            ("startup --limit 1 -- ./idle", "fathom startup --limit 1 -- ./idle"),
+            ("startup --runs 2 --limit 1 -- ./idle", "fathom startup --runs 2 --limit 1 -- ./idle"),
+            ("record", "fathom record -q -o idle.fathom -- ./idle wait & idle"),
+            ("ctl idle.fathom status", "fathom ctl idle.fathom status"),
+            ("ctl idle.fathom stop", "fathom ctl idle.fathom stop"),
+            ("top idle.fathom -n 1", "fathom top idle.fathom -n 1"),
+            ("sample PID --for 100ms", "fathom sample $program --for 100ms; kill $program; wait"),
+            ("startup idle.fathom", "fathom startup idle.fathom"),
+            ("unused idle.fathom small.fathom", "fathom unused idle.fathom"),
+            ("unused a.fathom --by file", "fathom unused a.fathom --by file"),
+            ("unused a.fathom --limit 5", "fathom unused a.fathom --limit 5"),
+            ("order idle.fathom -o list", "fathom order idle.fathom -o list"),
+            ("order a.fathom -o list --compat", "fathom order a.fathom -o list --linker bfd --compat"),
+        ]
+        let terminal = try Terminal(
+            columns: columns, rows: rows, environment: ["TZ": "UTC", "PAGER": "cat"],
+            """
+            cd '\(sessions.directory.path)'; fathom() { '\(Fathom.executable)' "$@"; }
+            idle() {
+                until fathom top idle.fathom -n 1 2>&1 | grep -q wait_for_work; do sleep 0.1; done
+                program=$(fathom ctl idle.fathom status | awk '/recording;/ { print $1 }')
+            }
+            """ + "\n" + steps.map { "printf '%s\\n' '== \($0.0)'; \($0.1)" }.joined(separator: "\n"))
+        _ = try terminal.status()
+        let shown = try terminal.all()
+        #expect(try shown.count == terminal.unbroken().count)
+        try expect(shown.map(withoutNumbers), "measured-\(columns)x\(rows).txt")
+    }
+
     /// The screens of `browse`, which fills the terminal, behind the keys that lead to them.
     @Test(arguments: [(80, 24), (120, 40), (200, 60)]) func browse(_ columns: Int, _ rows: Int) throws {
         let sessions = try ScreenSessions()
@@ -100,9 +136,17 @@ import Testing
         #expect(isSame, "\(difference.map { "\($0.0)\nis not\n\($0.1)" } ?? "one ends before the other")")
     }
 
-    /// A line without what differs from machine to machine: the directory, and how large a recording is.
+    /// A line with a sign in the place of each number and its unit, and one blank in the place of several.
+    private func withoutNumbers(_ line: String) -> String {
+        line.replacing(/[0-9][0-9,.]*( ?(ns|us|ms|s|bytes|B|KB|milliseconds|seconds)\b)?/, with: "#").replacing(
+            #/ +/#, with: " ")
+    }
+
+    /// A line without what differs from machine to machine and from version to version: the directory, Fathom's version, and how
+    /// large a recording is.
     private func steady(_ line: String, _ place: String) -> String {
         var line = line.replacing(place, with: "DIRECTORY")
+        line.replace(/(fathom +)[0-9]+\.[0-9]+\.[0-9]+$/) { "\($0.output.1)VERSION" }
         line.replace(/process [0-9]+:/, with: "process PID:")
         line.replace(/--attach [0-9]+/, with: "--attach PID")
         if line.hasPrefix("fathom: recorded") { line.replace(/: [0-9.]+ [A-Za-z]+ in/, with: ": SIZE in") }

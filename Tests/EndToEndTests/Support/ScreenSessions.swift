@@ -40,7 +40,8 @@ struct ScreenSessions {
         }
         """
 
-    /// Makes `prog`, `prog.c`, and the sessions `a`, `b`, `c` and `d`, of which the last two took longer.
+    /// Makes `prog`, and its sessions `a`, `b`, `c` and `d`, of which the last two took longer, and `waits`. `small` is a program
+    /// with hooks that ends at once; `idle`, too, without an argument, and with one it waits for ever.
     init() throws {
         directory = try TemporaryDirectory("screens")
         try directory.makeDirectory("src/parsing")
@@ -64,9 +65,20 @@ struct ScreenSessions {
             int main(void) { int sum = 0; for (int i = 0; i < 9; i++) sum += leaf(i); return sum == 0; }
 
             """, to: "small.c")
-        try Toolchain.compile(
-            sources: [:], compiler: .gcc, flags: ["-g", "-finstrument-functions", directory.file("small.c")],
-            output: directory.file("small"))
+        try directory.write(
+            """
+            #include <unistd.h>
+            static void wait_for_work(void) { pause(); }
+            static void serve(void) { wait_for_work(); }
+            __attribute__((constructor)) static void read_settings(void) { usleep(20000); }
+            int main(int count, char **arguments) { if (count > 1) serve(); return !arguments; }
+
+            """, to: "idle.c")
+        for name in ["small", "idle"] {
+            try Toolchain.compile(
+                sources: [:], compiler: .gcc, flags: ["-g", "-finstrument-functions", directory.file("\(name).c")],
+                output: directory.file(name))
+        }
     }
 
     private func function(_ name: String) -> UInt64 { ScreenSessions.bias + (places[name] ?? 0) }

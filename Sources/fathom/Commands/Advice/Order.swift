@@ -147,9 +147,9 @@ struct Order: ParsableCommand {
 
     private func report(_ query: OrderQuery, _ layout: TextLayout) -> OrderReport {
         let facts = OrderReport.Facts(
-            path: layout.path(query.path.visible), names: query.functions.map(\.name),
+            path: query.path.visible, names: query.functions.map(\.name),
             bytes: query.functions.reduce(0) { $0 + UInt64($1.range.count) }, runs: query.runs,
             missing: query.missing, startPages: query.startPages)
-        return OrderReport(query.order, facts, showsStartPages: compat)
+        return OrderReport(query.order, facts, showsStartPages: compat, layout: layout)
     }
 }

@@ -56,7 +56,8 @@ struct GateCommand: ParsableCommand {
     @Option(
         name: .customLong("of"),
         help: ArgumentHelp(
-            "The time of what: total, a function, a call path as 'main;parse', or 'mark NAME'.", valueName: "subject"))
+            "The time of what: total, a function, a call path as 'main;parse', or 'mark NAME'.", valueName: "subject"),
+        completion: .subject)
     var subject = "total"
 
     @Option(

@@ -19,7 +19,7 @@ struct HistoryTrend: ParsableCommand {
     @Argument(
         help: ArgumentHelp(
             "A function; a call path, as 'main;parse;read'; total; 'mark NAME' or 'counter NAME'.", valueName: "subject"
-        ))
+        ), completion: .subject)
     var subject: String
 
     @OptionGroup var history: HistoryOptions

@@ -199,8 +199,9 @@ struct Ctl: ParsableCommand {
         let status = steering.status
         switch request {
         case .status:
-            let writer = StandardOutput.writer()
-            let report = SteeringReport(writer, status)
+            let screen = Screen(isText: format == .text)
+            let writer = screen.writer()
+            let report = SteeringReport(writer, status, layout: screen.layout)
             format == .json ? report.writeJSON() : report.writeText()
             try StandardOutput.finish(writer)
         case .mode: Diagnostics.say("\(status.session) is recorded in --mode \(status.mode.rawValue)")

@@ -143,17 +143,20 @@ struct Top: ParsableCommand {
     // MARK: As text
 
     private func write(_ running: inout RunningScreen) throws {
+        let screen = Screen(colours: colours)
         var looks = 0, hasRows = false
         while true {
             while running.read(for: Top.readingTime) < 1 {}
             let content = try running.content()
             hasRows = hasRows || !content.rows.isEmpty
-            let writer = StandardOutput.writer()
+            let writer = screen.writer()
             if looks > 0 { writer.write(byte: UInt8(ascii: "\n")) }
             writer.write("\(content.title): \(content.status)\n")
             let order = ReportOrder(rawValue: sort.rawValue) ?? .number(.total)
-            Report(.functions, content.rows, of: content.tree, order: order, limit: limit == 0 ? .max : limit)
-                .write(.text, to: writer)
+            Report(
+                .functions, content.rows, of: content.tree, order: order, limit: limit == 0 ? .max : limit,
+                layout: screen.layout
+            ).write(.text, to: writer)
             try StandardOutput.finish(writer)
             looks += 1
             if running.isOver || looks == number || writer.isClosed {

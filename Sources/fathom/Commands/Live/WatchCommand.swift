@@ -74,8 +74,9 @@ struct WatchCommand: ParsableCommand {
     private func show(_ directory: String) throws {
         let list = HangList(try HangFiles.read(directory))
         guard !list.rows.isEmpty else { throw Diagnostics.fail("\(directory): no reports of hangs", .nothing) }
-        let writer = StandardOutput.writer()
-        if format == .json { list.write(json: writer) } else { list.write(text: writer) }
+        let screen = Screen(isText: format == .text)
+        let writer = screen.writer()
+        if format == .json { list.write(json: writer) } else { list.write(text: writer, layout: screen.layout) }
         try StandardOutput.finish(writer)
     }
 

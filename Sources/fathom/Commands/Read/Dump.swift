@@ -39,10 +39,11 @@ struct Dump: ParsableCommand {
         }
         try query.session.requireMoments(for: "fathom dump shows records of single calls")
         let selection = try query.selected()
-        let writer = Screen(screenOptions, isText: format == .text).writer()
+        let screen = Screen(screenOptions, isText: format == .text)
+        let writer = screen.writer()
         let report = DumpReport(
             writer, session: query.session, resolver: query.resolver, format: format == .jsonl ? .jsonLines : .text,
-            showsChunks: chunks)
+            showsChunks: chunks, layout: screen.layout)
         let progress = ReadingProgress(of: selection.flatMap(\.threads), report: Diagnostics.progress())
         for (_, threads) in selection {
             for thread in threads where !writer.isClosed { report.write(thread, progress) }

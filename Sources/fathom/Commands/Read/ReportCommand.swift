@@ -35,7 +35,7 @@ struct ReportCommand: ParsableCommand {
     @Option(
         help: ArgumentHelp(
             "A row for each value of this argument, which record --args recorded. Times are as recorded.",
-            valueName: "glob:name"))
+            valueName: "glob:name"), completion: .function)
     var byArg: String?
 
     @Option(

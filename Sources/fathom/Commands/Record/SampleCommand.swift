@@ -90,7 +90,7 @@ struct SampleCommand: ParsableCommand {
         Diagnostics.say(
             "took \(count(sampled.samples, "sample")) of \(count(UInt64(sampled.threads.count), "thread")) in "
                 + "\(count(sampled.looks, "look")) within \(String(time: sampled.duration)): "
-                + "\(ByteCount(bytes: bytes)) in \(name)"
+                + "\(CountText.size(bytes)) in \(name)"
                 + (sampler.isTraced ? "; these are the calls that hooks told of" : ""))
         if sampled.period > 2 * interval.nanoseconds {
             Diagnostics.warn("looks took longer than the interval: there was one each \(String(time: sampled.period))")

@@ -11,10 +11,15 @@ struct HistoryOptions: ParsableArguments {
         completion: .file())
     var history: String?
 
+    /// The history that commands read when none is named.
+    static var standardPath: String {
+        getenv("FATHOM_HISTORY").map { String(cString: $0) } ?? "fathom-history.db"
+    }
+
     /// The file's path; bad usage is thrown.
     var path: String {
         get throws {
-            let given = history ?? getenv("FATHOM_HISTORY").map { String(cString: $0) } ?? "fathom-history.db"
+            let given = history ?? HistoryOptions.standardPath
             if given.isEmpty { throw ValidationError("--history names a file") }
             try FileName.check(given)
             return given
