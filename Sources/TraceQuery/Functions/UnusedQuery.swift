@@ -45,7 +45,7 @@ public struct UnusedQuery {
         }
         guard isFound else {
             warnings.forEach(listener.warn)
-            throw .noModule(module?.text ?? "*")
+            throw .noModule(module?.text)
         }
         if hasEntries {
             warnings.append("first calls come after inlining: a function that is only inlined has no code to be called")

@@ -13,8 +13,8 @@ public enum QueryError: Error, Equatable, CustomStringConvertible {
     case noFunction(String, near: NearNames)
     /// The functions of a module are not known, for this reason.
     case noSymbols(String)
-    /// No module with hooks has the name that was asked for.
-    case noModule(String)
+    /// No module with hooks has the name that was asked for, or none has hooks at all.
+    case noModule(String?)
     /// The filters leave no call. There are near names if one of theirs matches no function that was looked at.
     case nothingLeft(near: NearNames)
     /// Nothing that was recorded called the functions.
@@ -55,7 +55,8 @@ public enum QueryError: Error, Equatable, CustomStringConvertible {
             "no process is selected by \(names.joined(separator: ", "))\(near.question)"
         case .noFunction(let pattern, let near): "no function matches '\(pattern)'\(near.question)"
         case .noSymbols(let problem): problem
-        case .noModule(let pattern): "no module with hooks matches '\(pattern)'"
+        case .noModule(let pattern):
+            pattern.map { "no module with hooks matches '\($0)'" } ?? "no module that the program loaded has hooks"
         case .nothingLeft(let near): "no calls are left by the filters\(near.question)"
         case .noCallers(let pattern): "nothing that was recorded called '\(pattern)'"
         case .noCallees(let pattern): "'\(pattern)' called nothing that was recorded"

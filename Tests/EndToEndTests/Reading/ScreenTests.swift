@@ -62,15 +62,17 @@ import Testing
         let steps = [
             ("startup --limit 1 -- ./idle", "fathom startup --limit 1 -- ./idle"),
             ("startup --runs 2 --limit 1 -- ./idle", "fathom startup --runs 2 --limit 1 -- ./idle"),
-            ("record", "fathom record -q -o idle.fathom -- ./idle wait & idle"),
+            ("record", "{ fathom record -q -o idle.fathom -- ./idle wait; } 2>errors & idle"),
             ("ctl idle.fathom status", "fathom ctl idle.fathom status"),
             ("ctl idle.fathom stop", "fathom ctl idle.fathom stop"),
             ("top idle.fathom -n 1", "fathom top idle.fathom -n 1"),
             ("sample PID --for 100ms", "fathom sample $program --for 100ms; kill $program; wait"),
             ("startup idle.fathom", "fathom startup idle.fathom"),
-            ("unused idle.fathom small.fathom", "fathom unused idle.fathom"),
-            ("unused a.fathom --by file", "fathom unused a.fathom --by file"),
-            ("unused a.fathom --limit 5", "fathom unused a.fathom --limit 5"),
+            ("record", "fathom record -q -o small.fathom -- ./small"),
+            ("unused idle.fathom", "fathom unused idle.fathom"),
+            ("unused idle.fathom small.fathom", "fathom unused idle.fathom small.fathom --seldom 2"),
+            ("unused --by file", "fathom unused idle.fathom small.fathom --seldom 2 --by file"),
+            ("unused a.fathom", "fathom unused a.fathom"),
             ("order idle.fathom -o list", "fathom order idle.fathom -o list"),
             ("order a.fathom -o list --compat", "fathom order a.fathom -o list --linker bfd --compat"),
         ]
@@ -138,7 +140,7 @@ import Testing
 
     /// A line with a sign in the place of each number and its unit, and one blank in the place of several.
     private func withoutNumbers(_ line: String) -> String {
-        line.replacing(/[0-9][0-9,.]*( ?(ns|us|ms|s|bytes|B|KB|milliseconds|seconds)\b)?/, with: "#").replacing(
+        line.replacing(/[0-9]+([.,][0-9]+)*( ?(ns|us|ms|s|bytes|B|KB|milliseconds|seconds)\b)?/, with: "#").replacing(
             #/ +/#, with: " ")
     }
 
