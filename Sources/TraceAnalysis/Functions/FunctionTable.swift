@@ -25,6 +25,8 @@ public final class FunctionTable {
     public private(set) var modules: [ModuleIdentity] = []
     /// Whether calls are samples of the stacks. A row counts one of these once, however often it is on the stack.
     public var countsSamples = false
+    /// What there is a number of.
+    public var counted: String { countsSamples ? "samples" : "calls" }
     private var functionIDs: [Function: UInt32] = [:]
     private var moduleIDs: [ModuleIdentity: Int32] = [:]
     private var resolved: [ResolvedFunction?] = []

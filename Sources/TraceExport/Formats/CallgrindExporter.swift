@@ -22,7 +22,7 @@ struct CallgrindExporter: Exporter {
         var part = 0
         source.forEachGroup { group, tree in
             part += 1
-            begin(part, group, total, writer)
+            begin(part, group, total, source, writer)
             write(CallGraph(tree, minTotal: source.filter.minCost), writer)
             written += tree.paths.count
         }
@@ -32,12 +32,17 @@ struct CallgrindExporter: Exporter {
 
     /// KCachegrind begins a part at any of these lines and wants to know its events again. callgrind_annotate takes all parts
     /// for one, and the last `summary:` for that of all, so there is only one.
-    private func begin(_ part: Int, _ group: ThreadGroup, _ total: UInt64, _ writer: ByteWriter) {
+    private func begin(
+        _ part: Int, _ group: ThreadGroup, _ total: UInt64, _ source: ExportSource, _ writer: ByteWriter
+    ) {
         writer.write(part == 1 ? "" : "\n")
         writer.write("pid: \(group.process.pid)\npart: \(part)\n")
         if let tid = group.tid { writer.write("thread: \(tid)\n") }
         writer.write("desc: Trigger: ")
         CallgrindExporter.write(name: group.name, writer)
+        if source.functions.countsSamples {
+            writer.write("desc: Calls: samples of the stacks\n" as StaticString)
+        }
         writer.write("positions: line\nevents: ns\n" as StaticString)
         guard part == 1 else { return }
         writer.write("summary: " as StaticString)

@@ -21,7 +21,8 @@ struct DotExporter: Exporter {
         writer.write("digraph calls {\n  node [shape=box, fontname=\"sans-serif\", style=filled];\n" as StaticString)
         writer.write("  edge [fontname=\"sans-serif\", fontsize=10];\n" as StaticString)
         for index in shown {
-            write(graph.nodes[index], index, name: graph.function(index).name, total: graph.total, writer)
+            write(
+                graph.nodes[index], index, tree.functions, name: graph.function(index).name, total: graph.total, writer)
         }
         for edge in graph.edges where isShown[Int(edge.caller)] && isShown[Int(edge.callee)] {
             writer.write("  f\(edge.caller) -> f\(edge.callee) [label=\"\(edge.calls)\"" as String)
@@ -38,7 +39,10 @@ struct DotExporter: Exporter {
         return summary
     }
 
-    private func write(_ node: CallGraph.Node, _ index: Int, name: String, total: UInt64, _ writer: ByteWriter) {
+    private func write(
+        _ node: CallGraph.Node, _ index: Int, _ functions: FunctionTable, name: String, total: UInt64,
+        _ writer: ByteWriter
+    ) {
         let share = Double(node.total) / Double(max(total, 1))
         writer.write("  f\(index) [label=\"")
         let isLong = name.count > DotExporter.maxName
@@ -47,7 +51,7 @@ struct DotExporter: Exporter {
         writer.write(time: node.total)
         writer.write(" total\\n" as StaticString)
         writer.write(time: node.selfTime)
-        writer.write(" self\\n\(node.calls) calls\", tooltip=\"")
+        writer.write(" self\\n\(node.calls) \(functions.counted)\", tooltip=\"")
         writer.write(DotExporter.escape(name))
         // The colour (H S V) is orange, and deeper the longer the total is.
         let saturation = (min(share, 1) * 0.8 * 100).rounded() / 100

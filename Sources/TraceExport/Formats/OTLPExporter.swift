@@ -97,7 +97,7 @@ private struct OTLPProcess {
         var scoped = ProtobufMessage()
         scoped.add(1, scope)
         // Tools show the first one.
-        for (samples, type, unit) in [(times, "time", "nanoseconds"), (calls, "calls", "count")]
+        for (samples, type, unit) in [(times, "time", "nanoseconds"), (calls, tables.counted, "count")]
         where !samples.bytes.isEmpty {
             scoped.add(2, profile(samples, type, unit, session, &tables))
         }

@@ -49,6 +49,9 @@ struct OTLPTables {
         _ = string("")
     }
 
+    /// What there is a number of in each stack.
+    var counted: String { functions.counted }
+
     mutating func string(_ text: String) -> UInt64 { UInt64(strings.number(of: text)) }
 
     /// The attributes of the samples of `group`.

@@ -92,7 +92,7 @@ private struct PprofProfile {
     }
 
     mutating func writeTypes() {
-        write(Field.sampleType, valueType("calls", "count"))
+        write(Field.sampleType, valueType(functions.counted, "count"))
         write(Field.sampleType, valueType("time", "nanoseconds"))
         write(Field.periodType, valueType("time", "nanoseconds"))
         write(Field.period, 1)

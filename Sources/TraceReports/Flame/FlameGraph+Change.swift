@@ -111,7 +111,7 @@ extension FlameGraph {
     func writeChange(of frame: Frame, to writer: ByteWriter) {
         guard let before = changes[frame.place] else { return }
         guard before.calls + before.total > 0 else { return writer.write("\nbefore: not there" as StaticString) }
-        writer.write("\nbefore: \(before.calls) \(before.calls == 1 ? "call" : "calls"), total ")
+        writer.write("\nbefore: \(counted(before.calls)), total ")
         writer.write(time: before.total)
         writer.write(", self " as StaticString)
         writer.write(time: before.selfTime)

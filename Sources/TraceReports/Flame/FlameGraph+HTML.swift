@@ -25,6 +25,7 @@ extension FlameGraph {
     private func writeData(to writer: ByteWriter) {
         let colouring = isDifferential ? "change" : options.colouring.rawValue
         writer.write("{\"inverted\":\(options.isInverted),\"colour\":\"\(colouring)\",\"total\":\(total),")
+        if names.countsSamples { writer.write("\"samples\":true," as StaticString) }
         switch options.unit {
         case .time: break
         case .bytes: writer.write("\"bytes\":true," as StaticString)

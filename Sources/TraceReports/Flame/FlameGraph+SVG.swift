@@ -97,6 +97,11 @@ extension FlameGraph {
         writer.write("}" as StaticString)
     }
 
+    /// A number of calls, or of samples.
+    func counted(_ number: UInt64) -> String {
+        "\(number) \(number == 1 ? String(names.counted.dropLast()) : names.counted)"
+    }
+
     /// The name of a frame's colour.
     private func style(of frame: Frame) -> String {
         guard frame.function < numbers.count else { return "n" }
@@ -130,7 +135,7 @@ extension FlameGraph {
         let name = band.flatMap { timeline?.bands[$0].name } ?? names[frame.function].name
         writer.write(markup: name)
         if band == nil {
-            writer.write("\n\(frame.calls) \(frame.calls == 1 ? "call" : "calls"), total ")
+            writer.write("\n\(counted(frame.calls)), total ")
             write(share: frame.total, writer)
             writer.write(", self " as StaticString)
             write(share: frame.selfTime, writer)

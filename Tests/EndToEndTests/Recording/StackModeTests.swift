@@ -51,6 +51,24 @@ import Testing
         #expect(try Fathom.run(["info", "--check", session]).stdout.contains("damage       none"))
     }
 
+    /// Nothing calls a sample a call.
+    @Test func samplesAreNoCalls() throws {
+        let program = try Binaries.instrumented("shares.c", .gccO2)
+        #expect(try record([program, "0.3"], ["--interval", "1ms"]).status == 0)
+        let picture = directory.file("flame.svg")
+        #expect(try Fathom.run(["flame", session, "-o", picture]).status == 0)
+        let drawn = String(decoding: try readFile(picture), as: UTF8.self)
+        #expect(drawn.contains(#/\d samples, total /#) && !drawn.contains(#/\d calls?, total /#))
+        for (format, word) in [("dot", " samples\""), ("callgrind", "desc: Calls: samples of the stacks\n")] {
+            let written = try Fathom.run(["export", "--format", format, "-o", "-", session]).stdout
+            #expect(written.contains(word), "\(written.prefix(2000))")
+        }
+        let traced = directory.file("trace.fathom")
+        #expect(try Fathom.record([program, "0.1"], into: traced, options: []).status == 0)
+        let graph = try Fathom.run(["export", "--format", "dot", "-o", "-", traced]).stdout
+        #expect(graph.contains(" calls\"") && !graph.contains("samples"))
+    }
+
     /// No stack is told that never was: each is one of those that a recording of all calls has.
     @Test(arguments: [
         ["shares.c", "0.3"], ["fib.c", "27"], ["coroutines.c"], ["stacks.cpp", "throw"],

@@ -2,6 +2,7 @@
 // What Fathom wrote into the page, see FlameGraph+HTML.swift.
 const data = JSON.parse(document.getElementById('data').textContent);
 const { names } = data;
+const countedThings = data.samples ? 'samples' : 'calls'; // what `calls` counts
 const isChart = data.time !== undefined;
 const bands = isChart ? data.time.bands : []; // threads, where there are several
 for (const band of bands) band.states ??= [];

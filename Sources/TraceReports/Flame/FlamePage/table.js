@@ -1,7 +1,7 @@
 // The functions as a table to sort and filter. Only the lines in view are there.
 const lineHeight = 24; // px
 const columnsOfTable = [
-    { key: 'name', title: 'Function' }, { key: 'calls', title: 'Calls' }, { key: 'total', title: 'Total' },
+    { key: 'name', title: 'Function' }, { key: 'calls', title: data.samples ? 'Samples' : 'Calls' }, { key: 'total', title: 'Total' },
     { key: 'self', title: 'Self' },
 ];
 if (data.changes) columnsOfTable.push({ key: 'change', title: 'Change', hint: 'of self time' });

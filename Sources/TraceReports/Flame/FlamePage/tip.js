@@ -11,13 +11,13 @@ function facts(each, i) {
     }
     if (bandOf(f)) return [['lasted', time(each.total[i])], ...momentFacts(each.left[i])];
     if (f === summed) return [['total', share(each === graph ? each.self[i] : each.total[i])]];
-    const told = [['calls', number(each.calls[i])], ['total', share(each.total[i])]];
+    const told = [[countedThings, number(each.calls[i])], ['total', share(each.total[i])]];
     if (each !== callersView.graph || i === 0) told.push(['self', share(each.self[i])]);
     if (each !== graph) return i === 0 ? told : [...told, ['of the function', percent(each.total[i], each.total[0])]];
     if (data.changes) {
         const was = change(i);
         told.push(['before', was.calls + was.total === 0 ? 'not there' :
-            `calls ${number(was.calls)} · total ${time(was.total)} · self ${time(was.self)}`]);
+            `${countedThings} ${number(was.calls)} · total ${time(was.total)} · self ${time(was.self)}`]);
     }
     if (zoomed > 0) told.push(['of shown', percent(total[i], total[zoomed])]);
     if (isChart) told.push(...momentFacts(left[i]));

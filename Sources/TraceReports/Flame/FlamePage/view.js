@@ -142,7 +142,7 @@ function crumbs() {
 /// What is zoomed to, for who cannot see the drawing: a table inside the canvas of the frame, its caller and its callees.
 function outlineForReaders() {
     const most = 100, table = make('table'), head = make('tr');
-    for (const word of ['frame', 'total', 'share', 'self', 'calls']) head.append(make('th', word));
+    for (const word of ['frame', 'total', 'share', 'self', countedThings]) head.append(make('th', word));
     table.append(make('caption', `${name(zoomed)}, its caller and its callees, the longest first`), head);
     const callees = [];
     for (let j = zoomed + 1; j < end[zoomed]; j = end[j]) callees.push(j);
