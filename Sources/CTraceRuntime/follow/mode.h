@@ -73,12 +73,13 @@ struct mode {
 };
 
 // By MODE_*. The table, in modes/modes.c, is above all modes. Its name is the only thing up there that this folder
-// knows.
+// knows, and mode.c is the only file that uses it.
 extern const struct mode *const modes[MODE_LIMIT] __attribute__((visibility("hidden")));
 
-// The mode in which a thread records, or will record when recording is started.
-INTERNAL const struct mode *recording_mode(const struct thread *t) { return modes[mode_of(&t->options, 0)]; }
+// The mode in which a thread records, or will record when recording is started; or, where it is stopped, the one in
+// which calls are only followed.
+const struct mode *mode_for(const struct thread *t, int is_stopped);
 // The thread's mode, even when it has none yet.
-INTERNAL const struct mode *any_mode(const struct thread *t) { return t->mode ? t->mode : recording_mode(t); }
+INTERNAL const struct mode *any_mode(const struct thread *t) { return t->mode ? t->mode : mode_for(t, 0); }
 
 #endif

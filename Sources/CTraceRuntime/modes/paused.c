@@ -17,8 +17,8 @@ static void settle(struct thread *t, const struct event *event) {
 }
 
 // The mode that records when recording is started again has to know of these.
-static void begin(struct thread *t, enum begins how) { recording_mode(t)->begin(t, how); }
-static void fork_in_child(struct thread *t) { recording_mode(t)->fork(t); }
+static void begin(struct thread *t, enum begins how) { mode_for(t, 0)->begin(t, how); }
+static void fork_in_child(struct thread *t) { mode_for(t, 0)->fork(t); }
 
 static void end(struct thread *t, enum ends how, uint64_t now) { (void)t, (void)how, (void)now; }
 
