@@ -173,8 +173,8 @@ struct fathom_ring_request {
 #define FATHOM_RING_END_SHIFT 17
 
 // The first bytes of `buffers`. slot_words follows at `words_offset`, requests and ends behind it, slot 0 at
-// `slots_offset`. Fields below the line change while processes run and are read and written atomically. A process reads
-// this onto its stack, so it is small.
+// `slots_offset`. Fields below the line change while processes run and are read and written atomically. Each process
+// keeps a copy of how this was when it opened the buffers, for the options.
 struct fathom_buffers {
     uint64_t magic;              // FATHOM_BUFFERS_MAGIC
     uint32_t version;            // FATHOM_BUFFERS_VERSION
