@@ -50,10 +50,6 @@ static void told_unwind(struct thread *t, int answer, uint32_t count, uint64_t n
 
 static void lane(struct thread *t) { (void)t; }
 
-static void moment(struct thread *t, enum hook hook, uint32_t name, uint64_t value, uint64_t now) {
-    (void)t, (void)hook, (void)name, (void)value, (void)now;
-}
-
 static void lost(struct thread *t, enum hook hook) { (void)t, (void)hook; }
 
 #ifdef FATHOM_VALID
@@ -73,7 +69,6 @@ const struct mode paused_mode = {
     .unwind = told_unwind,
     .before_lane = lane,
     .lane = lane,
-    .moment = moment,
     .lost = lost,
 #ifdef FATHOM_VALID
     .is_valid = is_valid,
