@@ -288,15 +288,6 @@ FATHOM_PUBLIC_INLINE void *fathom_put_dropped(void *p, uint32_t calls, uint64_t 
     return fathom_put(fathom_put_special(p, FATHOM_DROPPED, &calls, sizeof calls), &ticks, sizeof ticks);
 }
 
-FATHOM_PUBLIC_INLINE void *fathom_put_mark(void *p, uint32_t name) {
-    return fathom_put_special(p, FATHOM_MARK, &name, sizeof name);
-}
-
-// `bits` are those of the value, a double.
-FATHOM_PUBLIC_INLINE void *fathom_put_counter(void *p, uint32_t name, uint64_t bits) {
-    return fathom_put(fathom_put_special(p, FATHOM_COUNTER, &name, sizeof name), &bits, sizeof bits);
-}
-
 // Writes the head of a record with `size` bytes of payload, which follow; `size` is even.
 FATHOM_PUBLIC_INLINE void *fathom_put_head(void *p, uint32_t special, uint16_t size) {
     return fathom_put_special(p, special, &size, special >= FATHOM_SIZED ? sizeof size : 0);
@@ -305,16 +296,6 @@ FATHOM_PUBLIC_INLINE void *fathom_put_head(void *p, uint32_t special, uint16_t s
 // Writes a record that tells something of a moment: MARK, COUNTER, or one that says its size.
 FATHOM_PUBLIC_INLINE void *fathom_put_told(void *p, uint32_t special, const void *payload, uint16_t size) {
     return fathom_put(fathom_put_head(p, special, size), payload, size);
-}
-
-// `record` is FATHOM_WAIT or FATHOM_WAKE.
-FATHOM_PUBLIC_INLINE void *fathom_put_wait(void *p, uint32_t record, const struct fathom_wait *wait) {
-    return fathom_put(fathom_put_head(p, record, sizeof *wait), wait, sizeof *wait);
-}
-
-// `record` is one of those of memory.
-FATHOM_PUBLIC_INLINE void *fathom_put_block(void *p, uint32_t record, const struct fathom_block *block) {
-    return fathom_put(fathom_put_head(p, record, sizeof *block), block, sizeof *block);
 }
 
 FATHOM_PUBLIC_INLINE void *fathom_put_task(void *p, const struct fathom_task *task) {
