@@ -24,8 +24,6 @@
 #include "CTraceRecords.h"
 
 #define FATHOM_VERSION "0.1.0"     // of the project; the format has its own
-#define FATHOM_FORMAT_VERSION 3u   // of the log; readers also take 2, and 1, which has no sums in its file header
-#define FATHOM_PLAIN_VERSION 2u    // of a log in which no record says its own size, so that older readers take it
 #define FATHOM_BUFFERS_VERSION 4u  // of the buffers: what recorder and traced programs agree on; readers also take 3
 #define FATHOM_TRACE_MAGIC 0x3143525448544146ull    // "FATHTRC1"
 #define FATHOM_BUFFERS_MAGIC 0x3146554248544146ull  // "FATHBUF1"

@@ -25,6 +25,9 @@
 // The caller of a call at depth 0 is function address 0, call site 0. Special records take no time of their own:
 // they happen at the time of the previous record, moved on by FATHOM_TIME.
 
+#define FATHOM_FORMAT_VERSION 3u  // of the log; readers also take 2, and 1, which has no sums in its file header
+#define FATHOM_PLAIN_VERSION 2u   // of a log in which no record says its own size, so that older readers take it
+
 #define FATHOM_DELTA_LIMIT 0x7fc0u  // deltas below this fit an ENTER or EXIT
 #define FATHOM_SITE_SAME 0xffffu
 #define FATHOM_SPECIAL 0x7fc0u
@@ -41,7 +44,8 @@
     (FATHOM_SPECIAL + 7)                  // struct fathom_count: id of a counter's name, its value, an IEEE 754 double
 #define FATHOM_TASK (FATHOM_SPECIAL + 8)  // struct fathom_task: the next ENTER begins a piece of a Swift task
 // Special records from here on say their size themselves, so that readers can pass over those that they do not know:
-// 2 bytes: size of what follows, which is even
+// 2 bytes: size of what follows, which is even. A log that has some is of FATHOM_FORMAT_VERSION, and readers of
+// FATHOM_PLAIN_VERSION do not take it.
 #define FATHOM_SIZED (FATHOM_SPECIAL + 32)
 #define FATHOM_ARGUMENTS                                                                                               \
     (FATHOM_SIZED + 0)                  // arguments of the innermost open call, which has just begun: 4 bytes: id
