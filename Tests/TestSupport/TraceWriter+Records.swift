@@ -47,12 +47,14 @@ public struct RecordWriter {
 
     public mutating func mark(_ name: UInt32, at time: UInt64) {
         moveOn(to: time)
-        write { fathom_put_mark($0, name) }
+        var name = name
+        write { fathom_put_told($0, FATHOM_MARK, &name, 4) }
     }
 
     public mutating func counter(_ name: UInt32, _ value: Double, at time: UInt64) {
         moveOn(to: time)
-        write { fathom_put_counter($0, name, value.bitPattern) }
+        var count = fathom_counted(name, value.bitPattern)
+        write { fathom_put_told($0, FATHOM_COUNTER, &count, 12) }
     }
 
     /// The next call is a piece of a Swift task; `contexts` from the one that was passed outwards, four of which are told.
@@ -72,7 +74,7 @@ public struct RecordWriter {
         _ kind: UInt32, for object: UInt64, ran: UInt32 = .max, descriptor: Int16 = -1
     ) {
         var wait = fathom_wait(kind: UInt16(kind), descriptor: descriptor, ran_ns: ran, object: object)
-        write { fathom_put_wait($0, FATHOM_WAIT, &wait) }
+        write { fathom_put_told($0, FATHOM_WAIT, &wait, 16) }
     }
 
     /// The thread is about to end a wait.
@@ -83,14 +85,14 @@ public struct RecordWriter {
         var wait = fathom_wait(
             kind: UInt16(kind), descriptor: -1, ran_ns: held.map { fathom_held($0) } ?? FATHOM_WAIT_RAN_UNKNOWN,
             object: object)
-        write { fathom_put_wait($0, FATHOM_WAKE, &wait) }
+        write { fathom_put_told($0, FATHOM_WAKE, &wait, 16) }
     }
 
     /// The innermost open call did something with memory: one of the records of memory.
     public mutating func memory(_ record: UInt32, _ address: UInt64, _ size: UInt64, at time: UInt64) {
         moveOn(to: time)
         var block = fathom_block(address: address, size: size)
-        write { fathom_put_block($0, record, &block) }
+        write { fathom_put_told($0, record, &block, 16) }
     }
 
     /// Raw bytes, for what no runtime writes.

@@ -24,8 +24,6 @@
 #include "CTraceRecords.h"
 
 #define FATHOM_VERSION "0.1.0"     // of the project; the format has its own
-#define FATHOM_FORMAT_VERSION 3u   // of the log; readers also take 2, and 1, which has no sums in its file header
-#define FATHOM_PLAIN_VERSION 2u    // of a log in which no record says its own size, so that older readers take it
 #define FATHOM_BUFFERS_VERSION 4u  // of the buffers: what recorder and traced programs agree on; readers also take 3
 #define FATHOM_TRACE_MAGIC 0x3143525448544146ull    // "FATHTRC1"
 #define FATHOM_BUFFERS_MAGIC 0x3146554248544146ull  // "FATHBUF1"
@@ -173,8 +171,8 @@ struct fathom_ring_request {
 #define FATHOM_RING_END_SHIFT 17
 
 // The first bytes of `buffers`. slot_words follows at `words_offset`, requests and ends behind it, slot 0 at
-// `slots_offset`. Fields below the line change while processes run and are read and written atomically. A process reads
-// this onto its stack, so it is small.
+// `slots_offset`. Fields below the line change while processes run and are read and written atomically. Each process
+// keeps a copy of how this was when it opened the buffers, for the options.
 struct fathom_buffers {
     uint64_t magic;              // FATHOM_BUFFERS_MAGIC
     uint32_t version;            // FATHOM_BUFFERS_VERSION

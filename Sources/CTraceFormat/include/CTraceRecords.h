@@ -25,6 +25,9 @@
 // The caller of a call at depth 0 is function address 0, call site 0. Special records take no time of their own:
 // they happen at the time of the previous record, moved on by FATHOM_TIME.
 
+#define FATHOM_FORMAT_VERSION 3u  // of the log; readers also take 2, and 1, which has no sums in its file header
+#define FATHOM_PLAIN_VERSION 2u   // of a log in which no record says its own size, so that older readers take it
+
 #define FATHOM_DELTA_LIMIT 0x7fc0u  // deltas below this fit an ENTER or EXIT
 #define FATHOM_SITE_SAME 0xffffu
 #define FATHOM_SPECIAL 0x7fc0u
@@ -34,13 +37,15 @@
 #define FATHOM_UNWIND (FATHOM_SPECIAL + 3)  // 4 bytes: that many innermost calls ended without their exit
 #define FATHOM_LANE (FATHOM_SPECIAL + 4)    // 4 bytes: lane now running; 4 bytes: its open calls
 #define FATHOM_DROPPED                                                                                                 \
-    (FATHOM_SPECIAL + 5)                     // 4 bytes: calls, 8 bytes: ticks, of short or deep callees of the
-                                             // innermost open call that the record options left out
-#define FATHOM_MARK (FATHOM_SPECIAL + 6)     // 4 bytes: id of the name of a moment
-#define FATHOM_COUNTER (FATHOM_SPECIAL + 7)  // 4 bytes: id of a counter's name, 8 bytes: its value, an IEEE 754 double
-#define FATHOM_TASK (FATHOM_SPECIAL + 8)     // struct fathom_task: the next ENTER begins a piece of a Swift task
+    (FATHOM_SPECIAL + 5)                  // 4 bytes: calls, 8 bytes: ticks, of short or deep callees of the
+                                          // innermost open call that the record options left out
+#define FATHOM_MARK (FATHOM_SPECIAL + 6)  // 4 bytes: id of the name of a moment
+#define FATHOM_COUNTER                                                                                                 \
+    (FATHOM_SPECIAL + 7)                  // struct fathom_count: id of a counter's name, its value, an IEEE 754 double
+#define FATHOM_TASK (FATHOM_SPECIAL + 8)  // struct fathom_task: the next ENTER begins a piece of a Swift task
 // Special records from here on say their size themselves, so that readers can pass over those that they do not know:
-// 2 bytes: size of what follows, which is even
+// 2 bytes: size of what follows, which is even. A log that has some is of FATHOM_FORMAT_VERSION, and readers of
+// FATHOM_PLAIN_VERSION do not take it.
 #define FATHOM_SIZED (FATHOM_SPECIAL + 32)
 #define FATHOM_ARGUMENTS                                                                                               \
     (FATHOM_SIZED + 0)                  // arguments of the innermost open call, which has just begun: 4 bytes: id
@@ -113,6 +118,17 @@ struct fathom_wait {
     uint64_t object;     // an address, or a number of the kernel's; the same of a wait and of what ends it; 0: none
 };
 FATHOM_SIZE(fathom_wait, 16);
+
+// A counter's value.
+struct fathom_count {
+    uint32_t name;
+    uint32_t bits[2];  // of a double, the low half first
+};
+FATHOM_SIZE(fathom_count, 12);
+FATHOM_PUBLIC_INLINE struct fathom_count fathom_counted(uint32_t name, uint64_t bits) {
+    struct fathom_count count = {name, {(uint32_t)bits, (uint32_t)(bits >> 32)}};
+    return count;
+}
 
 // Memory of the program. What is at an address belongs to the last block that was allocated there.
 struct fathom_block {
@@ -276,28 +292,14 @@ FATHOM_PUBLIC_INLINE void *fathom_put_dropped(void *p, uint32_t calls, uint64_t 
     return fathom_put(fathom_put_special(p, FATHOM_DROPPED, &calls, sizeof calls), &ticks, sizeof ticks);
 }
 
-FATHOM_PUBLIC_INLINE void *fathom_put_mark(void *p, uint32_t name) {
-    return fathom_put_special(p, FATHOM_MARK, &name, sizeof name);
+// Writes the head of a record with `size` bytes of payload, which follow; `size` is even.
+FATHOM_PUBLIC_INLINE void *fathom_put_head(void *p, uint32_t special, uint16_t size) {
+    return fathom_put_special(p, special, &size, special >= FATHOM_SIZED ? sizeof size : 0);
 }
 
-// `bits` are those of the value, a double.
-FATHOM_PUBLIC_INLINE void *fathom_put_counter(void *p, uint32_t name, uint64_t bits) {
-    return fathom_put(fathom_put_special(p, FATHOM_COUNTER, &name, sizeof name), &bits, sizeof bits);
-}
-
-// Writes the head of a record that says its size, for `size` bytes that follow; `size` is even.
-FATHOM_PUBLIC_INLINE void *fathom_put_sized(void *p, uint32_t special, uint16_t size) {
-    return fathom_put_special(p, special, &size, sizeof size);
-}
-
-// `record` is FATHOM_WAIT or FATHOM_WAKE.
-FATHOM_PUBLIC_INLINE void *fathom_put_wait(void *p, uint32_t record, const struct fathom_wait *wait) {
-    return fathom_put(fathom_put_sized(p, record, sizeof *wait), wait, sizeof *wait);
-}
-
-// `record` is one of those of memory.
-FATHOM_PUBLIC_INLINE void *fathom_put_block(void *p, uint32_t record, const struct fathom_block *block) {
-    return fathom_put(fathom_put_sized(p, record, sizeof *block), block, sizeof *block);
+// Writes a record that tells something of a moment: MARK, COUNTER, or one that says its size.
+FATHOM_PUBLIC_INLINE void *fathom_put_told(void *p, uint32_t special, const void *payload, uint16_t size) {
+    return fathom_put(fathom_put_head(p, special, size), payload, size);
 }
 
 FATHOM_PUBLIC_INLINE void *fathom_put_task(void *p, const struct fathom_task *task) {

@@ -26,8 +26,14 @@ FATHOM_WITHOUT_HOOKS
     uintptr_t sp = CALLER_STACK_POINTER();                                                                             \
     __asm__ __volatile__("" : "+r"(sp))
 
-static void tell(enum hook hook, uintptr_t sp, uint64_t name, uint64_t value) {
-    struct event event = {.stack_pointer = sp, .moment = {name, value}, .hook = hook};
+static void tell(enum hook hook, uintptr_t sp) {
+    struct event event = {.stack_pointer = sp, .hook = hook};
+    event_aside(&event);
+}
+
+INTERNAL void tell_of(uint32_t record, uintptr_t sp, const void *payload, size_t size) {
+    struct event event = {
+        .stack_pointer = sp, .told = told_of(record, payload, size, TOLD_BY_PROGRAM), .hook = HOOK_TOLD};
     event_aside(&event);
 }
 
@@ -65,14 +71,14 @@ static void stop(void) {
     CALLER(sp);
     if (!is_ready()) return;
     runtime_stop();
-    tell(HOOK_SETTLE, sp, 0, 0);
+    tell(HOOK_SETTLE, sp);
 }
 
 static void save(void) {
     CALLER(sp);
     if (!is_ready()) return;
     if (runtime.modules_stale) modules_scan();
-    tell(HOOK_SAVE, sp, 0, 0);
+    tell(HOOK_SAVE, sp);
     metadata_finish();
     requests_save();
 }
@@ -80,7 +86,8 @@ static void save(void) {
 static void mark(const char *name) {
     CALLER(sp);
     if (control_mode() == MODE_PAUSED || !is_ready()) return;
-    tell(HOOK_MARK, sp, name_intern(FATHOM_NAME_MARK, name), 0);
+    uint32_t id = name_intern(FATHOM_NAME_MARK, name);
+    tell_of(FATHOM_MARK, sp, &id, sizeof id);
 }
 
 VECTORS static void set_counter(const char *name, double value) {
@@ -88,7 +95,8 @@ VECTORS static void set_counter(const char *name, double value) {
     if (control_mode() == MODE_PAUSED || !is_ready()) return;
     uint64_t bits;
     __builtin_memcpy(&bits, &value, sizeof bits);
-    tell(HOOK_COUNTER, sp, name_intern(FATHOM_NAME_COUNTER, name), bits);
+    struct fathom_count count = fathom_counted(name_intern(FATHOM_NAME_COUNTER, name), bits);
+    tell_of(FATHOM_COUNTER, sp, &count, sizeof count);
 }
 
 static void begin(const char *name) {
@@ -102,7 +110,7 @@ static void begin(const char *name) {
 
 static void end(void) {
     CALLER(sp);
-    if (is_ready()) tell(HOOK_SCOPE_END, sp, 0, 0);
+    if (is_ready()) tell(HOOK_SCOPE_END, sp);
 }
 
 static void name_thread(const char *name) {

@@ -12,9 +12,10 @@ FATHOM_WITHOUT_HOOKS
 uint64_t fathom_moment(void) { return now_ticks(); }
 
 void fathom_note_block(uint32_t record, const void *address, size_t size, uint64_t ticks) {
+    struct fathom_block block = {(uint64_t)(uintptr_t)address, size};
     struct event event = {.stack_pointer = (uintptr_t)__builtin_frame_address(0),
-                          .memory = {(uint64_t)(uintptr_t)address, size, record},
-                          .hook = HOOK_MEMORY};
+                          .told = told_of(record, &block, sizeof block, TOLD_OF_MEMORY),
+                          .hook = HOOK_TOLD};
     struct thread *t = begin_note();
     if (!t) {
         // The thread has made no call yet, ends, or is busy and was interrupted by a handler.

@@ -65,19 +65,18 @@ struct fathom_wait_begin fathom_wait_begins(uint32_t kind, uint64_t object, uint
         __atomic_fetch_add(waiters, 1, __ATOMIC_SEQ_CST);
     }
     count_flows(flows, 1);
-    if (runtime.tells_waits == FATHOM_TELLS_WAIT_TIMES && !confine_unnoted())
-        begin.processor_ns = system_processor_ns();
+    uint32_t tells = runtime.head.tells_waits & FATHOM_TELLS_WAITS_MASK;
+    if (tells == FATHOM_TELLS_WAIT_TIMES && !confine_unnoted()) begin.processor_ns = system_processor_ns();
     begin.ticks = now_ticks();
     return begin;
 }
 
-// Records a call from `begin` to `end`, and within it what `hook` says: a wait, or what ends a wait of another thread.
-static void tell_call(uint64_t begin, uint64_t end, enum hook hook, const struct fathom_wait *wait,
-                      struct fathom_place place) {
+// Records a call from `begin` to `end`, and within it a wait, or what ends a wait of another thread.
+static void tell_call(uint64_t begin, uint64_t end, struct told wait, struct fathom_place place) {
     struct thread *t = begin_note();
     if (!t) return;
     struct event enter = {place.stack_pointer, {{place.function, place.call_site, 0, NULL}}, HOOK_ENTER, 0};
-    struct event told = {.stack_pointer = place.stack_pointer, .wait = wait, .hook = hook};
+    struct event told = {.stack_pointer = place.stack_pointer, .told = wait, .hook = HOOK_TOLD};
     struct event exit = {place.stack_pointer, {{place.function, place.call_site, 0, NULL}}, HOOK_EXIT, 0};
     side_follow(t, &enter, begin);
     side_follow(t, &told, begin);
@@ -104,7 +103,7 @@ void fathom_wait_ends(struct fathom_wait_begin begin, struct fathom_waited waite
         else if (waited.flow == FATHOM_FLOW_DATA) wait.object = flow_through(waited.ready, 0);
         else if (waited.flow == FATHOM_FLOW_ROOM) wait.object = room_in(flow_through(waited.ready, 1));
     }
-    tell_call(begin.ticks, now, HOOK_WAIT, &wait, place);
+    tell_call(begin.ticks, now, told_of(FATHOM_WAIT, &wait, sizeof wait, TOLD_OF_CALL), place);
 }
 
 // The new thread may have run and ended by now, and the memory at `thread` may be gone with it.
@@ -112,7 +111,7 @@ void fathom_creation_ends(struct fathom_wait_begin begin, const void *thread, st
     uint64_t now = now_ticks();
     if (!begin.ticks || !is_recording(&current) || confine_unnoted() || !system_is_readable(thread)) return;
     struct fathom_wait wake = {FATHOM_WAIT_CREATION, -1, FATHOM_WAIT_RAN_UNKNOWN, *(const volatile uint64_t *)thread};
-    tell_call(begin.ticks, now, HOOK_WAKE, &wake, place);
+    tell_call(begin.ticks, now, told_of(FATHOM_WAKE, &wake, sizeof wake, 0), place);
 }
 
 static void wake(uint32_t kind, uint64_t object, int descriptor, uint32_t ran) {
@@ -120,7 +119,8 @@ static void wake(uint32_t kind, uint64_t object, int descriptor, uint32_t ran) {
     struct thread *t = begin_note();
     if (!t) return;
     struct fathom_wait wait = {(uint16_t)kind, (int16_t)descriptor, ran, object};
-    struct event event = {.stack_pointer = t->hook_sp, .wait = &wait, .hook = HOOK_WAKE};
+    struct event event = {
+        .stack_pointer = t->hook_sp, .told = told_of(FATHOM_WAKE, &wait, sizeof wait, 0), .hook = HOOK_TOLD};
     side_follow(t, &event, now_ticks());
     end_note(t);
 }

@@ -48,7 +48,7 @@ static int is_realtime(void) {
 void await_slot(const uint32_t *events, uint32_t enough) {
     struct fathom_buffers *buffers = runtime.buffers;
     uint32_t high = fathom_load32(&buffers->slot_high);
-    if (runtime.ring_slots) return;  // the recorder empties nothing
+    if (runtime.head.ring_slots) return;  // the recorder empties nothing
     if (high < READY_SLOTS || high > runtime.slot_limit || has_free_slot(high)) return;
     uint32_t first = fathom_load32(&buffers->recorder_due), due = first, begin = milliseconds();
     uint32_t most = patience(first, begin);

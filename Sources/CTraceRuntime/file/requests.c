@@ -14,14 +14,14 @@ void requests_wake(void) {
 }
 
 void requests_save(void) {
-    if (!runtime.ring_slots) return;
+    if (!runtime.head.ring_slots) return;
     fathom_add32(&runtime.buffers->save_count, 1);
     requests_wake();
 }
 
 void requests_tell(uint32_t thread, const struct fathom_long_call *call, uint32_t conditions) {
     struct fathom_buffers *buffers = runtime.buffers;
-    if (!runtime.ring_slots) return;
+    if (!runtime.head.ring_slots) return;
     uint32_t number = fathom_add32(&buffers->request_count, 1);
     // The recorder gave these pages their memory.
     struct fathom_ring_request *requests = (void *)((char *)buffers + runtime.requests_offset);

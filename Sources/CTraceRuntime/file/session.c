@@ -80,40 +80,32 @@ int session_open(char **environment) {
     if (!find_path(environment)) return 0;
     long descriptor = system_open(runtime.path, O_RDWR);
     if (descriptor < 0) return 0;
-    struct fathom_buffers head;
+    struct fathom_buffers *head = &runtime.head;
     int mapped = 0;
-    if (system_read(descriptor, &head, sizeof head) == sizeof head && is_sound(&head, system_size(descriptor))) {
-        runtime.buffers = system_map_file(descriptor, 0, head.slots_offset);
-        runtime.words = (uint32_t *)((char *)runtime.buffers + head.words_offset);
-        runtime.requests_offset = (uint32_t)fathom_requests_offset(head.words_offset);
-        runtime.ring_ends = (uint32_t *)((char *)runtime.buffers + fathom_ends_offset(head.words_offset));
-        runtime.slots_offset = head.slots_offset;
-        runtime.slot_size = head.slot_size;
-        runtime.slot_limit = head.slot_limit;
-        runtime.window_slots = fathom_window_slots(head.slot_size);
+    if (system_read(descriptor, head, sizeof *head) == sizeof *head && is_sound(head, system_size(descriptor))) {
+        runtime.buffers = system_map_file(descriptor, 0, head->slots_offset);
+        runtime.words = (uint32_t *)((char *)runtime.buffers + head->words_offset);
+        runtime.requests_offset = (uint32_t)fathom_requests_offset(head->words_offset);
+        runtime.ring_ends = (uint32_t *)((char *)runtime.buffers + fathom_ends_offset(head->words_offset));
+        runtime.slots_offset = head->slots_offset;
+        runtime.slot_size = head->slot_size;
+        runtime.slot_limit = head->slot_limit;
+        runtime.window_slots = fathom_window_slots(head->slot_size);
         runtime.inode = system_inode(descriptor);
-        runtime.clock = head.clock;
-        runtime.ticks_per_second = head.ticks_per_second;
-        runtime.paused = head.paused;
-        runtime.ring_slots = head.ring_slots;
-        runtime.options.has_ring = head.ring_slots != 0;
-        runtime.options.keeps = head.keeps;
-        runtime.max_paths = head.max_paths;
-        runtime.options.max_depth = head.max_depth;
-        runtime.options.min_cost_ticks = head.min_cost_ticks;
-        runtime.has_functions = head.has_functions;
-        runtime.tells_waits =
-            head.keeps || head.ring_slots ? FATHOM_TELLS_NO_WAITS : head.tells_waits & FATHOM_TELLS_WAITS_MASK;
-        runtime.tells_memory = !head.keeps && !head.ring_slots && (head.tells_waits & FATHOM_TELLS_MEMORY);
-        runtime.tells_startup = !head.keeps && !head.ring_slots && (head.tells_waits & FATHOM_TELLS_STARTUP);
+        runtime.clock = head->clock;
+        runtime.ticks_per_second = head->ticks_per_second;
+        runtime.paused = head->paused;
+        runtime.options.has_ring = head->ring_slots != 0;
+        runtime.options.keeps = head->keeps;
+        runtime.options.max_depth = head->max_depth;
+        runtime.options.min_cost_ticks = head->min_cost_ticks;
+        if (head->keeps || head->ring_slots) head->tells_waits = FATHOM_TELLS_NO_WAITS;
         runtime.is_armed = is_armed();
-        runtime.min_size = head.min_size;
-        runtime.budget = head.budget;
         // The hooks of MODE_SLOW notice each stop and start.
-        runtime.options.slow = runtime.clock != FATHOM_CLOCK_COUNTER || head.max_depth != UINT32_MAX ||
-                               head.min_cost_ticks != 0 || head.has_functions || runtime.is_armed;
+        runtime.options.slow = head->clock != FATHOM_CLOCK_COUNTER || head->max_depth != UINT32_MAX ||
+                               head->min_cost_ticks != 0 || head->has_functions || runtime.is_armed;
         mapped = runtime.buffers && windows_open(descriptor);
-        if (mapped) system_map_over(&steering, descriptor, fathom_steering_offset(head.slots_offset), sizeof steering);
+        if (mapped) system_map_over(&steering, descriptor, fathom_steering_offset(head->slots_offset), sizeof steering);
     }
     system_close(descriptor);
     return mapped;
@@ -185,7 +177,7 @@ static uint32_t take_lowest(uint32_t free, uint32_t owned, uint32_t limit) {
 // Takes a slot, or returns runtime.slot_limit. While the recorder copies a ring, no chunk of it is written over, unless
 // that takes so long that as many slots again are in use; then it has been killed, or gets no processor.
 static uint32_t take(uint32_t owned) {
-    uint32_t ring = runtime.ring_slots, all = runtime.slot_limit, slot = all;
+    uint32_t ring = runtime.head.ring_slots, all = runtime.slot_limit, slot = all;
     uint32_t high = fathom_load32(&runtime.buffers->slot_high);
     if (ring && high >= ring) {
         if (fathom_load32(&runtime.buffers->ring_held)) {
@@ -216,11 +208,11 @@ struct fathom_chunk *session_take_slot(size_t least, int wants_all, uint32_t *ta
 }
 
 void session_give_slot(uint32_t slot) {
-    if (runtime.ring_slots) ring_give(slot);
+    if (runtime.head.ring_slots) ring_give(slot);
     // Release: a recorder that finds the slot full finds the whole chunk. The load of recorder_waits may come before
     // the store. Then the recorder sleeps on, and looks when its time is up.
     fathom_store32(&runtime.words[slot], runtime.process << 2 | FATHOM_SLOT_FULL);
-    if (!runtime.ring_slots) requests_wake();
+    if (!runtime.head.ring_slots) requests_wake();
 }
 
 void session_drop_slot(uint32_t slot) { fathom_store32(&runtime.words[slot], FATHOM_SLOT_FREE); }

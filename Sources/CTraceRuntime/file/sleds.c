@@ -209,7 +209,7 @@ static int is_wanted(const struct sled *first, const struct sled *last, struct f
         told->unwanted++;
         return 0;
     }
-    if (runtime.min_size && size_of(first, last) < runtime.min_size) {
+    if (runtime.head.min_size && size_of(first, last) < runtime.head.min_size) {
         told->small++;
         return 0;
     }

@@ -13,6 +13,13 @@
 
 FATHOM_WITHOUT_HOOKS
 
+// Whether a thread is recorded from an event on, if it was not before.
+static int begins(const struct thread *t, const struct event *event) {
+    if (event->hook != HOOK_TOLD) return event->hook == HOOK_ENTER;
+    // A thread that frees what others have allocated is known by that alone, unless it has ended already.
+    return event->told.terms & TOLD_BY_PROGRAM || (event->told.terms & TOLD_OF_MEMORY && !t->serial);
+}
+
 void event_aside(const struct event *event) {
     struct thread *t = &current;
     enum hook hook = event->hook;
@@ -24,10 +31,7 @@ void event_aside(const struct event *event) {
         return;
     }
     if (t->state == THREAD_UNATTACHED) {
-        // A thread that frees what others have allocated is known by that alone, unless it has ended already.
-        int begins =
-            hook == HOOK_ENTER || hook == HOOK_MARK || hook == HOOK_COUNTER || (hook == HOOK_MEMORY && !t->serial);
-        if (!begins && !t->forked && !inherited_waits()) return;
+        if (!begins(t, event) && !t->forked && !inherited_waits()) return;
         if (!thread_attach(t, event->stack_pointer)) {
             if (hook == HOOK_ENTER) any_mode(t)->lost(t, hook);
             return;

@@ -13,13 +13,9 @@ enum hook {
     HOOK_LANDING,    // no hook: control landed in the frame at stack_pointer
     HOOK_SCOPE_END,  // no hook: the innermost named scope ends
     // The following end no call.
-    HOOK_MARK,     // a mark
-    HOOK_COUNTER,  // a counter's value
-    HOOK_WAIT,     // the innermost call waits
-    HOOK_WAKE,     // the thread is about to end a wait of others
-    HOOK_MEMORY,   // memory is allocated or freed
-    HOOK_SAVE,     // what was recorded so far is to be made readable
-    HOOK_SETTLE,   // recording was stopped
+    HOOK_TOLD,    // something is told of this moment
+    HOOK_SAVE,    // what was recorded so far is to be made readable
+    HOOK_SETTLE,  // recording was stopped
 };
 
 // Stands in place of the function for an exit hook that does not say which function ends. The stack pointer tells.
@@ -36,6 +32,31 @@ INTERNAL enum hook hook_of_exit(uintptr_t call_site, uintptr_t return_address) {
 struct registers;
 struct sled_registers;
 
+// What is told of a moment, in the bytes of its record. Whoever tells something new needs no more than a record for it.
+#define TOLD_LIMIT 24u
+struct told {
+    uint16_t record;  // FATHOM_MARK, FATHOM_COUNTER, or one that says its size
+    uint16_t size;    // of the payload, in bytes; even
+    uint32_t terms;   // TOLD_*
+    uint64_t payload[TOLD_LIMIT / sizeof(uint64_t)];
+};
+
+enum {
+    // The program says it, on whatever stack it runs then. Its thread is recorded from now on, if it was not yet.
+    TOLD_BY_PROGRAM = 1,
+    // It belongs to the innermost call, which has just begun. Where that has no record, this has none.
+    TOLD_OF_CALL = 2,
+    // It is of memory. The loader's memory is among it, before what is loaded can be seen; and that of threads that
+    // only free what others have allocated.
+    TOLD_OF_MEMORY = 4,
+};
+
+INTERNAL struct told told_of(uint32_t record, const void *payload, size_t size, uint32_t terms) {
+    struct told told = {(uint16_t)record, (uint16_t)size, terms, {0}};
+    __builtin_memcpy(told.payload, payload, size);
+    return told;
+}
+
 struct event {
     uintptr_t stack_pointer;
     union {
@@ -45,15 +66,8 @@ struct event {
             // What the function's registers hold, as long as its hook has not returned: ENTER of a hook: a
             // struct registers; ENTER and EXIT of a sled: a struct sled_registers; NULL: not known
             const void *registers;
-        } call;  // ENTER, EXIT, TAIL
-        struct {
-            uint64_t name, value;
-        } moment;                        // MARK; COUNTER, whose value is a double's bits
-        const struct fathom_wait *wait;  // WAIT, WAKE; no handler's event is kept
-        struct {
-            uint64_t address, size;
-            uint32_t record;  // FATHOM_ALLOCATED, or another one of memory
-        } memory;             // MEMORY
+        } call;            // ENTER, EXIT, TAIL
+        struct told told;  // TOLD
     };
     enum hook hook;  // says which of them there is
     // ENTER, EXIT: it comes from a sled. The stack pointer is where the function's return address lies, so it is the

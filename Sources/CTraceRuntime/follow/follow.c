@@ -76,11 +76,13 @@ static void end_scope(struct thread *t, uintptr_t sp, uint64_t now) {
     leave(t, &exit, now);
 }
 
-static void moment(struct thread *t, const struct event *event, uint64_t now) {
-    // A coroutine may have ended since the last event without anybody reporting it.
-    const struct lane *lane = running_lane(t);
-    if (!lies_on(event->stack_pointer, lane->low, lane->high)) lane_settle(t, event->stack_pointer);
-    t->mode->moment(t, event->hook, (uint32_t)event->moment.name, event->moment.value, now);
+static void tell(struct thread *t, const struct event *event, uint64_t now) {
+    if (event->told.terms & TOLD_BY_PROGRAM) {
+        // A coroutine may have ended since the last event without anybody reporting it.
+        const struct lane *lane = running_lane(t);
+        if (!lies_on(event->stack_pointer, lane->low, lane->high)) lane_settle(t, event->stack_pointer);
+    }
+    if (t->mode->tell) t->mode->tell(t, &event->told, now);
 }
 
 void follow_landing(struct thread *t, uintptr_t sp, uint64_t now) {
@@ -100,15 +102,7 @@ void follow(struct thread *t, const struct event *event, uint64_t now) {
     case HOOK_TAIL: return leave(t, event, now);
     case HOOK_LANDING: return follow_landing(t, event->stack_pointer, now);
     case HOOK_SCOPE_END: return end_scope(t, event->stack_pointer, now);
-    case HOOK_MARK:
-    case HOOK_COUNTER: return moment(t, event, now);
-    case HOOK_WAIT:
-    case HOOK_WAKE:
-        if (t->mode->wait) t->mode->wait(t, event->hook, event->wait, now);
-        return;
-    case HOOK_MEMORY:
-        if (t->mode->memory) t->mode->memory(t, event, now);
-        return;
+    case HOOK_TOLD: return tell(t, event, now);
     case HOOK_SAVE: return t->mode->end(t, ENDS_FOR_NOW, now);
     }
 }

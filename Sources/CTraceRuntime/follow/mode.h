@@ -59,12 +59,8 @@ struct mode {
     // The thread goes on on another stack, whose calls belong to another lane.
     void (*before_lane)(struct thread *t);
     void (*lane)(struct thread *t);
-    // A wait, or what ends one; NULL where no mode tells of them.
-    void (*wait)(struct thread *t, enum hook hook, const struct fathom_wait *wait, uint64_t now);
-    // Memory is allocated or freed; NULL where no mode tells of it.
-    void (*memory)(struct thread *t, const struct event *event, uint64_t now);
-    // A mark or a counter.
-    void (*moment)(struct thread *t, enum hook hook, uint32_t name, uint64_t value, uint64_t now);
+    // Something is told of a moment; NULL where no mode keeps moments.
+    void (*tell)(struct thread *t, const struct told *told, uint64_t now);
     // An enter that becomes no call, or an exit that no call was found for. The thread may be in any state.
     void (*lost)(struct thread *t, enum hook hook);
 #ifdef FATHOM_VALID
@@ -73,12 +69,13 @@ struct mode {
 };
 
 // By MODE_*. The table, in modes/modes.c, is above all modes. Its name is the only thing up there that this folder
-// knows.
+// knows, and mode.c is the only file that uses it.
 extern const struct mode *const modes[MODE_LIMIT] __attribute__((visibility("hidden")));
 
-// The mode in which a thread records, or will record when recording is started.
-INTERNAL const struct mode *recording_mode(const struct thread *t) { return modes[mode_of(&t->options, 0)]; }
+// The mode in which a thread records, or will record when recording is started; or, where it is stopped, the one in
+// which calls are only followed.
+const struct mode *mode_for(const struct thread *t, int is_stopped);
 // The thread's mode, even when it has none yet.
-INTERNAL const struct mode *any_mode(const struct thread *t) { return t->mode ? t->mode : recording_mode(t); }
+INTERNAL const struct mode *any_mode(const struct thread *t) { return t->mode ? t->mode : mode_for(t, 0); }
 
 #endif

@@ -19,7 +19,7 @@ static void take_options(struct thread *t) {
 
 static void set(struct thread *t, uint32_t paused) {
     t->paused = paused;
-    t->mode = modes[mode_of(&t->options, paused == PAUSED_STOPPED)];
+    t->mode = mode_for(t, paused == PAUSED_STOPPED);
 }
 
 void pause_begin(struct thread *t) {

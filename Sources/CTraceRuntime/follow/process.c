@@ -64,7 +64,7 @@ void runtime_open(char **environment) {
     if (!begin_start(&signals)) return;
     if (runtime.state == STATE_NEW) {
         // Without the functions that are named, much would be recorded that nobody asked for.
-        if (session_open(environment) && (!runtime.has_functions || functions_open())) {
+        if (session_open(environment) && (!runtime.head.has_functions || functions_open())) {
             SYSTEM(madvise, &control, sizeof control, MADV_WIPEONFORK, 0, 0, 0);
             thread_key_create();
             fathom_store32(&runtime.state, STATE_OPEN);
@@ -95,9 +95,10 @@ static void register_process(uint32_t parent) {
     metadata_process(parent);
     runtime.control_lock = 0;
     steering_join();
-    fathom_waiting.on = runtime.tells_waits != FATHOM_TELLS_NO_WAITS;
-    fathom_memory_on = runtime.tells_memory && fathom_memory_is_seen();
-    if (runtime.tells_memory && !fathom_memory_on) tell_unseen_memory();
+    uint32_t tells_memory = runtime.head.tells_waits & FATHOM_TELLS_MEMORY;
+    fathom_waiting.on = (runtime.head.tells_waits & FATHOM_TELLS_WAITS_MASK) != FATHOM_TELLS_NO_WAITS;
+    fathom_memory_on = tells_memory && fathom_memory_is_seen();
+    if (tells_memory && !fathom_memory_on) tell_unseen_memory();
     fathom_store32(&runtime.state, STATE_READY);
 }
 

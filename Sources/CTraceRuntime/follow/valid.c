@@ -59,8 +59,7 @@ int thread_is_valid(struct thread *t) {
     const struct lane *running = running_lane(t);
     return HOLDS(t->mode) && HOLDS(t->memory) && HOLDS(!t->idle) && HOLDS(t->lane < t->lane_count) &&
            HOLDS(t->lane_count <= t->lane_capacity) && HOLDS(t->low == running->low) && HOLDS(t->end == running->end) &&
-           HOLDS(t->side_count <= SIDE_LIMIT) &&
-           HOLDS((t->paused == PAUSED_STOPPED) == (t->mode == modes[MODE_PAUSED])) &&
+           HOLDS(t->side_count <= SIDE_LIMIT) && HOLDS((t->paused == PAUSED_STOPPED) == (t->mode == mode_for(t, 1))) &&
            HOLDS(t->left_out_from <= t->hidden_from) && HOLDS(t->hidden_from <= t->end) && lanes_are_valid(t) &&
            HOLDS(t->mode->is_valid(t));
 }

@@ -100,22 +100,16 @@ struct runtime {
     uint32_t slot_limit;
     uint32_t window_slots;     // slots mapped at once
     uint32_t requests_offset;  // where long calls are told of, in the buffers
-    uint32_t ring_slots;       // chunks make a ring of that many slots; 0: they go to the log
-    uint32_t max_paths;        // that all processes of the session keep
-    uint32_t tells_waits;      // FATHOM_TELLS_*: of calls that wait
-    uint32_t tells_memory;     // blocks that are allocated and freed have records
-    uint32_t min_size;         // functions that are smaller, in bytes of code, keep their sleds closed
     uint32_t has_sleds;        // the process has opened some
     uint32_t sled_closings;    // how often it has closed all: calls that were open then have not ended
     uint64_t sleds_closed;     // ticks of the last time
-    uint32_t budget;           // percent of a thread's time that calls by sleds may cost; 0: no limit
-    uint32_t tells_startup;    // how the program starts is noted
     uint64_t inode;            // of the buffers file
+    // The head of the buffers as it was when they were opened. Options that nothing changes later are read here.
+    struct fathom_buffers head;
     struct options options;
     uint32_t clock;
-    uint32_t has_functions;  // options name functions, see file/functions.h
-    uintptr_t stack_top;     // of the main thread's stack; 0 before the constructor has run
-    uint32_t seccomp_mode;   // of the process when it joined the recording, by prctl; not 0: shows no later filter
+    uintptr_t stack_top;    // of the main thread's stack; 0 before the constructor has run
+    uint32_t seccomp_mode;  // of the process when it joined the recording, by prctl; not 0: shows no later filter
     // For start and stop.
     uint32_t control_lock;
     uint32_t paused;

@@ -45,7 +45,6 @@ const struct mode counts_mode = {.settle = profile_settle,
                                  .unwind = told_unwind,
                                  .before_lane = profile_before_lane,
                                  .lane = paths_lane,
-                                 .moment = profile_moment,
                                  .lost = profile_lost,
                                  PROFILE_IS_VALID};
 

@@ -17,8 +17,8 @@ static void settle(struct thread *t, const struct event *event) {
 }
 
 // The mode that records when recording is started again has to know of these.
-static void begin(struct thread *t, enum begins how) { recording_mode(t)->begin(t, how); }
-static void fork_in_child(struct thread *t) { recording_mode(t)->fork(t); }
+static void begin(struct thread *t, enum begins how) { mode_for(t, 0)->begin(t, how); }
+static void fork_in_child(struct thread *t) { mode_for(t, 0)->fork(t); }
 
 static void end(struct thread *t, enum ends how, uint64_t now) { (void)t, (void)how, (void)now; }
 
@@ -50,10 +50,6 @@ static void told_unwind(struct thread *t, int answer, uint32_t count, uint64_t n
 
 static void lane(struct thread *t) { (void)t; }
 
-static void moment(struct thread *t, enum hook hook, uint32_t name, uint64_t value, uint64_t now) {
-    (void)t, (void)hook, (void)name, (void)value, (void)now;
-}
-
 static void lost(struct thread *t, enum hook hook) { (void)t, (void)hook; }
 
 #ifdef FATHOM_VALID
@@ -73,7 +69,6 @@ const struct mode paused_mode = {
     .unwind = told_unwind,
     .before_lane = lane,
     .lane = lane,
-    .moment = moment,
     .lost = lost,
 #ifdef FATHOM_VALID
     .is_valid = is_valid,

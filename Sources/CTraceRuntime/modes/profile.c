@@ -53,11 +53,6 @@ void profile_told_unwind(struct thread *t, int answer, uint32_t count, uint64_t 
 
 void profile_before_lane(struct thread *t) { (void)t; }
 
-// A path has no moments.
-void profile_moment(struct thread *t, enum hook hook, uint32_t name, uint64_t value, uint64_t now) {
-    (void)t, (void)hook, (void)name, (void)value, (void)now;
-}
-
 void profile_lost(struct thread *t, enum hook hook) {
     // Relaxed: it is a count, and says nothing about anything else.
     if (hook == HOOK_ENTER && t->state != THREAD_INTERRUPTED)

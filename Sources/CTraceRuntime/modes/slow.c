@@ -92,7 +92,11 @@ static void tell_deferred(struct thread *t) {
 }
 
 static void pull(struct thread *t, uint32_t does, uintptr_t function, uint64_t now) {
-    if (does & FATHOM_TRIGGER_MARK) trace_moment(t, HOOK_MARK, functions_mark(function), 0, now);
+    if (does & FATHOM_TRIGGER_MARK) {
+        uint32_t name = functions_mark(function);
+        struct told mark = told_of(FATHOM_MARK, &name, sizeof name, 0);
+        trace_tell(t, &mark, now);
+    }
     if (!(does & FATHOM_TRIGGER_SAVE)) return;
     if (runtime.modules_stale) modules_scan();
     t->mode->end(t, ENDS_FOR_NOW, now);
@@ -194,15 +198,12 @@ static void told_unwind(struct thread *t, int answer, uint32_t count, uint64_t n
     if (answer != LEFT_OUT) look(t, t->top + 1, now);
 }
 
-// A wait belongs to the call that has just begun, if that has a record.
-static void tell_wait(struct thread *t, enum hook hook, const struct fathom_wait *wait, uint64_t now) {
-    if (hook == HOOK_WAKE || (t->top->function && !filter_is_hidden(t->top))) trace_wait(t, hook, wait, now);
-}
-
 // While calls wait for one that would give them records, those below them do not tell of memory: the calls would seem
 // to begin later.
-static void tell_memory(struct thread *t, const struct event *event, uint64_t now) {
-    if (!filter_first_deferred(t)) trace_memory(t, event, now);
+static void tell(struct thread *t, const struct told *told, uint64_t now) {
+    if (told->terms & TOLD_OF_CALL && (!t->top->function || filter_is_hidden(t->top))) return;
+    if (told->terms & TOLD_OF_MEMORY && filter_first_deferred(t)) return;
+    trace_tell(t, told, now);
 }
 
 const struct mode slow_mode = {
@@ -219,9 +220,7 @@ const struct mode slow_mode = {
     .unwind = told_unwind,
     .before_lane = trace_before_lane,
     .lane = trace_lane,
-    .wait = tell_wait,
-    .memory = tell_memory,
-    .moment = trace_moment,
+    .tell = tell,
     .lost = trace_lost,
 #ifdef FATHOM_VALID
     .is_valid = chunk_is_valid,

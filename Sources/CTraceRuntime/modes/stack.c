@@ -58,7 +58,6 @@ const struct mode stack_mode = {
     .unwind = told_unwind,
     .before_lane = profile_before_lane,
     .lane = shown_lane,
-    .moment = profile_moment,
     .lost = profile_lost,
 #ifdef FATHOM_VALID
     .is_valid = is_valid,

@@ -108,22 +108,9 @@ void trace_lane(struct thread *t) {
     chunk_publish(t);
 }
 
-void trace_moment(struct thread *t, enum hook hook, uint32_t name, uint64_t value, uint64_t now) {
-    if (!put_room(t, &now)) return;
-    if (hook == HOOK_MARK) put_mark(t, name, now);
-    else put_counter(t, name, value, now);
-    chunk_publish(t);
-}
-
-void trace_wait(struct thread *t, enum hook hook, const struct fathom_wait *wait, uint64_t now) {
-    if (!put_room(t, &now)) return;
-    put_wait(t, hook == HOOK_WAIT ? FATHOM_WAIT : FATHOM_WAKE, wait, now);
-    chunk_publish(t);
-}
-
 // The loader allocates memory before the modules that it loads can be seen. It is the next call that is to look at
 // them, and not what happens here.
-static int has_room_for_block(struct thread *t, uint64_t *now) {
+static int has_room_for_memory(struct thread *t, uint64_t *now) {
     struct writer *w = writer_of(t);
     if (w->wanted_limit && w->cursor < w->wanted_limit) {
         if (*now < t->last) *now = t->last;
@@ -138,10 +125,9 @@ static int has_room_for_block(struct thread *t, uint64_t *now) {
     return has_room;
 }
 
-void trace_memory(struct thread *t, const struct event *event, uint64_t now) {
-    if (!has_room_for_block(t, &now)) return;
-    struct fathom_block block = {event->memory.address, event->memory.size};
-    put_block(t, event->memory.record, &block, now);
+void trace_tell(struct thread *t, const struct told *told, uint64_t now) {
+    if (!(told->terms & TOLD_OF_MEMORY ? has_room_for_memory(t, &now) : put_room(t, &now))) return;
+    put_told(t, told, now);
     chunk_publish(t);
 }
 

@@ -16,9 +16,7 @@ int trace_before_unwind(struct thread *t, uint32_t *count, uint64_t *now);
 void trace_told_unwind(struct thread *t, int has_room, uint32_t count, uint64_t now);
 void trace_before_lane(struct thread *t);
 void trace_lane(struct thread *t);
-void trace_moment(struct thread *t, enum hook hook, uint32_t name, uint64_t value, uint64_t now);
-void trace_wait(struct thread *t, enum hook hook, const struct fathom_wait *wait, uint64_t now);
-void trace_memory(struct thread *t, const struct event *event, uint64_t now);
+void trace_tell(struct thread *t, const struct told *told, uint64_t now);
 void trace_lost(struct thread *t, enum hook hook);
 
 // What is told in modes that record all calls.
@@ -26,8 +24,7 @@ void trace_lost(struct thread *t, enum hook hook);
     .settle = trace_settle, .begin = trace_begins, .end = trace_ends, .fork = chunk_forget,                            \
     .before_enter = trace_before_enter, .enter = trace_told_enter, .before_exit = trace_before_exit,                   \
     .exit = trace_told_exit, .before_unwind = trace_before_unwind, .unwind = trace_told_unwind,                        \
-    .before_lane = trace_before_lane, .lane = trace_lane, .wait = trace_wait, .memory = trace_memory,                  \
-    .moment = trace_moment, .lost = trace_lost, TRACE_IS_VALID
+    .before_lane = trace_before_lane, .lane = trace_lane, .tell = trace_tell, .lost = trace_lost, TRACE_IS_VALID
 #ifdef FATHOM_VALID
 #define TRACE_IS_VALID .is_valid = chunk_is_valid
 #else

@@ -259,7 +259,7 @@ static uint32_t put(struct thread *t, const struct event *event, uintptr_t site,
     __builtin_memcpy(start, &making.steps.layout, sizeof making.steps.layout);
     while (do_step(&making)) continue;
     if ((making.to - start) % 2) give_byte(&making, 0);
-    fathom_put_sized(w->cursor, record, (uint16_t)(making.to - start));
+    fathom_put_head(w->cursor, record, (uint16_t)(making.to - start));
     w->cursor = making.to;
     return making.is_whole ? making.tested & ~making.failed : 0;
 }

@@ -76,10 +76,10 @@ static struct count *take_most(uint64_t long_ticks) {
 void budget_look(const struct fathom_chunk *chunk, uint64_t processor_ns) {
     uint64_t before = looked, spent = processor_ns - before, calls = chunk->calls;
     looked = processor_ns;
-    if (!before || calls * CALL_NS * 100 <= spent * runtime.budget) return;
+    if (!before || calls * CALL_NS * 100 <= spent * runtime.head.budget) return;
     // Whoever finds another thread at it looks at its next chunk.
     if (!fathom_swap32(&lock, 0, 1)) return;
-    uint64_t allowed = spent * runtime.budget / 100 / CALL_NS;
+    uint64_t allowed = spent * runtime.head.budget / 100 / CALL_NS;
     uint64_t long_ticks = LONG_NS * runtime.ticks_per_second / 1000000000u;
     __builtin_memset(counts, 0, sizeof counts);
     count_calls(chunk);

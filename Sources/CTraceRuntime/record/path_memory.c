@@ -143,7 +143,7 @@ void path_publish(struct paths *p, uint32_t count) {
 static int count_path(void) {
     uint32_t *count = &runtime.buffers->path_count;
     // Without the first look, the count could overflow.
-    return fathom_load32(count) < runtime.max_paths && fathom_add32(count, 1) < runtime.max_paths;
+    return fathom_load32(count) < runtime.head.max_paths && fathom_add32(count, 1) < runtime.head.max_paths;
 }
 
 // Adds a unit that is laid out like a path's. Returns NULL when there is no room, or the session may have no more

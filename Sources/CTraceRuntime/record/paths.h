@@ -127,7 +127,7 @@ INTERNAL struct path *paths_find_callee(const struct thread *t, struct path *cal
     if (caller->function == FOLDED_FUNCTION) return caller;
     struct path *path = paths_find(t, caller, function);
     // Relaxed: it only decides where to look first.
-    if (!path && __atomic_load_n(&runtime.buffers->path_count, __ATOMIC_RELAXED) >= runtime.max_paths)
+    if (!path && __atomic_load_n(&runtime.buffers->path_count, __ATOMIC_RELAXED) >= runtime.head.max_paths)
         path = paths_find(t, caller, FOLDED_FUNCTION);
     if (path) caller->child = path;
     return path;

@@ -68,28 +68,13 @@ void put_lane(struct thread *t) {
     w->cursor = fathom_put_lane(w->cursor, running_lane(t)->id, recorded_calls(t));
 }
 
-void put_mark(struct thread *t, uint32_t name, uint64_t now) {
+// Copies as much as there can be, which takes three stores. What is too much lies where the next record goes.
+void put_told(struct thread *t, const struct told *told, uint64_t now) {
     struct writer *w = writer_of(t);
     move_on(t, now);
-    w->cursor = fathom_put_mark(w->cursor, name);
-}
-
-void put_counter(struct thread *t, uint32_t name, uint64_t bits, uint64_t now) {
-    struct writer *w = writer_of(t);
-    move_on(t, now);
-    w->cursor = fathom_put_counter(w->cursor, name, bits);
-}
-
-void put_wait(struct thread *t, uint32_t record, const struct fathom_wait *wait, uint64_t now) {
-    struct writer *w = writer_of(t);
-    move_on(t, now);
-    w->cursor = fathom_put_wait(w->cursor, record, wait);
-}
-
-void put_block(struct thread *t, uint32_t record, const struct fathom_block *block, uint64_t now) {
-    struct writer *w = writer_of(t);
-    move_on(t, now);
-    w->cursor = fathom_put_block(w->cursor, record, block);
+    char *payload = fathom_put_head(w->cursor, told->record, told->size);
+    fathom_put(payload, told->payload, sizeof told->payload);
+    w->cursor = payload + told->size;
 }
 
 void put_task(struct thread *t, const struct fathom_task *task) {

@@ -17,10 +17,7 @@ void put_enter(struct thread *t, const struct frame *call, uint64_t now);
 void put_exit(struct thread *t, uint64_t now);  // of the call that was the innermost one
 void put_unwind(struct thread *t, uint32_t count, uint64_t now);
 void put_lane(struct thread *t);  // the running one
-void put_mark(struct thread *t, uint32_t name, uint64_t now);
-void put_counter(struct thread *t, uint32_t name, uint64_t bits, uint64_t now);
-void put_wait(struct thread *t, uint32_t record, const struct fathom_wait *wait, uint64_t now);
-void put_block(struct thread *t, uint32_t record, const struct fathom_block *block, uint64_t now);
+void put_told(struct thread *t, const struct told *told, uint64_t now);
 void put_task(struct thread *t, const struct fathom_task *task);  // whose piece the next call is
 
 #endif

@@ -73,7 +73,11 @@ private struct EventSink: CallSink {
 
     private(set) var events: [ThreadEvent] = []
 
-    mutating func event(_ event: ThreadEvent, in call: UnsafeMutablePointer<OpenCall<Payload>>) { events.append(event) }
+    mutating func tell(
+        _ told: Told, in call: UnsafeMutablePointer<OpenCall<Payload>>, ticks: UInt64, at moment: UInt64
+    ) {
+        if let event = ThreadEvent(told, ticks: ticks, moment: moment) { events.append(event) }
+    }
 
     mutating func base(ofLane lane: UInt32) -> Payload { Payload() }
     mutating func enter(_ call: UnsafeMutablePointer<OpenCall<Payload>>) {}

@@ -157,8 +157,9 @@ struct LiveReplay {
                 let depth = Int(cursor.count)
                 if depth < state.calls.count { state.calls.removeLast(state.calls.count - depth) }
                 while state.calls.count < min(depth, mostUnknown) { state.calls.append(.unknown(at: cursor.ticks)) }
-            case .mark: found.marks.append(LiveMark(name: cursor.name, ticks: cursor.ticks))
-            case .dropped, .counter, .task, .arguments, .result, .wait, .wake, .memory: break
+            case .told:
+                if case .mark(let name) = cursor.told { found.marks.append(LiveMark(name: name, ticks: cursor.ticks)) }
+            case .dropped, .task: break
             case .end, .malformed: break reading
             }
         }

@@ -64,7 +64,7 @@ struct FaultSink<Inner: CallSink>: CallSink {
     private mutating func passFaults(until moment: UInt64, in call: Call) {
         let isBase = isBase(call)
         while next <= moment, place < faults.count {
-            if !isBase { inner.memory(faults[place].block, in: call, ticks: faults[place].ticks, at: next) }
+            if !isBase { inner.tell(.memory(faults[place].block), in: call, ticks: faults[place].ticks, at: next) }
             moveOn(to: place + 1)
         }
     }
@@ -113,39 +113,21 @@ struct FaultSink<Inner: CallSink>: CallSink {
 
     mutating func base(ofLane lane: UInt32) -> Payload { inner.base(ofLane: lane) }
     mutating func begin(piece: TaskPiece, at moment: UInt64) { inner.begin(piece: piece, at: moment) }
-    mutating func wait(_ wait: RecordedWait, in call: Call) { inner.wait(wait, in: call) }
-
-    mutating func event(_ event: ThreadEvent, in call: Call) {
-        pass(until: event.moment, in: call)
-        inner.event(event, in: call)
-    }
 
     mutating func drop(_ call: Call, calls: UInt32, time: UInt64, at moment: UInt64) {
         pass(until: moment, in: call)
         inner.drop(call, calls: calls, time: time, at: moment)
     }
 
-    mutating func arguments(_ arguments: RecordedArguments, of call: Call) { inner.arguments(arguments, of: call) }
-
-    mutating func result(_ result: RecordedArguments, of call: Call, at moment: UInt64) {
+    mutating func tell(_ told: Told, in call: Call, ticks: UInt64, at moment: UInt64) {
         pass(until: moment, in: call)
-        inner.result(result, of: call, at: moment)
-    }
-
-    mutating func wake(_ wake: RecordedWait, in call: Call, at moment: UInt64) {
-        pass(until: moment, in: call)
-        inner.wake(wake, in: call, at: moment)
-    }
-
-    mutating func memory(_ block: RecordedBlock, in call: Call, ticks: UInt64, at moment: UInt64) {
-        pass(until: moment, in: call)
-        inner.memory(block, in: call, ticks: ticks, at: moment)
+        inner.tell(told, in: call, ticks: ticks, at: moment)
     }
 }
 
 extension StackReplay {
     /// The same as ``run(_:clock:chunks:onChunk:into:)``; where page faults are known, the sink is told of them as well, by
-    /// ``CallSink/memory(_:in:ticks:at:)``.
+    /// ``CallSink/tell(_:in:ticks:at:)``.
     static func runWithFaults(
         _ thread: TracedThread, clock: Clock, chunks: Range<Int>? = nil, onChunk: ((Int) -> Void)? = nil,
         into sink: inout Sink

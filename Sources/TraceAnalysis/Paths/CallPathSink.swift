@@ -190,9 +190,10 @@ struct CallPathSink: CallSink {
         call.pointee.payload.dropped.add(CallSum(calls: UInt64(calls), time: time))
     }
 
-    mutating func memory(
-        _ block: RecordedBlock, in call: UnsafeMutablePointer<OpenCall<Payload>>, ticks: UInt64, at moment: UInt64
+    mutating func tell(
+        _ told: Told, in call: UnsafeMutablePointer<OpenCall<Payload>>, ticks: UInt64, at moment: UInt64
     ) {
+        guard case .memory(let block) = told else { return }
         let number = call.pointee.payload.node
         guard block.isNew && memory != nil || block.isFault, number != 0, moment >= from, moment <= to else { return }
         let left = block.isNew ? memory?.left(of: block, allocatedAt: ticks) : nil

@@ -16,23 +16,12 @@ public protocol CallSink {
     mutating func exit(_ call: UnsafeMutablePointer<OpenCall<Payload>>, end: UInt64, state: CallState)
     /// The record options left out callees of `call`.
     mutating func drop(_ call: UnsafeMutablePointer<OpenCall<Payload>>, calls: UInt32, time: UInt64, at moment: UInt64)
-    /// Something happened while `call` was the innermost call, or while only a lane's base was there.
-    mutating func event(_ event: ThreadEvent, in call: UnsafeMutablePointer<OpenCall<Payload>>)
+    /// Something was told while `call` was the innermost call, or while only a lane's base was there. `ticks` is when, by the
+    /// session's clock.
+    mutating func tell(
+        _ told: Told, in call: UnsafeMutablePointer<OpenCall<Payload>>, ticks: UInt64, at moment: UInt64)
     /// The next call is a piece of a Swift task.
     mutating func begin(piece: TaskPiece, at moment: UInt64)
-    /// `call`, which has just begun, has these arguments.
-    mutating func arguments(_ arguments: RecordedArguments, of call: UnsafeMutablePointer<OpenCall<Payload>>)
-    /// `call`, which ends next, returns this.
-    mutating func result(
-        _ result: RecordedArguments, of call: UnsafeMutablePointer<OpenCall<Payload>>, at moment: UInt64)
-    /// `call`, which has just begun, waits.
-    mutating func wait(_ wait: RecordedWait, in call: UnsafeMutablePointer<OpenCall<Payload>>)
-    /// The thread is about to end a wait of others, while `call` is its innermost call, or only a lane's base is there.
-    mutating func wake(_ wake: RecordedWait, in call: UnsafeMutablePointer<OpenCall<Payload>>, at moment: UInt64)
-    /// Memory was allocated or freed, or a page of it brought, while `call` was the innermost call, or while only a lane's base was there. `ticks` is
-    /// when, by the session's clock.
-    mutating func memory(
-        _ block: RecordedBlock, in call: UnsafeMutablePointer<OpenCall<Payload>>, ticks: UInt64, at moment: UInt64)
     /// Until `moment`, `call` was the innermost call, or only a lane's base was there. The chunk ends, or another lane runs next.
     mutating func leave(_ call: UnsafeMutablePointer<OpenCall<Payload>>, at moment: UInt64)
     /// The calls that follow are of `lane`.
@@ -45,24 +34,9 @@ public protocol CallSink {
 
 extension CallSink {
     @inlinable
-    public mutating func event(_ event: ThreadEvent, in call: UnsafeMutablePointer<OpenCall<Payload>>) {}
-    @inlinable public mutating func wait(_ wait: RecordedWait, in call: UnsafeMutablePointer<OpenCall<Payload>>) {}
-    @inlinable
-    public mutating func wake(
-        _ wake: RecordedWait, in call: UnsafeMutablePointer<OpenCall<Payload>>, at moment: UInt64
-    ) {}
-    @inlinable
-    public mutating func memory(
-        _ block: RecordedBlock, in call: UnsafeMutablePointer<OpenCall<Payload>>, ticks: UInt64, at moment: UInt64
+    public mutating func tell(
+        _ told: Told, in call: UnsafeMutablePointer<OpenCall<Payload>>, ticks: UInt64, at moment: UInt64
     ) {}
     @inlinable public mutating func leave(_ call: UnsafeMutablePointer<OpenCall<Payload>>, at moment: UInt64) {}
     @inlinable public mutating func begin(piece: TaskPiece, at moment: UInt64) {}
-    @inlinable
-    public mutating func arguments(
-        _ arguments: RecordedArguments, of call: UnsafeMutablePointer<OpenCall<Payload>>
-    ) {}
-    @inlinable
-    public mutating func result(
-        _ result: RecordedArguments, of call: UnsafeMutablePointer<OpenCall<Payload>>, at moment: UInt64
-    ) {}
 }

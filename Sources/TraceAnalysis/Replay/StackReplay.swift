@@ -264,32 +264,14 @@ public struct StackReplay<Sink: CallSink> {
                 sink.drop(
                     stack.top, calls: cursor.count, time: clock.nanoseconds(in: cursor.droppedTicks),
                     at: clock.nanoseconds(at: cursor.ticks))
-            case .mark:
-                sink.event(
-                    ThreadEvent(
-                        name: cursor.name, value: nil, ticks: cursor.ticks &+ tracerTicks,
-                        moment: clock.nanoseconds(at: cursor.ticks)), in: stack.top)
-            case .counter:
-                sink.event(
-                    ThreadEvent(
-                        name: cursor.name, value: cursor.value, ticks: cursor.ticks &+ tracerTicks,
-                        moment: clock.nanoseconds(at: cursor.ticks)), in: stack.top)
             case .task:
                 sink.begin(piece: cursor.piece, at: clock.nanoseconds(at: cursor.ticks))
-            case .arguments:
-                if stack.top != stack.base { sink.arguments(cursor.arguments, of: stack.top) }
-            case .result:
-                if stack.top != stack.base {
-                    sink.result(cursor.arguments, of: stack.top, at: clock.nanoseconds(at: cursor.ticks))
+            case .told:
+                if stack.top != stack.base || !cursor.told.isOfCall {
+                    sink.tell(
+                        cursor.told, in: stack.top, ticks: cursor.ticks &+ tracerTicks,
+                        at: clock.nanoseconds(at: cursor.ticks))
                 }
-            case .wait:
-                if stack.top != stack.base { sink.wait(cursor.wait, in: stack.top) }
-            case .wake:
-                sink.wake(cursor.wait, in: stack.top, at: clock.nanoseconds(at: cursor.ticks))
-            case .memory:
-                sink.memory(
-                    cursor.block, in: stack.top, ticks: cursor.ticks &+ tracerTicks,
-                    at: clock.nanoseconds(at: cursor.ticks))
             case .end:
                 // The rest of a cut chunk is not known, and so its end is not.
                 let ticks = cursor.ticks &+ tracerTicks

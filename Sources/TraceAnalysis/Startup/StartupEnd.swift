@@ -71,8 +71,10 @@ private struct EndSink: CallSink {
         if found == nil, isAsked?(function) ?? false { found = call.pointee.start }
     }
 
-    mutating func event(_ event: ThreadEvent, in call: UnsafeMutablePointer<OpenCall<Payload>>) {
-        if found == nil, event.value == nil, marks.contains(event.name) { found = event.moment }
+    mutating func tell(
+        _ told: Told, in call: UnsafeMutablePointer<OpenCall<Payload>>, ticks: UInt64, at moment: UInt64
+    ) {
+        if found == nil, case .mark(let name) = told, marks.contains(name) { found = moment }
     }
 
     mutating func exit(_ call: UnsafeMutablePointer<OpenCall<Payload>>, end: UInt64, state: CallState) {}

@@ -162,8 +162,10 @@ struct TailSink: CallSink {
         call.pointee.payload.pending?.pointee.dropped.add(CallSum(calls: UInt64(calls), time: time))
     }
 
-    mutating func event(_ event: ThreadEvent, in call: UnsafeMutablePointer<OpenCall<Payload>>) {
-        if event.value == nil { lastMark = (event.name, event.moment) }
+    mutating func tell(
+        _ told: Told, in call: UnsafeMutablePointer<OpenCall<Payload>>, ticks: UInt64, at moment: UInt64
+    ) {
+        if case .mark(let name) = told { lastMark = (name, moment) }
     }
 
     mutating func run(lane: UInt32, at moment: UInt64) {}

@@ -122,18 +122,14 @@ struct TaskPieceSink: CallSink {
         call.pointee.payload.writer._withUnsafeGuaranteedRef { $0.drop(calls: calls, duration: time) }
     }
 
-    mutating func event(_ event: ThreadEvent, in call: UnsafeMutablePointer<OpenCall<Payload>>) {
-        end = max(end, event.moment)
-        call.pointee.payload.writer._withUnsafeGuaranteedRef {
-            $0.event(event.name, value: event.value, at: event.moment)
-        }
-    }
-
-    mutating func memory(
-        _ block: RecordedBlock, in call: UnsafeMutablePointer<OpenCall<Payload>>, ticks: UInt64, at moment: UInt64
+    mutating func tell(
+        _ told: Told, in call: UnsafeMutablePointer<OpenCall<Payload>>, ticks: UInt64, at moment: UInt64
     ) {
+        if told.isOfCall { return }
+        // What the thread did for others is not the task's.
+        if case .wake = told { return }
         end = max(end, moment)
-        call.pointee.payload.writer._withUnsafeGuaranteedRef { $0.memory(block, at: moment) }
+        call.pointee.payload.writer._withUnsafeGuaranteedRef { $0.tell(told, at: moment) }
     }
 
     mutating func run(lane: UInt32, at moment: UInt64) { rest.run(lane: lane, at: moment) }

@@ -298,7 +298,21 @@ struct TreeBuilder: CallSink {
         call.pointee.payload.dropped.add(CallSum(calls: UInt64(calls), time: time))
     }
 
-    mutating func event(_ event: ThreadEvent, in call: UnsafeMutablePointer<OpenCall<Payload>>) {
+    mutating func tell(
+        _ told: Told, in call: UnsafeMutablePointer<OpenCall<Payload>>, ticks: UInt64, at moment: UInt64
+    ) {
+        switch told {
+        case .arguments(let arguments):
+            if call.pointee.payload.standing.role == .outside, isAskedFor(call, arguments) { begin(call) }
+            if call.pointee.payload.node >= 0 { arena.add(arguments) }
+        case .result(let result):
+            if call.pointee.payload.node >= 0 { arena.add(result, of: Int(call.pointee.payload.node)) }
+        case .memory(let block): memory?.add(block)
+        default: if let event = ThreadEvent(told, ticks: ticks, moment: moment) { show(event, in: call) }
+        }
+    }
+
+    private mutating func show(_ event: ThreadEvent, in call: UnsafeMutablePointer<OpenCall<Payload>>) {
         let role = call.pointee.payload.standing.role
         let depth = call.pointee.payload.depth &+ (role == .candidate ? 1 : 0)
         // A moment is never among the longest calls.
@@ -306,11 +320,6 @@ struct TreeBuilder: CallSink {
             event.moment >= filter.from, event.moment <= filter.to
         else { return }
         arena.append(event, depth: depth)
-    }
-
-    mutating func arguments(_ arguments: RecordedArguments, of call: UnsafeMutablePointer<OpenCall<Payload>>) {
-        if call.pointee.payload.standing.role == .outside, isAskedFor(call, arguments) { begin(call) }
-        if call.pointee.payload.node >= 0 { arena.add(arguments) }
     }
 
     /// Whether a call is shown for its arguments.
@@ -330,18 +339,6 @@ struct TreeBuilder: CallSink {
         call.pointee.payload.standing = Standing(
             role: found.role, leads: found.leads, watchedAbove: found.isWatched ? 0 : Standing.unwatched)
         call.pointee.payload.node = place(for: call, found.role, depth: call.pointee.payload.depth)
-    }
-
-    mutating func result(
-        _ result: RecordedArguments, of call: UnsafeMutablePointer<OpenCall<Payload>>, at moment: UInt64
-    ) {
-        if call.pointee.payload.node >= 0 { arena.add(result, of: Int(call.pointee.payload.node)) }
-    }
-
-    mutating func memory(
-        _ block: RecordedBlock, in call: UnsafeMutablePointer<OpenCall<Payload>>, ticks: UInt64, at moment: UInt64
-    ) {
-        memory?.add(block)
     }
 
     mutating func run(lane: UInt32, at moment: UInt64) {

@@ -61,7 +61,17 @@ struct WaitSink: CallSink {
         }
     }
 
-    mutating func wait(_ wait: RecordedWait, in call: UnsafeMutablePointer<OpenCall<Payload>>) {
+    mutating func tell(
+        _ told: Told, in call: UnsafeMutablePointer<OpenCall<Payload>>, ticks: UInt64, at moment: UInt64
+    ) {
+        switch told {
+        case .wait(let wait): begin(wait, in: call)
+        case .wake(let wake): self.wake(wake, in: call, at: moment)
+        default: break
+        }
+    }
+
+    private mutating func begin(_ wait: RecordedWait, in call: UnsafeMutablePointer<OpenCall<Payload>>) {
         guard call.pointee.payload.wait < 0, let kind = WaitKind(rawValue: wait.kind) else { return }
         call.pointee.payload.wait = Int32(waits.count)
         recorded.append(wait)
@@ -71,7 +81,7 @@ struct WaitSink: CallSink {
                 thread: thread, begin: call.pointee.start, end: call.pointee.start, time: 0))
     }
 
-    mutating func wake(
+    private mutating func wake(
         _ wake: RecordedWait, in call: UnsafeMutablePointer<OpenCall<Payload>>, at moment: UInt64
     ) {
         guard let kind = WaitKind(rawValue: wake.kind) else { return }

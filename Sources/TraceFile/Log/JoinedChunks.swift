@@ -124,19 +124,10 @@ public final class JoinedChunks {
         write { fathom_put_dropped($0, calls, duration) }
     }
 
-    /// Writes an event within the innermost open call: a mark named `name`, or the `value` of a counter.
-    public func event(_ name: UInt32, value: Double?, at time: UInt64) {
+    /// Writes what is told within the innermost open call, page faults among it.
+    public func tell(_ told: Told, at time: UInt64) {
         moveOn(to: time)
-        write {
-            if let value { fathom_put_counter($0, name, value.bitPattern) } else { fathom_put_mark($0, name) }
-        }
-    }
-
-    /// Writes what happened to memory, page faults among it, within the innermost open call.
-    public func memory(_ block: RecordedBlock, at time: UInt64) {
-        moveOn(to: time)
-        var body = fathom_block(address: block.address, size: block.size)
-        write { fathom_put_block($0, block.number, &body) }
+        write { told.put($0) }
     }
 
     /// The calls that follow are of `lane`.

@@ -11,22 +11,10 @@ public enum Record: UInt8, Sendable {
     case lane
     /// ``RecordCursor/count`` callees of the innermost open call, ``RecordCursor/droppedTicks`` long, were left out.
     case dropped
-    /// A moment, whose name is ``RecordCursor/name``.
-    case mark
-    /// The counter ``RecordCursor/name`` has ``RecordCursor/value``.
-    case counter
+    /// Something is told of this moment: ``RecordCursor/told``.
+    case told
     /// The next enter begins a piece of a Swift task: ``RecordCursor/piece``.
     case task
-    /// The arguments of the innermost call, which has just begun: ``RecordCursor/arguments``.
-    case arguments
-    /// What the innermost call, which ends next, returns.
-    case result
-    /// The innermost call, which has just begun, waits: ``RecordCursor/wait``.
-    case wait
-    /// The thread is about to end a wait of others: ``RecordCursor/wait``.
-    case wake
-    /// Memory was allocated or freed, or a page of it was brought: ``RecordCursor/block``.
-    case memory
     /// No more records.
     case end
     /// The bytes at the cursor are no record; the cursor stays there.

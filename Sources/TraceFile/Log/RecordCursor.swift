@@ -21,13 +21,8 @@ public struct RecordCursor {
     public var count: UInt32
     public var lane: UInt32
     public var droppedTicks: UInt64
-    /// Id among the process's names.
-    public var name: UInt32
-    public var value: Double
     public var piece = TaskPiece()
-    public var arguments = RecordedArguments()
-    public var wait = RecordedWait()
-    public var block = RecordedBlock()
+    public var told = Told.mark(name: 0)
 
     public init(_ records: UnsafeRawBufferPointer, ticks: UInt64, functionBase: UInt32) {
         position = records.baseAddress ?? UnsafeRawPointer(bitPattern: 8)!
@@ -41,8 +36,6 @@ public struct RecordCursor {
         count = 0
         lane = 0
         droppedTicks = 0
-        name = 0
-        value = 0
     }
 
     /// Goes on with records that follow those read so far.
@@ -129,41 +122,31 @@ public struct RecordCursor {
             droppedTicks = (body + 4).loadUnaligned(as: UInt64.self)
             position += Int(FATHOM_SPECIAL_SIZE_DROPPED)
             return .dropped
-        case FATHOM_MARK:
-            guard left >= Int(FATHOM_SPECIAL_SIZE_MARK) else { return .malformed }
-            name = body.loadUnaligned(as: UInt32.self)
-            position += Int(FATHOM_SPECIAL_SIZE_MARK)
-            return .mark
-        case FATHOM_COUNTER:
-            guard left >= Int(FATHOM_SPECIAL_SIZE_COUNTER) else { return .malformed }
-            name = body.loadUnaligned(as: UInt32.self)
-            self.value = Double(bitPattern: (body + 4).loadUnaligned(as: UInt64.self))
-            position += Int(FATHOM_SPECIAL_SIZE_COUNTER)
-            return .counter
+        case FATHOM_MARK, FATHOM_COUNTER:
+            let size = Int(value == FATHOM_MARK ? FATHOM_SPECIAL_SIZE_MARK : FATHOM_SPECIAL_SIZE_COUNTER)
+            guard left >= size else { return .malformed }
+            position += size
+            return tell(value, body, size: size - 2)
         case FATHOM_TASK:
             guard left >= Int(FATHOM_SPECIAL_SIZE_TASK) else { return .malformed }
             piece = TaskPiece(body.loadUnaligned(as: fathom_task.self))
             position += Int(FATHOM_SPECIAL_SIZE_TASK)
             return .task
         case FATHOM_SIZED...:
-            // Such a record may be of a kind that is not known yet.
             guard left >= 4 else { return .malformed }
             let size = Int(body.loadUnaligned(as: UInt16.self))
             guard size % 2 == 0, left >= 4 + size else { return .malformed }
             position += 4 + size
-            if value == FATHOM_WAIT || value == FATHOM_WAKE, size >= RecordedWait.size {
-                wait = RecordedWait((body + 2).loadUnaligned(as: fathom_wait.self))
-                return value == FATHOM_WAIT ? .wait : .wake
-            }
-            if RecordedBlock.isRecord(value), size >= RecordedBlock.recordSize {
-                block = RecordedBlock(value, (body + 2).loadUnaligned(as: fathom_block.self))
-                return .memory
-            }
-            guard value == FATHOM_ARGUMENTS || value == FATHOM_RESULT else { return .end }
-            arguments = RecordedArguments(start: body + 2, count: size)
-            return value == FATHOM_ARGUMENTS ? .arguments : .result
+            return tell(value, body + 2, size: size)
         default:
             return .malformed
         }
+    }
+    /// Takes what a record tells; `.end` when it is of a kind that is not known, which may be a later version's.
+    @inlinable @inline(__always)
+    mutating func tell(_ number: UInt32, _ payload: UnsafeRawPointer, size: Int) -> Record {
+        guard let told = Told(number, payload, size: size) else { return .end }
+        self.told = told
+        return .told
     }
 }

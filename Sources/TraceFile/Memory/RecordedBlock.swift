@@ -1,4 +1,4 @@
-public import CTraceFormat
+internal import CTraceFormat
 
 /// What happened to memory: it was allocated or freed, as it was recorded, or a page of it had to be brought.
 @frozen
@@ -23,13 +23,10 @@ public struct RecordedBlock: BitwiseCopyable, Sendable {
     public var size: UInt64
 
     /// Whether a record with this number is of memory.
-    @usableFromInline
     static func isRecord(_ number: UInt32) -> Bool {
         number >= FATHOM_ALLOCATED && number <= FATHOM_UNMAPPED || number == FATHOM_MINOR_FAULT
             || number == FATHOM_MAJOR_FAULT
     }
-
-    public static var recordSize: Int { MemoryLayout<fathom_block>.size }
 
     public init(kind: Kind = .freed, address: UInt64 = 0, size: UInt64 = 0) {
         self.kind = kind
@@ -42,7 +39,6 @@ public struct RecordedBlock: BitwiseCopyable, Sendable {
     public var isFault: Bool { kind == .minorFault || kind == .majorFault }
 
     /// What the record `number`, one of those of memory, tells.
-    @usableFromInline
     init(_ number: UInt32, _ block: fathom_block) {
         let kind: Kind =
             switch number {

@@ -12,8 +12,6 @@ public struct RecordedWait: BitwiseCopyable, Sendable {
     /// What is waited for: an address in the process, or a number of the kernel's; 0: nothing that has a name.
     public var object: UInt64
 
-    public static var size: Int { MemoryLayout<fathom_wait>.size }
-
     @inlinable
     public init() { (kind, descriptor, ran, object) = (0, -1, .max, 0) }
 

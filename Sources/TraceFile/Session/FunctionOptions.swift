@@ -33,13 +33,13 @@ public struct FunctionOptions: Sendable {
     }
 
     /// Those that were given, by the names that session.json and `fathom info` give them, with their values as JSON.
-    var members: [(name: RecordOptionName, value: String)] {
-        let all: [(name: RecordOptionName, patterns: [String])] = [
+    var members: [(name: RecordOptions.Name, value: String)] {
+        let all: [(name: RecordOptions.Name, patterns: [String])] = [
             (.filter, only), (.notrace, without), (.callerFilter, leadingTo), (.hide, hidden),
             (.trigger, triggers), (.watch, watched), (.arguments, arguments),
             (.returns, results), (.when, conditions.map(\.text)),
         ]
-        var members: [(name: RecordOptionName, value: String)] = []
+        var members: [(name: RecordOptions.Name, value: String)] = []
         for (name, patterns) in all where !patterns.isEmpty {
             members.append((name, "[\(patterns.map { SessionDescription.quoted($0) }.joined(separator: ", "))]"))
         }

@@ -1,8 +1,10 @@
 internal import CTraceFormat
 
-/// What of a program is recorded. A new option is a property here, a name in ``RecordOptionName`` and a member below, from
-/// which session.json and `fathom info` have it. Where the runtime is to know it, it is also a field of `fathom_buffers` (CTraceFormat.h), which
-/// `tell` sets and `session_open` (CTraceRuntime/file/session.c) reads.
+/// What of a program is recorded.
+///
+/// A new option is a property, a name and a member here, from which session.json and `fathom info` have it, and an option of
+/// `Record` in `fathom`. ``SessionDescription/option(_:)`` tells readers of it. Where the runtime is to know it, it is also a
+/// field of `fathom_buffers` (CTraceFormat.h), which `tell` sets; the runtime finds it in `runtime.head`.
 public struct RecordOptions: Sendable {
     /// What is kept of the calls.
     public enum Mode: String, Sendable, CaseIterable {
@@ -31,6 +33,35 @@ public struct RecordOptions: Sendable {
             case .stack: FATHOM_KEEPS_SAMPLES
             }
         }
+    }
+
+    /// The names of options in session.json, which `fathom info` shows, too.
+    ///
+    /// A later version may write others. ``SessionDescription/options`` has those as well, ``SessionDescription/option(_:)``
+    /// finds those that are known here.
+    public enum Name: String, Sendable {
+        case mode
+        case ringSize = "keep_bytes"
+        case ringTime = "keep_ns"
+        case maxPaths = "max_paths"
+        case interval = "interval_ns"
+        case maxDepth = "max_depth"
+        case minCost = "min_cost_ns"
+        case maxSize = "max_size_bytes"
+        case bufferSize = "buffer_size_bytes"
+        case minSize = "min_size_bytes"
+        case budget = "budget_percent"
+        case paused, blocked, memory, faults, startup, modules
+
+        // Of functions, by the patterns of their names.
+        case filter, notrace, hide, trigger, watch, returns, when
+        case callerFilter = "caller_filter"
+        case arguments = "args"
+        case relativeDepth = "relative_depth"
+        case complete
+
+        /// Written by `fathom sample` only: the time that a sample stands for.
+        case samplePeriod = "sample_ns"
     }
 
     public var mode = Mode.trace
@@ -91,8 +122,8 @@ public struct RecordOptions: Sendable {
     public init() {}
 
     /// The options by the names that session.json and `fathom info` give them, with their values as JSON.
-    var members: [(name: RecordOptionName, value: String)] {
-        var members: [(name: RecordOptionName, value: String)] = [
+    var members: [(name: Name, value: String)] {
+        var members: [(name: Name, value: String)] = [
             (.mode, "\"\(mode.rawValue)\""),
             (.ringSize, mode == .flight ? "\(ringSize)" : "null"),
             (.ringTime, ringTime.map { "\($0)" } ?? "null"),

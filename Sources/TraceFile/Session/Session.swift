@@ -126,7 +126,7 @@ public final class Session {
     }
 
     /// Whether it was recorded what memory was allocated and freed.
-    public var tellsMemory: Bool { description?.tellsMemory ?? false }
+    public var tellsMemory: Bool { description?.option(.memory) == "true" }
     /// Whether calls are known to have done something with memory: allocated it, or had page faults in it.
     public var followsMemory: Bool { tellsMemory || faults != nil }
 

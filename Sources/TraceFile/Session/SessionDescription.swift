@@ -14,8 +14,6 @@ public struct SessionDescription {
     public let startRealtimeNanoseconds: UInt64?
     /// Record options by name, as written; a bare value is a number, a truth value or null.
     public let options: [(name: String, value: String, isBare: Bool)]
-    /// Whether it was recorded what memory was allocated and freed.
-    public var tellsMemory: Bool { option(.memory) == "true" }
     /// The version of the log's format, which follows from ``options``.
     let formatVersion: UInt32
     /// What the program took with the runtime and without it, when both were measured.
@@ -59,8 +57,8 @@ public struct SessionDescription {
         fathom = FATHOM_VERSION
         startRealtimeNanoseconds = startRealtime
         options = [
-            (RecordOptionName.mode.rawValue, "sample", false),
-            (RecordOptionName.samplePeriod.rawValue, "\(process.period)", true),
+            (RecordOptions.Name.mode.rawValue, "sample", false),
+            (RecordOptions.Name.samplePeriod.rawValue, "\(process.period)", true),
         ]
         formatVersion = RecordOptions().formatVersion
     }
@@ -124,7 +122,7 @@ public struct SessionDescription {
 
 extension SessionDescription {
     /// The value of an option, as in ``options``; nil when the session has none of that name.
-    public func option(_ name: RecordOptionName) -> String? { options.first { $0.name == name.rawValue }?.value }
+    public func option(_ name: RecordOptions.Name) -> String? { options.first { $0.name == name.rawValue }?.value }
 }
 
 // MARK: Text

@@ -124,7 +124,7 @@ public final class TracedThread {
             reading: while true {
                 switch cursor.next() {
                 case .enter: begin = cursor.ticks
-                case .wait: wait = cursor.wait
+                case .told: if case .wait(let told) = cursor.told { wait = told }
                 case .exit, .unwind:
                     guard let ended = wait else { continue }
                     wait = nil
@@ -152,7 +152,7 @@ public final class TracedThread {
             cursor.ticks = chunks[index].beginTicks
             reading: while true {
                 switch cursor.next() {
-                case .memory: body(cursor.block, cursor.ticks)
+                case .told: if case .memory(let block) = cursor.told { body(block, cursor.ticks) }
                 case .end, .malformed: break reading
                 default: break
                 }

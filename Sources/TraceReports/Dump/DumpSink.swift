@@ -85,22 +85,37 @@ struct DumpSink: CallSink {
         end()
     }
 
-    mutating func event(_ event: ThreadEvent, in call: UnsafeMutablePointer<OpenCall<Payload>>) {
-        begin(event.value == nil ? "mark" : "counter", at: event.moment)
-        let name = space.name(event.name)
+    mutating func tell(
+        _ told: Told, in call: UnsafeMutablePointer<OpenCall<Payload>>, ticks: UInt64, at moment: UInt64
+    ) {
+        switch told {
+        case .mark(let name): show("mark", name, value: nil, in: call, at: moment)
+        case .counter(let name, let value): show("counter", name, value: value, in: call, at: moment)
+        case .arguments(let arguments): show(arguments, of: call)
+        case .result(let result): show(result: result, of: call, at: moment)
+        case .wait, .wake, .memory: break
+        }
+    }
+
+    private mutating func show(
+        _ kind: StaticString, _ name: UInt32, value: Double?, in call: UnsafeMutablePointer<OpenCall<Payload>>,
+        at moment: UInt64
+    ) {
+        begin(kind, at: moment)
+        let name = space.name(name)
         if isJSON {
             writer.write(",\"name\":" as StaticString)
             writer.write(json: name)
-            if let value = event.value { writer.write(",\"value\":\(value.json)") }
+            if let value { writer.write(",\"value\":\(value.json)") }
         } else {
             writer.write(spaces: 4 + 2 * min(Int(call.pointee.payload.depth &+ 1), TextLayout.deepestIndented) - 2)
             writer.write(name)
-            if let value = event.value { writer.write(" = \(value)") }
+            if let value { writer.write(" = \(value)") }
         }
         end()
     }
 
-    mutating func arguments(_ arguments: RecordedArguments, of call: UnsafeMutablePointer<OpenCall<Payload>>) {
+    private mutating func show(_ arguments: RecordedArguments, of call: UnsafeMutablePointer<OpenCall<Payload>>) {
         begin("args", at: call.pointee.start)
         let values = arguments.values(by: thread.process.argumentLayouts)
         if isJSON {
@@ -113,8 +128,8 @@ struct DumpSink: CallSink {
         end()
     }
 
-    mutating func result(
-        _ result: RecordedArguments, of call: UnsafeMutablePointer<OpenCall<Payload>>, at moment: UInt64
+    private mutating func show(
+        result: RecordedArguments, of call: UnsafeMutablePointer<OpenCall<Payload>>, at moment: UInt64
     ) {
         begin("returned", at: moment)
         let value = result.result(by: thread.process.argumentLayouts) ?? "<left out>"

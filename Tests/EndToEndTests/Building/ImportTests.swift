@@ -42,9 +42,34 @@ import Testing
         }
     }
 
-    @Test func headersOfOtherRoomsAreFound() throws {
-        try directory.write("#include \"CTraceRuntime.h\"\n", to: "Sources/CTraceFormat/planted.c")
-        #expect(try complaint()?.contains("Sources/CTraceFormat/planted.c includes CTraceRuntime.h") == true)
+    @Test func headersOfOtherTargetsAreFound() throws {
+        let planted = [
+            ("CTraceFormat", "\"CTraceRuntime.h\"", "CTraceRuntime/include/CTraceRuntime.h"),
+            ("CFathom", "<CTraceFormat.h>", "CTraceFormat/include/CTraceFormat.h"),
+            ("CThreadStop", "\"CTraceFormat.h\"", "CTraceFormat/include/CTraceFormat.h"),
+            ("CTraceSwiftHooks", "\"CTraceRuntime.h\"", "CTraceRuntime/include/CTraceRuntime.h"),
+            ("CTraceRuntimeImage", "\"../CTraceRuntime/follow/thread.h\"", "CTraceRuntime/follow/thread.h"),
+            ("CTraceRuntimeStatic", "\"CTracePerf.h\"", "CTraceFormat/include/CTracePerf.h"),
+            ("CTraceSleds", "\"nowhere.h\"", "nowhere.h"),
+        ]
+        for (target, header, _) in planted {
+            try directory.write("#include \(header)\n", to: "Sources/\(target)/planted.c")
+        }
+        let complaint = try #require(try complaint())
+        for (target, _, found) in planted {
+            #expect(complaint.contains("Sources/\(target)/planted.c includes \(found)\n"), "\(complaint)")
+        }
+    }
+
+    @Test func headersThatGoRoundAreFound() throws {
+        try directory.write("#include \"CPlanted.h\"\n", to: "Sources/CThreadStop/include/CGrafted.h")
+        try directory.write("#include \"CGrafted.h\"\n", to: "Sources/CThreadStop/include/CPlanted.h")
+        let complaint = try #require(try complaint())
+        #expect(
+            complaint.contains(
+                "a circle of files that include each other: CThreadStop/include/CGrafted.h CThreadStop/include/CPlanted.h"
+            ),
+            "\(complaint)")
     }
 
     @Test func onlyTheCommandLineMayPrint() throws {

@@ -32,14 +32,38 @@ struct LayeringTests {
             try writeFile(Array("void head(void);\nvoid tail(void) { head(); }\n".utf8), to: "\(rooms)/filter/tail.c")
         }
         #expect(checked.status == 1)
-        #expect(checked.stderr.contains("a circle of files"))
-        #expect(checked.stderr.contains("filter/head.c") && checked.stderr.contains("filter/tail.c"))
+        #expect(checked.stderr.contains("a circle of files that call each other: filter/head.c filter/tail.c"))
     }
 
-    @Test func aRoomThatNobodyKnows() throws {
-        let checked = try check { rooms in try run("mkdir", ["\(rooms)/attic"]) }
+    @Test func aCircleOfHeadersInARoom() throws {
+        let checked = try check { rooms in
+            try writeFile(Array("#include \"tail.h\"\n".utf8), to: "\(rooms)/follow/head.h")
+            try writeFile(Array("#include \"../follow/head.h\"\n".utf8), to: "\(rooms)/follow/tail.h")
+        }
         #expect(checked.status == 1)
-        #expect(checked.stderr.contains("attic is no room"))
+        let circle = "CTraceRuntime/follow/head.h CTraceRuntime/follow/tail.h"
+        #expect(checked.stderr.contains("a circle of files that include each other: \(circle)"))
+    }
+
+    /// Only one file may use the table of the modes, which stands above it.
+    @Test(arguments: ["record", "follow"])
+    func theTableOfModes(_ room: String) throws {
+        let checked = try check { rooms in
+            let text = "#include \"../follow/mode.h\"\nconst void *planted(void) { return modes[MODE_TRACE]; }\n"
+            try writeFile(Array(text.utf8), to: "\(rooms)/\(room)/planted.c")
+        }
+        #expect(checked.status == 1)
+        #expect(checked.stderr.contains("\(room)/planted.c calls modes, which is in modes/modes.c, above it"))
+    }
+
+    @Test(arguments: ["loose.c", "attic/thing.c", "host/closet/thing.h", "follow/thing.S"])
+    func aFileInNoRoom(_ file: String) throws {
+        let checked = try check { rooms in
+            try run("mkdir", ["-p", "\(rooms)/attic", "\(rooms)/host/closet"])
+            try writeFile(Array("\n".utf8), to: "\(rooms)/\(file)")
+        }
+        #expect(checked.status == 1)
+        #expect(checked.stderr.contains("Sources/CTraceRuntime/\(file) is in no room"))
     }
 
     /// The check of a copy of the sources, changed by `plant`, which is given the place of the runtime's rooms.

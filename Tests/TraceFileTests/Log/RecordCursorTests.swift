@@ -20,24 +20,28 @@ import TraceFile
                 case .unwind: read.append("\(cursor.ticks) unwind \(cursor.count)")
                 case .lane: read.append("\(cursor.ticks) lane \(cursor.lane) depth \(cursor.count)")
                 case .dropped: read.append("\(cursor.ticks) dropped \(cursor.count) \(cursor.droppedTicks)")
-                case .mark: read.append("\(cursor.ticks) mark \(cursor.name)")
-                case .counter: read.append("\(cursor.ticks) counter \(cursor.name) \(cursor.value)")
                 case .task:
                     let piece = cursor.piece
                     read.append(
                         "\(cursor.ticks) task \(piece.task) \(piece.depth) \(piece.isResumed) \(piece.resume) \(piece.chain)"
                     )
-                case .arguments, .result: read.append("\(cursor.ticks) arguments \(cursor.arguments.count)")
-                case .wait: read.append("\(cursor.ticks) wait \(cursor.wait.kind) \(cursor.wait.object)")
-                case .wake: read.append("\(cursor.ticks) wake \(cursor.wait.kind) \(cursor.wait.object)")
-                case .memory:
-                    let block = cursor.block
-                    read.append("\(cursor.ticks) \(block.kind) \(String(block.address, radix: 16)) \(block.size)")
+                case .told: read.append("\(cursor.ticks) \(text(cursor.told))")
                 case .end, .malformed:
                     read.append("\(record) \(cursor.remaining)")
                     return read
                 }
             }
+        }
+    }
+
+    private func text(_ told: Told) -> String {
+        switch told {
+        case .mark(let name): "mark \(name)"
+        case .counter(let name, let value): "counter \(name) \(value)"
+        case .arguments(let arguments), .result(let arguments): "arguments \(arguments.count)"
+        case .wait(let wait): "wait \(wait.kind) \(wait.object)"
+        case .wake(let wake): "wake \(wake.kind) \(wake.object)"
+        case .memory(let block): "\(block.kind) \(String(block.address, radix: 16)) \(block.size)"
         }
     }
 
@@ -62,7 +66,7 @@ import TraceFile
             var place = bytes.baseAddress!
             for number in numbers {
                 var block = fathom_block(address: 0x7f00_0000_1000, size: number == FATHOM_FREED ? 0 : 1 << 40)
-                place = fathom_put_block(place, number, &block)
+                place = fathom_put_told(place, number, &block, 16)
             }
         }
         let size = 1 << 40

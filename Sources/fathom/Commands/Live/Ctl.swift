@@ -172,7 +172,7 @@ struct Ctl: ParsableCommand {
             throw .noSession(reason: error.description)
         }
         // What these have begun goes on with the functions that were named first.
-        let lasting: [RecordOptionName] = [.trigger, .watch, .arguments, .returns, .when]
+        let lasting: [RecordOptions.Name] = [.trigger, .watch, .arguments, .returns, .when]
         if steering.mode == .trace || steering.mode == .flight,
             let option = lasting.first(where: { session.description?.option($0) != nil })
         {

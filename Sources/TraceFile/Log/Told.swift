@@ -1,0 +1,80 @@
+internal import CTraceFormat
+
+/// What a record tells of a moment, beside the calls that begin and end.
+///
+/// A new kind of record is a case here, read by `init` and written by `put`. Sinks pass over what they do not ask for.
+@frozen
+public enum Told: BitwiseCopyable, Sendable {
+    /// A moment has a name, which is an id among the process's names.
+    case mark(name: UInt32)
+    /// The counter of this name has a value.
+    case counter(name: UInt32, value: Double)
+    /// The arguments of the innermost call, which has just begun.
+    case arguments(RecordedArguments)
+    /// What the innermost call, which ends next, returns.
+    case result(RecordedArguments)
+    /// The innermost call, which has just begun, waits.
+    case wait(RecordedWait)
+    /// The thread is about to end a wait of others.
+    case wake(RecordedWait)
+    /// Memory was allocated or freed, or a page of it was brought.
+    case memory(RecordedBlock)
+
+    /// Whether it is of an open call, so that it says nothing where none is known to be open.
+    @inlinable public var isOfCall: Bool {
+        switch self {
+        case .arguments, .result, .wait: true
+        default: false
+        }
+    }
+
+    /// What is shown by its name among the calls, with the value that the name has from then on, if it is one of those.
+    @inlinable public var named: (name: UInt32, value: Double?)? {
+        switch self {
+        case .mark(let name): (name, nil)
+        case .counter(let name, let value): (name, value)
+        default: nil
+        }
+    }
+
+    /// What the record `number` with a payload of `size` bytes tells; nil if it is of a kind that is not known.
+    @usableFromInline
+    init?(_ number: UInt32, _ payload: UnsafeRawPointer, size: Int) {
+        /// The payload's beginning, when that is all there.
+        func body<Body: BitwiseCopyable>(_ type: Body.Type) -> Body? {
+            size >= MemoryLayout<Body>.size ? payload.loadUnaligned(as: type) : nil
+        }
+        switch number {
+        case FATHOM_MARK:
+            guard let name = body(UInt32.self) else { return nil }
+            self = .mark(name: name)
+        case FATHOM_COUNTER:
+            guard let count = body(fathom_count.self) else { return nil }
+            let bits = UInt64(count.bits.0) | UInt64(count.bits.1) << 32
+            self = .counter(name: count.name, value: Double(bitPattern: bits))
+        case FATHOM_ARGUMENTS: self = .arguments(RecordedArguments(start: payload, count: size))
+        case FATHOM_RESULT: self = .result(RecordedArguments(start: payload, count: size))
+        case FATHOM_WAIT, FATHOM_WAKE:
+            guard let wait = body(fathom_wait.self).map({ RecordedWait($0) }) else { return nil }
+            self = number == FATHOM_WAIT ? .wait(wait) : .wake(wait)
+        case _ where RecordedBlock.isRecord(number):
+            guard let block = body(fathom_block.self) else { return nil }
+            self = .memory(RecordedBlock(number, block))
+        default: return nil
+        }
+    }
+
+    /// Writes the record at `place`, where there is room for it, and returns the place behind it. What is told of a thread's own
+    /// waits, arguments and results is not written again.
+    func put(_ place: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer {
+        func put<Body: BitwiseCopyable>(_ number: UInt32, _ body: Body) -> UnsafeMutableRawPointer {
+            withUnsafeBytes(of: body) { fathom_put_told(place, number, $0.baseAddress, UInt16($0.count)) }
+        }
+        return switch self {
+        case .mark(let name): put(FATHOM_MARK, name)
+        case .counter(let name, let value): put(FATHOM_COUNTER, fathom_counted(name, value.bitPattern))
+        case .memory(let block): put(block.number, fathom_block(address: block.address, size: block.size))
+        case .arguments, .result, .wait, .wake: place
+        }
+    }
+}
