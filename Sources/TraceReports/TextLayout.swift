@@ -69,7 +69,7 @@ public struct TextLayout: Sendable {
     /// whole name. Where none does, nothing follows, and the name lacks its middle.
     ///
     /// - Parameter tails: the fullest first.
-    func fit(_ name: String, _ tails: [String] = [], behind columns: Int) -> (name: String, tail: String) {
+    public func fit(_ name: String, _ tails: [String] = [], behind columns: Int) -> (name: String, tail: String) {
         guard let width else { return (name, tails.first ?? "") }
         let room = width - columns - name.columns
         if let tail = tails.first(where: { $0.columns <= room }) { return (name, tail) }
@@ -85,8 +85,8 @@ public struct TextLayout: Sendable {
         if !path.isEmpty, room - words.columns >= TextLayout.leastPath {
             return words + path.shortened(to: room - words.columns)
         }
+        if path.columns < TextLayout.leastPath { return (words + path).wrapped(to: width, indentation: columns) }
         let lines = (words.last == " " ? String(words.dropLast()) : words).wrapped(to: width, indentation: columns)
-        if path.isEmpty { return lines }
         return "\(lines)\n\(String(repeating: " ", count: columns))\(path.shortened(to: room))"
     }
 

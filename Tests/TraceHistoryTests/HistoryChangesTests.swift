@@ -105,7 +105,9 @@ import TraceAnalysis
         selection.command = "prog 20"
         #expect(try selection.found(among: runs, of: "h").runs.map(\.id) == [3])
         selection.labels = [("version", "2")]
-        #expect(throws: RunSelection.Refusal.none(path: "h")) { try selection.found(among: runs, of: "h") }
+        #expect(throws: RunSelection.Refusal.none(path: "h", needsTimes: true)) {
+            try selection.found(among: runs, of: "h")
+        }
     }
 
     /// A trend tells nearest-rank percentiles by version, and where the number changes.

@@ -24,6 +24,7 @@ import Testing
         ("one two three", 20, 0, "one two three"), ("one two three", 8, 0, "one two\nthree"),
         ("one two three", 10, 4, "one\n    two\n    three"), ("", 5, 0, ""), ("abcdefgh i", 3, 0, "abc\ndef\ngh\ni"),
         ("a  b", 10, 0, "a  b"), ("数数数", 4, 0, "数数\n数"),
+        ("it took 1.00 s, twice", 13, 0, "it took\n1.00 s, twice"), ("2 of 3 files", 5, 0, "2 of\n3\nfiles"),
     ])
     func wrapping(_ text: String, _ width: Int, _ indentation: Int, _ lines: String) {
         #expect(text.wrapped(to: width, indentation: indentation) == lines)

@@ -8,9 +8,21 @@ public enum HistoryQuestionError: Error, CustomStringConvertible {
     case pattern(Pattern.InvalidPattern)
     case noFunction(String, near: NearNames)
     case severalFunctions(String, [String])
-    case noPath(String)
+    case noPath(String, near: NearNames)
     case noEvent(String, near: NearNames)
     case notOf(metric: HistoryMetric, subject: String)
+
+    /// - Parameter functions: the names of those that there are.
+    static func noFunction(_ name: String, among functions: [String]) -> HistoryQuestionError {
+        .noFunction(name, near: NearNames(to: name, among: functions) { [Pattern.glob(of: $0)[...]] })
+    }
+
+    /// The first function of the path that there is not may be misspelt.
+    static func noPath(_ names: [String], among functions: [String]) -> HistoryQuestionError {
+        let unknown = names.first { name in !functions.contains { (try? Pattern(name))?.matches($0) ?? false } }
+        let near = unknown.map { NearNames(to: $0, among: functions) { [Pattern.glob(of: $0)[...]] } }
+        return .noPath(names.joined(separator: " → "), near: near ?? .none)
+    }
 
     /// What kept a question from its answer: an error of the history, or of the question itself.
     init(_ error: any Error) {
@@ -30,7 +42,7 @@ public enum HistoryQuestionError: Error, CustomStringConvertible {
         case .severalFunctions(let name, let names):
             "'\(name)' matches \(names.count) functions; name one: \(names.prefix(5).joined(separator: ", "))"
                 + (names.count > 5 ? ", …" : "")
-        case .noPath(let path): "no run has the call path \(path)"
+        case .noPath(let path, let near): "no run has the call path \(path)\(near.question)"
         case .noEvent(let name, let near): "no run has a \(name)\(near.question)"
         case .notOf(let metric, let subject):
             "there is no \(metric.rawValue) of '\(subject)': it is of functions and paths"

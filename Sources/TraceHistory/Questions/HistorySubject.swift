@@ -1,4 +1,5 @@
 internal import TraceAnalysis
+internal import TraceText
 
 /// What a trend is of.
 public enum HistorySubject: Sendable, Equatable {
@@ -44,6 +45,46 @@ public enum HistorySubject: Sendable, Equatable {
 }
 
 extension HistorySubject {
+    /// Makes sure that one of the runs has it.
+    public func require(in contents: [RunContent]) throws(HistoryQuestionError) {
+        func names() -> [String] { contents.flatMap { $0.functions.map(\.identity.name) } }
+        switch self {
+        case .total: return
+        case .mark(let name):
+            if contents.contains(where: { $0.events.marks[name] != nil }) { return }
+            throw .noEvent("mark '\(name)'", near: NearNames(to: name, among: contents.flatMap(\.events.marks.keys)))
+        case .counter(let name):
+            if contents.contains(where: { $0.events.counters[name] != nil }) { return }
+            let all = contents.flatMap(\.events.counters.keys)
+            throw .noEvent("counter '\(name)'", near: NearNames(to: name, among: all))
+        case .function(let name):
+            let pattern: Pattern
+            do throws(Pattern.InvalidPattern) { pattern = try Pattern(name) } catch { throw .pattern(error) }
+            if !names().contains(where: { pattern.matches($0) }) { throw .noFunction(name, among: names()) }
+        case .path(let path):
+            for content in contents where try self.path(path, in: content) != nil { return }
+            throw .noPath(path, among: names())
+        }
+    }
+
+    /// The path whose functions `names` match, from the root on.
+    private func path(_ names: [String], in content: RunContent) throws(HistoryQuestionError) -> RunContent.Path? {
+        var patterns: [Pattern] = []
+        do throws(Pattern.InvalidPattern) { for name in names { patterns.append(try Pattern(name)) } } catch {
+            throw .pattern(error)
+        }
+        var depths: [Int] = []
+        for path in content.paths {
+            let caller = path.caller < 0 ? 0 : depths[path.caller]
+            let isNext =
+                caller >= 0 && caller < patterns.count
+                && patterns[caller].matches(content.functions[path.function].identity.name)
+            depths.append(isNext ? caller + 1 : -1)
+            if isNext, caller + 1 == patterns.count { return path }
+        }
+        return nil
+    }
+
     /// The time that it has in one run, in ns; nil when the run does not have it. A path or function that is not called takes no time.
     public func time(in content: RunContent, total: UInt64) throws(HistoryQuestionError) -> Double? {
         switch self {
@@ -57,17 +98,7 @@ extension HistorySubject {
             let names = Set(matching.map(\.identity.name))
             guard names.count <= 1 else { throw .severalFunctions(name, names.sorted()) }
             return Double((matching.first { $0.identity.module == "" } ?? matching.first)?.sums.total ?? 0)
-        case .path(let names):
-            var depths: [Int] = []
-            for path in content.paths {
-                let caller = path.caller < 0 ? 0 : depths[path.caller]
-                let isNext =
-                    caller >= 0 && caller < names.count
-                    && Pattern(exactly: names[caller]).matches(content.functions[path.function].identity.name)
-                depths.append(isNext ? caller + 1 : -1)
-                if isNext, caller + 1 == names.count { return Double(path.sums.total) }
-            }
-            return 0
+        case .path(let names): return Double(try path(names, in: content)?.sums.total ?? 0)
         }
     }
 }

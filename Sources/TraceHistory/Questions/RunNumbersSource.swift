@@ -63,8 +63,7 @@ struct RunNumbersSource {
             return UInt32(found.first { catalog.functions[$0].module == "" } ?? first)
         }
         guard found.isEmpty else { throw .severalFunctions(text, found.map { catalog.functions[$0].name }) }
-        throw .noFunction(
-            text, near: NearNames(to: text, among: catalog.functions.map(\.name)) { [Pattern.glob(of: $0)[...]] })
+        throw .noFunction(text, among: catalog.functions.map(\.name))
     }
 
     private static func path(_ names: [String], _ catalog: PathCatalog) throws(HistoryQuestionError) -> UInt32 {
@@ -83,7 +82,7 @@ struct RunNumbersSource {
             matched.append(isNext ? caller + 1 : -1)
             if isNext, caller + 1 == patterns.count { return UInt32(id) }
         }
-        throw .noPath(names.joined(separator: " → "))
+        throw .noPath(names, among: catalog.functions.map(\.name))
     }
 
     /// The number of a run; nil when it does not have the subject.

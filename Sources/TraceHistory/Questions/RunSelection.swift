@@ -18,14 +18,15 @@ public struct RunSelection: Sendable {
     /// Why no runs are selected.
     public enum Refusal: Error, Equatable, CustomStringConvertible {
         case empty(path: String)
-        case none(path: String)
+        case none(path: String, needsTimes: Bool)
         case noStart(String)
         case unreadable(HistoryError)
 
         public var description: String {
             switch self {
             case .empty(let path): "\(path): has no runs: fathom history add SESSION adds one"
-            case .none(let path): "\(path): no run is of that program, command, machine and label, and has times"
+            case .none(let path, let needsTimes):
+                "\(path): no run is of that program, command, machine and label\(needsTimes ? ", and has times" : "")"
             case .noStart(let since): "--since \(since): neither the number of a run nor the value of a label"
             case .unreadable(let error): "\(error)"
             }
@@ -54,7 +55,7 @@ public struct RunSelection: Sendable {
                 && (host == nil || run.host == host) && (!needsTimes || run.mode.hasTimes)
                 && labels.allSatisfy { run.label($0.name) == $0.value }
         }
-        guard let newest = left.last else { throw .none(path: path) }
+        guard let newest = left.last else { throw .none(path: path, needsTimes: needsTimes) }
         let all = left.count
         left.removeAll { run in
             run.program != newest.program || run.command != newest.command || run.host != newest.host

@@ -55,7 +55,7 @@ struct CalledFunctions {
         for row in tree.rows(by: .function) {
             guard case .function(let id) = row.subject else { continue }
             let function = tree.functions.functions[Int(id)]
-            guard function.module >= 0 else { continue }
+            guard function.module >= 0, function.address != GivenName.scopeBase else { continue }
             change(tree.functions.modules[Int(function.module)]) {
                 if session.content == .firstCalls { $0.hasEntries = true }
                 $0.runs[function.address, default: []].insert(number)

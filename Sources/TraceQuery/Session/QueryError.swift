@@ -24,7 +24,7 @@ public enum QueryError: Error, Equatable, CustomStringConvertible {
     /// No call of the function both began and ended in the recording.
     case noWholeCall(String)
     /// Calls of the function were recorded without that argument.
-    case noArgument(String, String)
+    case noArgument(String, String, near: NearNames)
     /// The function has so few calls that the slowest have none to be compared with.
     case tooFewCalls(String, UInt64)
     /// There are no calls; damage may be why.
@@ -61,8 +61,9 @@ public enum QueryError: Error, Equatable, CustomStringConvertible {
         case .noCallers(let pattern): "nothing that was recorded called '\(pattern)'"
         case .noCallees(let pattern): "'\(pattern)' called nothing that was recorded"
         case .noWholeCall(let pattern): "no call of '\(pattern)' both began and ended while it was recorded"
-        case .noArgument(let pattern, let name):
-            "no call of '\(pattern)' has an argument '\(name)': fathom record --args '\(pattern):\(name)'"
+        case .noArgument(let pattern, let name, let near):
+            "no call of '\(pattern)' has an argument '\(name)'"
+                + (near == .none ? ": fathom record --args '\(pattern):\(name)'" : near.question)
         case .tooFewCalls(let pattern, let calls):
             "too few calls to compare the slowest with others: '\(pattern)' has \(calls)"
         case .noCalls: "the recording has no calls"

@@ -29,7 +29,7 @@ extension DiffReport {
             let (what, verb) = hiddenCallChanges == 1 ? ("row has", "shows it") : ("rows have", "shows them")
             writer.write(
                 options.layout.sentence(
-                    "… \(hiddenCallChanges) hidden \(what) another number of calls; --sort calls without --min-cost \(verb) first\n"
+                    "… \(hiddenCallChanges) hidden \(what) another number of calls; --sort calls\(options.minCost > 0 ? " without --min-cost" : "") \(verb) first\n"
                 ))
         }
         if sameRows > 0 {

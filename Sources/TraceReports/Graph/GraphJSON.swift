@@ -6,19 +6,22 @@ public struct GraphJSON {
     private let writer: ByteWriter
 
     private let samplePeriod: UInt64?
+    private let keepsTimes: Bool
 
-    /// - Parameter samplePeriod: where calls are samples of the stacks, the time that a sample stands for, in ns.
-    public init(_ writer: ByteWriter, samplePeriod: UInt64? = nil) {
+    /// - Parameters:
+    ///   - samplePeriod: where calls are samples of the stacks, the time that a sample stands for, in ns.
+    ///   - keepsTimes: whether there are times, and not only numbers of calls.
+    public init(_ writer: ByteWriter, samplePeriod: UInt64? = nil, keepsTimes: Bool = true) {
         self.writer = writer
         self.samplePeriod = samplePeriod
+        self.keepsTimes = keepsTimes
     }
 
     /// Writes the document: each of `trees` is a list by its name.
     public func write(_ trees: [(name: String, tree: CallPathTree)]) {
         for (position, (name, tree)) in trees.enumerated() {
-            writer.write(
-                position == 0
-                    ? "{\(TimesText(tree.cost, samplePeriod: samplePeriod).json)\"\(name)\":" : ",\n\"\(name)\":")
+            let times = TimesText(tree.cost, samplePeriod: samplePeriod, areKept: keepsTimes)
+            writer.write(position == 0 ? "{\(times.json)\"\(name)\":" : ",\n\"\(name)\":")
             write(tree)
         }
         writer.write("}\n" as StaticString)

@@ -14,6 +14,8 @@ public struct GraphText {
         public var layout = TextLayout()
         /// Where calls are samples of the stacks, the time that a sample stands for, in ns.
         public var samplePeriod: UInt64?
+        /// Whether there are times, and not only numbers of calls.
+        public var keepsTimes = true
 
         public init() {}
     }
@@ -45,7 +47,8 @@ public struct GraphText {
         self.writer = writer
         self.options = options
         // A tree's names stand far to the right. A tenth of the screen tells a share as well as ten tenths.
-        columns = options.layout.chosen(of: Column.all, dropping: [.bar, .calls], names: .max) { $0.width }
+        let known: [Column] = options.keepsTimes ? Column.all : [.calls]
+        columns = options.layout.chosen(of: known, dropping: [.bar, .calls], names: .max) { $0.width }
         nameColumn = columns.reduce(2) { $0 + $1.width }
         indentedLevels = options.layout.indentedLevels(behind: nameColumn)
     }
@@ -63,14 +66,15 @@ public struct GraphText {
     /// - Complexity: O(n log n) in the number of paths.
     public mutating func write(_ tree: CallPathTree) {
         (shown, more, hasMarks) = (0, 0, false)
-        let times = TimesText(tree.cost, samplePeriod: options.samplePeriod)
+        let times = TimesText(tree.cost, samplePeriod: options.samplePeriod, areKept: options.keepsTimes)
         writer.write(in: layout.style(.bold)) {
             for column in columns {
                 let heading = column == .calls ? times.calls : column.heading
                 writer.write(spaces: column.width - heading.utf8.count)
                 writer.write(heading)
             }
-            writer.write("  function \(times.heading)")
+            let (name, remark) = layout.fit("function", times.headings, behind: nameColumn)
+            writer.write("  \(name)\(remark)")
         }
         writer.write(byte: UInt8(ascii: "\n"))
         let whole = tree.total
@@ -115,7 +119,10 @@ public struct GraphText {
                 level.folded.time &+= sums.total
             }
         }
-        level.shown.sort { (tree.paths[$0].sums.total, $1) > (tree.paths[$1].sums.total, $0) }
+        func size(_ path: Int) -> UInt64 {
+            options.keepsTimes ? tree.paths[path].sums.total : tree.paths[path].sums.calls
+        }
+        level.shown.sort { (size($0), $1) > (size($1), $0) }
         return level
     }
 
@@ -138,8 +145,7 @@ public struct GraphText {
         }
         let indentation = indentation(depth)
         writer.write(spaces: 1 + indentation)
-        // Where calls were only counted, there are no times to rely on.
-        let isReliable = sums.isReliable || whole == 0
+        let isReliable = sums.isReliable || !options.keepsTimes
         writer.write(isReliable ? " " : TimesText.mark)
         if !isReliable { hasMarks = true }
         let inherited = sums.inherited > 0 ? " (\(String(time: sums.inherited)) inherited)" : ""

@@ -45,7 +45,7 @@ public struct HangList {
             writer.write(time: row.total, width: 11)
             writer.write(time: row.longest, width: 11)
             let words = "  \(row.kind.padded(to: 8))  \(row.program): "
-            writer.write(layout.fit(words, path: row.path.joined(separator: " > "), behind: 30))
+            writer.write(layout.fit(words, path: row.path.joined(separator: " → "), behind: 30))
             writer.write(byte: UInt8(ascii: "\n"))
         }
     }

@@ -18,17 +18,17 @@ public struct HangText {
         let process = "\(hang.program) (pid \(hang.pid))"
         let rest = hang.hasEnded ? "" : "; it goes on"
         return switch hang.kind {
-        case .hang: "hang: \(thread) of \(process) has been busy with one call for \(time)\(place)\(rest)"
+        case .hang: "hang: \(thread) of \(process) has been in one call for \(time)\(place)\(rest)"
         case .launch:
-            "launch: \(thread) of \(process), which is starting, has been busy with one call for \(time)\(place)\(rest)"
+            "launch: \(thread) of \(process), which is starting, has been in one call for \(time)\(place)\(rest)"
         case .deadlock:
-            "deadlock: threads of \(process) wait for each other: \(hang.circle.map(String.init).joined(separator: ", "))"
+            "deadlock: threads of \(process) wait for each other, for \(time): \(hang.circle.map(String.init).joined(separator: ", "))\(rest)"
         case .cpu:
             "cpu: \(process) used \(percent(hang.cpuPercent)) of a core, for \(time) or longer; most was used by \(thread)\(place)"
         case .threads:
-            "threads: \(thread) of \(process), which has \(hang.threadCount) threads, has been busy with one call for \(time)\(rest)"
-        case .pool: "pool: all threads of \(process) that run tasks have been busy with one each for \(time)"
-        case .killed: "killed: \(process) was killed when \(thread) had been busy with one call for \(time)\(place)"
+            "threads: \(thread) of \(process), which has \(hang.threadCount) threads, has been in one call for \(time)\(rest)"
+        case .pool: "pool: all threads of \(process) that run tasks have been in one call each for \(time)"
+        case .killed: "killed: \(process) was killed when \(thread) had been in one call for \(time)\(place)"
         }
     }
 

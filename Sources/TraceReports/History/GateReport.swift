@@ -48,7 +48,7 @@ public struct GateReport {
                         "about \(CountText.grouped(UInt64(lacking))) more run\(lacking == 1 ? "" : "s") of each side would tell"
                 }
                 return
-                    "\(what): \(change), \(allowed): could not tell: \(runs ?? "the difference is at the limit, and more runs would hardly tell")"
+                    "\(what): \(change), \(allowed); \(runs ?? "the difference is at the limit, and more runs would hardly tell")"
             }
         }
     }
@@ -157,7 +157,7 @@ public struct GateReport {
             case .unknown: .yellow
             }
         writer.write(in: layout.style(style)) { writer.write(title) }
-        writer.write(layout.sentence(": \(headline)\n"))
+        writer.write(String(layout.sentence("\(title): \(headline)\n").dropFirst(title.count)))
         writer.write(layout.sentence("\(result.command), compared with \(result.baseline)\n"))
         for table in tables where !table.rows.isEmpty {
             writer.write(byte: UInt8(ascii: "\n"))

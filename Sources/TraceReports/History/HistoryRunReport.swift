@@ -40,17 +40,19 @@ public struct HistoryRunReport {
             writer.write("\(value)\n")
         }
         for module in content.modules where !module.buildID.isEmpty {
-            writer.write("module    \(module.path)  \(module.buildID)\n")
+            let path = layout.path(module.path)
+            let (name, identity) = layout.fit(
+                path, ["  \(module.buildID)", "  \(module.buildID.prefix(8))…"], behind: 10)
+            writer.write("module    \(name)\(identity)\n")
         }
         for (name, mark) in content.events.marks.sorted(by: { $0.value.first < $1.value.first }) {
-            writer.write(
-                "mark      \(name.visible) at \(String(time: mark.first))\(mark.count > 1 ? ", \(mark.count) times" : "")\n"
-            )
+            write(
+                "mark      ", name, " at \(String(time: mark.first))\(mark.count > 1 ? ", \(mark.count) times" : "")",
+                to: writer)
         }
         for (name, counter) in content.events.counters.sorted(by: { $0.key < $1.key }) {
-            writer.write(
-                "counter   \(name.visible) \(DiffReport.number(counter.value)), at most \(DiffReport.number(counter.greatest))\n"
-            )
+            let (last, greatest) = (DiffReport.number(counter.value), DiffReport.number(counter.greatest))
+            write("counter   ", name, " \(last), at most \(greatest)", to: writer)
         }
         writer.write("\n       calls       total        self  function\n" as StaticString)
         let shown = functions
@@ -61,6 +63,11 @@ public struct HistoryRunReport {
             writer.write("  \(layout.fit(function.identity.name, behind: 38).name)\n")
         }
         if shown.count > limit { writer.write(TextLayout.more(shown.count - limit)) }
+    }
+
+    /// Writes a name that the program gave, with room for what follows it.
+    private func write(_ lead: String, _ name: String, _ end: String, to writer: ByteWriter) {
+        writer.write("\(lead)\(layout.fit(name.visible, behind: lead.columns + end.columns).name)\(end)\n")
     }
 
     static func write(_ run: HistoryRun, to writer: ByteWriter) {

@@ -48,7 +48,7 @@ public struct TrendReport {
 
     private func writeText(to writer: ByteWriter) {
         writer.write(in: layout.style(.bold)) {
-            writer.write("\(title): \(HistoryText.subject(trend.selection))\n")
+            writer.write(layout.sentence("\(title): \(HistoryText.subject(trend.selection))\n"))
         }
         guard !trend.points.isEmpty else { return writer.write("no run has it\n" as StaticString) }
         writeTable(to: writer)

@@ -86,8 +86,7 @@ public struct StartupReport {
             lines += slowest.map { row($0.name, share($0.nanoseconds, of: preMain)) }
         }
         if let phase = startup.phases.first(where: { !$0.isBeforeMain }) {
-            let end = startup.incompleteness == nil ? startup.end : "the last moment known"
-            let name = phase.parts == [.main] ? "main to \(end)" : "\(phase.name): \(end)"
+            let name = phase.parts == [.main] ? name(of: phase, in: startup) : "\(phase.name): \(end(of: startup))"
             lines += sentence(
                 "\(name): \(share(phase.nanoseconds, of: startup.total)) of \(String(time: startup.total)) in all")
         }
@@ -128,10 +127,18 @@ public struct StartupReport {
 
     private enum Column: String, CaseIterable { case time, running, blocked, runnable, faults, major }
 
+    private func end(of startup: Startup) -> String {
+        startup.incompleteness == nil ? startup.end : "the last moment known"
+    }
+
+    private func name(of phase: StartupPhase, in startup: Startup) -> String {
+        phase.parts == [.main] ? "main to \(end(of: startup))" : phase.name
+    }
+
     private func phaseTable(_ startup: Startup) -> [String] {
         let width = 11
         func cell(_ text: String) -> String { String(repeating: " ", count: max(0, width - text.count)) + text }
-        let names = startup.phases.map(\.name.columns).max() ?? 0
+        let names = startup.phases.map { name(of: $0, in: startup).columns }.max() ?? 0
         let columns = options.layout.chosen(of: Column.allCases, dropping: [.major, .runnable], names: names) { _ in
             width
         }
@@ -149,7 +156,8 @@ public struct StartupReport {
                     }
                 return cell(text ?? "?")
             }
-            lines.append(cells.joined() + "  " + options.layout.fit(phase.name, behind: columns.count * width + 2).name)
+            let name = options.layout.fit(name(of: phase, in: startup), behind: columns.count * width + 2).name
+            lines.append(cells.joined() + "  " + name)
         }
         return lines
     }

@@ -6,16 +6,21 @@ extension Report {
     // MARK: Text
 
     static let columnWidth = 10
+    /// Of how far a time of samples may be off.
+    private static let errorWidth = 9
 
     func writeText(to writer: ByteWriter) {
         let columns = textColumns
+        let nameColumn =
+            columns.count * Report.columnWidth + (samplePeriod != nil && keepsTimes ? Report.errorWidth : 0) + 2
         let whole = layout.isColoured || samplePeriod != nil ? allRows.selfTime : 0
         writer.write(in: layout.style(.bold)) {
             for column in columns {
                 Report.writeHeading(column == .calls ? times.calls : column.rawValue, to: writer)
                 if column == .total, samplePeriod != nil { writer.write("        ±" as StaticString) }
             }
-            writer.write("  \(nameHeading)")
+            let (name, remark) = layout.fit(heading, times.headings, behind: nameColumn)
+            writer.write("  \(name)\(remark)")
         }
         writer.write(byte: UInt8(ascii: "\n"))
         for row in rows where !writer.isClosed {
@@ -30,13 +35,12 @@ extension Report {
                     }
                 }
                 if column == .total, let error = times.error(of: row.total, in: row.calls, of: whole) {
-                    writer.write(time: error, width: 9)
+                    writer.write(time: error, width: Report.errorWidth)
                 }
             }
             writer.write(byte: UInt8(ascii: " "))
             writer.write(row.isReliable || !keepsTimes ? " " : TimesText.mark)
-            let (name, place) = layout.fit(
-                shownName(of: row), places(of: row), behind: columns.count * Report.columnWidth + 2)
+            let (name, place) = layout.fit(shownName(of: row), places(of: row), behind: nameColumn)
             writer.write(name)
             writer.write(in: layout.style(.dim)) { writer.write(place) }
             writer.write(byte: UInt8(ascii: "\n"))
@@ -76,7 +80,7 @@ extension Report {
         }
         guard layout.width != nil else { return columns }
         let widest = rows.map { shownName(of: $0).columns + (places(of: $0).first?.columns ?? 0) }.max() ?? 0
-        let names = max(widest, nameHeading.columns)
+        let names = max(widest, heading.columns + times.headings[0].columns)
         func dropping(_ columns: [ReportColumn]) -> [ReportColumn] { columns.filter { order != .number($0) } }
         let kept = layout.chosen(of: columns, dropping: dropping(ReportColumn.firstToGo), names: names) { _ in
             Report.columnWidth
@@ -105,8 +109,6 @@ extension Report {
         fork's child; they count where they were entered, so calls, avg and what follows are without them
 
         """
-
-    private var nameHeading: String { keepsTimes ? "\(heading) \(times.heading)" : heading }
 
     private var heading: String {
         switch kind {

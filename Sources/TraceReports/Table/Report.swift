@@ -21,7 +21,7 @@ public struct Report {
     private let cost: TracingCost?
     /// Where calls are samples of the stacks, the time that a sample stands for, in ns.
     public var samplePeriod: UInt64?
-    var times: TimesText { TimesText(cost, samplePeriod: samplePeriod) }
+    var times: TimesText { TimesText(cost, samplePeriod: samplePeriod, areKept: keepsTimes) }
     /// Callees that the record options left out.
     let dropped: CallSum
     /// Whether any row has time; none has where calls were only counted.

@@ -6,24 +6,38 @@ struct TimesText {
     private let cost: TracingCost?
     /// The time that a sample stands for, in ns, where calls are samples.
     private let samplePeriod: UInt64?
+    /// Whether there are times, and not only numbers of calls.
+    private let areKept: Bool
 
-    init(_ cost: TracingCost?, samplePeriod: UInt64? = nil) {
+    init(_ cost: TracingCost?, samplePeriod: UInt64? = nil, areKept: Bool = true) {
         self.cost = cost
         self.samplePeriod = samplePeriod
+        self.areKept = areKept
     }
 
-    /// `raw`, `corrected` or `sampled`.
-    var name: StaticString { samplePeriod != nil ? "sampled" : cost == nil ? "raw" : "corrected" }
+    /// `raw`, `corrected`, `sampled`, or `none` where times are 0 because none were kept.
+    var name: StaticString {
+        !areKept ? "none" : samplePeriod != nil ? "sampled" : cost == nil ? "raw" : "corrected"
+    }
 
     /// What calls are headed by.
     var calls: String { samplePeriod == nil ? ReportColumn.calls.rawValue : "samples" }
 
-    /// For the heading of a table.
-    var heading: String {
-        if let samplePeriod { return "(a sample stands for \(String(time: samplePeriod)))" }
-        guard let cost else { return "(times raw)" }
-        guard cost.perCall > 0 else { return "(times corrected by nothing: tracing cost too little to be measured)" }
-        return "(times corrected: \(TimesText.tenths(cost.perCall)) ns a call)"
+    /// What follows the heading of names, the fullest text first.
+    var headings: [String] {
+        if !areKept { return [""] }
+        if let samplePeriod {
+            let time = String(time: samplePeriod)
+            return [" (a sample stands for \(time))", " (samples of \(time))", ""]
+        }
+        guard let cost else { return [" (times raw)", ""] }
+        guard cost.perCall > 0 else {
+            return [
+                " (times corrected by nothing: tracing cost too little to be measured)",
+                " (times corrected by nothing)", " (times raw)", "",
+            ]
+        }
+        return [" (times corrected: \(TimesText.tenths(cost.perCall)) ns a call)", " (times corrected)", ""]
     }
 
     /// How far a time may be off that was found in so many samples: twice the standard error of the binomial distribution, so

@@ -72,8 +72,8 @@ public struct TreeText: TreeVisitor {
         func taken(by options: Options) -> Int {
             TreeText.depthWidth + (times.count + options.split.count + options.memory.count) * TreeText.timeWidth + 2
         }
-        // Names have room before what is told besides.
-        let most = (options.layout.width ?? .max) - TextLayout.leastName
+        // Names, and how often each was called, have room before what is told besides.
+        let most = (options.layout.width ?? .max) - TextLayout.leastName - " (1000 calls)".utf8.count
         while taken(by: options) > most, options.memory.popLast() != nil || options.split.popLast() != nil {}
         self.options = options
         headings = times + options.split.map { "\($0.heading)" } + options.memory.map(\.rawValue)
@@ -134,19 +134,21 @@ public struct TreeText: TreeVisitor {
         let (lead, end) = frame(of: call.function)
         let named = function.name + arguments(of: call) + result(of: call)
         var (name, place) = (named, "")
-        if options.layout.width == nil {
-            for next in places { place += next.full }
-        } else {
-            let taken =
-                nameColumn + indentation(call.depth) + columnsOfRemarks(on: call) + lead.utf8CodeUnitCount
-                + end.utf8CodeUnitCount
+        var isTight = false
+        if let width = options.layout.width {
+            let frame = nameColumn + indentation(call.depth) + lead.utf8CodeUnitCount + end.utf8CodeUnitCount
+            var taken = frame + columnsOfRemarks(on: call, isTight: false)
+            isTight = width - taken < min(named.columns, TextLayout.leastName)
+            if isTight { taken = frame + columnsOfRemarks(on: call, isTight: true) }
             let tails = [places.map(\.full).joined(), places.map(\.short).joined(), places.first?.short ?? "", ""]
             (name, place) = options.layout.fit(name, tails, behind: taken)
+        } else {
+            for next in places { place += next.full }
         }
         writer.write(lead)
         writer.write(name)
         writer.write(end)
-        remarks(on: call)
+        remarks(on: call, isTight: isTight)
         mark(place)
         writer.write(byte: UInt8(ascii: "\n"))
         shown += 1
@@ -169,19 +171,21 @@ public struct TreeText: TreeVisitor {
         return isWatched(function) ? ("***-|", "|***") : ("-|", "|")
     }
 
-    /// The most columns that ``remarks(on:)`` takes.
-    private func columnsOfRemarks(on call: TreeCall) -> Int {
+    /// The most columns that ``remarks(on:isTight:)`` takes.
+    private func columnsOfRemarks(on call: TreeCall, isTight: Bool) -> Int {
         (call.calls > 1 ? String(call.calls).utf8.count + " ( calls)".utf8.count : 0)
-            + (call.isByTurns ? ", by turns".utf8.count : 0)
+            + (call.isByTurns && !isTight ? ", by turns".utf8.count : 0)
             + (call.suspended > 0 ? " (999.9 ms suspended)".utf8.count : 0) + state(of: call).utf8CodeUnitCount
     }
 
     /// Writes how often it was called, for how long it waited, and how it ended.
-    private func remarks(on call: TreeCall) {
+    ///
+    /// - Parameter isTight: whether the name needs the room of what can be left out.
+    private func remarks(on call: TreeCall, isTight: Bool) {
         if call.calls > 1 {
             writer.write(" (" as StaticString)
             writer.write(decimal: call.calls)
-            writer.write(call.isByTurns ? " calls, by turns)" : " calls)" as StaticString)
+            writer.write(call.isByTurns && !isTight ? " calls, by turns)" : " calls)" as StaticString)
         }
         if call.suspended > 0 {
             writer.write(" (" as StaticString)

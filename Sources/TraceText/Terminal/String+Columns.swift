@@ -36,16 +36,15 @@ extension String {
         } ?? scalars.count
     }
 
-    /// The text in lines of at most `width` columns, broken between words; a word that is longer than a line is broken
-    /// anywhere.
+    /// The text in lines of at most `width` columns, broken between words, but not between a number and its unit; a word that is
+    /// longer than a line is broken anywhere.
     ///
     /// - Parameter indentation: spaces before all lines but the first, which is taken to begin there.
     public func wrapped(to width: Int, indentation: Int = 0) -> String {
         let room = max(width - indentation, 1)
         var lines: [String] = []
         var line = ""
-        for word in split(separator: " ", omittingEmptySubsequences: false) {
-            var word = String(word)
+        for var word in unbreakable {
             if !lines.isEmpty || !line.isEmpty {
                 if line.columns + 1 + word.columns <= room {
                     line += " " + word
@@ -63,6 +62,22 @@ extension String {
         }
         return (lines + [line]).joined(separator: "\n" + String(repeating: " ", count: indentation))
     }
+
+    /// The words between which a line may be broken.
+    private var unbreakable: [String] {
+        var words: [String] = []
+        for word in split(separator: " ", omittingEmptySubsequences: false) {
+            let unit = word.prefix { $0.isLetter || $0 == "%" }
+            if let last = words.last, last.last?.isNumber == true, String.units.contains(unit) {
+                words[words.count - 1] = "\(last) \(word)"
+            } else {
+                words.append(String(word))
+            }
+        }
+        return words
+    }
+
+    private static let units: Set<Substring> = ["ns", "us", "ms", "s", "%", "B", "KB", "MB", "GB", "KiB", "MiB", "GiB"]
 }
 
 extension Unicode.Scalar {

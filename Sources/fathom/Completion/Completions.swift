@@ -18,12 +18,27 @@ extension CompletionKind {
         }
     }
 
-    /// All time, and the functions of the history or session that the command line names.
+    /// Where a start may end: main, or a function or mark of the session.
+    static var end: CompletionKind {
+        .custom { words, _, prefix in
+            offered(prefix) {
+                let session = session(in: words)
+                return ["main"] + (session.map(FunctionNames.init)?.names ?? []) + (session.map(marks) ?? [])
+            }
+        }
+    }
+
+    private static func marks(of session: Session) -> [String] {
+        session.processes.flatMap(\.names.values).filter { $0.kind == .mark }.map { "mark \($0.text)" }
+    }
+
+    /// All time, and the functions and marks of the history or session that the command line names.
     static var subject: CompletionKind {
         .custom { words, _, prefix in
             offered(prefix) {
-                let compared = session(in: words).map(FunctionNames.init)?.names ?? []
-                return ["total"] + functions(ofHistoryIn: words) + compared
+                let compared = session(in: words)
+                return ["total"] + subjects(ofHistoryIn: words) + (compared.map(FunctionNames.init)?.names ?? [])
+                    + (compared.map(marks) ?? [])
             }
         }
     }
@@ -55,14 +70,16 @@ extension CompletionKind {
         return (path ?? newest).flatMap { try? Session.opened($0) }
     }
 
-    /// The functions of the history that an option names, or else of the one that commands read.
-    private static func functions(ofHistoryIn words: [String]) -> [String] {
+    /// The functions, marks and counters of the history that an option names, or else of the one that commands read.
+    private static func subjects(ofHistoryIn words: [String]) -> [String] {
         let named = zip(words, words.dropFirst()).first { ["--history", "--against"].contains($0.0) }
         let path = named.map { unquoted($0.1) } ?? HistoryOptions.standardPath
         guard access(path, R_OK) == 0, let store = try? HistoryStore(path: path, creates: false),
-            let catalog = try? store.catalog()
+            let catalog = try? store.catalog(), let marks = try? store.eventNames(counters: false),
+            let counters = try? store.eventNames(counters: true)
         else { return [] }
-        return catalog.functions.map { Pattern.glob(of: $0.name) }
+        return catalog.functions.map { Pattern.glob(of: $0.name) } + marks.map { "mark \($0)" }
+            + (words.dropFirst().first == "history" ? counters.map { "counter \($0)" } : [])
     }
 
     private static func sessions(_ prefix: String) -> [String] {

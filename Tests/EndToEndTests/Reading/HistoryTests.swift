@@ -198,7 +198,7 @@ import Testing
         #expect(fine.status == 0 && fine.stdout.hasPrefix("**Passed**"), "\(fine.stdout)\(fine.stderr)")
         let short = try fathom("gate", "--baseline-cmd", "./wait", "--budget", "1ms", "--", "./wait")
         #expect(
-            short.status == 2 && short.stderr.contains("could not tell: about 6 more runs of each side would tell"),
+            short.status == 2 && short.stderr.contains("allowed; about 6 more runs of each side would tell"),
             "\(short.stderr)")
         let failing = try fathom("gate", "--baseline-cmd", "./prog", "--", "./prog", "1", "2")
         #expect(failing.status == 2 && failing.stderr.contains("ended with status 3"), "\(failing.stderr)")

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import TraceHistory
 internal import TraceReports
+internal import TraceText
 
 struct HistoryTrend: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -57,6 +58,10 @@ struct HistoryTrend: ParsableCommand {
         let trend = try Trend(
             of: HistorySubject(subject), metric, in: store, runs.selection, by: by ?? (hasVersions ? "version" : nil),
             percent: percent)
+        if let by, trend.selection.runs.allSatisfy({ $0.label(by) == nil }) {
+            let near = NearNames(to: by, among: trend.selection.runs.flatMap { $0.labels.map(\.name) })
+            throw Diagnostics.fail("--by \(by): no run has such a label\(near.question)", .nothing)
+        }
         RunOptions.tell(trend.selection)
         if let output {
             let file = try OutputFile(output)

@@ -151,7 +151,8 @@ struct Top: ParsableCommand {
             hasRows = hasRows || !content.rows.isEmpty
             let writer = screen.writer()
             if looks > 0 { writer.write(byte: UInt8(ascii: "\n")) }
-            writer.write("\(content.title): \(content.status)\n")
+            let status = ": \(content.status)"
+            writer.write("\(screen.layout.fit(content.title, behind: status.columns).name)\(status)\n")
             let order = ReportOrder(rawValue: sort.rawValue) ?? .number(.total)
             Report(
                 .functions, content.rows, of: content.tree, order: order, limit: limit == 0 ? .max : limit,

@@ -64,7 +64,9 @@ struct Graph: ParsableCommand {
                 if let function { graph.write(title: part.name == "callers" ? "to \(function)" : "from \(function)") }
                 graph.write(part.tree)
             }
-        case .json: GraphJSON(writer, samplePeriod: query.session.content.samplePeriod).write(trees)
+        case .json:
+            let content = query.session.content
+            GraphJSON(writer, samplePeriod: content.samplePeriod, keepsTimes: content != .counts).write(trees)
         }
         try StandardOutput.finish(writer)
         Diagnostics.warn(query.warnings, of: query.session)
@@ -86,6 +88,7 @@ struct Graph: ParsableCommand {
         options.threshold = threshold.percent / 100
         options.minCost = query.filter.minCost
         options.samplePeriod = query.session.content.samplePeriod
+        options.keepsTimes = query.session.content != .counts
         options.limit = screen.rows(limit)
         options.layout = screen.layout
         return options

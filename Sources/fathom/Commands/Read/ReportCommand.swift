@@ -117,8 +117,10 @@ struct ReportCommand: ParsableCommand {
         }
         progress.end()
         guard values.calls > 0 else {
+            let recorded = selection.flatMap { $0.process.argumentLayouts.values.flatMap { $0.values.map(\.name) } }
             throw values.others > 0
-                ? QueryError.noArgument(argument.pattern.text, argument.name)
+                ? QueryError.noArgument(
+                    argument.pattern.text, argument.name, near: NearNames(to: argument.name, among: recorded))
                 : .noFunction(argument.pattern.text, near: NearNames(to: argument.pattern, in: query.functions))
         }
         let screen = Screen(screenOptions, isText: format == .text)

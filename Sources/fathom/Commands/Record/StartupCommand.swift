@@ -34,7 +34,7 @@ struct StartupCommand: ParsableCommand {
             """
             The end of the start: main, 'mark NAME' (fathom_mark), or a function, when it is called first (default: main; with a \
             plan, the program's end).
-            """, valueName: "main|mark|function"), completion: .function)
+            """, valueName: "main|mark|function"), completion: .end)
     var until: String?
 
     @Option(help: ArgumentHelp("Start the program so many times.", valueName: "runs"))

@@ -35,6 +35,12 @@ struct FilterOptions: ParsableArguments {
             """)
     var rawNames = false
 
+    func validate() throws {
+        if let from, let to, from.nanoseconds > to.nanoseconds {
+            throw ValidationError("--from is later than --to: nothing lies between them")
+        }
+    }
+
     /// The filter that they make; a bad pattern is bad usage.
     func treeFilter() throws -> TreeFilter {
         var result = TreeFilter()
