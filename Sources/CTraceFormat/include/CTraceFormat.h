@@ -213,7 +213,7 @@ struct fathom_buffers {
     uint32_t save_count;     // how often the program itself asked for a save
     uint32_t ring_held;      // 1 while the recorder copies the ring: new chunks take other slots, up to as many again
     uint32_t path_count;     // call paths that processes have made
-    uint8_t tells_waits;     // FATHOM_TELLS_*, one of those of waits
+    uint8_t tells_waits;     // one FATHOM_TELLS_* of waits, and the bits of start and memory
     uint8_t budget;     // of functions with sleds: percent of its time that recording may cost a thread; 0: no limit
     uint16_t min_size;  // smaller ones, in bytes of code, have closed sleds
     // How many threads of all processes wait for something to come in by a descriptor, and for room to write. One that

@@ -1,3 +1,5 @@
+// Opens the calls that a thread was in when somebody attached to its process. Only attaching needs this.
+
 #include "inherited.h"
 
 #include "../host/runtime.h"

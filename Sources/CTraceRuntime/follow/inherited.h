@@ -8,9 +8,10 @@
 
 struct thread;
 
-// What whoever attaches writes: the number of threads, then of each thread its id, how many calls there are, and of
-// each call, outermost first, the function, the call site, and the stack pointer of the function's callers' frame's
-// end. The id becomes 0 when the thread has taken them up.
+// Whoever attaches writes the number of threads. For each thread follow its id, the number of its calls and, outermost
+// first, three words for each call: the function, the call site, and the place of the call's frame on the stack, which
+// is the end of the frame less the 16 bytes that a call takes there. The id becomes 0 when the thread has taken its
+// calls up.
 extern uint64_t *fathom_inherited;
 
 // Whether there are calls that the calling thread has not taken up.

@@ -1,4 +1,4 @@
-// What the process does: it starts, forks and ends.
+// What a process does: it starts, forks, joins a session and leaves it.
 
 #include "process.h"
 

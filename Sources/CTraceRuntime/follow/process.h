@@ -1,4 +1,4 @@
-// Starting, forking, ending.
+// Starting, forking, joining a session and leaving it.
 
 #ifndef FATHOM_PROCESS_H
 #define FATHOM_PROCESS_H

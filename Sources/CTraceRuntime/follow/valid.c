@@ -9,7 +9,7 @@
 
 FATHOM_WITHOUT_HOOKS
 
-static const char *what;  // is wrong
+static const char *what;  // the condition that does not hold
 
 static int holds(int condition, const char *name) {
     if (!condition) what = name;

@@ -267,8 +267,8 @@ int chunk_make_room(struct thread *t) {
     if (confine_unnoted()) return 0;
     if (w->chunk && w->sequence > 1 && !w->wanted_limit) await_slot(&t->side_count, SIDE_LIMIT / 4);
     uint64_t signals = system_block_signals();
-    // In a fork's child, the hook goes on that the forking handler interrupted, perhaps a moment ago. Its chunk is the
-    // parent's. The child's own chunk begins when it attaches.
+    // If a signal handler interrupted a hook and forked, perhaps a moment ago, the hook goes on in the child with the
+    // parent's chunk. The child's own chunk begins when the thread attaches.
     int made = t->state != THREAD_INTERRUPTED && make_room(t);
     system_restore_signals(signals);
     return made;

@@ -31,10 +31,7 @@ public struct SampleComparison: Sendable {
     public var change: Double { after - before }
 
     /// The change as a part of what was before; infinite when that was 0.
-    public var relativeChange: Double {
-        if change == 0 { return 0 }
-        return before == 0 ? (change > 0 ? .infinity : -.infinity) : change / abs(before)
-    }
+    public var relativeChange: Double { after.change(relativeTo: before) }
 
     /// - Parameters:
     ///   - before: the number in each run; not empty.
@@ -90,7 +87,7 @@ public struct SampleComparison: Sendable {
         var estimate = runs + 1
         for _ in 0..<4 { estimate = needed(supposing: estimate) }
         guard estimate < SampleComparison.mostRuns else { return nil }
-        // Where one run more leaves out two, the last of these may have been too low.
+        // One more run may trim two, and then the last estimate is too low.
         estimate = estimate.rounded(.up)
         while needed(supposing: estimate) > estimate { estimate += 1 }
         return Int(estimate)

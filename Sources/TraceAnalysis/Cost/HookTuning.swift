@@ -7,11 +7,11 @@
 /// self time becomes its callers'. Totals of functions that keep their hooks do not change.
 public struct HookTuning {
     public struct Limits: Sendable {
-        /// Percent of the total times of all call paths that must stay.
+        /// Percent of the total times of call paths that must stay, of all call paths but those of system headers.
         public var keep = 95.0
         /// In ns: functions whose calls take this long on average keep their hooks.
         public var shorterThan: UInt64 = 100
-        /// The part of all calls that one line of the list must save at least.
+        /// The part of all calls, but those of system headers, that one line of the list must save at least.
         public var leastSaving = 0.001
 
         public init() {}
@@ -80,7 +80,7 @@ public struct HookTuning {
                 selfTime: all.selfTime &- part.selfTime)
         }
 
-        /// Whether its part of the time is no more than twice its part of the calls. The calls are what tracing costs.
+        /// Whether its part of the self time is no more than twice its part of the calls. Tracing costs time for each call.
         fileprivate func isCheap(in all: Sums) -> Bool {
             Double(selfTime) * Double(all.calls) <= 2 * Double(calls) * Double(all.selfTime)
         }
@@ -95,7 +95,7 @@ public struct HookTuning {
         /// Names of the functions that are left out, except those that an earlier exclusion leaves out already.
         public let names: [String]
         public let sums: Sums
-        /// Whether these are functions of libraries' headers, which are left out however long they take.
+        /// Whether these are functions of system headers, which are left out however long they take.
         public let isOfSystemHeaders: Bool
     }
 
@@ -111,7 +111,7 @@ public struct HookTuning {
     public struct Further: Sendable, Equatable {
         /// The percentage to keep, rounded down.
         public let keep: Int
-        /// Patterns that each leave out 5 % of all calls at least, and the calls of each.
+        /// Patterns that each leave out at least 5 % of all calls but those of system headers, and the calls of each.
         public let patterns: [(pattern: String, calls: UInt64)]
 
         public static func == (left: Further, right: Further) -> Bool {

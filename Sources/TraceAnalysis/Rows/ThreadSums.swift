@@ -13,7 +13,7 @@ public struct ThreadSums {
         self.durations = durations
     }
 
-    /// The sums of all paths of `tree`, which are those of `thread`; nil when there are none.
+    /// The sums of all paths of `tree`, which has only the calls of `thread`; nil when it has no paths.
     ///
     /// - Complexity: O(n) in the number of paths.
     public init?(_ thread: TracedThread, _ tree: CallPathTree) {
@@ -28,7 +28,8 @@ public struct ThreadSums {
         self.init(ThreadLabel(thread), sums, reader.takeCounts())
     }
 
-    /// The sums of all paths in `sinks`, which are those of `thread`, as they were recorded.
+    /// The sums of all paths in `sinks`, which have only the calls of `thread`, with times as they were recorded; nil when there
+    /// are no calls.
     init?(_ thread: TracedThread, _ sinks: [CallPathSink]) {
         var sums = RowSums()
         var reader = PercentileReader()
@@ -47,7 +48,8 @@ public struct ThreadSums {
             }
         }
         if isEmpty { return nil }
-        // Only the paths of all threads together are added up with their callees.
+        // What a path's callees did with memory is added up later, for all threads together. It is not needed here: the memory
+        // of a thread is the sum of what each of its calls did itself.
         sums.memory = sums.selfMemory
         self.init(ThreadLabel(thread), sums, reader.takeCounts())
     }

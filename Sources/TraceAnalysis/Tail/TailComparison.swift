@@ -1,4 +1,5 @@
-/// A function's slowest calls beside its typical ones: where, below the function, the time went that they took longer.
+/// Compares a function's slowest calls with its typical ones: it shows on which call paths below the function the slowest calls
+/// spend the time by which they are longer.
 public struct TailComparison {
     /// What the calls on one side add up to. Times in ns.
     public struct Side: Sendable {
@@ -111,7 +112,8 @@ public struct TailComparison {
         return differences.indices.sorted { (differences[$0], $1) > (differences[$1], $0) }
     }
 
-    /// The slowest calls as a change of what as many typical ones take.
+    /// A comparison in which the typical calls, scaled to the number of the slowest calls, are before, and the slowest calls are
+    /// after.
     ///
     /// - Complexity: O(n log n) in the number of paths.
     public var change: SessionComparison {

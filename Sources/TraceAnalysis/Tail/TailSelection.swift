@@ -2,9 +2,9 @@
 struct TailSelection {
     /// The number of slowest calls.
     let slow: UInt64
-    /// The shortest duration of a slowest call, in ns. Longer calls are all among the slowest, ...
+    /// The shortest duration of a slowest call, in ns. All calls that take longer are among the slowest.
     let least: UInt64
-    /// ... and of those that take exactly as long, so many: the first ones of the first threads.
+    /// How many of the calls that take exactly ``least`` are among the slowest: the first ones of the first threads.
     let ties: UInt64
     /// Calls that take this long, in ns, and are not among the slowest, are typical: those from the 25th to the 75th percentile.
     let typical: ClosedRange<UInt64>

@@ -34,7 +34,7 @@ struct DotExporter: Exporter {
         if used.count > shown.count {
             summary.remarks.append(
                 "the graph has the \(shown.count) functions with the longest totals of \(used.count); "
-                    + "--filter FUNCTION or --min-cost TIME chooses others")
+                    + "--filter FUNCTION chooses others")
         }
         return summary
     }

@@ -1,6 +1,7 @@
 /// The samples of a track, one behind the other: which stack ran, and for how long.
 ///
-/// A sample takes 8 bytes, and 8 more when it is as long as 4 seconds, or when nothing ran before it.
+/// A sample takes 8 bytes, and so does a stretch of time in which nothing ran. Either takes 8 more when it is longer than
+/// `UInt32.max` ns, which is 4.29 s.
 struct FirefoxSamples: Sequence {
     struct Sample: Equatable {
         var stack: Int32

@@ -23,7 +23,7 @@ struct ParquetExporter: Exporter {
         source.forEachGroup { _, tree in
             size.add(tree, minTotal: source.filter.minCost, remainder: fixed) { _ in fixed }
         }
-        return size.refusal()
+        return size.refusal(isCompressed: true)
     }
 
     func export(_ source: ExportSource, to writer: ByteWriter) -> ExportSummary {

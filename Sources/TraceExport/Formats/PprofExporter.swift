@@ -5,7 +5,7 @@ internal import TraceText
 /// Writes pprof's profile: one sample for each call path of each thread, with its calls and its self time.
 ///
 /// The format is `profile.proto` (https://github.com/google/pprof/blob/main/proto/profile.proto), compressed by gzip, which
-/// readers require. Samples have the labels `process` and `thread`, and `tid` where the sample is of one thread.
+/// the format requires. Samples have the labels `process` and `thread`, and `tid` where the sample is of one thread.
 ///
 /// Functions have no system name. If the system name were equal to the name, pprof would take the name to be mangled and
 /// strip its template arguments, so that `Box<int>::get` and `Box<double>::get` would become one function.
@@ -21,7 +21,7 @@ struct PprofExporter: Exporter {
                 tree, minTotal: source.filter.minCost, remainder: sample, row: { _ in sample },
                 nameBytes: { PprofExporter.bytes(ofNumber: UInt64($0) + 1) })
         }
-        return size.refusal()
+        return size.refusal(isCompressed: true)
     }
 
     /// The size of a protobuf varint in bytes: one for each seven bits.

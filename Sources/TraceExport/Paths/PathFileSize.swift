@@ -65,12 +65,15 @@ struct PathFileSize {
     }
 
     /// Tells why the file is not written, and what helps, if it is beyond `limit`; otherwise nil.
-    func refusal(limit: UInt64 = PathFileSize.limit) -> String? {
+    ///
+    /// - Parameter isCompressed: whether the format compresses what is written, so that the file becomes smaller than this.
+    func refusal(limit: UInt64 = PathFileSize.limit, isCompressed: Bool = false) -> String? {
         guard total > limit else { return nil }
         let help = maxDepth(within: limit).map { "--max-depth \($0)" } ?? "--filter FUNCTION or --min-cost TIME"
         let verb = maxDepth(within: limit) == nil ? "makes it smaller" : "fits"
+        let size = PathFileSize.gigabytes(total) + (isCompressed ? " before compression" : "")
         return
-            "the file would have about \(PathFileSize.gigabytes(total)), more than \(PathFileSize.gigabytes(limit)): "
+            "the file would have about \(size), more than \(PathFileSize.gigabytes(limit)): "
             + "every path's row names all its callers; \(help) \(verb)"
     }
 

@@ -1,7 +1,7 @@
 internal import TraceAnalysis
 
-/// Time of a path that is neither its own nor that of a path below it. It is shown as a callee, which stands for the
-/// calls that are not shown.
+/// Time of a path that is neither its own nor that of a path that is shown below it. It is shown as a callee, which
+/// stands for the calls that are not shown.
 enum PathRemainder: Int, CaseIterable {
     /// Callees that the record options left out.
     case notRecorded

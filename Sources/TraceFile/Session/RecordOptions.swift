@@ -21,7 +21,7 @@ public struct RecordOptions: Sendable {
         /// The moment of each function's first call, found by traps in place of hooks.
         case firstCalls = "first-calls"
 
-        /// Whether no record of a call is kept.
+        /// Whether calls, or samples of them, are added up by call path, so that no call has a record of its own.
         public var keepsPaths: Bool { self == .profile || self == .counts || self == .stack }
 
         /// What the buffers' head says, FATHOM_KEEPS_*.
@@ -37,8 +37,8 @@ public struct RecordOptions: Sendable {
 
     /// The names of options in session.json, which `fathom info` shows, too.
     ///
-    /// A later version may write others. ``SessionDescription/options`` has those as well, ``SessionDescription/option(_:)``
-    /// finds those that are known here.
+    /// A later version may write further names. ``SessionDescription/options`` has all names that are in the file;
+    /// ``SessionDescription/option(_:)`` finds only those that are listed here.
     public enum Name: String, Sendable {
         case mode
         case ringSize = "keep_bytes"
@@ -69,7 +69,8 @@ public struct RecordOptions: Sendable {
     public var ringSize = RecordOptions.defaultRingSize
     /// In nanoseconds: what ended so long ago is not kept in the ring. Nil: the size alone decides.
     public var ringTime: UInt64?
-    /// Call paths of all processes together that are kept. What is called below others counts with them.
+    /// The most call paths that are kept, of all processes together. A call without a path of its own counts with its nearest
+    /// caller that has one.
     public var maxPaths = RecordOptions.defaultMaxPaths
     /// In nanoseconds: the mean time between two looks at the stacks.
     public var interval = RecordOptions.defaultInterval
@@ -169,6 +170,7 @@ public struct RecordOptions: Sendable {
         head.keeps = UInt8(mode.keeps)
         head.max_paths = UInt32(clamping: maxPaths)
         head.has_functions = functions.isEmpty && mode != .firstCalls ? 0 : 1
+        // The field also has the bits of what else is told besides calls.
         head.tells_waits = UInt8(
             !tellsWaits ? FATHOM_TELLS_NO_WAITS : knowsSwitches ? FATHOM_TELLS_WAITS : FATHOM_TELLS_WAIT_TIMES)
         if tellsStartup { head.tells_waits |= UInt8(FATHOM_TELLS_STARTUP) }

@@ -2,7 +2,7 @@
 public struct SampleTree: Sendable {
     public private(set) var paths: [SampledProcess.Path] = []
     private var places: [Key: Int] = [:]
-    /// The most paths. What lies below others counts as being in these.
+    /// The most paths. A call without a path of its own counts with its nearest caller that has one.
     public var limit: Int
 
     private struct Key: Hashable {
@@ -15,7 +15,7 @@ public struct SampleTree: Sendable {
 
     /// - Parameters:
     ///   - stack: addresses of functions, outermost first.
-    ///   - time: what the sample stands for, in units of the caller's.
+    ///   - time: what the sample stands for, in the caller's unit.
     public mutating func add(_ stack: some Sequence<UInt64>, time: UInt64 = 0) {
         var caller = -1
         for function in stack {

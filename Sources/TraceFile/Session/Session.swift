@@ -35,7 +35,7 @@ public final class Session {
     /// Whether a recorder was still there when the session was opened.
     public let isRecording: Bool
 
-    /// When threads had no CPU; nil when that was not recorded.
+    /// When threads had no CPU, by the kernel's records of context switches; nil when the kernel did not tell of them.
     public let switches: SwitchLog?
     /// The page faults of threads; nil when the kernel did not tell of them.
     public let faults: FaultLog?
@@ -48,8 +48,8 @@ public final class Session {
 
     /// Opens the session directory at `path`, or `path.fathom` when `path` is a program.
     ///
-    /// - Parameter readsCalls: whether what is in the shared buffers of calls is read, too. Without it, opening a session whose
-    ///   calls are all there, as in a flight recorder's ring, takes no more than its modules do.
+    /// - Parameter readsCalls: whether the calls in the shared buffers are read, too. Without them, opening a session whose calls
+    ///   are all in the buffers, as those of a flight recorder's ring are, takes only as long as reading its modules.
     /// - Throws: ``TraceFileError``. Damage is not thrown but collected in ``damage``.
     /// - Complexity: O(chunks), and the size of the shared buffers still in use.
     public init(path: String, readsCalls: Bool = true) throws(TraceFileError) {
@@ -76,10 +76,17 @@ public final class Session {
         guard let header = traceLog?.header ?? buffers?.header ?? FileHeader(chunks) else {
             throw logProblem ?? buffersProblem ?? .noHeader(path: directory)
         }
-        for (name, problem) in [(SlotBuffers.name, buffersProblem), (TraceLog.name, logProblem)] {
-            guard let problem else { continue }
+        func report(_ problem: TraceFileError?, in name: String) {
+            guard let problem else { return }
             damage.report(
                 Damage(file: name, offset: 0, lostBytes: 0, kind: .unreadableFile(reason: problem.reason)))
+        }
+        report(buffersProblem, in: SlotBuffers.name)
+        report(logProblem, in: TraceLog.name)
+        func mapped(_ name: String) -> MappedFile? {
+            let (file, problem) = Session.file(name, in: directory, MappedFile.init)
+            report(problem, in: name)
+            return file
         }
         self.path = directory
         self.damage = damage
@@ -100,13 +107,7 @@ public final class Session {
         chunks.removeLast(chunks.count - own)
         Session.sort(&chunks)
         func events(_ kind: KernelEvents) -> EventLog? {
-            let (file, problem) = Session.file(kind.file.name, in: directory, MappedFile.init)
-            if let problem {
-                damage.report(
-                    Damage(
-                        file: kind.file.name, offset: 0, lostBytes: 0, kind: .unreadableFile(reason: problem.reason)))
-            }
-            return file.map {
+            mapped(kind.file.name).map {
                 EventLog(kind, $0, start: header.startNanoseconds, isGrowing: isBeingRecorded, damage: damage)
             }
         }
@@ -114,7 +115,7 @@ public final class Session {
         self.switches = switches
         self.faults = faults
         startNanoseconds = header.startNanoseconds
-        startup = Session.file(SessionFile.startup.name, in: directory, MappedFile.init).0
+        startup = mapped(SessionFile.startup.name)
         description = try SessionDescription(path: "\(directory)/\(SessionFile.description.name)", damage: damage)
         let offCPU: OffCPUSource? =
             if let switches { .switches(switches) } else if description?.waitSources != nil { .waits } else { nil }

@@ -66,7 +66,7 @@ struct ChangeSearch {
 
     /// Where the number of calls changes of functions that otherwise are called equally often in run after run.
     private func callChanges() throws(HistoryError) -> [Change] {
-        guard runs.count >= 2, runs.allSatisfy(\.mode.isExact) else { return [] }
+        guard runs.count >= HistoryChanges.leastRunsOfCalls, runs.allSatisfy(\.mode.isExact) else { return [] }
         var changed: [Int: [Int]] = [:]
         for (function, series) in series.enumerated() {
             guard let series, let steps = ChangeSearch.steps(of: series.calls) else { continue }
@@ -156,8 +156,8 @@ struct ChangeSearch {
         let least = options.leastShare * Percentile.median(runs.map { Double($0.total) })
         var found: [(function: Int, points: [ChangePoint])] = []
         for (function, series) in series.enumerated() {
-            // Three runs, the fewest between two changes, must have this much time. One disturbed run is not enough.
-            guard let series, series.own.sorted(by: >)[2] >= least else { continue }
+            // As many runs as lie between two changes at least must have this much time. One disturbed run is not enough.
+            guard let series, series.own.sorted(by: >)[ChangeDetector.least - 1] >= least else { continue }
             found.append((function, ChangeDetector().changes(of: series.own)))
         }
         // A function counts by the surest of its changes.

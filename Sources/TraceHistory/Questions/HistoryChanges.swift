@@ -30,10 +30,7 @@ public struct HistoryChanges: Sendable {
         public var change: Double { after - before }
 
         /// The change as a part of what was before; infinite when that was 0.
-        public var relativeChange: Double {
-            if change == 0 { return 0 }
-            return before == 0 ? (change > 0 ? .infinity : -.infinity) : change / abs(before)
-        }
+        public var relativeChange: Double { after.change(relativeTo: before) }
     }
 
     public struct Follower: Sendable {

@@ -13,7 +13,7 @@ public struct ChangeDetector: Sendable {
     /// How many runs are looked at together.
     public var window = 50
     /// The fewest runs between two changes.
-    private let least = 3
+    static let least = 3
 
     public init() {}
 
@@ -21,7 +21,7 @@ public struct ChangeDetector: Sendable {
     ///
     /// - Complexity: O(n · window), times the number of changes in a window.
     public func changes(of series: [Double]) -> [ChangePoint] {
-        guard series.count >= 2 * least else { return [] }
+        guard series.count >= 2 * ChangeDetector.least else { return [] }
         let values = ChangeDetector.withoutOutliers(series)
         var points = candidates(values)
         while !points.isEmpty {
@@ -58,7 +58,7 @@ public struct ChangeDetector: Sendable {
 
     /// Divides a window, and its parts, as long as the weak test agrees.
     private func divide(_ values: ArraySlice<Double>) -> [Int] {
-        guard let split = EnergyDistance.bestSplit(of: values, least: least) else { return [] }
+        guard let split = EnergyDistance.bestSplit(of: values, least: ChangeDetector.least) else { return [] }
         let middle = values.startIndex + split
         let (left, right) = (values[..<middle], values[middle...])
         guard StepVote(Array(left), Array(right)).chance <= weakChance else { return [] }
@@ -91,7 +91,7 @@ public struct ChangeDetector: Sendable {
         for place in settled.indices {
             let (left, right) = parts(place, settled, values.count)
             let part = ChangeDetector.within(Array(values[left]), Array(values[right]))
-            guard let split = ChangeDetector.leastSquares(part, least: least) else { continue }
+            guard let split = ChangeDetector.leastSquares(part) else { continue }
             let moved = left.lowerBound + split
             if abs(moved - points[place]) <= ChangeDetector.reach { settled[place] = moved }
         }
@@ -111,7 +111,7 @@ public struct ChangeDetector: Sendable {
     private static let reach = 5
 
     /// The split with the least sum of squared distances from the means of both parts.
-    private static func leastSquares(_ values: [Double], least: Int) -> Int? {
+    private static func leastSquares(_ values: [Double]) -> Int? {
         guard values.count >= 2 * least else { return nil }
         let whole = values.reduce(0, +)
         var sum = 0.0, best: (split: Int, size: Double)?

@@ -7,7 +7,8 @@ internal import TraceAnalysis
 /// The tests are B. L. Welch's of means, and those of Mann and Whitney and of Kolmogorov and Smirnov. The last two
 /// assume nothing about how the values are distributed.
 struct StepVote {
-    /// The second smallest of the three chances: at this level, two of three tests speak of a difference.
+    /// The second smallest of the three chances: at this level, two of three tests speak of a difference. It is 1 where values
+    /// drift. The initializer chooses otherwise where nothing varies on either side, and where values are few and lie apart.
     let chance: Double
 
     /// - Parameters:

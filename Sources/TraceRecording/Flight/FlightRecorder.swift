@@ -23,15 +23,15 @@ final class FlightRecorder: @unchecked Sendable {
     private var ends: [Place: UInt64] = [:]
     /// When the judge is asked again, in ns of CLOCK_MONOTONIC.
     private var nextQuestion: UInt64 = 0
-    /// When there was a save within the last hour, in ns.
+    /// The moments of the last hour's saves, in ns of CLOCK_MONOTONIC.
     private var times: [UInt64] = []
 
     private(set) var saves: [FlightSave] = []
     /// Saves that were asked for beyond what an hour may have.
     private(set) var refused: UInt64 = 0
-    /// Long calls that came too fast for us to look at them.
+    /// The number of calls that may have been a reason to save, but came too fast to be looked at.
     private(set) var unjudged: UInt64 = 0
-    /// Why the last save that failed did.
+    /// The reason for which a save failed, the last one that did; nil while none has failed.
     private(set) var problem: String?
 
     private struct Place: Hashable {
@@ -101,7 +101,7 @@ final class FlightRecorder: @unchecked Sendable {
         save(because: "\(signalName(signal)) ended the program", losses, isLast: true)
     }
 
-    /// Whether the ring may go: what was to be saved of it last is saved.
+    /// Whether the ring may be deleted: no save was begun yet, or the last one that was begun succeeded.
     private(set) var isSettled = true
 
     func summarize(into summary: inout RecordingSummary) {

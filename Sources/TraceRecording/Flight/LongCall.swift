@@ -1,4 +1,4 @@
-/// A call that has ended, and took long or had arguments that are asked for.
+/// A call that has ended, and that may be a reason to save: it took long, or it had arguments that are asked for.
 public struct LongCall: Sendable {
     /// Index of the process in the session.
     public var process: UInt32

@@ -4,8 +4,8 @@ internal import TraceFile
 
 /// Moves what the kernel tells of threads from the kernel's rings to the session, on a thread of its own.
 ///
-/// What it has written is there whoever is killed; what the rings held since the last look, for ``look`` at most, goes with
-/// this process.
+/// What it has written stays, whichever process is killed. If this process is killed, the events that are still in the rings
+/// are lost: those of the last ``look`` ms at most.
 final class EventRecorder: @unchecked Sendable {
     private let rings: EventRings
     private let log: EventLogWriter

@@ -2,7 +2,7 @@ internal import CTraceFormat
 internal import Glibc
 internal import TraceFile
 
-/// Looks at an interval at which calls of each thread are open, and adds that up by path.
+/// Finds out which calls of each thread are open, once each `--interval` on average, and adds them up by path.
 ///
 /// Nothing is sent to the program, and nothing of it is stopped: the recorder reads its memory. What was found goes to the
 /// log now and then, as trees of paths that readers add up.

@@ -45,7 +45,7 @@ public struct HangText {
                 + "has \(hang.threadCount) thread\(hang.threadCount == 1 ? "" : "s") and \(hang.memory >> 20) MB in memory"
         )
         if hang.kind == .threads {
-            sentence("with so many threads, no paths were taken; --max-threads allows more")
+            sentence("with so many threads, no stacks were taken; --max-threads allows more")
         }
         for (index, tid) in hang.circle.enumerated() {
             let thread = hang.threads.first { $0.tid == tid }

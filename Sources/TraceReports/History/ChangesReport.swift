@@ -71,7 +71,7 @@ public struct ChangesReport {
                 + "\(HistoryChanges.leastRuns); fathom diff compares two recordings\n"
         }
         if changes.tellsTimes || !changes.runs[0].mode.hasTimes { return "" }
-        return "times need \(HistoryChanges.leastRuns) runs to tell a change from noise: calls are compared only\n"
+        return "times need \(HistoryChanges.leastRuns) runs to tell a change from noise: only calls are compared\n"
     }
 
     private func writeText(to writer: ByteWriter) {

@@ -108,7 +108,9 @@ public struct InfoReport {
         }
         let kept = session.content == .counts ? "counted" : "added up"
         return "\(count(paths, "call path")), whose calls were \(kept)"
-            + (folded > 0 ? "; \(count(folded, "call")) below others counted there, for want of --max-paths" : "")
+            + (folded > 0
+                ? "; \(count(folded, "call")) counted with the nearest caller that has a path, because of --max-paths"
+                : "")
     }
 
     /// As text for people.

@@ -105,8 +105,7 @@ extension Report {
 
     private static let inheritedLegend = """
         inherited: the part of the total in calls that were open already when their process was forked or recording began, \
-        such as main in a
-        fork's child; they count where they were entered, so calls, avg and what follows are without them
+        such as main in a fork's child; they count where they were entered, so calls, avg and what follows are without them
 
         """
 

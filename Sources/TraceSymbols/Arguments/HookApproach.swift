@@ -3,8 +3,8 @@
 ///
 /// Debug information does not always say. clang describes an argument that lives in the frame as if it were there from the
 /// first instruction on, although it is stored there only behind the hook. gcc describes a small integer as gone although
-/// a register holds it. The code itself tells: values are moved until the call, and from where they are kept during the
-/// call they go on behind it.
+/// a register holds it. The code itself shows it: before the call of the hook, it moves each value to where the value is
+/// kept during the call, and behind the call it takes the value from there.
 ///
 /// Only moves are understood, and only on x86-64. At anything else that might matter this ends, and what it has not seen
 /// counts as not known.

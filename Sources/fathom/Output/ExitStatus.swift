@@ -96,7 +96,7 @@ enum ExitStatus: Int32 {
     /// What the commands that read a session end with.
     private static let reading: [(status: String, meaning: String)] = [
         ("0", "Everything was shown or written."),
-        ("1", "There is nothing to show: nothing recorded is what was asked for."),
+        ("1", "There is nothing to show: nothing that was recorded matches what was asked for."),
         ("2", "Something cannot be read or written."), ("64", "Wrong usage."),
     ]
 

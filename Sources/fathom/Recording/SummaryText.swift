@@ -156,7 +156,7 @@ struct SummaryText {
         let paths = count(summary.paths, "call path")
         if summary.foldedCalls == 0 { return paths }
         return
-            "\(paths), the most that --max-paths allows; \(count(summary.foldedCalls, "call")) below others counted there"
+            "\(paths), the most that --max-paths allows; \(count(summary.foldedCalls, "call")) counted with the nearest caller that has a path"
     }
 
     private static func continuation(_ summary: RecordingSummary) -> String {

@@ -110,7 +110,7 @@ import Testing
         #expect(list.stdout.split(separator: "\n").count == 2, "\(list.stdout)")
     }
 
-    /// Of many threads, no paths are taken, unless that is asked for.
+    /// Of many threads, no stacks are taken, unless that is asked for.
     @Test func manyThreads() throws {
         let many = try run(hangs.command(["--timeout", "200ms"], [Hangs.program(), "threads", "500"]))
         #expect(many.status == 0)

@@ -37,7 +37,7 @@ if (data.changes) {
     };
 }
 const colouringNames = {
-    module: 'module', kind: 'language', file: 'file', namespace: 'namespace', self: 'own time', change: 'change',
+    module: 'module', kind: 'kind', file: 'file', namespace: 'namespace', self: 'own time', change: 'change',
 };
 let colouring = data.colour; // a key of `colourings`
 

@@ -8,7 +8,7 @@ struct Diff: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Show what has changed between two recordings, or between repeated ones of two kinds.",
         usage: "fathom diff [<options>] <A> <B>\nfathom diff [<options>] <A1> <A2> ... -- <B1> <B2> ...",
-        discussion: "With one run on a side --fail-on takes every change for one, noise or not.",
+        discussion: "Where a side has only one run, --fail-on cannot tell noise from a change, and judges both.",
         examples: [
             (
                 "fathom diff before.fathom after.fathom",
@@ -16,7 +16,7 @@ struct Diff: ParsableCommand {
             ),
             (
                 "fathom diff --fail-on 'calls>1000%' before.fathom after.fathom",
-                "Ends with status 1 when eleven times as many calls are made."
+                "Ends with status 1 when more than eleven times as many calls are made."
             ),
         ])
 
@@ -35,7 +35,7 @@ struct Diff: ParsableCommand {
     @Option(help: "What a row is of.")
     var by = DiffReport.Subject.function
 
-    @Option(help: "Sort rows by this; change puts first what has changed itself and beyond noise.")
+    @Option(help: "Sort rows by this; change puts first what has itself changed beyond noise, then what calls it.")
     var sort = DiffReport.Order.change
 
     @Option(help: ArgumentHelp("Show this many rows; 0 for all. On a terminal, as many as fit.", valueName: "rows"))

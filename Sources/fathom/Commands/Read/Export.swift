@@ -29,9 +29,9 @@ struct Export: ParsableCommand {
 
     @Option(
         help: """
-            What to write. Rows of folded, pprof and parquet name all callers of a path: where that makes more than 1 GB, of deep \
-            recursion, nothing is written, and the --max-depth that fits is told. What is more than a format's viewers take is \
-            told before it is written.
+            What to write. Rows of folded, pprof, otlp and parquet name all callers of a path: where that makes more than 1 GB, of \
+            deep recursion, nothing is written, and the --max-depth that fits is reported. What is more than a format's viewers \
+            take is reported before it is written.
             """)
     var format: ExportFormat
 
@@ -91,7 +91,7 @@ struct Export: ParsableCommand {
             try query.session.requireCalls(for: "--from and --to ask for moments")
         }
         if format.isDirectory { return try writeFleet(query) }
-        let first = split ? nil : try file(output)  // what cannot be written is told before a long reading
+        let first = split ? nil : try file(output)  // what cannot be written is reported before a long reading
         let source = try source(query)
         guard let exporter = (calls ? format.exporterOfCalls : nil) ?? format.exporter else { return }
         if let reason = exporter.refusal(source) {

@@ -68,7 +68,7 @@ struct Record: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "With --mode profile, counts and stack, keep so many call paths; what is called below others counts there (default: 1000000).",
+            "With --mode profile, counts and stack, keep so many call paths; a call without a path of its own counts with its nearest caller that has one (default: 1000000).",
             valueName: "paths"))
     var maxPaths: Int?
 
