@@ -18,7 +18,7 @@ struct TailText {
         let (slow, typical) = (tail.slow, tail.typical)
         heading(
             "\(report.options.function): \(count(tail.durations.calls)), the slowest \(CountText.grouped(slow.calls)) beside "
-                + "\(CountText.grouped(typical.calls)) typical ones, from p25 to p75 \(TimesText(nil).heading)")
+                + "\(CountText.grouped(typical.calls)) typical ones, from p25 to p75\(TimesText(nil).headings[0])")
         writePartial()
         endLine()
         writeHistogram()
