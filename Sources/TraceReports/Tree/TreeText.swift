@@ -72,9 +72,10 @@ public struct TreeText: TreeVisitor {
         func taken(by options: Options) -> Int {
             TreeText.depthWidth + (times.count + options.split.count + options.memory.count) * TreeText.timeWidth + 2
         }
-        // Names, and how often each was called, have room before what is told besides.
-        let most = (options.layout.width ?? .max) - TextLayout.leastName - " (1000 calls)".utf8.count
-        while taken(by: options) > most, options.memory.popLast() != nil || options.split.popLast() != nil {}
+        // Names have room before what is told besides, and how often each was called, before what is told of memory.
+        let most = (options.layout.width ?? .max) - TextLayout.leastName
+        while taken(by: options) > most - " (1000 calls)".utf8.count, options.memory.popLast() != nil {}
+        while taken(by: options) > most, options.split.popLast() != nil {}
         self.options = options
         headings = times + options.split.map { "\($0.heading)" } + options.memory.map(\.rawValue)
         nameColumn = taken(by: options)
