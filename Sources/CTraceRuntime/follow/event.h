@@ -51,7 +51,9 @@ enum {
     TOLD_OF_MEMORY = 4,
 };
 
+// What is larger than TOLD_LIMIT is cut off.
 INTERNAL struct told told_of(uint32_t record, const void *payload, size_t size, uint32_t terms) {
+    if (size > TOLD_LIMIT) size = TOLD_LIMIT;
     struct told told = {(uint16_t)record, (uint16_t)size, terms, {0}};
     __builtin_memcpy(told.payload, payload, size);
     return told;
