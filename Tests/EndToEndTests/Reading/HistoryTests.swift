@@ -202,6 +202,14 @@ import Testing
             "\(short.stderr)")
         let failing = try fathom("gate", "--baseline-cmd", "./prog", "--", "./prog", "1", "2")
         #expect(failing.status == 2 && failing.stderr.contains("ended with status 3"), "\(failing.stderr)")
+        // A subject that nobody has is no success, and takes no more than a run.
+        for (subject, message) in [
+            ("mian", "no run called a function that matches 'mian'; did you mean main?"),
+            ("main;none", "no run has the call path main → none"), ("mark none", "the run has no mark none"),
+        ] {
+            let misspelt = try fathom("gate", "--baseline-cmd", "./wait", "--of", subject, "--", "./wait")
+            #expect(misspelt.status == 2 && misspelt.stderr.contains(message), "\(misspelt.stderr)")
+        }
         #expect(try fathom("gate", "--", "./wait").status == 64)
         #expect(try fathom("gate", "--against", "none.db", "--", "./wait").status == 2)
     }

@@ -106,7 +106,7 @@ import Testing
             #expect(report.path == ["main", "hang_sleep", "wait_for"])
         }
         let list = try Fathom.run(["watch", "--list", hangs.reports])
-        #expect(list.status == 0 && list.stdout.contains(": main > hang_sleep > wait_for"))
+        #expect(list.status == 0 && list.stdout.contains(": main → hang_sleep → wait_for"))
         #expect(list.stdout.split(separator: "\n").count == 2, "\(list.stdout)")
     }
 
