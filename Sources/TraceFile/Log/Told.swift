@@ -1,4 +1,4 @@
-internal import CTraceFormat
+public import CTraceFormat
 
 /// What a record tells of a moment, beside the calls that begin and end.
 ///
@@ -38,29 +38,27 @@ public enum Told: BitwiseCopyable, Sendable {
     }
 
     /// What the record `number` with a payload of `size` bytes tells; nil if it is of a kind that is not known.
-    @usableFromInline
+    @inlinable @inline(__always)
     init?(_ number: UInt32, _ payload: UnsafeRawPointer, size: Int) {
-        /// The payload's beginning, when that is all there.
-        func body<Body: BitwiseCopyable>(_ type: Body.Type) -> Body? {
-            size >= MemoryLayout<Body>.size ? payload.loadUnaligned(as: type) : nil
-        }
         switch number {
-        case FATHOM_MARK:
-            guard let name = body(UInt32.self) else { return nil }
-            self = .mark(name: name)
-        case FATHOM_COUNTER:
-            guard let count = body(fathom_count.self) else { return nil }
+        case FATHOM_MARK where size >= MemoryLayout<UInt32>.size:
+            self = .mark(name: payload.loadUnaligned(as: UInt32.self))
+        case FATHOM_COUNTER where size >= MemoryLayout<fathom_count>.size:
+            let count = payload.loadUnaligned(as: fathom_count.self)
             let bits = UInt64(count.bits.0) | UInt64(count.bits.1) << 32
             self = .counter(name: count.name, value: Double(bitPattern: bits))
         case FATHOM_ARGUMENTS: self = .arguments(RecordedArguments(start: payload, count: size))
         case FATHOM_RESULT: self = .result(RecordedArguments(start: payload, count: size))
-        case FATHOM_WAIT, FATHOM_WAKE:
-            guard let wait = body(fathom_wait.self).map({ RecordedWait($0) }) else { return nil }
-            self = number == FATHOM_WAIT ? .wait(wait) : .wake(wait)
-        case _ where RecordedBlock.isRecord(number):
-            guard let block = body(fathom_block.self) else { return nil }
-            self = .memory(RecordedBlock(number, block))
-        default: return nil
+        case FATHOM_WAIT where size >= MemoryLayout<fathom_wait>.size:
+            self = .wait(RecordedWait(payload.loadUnaligned(as: fathom_wait.self)))
+        case FATHOM_WAKE where size >= MemoryLayout<fathom_wait>.size:
+            self = .wake(RecordedWait(payload.loadUnaligned(as: fathom_wait.self)))
+        default:
+            guard size >= MemoryLayout<fathom_block>.size, let kind = RecordedBlock.Kind(record: number) else {
+                return nil
+            }
+            let block = payload.loadUnaligned(as: fathom_block.self)
+            self = .memory(RecordedBlock(kind: kind, address: block.address, size: block.size))
         }
     }
 

@@ -1,4 +1,4 @@
-internal import CTraceFormat
+public import CTraceFormat
 
 /// What happened to memory: it was allocated or freed, as it was recorded, or a page of it had to be brought.
 @frozen
@@ -14,6 +14,20 @@ public struct RecordedBlock: BitwiseCopyable, Sendable {
         case minorFault
         /// A page was used that had to be read.
         case majorFault
+
+        /// What the records of this number tell of; nil where they tell of no memory.
+        @inlinable
+        init?(record number: UInt32) {
+            switch number {
+            case FATHOM_ALLOCATED: self = .allocated
+            case FATHOM_FREED: self = .freed
+            case FATHOM_MAPPED: self = .mapped
+            case FATHOM_UNMAPPED: self = .unmapped
+            case FATHOM_MINOR_FAULT: self = .minorFault
+            case FATHOM_MAJOR_FAULT: self = .majorFault
+            default: return nil
+            }
+        }
     }
 
     public var kind: Kind
@@ -22,12 +36,7 @@ public struct RecordedBlock: BitwiseCopyable, Sendable {
     /// In bytes, as the program asked for it; 0 of a block that is freed, and of a page fault.
     public var size: UInt64
 
-    /// Whether a record with this number is of memory.
-    static func isRecord(_ number: UInt32) -> Bool {
-        number >= FATHOM_ALLOCATED && number <= FATHOM_UNMAPPED || number == FATHOM_MINOR_FAULT
-            || number == FATHOM_MAJOR_FAULT
-    }
-
+    @inlinable
     public init(kind: Kind = .freed, address: UInt64 = 0, size: UInt64 = 0) {
         self.kind = kind
         self.address = address
@@ -37,20 +46,6 @@ public struct RecordedBlock: BitwiseCopyable, Sendable {
     /// Whether the program has more memory by it.
     public var isNew: Bool { kind == .allocated || kind == .mapped }
     public var isFault: Bool { kind == .minorFault || kind == .majorFault }
-
-    /// What the record `number`, one of those of memory, tells.
-    init(_ number: UInt32, _ block: fathom_block) {
-        let kind: Kind =
-            switch number {
-            case FATHOM_ALLOCATED: .allocated
-            case FATHOM_MAPPED: .mapped
-            case FATHOM_UNMAPPED: .unmapped
-            case FATHOM_MINOR_FAULT: .minorFault
-            case FATHOM_MAJOR_FAULT: .majorFault
-            default: .freed
-            }
-        self.init(kind: kind, address: block.address, size: block.size)
-    }
 
     /// The number of its record.
     var number: UInt32 {
