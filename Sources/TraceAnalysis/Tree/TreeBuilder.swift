@@ -39,6 +39,8 @@ struct TreeBuilder: CallSink {
     private let tellsMemory: Bool
     /// Whether this is a task, which may have time in which it did not run.
     private let isTask: Bool
+    /// Whether nothing of calls is asked for but their times, by cost, depth and time alone.
+    private let isPlain: Bool
     let mode: Mode
 
     private(set) var outcomes: [Outcome]
@@ -107,6 +109,7 @@ struct TreeBuilder: CallSink {
             self.longest = longest.map { Unmanaged.passUnretained($0) }
             isRanking = false
         }
+        isPlain = classifier == nil && !tellsMemory && !isTask && !splits && measure == .total && !watches && !leads
         least = max(filter.minCost, longest?.least ?? 0)
         tie = longest.map(\.least) ?? .max
         lanes = [(0, arena, CallSum())]
@@ -129,17 +132,41 @@ struct TreeBuilder: CallSink {
         Payload(node: Payload.baseNode, standing: Standing(role: needsMatch ? .outside : .transparent))
     }
 
-    // This is the hot path. Fields are read and written one by one, because a load of several at once would wait until
-    // the stores of each have left the store buffer.
+    // These are the hot paths. What few ask for is no part of the plain ones: each branch more costs all calls time, even where it
+    // is never taken.
     @inline(__always)
     mutating func enter(_ call: UnsafeMutablePointer<OpenCall<Payload>>) {
+        if isPlain { enter(call, isPlain: true) } else { enterAsked(call) }
+    }
+
+    @inline(__always)
+    mutating func exit(_ call: UnsafeMutablePointer<OpenCall<Payload>>, end: UInt64, state: CallState) {
+        if isPlain {
+            exit(call, end: end, state: state, isPlain: true)
+        } else {
+            exitAsked(call, end: end, state: state)
+        }
+    }
+
+    @inline(never)
+    private mutating func enterAsked(_ call: UnsafeMutablePointer<OpenCall<Payload>>) { enter(call, isPlain: false) }
+
+    @inline(never)
+    private mutating func exitAsked(_ call: UnsafeMutablePointer<OpenCall<Payload>>, end: UInt64, state: CallState) {
+        exit(call, end: end, state: state, isPlain: false)
+    }
+
+    // Fields are read and written one by one, because a load of several at once would wait until the stores of each have left the
+    // store buffer.
+    @inline(__always)
+    private mutating func enter(_ call: UnsafeMutablePointer<OpenCall<Payload>>, isPlain: Bool) {
         let caller = call - 1
         let callerRole = caller.pointee.payload.standing.role
         let depth = caller.pointee.payload.depth &+ (callerRole == .candidate ? 1 : 0)
         var role = callerRole == .transparent ? Role.candidate : callerRole
         var leads = false
         var watchedAbove = Standing.unwatched
-        if let classifier {
+        if !isPlain, let classifier {
             let found = classifier._withUnsafeGuaranteedRef { Self.classify(call, $0, space, role) }
             (role, leads) = (found.role, found.leads)
             let above = caller.pointee.payload.standing.watchedAbove
@@ -162,7 +189,7 @@ struct TreeBuilder: CallSink {
         call.pointee.payload.node = node
         call.pointee.payload.outcome = -1
         call.pointee.payload.standing = Standing(role: role, leads: leads, watchedAbove: watchedAbove)
-        if tellsMemory { memory?.enter() }
+        if !isPlain, tellsMemory { memory?.enter() }
         if toCarryIn > 0 { carryIn(call) }
     }
 
@@ -197,12 +224,14 @@ struct TreeBuilder: CallSink {
     }
 
     @inline(__always)
-    mutating func exit(_ call: UnsafeMutablePointer<OpenCall<Payload>>, end: UInt64, state: CallState) {
+    private mutating func exit(
+        _ call: UnsafeMutablePointer<OpenCall<Payload>>, end: UInt64, state: CallState, isPlain: Bool
+    ) {
         let caller = call - 1
         let start = call.pointee.start
         let total = end > start ? end &- start : 0
-        let ended = tellsMemory ? memory?.exit() : nil
-        if isTask {
+        let ended = !isPlain && tellsMemory ? memory?.exit() : nil
+        if !isPlain, isTask {
             let isWait = call.pointee.function == FunctionTable.suspended
             caller.pointee.payload.suspended &+= isWait ? total : call.pointee.payload.suspended
         }
@@ -212,13 +241,13 @@ struct TreeBuilder: CallSink {
         }
         caller.pointee.payload.callees &+= total
         var isShown = start <= filter.to && end >= filter.from
-        if leads {
+        if !isPlain, leads {
             isShown = isShown && call.pointee.payload.standing.leads
             if call.pointee.payload.standing.leads { caller.pointee.payload.standing.lead() }
         }
-        let times = splits ? split(from: start, to: end) : OffCPUTimes()
-        let cost = measure == .total ? total : measure.part(of: total, times)
-        if watches, isShown, !isWatchShown(call, cost) { isShown = false }
+        let times = !isPlain && splits ? split(from: start, to: end) : OffCPUTimes()
+        let cost = isPlain || measure == .total ? total : measure.part(of: total, times)
+        if !isPlain, watches, isShown, !isWatchShown(call, cost) { isShown = false }
         if isShown, cost < least || call.pointee.payload.depth > filter.maxDepth || cost == tie && !isKept(call) {
             isShown = false
             hide(CallSum(calls: 1 &+ call.pointee.payload.hidden.calls, time: total), below: caller)
