@@ -192,6 +192,9 @@ import Testing
         #expect(inner.allSatisfy { $0.count { $0 == "{" } == $0.count { $0 == "}" } }, "\(inner)")
         #expect(try complete(start + ["-F", "worker", "::", "d"], "\(line) -F worker::d") == ["done"])
         #expect(try complete(start + ["-F", "größe", "::", "t"], "\(line) -F größe::t") == ["tief"])
+        // Behind the first Tab, bash has escaped the colons, which end no word then.
+        let escaped = #"worker\:\:d"#
+        #expect(try complete(start + ["-F", escaped], "\(line) -F \(escaped)") == ["worker::done"])
         #expect(try complete(start + ["--filter", "=", "worker", "::", "d"], "\(line) --filter=worker::d") == ["done"])
         #expect(try complete(["fathom", "report", "--callers", "=", "ma"], "fathom report --callers=ma") == ["main"])
         #expect(try complete(["fathom", "help", "re"], "fathom help re") == ["record", "report"])
