@@ -23,8 +23,9 @@ struct CallgrindExporter: Exporter {
         source.forEachGroup { group, tree in
             part += 1
             begin(part, group, total, source, writer)
-            write(CallGraph(tree, minTotal: source.filter.minCost), writer)
-            written += tree.paths.count
+            let graph = CallGraph(tree, minTotal: source.filter.minCost)
+            write(graph, writer)
+            written += graph.nodes.count(where: \.isUsed)
         }
         if part == 0 { writer.write("events: ns\nsummary: 0\n" as StaticString) }
         return ExportSummary(written: written)

@@ -30,7 +30,7 @@ struct DotExporter: Exporter {
             writer.write(", penwidth=\((width * 10).rounded() / 10)];\n")
         }
         writer.write("}\n" as StaticString)
-        var summary = ExportSummary(written: tree.paths.count)
+        var summary = ExportSummary(written: used.count)
         if used.count > shown.count {
             summary.remarks.append(
                 "the graph has the \(shown.count) functions with the longest totals of \(used.count); "

@@ -23,7 +23,9 @@ struct FoldedExporter: Exporter {
         var prefix: [UInt8] = []
         /// The length of `prefix` at each depth.
         var ends: [Int] = []
+        var written = 0
         tree.forEachPath(minTotal: source.filter.minCost) { exported in
+            written += 1
             let path = exported.path
             let name = names[Int(path.function)] ?? FoldedExporter.frame(tree.functions[path.function].name)
             names[Int(path.function)] = name
@@ -43,7 +45,7 @@ struct FoldedExporter: Exporter {
                 FoldedExporter.end(sum.time, writer)
             }
         }
-        return ExportSummary(written: tree.paths.count)
+        return ExportSummary(written: written)
     }
 
     /// `name` as a frame. A `;` would end the frame, and flamegraph.pl and inferno would take a last word of digits for

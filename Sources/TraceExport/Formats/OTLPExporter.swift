@@ -30,8 +30,8 @@ struct OTLPExporter: Exporter {
         source.forEachGroup { group, tree in
             if processes.last?.process.index != group.process.index { processes.append(OTLPProcess(group.process)) }
             let attributes = tables.attributes(of: group)
-            processes[processes.count - 1].add(tree, attributes, minTotal: source.filter.minCost, &tables)
-            written += tree.paths.count
+            written += processes[processes.count - 1].add(
+                tree, attributes, minTotal: source.filter.minCost, &tables)
         }
         for process in processes { write(1, process.message(of: source.session, &tables), writer) }
         write(2, tables.message, writer)
@@ -55,8 +55,13 @@ private struct OTLPProcess {
 
     init(_ process: TracedProcess) { self.process = process }
 
-    mutating func add(_ tree: CallPathTree, _ attributes: [UInt64], minTotal: UInt64, _ tables: inout OTLPTables) {
+    /// - Returns: how many paths were added.
+    mutating func add(
+        _ tree: CallPathTree, _ attributes: [UInt64], minTotal: UInt64, _ tables: inout OTLPTables
+    ) -> Int {
+        var added = 0
         tree.forEachPath(minTotal: minTotal) { exported in
+            added += 1
             let stack = tables.stack(of: exported.index, in: tree)
             let sums = exported.path.sums
             let link = tables.link
@@ -69,6 +74,7 @@ private struct OTLPProcess {
             first = min(first, tree.paths[root].sums.firstStart)
             last = max(last, tree.paths[root].sums.lastEnd)
         }
+        return added
     }
 
     private mutating func add(_ stack: UInt64, _ attributes: [UInt64], _ link: UInt64, calls: UInt64, time: UInt64) {

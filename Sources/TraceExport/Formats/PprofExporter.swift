@@ -37,6 +37,7 @@ struct PprofExporter: Exporter {
         source.forEachGroup { group, tree in
             profile.begin(group)
             tree.forEachPath(minTotal: source.filter.minCost) { exported in
+                written += 1
                 let (index, sums) = (exported.index, exported.path.sums)
                 profile.write(path: index, of: tree.paths, calls: sums.calls, time: sums.selfTime)
                 for (kind, sum) in exported.remainders {
@@ -47,7 +48,6 @@ struct PprofExporter: Exporter {
                 first = min(first, tree.paths[root].sums.firstStart)
                 last = max(last, tree.paths[root].sums.lastEnd)
             }
-            written += tree.paths.count
         }
         profile.finish(
             start: source.session.startRealtimeNanoseconds &+ (first == .max ? 0 : first),

@@ -231,6 +231,18 @@ import Testing
         #expect(lines.last == "[0]")
     }
 
+    /// Where filters leave nothing, that is said, and the file that was there stays.
+    @Test(arguments: ["folded", "pprof", "csv", "parquet", "callgrind", "dot", "otlp", "chrome", "speedscope"])
+    func nothingLeft(_ format: String) throws {
+        let directory = try TemporaryDirectory("nothing")
+        let binary = try Binaries.instrumented("fib.c", .gccO2)
+        let session = directory.file("fib.fathom"), file = try directory.write("old", to: "file.json")
+        #expect(try Fathom.record([binary, "10"], into: session, options: []).status == 0)
+        let made = try Fathom.run(["export", "--format", format, "--min-cost", "100s", "-o", file, session])
+        #expect(made.status == 1 && made.stderr == "fathom: error: no calls are left by the filters\n", "\(made)")
+        #expect(try readFile(file) == Array("old".utf8))
+    }
+
     /// Threads are parts, labels and columns, and add up to what the report says of each.
     @Test func threads() throws {
         let recording = try ExportRecording.of(.names)
