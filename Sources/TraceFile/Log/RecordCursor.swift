@@ -142,6 +142,7 @@ public struct RecordCursor {
             return .malformed
         }
     }
+
     /// Takes what a record tells; `.end` when it is of a kind that is not known, which may be a later version's.
     @inlinable @inline(__always)
     mutating func tell(_ number: UInt32, _ payload: UnsafeRawPointer, size: Int) -> Record {

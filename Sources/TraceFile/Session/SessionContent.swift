@@ -30,6 +30,9 @@ public enum SessionContent: Sendable, Equatable {
     /// Whether it is known of a running thread which of its calls are open.
     public var tellsOpenCalls: Bool { self == .calls || self == .paths }
 
+    /// Whether there are times, and not only numbers of calls.
+    public var keepsTimes: Bool { self != .counts }
+
     /// Where it is made of samples, the time that one stands for, in ns.
     public var samplePeriod: UInt64? { if case .samples(let period) = self { period } else { nil } }
 }

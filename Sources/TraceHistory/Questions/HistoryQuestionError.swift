@@ -17,6 +17,14 @@ public enum HistoryQuestionError: Error, CustomStringConvertible {
         .noFunction(name, near: NearNames(to: name, among: functions) { [Pattern.glob(of: $0)[...]] })
     }
 
+    static func noMark(_ name: String, among marks: [String]) -> HistoryQuestionError {
+        .noEvent("mark '\(name)'", near: NearNames(to: name, among: marks))
+    }
+
+    static func noCounter(_ name: String, among counters: [String]) -> HistoryQuestionError {
+        .noEvent("counter '\(name)'", near: NearNames(to: name, among: counters))
+    }
+
     /// The first function of the path that there is not may be misspelt.
     static func noPath(_ names: [String], among functions: [String]) -> HistoryQuestionError {
         let unknown = names.first { name in !functions.contains { (try? Pattern(name))?.matches($0) ?? false } }
@@ -47,5 +55,12 @@ public enum HistoryQuestionError: Error, CustomStringConvertible {
         case .notOf(let metric, let subject):
             "there is no \(metric.rawValue) of '\(subject)': it is of functions and paths"
         }
+    }
+}
+
+extension Pattern {
+    /// Reads the pattern of a question.
+    init(asked text: String) throws(HistoryQuestionError) {
+        do throws(Pattern.InvalidPattern) { self = try Pattern(text) } catch { throw .pattern(error) }
     }
 }

@@ -1,5 +1,4 @@
 internal import TraceAnalysis
-internal import TraceText
 
 /// What a trend is of.
 public enum HistorySubject: Sendable, Equatable {
@@ -52,37 +51,26 @@ extension HistorySubject {
         case .total: return
         case .mark(let name):
             if contents.contains(where: { $0.events.marks[name] != nil }) { return }
-            throw .noEvent("mark '\(name)'", near: NearNames(to: name, among: contents.flatMap(\.events.marks.keys)))
+            throw .noMark(name, among: contents.flatMap(\.events.marks.keys))
         case .counter(let name):
             if contents.contains(where: { $0.events.counters[name] != nil }) { return }
-            let all = contents.flatMap(\.events.counters.keys)
-            throw .noEvent("counter '\(name)'", near: NearNames(to: name, among: all))
+            throw .noCounter(name, among: contents.flatMap(\.events.counters.keys))
         case .function(let name):
-            let pattern: Pattern
-            do throws(Pattern.InvalidPattern) { pattern = try Pattern(name) } catch { throw .pattern(error) }
+            let pattern = try Pattern(asked: name)
             if !names().contains(where: { pattern.matches($0) }) { throw .noFunction(name, among: names()) }
         case .path(let path):
-            for content in contents where try self.path(path, in: content) != nil { return }
+            for content in contents where try HistorySubject.path(path, in: content) != nil { return }
             throw .noPath(path, among: names())
         }
     }
 
     /// The path whose functions `names` match, from the root on.
-    private func path(_ names: [String], in content: RunContent) throws(HistoryQuestionError) -> RunContent.Path? {
-        var patterns: [Pattern] = []
-        do throws(Pattern.InvalidPattern) { for name in names { patterns.append(try Pattern(name)) } } catch {
-            throw .pattern(error)
-        }
-        var depths: [Int] = []
-        for path in content.paths {
-            let caller = path.caller < 0 ? 0 : depths[path.caller]
-            let isNext =
-                caller >= 0 && caller < patterns.count
-                && patterns[caller].matches(content.functions[path.function].identity.name)
-            depths.append(isNext ? caller + 1 : -1)
-            if isNext, caller + 1 == patterns.count { return path }
-        }
-        return nil
+    private static func path(
+        _ names: [String], in content: RunContent
+    ) throws(HistoryQuestionError) -> RunContent.Path? {
+        try PathPattern(names).firstIndex(in: content.paths, caller: \.caller) {
+            content.functions[$0.function].identity.name
+        }.map { content.paths[$0] }
     }
 
     /// The time that it has in one run, in ns; nil when the run does not have it. A path or function that is not called takes no time.
@@ -92,13 +80,12 @@ extension HistorySubject {
         case .mark(let name): return content.events.marks[name].map { Double($0.first) }
         case .counter(let name): return content.events.counters[name]?.value
         case .function(let name):
-            let pattern: Pattern
-            do throws(Pattern.InvalidPattern) { pattern = try Pattern(name) } catch { throw .pattern(error) }
+            let pattern = try Pattern(asked: name)
             let matching = content.functions.filter { pattern.matches($0.identity.name) }
             let names = Set(matching.map(\.identity.name))
             guard names.count <= 1 else { throw .severalFunctions(name, names.sorted()) }
             return Double((matching.first { $0.identity.module == "" } ?? matching.first)?.sums.total ?? 0)
-        case .path(let names): return Double(try path(names, in: content)?.sums.total ?? 0)
+        case .path(let names): return Double(try HistorySubject.path(names, in: content)?.sums.total ?? 0)
         }
     }
 }

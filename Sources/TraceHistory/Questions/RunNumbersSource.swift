@@ -1,5 +1,4 @@
 internal import TraceAnalysis
-internal import TraceText
 
 /// The number of each run that a trend is of.
 struct RunNumbersSource {
@@ -27,15 +26,13 @@ struct RunNumbersSource {
                 guard metric == .total else { throw HistoryQuestionError.notOf(metric: metric, subject: "a mark") }
                 moments = try store.moments(ofMark: name)
                 if moments.isEmpty {
-                    let near = NearNames(to: name, among: try store.eventNames(counters: false))
-                    throw HistoryQuestionError.noEvent("mark '\(name)'", near: near)
+                    throw HistoryQuestionError.noMark(name, among: try store.eventNames(counters: false))
                 }
             case .counter(let name):
                 guard metric == .total else { throw HistoryQuestionError.notOf(metric: metric, subject: "a counter") }
                 values = try store.values(ofCounter: name)
                 if values.isEmpty {
-                    let near = NearNames(to: name, among: try store.eventNames(counters: true))
-                    throw HistoryQuestionError.noEvent("counter '\(name)'", near: near)
+                    throw HistoryQuestionError.noCounter(name, among: try store.eventNames(counters: true))
                 }
             case .function(let pattern):
                 let catalog = try store.catalog()
@@ -54,8 +51,7 @@ struct RunNumbersSource {
 
     /// The function that a pattern matches, when it is one; of several of one name, the program's own.
     static func function(_ text: String, _ catalog: PathCatalog) throws(HistoryQuestionError) -> UInt32 {
-        let pattern: Pattern
-        do throws(Pattern.InvalidPattern) { pattern = try Pattern(text) } catch { throw .pattern(error) }
+        let pattern = try Pattern(asked: text)
         let matching = catalog.functions.indices.filter { pattern.matches(catalog.functions[$0].name) }
         let exact = matching.filter { catalog.functions[$0].name == text }
         let found = exact.isEmpty ? matching : exact
@@ -67,22 +63,11 @@ struct RunNumbersSource {
     }
 
     private static func path(_ names: [String], _ catalog: PathCatalog) throws(HistoryQuestionError) -> UInt32 {
-        var patterns: [Pattern] = []
-        do throws(Pattern.InvalidPattern) { for name in names { patterns.append(try Pattern(name)) } } catch {
-            throw .pattern(error)
+        let found = try PathPattern(names).firstIndex(in: catalog.paths, caller: { Int($0.caller) - 1 }) {
+            catalog.functions[Int($0.function)].name
         }
-        // By path: how many of the patterns its functions match from the root on; -1 where they do not.
-        var matched: [Int] = []
-        matched.reserveCapacity(catalog.paths.count)
-        for (id, path) in catalog.paths.enumerated() {
-            let caller = path.caller == 0 ? 0 : matched[Int(path.caller - 1)]
-            let isNext =
-                caller >= 0 && caller < patterns.count
-                && patterns[caller].matches(catalog.functions[Int(path.function)].name)
-            matched.append(isNext ? caller + 1 : -1)
-            if isNext, caller + 1 == patterns.count { return UInt32(id) }
-        }
-        throw .noPath(names, among: catalog.functions.map(\.name))
+        guard let found else { throw .noPath(names, among: catalog.functions.map(\.name)) }
+        return UInt32(found)
     }
 
     /// The number of a run; nil when it does not have the subject.

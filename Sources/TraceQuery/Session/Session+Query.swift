@@ -83,7 +83,7 @@ extension Session {
 
     /// Throws where a view needs times, and calls were only counted.
     public func requireTimes(for view: String) throws(QueryError) {
-        if content != .counts { return }
+        if content.keepsTimes { return }
         throw .notKept(session: path, content: content, view: view, advice: "record --mode profile keeps times")
     }
 

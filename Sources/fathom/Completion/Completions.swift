@@ -14,7 +14,7 @@ extension CompletionKind {
     /// Functions that the session on the command line has calls of, without their argument lists.
     static var function: CompletionKind {
         .custom { words, _, prefix in
-            offered(prefix) { session(in: words).map(FunctionNames.init)?.names ?? [] }
+            offered(prefix) { functions(of: session(in: words)) }
         }
     }
 
@@ -23,13 +23,15 @@ extension CompletionKind {
         .custom { words, _, prefix in
             offered(prefix) {
                 let session = session(in: words)
-                return ["main"] + (session.map(FunctionNames.init)?.names ?? []) + (session.map(marks) ?? [])
+                return ["main"] + functions(of: session) + marks(of: session)
             }
         }
     }
 
-    private static func marks(of session: Session) -> [String] {
-        session.processes.flatMap(\.names.values).filter { $0.kind == .mark }.map { "mark \($0.text)" }
+    private static func functions(of session: Session?) -> [String] { session.map(FunctionNames.init)?.names ?? [] }
+
+    private static func marks(of session: Session?) -> [String] {
+        session?.processes.flatMap(\.names.values).filter { $0.kind == .mark }.map { "mark \($0.text)" } ?? []
     }
 
     /// All time, and the functions and marks of the history or session that the command line names.
@@ -37,8 +39,8 @@ extension CompletionKind {
         .custom { words, _, prefix in
             offered(prefix) {
                 let compared = session(in: words)
-                return ["total"] + subjects(ofHistoryIn: words) + (compared.map(FunctionNames.init)?.names ?? [])
-                    + (compared.map(marks) ?? [])
+                return ["total"] + subjects(ofHistoryIn: words) + functions(of: compared)
+                    + marks(of: compared)
             }
         }
     }

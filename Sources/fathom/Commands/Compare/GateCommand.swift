@@ -221,7 +221,8 @@ struct GateCommand: ParsableCommand {
                 }
                 after.append(try time(read.run, read.content))
                 candidates.append(read)
-                if candidates.count == 1 { try require(subject, in: baseline.runs.map(\.content) + [read.content]) }
+                // What only one side has takes no time on the other.
+                if candidates.count == 1 { try subject.require(in: baseline.runs.map(\.content) + [read.content]) }
             }
             look += 1
             let judgement = GateJudgement(
@@ -235,13 +236,6 @@ struct GateCommand: ParsableCommand {
             return GateResult(
                 .times(judgement, subject: subject.title, percent: percent, limit: limit, functions: functions),
                 command: program.text, baseline: baseline.name)
-        }
-    }
-
-    /// Makes sure that `subject` is there at all. What only one side has takes no time on the other.
-    private func require(_ subject: HistorySubject, in contents: [RunContent]) throws {
-        do throws(HistoryQuestionError) { try subject.require(in: contents) } catch {
-            throw Diagnostics.ended(by: error)
         }
     }
 

@@ -66,7 +66,7 @@ struct Graph: ParsableCommand {
             }
         case .json:
             let content = query.session.content
-            GraphJSON(writer, samplePeriod: content.samplePeriod, keepsTimes: content != .counts).write(trees)
+            GraphJSON(writer, samplePeriod: content.samplePeriod, keepsTimes: content.keepsTimes).write(trees)
         }
         try StandardOutput.finish(writer)
         Diagnostics.warn(query.warnings, of: query.session)
@@ -88,7 +88,7 @@ struct Graph: ParsableCommand {
         options.threshold = threshold.percent / 100
         options.minCost = query.filter.minCost
         options.samplePeriod = query.session.content.samplePeriod
-        options.keepsTimes = query.session.content != .counts
+        options.keepsTimes = query.session.content.keepsTimes
         options.limit = screen.rows(limit)
         options.layout = screen.layout
         return options
