@@ -39,8 +39,14 @@ struct TreeBuilder: CallSink {
     private let tellsMemory: Bool
     /// Whether this is a task, which may have time in which it did not run.
     private let isTask: Bool
-    /// Whether nothing of calls is asked for but their times, by cost, depth and time alone.
-    private let isPlain: Bool
+    /// What is asked for of calls besides their times, by cost, depth and time.
+    private enum Asked {
+        case nothing
+        /// Which functions they are of.
+        case names
+        case anything
+    }
+    private let asked: Asked
     let mode: Mode
 
     private(set) var outcomes: [Outcome]
@@ -109,7 +115,8 @@ struct TreeBuilder: CallSink {
             self.longest = longest.map { Unmanaged.passUnretained($0) }
             isRanking = false
         }
-        isPlain = classifier == nil && !tellsMemory && !isTask && !splits && measure == .total && !watches && !leads
+        let asksTimes = !tellsMemory && !isTask && !splits && measure == .total && !watches && !leads
+        asked = !asksTimes ? .anything : classifier == nil ? .nothing : .names
         least = max(filter.minCost, longest?.least ?? 0)
         tie = longest.map(\.least) ?? .max
         lanes = [(0, arena, CallSum())]
@@ -132,47 +139,59 @@ struct TreeBuilder: CallSink {
         Payload(node: Payload.baseNode, standing: Standing(role: needsMatch ? .outside : .transparent))
     }
 
-    // These are the hot paths. What few ask for is no part of the plain ones: each branch more costs all calls time, even where it
-    // is never taken.
+    // These are the hot paths. What few ask for is no part of the others: each branch more costs all calls time, even where it is
+    // never taken.
     @inline(__always)
     mutating func enter(_ call: UnsafeMutablePointer<OpenCall<Payload>>) {
-        if isPlain { enter(call, isPlain: true) } else { enterAsked(call) }
+        switch asked {
+        case .nothing: enter(call, .nothing)
+        case .names: enterNamed(call)
+        case .anything: enterAsked(call)
+        }
     }
 
     @inline(__always)
     mutating func exit(_ call: UnsafeMutablePointer<OpenCall<Payload>>, end: UInt64, state: CallState) {
-        if isPlain {
-            exit(call, end: end, state: state, isPlain: true)
-        } else {
-            exitAsked(call, end: end, state: state)
+        switch asked {
+        case .nothing: exit(call, end: end, state: state, .nothing)
+        case .names: exitNamed(call, end: end, state: state)
+        case .anything: exitAsked(call, end: end, state: state)
         }
     }
 
     @inline(never)
-    private mutating func enterAsked(_ call: UnsafeMutablePointer<OpenCall<Payload>>) { enter(call, isPlain: false) }
+    private mutating func enterNamed(_ call: UnsafeMutablePointer<OpenCall<Payload>>) { enter(call, .names) }
+
+    @inline(never)
+    private mutating func enterAsked(_ call: UnsafeMutablePointer<OpenCall<Payload>>) { enter(call, .anything) }
+
+    @inline(never)
+    private mutating func exitNamed(_ call: UnsafeMutablePointer<OpenCall<Payload>>, end: UInt64, state: CallState) {
+        exit(call, end: end, state: state, .names)
+    }
 
     @inline(never)
     private mutating func exitAsked(_ call: UnsafeMutablePointer<OpenCall<Payload>>, end: UInt64, state: CallState) {
-        exit(call, end: end, state: state, isPlain: false)
+        exit(call, end: end, state: state, .anything)
     }
 
     // Fields are read and written one by one, because a load of several at once would wait until the stores of each have left the
     // store buffer.
     @inline(__always)
-    private mutating func enter(_ call: UnsafeMutablePointer<OpenCall<Payload>>, isPlain: Bool) {
+    private mutating func enter(_ call: UnsafeMutablePointer<OpenCall<Payload>>, _ asked: Asked) {
         let caller = call - 1
         let callerRole = caller.pointee.payload.standing.role
         let depth = caller.pointee.payload.depth &+ (callerRole == .candidate ? 1 : 0)
         var role = callerRole == .transparent ? Role.candidate : callerRole
         var leads = false
         var watchedAbove = Standing.unwatched
-        if !isPlain, let classifier {
+        if asked != .nothing, let classifier {
             let found = classifier._withUnsafeGuaranteedRef { Self.classify(call, $0, space, role) }
             (role, leads) = (found.role, found.leads)
             let above = caller.pointee.payload.standing.watchedAbove
-            if found.isWatched {
+            if asked == .anything, found.isWatched {
                 watchedAbove = 0
-            } else if above != Standing.unwatched {
+            } else if asked == .anything, above != Standing.unwatched {
                 // A call that is not shown does not count as a level. The count stays below the number that means
                 // "unwatched", which is more levels than any watch list shows.
                 watchedAbove = role == .candidate ? min(above &+ 1, Standing.unwatched &- 1) : above
@@ -189,7 +208,7 @@ struct TreeBuilder: CallSink {
         call.pointee.payload.node = node
         call.pointee.payload.outcome = -1
         call.pointee.payload.standing = Standing(role: role, leads: leads, watchedAbove: watchedAbove)
-        if !isPlain, tellsMemory { memory?.enter() }
+        if asked == .anything, tellsMemory { memory?.enter() }
         if toCarryIn > 0 { carryIn(call) }
     }
 
@@ -225,13 +244,13 @@ struct TreeBuilder: CallSink {
 
     @inline(__always)
     private mutating func exit(
-        _ call: UnsafeMutablePointer<OpenCall<Payload>>, end: UInt64, state: CallState, isPlain: Bool
+        _ call: UnsafeMutablePointer<OpenCall<Payload>>, end: UInt64, state: CallState, _ asked: Asked
     ) {
         let caller = call - 1
         let start = call.pointee.start
         let total = end > start ? end &- start : 0
-        let ended = !isPlain && tellsMemory ? memory?.exit() : nil
-        if !isPlain, isTask {
+        let ended = asked == .anything && tellsMemory ? memory?.exit() : nil
+        if asked == .anything, isTask {
             let isWait = call.pointee.function == FunctionTable.suspended
             caller.pointee.payload.suspended &+= isWait ? total : call.pointee.payload.suspended
         }
@@ -241,13 +260,13 @@ struct TreeBuilder: CallSink {
         }
         caller.pointee.payload.callees &+= total
         var isShown = start <= filter.to && end >= filter.from
-        if !isPlain, leads {
+        if asked == .anything, leads {
             isShown = isShown && call.pointee.payload.standing.leads
             if call.pointee.payload.standing.leads { caller.pointee.payload.standing.lead() }
         }
-        let times = !isPlain && splits ? split(from: start, to: end) : OffCPUTimes()
-        let cost = isPlain || measure == .total ? total : measure.part(of: total, times)
-        if !isPlain, watches, isShown, !isWatchShown(call, cost) { isShown = false }
+        let times = asked == .anything && splits ? split(from: start, to: end) : OffCPUTimes()
+        let cost = asked != .anything || measure == .total ? total : measure.part(of: total, times)
+        if asked == .anything, watches, isShown, !isWatchShown(call, cost) { isShown = false }
         if isShown, cost < least || call.pointee.payload.depth > filter.maxDepth || cost == tie && !isKept(call) {
             isShown = false
             hide(CallSum(calls: 1 &+ call.pointee.payload.hidden.calls, time: total), below: caller)

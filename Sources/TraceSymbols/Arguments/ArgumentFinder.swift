@@ -15,6 +15,8 @@ public struct ArgumentFinder {
     public private(set) var withHooks: Set<UInt64> = []
     /// What was asked for and found in no function.
     public private(set) var unknown: Set<ArgumentPath>
+    /// The names of all arguments of these functions.
+    public private(set) var names: Set<String> = []
 
     /// By the addresses that hooks report, in the module's file: what is asked for; nothing in the list stands for all.
     public typealias Wanted = [UInt64: [ArgumentPath]]
@@ -267,6 +269,7 @@ public struct ArgumentFinder {
     private mutating func arguments(
         _ all: [Argument], _ paths: [ArgumentPath], _ locate: (Int, Int) -> ArgumentLocation
     ) -> [FoundArgument] {
+        names.formUnion(all.map(\.name))
         if paths.isEmpty { return all.indices.map { Self.value(of: all[$0], nil, at: $0, locate)! } }
         var result: [FoundArgument] = []
         for path in paths {

@@ -3,7 +3,7 @@ public struct ArgumentPath: Sendable, Hashable {
     /// As it was written.
     public let text: String
     /// The argument's name, then members.
-    let names: [String]
+    public let names: [String]
     /// How often the end is dereferenced.
     let dereferences: Int
 

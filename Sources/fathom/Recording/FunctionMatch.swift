@@ -141,8 +141,9 @@ struct FunctionMatch {
             }
         }
         return warnings(functions)
-            + finder.unknown.map(\.text).sorted().map {
-                "warning: \(argumentOption): no function that is asked for has an argument \(CommandText.line([$0]))"
+            + finder.unknown.sorted { $0.text < $1.text }.map { path in
+                "warning: \(argumentOption): no function that is asked for has an argument \(CommandText.line([path.text]))"
+                    + NearNames(to: path.names[0], among: finder.names.sorted()).question
             } + Self.refusal(returning.filter { !finder.withHooks.isDisjoint(with: $0.addresses) })
     }
 
