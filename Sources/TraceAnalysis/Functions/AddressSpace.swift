@@ -26,7 +26,8 @@ public final class AddressSpace {
     private let names: [UInt32: GivenName]
     /// Unload times, ascending.
     private let unloads: [UInt64]
-    private var entries: UnsafeMutableBufferPointer<Entry>
+    /// Swift need not check that accesses exclude each other, which costs each call of a tree: none lasts while another begins.
+    @exclusivity(unchecked) private var entries: UnsafeMutableBufferPointer<Entry>
     private var count = 0
 
     public init(_ modules: [Module], names: [UInt32: GivenName] = [:], functions: FunctionTable) {

@@ -12,7 +12,8 @@ final class NameClassifier {
 
     private let filter: TreeFilter
     private let functions: FunctionTable
-    private var matches: [Match] = []
+    /// Swift need not check that accesses exclude each other, which costs each call of a tree: none lasts while another begins.
+    @exclusivity(unchecked) private var matches: [Match] = []
 
     init(_ filter: TreeFilter, _ functions: FunctionTable) {
         self.filter = filter

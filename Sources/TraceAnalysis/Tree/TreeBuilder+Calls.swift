@@ -32,7 +32,7 @@ extension TreeBuilder {
             bits |= UInt32(watchedAbove) << 24
         }
 
-        var role: Role { Role(rawValue: UInt8(bits & 3)) ?? .outside }
+        @inline(__always) var role: Role { Role(rawValue: UInt8(bits & 3)) ?? .outside }
         var leads: Bool { bits & Self.leading != 0 }
         /// Whether it is a watched call, or above one.
         var leadsToWatched: Bool { bits & Self.leadingToWatched != 0 }
