@@ -41,6 +41,16 @@ import Testing
         #expect(steps(found.place(of: [.register(6), .add(16)], size: 8)) == [.register(7), .add(32)])
     }
 
+    /// Swift clears the places of arguments of any size before it stores there: movw $0, [rbp-2]; movq $0, [rbp-8].
+    @Test func clearedBehindTheHook() throws {
+        let found = try #require(
+            approach(
+                [0x55, 0x48, 0x89, 0xe5, 0x48, 0x83, 0xec, 16, 0x48, 0x89, 0x7d, 0xf0] + Self.call,
+                then: [0x48, 0x8b, 0x7d, 0xf0, 0x66, 0xc7, 0x45, 0xfe, 0, 0, 0x48, 0xc7, 0x45, 0xf8, 0, 0, 0, 0]
+                    + [0x48, 0x89, 0x7d, 0xf8, 0xc3]))
+        #expect(steps(found.place(of: [.register(6), .add(-8)], size: 8)) == [.register(7), .add(0)])
+    }
+
     /// Of code that does anything else before the hook, nothing is known.
     @Test func codeThatIsNotUnderstood() {
         #expect(approach([0xeb, 0x00] + Self.call) == nil)

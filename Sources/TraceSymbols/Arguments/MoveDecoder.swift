@@ -41,6 +41,8 @@ struct MoveDecoder {
         var repeats: UInt8 = 0
         var reg = 0, index = 0, base = 0
         var size: Int { isWide ? 8 : is16 ? 2 : 4 }
+        /// Of a constant in an instruction, except `mov` to a wide register.
+        var constantSize: Int { min(size, 4) }
     }
 
     init(_ code: UnsafeRawBufferPointer) { self.code = code }
@@ -54,9 +56,11 @@ struct MoveDecoder {
     private mutating func displacement(_ size: Int) -> Int? {
         guard position + size <= code.count else { return nil }
         defer { position += size }
-        return size == 1
-            ? Int(Int8(bitPattern: code[position]))
-            : Int(Int32(littleEndian: code.loadUnaligned(fromByteOffset: position, as: Int32.self)))
+        return switch size {
+        case 1: Int(Int8(bitPattern: code[position]))
+        case 2: Int(Int16(littleEndian: code.loadUnaligned(fromByteOffset: position, as: Int16.self)))
+        default: Int(Int32(littleEndian: code.loadUnaligned(fromByteOffset: position, as: Int32.self)))
+        }
     }
 
     /// The next instruction; nil when it is none of those that are known.
@@ -153,11 +157,12 @@ struct MoveDecoder {
         case 0x84, 0x85: return operands().map { _ in .nothing }
         case 0xb0...0xb7: return byte().map { _ in .change([(.general(Int(code & 7) + prefix.base), 8)]) }
         case 0xb8...0xbf:
-            guard displacement(prefix.is16 ? 1 : 4) != nil, !prefix.is16, !prefix.isWide || displacement(4) != nil
-            else { return nil }
+            guard displacement(prefix.constantSize) != nil, !prefix.isWide || displacement(4) != nil else { return nil }
             return .change([(.general(Int(code & 7) + prefix.base), 8)])
         case 0xc6, 0xc7:
-            guard let operands = operands(), !prefix.is16, displacement(code == 0xc6 ? 1 : 4) != nil else { return nil }
+            guard let operands = operands(), displacement(code == 0xc6 ? 1 : prefix.constantSize) != nil else {
+                return nil
+            }
             return .constant(operands.other(), size: code == 0xc6 ? 1 : prefix.size)
         case 0xc0, 0xc1, 0xd1, 0xd3:
             guard let operands = operands(), code >= 0xd0 || byte() != nil else { return nil }
@@ -175,8 +180,7 @@ struct MoveDecoder {
 
     /// Arithmetic with a constant.
     private mutating func immediate(_ code: UInt8) -> Instruction? {
-        guard let operands = operands(), !(prefix.is16 && code == 0x81),
-            let value = displacement(code == 0x81 ? 4 : 1)
+        guard let operands = operands(), let value = displacement(code == 0x81 ? prefix.constantSize : 1)
         else { return nil }
         let operation = operands.register & 7
         if operands.number == 4, code != 0x80 {

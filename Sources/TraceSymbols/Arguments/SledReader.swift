@@ -81,18 +81,19 @@ struct SledReader {
     func places(
         types: [ArgumentType?], places: [Dwarf_Die?], names: [String], hasOthers: Bool
     ) -> [ArgumentLocation] {
-        var convention = CallingConvention(result: ArgumentType(of: subprogram), hasResult: hasResult)
+        let result = ArgumentType(of: subprogram)
+        var convention = CallingConvention(result: result, hasResult: hasResult && result?.isSwiftVoid != true)
         if hasOthers || !isOrdinary || symbol == nil { convention.lose() }
-        var result: [ArgumentLocation] = []
+        var found: [ArgumentLocation] = []
         for (index, type) in types.enumerated() {
             if language == .swift, names[index] == "self" { convention.lose() }
-            result.append(convention.next(type).map { place(places[index], $0) } ?? .gone)
+            found.append(convention.next(type).map { place(places[index], $0) } ?? .gone)
         }
-        if isLLVM, isLocal, isOptimized, !zip(types, result).allSatisfy({ $0?.passing == .nothing || $1.isInRegisters })
+        if isLLVM, isLocal, isOptimized, !zip(types, found).allSatisfy({ $0?.passing == .nothing || $1.isInRegisters })
         {
-            return result.map { _ in .gone }
+            return found.map { _ in .gone }
         }
-        return result
+        return found
     }
 
     /// - Parameter known: where the convention places it.

@@ -15,6 +15,10 @@ import Testing
         try Self.expectRight(["1", "2"], language, build)
     }
 
+    @Test(arguments: ["swiftc-Onone", "swiftc-O"]) func everySwiftType(_ build: String) throws {
+        try Self.expectRight(["1"], "swift", build)
+    }
+
     /// Expects that `Tools/arguments` finds no wrong value in the programs that it generates.
     static func expectRight(_ options: [String], _ language: String, _ build: String) throws {
         let tool = try run(

@@ -15,6 +15,10 @@ import Testing
         try ArgumentTests.expectRight(["1", "--dormant", "--functions", "60"], language, build)
     }
 
+    @Test(arguments: ["swiftc-Onone", "swiftc-O"]) func everySwiftType(_ build: String) throws {
+        try ArgumentTests.expectRight(["1", "--dormant", "--functions", "60"], "swift", build)
+    }
+
     private func build(_ source: String, _ command: [String]) throws {
         let file = command[0].hasSuffix("++") ? "program.cpp" : command[0] == "swiftc" ? "program.swift" : "program.c"
         try writeFile(Array(source.utf8), to: directory.file(file))

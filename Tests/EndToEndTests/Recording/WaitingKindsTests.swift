@@ -99,9 +99,10 @@ import Testing
                 #expect(path?.suffix(2) == ["make_writer", "put"], "\(wait.name): \(wakers)")
             case let expected?: #expect(path == expected && wakers.count == 1, "\(wait.name): \(wakers)")
             }
-            // The program's own measurement has the time in which the thread ran, or wanted to, as well.
+            // The program's own measurement has the time in which the thread ran, or wanted to, as well. That may be nearly all of it
+            // for some waits, where others have the processors: who is waited for goes on before the thread waits.
             let time = try #require(row["total_ns"] as? Double), own = try #require(recorded.measured[wait.name])
-            #expect(time <= own * 1.01 && time >= own - 20e6, "\(wait.name): \(time) of \(own)")
+            #expect(time <= own * 1.01, "\(wait.name): \(time) of \(own)")
             errors.append((own - time) / own)
         }
         #expect(errors.count * 10 >= Self.cases.count * 9)
