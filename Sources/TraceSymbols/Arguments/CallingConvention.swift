@@ -7,9 +7,13 @@ struct CallingConvention {
     private var offset: Int64 = 8
     /// From here on, no place is known.
     private(set) var isLost = false
+    /// Swift passes each word of a value by itself, the first in a register and the second on the stack if it comes to that. C
+    /// passes a value whole.
+    private let passesWords: Bool
 
     /// - Parameter result: of the function; its address may be the first thing that is passed.
-    init(result: ArgumentType?, hasResult: Bool) {
+    init(result: ArgumentType?, hasResult: Bool, isSwift: Bool) {
+        passesWords = isSwift
         guard hasResult else { return }
         switch result?.passing {
         case .memory, .reference: _ = integers.popFirst()
@@ -35,10 +39,21 @@ struct CallingConvention {
         case .registers(let classes):
             let general = classes.count { $0 == .integer }, vector = classes.count { $0 == .vector }
             guard general <= integers.count, vector <= vectors.count else {
+                if passesWords, classes.count > 1 { return words(classes, size: type.size) }
                 return memory(size: type.size, alignment: type.size == 16 && type.isBase && general == 2 ? 16 : 8)
             }
             return Self.place(classes, size: type.size, &integers, &vectors)
         }
+    }
+
+    private mutating func words(_ classes: [ValueClass], size: Int) -> ArgumentLocation {
+        .pieces(
+            classes.enumerated().map { index, one in
+                let bytes = min(8, size - 8 * index)
+                let register = one == .vector ? vectors.popFirst() : integers.popFirst()
+                let place = register.map { .value([.register($0)]) } ?? memory(size: bytes, alignment: 8)
+                return ArgumentPiece(size: bytes, location: place)
+            })
     }
 
     private mutating func address() -> [ArgumentStep]? {

@@ -82,7 +82,8 @@ struct SledReader {
         types: [ArgumentType?], places: [Dwarf_Die?], names: [String], hasOthers: Bool
     ) -> [ArgumentLocation] {
         let result = ArgumentType(of: subprogram)
-        var convention = CallingConvention(result: result, hasResult: hasResult && result?.isSwiftVoid != true)
+        var convention = CallingConvention(
+            result: result, hasResult: hasResult && result?.isSwiftVoid != true, isSwift: language == .swift)
         if hasOthers || !isOrdinary || symbol == nil { convention.lose() }
         var found: [ArgumentLocation] = []
         for (index, type) in types.enumerated() {

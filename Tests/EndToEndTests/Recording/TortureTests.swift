@@ -27,6 +27,18 @@ import Testing
         }
     #endif
 
+    /// Whoever is killed, and whenever: what is left has no damage, and tells how each thread began.
+    @Test(arguments: ["trace", "flight", "profile", "counts", "stack"]) func kills(_ mode: String) throws {
+        let tool = try run(
+            "\(Binaries.repository)/Tools/torture",
+            [
+                "3", "--calls", "1000", "--kills", "10", "--builds", "gcc-O2", "--record", "--mode \(mode)", "--fathom",
+                Fathom.executable,
+            ])
+        #expect(tool.status == 0, "\(tool.stdout)\(tool.stderr)")
+        #expect(tool.stdout.contains(" 0 wrong"), "\(tool.stdout)")
+    }
+
     /// Selecting functions while recording keeps what selecting them while reading shows.
     @Test(arguments: [4, 12, 13], Build.two)
     func selectedFunctions(_ seed: Int, _ build: Build) throws {
