@@ -115,8 +115,8 @@ struct TreeBuilder: CallSink {
             self.longest = longest.map { Unmanaged.passUnretained($0) }
             isRanking = false
         }
-        let asksTimes = !tellsMemory && !isTask && !splits && measure == .total && !watches && !leads
-        asked = !asksTimes ? .anything : classifier == nil ? .nothing : .names
+        let asksMore = tellsMemory || isTask || splits || measure != .total || watches || leads
+        asked = asksMore ? .anything : classifier == nil ? .nothing : .names
         least = max(filter.minCost, longest?.least ?? 0)
         tie = longest.map(\.least) ?? .max
         lanes = [(0, arena, CallSum())]

@@ -15,7 +15,7 @@ public struct ArgumentFinder {
     public private(set) var withHooks: Set<UInt64> = []
     /// What was asked for and found in no function.
     public private(set) var unknown: Set<ArgumentPath>
-    /// The names of all arguments of these functions.
+    /// The names of the arguments of functions of which some were asked for by name.
     public private(set) var names: Set<String> = []
 
     /// By the addresses that hooks report, in the module's file: what is asked for; nothing in the list stands for all.
@@ -269,8 +269,8 @@ public struct ArgumentFinder {
     private mutating func arguments(
         _ all: [Argument], _ paths: [ArgumentPath], _ locate: (Int, Int) -> ArgumentLocation
     ) -> [FoundArgument] {
-        names.formUnion(all.map(\.name))
         if paths.isEmpty { return all.indices.map { Self.value(of: all[$0], nil, at: $0, locate)! } }
+        names.formUnion(all.map(\.name))
         var result: [FoundArgument] = []
         for path in paths {
             if path == .all { result = all.indices.map { Self.value(of: all[$0], nil, at: $0, locate)! } }

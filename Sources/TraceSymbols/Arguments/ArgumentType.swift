@@ -327,8 +327,6 @@ struct ArgumentType {
         return mangledName.hasPrefix("$s") && mangledName.hasSuffix("CD") && (size == 8 || isPointer)
     }
 
-    var isSwiftVoid: Bool { mangledName == "$sytD" }
-
     /// What a function of this result type returns: what the structure's members are, or the value itself, which has no
     /// name.
     func result(at location: ArgumentLocation) -> [FoundArgument] {

@@ -9,7 +9,7 @@ struct CallingConvention {
     private(set) var isLost = false
     /// Swift passes each word of a value by itself, the first in a register and the second on the stack if it comes to that. C
     /// passes a value whole.
-    private let passesWords: Bool
+    private var passesWords = false
 
     /// - Parameter result: of the function; its address may be the first thing that is passed.
     init(result: ArgumentType?, hasResult: Bool, isSwift: Bool) {
@@ -20,6 +20,10 @@ struct CallingConvention {
         case .registers, .x87, .nothing: break
         case nil: isLost = true
         }
+    }
+
+    private init(integers: ArraySlice<UInt8>, vectors: ArraySlice<UInt8>) {
+        (self.integers, self.vectors) = (integers, vectors)
     }
 
     mutating func lose() { isLost = true }
@@ -38,22 +42,29 @@ struct CallingConvention {
         case .x87: return memory(size: 16, alignment: 16)
         case .registers(let classes):
             let general = classes.count { $0 == .integer }, vector = classes.count { $0 == .vector }
-            guard general <= integers.count, vector <= vectors.count else {
-                if passesWords, classes.count > 1 { return words(classes, size: type.size) }
+            if general > integers.count || vector > vectors.count, !passesWords {
                 return memory(size: type.size, alignment: type.size == 16 && type.isBase && general == 2 ? 16 : 8)
             }
-            return Self.place(classes, size: type.size, &integers, &vectors)
+            return words(classes, size: type.size)
         }
     }
 
     private mutating func words(_ classes: [ValueClass], size: Int) -> ArgumentLocation {
-        .pieces(
-            classes.enumerated().map { index, one in
-                let bytes = min(8, size - 8 * index)
-                let register = one == .vector ? vectors.popFirst() : integers.popFirst()
-                let place = register.map { .value([.register($0)]) } ?? memory(size: bytes, alignment: 8)
-                return ArgumentPiece(size: bytes, location: place)
-            })
+        let pieces = classes.enumerated().map { index, one in
+            let bytes = min(8, size - 8 * index)
+            return ArgumentPiece(size: bytes, location: word(one, size: bytes))
+        }
+        return pieces.count == 1 ? pieces[0].location : .pieces(pieces)
+    }
+
+    private mutating func word(_ one: ValueClass, size: Int) -> ArgumentLocation {
+        let register: UInt8?
+        switch one {
+        case .integer: register = integers.popFirst()
+        case .vector: register = vectors.popFirst()
+        case .none, .upperVector, .x87: return .gone
+        }
+        return register.map { .value([.register($0)]) } ?? memory(size: size, alignment: 8)
     }
 
     private mutating func address() -> [ArgumentStep]? {
@@ -69,30 +80,13 @@ struct CallingConvention {
         return .memory([.register(7), .add(offset)])
     }
 
-    private static func place(
-        _ classes: [ValueClass], size: Int, _ integers: inout ArraySlice<UInt8>, _ vectors: inout ArraySlice<UInt8>
-    ) -> ArgumentLocation {
-        var pieces: [ArgumentPiece] = []
-        for (index, one) in classes.enumerated() {
-            let bytes = min(8, size - 8 * index)
-            switch one {
-            case .integer:
-                pieces.append(ArgumentPiece(size: bytes, location: .value([.register(integers.removeFirst())])))
-            case .vector:
-                pieces.append(ArgumentPiece(size: bytes, location: .value([.register(vectors.removeFirst())])))
-            case .none, .upperVector, .x87: pieces.append(ArgumentPiece(size: bytes, location: .gone))
-            }
-        }
-        return pieces.count == 1 ? pieces[0].location : .pieces(pieces)
-    }
-
     /// Where a function leaves what it returns, when it returns; nil when that is not known.
     static func result(_ type: ArgumentType) -> ArgumentLocation? {
         switch type.passing {
         case .memory, .reference: return .memory([.register(0)])
         case .registers(let classes):
-            var integers: ArraySlice<UInt8> = [0, 1], vectors: ArraySlice<UInt8> = [17, 18]
-            return place(classes, size: type.size, &integers, &vectors)
+            var convention = CallingConvention(integers: [0, 1], vectors: [17, 18])
+            return convention.words(classes, size: type.size)
         case .x87, .nothing, nil: return nil
         }
     }

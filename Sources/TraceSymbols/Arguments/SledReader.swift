@@ -81,20 +81,19 @@ struct SledReader {
     func places(
         types: [ArgumentType?], places: [Dwarf_Die?], names: [String], hasOthers: Bool
     ) -> [ArgumentLocation] {
-        let result = ArgumentType(of: subprogram)
         var convention = CallingConvention(
-            result: result, hasResult: hasResult && result?.isSwiftVoid != true, isSwift: language == .swift)
+            result: ArgumentType(of: subprogram), hasResult: hasResult, isSwift: language == .swift)
         if hasOthers || !isOrdinary || symbol == nil { convention.lose() }
-        var found: [ArgumentLocation] = []
+        var result: [ArgumentLocation] = []
         for (index, type) in types.enumerated() {
             if language == .swift, names[index] == "self" { convention.lose() }
-            found.append(convention.next(type).map { place(places[index], $0) } ?? .gone)
+            result.append(convention.next(type).map { place(places[index], $0) } ?? .gone)
         }
-        if isLLVM, isLocal, isOptimized, !zip(types, found).allSatisfy({ $0?.passing == .nothing || $1.isInRegisters })
+        if isLLVM, isLocal, isOptimized, !zip(types, result).allSatisfy({ $0?.passing == .nothing || $1.isInRegisters })
         {
-            return found.map { _ in .gone }
+            return result.map { _ in .gone }
         }
-        return found
+        return result
     }
 
     /// - Parameter known: where the convention places it.
@@ -121,7 +120,7 @@ struct SledReader {
 
     /// Where the result is; nil when there is none.
     func result() -> (type: ArgumentType, location: ArgumentLocation)? {
-        guard let type = ArgumentType(of: subprogram), type.passing != .nothing, !type.isSwiftVoid else { return nil }
+        guard let type = ArgumentType(of: subprogram), type.passing != .nothing else { return nil }
         guard isKept, let location = CallingConvention.result(type) else { return (type, .gone) }
         return (type, location)
     }

@@ -228,6 +228,7 @@ extension ArgumentType {
     private var swiftPassing: ValuePassing? {
         guard isClass, let name = mangledName, name.hasPrefix("$s") else { return nil }
         switch name {
+        case "$sytD": return .nothing
         case "$sSSD": return .registers([.integer, .integer])
         case "$sSdD", "$sSfD": return .registers([.vector])
         default: return isSwiftWord ? .registers([.integer]) : nil

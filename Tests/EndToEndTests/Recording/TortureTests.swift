@@ -6,48 +6,35 @@ import Testing
 @Suite struct TortureTests {
     @Test(arguments: [2, 3, 7], [Build.gccO2, .clangO0, .clangO2])
     func everyCallHasItsCaller(_ seed: Int, _ build: Build) throws {
-        let tool = try run(
-            "\(Binaries.repository)/Tools/torture",
-            [
-                "\(seed)", "--calls", "600", "--builds", "\(build.compiler.rawValue)-O\(build.level)", "--fathom",
-                Fathom.executable,
-            ])
-        #expect(tool.status == 0, "\(tool.stdout)\(tool.stderr)")
-        #expect(tool.stdout.contains(" 0 wrong"), "\(tool.stdout)")
+        try Self.expectRight(["\(seed)", "--calls", "600", "--builds", Self.name(build)])
     }
 
     #if arch(x86_64)
         /// The same where functions have sleds, which a recording opens.
         @Test(arguments: [2, 3], ["gcc", "clang"]) func dormantPrograms(_ seed: Int, _ compiler: String) throws {
-            let tool = try run(
-                "\(Binaries.repository)/Tools/torture",
-                ["\(seed)", "--calls", "400", "--builds", "\(compiler)-O2-dormant", "--fathom", Fathom.executable])
-            #expect(tool.status == 0, "\(tool.stdout)\(tool.stderr)")
-            #expect(tool.stdout.contains(" 0 wrong"), "\(tool.stdout)")
+            try Self.expectRight(["\(seed)", "--calls", "400", "--builds", "\(compiler)-O2-dormant"])
         }
     #endif
 
     /// Whoever is killed, and whenever: what is left has no damage, and tells how each thread began.
     @Test(arguments: ["trace", "flight", "profile", "counts", "stack"]) func kills(_ mode: String) throws {
-        let tool = try run(
-            "\(Binaries.repository)/Tools/torture",
-            [
-                "3", "--calls", "1000", "--kills", "10", "--builds", "gcc-O2", "--record", "--mode \(mode)", "--fathom",
-                Fathom.executable,
-            ])
-        #expect(tool.status == 0, "\(tool.stdout)\(tool.stderr)")
-        #expect(tool.stdout.contains(" 0 wrong"), "\(tool.stdout)")
+        try Self.expectRight([
+            "3", "--calls", "1000", "--kills", "10", "--builds", "gcc-O2", "--record", "--mode \(mode)",
+        ])
     }
 
     /// Selecting functions while recording keeps what selecting them while reading shows.
     @Test(arguments: [4, 12, 13], Build.two)
     func selectedFunctions(_ seed: Int, _ build: Build) throws {
-        let tool = try run(
-            "\(Binaries.repository)/Tools/torture",
-            [
-                "\(seed)", "--calls", "600", "--filters", "3", "--builds",
-                "\(build.compiler.rawValue)-O\(build.level)", "--fathom", Fathom.executable,
-            ])
+        try Self.expectRight(["\(seed)", "--calls", "600", "--filters", "3", "--builds", Self.name(build)])
+    }
+
+    private static func name(_ build: Build) -> String { "\(build.compiler.rawValue)-O\(build.level)" }
+
+    /// Expects that `Tools/torture` finds nothing wrong in what it records.
+    static func expectRight(_ options: [String], by fathom: String = Fathom.executable) throws {
+        let tool = try run("\(Binaries.repository)/Tools/torture", options + ["--fathom", fathom])
         #expect(tool.status == 0, "\(tool.stdout)\(tool.stderr)")
+        #expect(tool.stdout.contains(" 0 wrong"), "\(tool.stdout)")
     }
 }
