@@ -23,7 +23,7 @@
 #include "CTracePaths.h"
 #include "CTraceRecords.h"
 
-#define FATHOM_VERSION "0.1.0"     // of the project; the format has its own
+#define FATHOM_VERSION "0.2.0"     // of the project; the format has its own
 #define FATHOM_BUFFERS_VERSION 4u  // of the buffers: what recorder and traced programs agree on; readers also take 3
 #define FATHOM_TRACE_MAGIC 0x3143525448544146ull    // "FATHTRC1"
 #define FATHOM_BUFFERS_MAGIC 0x3146554248544146ull  // "FATHBUF1"
