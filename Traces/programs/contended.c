@@ -3,6 +3,7 @@
 // waited, in ns. It counts the turns that were disturbed: a thread that got no processor, and so asked for a lock later
 // than it says, or took one later than it could, knows nothing certain about its wait.
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -10,6 +11,7 @@
 enum { THREADS = 3, TURNS = 6 };
 static pthread_mutex_t contended = PTHREAD_MUTEX_INITIALIZER;
 static long naptime;
+static atomic_bool is_taken;
 
 // One turn of a thread: it asked for the lock, had it, and gave it back.
 static struct turn { long asked, taken, given; } turns[THREADS][TURNS];
@@ -34,6 +36,7 @@ static void hold(struct turn *turn, int thread) {
     turn->asked = now();
     pthread_mutex_lock(&contended);
     turn->taken = now();
+    is_taken = 1;
     nap(naptime * (thread + 1));
     give_back(turn);
 }
@@ -55,12 +58,16 @@ static int by_asked(const void *one, const void *other) {
 int main(int count, char **arguments) {
     pthread_t threads[THREADS];
     naptime = count > 1 ? atol(arguments[1]) : 10;
-    for (long i = 0; i < THREADS; i++) pthread_create(&threads[i], NULL, worker, (void *)i);
+    // The others come when the first has the lock: nobody waits for it then while it is being taken.
+    for (long i = 0; i < THREADS; i++) {
+        pthread_create(&threads[i], NULL, worker, (void *)i);
+        while (!is_taken) nap(1);
+    }
     for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
     struct turn *all = &turns[0][0];
     enum { ALL = THREADS * TURNS };
+    int is_known = 0;  // whether somebody waited for the lock before it was taken
     long held = 0, holds = 0, waited = 0, waits = 0, longest = 0, disturbed = 0;
-    // The first turn is nobody's: that the lock is one that others wait for was not known when it was taken.
     qsort(all, ALL, sizeof *all, by_asked);
     for (int i = 0; i < ALL; i++) {
         int is_waited_for = 0, is_held = 0;
@@ -71,10 +78,12 @@ int main(int count, char **arguments) {
             is_held |= all[other].taken < all[i].asked && all[i].asked < all[other].given;
         }
         disturbed += all[i].taken - free > 100000 || is_held != (all[i].taken - all[i].asked > 100000);
-        if (is_waited_for && i > 0) {
+        // The first turn that somebody waits for does not count: it was not known yet that others wait for this lock.
+        if (is_waited_for && is_known) {
             holds++;
             held += all[i].given - all[i].taken;
         }
+        is_known |= is_waited_for;
         if (all[i].taken - all[i].asked > 100000) {
             waits++;
             waited += all[i].taken - all[i].asked;
