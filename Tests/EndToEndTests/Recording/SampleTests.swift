@@ -125,8 +125,9 @@ import Testing
             let path = "/proc/\(recorder.pid)/task/\(recorder.pid)/children"
             let text = (try? readFile(path)).map { String(decoding: $0, as: UTF8.self) } ?? ""
             program = text.split(separator: " ").first.flatMap { Int32($0) }
-            let maps = program.flatMap { try? readFile("/proc/\($0)/maps") }
-            return maps.map { String(decoding: $0, as: UTF8.self).contains("/buffers") } ?? false
+            // It has told of a thread's calls by then.
+            let status = program.flatMap { try? Fathom.run(["ctl", "\($0)", "status", "--format", "json"]) }
+            return status?.stdout.contains("\"threads\":1") ?? false
         }
         let sampled = try sample(#require(program))
         #expect(sampled.stderr.contains("these are the calls that hooks told of"), "\(sampled.stderr)")
