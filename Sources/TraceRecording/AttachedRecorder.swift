@@ -1,6 +1,6 @@
 internal import CTraceFormat
 internal import Glibc
-internal import TraceFile
+public import TraceFile
 
 /// Records a stretch of a program that runs already.
 public struct AttachedRecorder {
@@ -26,22 +26,23 @@ public struct AttachedRecorder {
     /// - Parameters:
     ///   - time: in ns; nil: without end.
     ///   - onBegin: is called when the program records.
-    /// - Returns: The summary, and what else is to be said.
+    /// - Returns: The summary, what else is to be said, and the mode that `fathom ctl` asked to go on in.
     /// - Throws: ``RecordingError`` when nothing was recorded; then the program is as it was.
     public func run(
         for time: UInt64?, onBegin: () -> Void = {}
-    ) throws(RecordingError) -> (summary: RecordingSummary, notes: [String]) {
-        var signals = Self.blockSignals()
+    ) throws(RecordingError) -> (summary: RecordingSummary, notes: [String], next: RecordOptions.Mode?) {
+        var signals = Self.blockSignals(savingOn: request.flight.signal)
         var clock = SessionClock()
+        if request.record.mode == .profile, UInt32(clock.kind) != FATHOM_CLOCK_COUNTER { throw .noCounter }
         let startRealtime = SessionClock.nanoseconds(CLOCK_REALTIME)
         let directory: SessionDirectory, buffers: SharedBuffers, log: TraceLogWriter
+        let description = request.description(startRealtime: startRealtime), work: ModeWork
         var answers: FunctionAnswers?
         do throws(SessionFileError) {
             directory = try SessionDirectory(creating: request.session)
         } catch { throw .files(error) }
         do throws(RecordingError) {
             do throws(SessionFileError) {
-                let description = request.description(startRealtime: startRealtime)
                 try directory.create(SessionFile.description.name, holding: description.json)
                 clock.calibrate()
                 buffers = try SharedBuffers(in: directory, options: request.record, clock: clock)
@@ -53,6 +54,7 @@ public struct AttachedRecorder {
                 answers = try FunctionAnswers(functions, in: directory, clock: clock)
                 answers?.start()
             }
+            work = try ModeWork(request, description, buffers, in: directory, clock)
             directory.share(withOwnerOf: program.pid)
         } catch {
             answers?.stop()
@@ -60,7 +62,7 @@ public struct AttachedRecorder {
             throw error
         }
         let drain = Drain(buffers: buffers, log: log, clock: clock, options: request.record)
-        let thread = BackgroundThread { drain.run() }
+        let thread = BackgroundThread { drain.run(onLook: { work.look(drain) }) }
         do throws(RecordingError) {
             try program.begin(directory.path)
         } catch {
@@ -70,15 +72,19 @@ public struct AttachedRecorder {
             directory.discard()
             throw error
         }
+        work.sampler?.start()
         onBegin()
         var steering = try? Steering(session: directory.path)
+        steering?.acceptChanges()
         let deadline = time.map { SessionClock.nanoseconds(CLOCK_MONOTONIC).addingClamped($0) } ?? .max
-        var isRunning = true, asked: String?
-        while asked == nil, SessionClock.nanoseconds(CLOCK_MONOTONIC) < deadline {
+        var isRunning = true, next: RecordOptions.Mode?
+        while next == nil, SessionClock.nanoseconds(CLOCK_MONOTONIC) < deadline {
             isRunning = program.look()
             guard isRunning else { break }
             if Self.isAskedToEnd(&signals) { break }
-            if let status = steering?.status, status.number > 0, !status.asked.records { asked = "fathom ctl" }
+            if let status = steering?.status, status.number > 0, !status.asked.records { break }
+            next = steering?.wantedMode
+            work.flight?.takeSignal()
         }
         let children = steering?.status.processes.map(\.pid).filter { $0 != program.pid } ?? []
         steering = nil  // its mapping is one of the buffers, too
@@ -87,25 +93,34 @@ public struct AttachedRecorder {
         drain.stop()
         thread.join()
         answers?.stop()
+        work.sampler?.stop()
         var summary = RecordingSummary(status: .exited(0), session: request.session)
         let areInUse = buffers.areInUse()
         summary.stillRunning = drain.finish(everything: areInUse == false)
         summary.isContinued = areInUse != false
         drain.noteMissed(hasHooks: request.hasHooks)
         drain.summarize(into: &summary)
+        // How it ended is its parent's to know.
+        work.finish(drain, log, saving: isRunning ? nil : "process \(program.pid) ended", into: &summary)
         log.complete(drain.losses)
-        if drain.keepsChunks || summary.isContinued { buffers.leave() } else { buffers.remove() }
+        let leaves = drain.keepsChunks || summary.isContinued || work.keepsRing
+        if leaves { buffers.leave() } else { buffers.remove() }
         answers?.remove()
         directory.removeNamedFunctions()
-        return (summary, notes)
+        if work.flight != nil && !leaves { directory.discard() }
+        return (summary, notes, isRunning ? next : nil)
     }
 
-    /// Blocks the signals that ask for the recording's end.
-    static func blockSignals() -> sigset_t {
+    /// Blocks the signals that ask for the recording's end, and returns these.
+    ///
+    /// - Parameter save: a signal that means something else, and is blocked, too.
+    static func blockSignals(savingOn save: Int32? = nil) -> sigset_t {
         var signals = sigset_t()
         sigemptyset(&signals)
         for signal in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] { sigaddset(&signals, signal) }
+        if let save { sigaddset(&signals, save) }
         pthread_sigmask(SIG_BLOCK, &signals, nil)
+        if let save { sigdelset(&signals, save) }
         signal(SIGXFSZ, SIG_IGN)
         return signals
     }

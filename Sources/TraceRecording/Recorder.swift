@@ -1,6 +1,7 @@
 internal import CTraceFormat
 internal import Glibc
 internal import TraceFile
+internal import TraceText
 
 /// Records one run of a program.
 public struct Recorder {
@@ -44,8 +45,7 @@ public struct Recorder {
         let buffers: SharedBuffers, log: TraceLogWriter, preload: PreloadPath, target: Target
         let before: Baseline.Usage
         var answers: FunctionAnswers?
-        let flight: FlightRecorder?
-        let sampler: StackSampler?
+        let work: ModeWork
         do throws(RecordingError) {
             do throws(SessionFileError) {
                 try directory.create(SessionFile.description.name, holding: description.json)
@@ -68,19 +68,7 @@ public struct Recorder {
                 answers = try FunctionAnswers(functions, in: directory, clock: clock)
                 answers?.start()
             }
-            do throws(TraceFileError) {
-                sampler =
-                    request.record.mode == .stack ? try StackSampler(directory.path, clock, request.record) : nil
-            } catch {
-                throw .unreadable(error)
-            }
-            if request.record.mode == .flight {
-                flight = FlightRecorder(
-                    buffers, in: directory, named: request.session, description: description, clock: clock,
-                    plan: request.flight)
-            } else {
-                flight = nil
-            }
+            work = try ModeWork(request, description, buffers, in: directory, clock)
             preload = try PreloadPath(of: runtime)
             before = Baseline.Usage.ofChildren
             let (words, variables) = (arguments(), environment(session: directory.rawPath, preload: preload.path))
@@ -95,11 +83,8 @@ public struct Recorder {
             throw error
         }
         let drain = Drain(buffers: buffers, log: log, clock: clock, options: request.record)
-        let onLook: @Sendable () -> Void = {
-            flight?.look { drain.losses }
-            if let sampler { drain.withLog(sampler.write) }
-        }
-        let thread = BackgroundThread { drain.run(onLook: onLook) }
+        let thread = BackgroundThread { drain.run(onLook: { work.look(drain) }) }
+        let (sampler, flight) = (work.sampler, work.flight)
         sampler?.start()
         request.companion?.start(directory.path, target.pid)
         let status = target.wait(keeping: request.flight.signal) { flight?.noteSignal() }
@@ -122,29 +107,26 @@ public struct Recorder {
         drain.noteEnd(of: target.pid, status: status, ticks: end)
         drain.noteMissed(hasHooks: request.hasHooks)
         drain.summarize(into: &summary)
-        sampler?.write(to: log)
-        sampler?.summarize(into: &summary)
         func finish() {
             log.complete(drain.losses)
             events.finish()
             // What the ring held is saved, or nobody wanted it; or else it is all that there is.
-            let keepsRing = flight.map { !$0.isSettled } ?? false
-            if drain.keepsChunks || keepsRing { buffers.leave() } else { buffers.remove() }
+            if drain.keepsChunks || work.keepsRing { buffers.leave() } else { buffers.remove() }
             preload.remove()
             answers?.stop()
             answers?.remove()
             directory.removeNamedFunctions()
-            if flight != nil && !drain.keepsChunks && !keepsRing { directory.discard() }
+            if flight != nil && !drain.keepsChunks && !work.keepsRing { directory.discard() }
         }
-        flight?.look(isLast: true) { drain.losses }
-        flight?.finish(summary.status, losses: drain.losses)
-        flight?.summarize(into: &summary)
+        var crash: String?
+        if case .signaled(let signal) = summary.status { crash = "\(signalName(signal)) ended the program" }
+        work.finish(drain, log, saving: crash, into: &summary)
         if areInUse == true {
             let kept = BackgroundRecorder.Kept(
                 signal: request.flight.signal, directory: flight != nil && !request.session.hasPrefix("/"))
             let lookAlone = {
                 flight?.takeSignal()
-                onLook()
+                work.look(drain)
             }
             let background = BackgroundRecorder(
                 drain, buffers, answers, events, sampler, keeping: kept, leave: leaveBackground,

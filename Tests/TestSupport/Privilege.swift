@@ -19,6 +19,21 @@ public enum Privilege {
         return descriptor >= 0
     }()
 
+    /// Whether the kernel tells this process of the wakings of all threads, and of their ids as this process knows them.
+    public static let seesWakings: Bool = {
+        let tracefs = fathom_open_tracefs()
+        guard tracefs >= 0, case let file = openat(tracefs, "events/sched/sched_waking/id", O_RDONLY | O_CLOEXEC) else {
+            return false
+        }
+        defer { for descriptor in [file, tracefs] { close(descriptor) } }
+        var text = [UInt8](repeating: 0, count: 32), namespace = stat()
+        let size = max(read(file, &text, text.count), 0)
+        let id = UInt64(String(decoding: text[..<size].prefix { $0 != 10 }, as: UTF8.self)) ?? 0
+        let descriptor = fathom_open_wakings(0, id, 4096)
+        if descriptor >= 0 { close(descriptor) }
+        return descriptor >= 0 && stat("/proc/self/ns/pid", &namespace) == 0 && namespace.st_ino == 0xefff_fffc
+    }()
+
     /// Whether the kernel can keep a process from ever having memory that can be written to and run: Linux 6.3 and later.
     public static let forbidsNewCode: Bool = {
         // PR_GET_MDWE, which older kernels do not know. Only they make it fail, so tests fail where there is no Python.

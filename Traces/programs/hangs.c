@@ -2,6 +2,7 @@
 // that name.
 
 #include <errno.h>
+#include <fathom.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
@@ -205,6 +206,14 @@ static void hang_self(void) {
     pthread_mutex_lock(&first);
     pthread_mutex_lock(&first);
 }
+// A request lies between two marks, and as much time without one follows. The first one launches the program.
+static void hang_requests(void) {
+    fathom_mark("request begins");
+    wait_for(milliseconds);
+    fathom_mark("request ends");
+    fathom_mark("launched");
+    wait_for(milliseconds);
+}
 // The two threads are not the main one, which is never long in one call.
 static void *take_first(void *unused) {
     pthread_mutex_lock(&first);
@@ -218,13 +227,14 @@ static const struct {
     const char *name;
     void (*hang)(void);
 } ways[] = {
-    {"sleep", hang_sleep},     {"spin", hang_spin},           {"mutex", hang_mutex},
-    {"rwlock", hang_rwlock},   {"condition", hang_condition}, {"semaphore", hang_semaphore},
-    {"barrier", hang_barrier}, {"once", hang_once},           {"stream", hang_stream},
-    {"join", hang_join},       {"pipe", hang_pipe},           {"full-pipe", hang_full_pipe},
-    {"socket", hang_socket},   {"poll", hang_poll},           {"epoll", hang_epoll},
-    {"fork", hang_fork},       {"flock", hang_flock},         {"signal", hang_signal},
-    {"select", hang_select},   {"deadlock", hang_deadlock},   {"self", hang_self},
+    {"sleep", hang_sleep},       {"spin", hang_spin},           {"mutex", hang_mutex},
+    {"rwlock", hang_rwlock},     {"condition", hang_condition}, {"semaphore", hang_semaphore},
+    {"barrier", hang_barrier},   {"once", hang_once},           {"stream", hang_stream},
+    {"join", hang_join},         {"pipe", hang_pipe},           {"full-pipe", hang_full_pipe},
+    {"socket", hang_socket},     {"poll", hang_poll},           {"epoll", hang_epoll},
+    {"fork", hang_fork},         {"flock", hang_flock},         {"signal", hang_signal},
+    {"select", hang_select},     {"deadlock", hang_deadlock},   {"self", hang_self},
+    {"requests", hang_requests},
 };
 
 int main(int argc, char **argv) {

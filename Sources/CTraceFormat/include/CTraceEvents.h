@@ -10,6 +10,7 @@
 
 #define FATHOM_SWITCHES_MAGIC 0x3154575348544146ull  // "FATHSWT1"
 #define FATHOM_FAULTS_MAGIC 0x31544c4648544146ull    // "FATHFLT1"
+#define FATHOM_WAKINGS_MAGIC 0x314b415748544146ull   // "FATHWAK1"
 #define FATHOM_EVENTS_VERSION 1u
 #define FATHOM_EVENTS_BLOCK 0x4b434c42u  // "BLCK"
 
@@ -42,11 +43,17 @@ FATHOM_SIZE(fathom_events_block, 32);
 #define FATHOM_FAULT_MAJOR 1u  // the page had to be read; without it, it was in memory, or was a new one
 
 struct fathom_event {
-    uint64_t ns;   // of CLOCK_MONOTONIC
-    uint32_t tid;  // as the recorder knows it
-    uint16_t cpu;  // of a switch
-    uint16_t flags;
+    uint64_t ns;     // of CLOCK_MONOTONIC
+    uint32_t tid;    // as the recorder knows it
+    uint16_t cpu;    // of a switch; of a waking, the lower half of the waker's thread id
+    uint16_t flags;  // of a waking, the upper half
 };
 FATHOM_SIZE(fathom_event, 16);
+
+// A waking of the thread `tid` by `waker`, or, if that is 0, by an interrupt.
+FATHOM_PUBLIC_INLINE struct fathom_event fathom_waking(uint64_t ns, uint32_t tid, uint32_t waker) {
+    struct fathom_event event = {ns, tid, (uint16_t)waker, (uint16_t)(waker >> 16)};
+    return event;
+}
 
 #endif

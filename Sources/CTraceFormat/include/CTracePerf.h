@@ -1,5 +1,5 @@
-// The kernel's records of context switches and page faults (perf_event_open(2)), in C because Swift knows neither bit
-// fields nor syscall().
+// The kernel's records of context switches, wakings and page faults (perf_event_open(2)), in C because Swift knows
+// neither bit fields nor syscall().
 
 #ifndef CTRACEPERF_H
 #define CTRACEPERF_H
@@ -18,6 +18,8 @@
 
 #include "CTraceEvents.h"
 #include "CTraceFormat.h"
+
+#define FATHOM_IN_INTERRUPT 0x18  // the kernel's TRACE_FLAG_HARDIRQ and TRACE_FLAG_SOFTIRQ
 
 // What every event has that tells of programs that this thread starts from now on, and of all their threads and
 // children. This thread itself is not told of: the event is enabled by exec.
@@ -63,6 +65,31 @@ FATHOM_PUBLIC_INLINE int fathom_open_faults(int cpu, int is_major, int in_kernel
     return fathom_open_event(&attributes, cpu);
 }
 
+// The same of wakings of all threads of the machine by what runs on one CPU, from now on. `id` is the tracepoint's
+// (of tracefs). Only who has CAP_PERFMON may ask for these.
+FATHOM_PUBLIC_INLINE int fathom_open_wakings(int cpu, uint64_t id, uint32_t wakeup_bytes) {
+    struct perf_event_attr attributes = fathom_event_attributes(id, wakeup_bytes);
+    attributes.type = PERF_TYPE_TRACEPOINT;
+    attributes.exclude_kernel = 0;
+    attributes.inherit = attributes.disabled = attributes.enable_on_exec = 0;
+    attributes.sample_period = 1;
+    attributes.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_RAW;
+    return (int)syscall(SYS_perf_event_open, &attributes, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+// Opens a tracefs that nobody else sees, where the kernel's own is mounted nowhere. Only who may mount it can do so.
+// The result is a descriptor of its directory, or -1, and errno says why.
+FATHOM_PUBLIC_INLINE int fathom_open_tracefs(void) {
+    int context = (int)syscall(SYS_fsopen, "tracefs", 1 /* FSOPEN_CLOEXEC */), mount = -1;
+    if (context < 0) return -1;
+    if (!syscall(SYS_fsconfig, context, 6 /* FSCONFIG_CMD_CREATE */, NULL, NULL, 0))
+        mount = (int)syscall(SYS_fsmount, context, 1 /* FSMOUNT_CLOEXEC */, 0);
+    int error = errno;
+    close(context);
+    errno = error;
+    return mount;
+}
+
 // Lets an event write into the ring of another. 0 on success.
 FATHOM_PUBLIC_INLINE int fathom_share_ring(int descriptor, int owner) {
     return ioctl(descriptor, PERF_EVENT_IOC_SET_OUTPUT, owner);
@@ -89,12 +116,13 @@ FATHOM_PUBLIC_INLINE void fathom_unmap_ring(void *ring, size_t size) {
 FATHOM_PUBLIC_INLINE int fathom_wake_descriptor(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
 
 // Takes records out of a ring of `size` bytes, a power of two, into `records`, which has room for `room` of them.
-// `major_id` is what the kernel calls the event of faults that read. *lost grows by the number of those that the kernel
-// had no room for. The result is the number of records taken; when it is `room`, there may be more.
+// `major_id` is what the kernel calls the event of faults that read; in rings of wakings, `woken_at` is where a record
+// of the tracepoint has the woken thread's id, and else it is 0. *lost grows by the number of those that the kernel had
+// no room for. The result is the number of records taken; when it is `room`, there may be more.
 //
 // As perf_event_open(2) asks for: the load of the head acquires the records that the kernel wrote before, and the
 // store of the tail releases them only when they have been read, because the kernel writes over what lies before it.
-FATHOM_PUBLIC_INLINE uint32_t fathom_take_events(void *ring, size_t size, uint64_t major_id,
+FATHOM_PUBLIC_INLINE uint32_t fathom_take_events(void *ring, size_t size, uint64_t major_id, uint32_t woken_at,
                                                  struct fathom_event *records, uint32_t room, uint64_t *lost) {
     struct perf_event_mmap_page *page = (struct perf_event_mmap_page *)ring;
     const char *data = (const char *)ring + sysconf(_SC_PAGESIZE);
@@ -104,8 +132,10 @@ FATHOM_PUBLIC_INLINE uint32_t fathom_take_events(void *ring, size_t size, uint64
         union {
             struct perf_event_header header;
             // Of a switch: pid, tid; time; cpu, reserved. Of a fault: identifier; pid, tid; time. Of lost ones: id,
-            // number; what else stands behind records of the event.
-            uint64_t words[6];
+            // number; what else stands behind records of the event. Of a waking: pid, tid; time; the size of what the
+            // tracepoint tells, and that, half a word after the size.
+            uint64_t words[12];
+            char bytes[96];
         } record;
         const struct perf_event_header *header = (const struct perf_event_header *)(data + (tail & (size - 1)));
         uint32_t bytes = header->size < sizeof record ? header->size : sizeof record;
@@ -117,6 +147,15 @@ FATHOM_PUBLIC_INLINE uint32_t fathom_take_events(void *ring, size_t size, uint64
             if (flags && record.header.misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT) flags |= FATHOM_SWITCH_PREEMPTED;
             records[count++] = (struct fathom_event){record.words[2], (uint32_t)(record.words[1] >> 32),
                                                      (uint16_t)record.words[3], (uint16_t)flags};
+        } else if (record.header.type == PERF_RECORD_SAMPLE && woken_at) {
+            // What the tracepoint tells begins with its number, of 16 bits, and flags that say what was interrupted.
+            const char *told = record.bytes + 28;
+            uint32_t woken, waker = (uint32_t)(record.words[1] >> 32);
+            if (bytes >= 28 + woken_at + sizeof woken) {
+                memcpy(&woken, told + woken_at, sizeof woken);
+                if (told[2] & FATHOM_IN_INTERRUPT) waker = 0;
+                records[count++] = fathom_waking(record.words[2], woken, waker);
+            }
         } else if (record.header.type == PERF_RECORD_SAMPLE && bytes >= 32) {
             uint32_t flags = record.words[1] == major_id ? FATHOM_FAULT_MAJOR : 0;
             records[count++] =

@@ -45,9 +45,10 @@ struct fathom_steering {
     uint32_t asked;       // number of the last command, shifted; stored last; 0: there was none
     uint32_t save_count;  // saves that the recorder was asked for
     struct fathom_wish wish;
-    uint64_t asked_ns;   // when the last command came, by CLOCK_REALTIME
-    uint32_t text_size;  // of `text`
-    uint32_t reserved;
+    uint64_t asked_ns;                // when the last command came, by CLOCK_REALTIME
+    uint32_t text_size;               // of `text`
+    uint16_t changes_mode;            // 1: the recorder begins a session of another mode when it is asked to
+    uint16_t wanted_mode;             // number of the mode that it was asked for, from 1; 0: nobody has asked
     char text[FATHOM_STEERING_TEXT];  // by which options functions were named, for people
 };
 

@@ -30,6 +30,7 @@ enum ends {
     ENDS_STOPPED,    // recording was stopped
     ENDS_THREAD,     // the thread ends; all its calls have ended
     ENDS_PROCESS,    // the process is about to end, and calls are open
+    ENDS_DETACHED,   // the process leaves the session, and the thread goes on; its recording was stopped before
 };
 
 struct mode {

@@ -210,7 +210,9 @@ int thread_is_inside(const struct thread *t) {
 
 void thread_leave(struct thread *t) {
     if (t->state == THREAD_ATTACHED) {
-        if (!t->paused) t->mode->end(t, ENDS_STOPPED, now_ticks());
+        uint64_t now = now_ticks();
+        if (!t->paused) t->mode->end(t, ENDS_STOPPED, now);
+        mode_for(t, 0)->end(t, ENDS_DETACHED, now);
         give_memory_back(t);
     }
     *t = (struct thread){0};

@@ -223,7 +223,8 @@ void paths_end(struct thread *t, enum ends how, uint64_t now) {
         if (runtime.options.keeps == FATHOM_KEEPS_TIMES) close_all(t, now);
         break;
     case ENDS_THREAD:
-        path_give_chunks(t, FATHOM_FLAG_LAST, now);
+    case ENDS_DETACHED:
+        path_give_chunks(t, how == ENDS_THREAD ? FATHOM_FLAG_LAST : 0, now);
         path_free_blocks(p->others.blocks);
         leave_threads(p);
         *p = (struct paths){.ended = &path_none_ended, .sequence = p->sequence, .tree = p->tree + 1};

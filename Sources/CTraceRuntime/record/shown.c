@@ -110,6 +110,7 @@ void shown_end(struct thread *t, enum ends how, uint64_t now) {
         if (shown->chunk) fathom_store64(&shown->stack->calls, 0);
         break;
     case ENDS_THREAD:
+    case ENDS_DETACHED:
         if (!shown->chunk) break;
         chunk_hide(shown->chunk);
         session_drop_slot(shown->slot);

@@ -68,8 +68,9 @@ public struct LockRows {
             members[key, default: []].append(index)
         }
         var releases: [Key: [Int]] = [:]
-        for (index, wake) in waits.wakes.enumerated() where wake.kind == .mutex || wake.kind == .rwlock {
-            releases[key(wake.kind, wake.object, wake.thread), default: []].append(index)
+        for (index, wake) in waits.wakes.enumerated() {
+            guard let kind = wake.kind, kind == .mutex || kind == .rwlock else { continue }
+            releases[key(kind, wake.object, wake.thread), default: []].append(index)
         }
         let unsorted = order.map { LockRows.row($0, members[$0] ?? [], releases[$0] ?? [], waits) }
         rows = unsorted.enumerated().sorted { ($1.element.waited, $0.offset) < ($0.element.waited, $1.offset) }

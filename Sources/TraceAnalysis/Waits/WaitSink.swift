@@ -16,6 +16,10 @@ struct WaitSink: CallSink {
     private let hasSwitches: Bool
     private var cursor: OffCPU.Cursor?
     private var nextStretch = 0
+    /// When this thread woke another one, and which.
+    private let wakings: [(time: UInt64, woken: UInt32)]
+    private var nextWaking = 0
+    private var hasBegun = false
     private var recorded: [RecordedWait] = []
     private(set) var waits: [Wait] = []
     private(set) var wakes: [Wake] = []
@@ -25,8 +29,12 @@ struct WaitSink: CallSink {
     private(set) var last: UInt64 = 0
     var paths: WaitPaths
 
-    init(_ thread: Int, _ space: AddressSpace, _ offCPU: OffCPU?, hasSwitches: Bool, paths: WaitPaths) {
+    init(
+        _ thread: Int, _ space: AddressSpace, _ offCPU: OffCPU?, hasSwitches: Bool,
+        wakings: [(time: UInt64, woken: UInt32)], paths: WaitPaths
+    ) {
         self.thread = thread
+        self.wakings = wakings
         self.space = space
         self.offCPU = offCPU
         self.hasSwitches = hasSwitches
@@ -40,13 +48,13 @@ struct WaitSink: CallSink {
     mutating func enter(_ call: UnsafeMutablePointer<OpenCall<Payload>>) {
         call.pointee.payload.depth = (call - 1).pointee.payload.depth &+ 1
         call.pointee.payload.wait = -1
-        if hasSwitches { takeStretches(before: call.pointee.start, in: call - 1) }
+        if hasSwitches { take(before: call.pointee.start, in: call - 1) }
     }
 
     @inline(__always)
     mutating func exit(_ call: UnsafeMutablePointer<OpenCall<Payload>>, end: UInt64, state: CallState) {
         last = max(last, end)
-        if hasSwitches { takeStretches(before: end, in: call) }
+        if hasSwitches { take(before: end, in: call) }
         if call.pointee.payload.wait >= 0 { finish(Int(call.pointee.payload.wait), call.pointee.start, end) }
     }
 
@@ -97,13 +105,30 @@ struct WaitSink: CallSink {
                 held: isLock ? wake.held : nil))
     }
 
-    /// The stretches without a CPU that begin before `moment` belong to `call`, which was the innermost until then, unless it
-    /// is a wait that tells of itself.
+    /// What the kernel told of the time before `moment` belongs to `call`, which was the innermost until then.
     @inline(__always)
-    private mutating func takeStretches(before moment: UInt64, in call: UnsafeMutablePointer<OpenCall<Payload>>) {
+    private mutating func take(before moment: UInt64, in call: UnsafeMutablePointer<OpenCall<Payload>>) {
+        if nextWaking < wakings.count, wakings[nextWaking].time < moment { takeWakings(before: moment, in: call) }
+        hasBegun = true
         guard let offCPU, nextStretch < offCPU.count, offCPU[nextStretch].begin < moment else { return }
         takeStretches(of: offCPU, before: moment, in: call)
     }
+
+    /// Those before the first call may be those of another thread that had this one's id. The kernel tells of a waking when the
+    /// wait is over; the thread was about to end it just before.
+    @inline(never)
+    private mutating func takeWakings(before moment: UInt64, in call: UnsafeMutablePointer<OpenCall<Payload>>) {
+        while nextWaking < wakings.count, case let waking = wakings[nextWaking], waking.time < moment {
+            nextWaking += 1
+            guard hasBegun else { continue }
+            wakes.append(
+                Wake(
+                    kind: nil, object: UInt64(waking.woken), path: path(of: call), thread: thread,
+                    moment: max(waking.time, 1) - 1))
+        }
+    }
+
+    /// A stretch without a CPU is a wait of its own, unless the call is one that tells of itself.
 
     @inline(never)
     private mutating func takeStretches(

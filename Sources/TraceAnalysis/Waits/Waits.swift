@@ -30,6 +30,7 @@ public struct Waits {
         progress: ReadingProgress? = nil
     ) {
         threads = all
+        let made = Waits.wakings(of: all.lazy.filter(isAsked).map(\.tid), session.switches)
         var found: [Wait] = []
         var lives: [ThreadLives.Life] = []
         for (index, thread) in all.enumerated() {
@@ -37,7 +38,7 @@ public struct Waits {
             let shared = thread.onSharedClock
             var sink = WaitSink(
                 index, resolver.space(of: thread.process), shared.offCPU(), hasSwitches: session.switches != nil,
-                paths: paths)
+                wakings: made[thread.tid] ?? [], paths: paths)
             progress?.begin(thread)
             StackReplay.run(shared, clock: session.clock, onChunk: { progress?.read(chunk: $0) }, into: &sink)
             if isAsked(thread) { found += sink.waits.filter { $0.time > 0 } }
@@ -53,6 +54,18 @@ public struct Waits {
         join()
     }
 
+    /// When each thread woke one of these, and which, in the order of time.
+    private static func wakings(
+        of threads: some Sequence<UInt32>, _ log: SwitchLog?
+    ) -> [UInt32: [(time: UInt64, woken: UInt32)]] {
+        guard let log else { return [:] }
+        var made: [UInt32: [(time: UInt64, woken: UInt32)]] = [:]
+        for tid in Set(threads) {
+            for (time, waker) in log.wakings(of: tid) where waker != 0 { made[waker, default: []].append((time, tid)) }
+        }
+        return made.mapValues { $0.sorted { $0.time < $1.time } }
+    }
+
     private func object(_ kind: WaitKind, _ number: UInt64, of thread: Int) -> Object {
         switch kind {
         case .descriptor, .poll: Object(process: .max, kind: .descriptor, number: number)
@@ -62,24 +75,37 @@ public struct Waits {
     }
 
     /// Joins each wait with the last thing that another thread did, while it lasted, to end a wait for the same object; or with
-    /// the first one, where something came in by a descriptor, because whatever comes first ends such a wait.
+    /// the first one, where something came in by a descriptor, because whatever comes first ends such a wait. Where nothing
+    /// tells of the object, the kernel may know who woke the thread last.
     private mutating func join() {
-        var byObject: [Object: [Int]] = [:]
+        var byObject: [Object: [Int]] = [:], byWoken: [UInt64: [Int]] = [:]
         for (index, wake) in wakes.enumerated() where wake.object != 0 {
-            byObject[object(wake.kind, wake.object, of: wake.thread), default: []].append(index)
+            if let kind = wake.kind {
+                byObject[object(kind, wake.object, of: wake.thread), default: []].append(index)
+            } else {
+                byWoken[wake.object, default: []].append(index)
+            }
         }
         for index in waits.indices {
-            guard case .call(let kind) = waits[index].kind, waits[index].object != 0,
-                let candidates = byObject[object(kind, waits[index].object, of: waits[index].thread)]
-            else { continue }
             let wait = waits[index]
-            let first = candidates.partitioningIndex { wakes[$0].moment >= wait.begin }
-            let last = candidates.partitioningIndex { wakes[$0].moment > wait.end }
-            let during = candidates[first..<last]
-            let comesIn = (kind == .descriptor || kind == .poll) && !RecordedWait.isForRoom(wait.object)
-            waits[index].wake =
-                comesIn
-                ? during.first { wakes[$0].thread != wait.thread } : during.last { wakes[$0].thread != wait.thread }
+            func during(_ candidates: [Int]?) -> ArraySlice<Int> {
+                guard let candidates else { return [] }
+                let first = candidates.partitioningIndex { wakes[$0].moment >= wait.begin }
+                return candidates[first..<candidates.partitioningIndex { wakes[$0].moment > wait.end }]
+            }
+            func isOther(_ wake: Int) -> Bool { wakes[wake].thread != wait.thread }
+            switch wait.kind {
+            case .cpu: continue
+            case .other: break
+            case .call(let kind):
+                guard wait.object != 0 else { break }
+                let during = during(byObject[object(kind, wait.object, of: wait.thread)])
+                let comesIn = (kind == .descriptor || kind == .poll) && !RecordedWait.isForRoom(wait.object)
+                waits[index].wake = comesIn ? during.first(where: isOther) : during.last(where: isOther)
+            }
+            if waits[index].wake == nil {
+                waits[index].wake = during(byWoken[UInt64(threads[wait.thread].tid)]).last(where: isOther)
+            }
         }
     }
 

@@ -2,7 +2,9 @@ public import TraceFile
 
 /// A moment at which a thread was about to end a wait of others.
 public struct Wake: Sendable {
-    public var kind: WaitKind
+    /// Of what it ends waits; nil where the kernel told of it, which knows whom it ended, and not for what that waited.
+    public var kind: WaitKind?
+    /// What others wait for; of a wake that the kernel told of, the id of the thread that was woken.
     public var object: UInt64
     /// Number among ``WaitPaths``; 0 for the end of a thread.
     public var path: Int32

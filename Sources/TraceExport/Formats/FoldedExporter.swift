@@ -1,15 +1,18 @@
 internal import TraceAnalysis
+internal import TraceFile
 internal import TraceText
 
-/// Folded stacks: one line a call path, its functions joined by `;`, and its self time in ns.
+/// Folded stacks: one line a call path, its functions joined by `;`, and its self time in ns; where only calls were counted,
+/// their number.
 ///
 /// The input of flamegraph.pl and inferno (B. Gregg, https://www.brendangregg.com/flamegraphs.html). Paths without self
 /// time have no line. Time in callees that are not shown is a callee named as ``PathRemainder`` says.
 struct FoldedExporter: Exporter {
     func refusal(_ source: ExportSource) -> String? {
         var size = PathFileSize()
+        let keepsTimes = source.session.content.keepsTimes
         size.add(source.callPaths(), minTotal: source.filter.minCost, remainder: FoldedExporter.countBytes) { path in
-            path.sums.selfTime > 0 ? FoldedExporter.countBytes : nil
+            FoldedExporter.weight(path, keepsTimes) > 0 ? FoldedExporter.countBytes : nil
         }
         return size.refusal()
     }
@@ -18,7 +21,7 @@ struct FoldedExporter: Exporter {
     private static let countBytes: UInt64 = 12
 
     func export(_ source: ExportSource, to writer: ByteWriter) -> ExportSummary {
-        let tree = source.callPaths()
+        let tree = source.callPaths(), keepsTimes = source.session.content.keepsTimes
         var names = [[UInt8]?](repeating: nil, count: tree.functions.functions.count)
         var prefix: [UInt8] = []
         /// The length of `prefix` at each depth.
@@ -34,9 +37,10 @@ struct FoldedExporter: Exporter {
             if !prefix.isEmpty { prefix.append(UInt8(ascii: ";")) }
             prefix += name
             ends.append(prefix.count)
-            if path.sums.selfTime > 0 {
+            let weight = FoldedExporter.weight(path, keepsTimes)
+            if weight > 0 {
                 writer.write(prefix)
-                FoldedExporter.end(path.sums.selfTime, writer)
+                FoldedExporter.end(weight, writer)
             }
             for (kind, sum) in exported.remainders where sum.time > 0 {
                 writer.write(prefix)
@@ -64,9 +68,13 @@ struct FoldedExporter: Exporter {
         return bytes
     }
 
-    private static func end(_ time: UInt64, _ writer: ByteWriter) {
+    private static func weight(_ path: CallPath, _ keepsTimes: Bool) -> UInt64 {
+        keepsTimes ? path.sums.selfTime : path.sums.calls
+    }
+
+    private static func end(_ weight: UInt64, _ writer: ByteWriter) {
         writer.write(byte: UInt8(ascii: " "))
-        writer.write(decimal: time)
+        writer.write(decimal: weight)
         writer.write(byte: UInt8(ascii: "\n"))
     }
 }

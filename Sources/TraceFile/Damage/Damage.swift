@@ -27,6 +27,8 @@ public struct Damage: Equatable, Sendable {
         case unreadableFile(reason: String)
         /// A block of context switches is not as it was written.
         case switches
+        /// A block of the file of wakings is not as it was written.
+        case wakings
         /// A block of page faults is not as it was written.
         case faults
         /// A block of what the kernel told of a start is not as it was written.
@@ -77,6 +79,7 @@ extension Damage: CustomStringConvertible {
             case .descriptionSum: "changed since it was written: what it says of the recording may be wrong"
             case .startup: "damaged block of what the kernel told of the start; later ones are left out"
             case .switches: "damaged block of context switches; later ones are left out"
+            case .wakings: "damaged block of wakings; later ones are left out"
             case .faults: "damaged block of page faults; later ones are left out"
             case .sessionDescription: "not readable; the recording's own description is left out"
             }

@@ -94,6 +94,19 @@ package final class SessionDirectory {
         guard rename(name, final) == 0 else { throw .cannotCreate(path: final, errno: errno) }
     }
 
+    /// What sessions beside this one are numbered after: `prog`, of `prog.fathom`.
+    package static func stem(of name: String) -> String {
+        var name = name
+        while name.hasSuffix("/") && name.count > 1 { name.removeLast() }
+        return name.hasSuffix(".fathom") ? String(name.dropLast(".fathom".count)) : name
+    }
+
+    /// The name of one more session beside this one, as `prog-2.fathom`: the first has no number.
+    package static func next(after name: String) -> String {
+        let stem = stem(of: name)
+        return "\(stem)-\(max(highestNumber(of: stem), 1) + 1).fathom"
+    }
+
     /// The highest number of a session `NAME-1.fathom`, `NAME-2.fathom`, …, or of one that was set aside or not yet whole; 0:
     /// there is none.
     ///

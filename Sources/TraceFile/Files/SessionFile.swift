@@ -17,6 +17,8 @@ public enum SessionFile {
     case functions
     /// When threads gave up a CPU and got one again; there only where that was asked for and allowed.
     case switches
+    /// When threads were woken, and by whom; there only where waits were asked for and this was allowed.
+    case wakings
     /// The page faults of threads; there only where that was asked for and allowed.
     case faults
     /// What the kernel told of the program's start; there only where that was asked for.
@@ -31,6 +33,7 @@ public enum SessionFile {
         case .aggregate: "aggregate"
         case .functions: "functions"
         case .switches: "switches"
+        case .wakings: "wakings"
         case .faults: "faults"
         case .startup: "startup"
         }
@@ -46,6 +49,7 @@ public enum SessionFile {
         case SessionFile.aggregate.name: self = .aggregate
         case SessionFile.functions.name: self = .functions
         case SessionFile.switches.name: self = .switches
+        case SessionFile.wakings.name: self = .wakings
         case SessionFile.faults.name: self = .faults
         case SessionFile.startup.name: self = .startup
         case _ where name.hasPrefix(SessionFile.aggregate.name + "."): self = .aggregate
@@ -62,6 +66,7 @@ public enum SessionFile {
         case .buffers: bytes.starts(with: Self.bytes(FATHOM_BUFFERS_MAGIC))
         case .functions: bytes.starts(with: Self.bytes(FATHOM_FUNCTIONS_MAGIC))
         case .switches: bytes.starts(with: Self.bytes(KernelEvents.switches.magic))
+        case .wakings: bytes.starts(with: Self.bytes(KernelEvents.wakings.magic))
         case .faults: bytes.starts(with: Self.bytes(KernelEvents.faults.magic))
         case .startup: bytes.starts(with: Self.bytes(FATHOM_STARTUP_MAGIC))
         case .description: bytes.starts(with: SessionDescription.start.utf8)

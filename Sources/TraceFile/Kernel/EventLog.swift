@@ -11,6 +11,9 @@ final class EventLog: @unchecked Sendable {
         var flags: UInt16
         var cpu: UInt16
 
+        /// Of a waking: the thread that woke this one; 0: an interrupt did.
+        var waker: UInt32 { UInt32(cpu) | UInt32(flags) << 16 }
+
         func has(_ flag: UInt32) -> Bool { flags & UInt16(flag) != 0 }
     }
 

@@ -4,12 +4,15 @@ internal import CTraceFormat
 package enum KernelEvents: Sendable {
     /// When threads gave up a CPU and got one again.
     case switches
+    /// When they were woken, and by whom.
+    case wakings
     /// Page faults.
     case faults
 
     var file: SessionFile {
         switch self {
         case .switches: .switches
+        case .wakings: .wakings
         case .faults: .faults
         }
     }
@@ -18,6 +21,7 @@ package enum KernelEvents: Sendable {
     var magic: UInt64 {
         switch self {
         case .switches: FATHOM_SWITCHES_MAGIC
+        case .wakings: FATHOM_WAKINGS_MAGIC
         case .faults: FATHOM_FAULTS_MAGIC
         }
     }
@@ -26,6 +30,7 @@ package enum KernelEvents: Sendable {
     var damage: Damage.Kind {
         switch self {
         case .switches: .switches
+        case .wakings: .wakings
         case .faults: .faults
         }
     }

@@ -2,7 +2,7 @@
 @frozen
 public struct OffCPUTimes: BitwiseCopyable, Sendable, Equatable {
     /// It waited for something: a lock, another thread, a device, the end of a sleep. Once that was there, it also waited here
-    /// for a CPU, because the kernel does not tell a program's user when a thread was woken.
+    /// for a CPU, where the kernel did not tell when it was woken, which it tells root alone.
     public var blocked: UInt64
     /// It was taken off its CPU although it would have gone on.
     public var runnable: UInt64

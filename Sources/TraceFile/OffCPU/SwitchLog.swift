@@ -1,6 +1,6 @@
 internal import CTraceFormat
 
-/// The file `switches` of a session: when each thread gave up a CPU, and when it got one again.
+/// The files `switches` and `wakings` of a session: when each thread gave up a CPU, when it was woken, and when it got a CPU again.
 ///
 /// It is read when a thread is first asked for.
 public final class SwitchLog: Sendable {
@@ -13,8 +13,13 @@ public final class SwitchLog: Sendable {
     }
 
     private let log: EventLog
+    private let wakings: EventLog?
 
-    init(_ log: EventLog) { self.log = log }
+    /// - Parameter wakings: nil where the kernel did not tell of wakings.
+    init(_ log: EventLog, wakings: EventLog?) {
+        self.log = log
+        self.wakings = wakings
+    }
 
     /// Switches that the kernel had no room for.
     public var lost: UInt64 { log.lost }
@@ -32,26 +37,41 @@ public final class SwitchLog: Sendable {
         }
     }
 
-    /// The stretches in which the thread `tid` had no CPU, in the order of time. A stretch that has not ended by the last moment
-    /// known ends there.
+    /// The moments at which the thread `tid` was woken, in the order of time, in ns since the session's start, and by which
+    /// thread; 0: by an interrupt.
     ///
-    /// - Complexity: O(switches of the thread); the first call is O(switches).
+    /// - Complexity: O(wakings of the thread); the first call is O(wakings).
+    public func wakings(of tid: UInt32) -> [(time: UInt64, waker: UInt32)] {
+        wakings?.events(of: tid).map { ($0.time, $0.waker) } ?? []
+    }
+
+    /// The stretches in which the thread `tid` had no CPU, in the order of time. A stretch that has not ended by the last moment
+    /// known ends there. From when the thread was woken on, as far as that is known, it wants a CPU, in a stretch of its own.
+    ///
+    /// - Complexity: O(switches and wakings of the thread); the first call is O(switches and wakings).
     func stretches(of tid: UInt32) -> [Stretch] {
         let end = log.knownUntil
-        var result: [Stretch] = []
+        var result: [Stretch] = [], woken = wakings(of: tid)[...]
+        func add(_ begin: UInt64, _ end: UInt64, _ wantsCPU: Bool) {
+            guard end > begin else { return }
+            woken = woken.drop { $0.time < begin }
+            guard !wantsCPU, let waking = woken.first?.time, waking < end else {
+                return result.append(Stretch(begin: begin, end: end, wantsCPU: wantsCPU))
+            }
+            if waking > begin { result.append(Stretch(begin: begin, end: waking, wantsCPU: false)) }
+            result.append(Stretch(begin: waking, end: end, wantsCPU: true))
+        }
         var out: (time: UInt64, wantsCPU: Bool)?
         for event in log.events(of: tid) {
             if event.has(FATHOM_SWITCH_OUT) {
                 // Of two in a row, a switch between them is lost, so the first one's end is not known.
                 out = (event.time, event.has(FATHOM_SWITCH_PREEMPTED))
             } else if let begin = out {
-                if event.time > begin.time {
-                    result.append(Stretch(begin: begin.time, end: event.time, wantsCPU: begin.wantsCPU))
-                }
+                add(begin.time, event.time, begin.wantsCPU)
                 out = nil
             }
         }
-        if let out, end > out.time { result.append(Stretch(begin: out.time, end: end, wantsCPU: out.wantsCPU)) }
+        if let out { add(out.time, end, out.wantsCPU) }
         return result
     }
 

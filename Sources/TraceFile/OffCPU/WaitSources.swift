@@ -4,12 +4,20 @@ public struct WaitSources: Sendable, Equatable {
     public var hasSwitches: Bool
     /// Why it did not, in words; nil when it did.
     public var refusal: String?
+    /// Whether it told of each waking, too.
+    public var hasWakings: Bool
+    /// Why it did not, in words; nil when it did, or when nobody asked.
+    public var wakingRefusal: String?
     /// The CPUs on which the program could run at first; nil when that is not known.
     public var processors: Int?
 
-    package init(hasSwitches: Bool, refusal: String?, processors: Int?) {
+    package init(
+        hasSwitches: Bool, refusal: String?, hasWakings: Bool = false, wakingRefusal: String? = nil, processors: Int?
+    ) {
         self.hasSwitches = hasSwitches
         self.refusal = refusal
+        self.hasWakings = hasWakings
+        self.wakingRefusal = wakingRefusal
         self.processors = processors
     }
 
@@ -26,13 +34,19 @@ public struct WaitSources: Sendable, Equatable {
         func member(_ name: String) -> JSONValue? { members.first { $0.name == name }?.value }
         hasSwitches = member("context_switches")?.text == "true"
         if case .string(let text)? = member("refused") { refusal = text } else { refusal = nil }
+        hasWakings = member("wakings")?.text == "true"
+        if case .string(let text)? = member("wakings_refused") { wakingRefusal = text } else { wakingRefusal = nil }
         processors = member("processors").flatMap { Int($0.text) }
     }
 
     /// The member of the session's description.
     var json: String {
         let reason = refusal.map { SessionDescription.quoted($0) } ?? "null"
+        let wakings =
+            hasWakings
+            ? ", \"wakings\": true"
+            : wakingRefusal.map { ", \"wakings\": false, \"wakings_refused\": " + SessionDescription.quoted($0) } ?? ""
         let known = processors.map { ", \"processors\": \($0)" } ?? ""
-        return "{\"context_switches\": \(hasSwitches), \"refused\": \(reason)\(known)}"
+        return "{\"context_switches\": \(hasSwitches), \"refused\": \(reason)\(wakings)\(known)}"
     }
 }

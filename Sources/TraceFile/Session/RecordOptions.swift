@@ -6,7 +6,7 @@ internal import CTraceFormat
 /// `Record` in `fathom`. ``SessionDescription/option(_:)`` tells readers of it. Where the runtime is to know it, it is also a
 /// field of `fathom_buffers` (CTraceFormat.h), which `tell` sets; the runtime finds it in `runtime.head`.
 public struct RecordOptions: Sendable {
-    /// What is kept of the calls.
+    /// What is kept of the calls. `fathom ctl` tells a recorder a mode by its number in this order (CTraceSteering.h).
     public enum Mode: String, Sendable, CaseIterable {
         /// A record of each.
         case trace

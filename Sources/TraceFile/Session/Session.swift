@@ -111,7 +111,9 @@ public final class Session {
                 EventLog(kind, $0, start: header.startNanoseconds, isGrowing: isBeingRecorded, damage: damage)
             }
         }
-        let switches = events(.switches).map(SwitchLog.init), faults = events(.faults).map(FaultLog.init)
+        let wakings = events(.wakings)
+        let switches = events(.switches).map { SwitchLog($0, wakings: wakings) },
+            faults = events(.faults).map(FaultLog.init)
         self.switches = switches
         self.faults = faults
         startNanoseconds = header.startNanoseconds

@@ -159,6 +159,34 @@ public final class Steering {
         fathom_wake32(&head.pointee.recorder_waits)
     }
 
+    /// Asks the recorder to end this session, and to begin another one in which it keeps something else of calls.
+    public func change(to wanted: RecordOptions.Mode) throws(SteeringError) {
+        guard wanted != mode else { return }
+        guard let number = RecordOptions.Mode.allCases.firstIndex(of: wanted), wanted != .firstCalls else {
+            throw .notInMode(mode, reason: "only a program's start can have --mode \(wanted.rawValue)")
+        }
+        guard recorder != nil else { throw .noRecorder(path: path) }
+        guard steering.pointee.changes_mode != 0 else {
+            throw .notInMode(
+                mode,
+                reason:
+                    "a session keeps its mode, and only fathom record --attach begins another one; record anew with "
+                    + "--mode \(wanted.rawValue)")
+        }
+        locked { steering.pointee.wanted_mode = UInt16(number + 1) }
+    }
+
+    /// Says that this recorder changes its mode when it is asked to.
+    package func acceptChanges() {
+        locked { steering.pointee.changes_mode = 1 }
+    }
+
+    /// The mode that the recorder was asked to change to.
+    package var wantedMode: RecordOptions.Mode? {
+        let number = Int(steering.pointee.wanted_mode), all = RecordOptions.Mode.allCases
+        return (1...all.count).contains(number) ? all[number - 1] : nil
+    }
+
     private func locked(_ body: () -> Void) {
         while flock(descriptor, LOCK_EX) != 0 && errno == EINTR {}
         defer { flock(descriptor, LOCK_UN) }
@@ -170,9 +198,11 @@ public final class Steering {
             var next = steering.pointee
             if next.wish.sum != fathom_wish_sum(&next.wish) {
                 // Nothing was asked yet, or a program has written over it.
-                let (asked, saves) = (next.asked, next.save_count)
+                let before = next
                 next = fathom_steering()
-                (next.asked, next.save_count) = (asked, saves)
+                (next.asked, next.save_count, next.changes_mode) = (
+                    before.asked, before.save_count, before.changes_mode
+                )
             }
             var number = (next.asked >> UInt32(FATHOM_ASKED_SHIFT) &+ 1) << UInt32(FATHOM_ASKED_SHIFT)
             if number == 0 { number = 1 << UInt32(FATHOM_ASKED_SHIFT) }

@@ -52,9 +52,7 @@ final class FlightRecorder: @unchecked Sendable {
         self.description = description
         self.clock = clock
         self.plan = plan
-        var name = name
-        while name.hasSuffix("/") && name.count > 1 { name.removeLast() }
-        self.name = name.hasSuffix(".fathom") ? String(name.dropLast(".fathom".count)) : name
+        self.name = SessionDirectory.stem(of: name)
         // Saves of earlier runs stay what they are.
         number = SessionDirectory.highestNumber(of: self.name)
         // Asking before the program starts lets its first calls be told of, too.
@@ -95,10 +93,9 @@ final class FlightRecorder: @unchecked Sendable {
         save(because: reasons.count > 1 ? "\(first), and \(reasons.count - 1) more" : first, losses())
     }
 
-    /// Saves what led to the program's end, if that was no ordinary one, however many saves there were before.
-    func finish(_ status: TargetStatus, losses: RecordingLosses) {
-        guard plan.savesCrashes, case .signaled(let signal) = status else { return }
-        save(because: "\(signalName(signal)) ended the program", losses, isLast: true)
+    /// Saves what led to the program's end, however many saves there were before.
+    func finish(_ reason: String, losses: RecordingLosses) {
+        if plan.savesCrashes { save(because: reason, losses, isLast: true) }
     }
 
     /// Whether the ring may be deleted: no save was begun yet, or the last one that was begun succeeded.

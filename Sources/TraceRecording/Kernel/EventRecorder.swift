@@ -9,6 +9,7 @@ internal import TraceFile
 final class EventRecorder: @unchecked Sendable {
     private let rings: EventRings
     private let log: EventLogWriter
+    private let wakings: WakingLog?
     private var thread: pthread_t?
     private var isStopping: UInt32 = 0
     /// Written to when the thread is to look at once.
@@ -18,9 +19,11 @@ final class EventRecorder: @unchecked Sendable {
     /// How long events stay in the rings at most, in ms.
     private static let look: Int32 = 100
 
-    init(_ rings: EventRings, _ log: EventLogWriter) {
+    /// - Parameter wakings: takes those of the threads that this is told of.
+    init(_ rings: EventRings, _ log: EventLogWriter, wakings: WakingLog? = nil) {
         self.rings = rings
         self.log = log
+        self.wakings = wakings
         waker = fathom_wake_descriptor()
     }
 
@@ -42,7 +45,7 @@ final class EventRecorder: @unchecked Sendable {
 
     /// Goes on in a child of the process that began. Events of the time in between are still in the rings.
     func startAgain() {
-        guard rings.mapAgain() else { return }
+        guard rings.mapAgain(), wakings?.rings.mapAgain() ?? true else { return }
         start()
     }
 
@@ -58,16 +61,19 @@ final class EventRecorder: @unchecked Sendable {
     private func takeAll() {
         // What happened before this moment is in the rings by now.
         let until = SessionClock.nanoseconds(CLOCK_MONOTONIC)
+        wakings?.take()
         var isEmpty = true
         rings.take { events, lost in
             self.lost += lost
             isEmpty = false
+            wakings?.note(events)
             // Only when all rings were emptied is everything known up to the moment.
             log.append(events, until: 0, lost: lost)
         }
         if !isEmpty || fathom_load32(&isStopping) != 0 {
             log.append(UnsafeBufferPointer(start: nil, count: 0), until: until, lost: 0)
         }
+        wakings?.write(until: until)
     }
 
     /// Ends the thread, which may be started again.
@@ -87,6 +93,7 @@ final class EventRecorder: @unchecked Sendable {
         takeAll()
         rings.close()
         log.close()
+        wakings?.close()
         close(waker)
     }
 }

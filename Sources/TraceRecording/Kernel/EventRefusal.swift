@@ -8,9 +8,15 @@ struct EventRefusal: Error {
     let isOfMemory: Bool
 
     /// One clause for people.
-    var text: String {
+    ///
+    /// - Parameter kind: what was asked for, where the words depend on that.
+    func text(_ kind: KernelEvents? = nil) -> String {
         let error = String(cString: strerror(reason))
         if isOfMemory { return "\(error) for the rings of perf_event_open (kernel.perf_event_mlock_kb, ulimit -l)" }
+        if reason == EXDEV { return "this is a container, which knows threads by other numbers than the kernel" }
+        if kind == .wakings, reason == EPERM || reason == EACCES {
+            return "that takes CAP_PERFMON, and the right to read /sys/kernel/tracing, as root has them"
+        }
         if reason == EPERM || reason == EACCES || reason == ENOSYS {
             let level = Int(SystemFile.firstLine(of: "/proc/sys/kernel/perf_event_paranoid"))
             if let level, level > 2 {

@@ -2,7 +2,8 @@ internal import CTraceFormat
 internal import Glibc
 internal import TraceFile
 
-/// The kernel's rings of what happens to threads, one a CPU, of the programs that this thread starts from now on.
+/// The kernel's rings of what happens to threads, one a CPU: of the programs that this thread starts from now on, or, of wakings,
+/// of all threads of the machine.
 final class EventRings {
     private struct Ring {
         /// That which has the memory, and those that write into it as well.
@@ -14,6 +15,8 @@ final class EventRings {
 
     private var rings: [Ring] = []
     private let size: Int
+    /// Where a record of a waking has the woken thread's id; 0 in rings of other events.
+    private let wokenAt: UInt32
     private let records: UnsafeMutablePointer<fathom_event>
     /// Whether they tell of what happens while the kernel works for a thread, too.
     let seesSystemCalls: Bool
@@ -28,6 +31,7 @@ final class EventRings {
         let sizes = [4096, 2048, 1024, 512, 256, 128, 64, 32].map { $0 << 10 }
         switch kind {
         case .switches: return sizes.filter { $0 <= (isAlone ? 512 : 256) << 10 }
+        case .wakings: return sizes.filter { $0 <= 1 << 20 }
         case .faults: return sizes.filter { $0 <= 512 << 10 || $0 * processors <= 64 << 20 }
         }
     }
@@ -36,12 +40,14 @@ final class EventRings {
     /// - Throws: ``EventRefusal``.
     init(_ kind: KernelEvents, isAlone: Bool) throws(EventRefusal) {
         let processors = Int(clamping: sysconf(Int32(_SC_NPROCESSORS_CONF)))
+        let waking = try kind == .wakings ? Tracepoint(waking: ()) : nil
+        wokenAt = waking?.wokenAt ?? 0
         var problem: Int32 = 0
         // A user who may not be told of the kernel may be told of the program alone.
         for inKernel in kind == .faults ? [true, false] : [false] {
             for size in Self.sizes(kind, processors: processors, isAlone: isAlone) {
                 do throws(EventRefusal) {
-                    rings = try Self.open(kind, size, processors, inKernel: inKernel)
+                    rings = try Self.open(kind, size, processors, inKernel: inKernel, waking: waking)
                     self.size = size
                     seesSystemCalls = inKernel
                     records = .allocate(capacity: Self.room)
@@ -58,7 +64,7 @@ final class EventRings {
     }
 
     private static func open(
-        _ kind: KernelEvents, _ size: Int, _ processors: Int, inKernel: Bool
+        _ kind: KernelEvents, _ size: Int, _ processors: Int, inKernel: Bool, waking: Tracepoint?
     ) throws(EventRefusal) -> [Ring] {
         var rings: [Ring] = []
         func give(_ descriptors: [Int32], isOfMemory: Bool) throws(EventRefusal) -> Never {
@@ -70,8 +76,11 @@ final class EventRings {
         for cpu in 0..<Int32(processors) {
             let wakeup = UInt32(size / 4)
             let first =
-                kind == .switches
-                ? fathom_open_switches(cpu, wakeup) : fathom_open_faults(cpu, 0, inKernel ? 1 : 0, wakeup)
+                switch kind {
+                case .switches: fathom_open_switches(cpu, wakeup)
+                case .wakings: fathom_open_wakings(cpu, waking?.id ?? 0, wakeup)
+                case .faults: fathom_open_faults(cpu, 0, inKernel ? 1 : 0, wakeup)
+                }
             if first < 0 {
                 if errno == ENODEV { continue }  // the CPU is not there at the moment
                 try give([], isOfMemory: false)
@@ -132,7 +141,7 @@ final class EventRings {
             while true {
                 var lost: UInt64 = 0
                 let count = Int(
-                    fathom_take_events(ring.memory, size, ring.majorID, records, UInt32(Self.room), &lost))
+                    fathom_take_events(ring.memory, size, ring.majorID, wokenAt, records, UInt32(Self.room), &lost))
                 if count > 0 || lost > 0 { pass(UnsafeBufferPointer(start: records, count: count), lost) }
                 if count < Self.room { break }
             }

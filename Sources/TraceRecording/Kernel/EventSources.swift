@@ -8,6 +8,8 @@ final class EventSources {
     private typealias Answer = (rings: EventRings?, refusal: String?)
 
     private let switches: Answer?
+    /// Only where the kernel tells of switches, too.
+    private let wakings: Answer?
     private let faults: Answer?
     private var switchRecorder: EventRecorder?
     private var faultRecorder: EventRecorder?
@@ -15,10 +17,11 @@ final class EventSources {
     init(_ options: RecordOptions) {
         func ask(_ kind: KernelEvents, isAlone: Bool) -> Answer {
             do throws(EventRefusal) { return (try EventRings(kind, isAlone: isAlone), nil) } catch {
-                return (nil, error.text)
+                return (nil, error.text(kind))
             }
         }
         switches = options.tellsWaits ? ask(.switches, isAlone: !options.tellsFaults) : nil
+        wakings = switches?.rings == nil ? nil : ask(.wakings, isAlone: true)
         faults = options.tellsFaults ? ask(.faults, isAlone: !options.tellsWaits) : nil
     }
 
@@ -28,7 +31,9 @@ final class EventSources {
     /// Notes in the session's description what the kernel tells, or why not.
     func describe(in description: inout SessionDescription) {
         description.waitSources = switches.map {
-            WaitSources(hasSwitches: $0.rings != nil, refusal: $0.refusal, processors: WaitSources.processorsHere())
+            WaitSources(
+                hasSwitches: $0.rings != nil, refusal: $0.refusal, hasWakings: wakings?.rings != nil,
+                wakingRefusal: wakings?.refusal, processors: WaitSources.processorsHere())
         }
         description.faultSource = faults.map {
             FaultSource(
@@ -38,13 +43,16 @@ final class EventSources {
 
     /// Makes the files.
     func prepare(in directory: SessionDirectory, _ clock: SessionClock, maxSize: UInt64?) throws(SessionFileError) {
-        func recorder(_ kind: KernelEvents, _ rings: EventRings?) throws(SessionFileError) -> EventRecorder? {
-            guard let rings else { return nil }
-            return EventRecorder(
-                rings, try EventLogWriter(kind, in: directory, start: clock.start.nanoseconds, maxSize: maxSize))
+        func writer(_ kind: KernelEvents) throws(SessionFileError) -> EventLogWriter {
+            try EventLogWriter(kind, in: directory, start: clock.start.nanoseconds, maxSize: maxSize)
         }
-        switchRecorder = try recorder(.switches, switches?.rings)
-        faultRecorder = try recorder(.faults, faults?.rings)
+        if let rings = switches?.rings {
+            let wakings = try wakings?.rings.map { rings throws(SessionFileError) in
+                WakingLog(rings, try writer(.wakings))
+            }
+            switchRecorder = EventRecorder(rings, try writer(.switches), wakings: wakings)
+        }
+        if let rings = faults?.rings { faultRecorder = EventRecorder(rings, try writer(.faults)) }
     }
 
     private var recorders: [EventRecorder] { [switchRecorder, faultRecorder].compactMap { $0 } }

@@ -24,7 +24,7 @@ final class StartRecorder: @unchecked Sendable {
 
     /// What the kernel is asked for, or why it refuses.
     static func open(main: UInt64?) -> (rings: StartRings?, refusal: String?) {
-        do throws(EventRefusal) { return (try StartRings(main: main), nil) } catch { return (nil, error.text) }
+        do throws(EventRefusal) { return (try StartRings(main: main), nil) } catch { return (nil, error.text()) }
     }
 
     /// Why not everything could be written; nil while it could.

@@ -175,7 +175,11 @@ public struct InfoReport {
 
     /// How it was found out when threads waited.
     private static func text(_ sources: WaitSources) -> String {
-        if sources.hasSwitches { return "known from the kernel's context switches" }
+        if sources.hasWakings { return "known from the kernel's context switches and wakings" }
+        if sources.hasSwitches {
+            let why = sources.wakingRefusal.map { "; not from its wakings: \($0)" } ?? ""
+            return "known from the kernel's context switches" + why
+        }
         return "known from calls of the C library alone, because the kernel does not tell of context switches: "
             + (sources.refusal ?? "it was not asked")
     }
@@ -302,6 +306,8 @@ public struct InfoReport {
         if let sources = description?.waitSources {
             writer.write(",\"blocked\":{\"context_switches\":\(sources.hasSwitches),\"refused\":")
             writer.write(json: sources.refusal)
+            writer.write(",\"wakings\":\(sources.hasWakings),\"wakings_refused\":")
+            writer.write(json: sources.wakingRefusal)
             number(",\"lost_switches\":", session.switches?.lost ?? 0)
             writer.write("}" as StaticString)
         }

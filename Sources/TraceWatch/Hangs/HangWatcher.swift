@@ -118,12 +118,17 @@ public final class HangWatcher: @unchecked Sendable {
         var next = limits.sample, ended: [HangJudge.Event: UInt64] = [:]
         for thread in threads + session.threads.departed {
             guard let process = processes[Int32(bitPattern: thread.pid)] else { continue }
-            for end in thread.ended { ended[event(end.call, thread)] = time(of: end, process, moment, now) }
+            for end in thread.ended {
+                ended[event(end.call, thread)] = time(from: end.call.enterTicks, to: end.ticks, process, moment, now)
+            }
         }
         for thread in threads {
             guard let process = processes[Int32(bitPattern: thread.pid)], !process.hasEnded else { continue }
             let found = events.event(of: thread) {
                 time(since: $0, process, moment, now) + limits.sample >= limits.timeout
+            }
+            for (event, ticks) in events.ended {
+                ended[event] = time(from: event.begin, to: ticks, process, moment, now)
             }
             let stack = thread.wholePath.suffix(HangWatcher.sampleDepth).map(\.function)
             rings[
@@ -170,10 +175,10 @@ public final class HangWatcher: @unchecked Sendable {
     }
 
     private func time(
-        of end: LiveEnd, _ process: WatchedProcess, _ moment: HangWriter.Moment, _ now: UInt64
+        from begin: UInt64, to end: UInt64, _ process: WatchedProcess, _ moment: HangWriter.Moment, _ now: UInt64
     ) -> UInt64 {
-        let total = time(since: end.call.enterTicks, process, moment, now)
-        let after = time(since: end.ticks, process, moment, now)
+        let total = time(since: begin, process, moment, now)
+        let after = time(since: end, process, moment, now)
         return total > after ? total - after : 0
     }
 

@@ -11,6 +11,8 @@ struct OpenEvents {
     private var matches: [Function: Bool] = [:]
     /// Marks that began something which no mark has ended yet.
     private var begun: [Thread: LiveMark] = [:]
+    /// Events of the thread that was looked at last which a mark has ended, and when, in ticks.
+    private(set) var ended: [(event: HangJudge.Event, ticks: UInt64)] = []
     /// Whether the program has set the mark of its launch; also true when the options name no such mark.
     private(set) var isLaunched: Bool
 
@@ -54,10 +56,13 @@ struct OpenEvents {
             return found.map { Open(event: event($0, thread)) }
         case .marks:
             guard let mark = begun[Thread(process: thread.process, serial: thread.serial)] else { return nil }
-            return Open(
-                event: HangJudge.Event(
-                    process: thread.process, serial: thread.serial, function: UInt64(mark.name), begin: mark.ticks))
+            return Open(event: event(mark, thread))
         }
+    }
+
+    private func event(_ mark: LiveMark, _ thread: LiveThread) -> HangJudge.Event {
+        HangJudge.Event(
+            process: thread.process, serial: thread.serial, function: UInt64(mark.name), begin: mark.ticks)
     }
 
     private func event(_ call: LiveCall, _ thread: LiveThread) -> HangJudge.Event {
@@ -66,12 +71,15 @@ struct OpenEvents {
     }
 
     private mutating func note(_ marks: [LiveMark], of thread: LiveThread) {
+        ended = []
         for mark in marks {
             let name = session.mark(mark.name, of: thread.process)
             if name == launched { isLaunched = true }
             guard case .marks(let begin, let end) = root else { continue }
             let key = Thread(process: thread.process, serial: thread.serial)
-            if name == begin { begun[key] = mark } else if name == end { begun[key] = nil }
+            guard name == begin || name == end else { continue }
+            if let first = begun.removeValue(forKey: key) { ended.append((event(first, thread), mark.ticks)) }
+            if name == begin { begun[key] = mark }
         }
     }
 

@@ -46,8 +46,9 @@ extension Record {
         }
         if let time = attaching.time, time.nanoseconds == 0 { throw ValidationError("--for is longer than 0") }
         let given: [(String, Bool)] = [
-            ("--mode \(mode.rawValue)", mode != .trace), ("--baseline", baseline), ("--paused", paused),
-            ("--blocked", blocked), ("--memory", memory), ("--faults", faults), ("--force", force),
+            ("--first-calls", firstCalls || mode == .firstCalls), ("--baseline", baseline), ("--paused", paused),
+            ("--blocked", blocked), ("--memory", memory), ("--faults", faults), ("--startup", startup),
+            ("--force", force), ("--history", history != nil),
         ]
         if let (name, _) = given.first(where: \.1) {
             throw ValidationError("\(name) is not for --attach")
@@ -61,14 +62,23 @@ extension Record {
             if let armed = SessionOfProcess.directory(process), armed.hasSuffix(ArmedRecorder.suffix) {
                 return try record(process, armedIn: armed)
             }
-            let program = AttachedProgram(try Attachment(process, runtime: Installation.runtimeLibrary))
+            var program = AttachedProgram(try Attachment(process, runtime: Installation.runtimeLibrary))
             var request = request(of: process)
-            let session = request.session
             request.functions = try namedFunctions(of: request.executable)
-            let (summary, notes) = try AttachedRecorder(request, of: program).run(for: attaching.time?.nanoseconds) {
-                if !quiet { Diagnostics.say("recording process \(process) into \(session)") }
+            let first = request.session
+            let end = attaching.time.map { SessionClock.nanoseconds(CLOCK_MONOTONIC).addingClamped($0.nanoseconds) }
+            var left = attaching.time?.nanoseconds
+            while left != 0 {
+                let (summary, notes, next) = try AttachedRecorder(request, of: program).run(for: left) {
+                    if !quiet { Diagnostics.say("recording process \(process) into \(request.session)") }
+                }
+                if !quiet { (notes + SummaryText(summary).lines).forEach(Diagnostics.say) }
+                guard let next else { break }
+                left = end.map { $0 - min($0, SessionClock.nanoseconds(CLOCK_MONOTONIC)) }
+                request.record.mode = next
+                request.session = SessionDirectory.next(after: first)
+                program = AttachedProgram(try Attachment(process, runtime: Installation.runtimeLibrary))
             }
-            if !quiet { (notes + SummaryText(summary).lines).forEach(Diagnostics.say) }
         } catch let error as AttachError {
             throw Diagnostics.fail(error.description, status: 126)
         } catch let error as RecordingError {
@@ -79,13 +89,18 @@ extension Record {
 
     private func request(of process: Int32) -> RecordingRequest {
         let executable = ProcessFacts.program(process)
-        return RecordingRequest(
+        var request = RecordingRequest(
             executable: executable, arguments: ProcessFacts.arguments(process),
             session: output ?? "\(SessionName.stem(executable))-\(process).fathom", record: recordOptions)
+        request.flight = flight.plan(isQuiet: quiet)
+        return request
     }
 
     /// Records a stretch of a process that `fathom arm` has started.
     private func record(_ process: Int32, armedIn armed: String) throws {
+        guard mode == .trace else {
+            throw Diagnostics.fail("process \(process) is armed: --mode \(mode.rawValue) is not for that", status: 126)
+        }
         guard functionOptions.isEmpty else {
             throw Diagnostics.fail(
                 "process \(process) is armed: fathom ctl \(process) filter names the functions that are recorded of it",

@@ -181,6 +181,81 @@ import Testing
             #expect(rest.status == 126 && rest.stderr.contains("there is no process"), "\(rest.stderr)")
         }
 
+        /// Each mode, twice: what it keeps is what the program does, and the program finds nothing wrong.
+        @Test(arguments: ["profile", "counts", "stack"]) func modes(_ mode: String) throws {
+            let program = try Binaries.instrumented("attached.cpp", .gccO2, flags: ["-Wl,-z,now"], variant: "-now")
+            let process = try BackgroundProcess([program, result])
+            try awaitThreads(8, of: process)
+            let before = try footprint(process.pid, program)
+            for _ in 0..<2 {
+                let output = try attach(process.pid, ["--mode", mode, "--for", "100ms"])
+                #expect(output.status == 0 && !output.stderr.contains("warning"), "\(output.stderr)")
+                #expect(try Fathom.run(["info", "--check", session]).stdout.contains("damage       none"))
+                let folded = directory.file("folded")
+                #expect(try Fathom.run(["export", "--format", "folded", "-o", folded, session]).status == 0)
+                let graph = String(decoding: try readFile(folded), as: UTF8.self)
+                let paths = graph.split(separator: "\n").compactMap { $0.split(separator: " ").first }
+                    .map { $0.split(separator: ";").map(String.init) }
+                #expect(paths.contains { $0.contains("level0") }, "\(graph)")
+                for path in paths {
+                    for (caller, name) in zip(path, path.dropFirst()) {
+                        if let allowed = Self.callers[name] { #expect(allowed.contains(caller), "\(path)") }
+                    }
+                }
+            }
+            #expect(try footprint(process.pid, program) == before)
+            process.signal(SIGTERM)
+            #expect(process.wait() == 0)
+            #expect(String(decoding: try readFile(result), as: UTF8.self).hasPrefix("right: "))
+        }
+
+        /// A ring saves a call that takes long, and what led to the program's end.
+        @Test func flight() throws {
+            let process = try start([nested()])
+            let recorder = try BackgroundProcess([
+                Fathom.executable, "record", "-q", "-o", session, "--attach", "\(process.pid)", "--mode", "flight",
+                "--when", "inner>1us", "--limit-saves", "1/hour",
+            ])
+            let first = directory.file("attached-1.fathom"), last = directory.file("attached-2.fathom")
+            #expect(waitUntil { access(first, F_OK) == 0 })
+            process.signal(SIGKILL)
+            process.wait()
+            #expect(recorder.wait() == 0)
+            #expect(try Fathom.run(["tree", first]).stdout.contains("inner"))
+            #expect(try Fathom.run(["info", last]).stdout.contains("process \(process.pid) ended"))
+            #expect(access(session, F_OK) != 0, "the ring is not left")
+        }
+
+        /// `fathom ctl` changes the mode; each stretch is a session of its own.
+        @Test func changingModes() throws {
+            let process = try start([nested()])
+            let recorder = try record(process, into: session)
+            var content: [String] = []
+            for (number, mode) in ["profile", "counts", "trace"].enumerated() {
+                let asked = try Fathom.run(["ctl", "\(process.pid)", "mode", mode])
+                #expect(asked.status == 0 && asked.stderr.contains("go on in --mode \(mode)"), "\(asked.stderr)")
+                let next = directory.file("attached-\(number + 2).fathom")
+                let isThere = waitUntil {
+                    (try? Fathom.run(["ctl", "\(process.pid)", "mode"]))?.stderr
+                        .contains("\(next) is recorded in --mode \(mode)") ?? false
+                        && (try? Fathom.run(["ctl", next, "status"]))?.stdout.contains("\(process.pid)") ?? false
+                }
+                try #require(isThere, "\(mode)")
+                content.append(next)
+            }
+            let filtered = try Fathom.run(["ctl", "\(process.pid)", "mode", "first-calls"])
+            #expect(filtered.status == 2 && filtered.stderr.contains("only a program's start"), "\(filtered.stderr)")
+            // The thread is recorded from its next call on.
+            usleep(20_000)
+            recorder.signal(SIGINT)
+            #expect(recorder.wait() == 0)
+            #expect(try names().first == "main (inherited)")
+            for path in content {
+                #expect(try Fathom.run(["info", "--check", path]).stdout.contains("damage       none"))
+                #expect(try Fathom.run(["report", path]).stdout.contains("inner"), "\(path)")
+            }
+        }
+
         private static let nested = """
             #include <unistd.h>
             volatile int count;
@@ -340,7 +415,8 @@ import Testing
             for (arguments, words) in [
                 (["--attach", "1", "--", "true"], "--attach takes a process, and no program to run"),
                 (["--attach", "0"], "a number from 1"), (["--for", "1s", "--", "true"], "--for goes with --attach"),
-                (["--attach", "1", "--mode", "profile"], "--mode profile is not for --attach"),
+                (["--attach", "1", "--mode", "first-calls"], "--first-calls is not for --attach"),
+                (["--attach", "1", "--mode", "profile", "-D", "3"], "--max-depth is not for --mode profile"),
                 (["--attach", "1", "--blocked"], "--blocked is not for --attach"),
             ] {
                 let output = try Fathom.run(["record"] + arguments)

@@ -51,6 +51,79 @@ import Testing
         #expect(sleeps == 6)
     }
 
+    /// The kernel's wakings, its switches and the C library's calls alone tell the same time of a wait.
+    @Test func waysAgree() throws {
+        let binary = try Binaries.instrumented("waits.c", .gccO2)
+        for way in RecordedWaits.Way.allCases {
+            let recorded = try RecordedWaits(binary, ["400"], way, in: directory)
+            let tree = try Fathom.run(["tree", "--format", "json", "-F", "wait_for_semaphore", session]).stdout
+            func number(_ name: String) throws -> Double { try Double(#require(tree.member(name))) ?? 0 }
+            let off = try number("blocked_ns") + number("runnable_ns"),
+                own = try #require(recorded.measured["semaphore"])
+            #expect(off <= own && own - off < 1e6, "\(way): \(off) of \(own)")
+            let sources = try recorded.json(["info"])["blocked"] as? [String: Any]
+            #expect(sources?["wakings"] as? Bool == (way == .wakings && Privilege.seesWakings), "\(way)")
+            if way != .wakings { #expect(sources?["refused"] is String || sources?["wakings_refused"] is String) }
+        }
+    }
+
+    /// Who ends a wait that no call of the C library tells of is known from the kernel.
+    @Test(.enabled(if: Privilege.seesWakings)) func kernelWakers() throws {
+        let source = """
+            #include <pthread.h>
+            #include <signal.h>
+            #include <stdio.h>
+            #include <stdlib.h>
+            #include <unistd.h>
+            #define APART __attribute__((noinline))
+            static FILE *file;
+            static pthread_t first;
+            static volatile int is_held;
+            static void on_signal(int number) { (void)number; }
+            APART static void give(void) { funlockfile(file); }
+            APART static void prod(void) { pthread_kill(first, SIGUSR1); }
+            APART static void *worker(void *unused) {
+                flockfile(file);
+                is_held = 1;
+                usleep(100000);
+                give();
+                usleep(100000);
+                prod();
+                return unused;
+            }
+            APART static void use(void) { fputc('x', file); }
+            APART static void doze(void) { pause(); }
+            int main(void) {
+                pthread_t thread;
+                first = pthread_self();
+                signal(SIGUSR1, on_signal);
+                file = fopen("/dev/null", "w");
+                if (!file || pthread_create(&thread, NULL, worker, NULL)) abort();
+                while (!is_held) {}
+                use();
+                doze();
+                return pthread_join(thread, NULL);
+            }
+            """
+        let program = try Toolchain.compile(
+            sources: ["wakers.c": source], compiler: .gcc,
+            flags: ["-g", "-O1", "-finstrument-functions", "-fno-inline", "-pthread"], output: directory.file("wakers"))
+        let recorded = try RecordedWaits(program, [], .wakings, in: directory)
+        let waits = try recorded.json(["waits", "--thread", "main", "--limit", "0"])
+        let rows = try #require(waits["waits"] as? [[String: Any]])
+        for (place, waker) in [("use", "give"), ("doze", "prod")] {
+            let row = try #require(
+                rows.first { $0["path"] as? [String] == ["main", place] && $0["kind"] as? String == "other" }, "\(rows)"
+            )
+            let wakers = try #require(row["wakers"] as? [[String: Any]])
+            #expect(wakers.map { $0["path"] as? [String] } == [["worker", waker]], "\(place): \(wakers)")
+        }
+        let chain = try recorded.json(["chain", "--call", "use"])
+        let links = try #require(chain["links"] as? [[String: Any]])
+        #expect(links.contains { $0["path"] as? [String] == ["worker", "usleep"] }, "\(links)")
+        #expect(try Fathom.run(["info", session]).stdout.contains("context switches and wakings"))
+    }
+
     /// The parts of every call of the tree add up to its total, and a caller has at least what its callees have.
     @Test(arguments: RecordedWaits.Way.allCases) func partsAddUp(_ way: RecordedWaits.Way) throws {
         let recorded = try record(way, .gccO2)

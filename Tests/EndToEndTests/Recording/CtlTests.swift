@@ -278,7 +278,7 @@ import TraceFile
         let named = try ctl("filter", "-F", "leaf")
         #expect(named.status == 2 && named.stderr.contains("not in --mode \(mode): it adds up all calls"))
         let other = try ctl("mode", "trace")
-        #expect(other.status == 2 && other.stderr.contains("not in --mode \(mode): a recording keeps its mode"))
+        #expect(other.status == 2 && other.stderr.contains("not in --mode \(mode): a session keeps its mode"))
         let report = { try Fathom.run(["report", "--raw", "--format", "json", session]).stdout }
         try #require(waitUntil { steering.status.processes.allSatisfy { $0.currentThreads >= 3 } })
         let before = try report()

@@ -110,6 +110,42 @@ import Testing
         #expect(list.stdout.split(separator: "\n").count == 2, "\(list.stdout)")
     }
 
+    /// The time between two marks is watched in place of calls: what lies outside does not hang.
+    @Test func marks() throws {
+        let output = try run(
+            hangs.command(
+                ["--timeout", "400ms", "--between", "request begins,request ends"],
+                [Hangs.program(), "requests", "900", "3"]))
+        let reports = hangs.found()
+        #expect(output.status == 0 && reports.count == 3, "\(output.stderr)")
+        for report in reports {
+            let duration = Int(report.member("duration_ns") ?? "") ?? 0
+            #expect(report.member("kind") == "hang" && report.member("ended") == "true", "\(report)")
+            #expect((900_000_000..<1_500_000_000).contains(duration), "\(report)")
+            #expect(report.path == ["main", "hang_requests", "wait_for"], "\(report)")
+        }
+    }
+
+    /// What hangs before a mark hangs in the launch.
+    @Test func launch() throws {
+        let output = try run(
+            hangs.command(
+                ["--timeout", "400ms", "--launched", "launched"], [Hangs.program(), "requests", "900", "2"]))
+        #expect(output.status == 0)
+        #expect(hangs.found().map { $0.member("kind") } == ["launch", "hang"])
+    }
+
+    /// A process that takes more of the processors than it may, for as long as is said, is reported as that.
+    @Test func processors() throws {
+        let options = ["--cpu-limit", "2%", "--cpu-time", "1s", "--timeout", "20s"]
+        let busy = try run(hangs.command(options, [Hangs.program(), "spin", "3000"]))
+        #expect(busy.status == 0)
+        #expect(hangs.found().first?.member("kind") == "cpu", "\(hangs.found())")
+        let idle = try Hangs()
+        #expect(try run(idle.command(options, [Hangs.program(), "sleep", "3000"])).status == 0)
+        #expect(idle.found().isEmpty, "\(idle.found())")
+    }
+
     /// Of many threads, no stacks are taken, unless that is asked for.
     @Test func manyThreads() throws {
         let many = try run(hangs.command(["--timeout", "200ms"], [Hangs.program(), "threads", "500"]))

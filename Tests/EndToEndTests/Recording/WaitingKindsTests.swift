@@ -70,7 +70,7 @@ import Testing
         + ["wait", "waitpid", "wait4", "waitid"].map { Case($0, "child", by: ["at its end"]) }
 
     @Test(arguments: [
-        (RecordedWaits.Way.switches, Build.gccO2), (.switches, .clangO0), (.withoutPerf, .gccO2),
+        (RecordedWaits.Way.wakings, Build.gccO2), (.switches, .gccO2), (.switches, .clangO0), (.withoutPerf, .gccO2),
     ])
     func kinds(_ way: RecordedWaits.Way, _ build: Build) throws {
         let binary = try Binaries.instrumented("waiting_kinds.c", build)

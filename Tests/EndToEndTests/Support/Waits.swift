@@ -4,8 +4,8 @@ import Testing
 
 /// A recording with waits, and what its program measured itself.
 struct RecordedWaits {
-    /// How the kernel is asked.
-    enum Way: String, CaseIterable { case switches, withoutPerf }
+    /// What the kernel tells: as much as this user may know, what any user may know, or nothing.
+    enum Way: String, CaseIterable { case wakings, switches, withoutPerf }
 
     let session: String
     /// What the program wrote.
@@ -20,6 +20,7 @@ struct RecordedWaits {
         var command =
             [Fathom.executable, "record", "--quiet", "--blocked", "-o", session, "--", binary] + arguments
         if way == .withoutPerf { command.insert(try Self.withoutPerf(), at: 0) }
+        if way == .switches, Privilege.isRoot { command = ["setpriv", "--bounding-set=-all"] + command }
         command = Privilege.urgent(command)
         let output = try run(command[0], Array(command.dropFirst()))
         #expect(output.status == 0, "\(output.stderr)")

@@ -50,6 +50,33 @@ import Testing
         #expect(session.damage.entries.isEmpty && session.switches?.lost == 0)
     }
 
+    /// From its waking on, a thread wants a CPU. Wakings while it has one, or that are not its first, change nothing.
+    @Test func wakings() throws {
+        _ = try session([
+            [
+                record(200, out: true), record(400), record(450, out: true, preempted: true), record(500),
+                record(600, out: true), record(700), record(750, out: true),
+            ]
+        ])
+        let made = try SessionDirectory(creating: directory.file("woken"))
+        let writer = try EventLogWriter(.wakings, in: made, start: 0, maxSize: nil)
+        let own = record(0).tid
+        let wakings = [(350, 12), (370, 13), (420, 14), (470, 15), (600, 70_000), (900, 0)].map {
+            fathom_waking($0.0, own, $0.1)
+        }
+        wakings.withUnsafeBufferPointer { writer.append($0, until: 1000, lost: 0) }
+        writer.close()
+        #expect(rename(directory.file("woken/wakings"), path + "/wakings") == 0)
+        let session = try Session(path: path)
+        let times = try #require(session.processes[0].threads[0].offCPU())
+        #expect(times.times(from: 200, to: 400) == OffCPUTimes(blocked: 150, runnable: 50))
+        #expect(times.times(from: 400, to: 500) == OffCPUTimes(blocked: 0, runnable: 50))
+        #expect(times.times(from: 500, to: 700) == OffCPUTimes(blocked: 0, runnable: 100))
+        #expect(times.times(from: 700, to: 1000) == OffCPUTimes(blocked: 150, runnable: 100))
+        #expect(session.switches?.wakings(of: own).map(\.waker) == [12, 13, 14, 15, 70_000, 0])
+        #expect(session.damage.entries.isEmpty)
+    }
+
     /// What is not known counts as running: the end of a stretch whose switch is lost, and what came before the first switch.
     /// A thread that did not come back is off its CPU as far as switches are known.
     @Test func lostSwitches() throws {

@@ -8,7 +8,7 @@ internal import TraceText
 
 struct Ctl: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Steer a recording that is running: start, stop, save, set limits.",
+        abstract: "Steer a recording that is running: start, stop, save, set limits, change the mode.",
         usage: "fathom ctl [<options>] <session>|<pid> <action> [<setting> ...]",
         discussion: """
             Actions:
@@ -20,7 +20,8 @@ struct Ctl: ParsableCommand {
                                 shorter ones (min-cost=10us).
               filter -F GLOB    Record by these functions from now on, as the options
                                 of fathom record say; without options, record all.
-              mode              Print the mode, which no recording can change.
+              mode [MODE]       Print the mode, or go on in another one: what fathom record
+                                --attach records becomes another session then.
               status            Show what was asked, and which processes follow it.
 
             An action is for all processes of the session. Each follows at its next call, and each of its threads at the \
@@ -48,7 +49,9 @@ struct Ctl: ParsableCommand {
     var action: String
 
     @Argument(
-        help: ArgumentHelp("With set: max-depth=DEPTH or none, min-cost=TIME.", valueName: "setting"))
+        help: ArgumentHelp(
+            "With set: max-depth=DEPTH or none, min-cost=TIME. With mode: trace, profile, flight, counts or stack.",
+            valueName: "setting"))
     var settings: [String] = []
 
     @OptionGroup(title: "With filter") var names: NameOptions
@@ -64,7 +67,7 @@ struct Ctl: ParsableCommand {
         case save
         case limit(maxDepth: Int??, minCost: UInt64?)
         case filter
-        case mode(String?)
+        case mode(RecordOptions.Mode?)
         case status
     }
 
@@ -93,13 +96,16 @@ struct Ctl: ParsableCommand {
         case .set: return try limits()
         case .mode:
             if settings.count > 1 { throw ValidationError("mode takes one mode, but is given '\(settings[1])', too") }
-            if let mode = settings.first, RecordOptions.Mode(rawValue: mode) == nil {
-                let modes = RecordOptions.Mode.allCases.map(\.rawValue)
-                throw ValidationError(
-                    "'\(mode)' is no mode: \(modes.joined(separator: ", ")) are\(NearNames(to: mode, among: modes).question)"
-                )
-            }
-            return .mode(settings.first)
+            return .mode(
+                try settings.first.map { name in
+                    guard let mode = RecordOptions.Mode(rawValue: name) else {
+                        let modes = RecordOptions.Mode.allCases.map(\.rawValue)
+                        throw ValidationError(
+                            "'\(name)' is no mode: \(modes.joined(separator: ", ")) are\(NearNames(to: name, among: modes).question)"
+                        )
+                    }
+                    return mode
+                })
         case .status: return .status
         }
     }
@@ -141,7 +147,7 @@ struct Ctl: ParsableCommand {
             case .save: try steering.save()
             case .limit(let maxDepth, let minCost): try steering.limit(maxDepth: maxDepth, minCost: minCost)
             case .filter: try filter(steering)
-            case .mode(let mode): try keep(mode, steering)
+            case .mode(let mode): if let mode { try change(to: mode, steering) }
             case .status: break
             }
             shown = (request, steering)
@@ -156,13 +162,21 @@ struct Ctl: ParsableCommand {
         return try Steering(session: target)
     }
 
-    /// A recording's mode stays: what is in its files is of one kind, and so is what its threads keep of open calls.
-    private func keep(_ mode: String?, _ steering: Steering) throws(SteeringError) {
-        guard let mode, mode != steering.mode.rawValue else { return }
-        throw .notInMode(
-            steering.mode,
-            reason: "a recording keeps its mode, because its files hold what one mode keeps of calls; "
-                + "record anew with --mode \(mode)")
+    /// Asks for another mode, if that can do what the options of the recording say.
+    private func change(to mode: RecordOptions.Mode, _ steering: Steering) throws(SteeringError) {
+        let description = (try? Session(path: steering.path, readsCalls: false))?.description
+        let ofTraces: [(RecordOptions.Name, String)] = [(.maxSize, "max-size"), (.budget, "budget")]
+        let ofRecords: [(RecordOptions.Name, String)] = [
+            (.filter, "filter"), (.notrace, "notrace"), (.callerFilter, "caller-filter"), (.hide, "hide"),
+            (.trigger, "trigger"), (.watch, "watch"), (.arguments, "args"), (.returns, "returns"), (.when, "when"),
+            (.maxDepth, "max-depth"), (.minCost, "min-cost"),
+        ]
+        let others = mode == .trace ? [] : mode == .flight ? ofTraces : ofTraces + ofRecords
+        let unset = [nil, "null", "0"]
+        if let (_, option) = others.first(where: { !unset.contains(description?.option($0.0)) }) {
+            throw .notInMode(mode, reason: "it is recorded with --\(option)")
+        }
+        try steering.change(to: mode)
     }
 
     /// Names functions by what the session knows of its processes' modules.
@@ -204,6 +218,8 @@ struct Ctl: ParsableCommand {
             let report = SteeringReport(writer, status, layout: screen.layout)
             format == .json ? report.writeJSON() : report.writeText()
             try StandardOutput.finish(writer)
+        case .mode(let mode?) where mode != status.mode:
+            Diagnostics.say("\(status.session): its recorder was asked to go on in --mode \(mode.rawValue)")
         case .mode: Diagnostics.say("\(status.session) is recorded in --mode \(status.mode.rawValue)")
         case .save where status.mode == .flight: Diagnostics.say("\(status.session): its recorder was asked to save")
         default:
