@@ -17,9 +17,8 @@ struct WaitSink: CallSink {
     private var cursor: OffCPU.Cursor?
     private var nextStretch = 0
     /// When this thread woke another one, and which.
-    private let wakings: [(time: UInt64, woken: UInt32)]
-    private var nextWaking = 0
-    private var hasBegun = false
+    private let wakings: ArraySlice<(time: UInt64, woken: UInt32)>
+    private var nextWaking: Int
     private var recorded: [RecordedWait] = []
     private(set) var waits: [Wait] = []
     private(set) var wakes: [Wake] = []
@@ -31,10 +30,11 @@ struct WaitSink: CallSink {
 
     init(
         _ thread: Int, _ space: AddressSpace, _ offCPU: OffCPU?, hasSwitches: Bool,
-        wakings: [(time: UInt64, woken: UInt32)], paths: WaitPaths
+        wakings: ArraySlice<(time: UInt64, woken: UInt32)>, paths: WaitPaths
     ) {
         self.thread = thread
         self.wakings = wakings
+        nextWaking = wakings.startIndex
         self.space = space
         self.offCPU = offCPU
         self.hasSwitches = hasSwitches
@@ -108,19 +108,16 @@ struct WaitSink: CallSink {
     /// What the kernel told of the time before `moment` belongs to `call`, which was the innermost until then.
     @inline(__always)
     private mutating func take(before moment: UInt64, in call: UnsafeMutablePointer<OpenCall<Payload>>) {
-        if nextWaking < wakings.count, wakings[nextWaking].time < moment { takeWakings(before: moment, in: call) }
-        hasBegun = true
+        if nextWaking < wakings.endIndex, wakings[nextWaking].time < moment { takeWakings(before: moment, in: call) }
         guard let offCPU, nextStretch < offCPU.count, offCPU[nextStretch].begin < moment else { return }
         takeStretches(of: offCPU, before: moment, in: call)
     }
 
-    /// Those before the first call may be those of another thread that had this one's id. The kernel tells of a waking when the
-    /// wait is over; the thread was about to end it just before.
+    /// The kernel tells of a waking when the wait is over; the thread was about to end it just before.
     @inline(never)
     private mutating func takeWakings(before moment: UInt64, in call: UnsafeMutablePointer<OpenCall<Payload>>) {
-        while nextWaking < wakings.count, case let waking = wakings[nextWaking], waking.time < moment {
+        while nextWaking < wakings.endIndex, case let waking = wakings[nextWaking], waking.time < moment {
             nextWaking += 1
-            guard hasBegun else { continue }
             wakes.append(
                 Wake(
                     kind: nil, object: UInt64(waking.woken), path: path(of: call), thread: thread,
@@ -129,7 +126,6 @@ struct WaitSink: CallSink {
     }
 
     /// A stretch without a CPU is a wait of its own, unless the call is one that tells of itself.
-
     @inline(never)
     private mutating func takeStretches(
         of offCPU: OffCPU, before moment: UInt64, in call: UnsafeMutablePointer<OpenCall<Payload>>

@@ -36,9 +36,11 @@ public struct Waits {
         for (index, thread) in all.enumerated() {
             // Moments of several threads are compared, so they are on the clock that all share.
             let shared = thread.onSharedClock
+            // Those before the thread began are of another one that had its id.
+            let begin = thread.chunks.first.map { session.clock.nanoseconds(at: $0.beginTicks) } ?? 0
             var sink = WaitSink(
                 index, resolver.space(of: thread.process), shared.offCPU(), hasSwitches: session.switches != nil,
-                wakings: made[thread.tid] ?? [], paths: paths)
+                wakings: (made[thread.tid] ?? []).drop { $0.time < begin }, paths: paths)
             progress?.begin(thread)
             StackReplay.run(shared, clock: session.clock, onChunk: { progress?.read(chunk: $0) }, into: &sink)
             if isAsked(thread) { found += sink.waits.filter { $0.time > 0 } }

@@ -62,6 +62,12 @@ public struct RecordOptions: Sendable {
 
         /// Written by `fathom sample` only: the time that a sample stands for.
         case samplePeriod = "sample_ns"
+
+        /// The option of `fathom record`, as `--min-cost`.
+        public var flag: String {
+            let unit = ["_ns", "_bytes", "_percent"].first(where: rawValue.hasSuffix) ?? ""
+            return "--" + rawValue.dropLast(unit.count).replacing("_", with: "-")
+        }
     }
 
     public var mode = Mode.trace

@@ -123,6 +123,9 @@ public struct SessionDescription {
 extension SessionDescription {
     /// The value of an option, as in ``options``; nil when the session has none of that name.
     public func option(_ name: RecordOptions.Name) -> String? { options.first { $0.name == name.rawValue }?.value }
+
+    /// Whether an option of a limit or of functions was given, so that calls are left out or handled apart.
+    public func limits(by name: RecordOptions.Name) -> Bool { ![nil, "null", "0"].contains(option(name)) }
 }
 
 // MARK: Text

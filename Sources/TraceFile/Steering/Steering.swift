@@ -198,11 +198,8 @@ public final class Steering {
             var next = steering.pointee
             if next.wish.sum != fathom_wish_sum(&next.wish) {
                 // Nothing was asked yet, or a program has written over it.
-                let before = next
-                next = fathom_steering()
-                (next.asked, next.save_count, next.changes_mode) = (
-                    before.asked, before.save_count, before.changes_mode
-                )
+                next.wish = fathom_wish()
+                next.text_size = 0
             }
             var number = (next.asked >> UInt32(FATHOM_ASKED_SHIFT) &+ 1) << UInt32(FATHOM_ASKED_SHIFT)
             if number == 0 { number = 1 << UInt32(FATHOM_ASKED_SHIFT) }

@@ -102,7 +102,7 @@ public final class LiveSession {
             spots.append("recording is stopped, so no call is seen until fathom ctl starts it")
         }
         let description = known?.session.description
-        let given = LiveSession.selecting.filter { description?.option($0.name) ?? "null" != "null" }.map(\.option)
+        let given = LiveSession.selecting.filter { description?.limits(by: $0.name) ?? false }.map(\.option)
         if !given.isEmpty {
             spots.append("calls that \(given.joined(separator: ", ")) of fathom record left out are not seen")
         }

@@ -40,7 +40,7 @@ final class EventRings {
     /// - Throws: ``EventRefusal``.
     init(_ kind: KernelEvents, isAlone: Bool) throws(EventRefusal) {
         let processors = Int(clamping: sysconf(Int32(_SC_NPROCESSORS_CONF)))
-        let waking = try kind == .wakings ? Tracepoint(waking: ()) : nil
+        let waking = try kind == .wakings ? Tracepoint.waking() : nil
         wokenAt = waking?.wokenAt ?? 0
         var problem: Int32 = 0
         // A user who may not be told of the kernel may be told of the program alone.

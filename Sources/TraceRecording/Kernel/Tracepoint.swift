@@ -16,45 +16,36 @@ struct Tracepoint {
     ///
     /// - Throws: ``EventRefusal``. The record has ids of the whole machine, so it is of no use where this process knows
     ///   threads by others, as in a container.
-    init(waking: Void) throws(EventRefusal) {
+    static func waking() throws(EventRefusal) -> Tracepoint {
         var namespace = stat()
-        guard stat("/proc/self/ns/pid", &namespace) == 0, namespace.st_ino == Self.machine else {
+        guard stat("/proc/self/ns/pid", &namespace) == 0, namespace.st_ino == machine else {
             throw EventRefusal(reason: EXDEV, isOfMemory: false)
         }
-        let folder = "events/sched/sched_waking/"
-        guard let id = UInt64(try Self.text(folder + "id").filter(\.isNumber)),
-            let line = try Self.text(folder + "format").split(separator: "\n").first(where: {
-                $0.contains("field:pid_t pid;")
-            }),
+        let file = try file("events/sched/sched_waking")
+        guard let id = UInt64(file.id.filter(\.isNumber)),
+            let line = file.format.split(separator: "\n").first(where: { $0.contains("field:pid_t pid;") }),
             let offset = line.split(separator: ";").first(where: { $0.contains("offset:") }),
             let wokenAt = UInt32(offset.filter(\.isNumber)), wokenAt > 0
         else { throw EventRefusal(reason: ENOTSUP, isOfMemory: false) }
-        self.id = id
-        self.wokenAt = wokenAt
+        return Tracepoint(id: id, wokenAt: wokenAt)
     }
 
-    /// Opens a file of tracefs, wherever that is mounted.
-    private static func open(_ name: String) -> Int32 {
+    /// What tracefs says of a point, wherever tracefs is mounted.
+    private static func file(_ folder: String) throws(EventRefusal) -> (id: String, format: String) {
+        func read(_ place: String) -> (id: String, format: String)? {
+            guard let id = SystemFile.contents(of: "\(place)/\(folder)/id"),
+                let format = SystemFile.contents(of: "\(place)/\(folder)/format")
+            else { return nil }
+            return (id, format)
+        }
         for place in ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"] {
-            let descriptor = Glibc.open("\(place)/\(name)", O_RDONLY | O_CLOEXEC)
-            if descriptor >= 0 || errno == EACCES { return descriptor }
+            if let file = read(place) { return file }
+            if errno == EACCES { throw EventRefusal(reason: errno, isOfMemory: false) }
         }
-        let directory = fathom_open_tracefs()
-        guard directory >= 0 else { return -1 }
-        defer { close(directory) }
-        return openat(directory, name, O_RDONLY | O_CLOEXEC)
-    }
-
-    private static func text(_ name: String) throws(EventRefusal) -> String {
-        let descriptor = open(name)
-        guard descriptor >= 0 else { throw EventRefusal(reason: errno, isOfMemory: false) }
-        defer { close(descriptor) }
-        var bytes = [UInt8](repeating: 0, count: 8192), size = 0
-        while size < bytes.count {
-            let count = bytes.withUnsafeMutableBytes { read(descriptor, $0.baseAddress! + size, $0.count - size) }
-            if count <= 0 { break }
-            size += count
-        }
-        return String(decoding: bytes[..<size], as: UTF8.self)
+        let mount = fathom_open_tracefs()
+        guard mount >= 0 else { throw EventRefusal(reason: errno, isOfMemory: false) }
+        defer { close(mount) }
+        guard let file = read("/proc/self/fd/\(mount)") else { throw EventRefusal(reason: errno, isOfMemory: false) }
+        return file
     }
 }

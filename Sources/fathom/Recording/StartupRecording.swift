@@ -32,8 +32,7 @@ final class StartupRecording {
             empty(files ?? [])
         }
         guard let session else { return try record(temporary("\(index + 1)")) }
-        let stem = session.hasSuffix(".fathom") ? String(session.dropLast(".fathom".count)) : session
-        return try record(runs == 1 ? session : "\(stem)-\(index + 1).fathom")
+        return try record(runs == 1 ? session : "\(SessionDirectory.stem(of: session))-\(index + 1).fathom")
     }
 
     /// Removes what is not to be kept.

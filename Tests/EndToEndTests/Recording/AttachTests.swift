@@ -187,8 +187,10 @@ import Testing
             let process = try BackgroundProcess([program, result])
             try awaitThreads(8, of: process)
             let before = try footprint(process.pid, program)
+            // A hundredth of the samples is within the calls that are looked for.
+            let time = mode == "stack" ? ["--for", "1s", "--interval", "100us"] : ["--for", "100ms"]
             for _ in 0..<2 {
-                let output = try attach(process.pid, ["--mode", mode, "--for", "100ms"])
+                let output = try attach(process.pid, ["--mode", mode] + time)
                 #expect(output.status == 0 && !output.stderr.contains("warning"), "\(output.stderr)")
                 #expect(try Fathom.run(["info", "--check", session]).stdout.contains("damage       none"))
                 let folded = directory.file("folded")

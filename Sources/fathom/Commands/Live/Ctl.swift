@@ -162,19 +162,17 @@ struct Ctl: ParsableCommand {
         return try Steering(session: target)
     }
 
+    /// Options of functions: what they have begun goes on with the functions that were named first.
+    private static let lasting: [RecordOptions.Name] = [.trigger, .watch, .arguments, .returns, .when]
+
     /// Asks for another mode, if that can do what the options of the recording say.
     private func change(to mode: RecordOptions.Mode, _ steering: Steering) throws(SteeringError) {
         let description = (try? Session(path: steering.path, readsCalls: false))?.description
-        let ofTraces: [(RecordOptions.Name, String)] = [(.maxSize, "max-size"), (.budget, "budget")]
-        let ofRecords: [(RecordOptions.Name, String)] = [
-            (.filter, "filter"), (.notrace, "notrace"), (.callerFilter, "caller-filter"), (.hide, "hide"),
-            (.trigger, "trigger"), (.watch, "watch"), (.arguments, "args"), (.returns, "returns"), (.when, "when"),
-            (.maxDepth, "max-depth"), (.minCost, "min-cost"),
-        ]
+        let ofTraces: [RecordOptions.Name] = [.maxSize, .budget]
+        let ofRecords = Ctl.lasting + [.filter, .notrace, .callerFilter, .hide, .maxDepth, .minCost]
         let others = mode == .trace ? [] : mode == .flight ? ofTraces : ofTraces + ofRecords
-        let unset = [nil, "null", "0"]
-        if let (_, option) = others.first(where: { !unset.contains(description?.option($0.0)) }) {
-            throw .notInMode(mode, reason: "it is recorded with --\(option)")
+        if let option = others.first(where: { description?.limits(by: $0) ?? false }) {
+            throw .notInMode(mode, reason: "it is recorded with \(option.flag)")
         }
         try steering.change(to: mode)
     }
@@ -185,14 +183,12 @@ struct Ctl: ParsableCommand {
         do { session = try Session(path: steering.path, readsCalls: false) } catch {
             throw .noSession(reason: error.description)
         }
-        // What these have begun goes on with the functions that were named first.
-        let lasting: [RecordOptions.Name] = [.trigger, .watch, .arguments, .returns, .when]
         if steering.mode == .trace || steering.mode == .flight,
-            let option = lasting.first(where: { session.description?.option($0) != nil })
+            let option = Ctl.lasting.first(where: { session.description?.limits(by: $0) ?? false })
         {
             throw .notInMode(
                 steering.mode,
-                reason: "it is recorded with --\(option.rawValue), which goes by the functions named then")
+                reason: "it is recorded with \(option.flag), which goes by the functions named then")
         }
         let options = FunctionOptions(names)
         guard let match = try? FunctionMatch(options) else { return }

@@ -100,8 +100,7 @@ struct WatchCommand: ParsableCommand {
         }
         guard live.isAlive else { throw Diagnostics.fail("\(target): nobody records into it any more", .failed) }
         for spot in live.blindSpots { Diagnostics.warn(spot) }
-        let stem = SessionName.stem(session)
-        let name = stem.hasSuffix(".fathom") ? String(stem.dropLast(".fathom".count)) : stem
+        let name = SessionDirectory.stem(of: SessionName.stem(session))
         let files = try HangFiles(in: reports ?? "\(name).hangs", format, isQuiet: quiet, to: STDOUT_FILENO)
         let watcher = HangWatcher(live, options) { files.take($0) }
         Interruption.whenever([SIGINT, SIGTERM, SIGHUP]) { watcher.stop() }
