@@ -59,6 +59,9 @@ public struct RecordingSummary: Sendable {
     /// Context switches that the kernel had no room for, and why others could not be written.
     public var lostSwitches: UInt64 = 0
     public var switchProblem: String?
+    /// Wakings, of whichever program, that the kernel had no room for, and why others could not be written.
+    public var lostWakings: UInt64 = 0
+    public var wakingProblem: String?
     /// Whether the kernel told of page faults; nil when nobody asked.
     public var faultSource: FaultSource?
     /// Page faults that the kernel had no room for, and why others could not be written.

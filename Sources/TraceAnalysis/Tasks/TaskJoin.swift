@@ -7,7 +7,9 @@ public import TraceFile
 /// belongs to, because a context stands for one call as long as that call lasts. What the threads did besides is left
 /// to them.
 ///
-/// Times are on the clock that all threads share, so they include what the tracer took at chunk switches.
+/// Times are on the clock that all threads share, so they include what the tracer took at chunk switches. A task has no CPU
+/// when the thread that it is on has none. While it is suspended, and while it waits for a thread to go on with it, it is
+/// blocked.
 public struct TaskJoin {
     private let session: Session
     private let resolver: FunctionResolver
@@ -28,15 +30,17 @@ public struct TaskJoin {
         let runners = process.threads.filter { thread in thread.chunks.contains { $0.hasTasks } }
         guard !runners.isEmpty else { return process.threads }
         let sinks = replay(runners)
+        let offCPU = runners.map { $0.onSharedClock.offCPU() }
         let end = max(sinks.map(\.end).max() ?? 0, process.endTicks)
         var rest = process.threads
-        for (thread, sink) in zip(runners, sinks) {
+        for (runner, (thread, sink)) in zip(runners, sinks).enumerated() {
             sink.rest.finish(at: sink.end, lost: thread.lostCalls)
             let index = rest.firstIndex { $0 === thread }!
-            rest[index] = TracedThread(process, task: nil, thread: thread, chunks: sink.rest)
+            rest[index] = TracedThread(
+                process, task: nil, thread: thread, chunks: sink.rest, offCPU: offCPU[runner])
         }
         defer { onProgress(1) }
-        return rest + tasks(of: process, sinks, end: end)
+        return rest + tasks(of: process, sinks, offCPU, end: end)
     }
 
     /// The part of the work that is done once the threads' records are read.
@@ -80,7 +84,9 @@ public struct TaskJoin {
         }
     }
 
-    private func tasks(of process: TracedProcess, _ sinks: [TaskPieceSink], end: UInt64) -> [TracedThread] {
+    private func tasks(
+        of process: TracedProcess, _ sinks: [TaskPieceSink], _ offCPU: [OffCPU?], end: UInt64
+    ) -> [TracedThread] {
         // The places are sorted, not the runs themselves, because runs are large and there are many.
         let places = sinks.flatMap { $0.runs.lazy.map { RunPlace(of: $0) } }.sorted {
             ($0.task, $0.start, $0.thread, $0.order) < ($1.task, $1.start, $1.thread, $1.order)
@@ -93,17 +99,19 @@ public struct TaskJoin {
         while first < places.count {
             let task = places[first].task
             let next = places[first...].firstIndex { $0.task != task } ?? places.count
-            var tree = TaskTree(task: task, clock: session.clock, starts: starts)
+            var tree = TaskTree(
+                task: task, clock: session.clock, starts: starts, splitsTimes: offCPU.allSatisfy { $0 != nil })
             for place in places[first..<next] {
                 let sink = sinks[Int(place.thread)]
                 let run = sink.runs[Int(place.order)]
                 let known = space.addressesChange ? nil : parts[run.function]
                 let part = known ?? space.part(at: run.function, ticks: run.start)
                 parts[run.function] = part
-                tree.add(run, part, sink.levels[run.level])
+                tree.add(run, part, sink.levels[run.level], offCPU[run.thread])
             }
             tree.finish(at: end)
-            let thread = TracedThread(process, task: task, thread: nil, chunks: tree.chunks)
+            let thread = TracedThread(
+                process, task: task, thread: nil, chunks: tree.chunks, offCPU: tree.offCPU?.times)
             tasks.append((places[first].start, thread))
             first = next
             onProgress(TaskJoin.readingPart + (1 - TaskJoin.readingPart) * Double(first) / Double(places.count))
@@ -131,6 +139,9 @@ private struct TaskTree {
     private let leastResumption: UInt64
 
     let chunks: JoinedChunks
+    /// When the task had no CPU; nil when that is not known of its threads.
+    private(set) var offCPU: JoinedOffCPU?
+    private let clock: Clock
     /// When recording was started again, after the last piece.
     private var starts: ArraySlice<UInt64>
     private var stack: [Activation] = []
@@ -142,15 +153,19 @@ private struct TaskTree {
         var context: UInt64?
     }
 
-    init(task: UInt32, clock: Clock, starts: [UInt64]) {
+    init(task: UInt32, clock: Clock, starts: [UInt64], splitsTimes: Bool) {
         self.starts = starts[...]
         chunks = JoinedChunks(name: "task \(task)")
+        self.clock = clock
+        offCPU = splitsTimes ? JoinedOffCPU() : nil
         leastSuspension = clock.ticks(at: 100_000) &- clock.ticks(at: 0)
         leastResumption = clock.ticks(at: 1000) &- clock.ticks(at: 0)
     }
 
-    /// - Parameter records: the records that those of the run are among.
-    mutating func add(_ run: TaskRun, _ part: AsyncPart, _ records: JoinedChunks) {
+    /// - Parameters:
+    ///   - records: the records that those of the run are among.
+    ///   - thread: when the run's thread had no CPU.
+    mutating func add(_ run: TaskRun, _ part: AsyncPart, _ records: JoinedChunks, _ thread: OffCPU?) {
         stopIfStopped(before: run)
         let chain = run.piece.chain
         let skipped = part.kind == .start || part.kind == .continuation ? 1 : 0
@@ -159,9 +174,15 @@ private struct TaskTree {
             let depth = run.piece.depth < TaskPiece.depthLimit ? Int(run.piece.depth) - skipped : nil
             returnTo(chain.dropFirst(skipped), depth: depth)
         }
+        var start = last?.run.end ?? run.start
         if let last, !stack.isEmpty, isSuspended(between: last, run, part.kind) {
             chunks.enter(FunctionTable.suspended, callSite: 0, at: last.run.end)
             chunks.exit(at: run.start)
+            wait(from: start, to: run.start)
+            start = run.start
+        }
+        if let thread {
+            offCPU?.ran(on: thread, from: clock.nanoseconds(at: start), to: clock.nanoseconds(at: run.end))
         }
         // The contexts where the piece belongs: its function's call, or one of its own.
         let own = chain.dropFirst(part.kind == .start ? 0 : skipped)
@@ -183,6 +204,11 @@ private struct TaskTree {
             if run.isUnwound { chunks.unwind(at: run.end) } else { chunks.exit(at: run.end) }
         }
         last = Last(run: run, context: keeps ? own.first : nil)
+    }
+
+    /// The task is on no thread.
+    private mutating func wait(from start: UInt64, to end: UInt64) {
+        offCPU?.waited(from: clock.nanoseconds(at: start), to: clock.nanoseconds(at: end))
     }
 
     /// Ends all open calls, because recording was stopped and it is unknown whether they went on.
@@ -264,6 +290,7 @@ private struct TaskTree {
         } else if stack.count(where: \.isCall) > 1 {
             chunks.enter(FunctionTable.suspended, callSite: 0, at: last.end)
             chunks.finish(at: end)
+            wait(from: last.end, to: end)
         } else {
             for call in stack where call.isCall { chunks.exit(at: last.end) }
             chunks.finish(at: last.end)

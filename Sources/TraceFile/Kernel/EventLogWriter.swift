@@ -7,7 +7,9 @@ package final class EventLogWriter {
     private let maxSize: UInt64
     package private(set) var bytes: UInt64 = 0
     /// The errno that ended the writing; nil while all could be written.
-    package private(set) var error: Int32?
+    private var error: Int32?
+    /// What ended the writing; nil while all could be written.
+    package var problem: String? { error.map { String(cString: strerror($0)) } }
 
     /// - Parameters:
     ///   - start: the moment from which on events are known, in ns of CLOCK_MONOTONIC.

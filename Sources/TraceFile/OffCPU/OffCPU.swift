@@ -61,6 +61,14 @@ public final class OffCPU: Sendable {
         (stretches[index].begin, stretches[index].end, stretches[index].wantsCPU)
     }
 
+    /// Which stretches have a part between two moments.
+    ///
+    /// - Complexity: O(log stretches).
+    func indices(from start: UInt64, to end: UInt64) -> Range<Int> {
+        let first = stretches.partitioningIndex { $0.end > start }
+        return first..<max(first, firstStretch(from: end))
+    }
+
     /// Answers for moments that mostly come in the order of time. Most calls lie between two stretches, which takes one
     /// comparison to see.
     public struct Cursor {

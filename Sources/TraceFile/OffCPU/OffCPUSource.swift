@@ -4,4 +4,6 @@ enum OffCPUSource {
     case switches(SwitchLog)
     /// The waits among their records.
     case waits
+    /// It was put together from threads.
+    case joined(OffCPU)
 }

@@ -23,6 +23,8 @@ public final class SwitchLog: Sendable {
 
     /// Switches that the kernel had no room for.
     public var lost: UInt64 { log.lost }
+    /// Wakings, of whichever program, that the kernel had no room for.
+    public var lostWakings: UInt64 { wakings?.lost ?? 0 }
     /// The moment up to which switches are known, in ns since the session's start.
     public var knownUntil: UInt64 { log.knownUntil }
 

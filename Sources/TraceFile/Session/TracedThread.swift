@@ -55,7 +55,11 @@ public final class TracedThread {
     }
 
     /// Calls put together from threads of `process`: those of a Swift task, or what `thread` did besides tasks.
-    public init(_ process: TracedProcess, task: UInt32?, thread: TracedThread?, chunks memory: JoinedChunks) {
+    ///
+    /// - Parameter offCPU: when these had no CPU; nil when that is not known.
+    public init(
+        _ process: TracedProcess, task: UInt32?, thread: TracedThread?, chunks memory: JoinedChunks, offCPU: OffCPU?
+    ) {
         self.process = process
         self.task = task
         serial = thread?.serial ?? 0
@@ -66,7 +70,7 @@ public final class TracedThread {
         keepsPaths = false
         file = nil
         tracer = TracerTime.none
-        switches = nil
+        switches = offCPU.map(OffCPUSource.joined)
         faultLog = nil
         clock = Clock(monotonicFrom: 0)
         damage = DamageLog()
@@ -89,7 +93,7 @@ public final class TracedThread {
             switches: switches, faults: faultLog, clock: clock)
     }
 
-    /// When the thread had no CPU; nil when that was not recorded, or these are calls put together from several threads.
+    /// When the thread had no CPU; nil when that was not recorded.
     ///
     /// - Complexity: O(switches of the thread) the first time; O(records) where only waits tell.
     public func offCPU() -> OffCPU? {
@@ -110,6 +114,7 @@ public final class TracedThread {
         case nil: return nil
         case .switches(let log): return OffCPU(log.stretches(of: tid), own: own)
         case .waits: return OffCPU(waitStretches(), own: own)
+        case .joined(let times): return times
         }
     }
 

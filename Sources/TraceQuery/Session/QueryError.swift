@@ -74,7 +74,7 @@ public enum QueryError: Error, Equatable, CustomStringConvertible {
                 + "\(view): \(advice)"
         case .notSplit(let session, let refusal):
             "\(session) does not tell when threads waited: "
-                + (refusal ?? "fathom record --blocked records it, except of Swift's tasks")
+                + (refusal ?? "fathom record --blocked records it")
         case .noMemory(let session):
             "\(session) does not tell what memory was allocated: fathom record --memory records it"
         case .noFaults(let session, let refusal):

@@ -26,6 +26,11 @@ extension Session {
             warnings.append(
                 "\(switches.lost) context switches were lost; some of the time without a CPU counts as running")
         }
+        if switches.lostWakings > 0 {
+            warnings.append(
+                "\(switches.lostWakings) wakings, of this or other programs, were lost; some time in which a thread wanted a "
+                    + "CPU may count as blocked, and some wakers may not be known")
+        }
         if endsEarly(switches.knownUntil) {
             let time = String(time: switches.knownUntil)
             warnings.append("context switches are known until \(time); later time without a CPU counts as running")
@@ -89,8 +94,7 @@ extension Session {
 
     /// Whether it is known of all calls when their threads had no CPU.
     public var splitsTimes: Bool {
-        let threads = processes.lazy.flatMap(\.threads)
-        return threads.allSatisfy(\.splitsTimes) && !threads.contains { $0.chunks.contains { $0.hasTasks } }
+        processes.allSatisfy { $0.threads.allSatisfy(\.splitsTimes) }
     }
 
     /// Throws where a view needs to know when threads lost their CPUs, and the kernel did not tell.

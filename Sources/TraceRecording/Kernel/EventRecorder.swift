@@ -9,7 +9,7 @@ internal import TraceFile
 final class EventRecorder: @unchecked Sendable {
     private let rings: EventRings
     private let log: EventLogWriter
-    private let wakings: WakingLog?
+    let wakings: WakingLog?
     private var thread: pthread_t?
     private var isStopping: UInt32 = 0
     /// Written to when the thread is to look at once.
@@ -28,7 +28,7 @@ final class EventRecorder: @unchecked Sendable {
     }
 
     /// Why not all events could be written; nil while they could.
-    var error: String? { log.error.map { String(cString: strerror($0)) } }
+    var error: String? { log.problem }
 
     func start() {
         fathom_store32(&isStopping, 0)

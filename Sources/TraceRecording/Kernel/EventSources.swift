@@ -68,6 +68,8 @@ final class EventSources {
     func summarize(into summary: inout RecordingSummary) {
         summary.lostSwitches = switchRecorder?.lost ?? 0
         summary.switchProblem = switchRecorder?.error
+        summary.lostWakings = switchRecorder?.wakings?.lost ?? 0
+        summary.wakingProblem = switchRecorder?.wakings?.error
         summary.lostFaults = faultRecorder?.lost ?? 0
         summary.faultProblem = faultRecorder?.error
     }

@@ -10,12 +10,17 @@ final class WakingLog {
     /// What was taken from the rings, of whichever threads. Before its first waking, a thread has given up a CPU, but its rings
     /// may not have told of that yet.
     private var taken: [fathom_event] = []
-    private var lost: UInt64 = 0
+    /// Those that the kernel had no room for, and how many of them the file does not say yet.
+    private(set) var lost: UInt64 = 0
+    private var unsaid: UInt64 = 0
 
     init(_ rings: EventRings, _ log: EventLogWriter) {
         self.rings = rings
         self.log = log
     }
+
+    /// Why not all wakings could be written; nil while they could.
+    var error: String? { log.problem }
 
     /// Takes what is in the rings. The rings of switches are looked at after this, so that each thread that is woken here is
     /// known then, if it is one of the recorded ones.
@@ -23,6 +28,7 @@ final class WakingLog {
         rings.take { events, lost in
             taken += events
             self.lost += lost
+            unsaid += lost
         }
     }
 
@@ -36,10 +42,10 @@ final class WakingLog {
     /// - Parameter until: the moment before ``take()``, in ns of CLOCK_MONOTONIC.
     func write(until: UInt64) {
         taken.removeAll { !known.contains($0.tid) }
-        guard !taken.isEmpty || lost > 0 else { return }
-        taken.withUnsafeBufferPointer { log.append($0, until: until, lost: lost) }
+        guard !taken.isEmpty || unsaid > 0 else { return }
+        taken.withUnsafeBufferPointer { log.append($0, until: until, lost: unsaid) }
         taken.removeAll(keepingCapacity: true)
-        lost = 0
+        unsaid = 0
     }
 
     func close() {

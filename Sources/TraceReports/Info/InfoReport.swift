@@ -133,10 +133,10 @@ public struct InfoReport {
         row("duration", String(time: totals.duration))
         let megahertz = (session.clock.frequency / 1e4).rounded() / 100
         row("clock", session.clockIsCounter ? "CPU counter, \(megahertz) MHz" : "CLOCK_MONOTONIC")
-        row("calls", String(totals.calls))
+        row("calls", CountText.grouped(totals.calls))
         if session.content != .calls, session.content != .firstCalls { row("paths", pathsText) }
-        row("log", "\(session.logSize) bytes")
-        row("buffers", "\(session.buffersSize) bytes")
+        row("log", count(UInt64(session.logSize), "byte"))
+        row("buffers", count(UInt64(session.buffersSize), "byte"))
         let cut = session.processes.reduce(0) { $0 + $1.threads.count { $0.isCut } }
         if cut > 0 { row("kept", "the newest calls of \(count(UInt64(cut), "thread")); older ones were written over") }
         if totals.calls > 0 {
@@ -158,12 +158,17 @@ public struct InfoReport {
         }
         if let source = description?.faultSource { row("page faults", text(source)) }
         if let switches = session.switches, switches.lost > 0 {
-            row("lost", "\(switches.lost) context switches", .red)
+            row("lost", count(switches.lost, "context switch", "context switches"), .red)
         }
-        if let faults = session.faults, faults.lost > 0 { row("lost", "\(faults.lost) page faults", .red) }
-        if session.losses.leftOutCalls > 0 { row("left out", "\(session.losses.leftOutCalls) calls, by the options") }
+        if let switches = session.switches, switches.lostWakings > 0 {
+            row("lost", count(switches.lostWakings, "waking") + ", of this or other programs", .red)
+        }
+        if let faults = session.faults, faults.lost > 0 { row("lost", count(faults.lost, "page fault"), .red) }
+        if session.losses.leftOutCalls > 0 {
+            row("left out", count(session.losses.leftOutCalls, "call") + ", by the options")
+        }
         if session.lostCalls > 0 {
-            row("lost", "\(session.lostCalls) calls were not recorded: \(session.losses.reason)", .red)
+            row("lost", count(session.lostCalls, "call") + " not recorded: \(session.losses.reason)", .red)
         }
         row("processes", "\(session.processes.count), threads \(totals.threads)")
         writeMissed()
@@ -189,7 +194,7 @@ public struct InfoReport {
         guard source.isTold else {
             return "not known, because the kernel does not tell of them: " + (source.refusal ?? "it was not asked")
         }
-        return "\(session.faults?.count ?? 0) told by the kernel, "
+        return CountText.grouped(session.faults?.count ?? 0) + " told by the kernel, "
             + (source.seesSystemCalls ? "also those within system calls" : "without those within system calls")
     }
 
@@ -236,7 +241,7 @@ public struct InfoReport {
         var text = "\(thread.tid)"
         if !thread.name.isEmpty { text += " (\(thread.name))" }
         text += ", " + count(thread.countCalls(), "call")
-        text += ", \(thread.bytes) bytes in " + count(UInt64(thread.chunks.count), "chunk")
+        text += ", " + count(UInt64(thread.bytes), "byte") + " in " + count(UInt64(thread.chunks.count), "chunk")
         if thread.lostCalls > 0 { text += ", " + count(thread.lostCalls, "call") + " lost" }
         if thread.orphanExits > 0 { text += ", " + count(thread.orphanExits, "exit") + " without a call" }
         line("  thread     ", text)
@@ -261,7 +266,9 @@ public struct InfoReport {
         line("", text, .bold)
     }
 
-    private func count(_ number: UInt64, _ noun: String) -> String { "\(number) \(noun)" + (number == 1 ? "" : "s") }
+    private func count(_ number: UInt64, _ noun: String, _ many: String? = nil) -> String {
+        CountText.counted(number, noun, many)
+    }
 
     private func tenths(_ value: Double) -> String { "\((value * 10).rounded() / 10)" }
 
@@ -309,6 +316,7 @@ public struct InfoReport {
             writer.write(",\"wakings\":\(sources.hasWakings),\"wakings_refused\":")
             writer.write(json: sources.wakingRefusal)
             number(",\"lost_switches\":", session.switches?.lost ?? 0)
+            number(",\"lost_wakings\":", session.switches?.lostWakings ?? 0)
             writer.write("}" as StaticString)
         }
         if session.tellsMemory {

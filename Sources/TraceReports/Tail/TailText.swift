@@ -31,7 +31,7 @@ struct TailText {
         writeCalls()
     }
 
-    private func count(_ calls: UInt64) -> String { "\(CountText.grouped(calls)) call\(calls == 1 ? "" : "s")" }
+    private func count(_ calls: UInt64) -> String { CountText.counted(calls, "call") }
 
     private func endLine() { writer.write(byte: UInt8(ascii: "\n")) }
 

@@ -170,8 +170,8 @@ public struct ProcessTreeReport {
             writer.write(spaces: columns)
             writer.write(in: options.layout.style(.dim)) {
                 writer.write(
-                    "… \(CountText.grouped(line.processes)) \(line.processes == 1 ? "process" : "processes"), "
-                        + "\(CountText.grouped(line.calls)) \(line.calls == 1 ? "call" : "calls"), ")
+                    "… \(CountText.counted(line.processes, "process", "processes")), "
+                        + "\(CountText.counted(line.calls, "call")), ")
                 writer.write(time: line.duration)
                 writer.write(" below " as StaticString)
                 writer.write(limit: options.minCost)

@@ -11,6 +11,11 @@ public enum CountText {
         return grouped
     }
 
+    /// `1 call`, `1,234 calls`; `many` is the noun of several where it is not the noun of one and an s.
+    public static func counted(_ number: UInt64, _ one: String, _ many: String? = nil) -> String {
+        grouped(number) + " " + (number == 1 ? one : many ?? one + "s")
+    }
+
     /// Bytes in a decimal unit: `1.5 MB`.
     ///
     /// - Parameter small: the unit of less than a thousand.

@@ -59,6 +59,12 @@ struct SummaryText {
         if let problem = summary.switchProblem {
             lines.append("warning: not all context switches were written: \(problem)")
         }
+        if summary.lostWakings > 0 {
+            lines.append(
+                "warning: \(Self.count(summary.lostWakings, "waking")) lost, of this or other programs; some wakers may "
+                    + "not be known")
+        }
+        if let problem = summary.wakingProblem { lines.append("warning: not all wakings were written: \(problem)") }
         lines += Self.faults(summary)
         if let problem = summary.startupProblem {
             lines.append("warning: not all is known of the start: \(problem)")
@@ -171,8 +177,7 @@ struct SummaryText {
     }
 
     private static func count(_ number: UInt64, _ one: String, _ many: String? = nil) -> String {
-        let noun = number == 1 ? one : many ?? one + "s"
-        return "\(CountText.grouped(number)) \(noun)"
+        CountText.counted(number, one, many)
     }
 
     private static func milliseconds(_ nanoseconds: UInt64) -> String { "\((nanoseconds + 500_000) / 1_000_000) ms" }

@@ -86,7 +86,7 @@ import Testing
         let bytes = try readFile(sums + "/trace").count
         #expect(bytes < 1000 * 300, "\(bytes) bytes for 1000 paths")
         let info = try Fathom.run(["info", sums])
-        #expect(info.stdout.contains("1000 call paths") && info.stdout.contains("--max-paths"), "\(info.stdout)")
+        #expect(info.stdout.contains("1,000 call paths") && info.stdout.contains("--max-paths"), "\(info.stdout)")
     }
 
     /// What is kept does not grow with the time that a program runs.

@@ -22,8 +22,9 @@ import Testing
         #expect(missing > 0)
         #expect(Set(try dump.counts().keys) == ["main", "fib"])
         let info = try Fathom.run(["info", session])
-        #expect(info.stdout.contains("calls        \(242_785 + 1 - missing)\n"), "\(info.stdout)")
-        #expect(info.stdout.contains("lost         \(missing) calls were not recorded"), "\(info.stdout)")
+        let told = info.stdout.filter { $0 != "," }
+        #expect(told.contains("calls        \(242_785 + 1 - missing)\n"), "\(info.stdout)")
+        #expect(told.contains("lost         \(missing) calls not recorded"), "\(info.stdout)")
         #expect(info.stdout.contains("  end        exited\n"), "\(info.stdout)")
     }
 
@@ -49,7 +50,9 @@ import Testing
         #expect(output.stderr.contains("(ulimit -f)"), "\(output.stderr)")
         let missing = Fathom.missingCalls(output.stderr)
         let info = try Fathom.run(["info", session])
-        #expect(info.stdout.contains("lost         \(missing) calls were not recorded: the limit"), "\(info.stdout)")
+        #expect(
+            info.stdout.filter { $0 != "," }.contains("lost         \(missing) calls not recorded: the limit"),
+            "\(info.stdout)")
         #expect(Set(try Dump(session).counts().keys) == ["main", "fib"])
     }
 

@@ -64,7 +64,7 @@ import Testing
         let wakings = [(350, 12), (370, 13), (420, 14), (470, 15), (600, 70_000), (900, 0)].map {
             fathom_waking($0.0, own, $0.1)
         }
-        wakings.withUnsafeBufferPointer { writer.append($0, until: 1000, lost: 0) }
+        wakings.withUnsafeBufferPointer { writer.append($0, until: 1000, lost: 5) }
         writer.close()
         #expect(rename(directory.file("woken/wakings"), path + "/wakings") == 0)
         let session = try Session(path: path)
@@ -74,6 +74,7 @@ import Testing
         #expect(times.times(from: 500, to: 700) == OffCPUTimes(blocked: 0, runnable: 100))
         #expect(times.times(from: 700, to: 1000) == OffCPUTimes(blocked: 150, runnable: 100))
         #expect(session.switches?.wakings(of: own).map(\.waker) == [12, 13, 14, 15, 70_000, 0])
+        #expect(session.switches?.lostWakings == 5 && session.switches?.lost == 0)
         #expect(session.damage.entries.isEmpty)
     }
 

@@ -84,19 +84,17 @@ struct SampleCommand: ParsableCommand {
     }
 
     private func say(_ sampled: SampledProcess, _ sampler: Sampler, _ name: String, _ bytes: UInt64) {
-        func count(_ number: UInt64, _ noun: String) -> String {
-            "\(CountText.grouped(number)) \(noun)\(number == 1 ? "" : "s")"
-        }
         Diagnostics.say(
-            "took \(count(sampled.samples, "sample")) of \(count(UInt64(sampled.threads.count), "thread")) in "
-                + "\(count(sampled.looks, "look")) within \(String(time: sampled.duration)): "
+            "took \(CountText.counted(sampled.samples, "sample")) of \(CountText.counted(UInt64(sampled.threads.count), "thread")) in "
+                + "\(CountText.counted(sampled.looks, "look")) within \(String(time: sampled.duration)): "
                 + "\(CountText.size(bytes)) in \(name)"
                 + (sampler.isTraced ? "; these are the calls that hooks told of" : ""))
         if sampled.period > 2 * interval.nanoseconds {
             Diagnostics.warn("looks took longer than the interval: there was one each \(String(time: sampled.period))")
         }
         if sampler.missed > 0 {
-            Diagnostics.warn("\(count(sampler.missed, "sample")) of threads that could not be looked at are missing")
+            Diagnostics.warn(
+                "\(CountText.counted(sampler.missed, "sample")) of threads that could not be looked at are missing")
         }
         if sampler.seesOnlyWaiting {
             Diagnostics.warn(
