@@ -16,6 +16,7 @@
 #include "../follow/valid.h"
 #include "../modes/hooks.h"
 #include "../modes/straight.h"
+#include "../record/budget.h"
 
 #if defined(__x86_64__)
 
@@ -38,6 +39,8 @@ HOOK uint32_t sled_trace_enter(uintptr_t function, uintptr_t call_site, uintptr_
     t->idle = 0;
     t->hook_sp = sled_hook_sp(sp);
     BARRIER();
+    if (UNLIKELY(runtime.closes_functions) && !sled_is_open(function))
+        return straight_end(t) ? SLED_INTERRUPTED : SLED_DONE;
     uint64_t now = fathom_counter();
     struct frame *top = t->top;
     uint64_t delta = now - t->last;
@@ -62,7 +65,8 @@ HOOK uint32_t sled_trace_leave(uintptr_t sp) {
     struct writer *w = writer_of(t);
     if (UNLIKELY(!is_free(t) || t->closings != runtime.sled_closings)) return SLED_OTHER;
     struct frame *top = t->top;
-    if (UNLIKELY(top->stack_pointer != sp) && was_closed(t, top, sp)) return SLED_DONE;
+    if (UNLIKELY(top->stack_pointer != sp) && was_closed(t, top, sp))
+        return t->ends == UINT32_MAX ? SLED_OTHER : SLED_DONE;
     t->idle = 0;
     t->hook_sp = sled_hook_sp(sp);
     BARRIER();
@@ -127,7 +131,7 @@ HOOK void sled_enter(uintptr_t function, uintptr_t call_site, uintptr_t sp, uint
     switch (control_mode()) {
         LATER_MODES(ENTER_IN, )
     case MODE_SLOW:
-        if (asks_for_values(function, FATHOM_SAYS_ARGUMENTS)) return event_aside(&event);
+        if (runtime.closes_functions || asks_for_values(function, FATHOM_SAYS_ARGUMENTS)) return event_aside(&event);
         return fathom_enter(function, call_site, sp, context);
     case MODE_PAUSED: return fathom_enter(function, call_site, sp, context);
     default: return event_aside(&event);
@@ -143,7 +147,8 @@ HOOK void sled_leave(uintptr_t sp, uint32_t answer, const struct sled_registers 
     if (UNLIKELY(t->closings != runtime.sled_closings)) forget_calls(t, sp);
     if (!is_free(t) || control_is_behind() || t->state != THREAD_ATTACHED) return event_aside(&event);
     if (frame_sp(t->top) != sp || !is_function(t->top)) {
-        if (!was_closed(t, t->top, sp)) event_aside(&event);
+        if (!was_closed(t, t->top, sp)) return event_aside(&event);
+        if (runtime.closes_functions) budget_look_at_ends(t, sled_hook_sp(sp));
         return;
     }
     switch (control_mode()) {
@@ -193,10 +198,23 @@ _Static_assert(MODE_TRACE == 1 && MODE_OFF == 3 && SLED_OTHER == 3 && SLED_DONE 
               "7:\n" ARGUMENTS(behind) "movq %r13, 64(%rsp)\nmovq %r14, %rcx\nmovl %eax, %r8d\nmovq %rsp, %r9\n"       \
                                        "call sled_enter\njmp 8b\n" END(name)
 
-// The function's return address lies `place` bytes above the frame.
-#define LEAVE(name, frame, place, save, restore, registers)                                                            \
+// Where a function's call began when its sled was closed, its end returns at once: the innermost open call lies above
+// it, and the thread is in no hook. What was_closed tests, with what is free where a function returns: r11 and the
+// flags.
+#define PASS                                                                                                           \
+    "movq current@gottpoff(%rip), %r11\ncmpq $0, %fs:(%r11)\nje 6f\ncmpl $0, %fs:8(%r11)\njne 6f\n"                    \
+    "cmpq %rsp, %fs:40(%r11)\nja 6f\nmovq %fs:16(%r11), %r11\nmovq 24(%r11), %r11\nsubq %rsp, %r11\njb 6f\n"           \
+    "cmpq $8, %r11\njb 6f\nmovq current@gottpoff(%rip), %r11\nsubl $1, %fs:60(%r11)\njb 6f\nret\n6:\n"
+_Static_assert(offsetof(struct thread, idle) == 0 && offsetof(struct thread, side_count) == 8 &&
+                   offsetof(struct thread, top) == 16 && offsetof(struct thread, low) == 40 &&
+                   offsetof(struct thread, ends) == 60 && offsetof(struct frame, stack_pointer) == 24 &&
+                   FRAME_FLAGS == 7,
+               "the assembly knows them");
+
+// The function's return address lies `place` bytes above the frame. `pass` comes before anything is saved.
+#define LEAVE(name, frame, place, pass, save, restore, registers)                                                      \
     FUNCTION(name)                                                                                                     \
-    SAVE(frame)                                                                                                        \
+    pass SAVE(frame)                                                                                                   \
     save MODE("7f", "8f") "leaq " place "(%rsp), %rdi\ncall sled_trace_leave\ntestl %eax, %eax\njne 7f\n"              \
                           "8:\n.cfi_remember_state\n" restore                                                          \
                           RESTORE(frame) ".cfi_restore_state\n"                                                        \
@@ -211,8 +229,8 @@ _Static_assert(MODE_TRACE == 1 && MODE_OFF == 3 && SLED_OTHER == 3 && SLED_DONE 
 __asm__(".pushsection .text.fathom_sleds, \"ax\", %progbits\n"                                              //
         ENTER("sled_stub_enter_0", "11") ENTER("sled_stub_enter_1", "12") ENTER("sled_stub_enter_4", "15")  //
         ENTER("sled_stub_enter_5", "16")
-            LEAVE("sled_stub_tail", "80", "88", SAVE_FLAGS, RESTORE_FLAGS, "xorl %edx, %edx\n")  //
-        LEAVE("sled_stub_leave", "88", "88", "", "", "movq %r13, 64(%rsp)\nmovq %rsp, %rdx\n") ".popsection\n");
+            LEAVE("sled_stub_tail", "80", "88", "", SAVE_FLAGS, RESTORE_FLAGS, "xorl %edx, %edx\n")  //
+        LEAVE("sled_stub_leave", "88", "88", PASS, "", "", "movq %r13, 64(%rsp)\nmovq %rsp, %rdx\n") ".popsection\n");
 
 #define DECLARE_STUB(name) HOOK void sled_stub_##name(void);
 SLED_STUBS(DECLARE_STUB)

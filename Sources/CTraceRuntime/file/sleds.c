@@ -34,7 +34,6 @@ struct sled {
 _Static_assert(sizeof(struct sled) == 32, "as LLVM writes it");
 enum { KIND_ENTER, KIND_EXIT, KIND_TAIL, KIND_ENTER_ARGUMENTS };
 #define SLED_VERSION 2
-#define SLED_SIZE 11u
 
 static uintptr_t address_of(const struct sled *sled) { return (uintptr_t)&sled->address + (uintptr_t)sled->address; }
 static uintptr_t function_of(const struct sled *sled) { return (uintptr_t)&sled->function + (uintptr_t)sled->function; }
@@ -50,9 +49,9 @@ static const struct bytes leave = {{0xc3, 0x2e}, {0x66, 0x0f, 0x1f, 0x84, 0x00, 
 // As `fathom build` makes a jump: one instruction.
 static const struct bytes nop = {{0x66, 0x66}, {0x2e, 0x0f, 0x1f, 0x84, 0x00, 0x00, 0x00, 0x00, 0x00}};
 // The prefix of an open sled: a segment that nothing is read from. The last one tells what the sled was.
-#define PREFIX 0x2e
+#define PREFIX SLED_PREFIX
 #define PREFIX_OF_NOP 0x26
-#define CALL 0xe8
+#define CALL SLED_CALL
 #define JUMP 0xe9
 
 static uint16_t head_of(const struct bytes *bytes) { return (uint16_t)(bytes->head[0] | bytes->head[1] << 8); }
@@ -70,7 +69,8 @@ static int is_closed(const struct sled *sled) {
 }
 static int is_open(const struct sled *sled) {
     const uint8_t *bytes = (const uint8_t *)address_of(sled);
-    return bytes[0] == PREFIX && bytes[1] == PREFIX && bytes[6] == (sled->kind == KIND_EXIT ? JUMP : CALL);
+    return bytes[0] == PREFIX && bytes[1] == PREFIX &&
+           bytes[SLED_CALL_PLACE] == (sled->kind == KIND_EXIT ? JUMP : CALL);
 }
 
 // ---- modules
@@ -400,19 +400,22 @@ static int is_one_of(uintptr_t function, const uintptr_t *functions, uint32_t co
     return 0;
 }
 
-void sleds_close_functions(const uintptr_t *functions, uint32_t count) {
+static int is_end(const struct sled *sled) { return sled->kind == KIND_EXIT || sled->kind == KIND_TAIL; }
+
+// Closes the open sleds at the beginnings of these functions, or at their ends.
+static void close_some(const uintptr_t *functions, uint32_t count, int ends) {
     uint64_t signals = lock_take(&runtime.sleds_lock);
     for (uint32_t i = 0; i < module_count; i++) {
         struct sled_module *module = &modules_with_sleds[i];
         size_t all = (size_t)(module->last - module->first), closes = 0;
-        uint8_t *marked = module->low && module->told.open ? system_allocate(all + 1) : NULL;
+        uint8_t *marked = module->low && (ends || module->told.open) ? system_allocate(all + 1) : NULL;
         if (!marked) continue;
         for (size_t j = 0; j < all; j++) {
             const struct sled *sled = &module->first[j];
-            if (sled->kind == KIND_EXIT || sled->kind == KIND_TAIL || !is_open(sled)) continue;
+            if (is_end(sled) != ends || !is_open(sled)) continue;
             closes += marked[j] = (uint8_t)is_one_of(function_of(sled), functions, count);
         }
-        if (closes && close_marked(module, marked) == 0) {
+        if (closes && close_marked(module, marked) == 0 && !ends) {
             module->told.open -= (uint32_t)closes;
             module->told.busy += (uint32_t)closes;
             module->is_told = 0;
@@ -422,6 +425,13 @@ void sleds_close_functions(const uintptr_t *functions, uint32_t count) {
     tell();
     lock_give(&runtime.sleds_lock, signals);
 }
+
+void sleds_close_functions(const uintptr_t *functions, uint32_t count) {
+    fathom_store32(&runtime.closes_functions, 1);
+    close_some(functions, count, 0);
+}
+
+void sleds_close_ends(const uintptr_t *functions, uint32_t count) { close_some(functions, count, 1); }
 
 void sleds_forget(uintptr_t low, uintptr_t high) {
     for (uint32_t i = 0; i < module_count; i++)
@@ -436,6 +446,7 @@ int sleds_open_all(void) { return 1; }
 int sleds_close_all(void) { return 1; }
 int sleds_look(void) { return 0; }
 void sleds_close_functions(const uintptr_t *functions, uint32_t count) { (void)functions, (void)count; }
+void sleds_close_ends(const uintptr_t *functions, uint32_t count) { (void)functions, (void)count; }
 void sleds_forget(uintptr_t low, uintptr_t high) { (void)low, (void)high; }
 
 #endif

@@ -26,8 +26,29 @@ void sleds_scan(void);
 int sleds_open_all(void);
 int sleds_close_all(void);
 // Closes the sleds at the beginnings of these functions, for good, and tells the session. Those at their ends stay, for
-// the calls that are open.
+// the calls that are open. A thread may still be on its way to a hook by a sled that is closed now: where
+// runtime.closes_functions is set, whoever records a beginning asks sled_is_open once the thread is busy. So threads
+// that are seen not to be busy after this begin no such call any more: the thread writes `idle` before it reads the
+// code, and this has made all processors take notice of the code before its caller reads `idle`.
 void sleds_close_functions(const uintptr_t *functions, uint32_t count);
+// Closes the sleds at the ends of these functions, for good. No thread has an open call of any.
+void sleds_close_ends(const uintptr_t *functions, uint32_t count);
+
+#define SLED_SIZE 11u
+// An open sled: prefixes that mean nothing, and the call of its stub.
+#define SLED_PREFIX 0x2e
+#define SLED_CALL_PLACE 6u
+#define SLED_CALL 0xe8
+
+// Whether the sled at a function's beginning is open. The code is what tells: threads may be executing it.
+INTERNAL int sled_is_open(uintptr_t function) {
+    static const uint8_t places[] = {0, 1, 4, 5};
+    for (uint32_t i = 0; i < sizeof places; i++) {
+        const volatile uint8_t *sled = (const volatile uint8_t *)(function + places[i]);
+        if (sled[0] == SLED_PREFIX && sled[1] == SLED_PREFIX && sled[SLED_CALL_PLACE] == SLED_CALL) return 1;
+    }
+    return 0;
+}
 // The module there is gone.
 void sleds_forget(uintptr_t low, uintptr_t high);
 

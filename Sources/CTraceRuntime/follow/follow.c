@@ -3,12 +3,14 @@
 
 #include "follow.h"
 
+#include "../file/sleds.h"
 #include "ending.h"
 #include "mode.h"
 
 FATHOM_WITHOUT_HOOKS
 
 static void enter(struct thread *t, const struct event *event, uint64_t now) {
+    if (event->is_sled && runtime.closes_functions && !sled_is_open(event->call.function)) return;
     uintptr_t alternate = 0, sp = event->stack_pointer;
     // Where a sled reports the call, it begins where its caller's frame ends. What has a frame there has ended.
     uintptr_t end = event->is_sled ? sp + sizeof(uintptr_t) : sp;

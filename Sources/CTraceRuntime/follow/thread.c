@@ -9,6 +9,7 @@
 #include "inherited.h"
 #include "mode.h"
 #include "pause.h"
+#include "roster.h"
 #include "side.h"
 #include "valid.h"
 
@@ -147,6 +148,7 @@ static int attach(struct thread *t, uintptr_t sp) {
     if (!inherits && inherited_open(t, sp)) t->mode->begin(t, BEGINS_RUNNING);
     if (how != BEGINS_AGAIN) tell_of_itself(t, FATHOM_WAIT_BEGINNING, now_ticks());
     steering_tell_thread(&t->stamp, fathom_load32(&runtime.stamp), 1);
+    roster_add(t);
     int late = t->exit_rounds >= PTHREAD_DESTRUCTOR_ITERATIONS;
     if (key_made && !late) vectors_keep(ask_for_end, t);
     frames_settle(t);
@@ -191,6 +193,7 @@ void thread_detach(struct thread *t) {
     thread_expect_valid(t);
     t->mode->end(t, ENDS_THREAD, now);
     steering_tell_thread(&t->stamp, 0, -1);
+    roster_remove(t);
     t->state = THREAD_UNATTACHED;
     t->side_count = 0;
     BARRIER();
@@ -209,6 +212,7 @@ int thread_is_inside(const struct thread *t) {
 }
 
 void thread_leave(struct thread *t) {
+    roster_remove(t);
     if (t->state == THREAD_ATTACHED) {
         uint64_t now = now_ticks();
         if (!t->paused) t->mode->end(t, ENDS_STOPPED, now);

@@ -67,6 +67,7 @@ struct thread {
     uintptr_t low;      // of the running lane's stack
     uintptr_t hook_sp;  // stack pointer at the hook that made the thread busy
     uint32_t closings;  // runtime.sled_closings as it was when the thread last looked
+    uint32_t ends;      // of closed functions, that may pass until somebody looks whether their sleds can be closed
 
     // These are for the hooks in modes other than MODE_TRACE.
     struct frame *hidden_from;  // calls from here on are followed and leave no record: too deep, or stopped; whatever

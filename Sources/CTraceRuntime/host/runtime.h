@@ -98,12 +98,13 @@ struct runtime {
     uint32_t slots_offset;
     uint32_t slot_size;
     uint32_t slot_limit;
-    uint32_t window_slots;     // slots mapped at once
-    uint32_t requests_offset;  // where long calls are told of, in the buffers
-    uint32_t has_sleds;        // the process has opened some
-    uint32_t sled_closings;    // how often it has closed all: calls that were open then have not ended
-    uint64_t sleds_closed;     // ticks of the last time
-    uint64_t inode;            // of the buffers file
+    uint32_t window_slots;      // slots mapped at once
+    uint32_t requests_offset;   // where long calls are told of, in the buffers
+    uint32_t has_sleds;         // the process has opened some
+    uint32_t sled_closings;     // how often it has closed all: calls that were open then have not ended
+    uint64_t sleds_closed;      // ticks of the last time
+    uint32_t closes_functions;  // some functions' sleds were closed while the program ran
+    uint64_t inode;             // of the buffers file
     // The head of the buffers as it was when they were opened. Options that nothing changes later are read here.
     struct fathom_buffers head;
     struct options options;

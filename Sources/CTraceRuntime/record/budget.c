@@ -1,9 +1,14 @@
 // Closes the sleds of functions that cost more than they tell: those that are called most and take the least time. A
-// function whose calls take long costs little, however much time is spent in it.
+// function whose calls take long costs little, however much time is spent in it. The sleds at a function's beginning
+// are closed first. Those at its ends are closed when no thread has an open call of it, which is so after a moment as a
+// rule: nobody could see such a call end.
 
 #include "budget.h"
 
+#include "../file/confined.h"
 #include "../file/sleds.h"
+#include "../follow/roster.h"
+#include "../follow/side.h"
 #include "../host/runtime.h"
 
 FATHOM_WITHOUT_HOOKS
@@ -12,17 +17,29 @@ FATHOM_WITHOUT_HOOKS
 #define CALL_NS 20u
 // Functions whose calls take this much or more, without their callees, are not closed: a hundredth of it is CALL_NS.
 #define LONG_NS 2000u
-#define PLACES 1024u  // a power of two
-#define MOST 64u      // functions closed at once
+#define PLACES 1024u    // a power of two
+#define MOST 64u        // functions closed at once
+#define ENDS_MOST 512u  // functions whose ends are still open
+// How many ends of closed functions pass until somebody looks whether their sleds can be closed: doubled each time that
+// none can.
+#define FEW_ENDS 256u
+#define MANY_ENDS (1u << 20)
 
 struct count {
     uintptr_t function;
     uint32_t calls;
     uint64_t ticks;  // between each call's beginning and the next record
 };
-// Under `lock`. The thread's stack may be small.
+// Under `lock`, which is never waited for. The thread's stack may be small.
 static struct count counts[PLACES];
 static uint32_t lock;
+// Of functions that are closed at their beginnings.
+static struct end {
+    uintptr_t function;
+    uint32_t is_open;  // a call of it
+} ends[ENDS_MOST];
+static uint32_t ends_count, ends_to_pass = FEW_ENDS;
+static uint64_t ends_mask;  // a bit for each, by its address
 
 // The thread's processor time at its last look; 0: there was none.
 static __thread uint64_t looked __attribute__((tls_model("initial-exec")));
@@ -73,26 +90,79 @@ static struct count *take_most(uint64_t long_ticks) {
     return most;
 }
 
-void budget_look(const struct fathom_chunk *chunk, uint64_t processor_ns) {
+// ---- ends
+
+static uint64_t bit_of(uintptr_t function) { return 1ull << ((uint64_t)function * 0x9e3779b97f4a7c15ull >> 58); }
+
+static void note_open(uintptr_t function) {
+    if (!(ends_mask & bit_of(function))) return;
+    for (uint32_t i = 0; i < ends_count; i++)
+        if (ends[i].function == function) ends[i].is_open = 1;
+}
+
+static void close_ends(const struct thread *t) {
+    uintptr_t closed[MOST];
+    uint32_t count = 0, kept = 0;
+    ends_mask = 0;
+    for (uint32_t i = 0; i < ends_count; i++) {
+        ends[i].is_open = 0;
+        ends_mask |= bit_of(ends[i].function);
+    }
+    // Where system calls are filtered, this one may end the program.
+    if (!ends_count || confine_mode() || !roster_see_open(t, note_open)) return;
+    for (uint32_t i = 0; i < ends_count; i++) {
+        if (!ends[i].is_open && count < MOST) closed[count++] = ends[i].function;
+        else ends[kept++] = ends[i];
+    }
+    ends_count = kept;
+    if (count) sleds_close_ends(closed, count);
+    if (count) ends_to_pass = FEW_ENDS;
+}
+
+void budget_look_at_ends(struct thread *t, uintptr_t hook_sp) {
+    t->ends = FEW_ENDS;
+    if (!is_free(t) || t->state != THREAD_ATTACHED || confine_unnoted()) return;
+    t->idle = 0;
+    t->hook_sp = hook_sp;
+    BARRIER();
+    uint64_t signals = system_block_signals();
+    if (fathom_swap32(&lock, 0, 1)) {
+        if (ends_to_pass < MANY_ENDS) ends_to_pass *= 2;
+        close_ends(t);
+        t->ends = ends_to_pass;
+        fathom_store32(&lock, 0);
+    }
+    system_restore_signals(signals);
+    BARRIER();
+    side_drain(t);
+}
+
+// ---- beginnings
+
+void budget_look(const struct thread *t, const struct fathom_chunk *chunk, uint64_t processor_ns) {
     uint64_t before = looked, spent = processor_ns - before, calls = chunk->calls;
     looked = processor_ns;
-    if (!before || calls * CALL_NS * 100 <= spent * runtime.head.budget) return;
-    // Whoever finds another thread at it looks at its next chunk.
-    if (!fathom_swap32(&lock, 0, 1)) return;
     uint64_t allowed = spent * runtime.head.budget / 100 / CALL_NS;
-    uint64_t long_ticks = LONG_NS * runtime.ticks_per_second / 1000000000u;
-    __builtin_memset(counts, 0, sizeof counts);
-    count_calls(chunk);
+    // Whoever finds another thread at it looks at its next chunk.
+    if (!before || (calls <= allowed && !ends_count) || !fathom_swap32(&lock, 0, 1)) return;
+    close_ends(t);
     uintptr_t closed[MOST];
     uint32_t count = 0;
-    while (calls > allowed && count < MOST) {
+    if (calls > allowed) {
+        __builtin_memset(counts, 0, sizeof counts);
+        count_calls(chunk);
+    }
+    uint64_t long_ticks = LONG_NS * runtime.ticks_per_second / 1000000000u;
+    while (calls > allowed && count < MOST && ends_count < ENDS_MOST) {
         struct count *most = take_most(long_ticks);
         if (!most) break;
         closed[count++] = most->function;
+        ends[ends_count++] = (struct end){most->function, 0};
         calls -= most->calls < calls ? most->calls : calls;
         most->calls = 0;
     }
     if (count) sleds_close_functions(closed, count);
+    if (count) ends_to_pass = FEW_ENDS;
     fathom_store32(&lock, 0);
 }
 

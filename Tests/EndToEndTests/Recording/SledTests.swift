@@ -193,6 +193,25 @@
                 "\(recorded.stderr)")
         }
 
+        /// Of functions that are closed again, the ends are closed, too, as soon as no thread has a call of them open. What is
+        /// still recorded keeps its callers, and the calls that were open end where they return.
+        @Test(arguments: ["gcc", "clang"]) func closesEnds(_ compiler: String) throws {
+            let program = try build("budget.c", compiler)
+            let session = directory.file("ends.fathom")
+            let recorded = try Fathom.record(
+                [program], into: session, options: ["--budget", "5%", "--buffer-size", "16K"])
+            #expect(recorded.status == 0, "\(recorded.stderr)")
+            #expect(recorded.stdout == "b2 and b3 closed\na2 open\na2 closed\n")
+            let folded = directory.file("folded")
+            let exported = try Fathom.run(["export", session, "--format", "folded", "--output", folded])
+            try #require(exported.status == 0, "\(exported.stderr)")
+            let paths = String(decoding: try readFile(folded), as: UTF8.self).split(separator: "\n")
+            #expect(paths.contains { $0.contains("a_rare") } && paths.contains { $0.contains("b_rare") })
+            for path in paths where path.contains("a_rare") { #expect(!path.contains(/;b\d/), "\(path)") }
+            for path in paths where path.contains("b_rare") { #expect(!path.contains(/;a\d/), "\(path)") }
+            #expect(!(try Fathom.run(["dump", session]).stdout.contains("unwound")))
+        }
+
         /// Functions that are called most are closed again, and it is said.
         @Test func budget() throws {
             let program = try build("fib.c", "clang")
