@@ -1,6 +1,6 @@
 // Two chains of short functions, called again and again by several threads, while one thread waits within one of them.
-// Says how the sleds at the ends of these functions are: open ones lead to Fathom. Now and then, each chain calls a rare
-// function at its end.
+// Says how the sleds at the ends of these functions are: open ones lead to Fathom. Now and then, each chain calls a
+// rare function at its end.
 
 #include "program.h"
 

@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 import Testing
 
@@ -51,6 +52,26 @@ import Testing
         // Joined, a function is one, whichever of its parts has its first hook.
         let functions = try Listing.rows(["report", session, "--format", "csv"])
         #expect(functions["job(_:_:_:_:)"] != nil && !functions.keys.contains { $0.hasSuffix("(resumed)") })
+    }
+
+    /// A task that is suspended is blocked, and its times are split as those of threads are.
+    @Test func timesAreSplit() throws {
+        let program = try SwiftBuildKind.all[0].build(package: Self.package, product: "tasks") + "/tasks"
+        let directory = try TemporaryDirectory()
+        let session = directory.file("s")
+        let recorded = try Fathom.record([program, "20", "200"], into: session, options: ["--blocked"])
+        try #require(recorded.status == 0, Comment(rawValue: recorded.stderr))
+        let report = try Fathom.run(["report", session, "--format", "json", "--thread", "task *"])
+        try #require(report.status == 0, Comment(rawValue: report.stderr))
+        let answer = try JSONSerialization.jsonObject(with: Data(report.stdout.utf8)) as? [String: Any]
+        let rows = try #require(answer?["functions"] as? [[String: Any]])
+        #expect(!rows.isEmpty)
+        func sum(_ row: [String: Any], _ keys: [String]) -> Double { keys.reduce(0) { $0 + (row[$1] as? Double ?? 0) } }
+        for row in rows {
+            #expect(abs(sum(row, ["running_ns", "blocked_ns", "runnable_ns"]) - sum(row, ["total_ns"])) <= 2)
+        }
+        let suspended = try #require(rows.first { $0["name"] as? String == "(suspended)" })
+        #expect(sum(suspended, ["blocked_ns"]) > 0 && sum(suspended, ["running_ns"]) == 0)
     }
 
     /// A task is a thread to every command; threads by themselves are as they were.

@@ -37,6 +37,20 @@ import Testing
         return (session, try #require(session.processes.first?.threads.first))
     }
 
+    /// What moves between threads has no CPU when the thread that it is on has none, and while it is on no thread.
+    @Test func joinedFromThreads() throws {
+        let (_, thread) = try session([
+            [record(200, out: true), record(300), record(500, out: true, preempted: true), record(600)]
+        ])
+        let times = try #require(thread.offCPU())
+        var joined = JoinedOffCPU()
+        joined.ran(on: times, from: 100, to: 250)
+        joined.waited(from: 250, to: 550)
+        joined.ran(on: times, from: 550, to: 700)
+        #expect(joined.times.times(from: 0, to: 1000) == OffCPUTimes(blocked: 350, runnable: 50))
+        #expect(joined.times.times(from: 0, to: 240) == OffCPUTimes(blocked: 40, runnable: 0))
+    }
+
     @Test func timesAreSplit() throws {
         // Rings of two CPUs: the thread moved, so its switches are not in order in the file.
         let (session, thread) = try session([
