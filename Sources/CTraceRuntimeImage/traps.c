@@ -4,7 +4,6 @@
 // a jump.
 
 #define _GNU_SOURCE
-#include <dlfcn.h>
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
@@ -13,30 +12,12 @@
 #include <unistd.h>
 
 #include "CTraceRuntime.h"
+#include "behind.h"
 
 FATHOM_WITHOUT_HOOKS
 
-#define EXPORT __attribute__((visibility("default"), no_instrument_function))
-#define JUMP __attribute__((musttail)) return
 #define IS_ON __builtin_expect(fathom_traps.on, 0)
 #define TRAP_BIT (1ull << (SIGTRAP - 1))
-
-// clang-format off
-#define FUNCTIONS(DO)                                                                                                  \
-    DO(sigaction) DO(signal) DO(ssignal) DO(sysv_signal) DO(__sysv_signal) DO(sigset) DO(sigignore)                    \
-    DO(sighold) DO(sigrelse) DO(sigprocmask) DO(sigblock) DO(sigsetmask) DO(sigsuspend)                                \
-    DO(mprotect)
-// clang-format on
-
-#define NUMBER(name) NUMBER_##name,
-enum { FUNCTIONS(NUMBER) NUMBER(pthread_sigmask) COUNT };
-static void *behind[COUNT];
-
-static void *find(int number, const char *name) {
-    if (!behind[number]) behind[number] = dlsym(RTLD_NEXT, name);
-    return behind[number];
-}
-#define NEXT(name) ((__typeof__(&(name)))find(NUMBER_##name, #name))
 
 #pragma clang diagnostic ignored "-Wdeprecated-declarations"  // old programs call these all the same
 
@@ -46,14 +27,7 @@ handler sysv_signal(int, handler), __sysv_signal(int, handler), ssignal(int, han
 handler sigset(int, handler);
 int sigblock(int), sigsetmask(int), sigignore(int), sighold(int), sigrelse(int);
 
-// Before glibc 2.32, pthread_sigmask is in a library that a program perhaps has not loaded: it is looked up when it is
-// called.
-#define LOOK_UP(name) (void)NEXT(name);
-
-__attribute__((visibility("hidden"))) void fathom_image_started(void) {
-    FUNCTIONS(LOOK_UP)
-    fathom_traps_begin();
-}
+__attribute__((visibility("hidden"))) void fathom_image_started(void) { fathom_traps_begin(); }
 
 // ---- actions
 
@@ -64,12 +38,12 @@ static handler exchange(handler wanted, int flags) {
 }
 
 EXPORT int sigaction(int number, const struct sigaction *restrict action, struct sigaction *restrict old) {
-    if (!IS_ON) JUMP NEXT(sigaction)(number, action, old);
+    if (!IS_ON) JUMP REAL(sigaction)(number, action, old);
     if (number != SIGTRAP) {
-        if (!action || sigismember(&action->sa_mask, SIGTRAP) != 1) JUMP NEXT(sigaction)(number, action, old);
+        if (!action || sigismember(&action->sa_mask, SIGTRAP) != 1) JUMP REAL(sigaction)(number, action, old);
         struct sigaction copy = *action;
         sigdelset(&copy.sa_mask, SIGTRAP);
-        return NEXT(sigaction)(number, &copy, old);
+        return REAL(sigaction)(number, &copy, old);
     }
     struct fathom_trap_action before = fathom_traps.action;
     if (action) {
@@ -88,7 +62,7 @@ EXPORT int sigaction(int number, const struct sigaction *restrict action, struct
 
 #define SIGNAL(name, flags)                                                                                            \
     EXPORT handler name(int number, handler wanted) {                                                                  \
-        if (!IS_ON || number != SIGTRAP) JUMP NEXT(name)(number, wanted);                                              \
+        if (!IS_ON || number != SIGTRAP) JUMP REAL(name)(number, wanted);                                              \
         return exchange(wanted, flags);                                                                                \
     }
 SIGNAL(signal, SA_RESTART)
@@ -123,20 +97,20 @@ static int change(change_mask *real, int how, const sigset_t *set, sigset_t *old
 }
 
 EXPORT int sigprocmask(int how, const sigset_t *restrict set, sigset_t *restrict old) {
-    if (!IS_ON) JUMP NEXT(sigprocmask)(how, set, old);
-    return change(NEXT(sigprocmask), how, set, old);
+    if (!IS_ON) JUMP REAL(sigprocmask)(how, set, old);
+    return change(REAL(sigprocmask), how, set, old);
 }
 
 EXPORT int pthread_sigmask(int how, const sigset_t *restrict set, sigset_t *restrict old) {
-    if (!IS_ON) JUMP NEXT(pthread_sigmask)(how, set, old);
-    return change(NEXT(pthread_sigmask), how, set, old);
+    if (!IS_ON) JUMP REAL(pthread_sigmask)(how, set, old);
+    return change(REAL(pthread_sigmask), how, set, old);
 }
 
 EXPORT int sigsuspend(const sigset_t *set) {
-    if (!IS_ON || sigismember(set, SIGTRAP) != 1) JUMP NEXT(sigsuspend)(set);
+    if (!IS_ON || sigismember(set, SIGTRAP) != 1) JUMP REAL(sigsuspend)(set);
     sigset_t wanted = *set;
     sigdelset(&wanted, SIGTRAP);
-    return NEXT(sigsuspend)(&wanted);
+    return REAL(sigsuspend)(&wanted);
 }
 
 // ---- what older programs call
@@ -144,41 +118,41 @@ EXPORT int sigsuspend(const sigset_t *set) {
 static int with_trap(int mask, int was_blocked) { return was_blocked ? mask | (int)TRAP_BIT : mask; }
 
 EXPORT int sigblock(int mask) {
-    if (!IS_ON) JUMP NEXT(sigblock)(mask);
+    if (!IS_ON) JUMP REAL(sigblock)(mask);
     int was_blocked = fathom_trap_block.is_blocked;
-    int before = NEXT(sigblock)(mask & ~(int)TRAP_BIT);
+    int before = REAL(sigblock)(mask & ~(int)TRAP_BIT);
     if (mask & (int)TRAP_BIT) block(1);
     return with_trap(before, was_blocked);
 }
 
 EXPORT int sigsetmask(int mask) {
-    if (!IS_ON) JUMP NEXT(sigsetmask)(mask);
+    if (!IS_ON) JUMP REAL(sigsetmask)(mask);
     int was_blocked = fathom_trap_block.is_blocked;
-    int before = NEXT(sigsetmask)(mask & ~(int)TRAP_BIT);
+    int before = REAL(sigsetmask)(mask & ~(int)TRAP_BIT);
     block((mask & (int)TRAP_BIT) != 0);
     return with_trap(before, was_blocked);
 }
 
 EXPORT int sighold(int number) {
-    if (!IS_ON || number != SIGTRAP) JUMP NEXT(sighold)(number);
+    if (!IS_ON || number != SIGTRAP) JUMP REAL(sighold)(number);
     block(1);
     return 0;
 }
 
 EXPORT int sigrelse(int number) {
-    if (!IS_ON || number != SIGTRAP) JUMP NEXT(sigrelse)(number);
+    if (!IS_ON || number != SIGTRAP) JUMP REAL(sigrelse)(number);
     block(0);
     return 0;
 }
 
 EXPORT int sigignore(int number) {
-    if (!IS_ON || number != SIGTRAP) JUMP NEXT(sigignore)(number);
+    if (!IS_ON || number != SIGTRAP) JUMP REAL(sigignore)(number);
     exchange(SIG_IGN, 0);
     return 0;
 }
 
 EXPORT handler sigset(int number, handler wanted) {
-    if (!IS_ON || number != SIGTRAP) JUMP NEXT(sigset)(number, wanted);
+    if (!IS_ON || number != SIGTRAP) JUMP REAL(sigset)(number, wanted);
     int was_blocked = fathom_trap_block.is_blocked;
     handler before = (handler)fathom_traps.action.handler;
     if (wanted != SIG_HOLD) exchange(wanted, 0);
@@ -190,7 +164,7 @@ EXPORT handler sigset(int number, handler wanted) {
 
 EXPORT int mprotect(void *start, size_t size, int protection) {
     if (IS_ON && !(protection & PROT_WRITE)) fathom_note_memory(start, size);
-    JUMP NEXT(mprotect)(start, size, protection);
+    JUMP REAL(mprotect)(start, size, protection);
 }
 
 FATHOM_WITHOUT_HOOKS_END

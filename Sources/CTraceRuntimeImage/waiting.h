@@ -24,10 +24,8 @@
 #include "CTraceRecords.h"
 #include "CTraceRuntime.h"
 #include "CTraceRuntimeConfine.h"
+#include "behind.h"
 
-#define EXPORT __attribute__((visibility("default"), no_instrument_function))
-#define HIDDEN __attribute__((visibility("hidden")))
-#define JUMP __attribute__((musttail)) return
 #define IS_ASKED_FOR __builtin_expect(fathom_waiting.on, 0)
 
 // Waits for descriptors that are shorter, in ns, are system calls as any others.
@@ -42,29 +40,8 @@ int __poll_chk(struct pollfd *descriptors, nfds_t count, int time, size_t room);
 int __ppoll_chk(struct pollfd *descriptors, nfds_t count, const struct timespec *time, const sigset_t *mask,
                 size_t room);
 
-// All of the functions, for the table of what is behind them.
-// clang-format off
-#define FUNCTIONS(DO)                                                                                                  \
-    DO(sem_wait) DO(sem_timedwait) DO(sem_clockwait) DO(sem_trywait) DO(sem_post) DO(pthread_testcancel)               \
-    DO(pthread_mutex_lock) DO(pthread_mutex_timedlock) DO(pthread_mutex_clocklock) DO(pthread_mutex_trylock)           \
-    DO(pthread_mutex_unlock) DO(pthread_cond_wait) DO(pthread_cond_timedwait) DO(pthread_cond_clockwait)               \
-    DO(pthread_cond_signal) DO(pthread_cond_broadcast) DO(pthread_rwlock_rdlock) DO(pthread_rwlock_wrlock)             \
-    DO(pthread_rwlock_tryrdlock) DO(pthread_rwlock_trywrlock) DO(pthread_rwlock_timedrdlock)                           \
-    DO(pthread_rwlock_timedwrlock) DO(pthread_rwlock_clockrdlock) DO(pthread_rwlock_clockwrlock)                       \
-    DO(pthread_rwlock_unlock) DO(pthread_barrier_wait) DO(pthread_create) DO(pthread_join) DO(pthread_timedjoin_np)    \
-    DO(pthread_clockjoin_np) DO(pthread_once) DO(sleep) DO(usleep) DO(nanosleep) DO(clock_nanosleep) DO(pause)         \
-    DO(read) DO(readv) DO(recv) DO(recvfrom) DO(recvmsg) DO(accept) DO(accept4) DO(connect) DO(write) DO(writev)       \
-    DO(send) DO(sendto) DO(sendmsg) DO(socketpair) DO(poll) DO(ppoll) DO(select) DO(pselect) DO(epoll_ctl)             \
-    DO(epoll_wait) DO(epoll_pwait) DO(epoll_pwait2) DO(__read_chk) DO(__recv_chk) DO(__recvfrom_chk) DO(__poll_chk)    \
-    DO(__ppoll_chk) DO(flock) DO(syscall) DO(wait) DO(waitpid) DO(waitid) DO(wait3) DO(wait4)
-// clang-format on
-
-#define NUMBER(name) NUMBER_##name,
-enum { FUNCTIONS(NUMBER) COUNT };
-HIDDEN void *fathom_behind(int number, const char *name);
 // The C library's syscall, with a futex.
 HIDDEN fathom_syscall_function fathom_futex;
-#define REAL(name) ((__typeof__(&(name)))fathom_behind(NUMBER_##name, #name))
 
 #define PLACE(pointer) ((uint64_t)(uintptr_t)(pointer))
 

@@ -3,39 +3,10 @@
 #define _GNU_SOURCE
 #include "waiting.h"
 
-#include <dlfcn.h>
 #include <linux/futex.h>
-#include <string.h>
 #include <sys/syscall.h>
 
 FATHOM_WITHOUT_HOOKS
-
-#ifdef __x86_64__
-#define FIRST_VERSION "GLIBC_2.2.5"
-#else
-#define FIRST_VERSION "GLIBC_2.17"
-#endif
-
-static void *behind[COUNT];
-
-// Before glibc 2.34, a program without libpthread lacks functions, and before 2.35 some are missing everywhere. A
-// search in vain would show in dlerror, so what may be missing is looked for when it is called.
-extern __typeof__(pthread_key_create) has_libpthread __attribute__((weak));
-__asm__(".symver has_libpthread, pthread_key_create@" FIRST_VERSION);
-
-static int may_be_missing(const char *name) {
-    if (strstr(name, "clock") || !strcmp(name, "epoll_pwait2")) return 1;
-    return !has_libpthread && (!strncmp(name, "pthread_", 8) || !strncmp(name, "sem_", 4));
-}
-
-#define LOOK_UP(name)                                                                                                  \
-    if (!may_be_missing(#name)) behind[NUMBER_##name] = dlsym(RTLD_NEXT, #name);
-__attribute__((constructor)) static void look_up(void) { FUNCTIONS(LOOK_UP) }
-
-void *fathom_behind(int number, const char *name) {
-    if (!behind[number]) behind[number] = dlsym(RTLD_NEXT, name);
-    return behind[number];
-}
 
 // ---- semaphores
 
@@ -191,7 +162,7 @@ EXPORT int pthread_once(pthread_once_t *control, void (*routine)(void)) {
 // ---- futexes without the C library
 
 long fathom_futex(long number, long word, long operation, long value, long time, long other, long more) {
-    fathom_syscall_function *real = (fathom_syscall_function *)fathom_behind(NUMBER_syscall, "syscall");
+    fathom_syscall_function *real = (fathom_syscall_function *)behind(BEHIND_syscall);
     switch (operation & FUTEX_CMD_MASK) {
     case FUTEX_WAIT:
     case FUTEX_WAIT_BITSET:

@@ -44,6 +44,20 @@ size_t system_program_path(char *path, size_t room) {
     return (size_t)size;
 }
 
+// getauxval cannot be called before this library is relocated. Then this still reads as it is in the file, which is 0.
+static const void *const relocated = &system_keeps_traps;
+
+unsigned long fathom_auxiliary(unsigned long type) {
+    if (*(const void *const volatile *)&relocated) return getauxval(type);
+    long descriptor = system_open("/proc/self/auxv", O_RDONLY);
+    if (descriptor < 0) return 0;
+    unsigned long pair[2] = {1, 0};
+    while (pair[0] && system_read(descriptor, pair, sizeof pair) == sizeof pair)
+        if (pair[0] == type) break;
+    system_close(descriptor);
+    return pair[0] == type ? pair[1] : 0;
+}
+
 uint64_t system_size(long descriptor) {
     long end = SYSTEM(lseek, descriptor, 0, SEEK_END, 0, 0, 0);
     return end > 0 ? (uint64_t)end : 0;
@@ -109,9 +123,13 @@ struct search {
     int (*look)(struct dl_phdr_info *, size_t, void *);
     void *result;
 };
+// The image that stands before dl_iterate_phdr has what is behind it.
+__attribute__((weak)) int fathom_all_modules(int (*look)(struct dl_phdr_info *, size_t, void *), void *result) {
+    return dl_iterate_phdr(look, result);
+}
 static long search(void *argument) {
     const struct search *search = argument;
-    return dl_iterate_phdr(search->look, search->result);
+    return fathom_all_modules(search->look, search->result);
 }
 int system_for_modules(int (*look)(struct dl_phdr_info *, size_t, void *), void *result) {
     struct search all = {look, result};

@@ -186,6 +186,11 @@ extern __thread struct fathom_trap_block {
 void fathom_traps_begin(void);
 // The program is about to change what is at these addresses.
 void fathom_note_memory(const void *start, size_t size);
+// A value of the auxiliary vector (AT_*); 0 where it has none. Works before the runtime is relocated.
+unsigned long fathom_auxiliary(unsigned long type);
+// dl_iterate_phdr as it stands behind the runtime's own, or as the C library has it in a static program.
+struct dl_phdr_info;
+int fathom_all_modules(int (*look)(struct dl_phdr_info *, size_t, void *), void *result);
 // The stack pointer that a setjmp buffer holds; 0 if that cannot be told.
 uintptr_t fathom_jump_target(const void *environment);
 

@@ -1,0 +1,35 @@
+// The symbols of a loaded module, as its own tables have them. Reading them takes no lock, allocates nothing, and calls
+// no function but the one that chooses a function (IFUNC). It works before this library is relocated.
+
+#ifndef FATHOM_SYMBOLS_H
+#define FATHOM_SYMBOLS_H
+
+#include <link.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define HIDDEN __attribute__((visibility("hidden")))
+
+// The tables of a module; see "Dynamic Linking" in the System V ABI, and for the hash table that GNU added,
+// https://flapenguin.me/elf-dt-gnu-hash.
+struct symbols {
+    uintptr_t bias;
+    const ElfW(Sym) * symbols;
+    const char *names;
+    const ElfW(Half) * versions;
+    const uint32_t *gnu_hash, *hash;
+    const ElfW(Rela) * relocations[2];
+    size_t relocation_count[2];
+    const char *own_name;  // DT_SONAME; NULL: it has none
+    int stays;             // it is never unloaded
+};
+
+HIDDEN struct symbols symbols_of(uintptr_t bias, const ElfW(Dyn) * dynamic);
+// What the module defines by that name, in the name's default version or its only one. NULL: nothing.
+HIDDEN void *symbols_find(const struct symbols *in, const char *name);
+// What the module calls by that name, as far as the loader has found it out. NULL: that is not known.
+HIDDEN void *symbols_bound(const struct symbols *in, const char *name);
+// Whether the module needs another one by that name (DT_NEEDED).
+HIDDEN int symbols_need(const struct symbols *in, const ElfW(Dyn) * dynamic, const char *name);
+
+#endif
