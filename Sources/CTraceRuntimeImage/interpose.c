@@ -107,6 +107,14 @@ EXPORT int dlclose(void *handle) {
     return result;
 }
 
+// While the program goes through the list of modules, its lock is held.
+EXPORT int dl_iterate_phdr(int (*look)(struct dl_phdr_info *, size_t, void *), void *argument) {
+    fathom_list_begins((uintptr_t)__builtin_frame_address(0));
+    int result = REAL(dl_iterate_phdr)(look, argument);
+    fathom_list_ends();
+    return result;
+}
+
 // ---- The program's main function, which the C library calls
 
 EXPORT int __libc_start_main(fathom_main_function *main, int count, char **arguments, void (*begin)(void),

@@ -12,7 +12,7 @@ FATHOM_WITHOUT_HOOKS
 EXPORT int fathom_attach(const char *session) { return runtime_join(session); }
 
 EXPORT void fathom_detach_soon(void) {
-    if (runtime_records()) modules_scan();
+    if (runtime_records()) modules_scan(LOADER_PATIENCE);
 }
 
 EXPORT int fathom_detach(const uintptr_t *thread_pointers, size_t count) {

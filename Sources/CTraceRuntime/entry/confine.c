@@ -30,7 +30,7 @@ static int begin(int all_threads) {
     if (runtime.state == STATE_OFF || confinement.begun) return 0;
     if (runtime.state == STATE_READY && control_mode() != MODE_UNKNOWN) {
         if (!runtime_records()) return 0;  // vfork's child: its parent goes on
-        if (runtime.modules_stale) modules_scan();
+        if (runtime.modules_stale) modules_scan(LOADER_PATIENCE);
         side_give_back(t);
         metadata_reserve_end();
     }

@@ -51,7 +51,7 @@ static void start(void) {
 
 static void start_with(uint32_t max_depth, uint64_t min_cost) {
     if (!is_ready()) return;
-    uint64_t signals = lock_take(&runtime.control_lock);
+    uint64_t signals = lock_take(LOCK_CONTROL);
     if (control_mode() != MODE_UNKNOWN && control_mode() != MODE_OFF) {
         uint64_t min_cost_ticks = ticks_of(min_cost);
         uint32_t levels = max_depth == UINT32_MAX ? UINT32_MAX : max_depth + 1;
@@ -64,7 +64,7 @@ static void start_with(uint32_t max_depth, uint64_t min_cost) {
         }
         runtime_set_running(1, now_ticks());
     }
-    lock_give(&runtime.control_lock, signals);
+    lock_give(LOCK_CONTROL, signals);
 }
 
 static void stop(void) {
@@ -77,7 +77,7 @@ static void stop(void) {
 static void save(void) {
     CALLER(sp);
     if (!is_ready()) return;
-    if (runtime.modules_stale) modules_scan();
+    if (runtime.modules_stale) modules_scan(LOADER_NOW);
     tell(HOOK_SAVE, sp);
     metadata_finish();
     requests_save();

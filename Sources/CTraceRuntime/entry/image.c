@@ -57,7 +57,7 @@ void fathom_note_sleds(void) {
     if (runtime.state == STATE_OFF || !sleds_look() || confine_unnoted()) return;
     uint32_t state = fathom_load32(&runtime.state);
     if (!runtime_ready()) return;
-    if (state == STATE_READY) modules_scan();
+    if (state == STATE_READY) modules_scan(LOADER_PATIENCE);
 }
 
 EXPORT int fathom_open_sleds(void) {
@@ -77,7 +77,7 @@ static void give_back(void) {
 
 __attribute__((destructor)) static void ended(void) {
     if (!runtime_records()) return;
-    if (runtime.modules_stale) modules_scan();
+    if (runtime.modules_stale) modules_scan(LOADER_PATIENCE);
     metadata_end(FATHOM_END_EXIT);
     give_back();
     steering_leave();

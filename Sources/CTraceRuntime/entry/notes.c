@@ -9,6 +9,7 @@
 #include "../follow/follow.h"
 #include "../follow/pause.h"
 #include "../follow/side.h"
+#include "../host/loader.h"
 #include "../host/runtime.h"
 #include "../record/chunk.h"
 #include "../record/paths.h"
@@ -28,6 +29,7 @@ static int leaves_hook(const struct thread *t, uintptr_t sp) {
 }
 
 void fathom_note_landing(uintptr_t sp) {
+    loader_landed(sp);
     struct thread *t = begin_note();
     if (t) {
         follow_landing(t, sp, now_ticks());
@@ -83,7 +85,7 @@ void fathom_note_context(const void *pointer) {
 
 void fathom_note_modules(void) {
     if (runtime.state != STATE_READY || control_mode() == MODE_UNKNOWN || confine_unnoted()) return;
-    modules_scan();
+    modules_scan(LOADER_PATIENCE);
     if (runtime.options.keeps) paths_forget_unloaded();
 }
 

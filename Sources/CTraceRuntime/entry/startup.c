@@ -11,6 +11,7 @@
 #include "../file/confined.h"
 #include "../file/metadata.h"
 #include "../follow/process.h"
+#include "../host/loader.h"
 #include "../host/relro.h"
 #include "../host/runtime.h"
 #include "../host/text.h"
@@ -190,7 +191,7 @@ void startup_begin(void) {
     // Programs that this one starts are not looked at.
     if (fathom_load32(&runtime.buffers->process_count) || !runtime_ready()) return;
     startup.pid = runtime.pid;
-    dl_iterate_phdr(take_module, NULL);
+    loader_modules(take_module, NULL, LOADER_PATIENCE);
     startup.library.kind = FATHOM_STARTUP_RUNTIME;
     startup.library.skipped = startup.skipped;
     look(&startup.library.end);

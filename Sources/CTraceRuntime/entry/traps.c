@@ -9,6 +9,7 @@
 #include "../file/modules.h"
 #include "../follow/aside.h"
 #include "../follow/process.h"
+#include "../host/loader.h"
 #include "../host/runtime.h"
 
 #include <link.h>
@@ -35,6 +36,8 @@ struct kernel_action {
 
 #define RESTORER 0x04000000ul
 #define TRAP_BIT (1ull << (SIGTRAP - 1))
+// The stack may overflow while a trap is handled (host/system.h).
+#define FAULT_BITS (1ull << (SIGSEGV - 1) | 1ull << (SIGBUS - 1))
 
 void fathom_trap_return(void) __attribute__((visibility("hidden")));
 __asm__(".pushsection .text\n"
@@ -127,7 +130,7 @@ static void trapped(int number, siginfo_t *info, void *saved) {
     uintptr_t address = (uintptr_t)registers[REG_RIP] - 1;
     if (info->si_code <= 0) return pass_on(info, context);
     if (address == loader.address) {
-        if (runtime_ready()) modules_scan();
+        if (runtime_ready()) modules_scan(LOADER_PATIENCE);
         registers[REG_RIP] = (greg_t)loader.next;
         if (!loader.next) {
             registers[REG_RIP] = *(const greg_t *)registers[REG_RSP];
@@ -148,14 +151,14 @@ void fathom_traps_begin(void) {
     system_keeps_traps = 1;
     struct kernel_action before = {0};
     SYSTEM(rt_sigaction, SIGTRAP, 0, &before, sizeof before.mask, 0, 0);
-    if (set_action(trapped, SA_SIGINFO | SA_NODEFER | SA_RESTART, ~TRAP_BIT) != 0) return;
+    if (set_action(trapped, SA_SIGINFO | SA_NODEFER | SA_RESTART, ~(TRAP_BIT | FAULT_BITS)) != 0) return;
     fathom_traps.action = (struct fathom_trap_action){before.handler, 0, 0};
     uint64_t trap = TRAP_BIT, blocked = 0;
     SYSTEM(rt_sigprocmask, SIG_UNBLOCK, &trap, &blocked, sizeof trap, 0, 0);
     fathom_trap_block.is_blocked = (blocked & TRAP_BIT) != 0;
     fathom_store32(&fathom_traps.on, 1);
     if (!runtime_ready()) return;
-    dl_iterate_phdr(find_loader, NULL);
+    loader_modules(find_loader, NULL, LOADER_PATIENCE);
     watch_loader();
 }
 

@@ -15,7 +15,7 @@ struct argument_steps {
 };
 
 // Keeps a copy of a module's table of arguments, and writes its layouts into the process's metadata. The recorder wrote
-// the table: `size` bytes at `bytes`, which is aligned to 8. The caller holds runtime.modules_lock.
+// the table: `size` bytes at `bytes`, which is aligned to 8. The caller holds LOCK_MODULES.
 void arguments_keep(uintptr_t bias, const char *bytes, size_t size);
 // Finds how to read the arguments of a call whose hook returns to `return_address`; that is `function` for a sled, and
 // RESULT_SITE for what the function returns. Returns 0 when that is not known.

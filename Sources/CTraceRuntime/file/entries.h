@@ -21,7 +21,7 @@ struct text {
 };
 
 // Puts traps where `words` say, as in the recorder's table. 0 when the system does not let the code be written to. The
-// caller holds runtime.modules_lock, or no other thread runs.
+// caller holds LOCK_MODULES, or no other thread runs.
 int entries_arm(uintptr_t bias, const char *words, uint32_t count, struct text text);
 // Takes the trap at `address` away. Any thread may call it at any time.
 enum taken entries_take(uintptr_t address);

@@ -208,6 +208,14 @@ void functions_end_change(void) {
     fathom_store32(&named_functions.says, file->says);
 }
 
+void functions_after_fork(void) {
+    if (!is_changing) return;
+    is_changing = 0;
+    table = named_functions.words;
+    used = 0;
+    for (uint64_t i = 0; i <= table->mask; i++) used += table->words[i] != 0;
+}
+
 // The table of a module; 0 when there is none.
 static int find_table(uint64_t key, struct fathom_function_table *found) {
     uint32_t count = fathom_load32(&file->table_count);

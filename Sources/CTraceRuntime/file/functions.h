@@ -49,11 +49,13 @@ int functions_open(void);    // maps the session's file, when the session is ope
 void functions_close(void);  // none is named any more; no other thread runs
 // From the first of these to the second, functions_of_module is called for every module, and finds its functions in the
 // file with this number. What is found holds from the end on. 0 when the file cannot be mapped. The caller holds
-// runtime.modules_lock.
+// LOCK_MODULES.
 int functions_begin_change(uint32_t number);
 void functions_end_change(void);
+// In a fork's child: a change that another thread had begun is not made, unless the child is asked for it as well.
+void functions_after_fork(void);
 // A module was found. Asks the recorder for its functions, and waits for a while, if nobody has asked before. 0 when
-// they stay unknown. The caller holds runtime.modules_lock.
+// they stay unknown. The caller holds LOCK_MODULES.
 int functions_of_module(uintptr_t bias, struct text text, const char *build_id, size_t build_id_size, const char *path,
                         size_t path_size);
 // Whether first calls are recorded, and nothing else: what is found of modules are entries, which get traps.

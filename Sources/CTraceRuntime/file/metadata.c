@@ -85,9 +85,9 @@ void metadata_append(uint16_t kind, const struct part *parts, size_t count) {
     size_t size = sizeof(struct fathom_item);
     for (size_t i = 0; i < count; i++) size += parts[i].size;
     struct fathom_item item = {.kind = kind, .size = (uint32_t)((size + 7) & ~7ul)};
-    uint64_t signals = lock_take(&runtime.metadata_lock);
+    uint64_t signals = lock_take(LOCK_METADATA);
     if (make_room(item.size)) write_item(item, parts, count);
-    lock_give(&runtime.metadata_lock, signals);
+    lock_give(LOCK_METADATA, signals);
 }
 
 // Reads what /proc calls the process: its arguments, or the title that the program has written over them. A title may
@@ -104,7 +104,6 @@ static uint32_t read_title(const char *from, char *title) {
 }
 
 static struct {
-    uint32_t lock;  // a thread that does not get it leaves the title to the one that has it
     uint32_t size;
     uint64_t looked;  // ticks
     char text[FATHOM_TITLE_LIMIT];
@@ -128,9 +127,11 @@ void metadata_arguments(int count, char **arguments, char **environment) {
 void metadata_title(void) {
     const char *from = runtime.arguments;
     char title[FATHOM_TITLE_LIMIT];
+    uint64_t signals;
     // A program may have given away its first stack, at whose top the arguments lie.
     if (!from || !system_is_readable(from) || !system_is_readable(runtime.environment_end - sizeof(uint64_t))) return;
-    if (!fathom_swap32(&told.lock, 0, 1)) return;
+    // Who does not get the lock leaves the title to the one that has it.
+    if (!lock_try(LOCK_TITLE, &signals)) return;
     uint32_t size = read_title(from, title);
     if (size != told.size || __builtin_memcmp(title, told.text, size) != 0) {
         __builtin_memcpy(told.text, title, size);
@@ -139,7 +140,7 @@ void metadata_title(void) {
         struct part parts[] = {ITEM_BODY(item), {title, size}};
         metadata_append(FATHOM_ITEM_TITLE, parts, 2);
     }
-    fathom_store32(&told.lock, 0);
+    lock_give(LOCK_TITLE, signals);
 }
 
 void metadata_look_at_title(uint64_t now) {
@@ -159,7 +160,6 @@ void metadata_process(uint32_t parent_process) {
         command_size = system_read(descriptor, command, sizeof command);
         system_close(descriptor);
     }
-    told.lock = 0;  // a thread that the fork left behind may have held it
     runtime.start_ticks = now_ticks();
     struct fathom_process_item item = {
         .pid = runtime.pid,
@@ -185,24 +185,24 @@ void metadata_end(uint32_t how) {
 }
 
 void metadata_reserve_end(void) {
-    uint64_t signals = lock_take(&runtime.metadata_lock);
+    uint64_t signals = lock_take(LOCK_METADATA);
     make_room(sizeof(struct fathom_end_item));
-    lock_give(&runtime.metadata_lock, signals);
+    lock_give(LOCK_METADATA, signals);
 }
 
 void metadata_end_quietly(uint32_t how, uint64_t now) {
     struct fathom_end_item end = {.ticks = now, .how = how};
     struct fathom_item item = {.kind = FATHOM_ITEM_END, .size = sizeof end};
     struct part parts[] = {ITEM_BODY(end)};
-    if (!fathom_swap32(&runtime.metadata_lock, 0, 1)) return;
+    if (!fathom_swap32(&locks[LOCK_METADATA], 0, 1)) return;
     if (has_room(sizeof end)) write_item(item, parts, 1);
-    fathom_store32(&runtime.metadata_lock, 0);
+    fathom_store32(&locks[LOCK_METADATA], 0);
 }
 
 void metadata_finish(void) {
-    uint64_t signals = lock_take(&runtime.metadata_lock);
+    uint64_t signals = lock_take(LOCK_METADATA);
     if (runtime.metadata) finish_chunk();
-    lock_give(&runtime.metadata_lock, signals);
+    lock_give(LOCK_METADATA, signals);
 }
 
 FATHOM_WITHOUT_HOOKS_END

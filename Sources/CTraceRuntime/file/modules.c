@@ -134,7 +134,7 @@ static void tell_unnamed(const struct module *module) {
     metadata_append(FATHOM_ITEM_UNNAMED, parts, 1);
 }
 
-static char path[8192];  // under modules_lock; the thread's stack may be small
+static char path[8192];  // under LOCK_MODULES; the thread's stack may be small
 
 // Writes the path of a module's file to `path`, and returns its size.
 static size_t write_path(const struct modules *modules, const struct module *module, int is_program) {
@@ -215,29 +215,30 @@ static void merge(struct modules *found) {
     }
 }
 
-void modules_scan(void) {
+int modules_scan(uint64_t patience) {
+    loader_touch_stack();
     uint64_t signals = system_block_signals();
     runtime.modules_stale = 0;
-    // The list is read under the dynamic linker's lock and compared under ours, and the two are never held at once,
-    // because a thread that holds the linker's may be waiting for ours.
     struct modules found = {0};
-    system_for_modules(collect, &found);
+    int is_had = loader_modules(collect, &found, patience) >= 0;
+    if (!is_had) runtime.modules_stale = 1;
     struct modules gone = found;
     if (found.list.used) {
-        uint64_t blocked = lock_take(&runtime.modules_lock);
+        uint64_t blocked = lock_take(LOCK_MODULES);
         if (found.version >= known()->version) {
             merge(&found);
             gone = *known();
             lists[1 - which] = found;
-            // Release is for a fork's child: other threads look only while they hold modules_lock.
+            // Release is for a fork's child: other threads look only while they hold LOCK_MODULES.
             __atomic_store_n(&which, 1 - which, __ATOMIC_RELEASE);
         }
-        lock_give(&runtime.modules_lock, blocked);
+        lock_give(LOCK_MODULES, blocked);
         // What options say of the functions of new modules is known now.
         sleds_scan();
     }
     release(&gone);
     system_restore_signals(signals);
+    return is_had;
 }
 
 void modules_forget(void) {
@@ -246,26 +247,26 @@ void modules_forget(void) {
 }
 
 int modules_change_functions(uint32_t number) {
-    uint64_t signals = lock_take(&runtime.modules_lock);
+    uint64_t signals = lock_take(LOCK_MODULES);
     int changes = functions_begin_change(number);
     for (size_t i = 0; changes && i < count_of(known()); i++) {
         const struct module *module = module_at(known(), i);
         if (i == 0 || is_file(known(), module)) name_functions(known(), module, write_path(known(), module, i == 0));
     }
     if (changes) functions_end_change();
-    lock_give(&runtime.modules_lock, signals);
+    lock_give(LOCK_MODULES, signals);
     return changes;
 }
 
 int modules_hold(const uintptr_t *addresses, uint32_t count) {
-    uint64_t signals = lock_take(&runtime.modules_lock);
+    uint64_t signals = lock_take(LOCK_MODULES);
     uint32_t held = 0;
     for (; held < count; held++) {
         const struct module *module = module_at(known(), 0), *end = module + count_of(known());
         while (module < end && addresses[held] - module->low >= module->high - module->low) module++;
         if (module == end) break;
     }
-    lock_give(&runtime.modules_lock, signals);
+    lock_give(LOCK_MODULES, signals);
     return held == count;
 }
 

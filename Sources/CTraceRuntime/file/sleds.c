@@ -11,6 +11,7 @@
 
 #include "sleds.h"
 
+#include "../host/loader.h"
 #include "../host/patch.h"
 #include "../host/runtime.h"
 #include "functions.h"
@@ -218,7 +219,8 @@ static int is_wanted(const struct sled *first, const struct sled *last, struct f
 
 static long open_marked(struct sled_module *module, const uint8_t *marked) {
     size_t count = (size_t)(module->last - module->first);
-    long error = patch_begin(module->from, module->to);
+    struct patch patch;
+    long error = patch_begin(&patch, module->from, module->to);
     if (error < 0) return error;
     runtime.has_sleds = 1;
     vectors_matter = 1;
@@ -231,15 +233,16 @@ static long open_marked(struct sled_module *module, const uint8_t *marked) {
             else if (step == 1) write_rest(module, sled);
             else patch_head(address_of(sled), open_head);
         }
-        if (!patch_spread(module->from, module->to)) return -1;
+        if (!patch_spread(&patch)) return -1;
     }
-    patch_end(module->from, module->to);
+    patch_end(&patch);
     return 0;
 }
 
 static long close_marked(struct sled_module *module, const uint8_t *marked) {
     size_t count = (size_t)(module->last - module->first);
-    long error = patch_begin(module->from, module->to);
+    struct patch patch;
+    long error = patch_begin(&patch, module->from, module->to);
     if (error < 0) return error;
     for (int step = 0; step < 3; step++) {
         for (size_t i = 0; i < count; i++) {
@@ -255,15 +258,15 @@ static long close_marked(struct sled_module *module, const uint8_t *marked) {
                 patch_head(address, head_of(&nop));
             }
         }
-        if (!patch_spread(module->from, module->to)) return -1;
+        if (!patch_spread(&patch)) return -1;
     }
-    patch_end(module->from, module->to);
+    patch_end(&patch);
     return 0;
 }
 
 // ---- opening and closing modules
 
-// Opens what is wanted of a module. The caller holds runtime.sleds_lock.
+// Opens what is wanted of a module. Under LOCK_SLEDS.
 static long open_module(struct sled_module *module) {
     size_t count = (size_t)(module->last - module->first), opens = 0;
     struct fathom_sleds_item *told = &module->told;
@@ -340,24 +343,38 @@ static int has_note(struct dl_phdr_info *info, size_t size, void *result) {
     return note_of(info, &bounds) != NULL;
 }
 
-int sleds_look(void) { return system_for_modules(has_note, NULL); }
+int sleds_look(void) { return loader_modules(has_note, NULL, LOADER_PATIENCE) > 0; }
 
-// The linker's lock is held, so the module stays.
-static int open_new(struct dl_phdr_info *info, size_t size, void *result) {
+// All that is done with a module's sleds is done while the list of modules is gone through (host/loader.h), because the
+// module stays meanwhile.
+
+// The module that the loader tells of, under LOCK_SLEDS. NULL: it has no sleds, or there is no place for it. A new one
+// is added with `is_added`, and otherwise not found.
+static struct sled_module *module_at(const struct dl_phdr_info *info, int is_added) {
     struct bounds bounds;
     const struct sleds_note *note = note_of(info, &bounds);
-    (void)size, (void)result;
-    if (!note) return 0;
+    if (!note) return NULL;
     const struct sled *first = (const struct sled *)place(note->first), *last = (const struct sled *)place(note->last);
     struct sled_module *module = module_of(first, bounds.low);
-    if (!module || module->low) return 0;
-    *module = (struct sled_module){bounds.low, bounds.high, first, last, .stubs = place(note->stubs)};
-    find_bounds(module);
-    open_module(module);
+    if (!module || (module->low != 0) == is_added) return NULL;
+    if (is_added) {
+        *module = (struct sled_module){bounds.low, bounds.high, first, last, .stubs = place(note->stubs)};
+        find_bounds(module);
+    }
+    return module;
+}
+
+static int open_new(struct dl_phdr_info *info, size_t size, void *result) {
+    (void)size, (void)result;
+    uint64_t signals = lock_take(LOCK_SLEDS);
+    struct sled_module *module = module_at(info, 1);
+    if (module) open_module(module);
+    lock_give(LOCK_SLEDS, signals);
     return 0;
 }
 
 static void tell(void) {
+    uint64_t signals = lock_take(LOCK_SLEDS);
     for (uint32_t i = 0; i < module_count; i++) {
         struct sled_module *module = &modules_with_sleds[i];
         if (!module->low || module->is_told) continue;
@@ -366,23 +383,32 @@ static void tell(void) {
         struct part parts[] = {ITEM_BODY(module->told)};
         metadata_append(FATHOM_ITEM_SLEDS, parts, 1);
     }
+    lock_give(LOCK_SLEDS, signals);
 }
 
 void sleds_scan(void) {
-    if (!sled_targets) return;
-    uint64_t signals = lock_take(&runtime.sleds_lock);
-    system_for_modules(open_new, NULL);
+    if (!sled_targets || loader_modules(open_new, NULL, LOADER_PATIENCE) < 0) return;
     tell();
-    lock_give(&runtime.sleds_lock, signals);
 }
 
-static int for_all(long (*change)(struct sled_module *)) {
-    int all = 1;
-    uint64_t signals = lock_take(&runtime.sleds_lock);
-    for (uint32_t i = 0; i < module_count; i++)
-        if (modules_with_sleds[i].low && change(&modules_with_sleds[i]) < 0) all = 0;
-    lock_give(&runtime.sleds_lock, signals);
-    return all;
+struct change {
+    long (*module)(struct sled_module *);
+    int all;
+};
+
+static int change_known(struct dl_phdr_info *info, size_t size, void *argument) {
+    (void)size;
+    struct change *change = argument;
+    uint64_t signals = lock_take(LOCK_SLEDS);
+    struct sled_module *module = module_at(info, 0);
+    if (module && change->module(module) < 0) change->all = 0;
+    lock_give(LOCK_SLEDS, signals);
+    return 0;
+}
+
+static int for_all(long (*module)(struct sled_module *)) {
+    struct change change = {module, 1};
+    return loader_modules(change_known, &change, LOADER_PATIENCE) >= 0 && change.all;
 }
 
 int sleds_open_all(void) { return for_all(open_module); }
@@ -394,48 +420,73 @@ int sleds_close_all(void) {
     return all;
 }
 
-static int is_one_of(uintptr_t function, const uintptr_t *functions, uint32_t count) {
-    for (uint32_t i = 0; i < count; i++)
-        if (functions[i] == function) return 1;
+struct functions {
+    const uintptr_t *addresses;
+    uint32_t count;
+    int ends;  // close their ends, not their beginnings
+    int all;   // all could be closed
+};
+
+static int is_one_of(uintptr_t function, const struct functions *functions) {
+    for (uint32_t i = 0; i < functions->count; i++)
+        if (functions->addresses[i] == function) return 1;
     return 0;
 }
 
 static int is_end(const struct sled *sled) { return sled->kind == KIND_EXIT || sled->kind == KIND_TAIL; }
 
-// Closes the open sleds at the beginnings of these functions, or at their ends.
-static void close_some(const uintptr_t *functions, uint32_t count, int ends) {
-    uint64_t signals = lock_take(&runtime.sleds_lock);
-    for (uint32_t i = 0; i < module_count; i++) {
-        struct sled_module *module = &modules_with_sleds[i];
-        size_t all = (size_t)(module->last - module->first), closes = 0;
-        uint8_t *marked = module->low && (ends || module->told.open) ? system_allocate(all + 1) : NULL;
-        if (!marked) continue;
-        for (size_t j = 0; j < all; j++) {
-            const struct sled *sled = &module->first[j];
-            if (is_end(sled) != ends || !is_open(sled)) continue;
-            closes += marked[j] = (uint8_t)is_one_of(function_of(sled), functions, count);
-        }
-        if (closes && close_marked(module, marked) == 0 && !ends) {
-            module->told.open -= (uint32_t)closes;
-            module->told.busy += (uint32_t)closes;
-            module->is_told = 0;
-        }
-        system_free(marked, all + 1);
+// Under LOCK_SLEDS. Closes the open sleds at the beginnings of these functions, or at their ends.
+static void close_functions(struct sled_module *module, struct functions *functions) {
+    size_t all = (size_t)(module->last - module->first), closes = 0;
+    if (!module->told.open && !functions->ends) return;
+    uint8_t *marked = system_allocate(all + 1);
+    if (!marked) {
+        functions->all = 0;
+        return;
     }
+    for (size_t i = 0; i < all; i++) {
+        const struct sled *sled = &module->first[i];
+        if (is_end(sled) != functions->ends || !is_open(sled)) continue;
+        closes += marked[i] = (uint8_t)is_one_of(function_of(sled), functions);
+    }
+    if (closes && close_marked(module, marked) < 0) {
+        functions->all = 0;
+    } else if (!functions->ends) {
+        module->told.open -= (uint32_t)closes;
+        module->told.busy += (uint32_t)closes;
+        if (closes) module->is_told = 0;
+    }
+    system_free(marked, all + 1);
+}
+
+static int close_in_module(struct dl_phdr_info *info, size_t size, void *functions) {
+    (void)size;
+    uint64_t signals = lock_take(LOCK_SLEDS);
+    struct sled_module *module = module_at(info, 0);
+    if (module) close_functions(module, functions);
+    lock_give(LOCK_SLEDS, signals);
+    return 0;
+}
+
+static int close_some(const uintptr_t *addresses, uint32_t count, int ends) {
+    struct functions functions = {addresses, count, ends, 1};
+    if (loader_modules(close_in_module, &functions, LOADER_NOW) < 0) return 0;
     tell();
-    lock_give(&runtime.sleds_lock, signals);
+    return functions.all;
 }
 
-void sleds_close_functions(const uintptr_t *functions, uint32_t count) {
+int sleds_close_functions(const uintptr_t *addresses, uint32_t count) {
     fathom_store32(&runtime.closes_functions, 1);
-    close_some(functions, count, 0);
+    return close_some(addresses, count, 0);
 }
 
-void sleds_close_ends(const uintptr_t *functions, uint32_t count) { close_some(functions, count, 1); }
+int sleds_close_ends(const uintptr_t *addresses, uint32_t count) { return close_some(addresses, count, 1); }
 
 void sleds_forget(uintptr_t low, uintptr_t high) {
+    uint64_t signals = lock_take(LOCK_SLEDS);
     for (uint32_t i = 0; i < module_count; i++)
         if (modules_with_sleds[i].low >= low && modules_with_sleds[i].low < high) modules_with_sleds[i].low = 0;
+    lock_give(LOCK_SLEDS, signals);
 }
 
 #else
@@ -445,8 +496,8 @@ void sleds_scan(void) {}
 int sleds_open_all(void) { return 1; }
 int sleds_close_all(void) { return 1; }
 int sleds_look(void) { return 0; }
-void sleds_close_functions(const uintptr_t *functions, uint32_t count) { (void)functions, (void)count; }
-void sleds_close_ends(const uintptr_t *functions, uint32_t count) { (void)functions, (void)count; }
+int sleds_close_functions(const uintptr_t *functions, uint32_t count) { return (void)functions, (void)count, 1; }
+int sleds_close_ends(const uintptr_t *functions, uint32_t count) { return (void)functions, (void)count, 1; }
 void sleds_forget(uintptr_t low, uintptr_t high) { (void)low, (void)high; }
 
 #endif

@@ -30,9 +30,9 @@ int sleds_close_all(void);
 // runtime.closes_functions is set, whoever records a beginning asks sled_is_open once the thread is busy. So threads
 // that are seen not to be busy after this begin no such call any more: the thread writes `idle` before it reads the
 // code, and this has made all processors take notice of the code before its caller reads `idle`.
-void sleds_close_functions(const uintptr_t *functions, uint32_t count);
-// Closes the sleds at the ends of these functions, for good. No thread has an open call of any.
-void sleds_close_ends(const uintptr_t *functions, uint32_t count);
+int sleds_close_functions(const uintptr_t *functions, uint32_t count);
+// Closes the sleds at the ends of these functions, for good. No thread has an open call of any. 0 as above.
+int sleds_close_ends(const uintptr_t *functions, uint32_t count);
 
 #define SLED_SIZE 11u
 // An open sled: prefixes that mean nothing, and the call of its stub.

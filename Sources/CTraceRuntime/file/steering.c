@@ -14,7 +14,7 @@ FATHOM_WITHOUT_HOOKS
 static int is_news(uint32_t number, uint32_t known) { return number && number != known; }
 
 // Where what is asked was written over, or is just being written, nothing is taken up. What is being written is
-// followed by another number. The caller holds runtime.control_lock, or no other thread runs.
+// followed by another number. The caller holds LOCK_CONTROL, or no other thread runs.
 static void take_up(void) {
     struct fathom_wish wish;
     uint32_t number = fathom_load32(&steering.asked.asked) & ~MODE_MASK;
@@ -59,11 +59,11 @@ void steering_take(void) {
     if (control_mode() == MODE_OFF) return runtime_set_off();
     if (confine_unnoted()) return;
     uint32_t saves = fathom_load32(&runtime.saves);
-    uint64_t signals = lock_take(&runtime.control_lock);
+    uint64_t signals = lock_take(LOCK_CONTROL);
     if (control_is_behind() && control_mode() != MODE_UNKNOWN && control_mode() != MODE_OFF) take_up();
-    lock_give(&runtime.control_lock, signals);
+    lock_give(LOCK_CONTROL, signals);
     if (saves == fathom_load32(&runtime.saves)) return;
-    if (runtime.modules_stale) modules_scan();
+    if (runtime.modules_stale) modules_scan(LOADER_NOW);
     metadata_finish();
 }
 
@@ -95,7 +95,7 @@ void steering_leave(void) {
 }
 
 void steering_tell_thread(uint32_t *known, uint32_t stamp, int change) {
-    uint64_t signals = lock_take(&runtime.control_lock);
+    uint64_t signals = lock_take(LOCK_CONTROL);
     struct fathom_steered *steered = runtime.steered;
     int was_current = change <= 0 && *known == runtime.stamp, is_current = change >= 0 && stamp == runtime.stamp;
     if (change >= 0) *known = stamp;
@@ -103,7 +103,7 @@ void steering_tell_thread(uint32_t *known, uint32_t stamp, int change) {
         steered->threads += (uint32_t)change;
         steered->current += (uint32_t)(is_current - was_current);
     }
-    lock_give(&runtime.control_lock, signals);
+    lock_give(LOCK_CONTROL, signals);
 }
 
 FATHOM_WITHOUT_HOOKS_END

@@ -26,7 +26,9 @@ void loading_look(struct thread *t, const struct event *event) {
     // What dlopen calls lies below its frame, and what its caller calls next does not.
     int has_returned = t->loading_sp && event->stack_pointer > t->loading_sp;
     int is_late = system_monotonic_ns() > __atomic_load_n(&deadline, __ATOMIC_RELAXED);
-    if (has_returned || is_late || !modules_hold(&event->call.function, 1)) modules_scan();
+    if (has_returned || is_late || !modules_hold(&event->call.function, 1)) {
+        if (!modules_scan(LOADER_NOW) && !is_late) return;  // the next call looks again
+    }
     if (is_late) fathom_store32(&loading_threads, 0);
     uint32_t threads = fathom_load32(&loading_threads);
     while (has_returned && threads && !fathom_swap32(&loading_threads, threads, threads - 1))

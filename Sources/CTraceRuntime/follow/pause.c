@@ -12,9 +12,9 @@
 FATHOM_WITHOUT_HOOKS
 
 static void take_options(struct thread *t) {
-    uint64_t signals = lock_take(&runtime.control_lock);
+    uint64_t signals = lock_take(LOCK_CONTROL);
     t->options = runtime.options;
-    lock_give(&runtime.control_lock, signals);
+    lock_give(LOCK_CONTROL, signals);
 }
 
 static void set(struct thread *t, uint32_t paused) {

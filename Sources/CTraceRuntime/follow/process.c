@@ -9,6 +9,7 @@
 #include "../file/names.h"
 #include "../file/session.h"
 #include "../file/steering.h"
+#include "../host/loader.h"
 #include "../host/runtime.h"
 #include "../host/text.h"
 #include "inherited.h"
@@ -27,30 +28,38 @@ FATHOM_WITHOUT_HOOKS
 // is in the file, which is 0.
 static const void *const relocated = &runtime;
 
+// In runtime.starter, of a thread that forks.
+#define FORKS (1ull << 31)
+
 // Takes the right to open the session and to register the process. Signals stay blocked meanwhile, because a handler's
 // hook would wait for that right for ever. Returns 0 when the thread has the right already, because the program has
-// replaced what this calls in the C library by functions with hooks. Also returns 0 when nobody will ever give the
-// right back.
+// replaced what this calls in the C library by functions with hooks. Also returns 0 when nobody will give the right
+// back soon, or ever.
 static int begin_start(uint64_t *signals) {
     uint64_t process = system_process_id(), self = process << 32 | system_thread_id(), holder = 0;
     // Relaxed: only this thread can have stored its own id.
-    if (__atomic_load_n(&runtime.starter, __ATOMIC_RELAXED) == self) return 0;
+    if ((__atomic_load_n(&runtime.starter, __ATOMIC_RELAXED) & ~FORKS) == self) return 0;
     *signals = system_block_signals();
     uint32_t tries = 0;
+    locks_expect_order(LOCK_START);
     while (!__atomic_compare_exchange_n(&runtime.starter, &holder, self, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
-        if (holder >> 32 != process) {
-            // The thread that holds it, and perhaps other things, was left behind by a fork without handlers.
-            fathom_store32(&runtime.state, STATE_OFF);
+        int is_left = holder >> 32 != process;
+        // The thread that holds it, and perhaps other things, was left behind by a fork without handlers.
+        if (is_left) fathom_store32(&runtime.state, STATE_OFF);
+        // A thread that forks runs code of the program's meanwhile.
+        if (is_left || holder & FORKS) {
             system_restore_signals(*signals);
             return 0;
         }
         holder = 0;
         system_wait(tries++);
     }
+    locks_note(LOCK_START, 1);
     return 1;
 }
 
 static void end_start(uint64_t signals) {
+    locks_note(LOCK_START, 0);
     // Release, for the thread that takes it next and so acquires what was started.
     __atomic_store_n(&runtime.starter, 0, __ATOMIC_RELEASE);
     system_restore_signals(signals);
@@ -61,12 +70,12 @@ static void end_start(uint64_t signals) {
 // it.
 void runtime_open(char **environment) {
     uint64_t signals;
+    if (runtime.state == STATE_NEW) thread_key_create();
     if (!begin_start(&signals)) return;
     if (runtime.state == STATE_NEW) {
         // Without the functions that are named, much would be recorded that nobody asked for.
         if (session_open(environment) && (!runtime.head.has_functions || functions_open())) {
             SYSTEM(madvise, &control, sizeof control, MADV_WIPEONFORK, 0, 0, 0);
-            thread_key_create();
             fathom_store32(&runtime.state, STATE_OPEN);
         } else {
             runtime_set_off();
@@ -88,12 +97,9 @@ static void register_process(uint32_t parent) {
     runtime.thread_count = 0;
     runtime.metadata = NULL;
     runtime.metadata_sequence = 0;
-    // A thread that the fork left behind may have held them.
-    runtime.metadata_lock = runtime.modules_lock = runtime.sleds_lock = 0;
     if (parent == FATHOM_NO_PROCESS) runtime.seccomp_mode = confine_mode();
     else session_forget_populated();
     metadata_process(parent);
-    runtime.control_lock = 0;
     steering_join();
     uint32_t tells_memory = runtime.head.tells_waits & FATHOM_TELLS_MEMORY;
     fathom_waiting.on = (runtime.head.tells_waits & FATHOM_TELLS_WAITS_MASK) != FATHOM_TELLS_NO_WAITS;
@@ -107,6 +113,9 @@ static void register_process(uint32_t parent) {
 static void forget_parent(uint32_t forker) {
     runtime.forker = forker;
     runtime.steered = NULL;  // that is the parent's
+    locks_after_fork();
+    loader_after_fork_in_child();
+    functions_after_fork();
     if (runtime.state != STATE_READY) return;
     runtime.state = STATE_FORKED;
     control.word = 0;
@@ -127,16 +136,23 @@ static __thread struct {
 static void before_fork(void) {
     forking.forker = system_process_id();
     forking.starts = runtime.state != STATE_READY && runtime.state != STATE_OFF && begin_start(&forking.signals);
+    if (forking.starts) {
+        locks_note(LOCK_START, 0);
+        // Relaxed: those that wait only look who has it.
+        __atomic_fetch_or(&runtime.starter, FORKS, __ATOMIC_RELAXED);
+    }
+    loader_before_fork();
 }
 
 static void after_fork(void) {
+    loader_after_fork();
     if (forking.starts) end_start(forking.signals);
     forking.starts = 0;
 }
 
 static void after_fork_in_child(void) {
-    after_fork();
     forget_parent(forking.forker);
+    after_fork();
 }
 
 int runtime_ready(void) {
@@ -153,7 +169,7 @@ int runtime_ready(void) {
         end_start(signals);
         // This comes last, because a thread that loads a library now holds the dynamic linker's lock, and the library's
         // constructor may be waiting to start.
-        if (is_image) modules_scan();
+        if (is_image) modules_scan(LOADER_PATIENCE);
     }
     if (runtime.state == STATE_OFF) runtime_set_off();
     return runtime.state == STATE_READY;
@@ -209,7 +225,7 @@ int runtime_join(const char *session) {
 
 int runtime_leave(const uintptr_t *thread_pointers, size_t count) {
     if (runtime.state != STATE_READY && runtime.state != STATE_FORKED) return 0;
-    if (runtime.starter || runtime.control_lock || runtime.metadata_lock || runtime.modules_lock) return 1;
+    if (runtime.starter || !locks_are_free() || !loader_is_free()) return 1;
     for (size_t i = 0; i < count; i++)
         if (thread_is_inside(thread_at(thread_pointers[i]))) return 1;
     for (size_t i = 0; i < count; i++) thread_leave(thread_at(thread_pointers[i]));

@@ -3,38 +3,18 @@
 
 #include "stack.h"
 
-#include <fcntl.h>
+#include "../host/maps.h"
+
 #include <signal.h>
 
 FATHOM_WITHOUT_HOOKS
 
-// The mapping that holds an address, as /proc/self/maps says. 0 when that cannot be told.
 int stack_mapping(uintptr_t address, uintptr_t *low, uintptr_t *high) {
-    long descriptor = system_open("/proc/self/maps", O_RDONLY);
-    if (descriptor < 0) return 0;
-    char bytes[1024];
-    uintptr_t numbers[2] = {0, 0};
-    int field = 0, found = 0;  // field 0: low, 1: high, 2: the rest of the line
-    long size;
-    while (!found && (size = system_read(descriptor, bytes, sizeof bytes)) > 0) {
-        for (long i = 0; i < size && !found; i++) {
-            char c = bytes[i];
-            if (c == '\n') {
-                numbers[0] = numbers[1] = 0;
-                field = 0;
-            } else if (field < 2) {
-                if (c == '-' || c == ' ') {
-                    if (++field == 2 && address >= numbers[0] && address < numbers[1]) found = 1;
-                } else {
-                    numbers[field] = numbers[field] << 4 | (uintptr_t)(c <= '9' ? c - '0' : c - 'a' + 10);
-                }
-            }
-        }
-    }
-    system_close(descriptor);
-    *low = numbers[0];
-    *high = numbers[1];
-    return found;
+    struct mapping found;
+    if (!maps_find(address, &found) || found.low > address) return 0;
+    *low = found.low;
+    *high = found.high;
+    return 1;
 }
 
 int stack_of_signals(uintptr_t sp, uintptr_t *low, uintptr_t *high) {

@@ -150,7 +150,7 @@ static int attach(struct thread *t, uintptr_t sp) {
     steering_tell_thread(&t->stamp, fathom_load32(&runtime.stamp), 1);
     roster_add(t);
     int late = t->exit_rounds >= PTHREAD_DESTRUCTOR_ITERATIONS;
-    if (key_made && !late) vectors_keep(ask_for_end, t);
+    if (key_made && !late) foreign_call(ask_for_end, t);
     frames_settle(t);
     t->idle = late ? 0 : IDLE;
     BARRIER();
@@ -161,6 +161,7 @@ static int attach(struct thread *t, uintptr_t sp) {
 int thread_attach(struct thread *t, uintptr_t sp) {
     if (t->retry && --t->retry) return 0;  // there was no memory at the last attempt
     if (confine_unnoted()) return 0;
+    if (vectors_matter) system_touch_stack(STACK_ROOM_SLEDS);
     uint64_t signals = system_block_signals();
     // The hook of a handler may have attached it first.
     int attached = t->state == THREAD_ATTACHED || attach(t, sp);

@@ -3,16 +3,24 @@
 #ifndef FATHOM_PATCH_H
 #define FATHOM_PATCH_H
 
-#include "system.h"
+#include "maps.h"
+
+// Pages that are being changed, and the rights that they had before.
+#define PATCH_PARTS 8u
+struct patch {
+    uintptr_t low, high;
+    uint32_t part_count;
+    struct mapping parts[PATCH_PARTS];
+};
 
 // Makes the pages of [low, high) writable, and keeps them executable. 0, or -errno where the kernel or a policy forbids
 // it.
-long patch_begin(uintptr_t low, uintptr_t high);
-// Makes them readable and executable again.
-void patch_end(uintptr_t low, uintptr_t high);
-// Between the two: all processors see what was written before when they execute what lies in [low, high) from now on. 0
-// when that cannot be had; then the pages may not be writable any more.
-int patch_spread(uintptr_t low, uintptr_t high);
+long patch_begin(struct patch *patch, uintptr_t low, uintptr_t high);
+// Gives them the rights back that they had.
+void patch_end(const struct patch *patch);
+// Between the two: all processors see what was written before when they execute the code from now on. 0 when that
+// cannot be had; then the pages may not be writable any more.
+int patch_spread(const struct patch *patch);
 
 // Writes two bytes at an even address, which no processor sees half. Release: what lies behind them was written
 // before. What processors execute of that is up to patch_spread.

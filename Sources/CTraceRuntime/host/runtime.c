@@ -42,16 +42,16 @@ void runtime_set_off(void) {
 }
 
 void runtime_start(void) {
-    uint64_t signals = lock_take(&runtime.control_lock);
+    uint64_t signals = lock_take(LOCK_CONTROL);
     if (control_mode() == MODE_PAUSED) runtime_set_running(1, now_ticks());
-    lock_give(&runtime.control_lock, signals);
+    lock_give(LOCK_CONTROL, signals);
 }
 
 void runtime_stop(void) {
-    uint64_t signals = lock_take(&runtime.control_lock);
+    uint64_t signals = lock_take(LOCK_CONTROL);
     uint32_t mode = control_mode();
     if (mode != MODE_UNKNOWN && mode != MODE_OFF && mode != MODE_PAUSED) runtime_set_running(0, now_ticks());
-    lock_give(&runtime.control_lock, signals);
+    lock_give(LOCK_CONTROL, signals);
 }
 
 uint32_t fathom_memory_on;

@@ -4,6 +4,7 @@
 #define FATHOM_RUNTIME_H
 
 #include "base.h"
+#include "locks.h"
 #include "modes.h"
 
 // ---- control -----------------------------------------------------------------------------------------------------
@@ -112,7 +113,6 @@ struct runtime {
     uintptr_t stack_top;    // of the main thread's stack; 0 before the constructor has run
     uint32_t seccomp_mode;  // of the process when it joined the recording, by prctl; not 0: shows no later filter
     // For start and stop.
-    uint32_t control_lock;
     uint32_t paused;
     uint64_t stop_ticks;  // when recording was last stopped
     uint32_t stamp;       // counts what threads have to take up: stops, starts, and changes of options
@@ -126,9 +126,6 @@ struct runtime {
     struct fathom_steered *steered;
     uint64_t ticks_per_second;
     // Metadata chunk.
-    uint32_t metadata_lock;
-    uint32_t modules_lock;
-    uint32_t sleds_lock;
     uint32_t modules_stale;  // a library may have been loaded, or be in the midst of it, since the last scan
     uint32_t metadata_slot;
     uint64_t metadata_sequence;
@@ -142,13 +139,13 @@ struct runtime {
 };
 extern struct runtime runtime __attribute__((visibility("hidden")));
 
-// Makes the hooks take the mode of a process that can record. The caller holds runtime.control_lock, or no other thread
+// Makes the hooks take the mode of a process that can record. The caller holds LOCK_CONTROL, or no other thread
 // runs.
 void runtime_set_mode(void);
 // Start or stop recording, for all threads, if it is not started or stopped already. The caller holds no lock.
 void runtime_start(void);
 void runtime_stop(void);
-// The caller holds runtime.control_lock. `ticks` is when recording stopped.
+// The caller holds LOCK_CONTROL. `ticks` is when recording stopped.
 void runtime_set_running(int runs, uint64_t ticks);
 // Ends recording in this process. Makes no system call.
 void runtime_set_off(void);
@@ -156,19 +153,6 @@ void runtime_set_off(void);
 INTERNAL uint64_t now_ticks(void) {
     if (__builtin_expect(runtime.clock == FATHOM_CLOCK_COUNTER, 1)) return fathom_counter();
     return system_monotonic_ns();
-}
-
-// Takes a lock of the process. Returns the signals to give it back with: they stay blocked meanwhile, because a
-// handler's hook would wait for the lock for ever. Taking the lock acquires what its previous holder released, so what
-// a lock guards needs no atomics.
-INTERNAL uint64_t lock_take(uint32_t *lock) {
-    uint64_t signals = system_block_signals();
-    for (uint32_t tries = 0; !fathom_swap32(lock, 0, 1); tries++) system_wait(tries);
-    return signals;
-}
-INTERNAL void lock_give(uint32_t *lock, uint64_t signals) {
-    fathom_store32(lock, 0);
-    system_restore_signals(signals);
 }
 
 #endif

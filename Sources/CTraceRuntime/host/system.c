@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <link.h>
 #include <linux/futex.h>
 #include <signal.h>
 #include <sys/auxv.h>
@@ -119,23 +118,6 @@ long system_populate(void *start, size_t size) {
     return 0;
 }
 
-struct search {
-    int (*look)(struct dl_phdr_info *, size_t, void *);
-    void *result;
-};
-// The image that stands before dl_iterate_phdr has what is behind it.
-__attribute__((weak)) int fathom_all_modules(int (*look)(struct dl_phdr_info *, size_t, void *), void *result) {
-    return dl_iterate_phdr(look, result);
-}
-static long search(void *argument) {
-    const struct search *search = argument;
-    return fathom_all_modules(search->look, search->result);
-}
-int system_for_modules(int (*look)(struct dl_phdr_info *, size_t, void *), void *result) {
-    struct search all = {look, result};
-    return (int)vectors_keep(search, &all);
-}
-
 uint32_t system_process_id(void) { return (uint32_t)SYSTEM(getpid, 0, 0, 0, 0, 0, 0); }
 
 uint32_t system_thread_id(void) { return (uint32_t)SYSTEM(gettid, 0, 0, 0, 0, 0, 0); }
@@ -192,7 +174,22 @@ int system_is_readable(const void *address) {
 
 uint32_t system_keeps_traps;
 
+// How often the thread has blocked signals and not yet restored them.
+static __thread uint32_t blocks __attribute__((tls_model("initial-exec")));
+
+void system_touch_stack(size_t room) {
+    if (blocks) return;  // whoever comes first touches enough for all
+    // Reading does it. A stack's guard may be a single page.
+    uintptr_t sp = (uintptr_t)__builtin_frame_address(0);
+    for (size_t below = 0; below < room;) {
+        below = room - below > 4096 ? below + 4096 : room;
+        (void)*(const volatile char *)(sp - below);
+    }
+}
+
 uint64_t system_block_signals(void) {
+    system_touch_stack(STACK_ROOM);
+    blocks++;
     // What this calls may be the program's own, as a dl_iterate_phdr, and hit a trap.
     uint64_t all = system_keeps_traps ? ~(1ull << (SIGTRAP - 1)) : UINT64_MAX, blocked = 0;
     SYSTEM(rt_sigprocmask, SIG_BLOCK, &all, &blocked, sizeof all, 0, 0);
@@ -200,6 +197,7 @@ uint64_t system_block_signals(void) {
 }
 
 void system_restore_signals(uint64_t blocked) {
+    blocks--;
     SYSTEM(rt_sigprocmask, SIG_SETMASK, &blocked, 0, sizeof blocked, 0, 0);
 }
 

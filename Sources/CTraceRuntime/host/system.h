@@ -71,9 +71,6 @@ int system_map_over(void *start, long descriptor, uint64_t offset, size_t size);
 // Makes sure that writing to [start, start + size) cannot fault fatally, by allocating file blocks and pages now. 0 on
 // success, -errno when the file system is full.
 long system_populate(void *start, size_t size);
-// dl_iterate_phdr.
-struct dl_phdr_info;
-int system_for_modules(int (*look)(struct dl_phdr_info *, size_t, void *), void *result);
 uint32_t system_process_id(void);
 uint32_t system_thread_id(void);
 void system_thread_name(uint32_t id,
@@ -89,6 +86,13 @@ void system_sleep(uint64_t nanoseconds);  // under a second; shorter when a sign
 void system_wait(uint32_t tries);
 // Whether the word at `address` can be read.
 int system_is_readable(const void *address);
+// A program may survive that its stack overflows, by a handler that runs on another stack and jumps away. The kernel
+// ends it if SIGSEGV is blocked then. So what is done while signals are blocked finds its stack there: the outermost
+// one who blocks them has touched it before, where the handler may still come.
+#define STACK_ROOM 2560u        // bytes; more than what is done while signals are blocked takes as a rule
+#define STACK_ROOM_LISTS 4096u  // going through lists of modules
+#define STACK_ROOM_SLEDS 7168u  // the same where it is about sleds, and vector registers are kept
+void system_touch_stack(size_t room);
 // Blocks all signals of the thread, and returns those that were blocked before. It is used around everything in whose
 // middle a handler must not fork, because the child would go on with it in memory that it shares with its parent. Calls
 // may nest.

@@ -188,6 +188,9 @@ void fathom_traps_begin(void);
 void fathom_note_memory(const void *start, size_t size);
 // A value of the auxiliary vector (AT_*); 0 where it has none. Works before the runtime is relocated.
 unsigned long fathom_auxiliary(unsigned long type);
+// The program calls dl_iterate_phdr, from a function with this stack pointer; and it has returned.
+void fathom_list_begins(uintptr_t stack_pointer);
+void fathom_list_ends(void);
 // dl_iterate_phdr as it stands behind the runtime's own, or as the C library has it in a static program.
 struct dl_phdr_info;
 int fathom_all_modules(int (*look)(struct dl_phdr_info *, size_t, void *), void *result);

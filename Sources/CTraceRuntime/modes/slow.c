@@ -98,7 +98,7 @@ static void pull(struct thread *t, uint32_t does, uintptr_t function, uint64_t n
         trace_tell(t, &mark, now);
     }
     if (!(does & FATHOM_TRIGGER_SAVE)) return;
-    if (runtime.modules_stale) modules_scan();
+    if (runtime.modules_stale) modules_scan(LOADER_NOW);
     t->mode->end(t, ENDS_FOR_NOW, now);
     metadata_finish();
     requests_save();

@@ -36,7 +36,7 @@ void trace_begins(struct thread *t, enum begins how) {
     case BEGINS_RUNNING:
         // Calls that were entered meanwhile have no record, and there is no chunk to take one from.
         if (!w->gap) w->gap = GAP_PATH;
-        if (runtime.modules_stale) modules_scan();
+        if (runtime.modules_stale) modules_scan(LOADER_NOW);
     }
     w->retry = t->hidden_calls = 0;
     w->pending = t->top + 1;

@@ -9,6 +9,7 @@
 #include "../file/sleds.h"
 #include "../follow/roster.h"
 #include "../follow/side.h"
+#include "../host/loader.h"
 #include "../host/runtime.h"
 
 FATHOM_WITHOUT_HOOKS
@@ -30,10 +31,12 @@ struct count {
     uint32_t calls;
     uint64_t ticks;  // between each call's beginning and the next record
 };
-// Under `lock`, which is never waited for. The thread's stack may be small.
+// Who works here: process id << 32 | 1; 0: nobody. It is no lock, because nobody waits for it, and whoever has it calls
+// what takes locks. A fork's child takes it from its parent's thread. All that follows is the worker's. The thread's
+// stack may be small.
+static uint64_t worker;
 static struct count counts[PLACES];
-static uint32_t lock;
-// Of functions that are closed at their beginnings.
+// Functions that are closed at their beginnings.
 static struct end {
     uintptr_t function;
     uint32_t is_open;  // a call of it
@@ -90,6 +93,14 @@ static struct count *take_most(uint64_t long_ticks) {
     return most;
 }
 
+// Whoever finds another thread at work looks another time.
+static int begin_work(void) {
+    uint64_t self = (uint64_t)runtime.pid << 32 | 1, other = __atomic_load_n(&worker, __ATOMIC_RELAXED);
+    // Acquire, and release in end_work: what the last one did is seen.
+    return other != self && __atomic_compare_exchange_n(&worker, &other, self, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+}
+static void end_work(void) { __atomic_store_n(&worker, 0, __ATOMIC_RELEASE); }
+
 // ---- ends
 
 static uint64_t bit_of(uintptr_t function) { return 1ull << ((uint64_t)function * 0x9e3779b97f4a7c15ull >> 58); }
@@ -110,27 +121,30 @@ static void close_ends(const struct thread *t) {
     }
     // Where system calls are filtered, this one may end the program.
     if (!ends_count || confine_mode() || !roster_see_open(t, note_open)) return;
-    for (uint32_t i = 0; i < ends_count; i++) {
-        if (!ends[i].is_open && count < MOST) closed[count++] = ends[i].function;
+    for (uint32_t i = 0; i < ends_count && count < MOST; i++)
+        if (!ends[i].is_open) closed[count++] = ends[i].function;
+    if (!count || !sleds_close_ends(closed, count)) return;
+    for (uint32_t i = 0, gone = 0; i < ends_count; i++) {
+        if (gone < count && ends[i].function == closed[gone]) gone++;
         else ends[kept++] = ends[i];
     }
     ends_count = kept;
-    if (count) sleds_close_ends(closed, count);
-    if (count) ends_to_pass = FEW_ENDS;
+    ends_to_pass = FEW_ENDS;
 }
 
 void budget_look_at_ends(struct thread *t, uintptr_t hook_sp) {
     t->ends = FEW_ENDS;
     if (!is_free(t) || t->state != THREAD_ATTACHED || confine_unnoted()) return;
+    loader_touch_stack();
     t->idle = 0;
     t->hook_sp = hook_sp;
     BARRIER();
     uint64_t signals = system_block_signals();
-    if (fathom_swap32(&lock, 0, 1)) {
+    if (begin_work()) {
         if (ends_to_pass < MANY_ENDS) ends_to_pass *= 2;
         close_ends(t);
         t->ends = ends_to_pass;
-        fathom_store32(&lock, 0);
+        end_work();
     }
     system_restore_signals(signals);
     BARRIER();
@@ -143,8 +157,7 @@ void budget_look(const struct thread *t, const struct fathom_chunk *chunk, uint6
     uint64_t before = looked, spent = processor_ns - before, calls = chunk->calls;
     looked = processor_ns;
     uint64_t allowed = spent * runtime.head.budget / 100 / CALL_NS;
-    // Whoever finds another thread at it looks at its next chunk.
-    if (!before || (calls <= allowed && !ends_count) || !fathom_swap32(&lock, 0, 1)) return;
+    if (!before || (calls <= allowed && !ends_count) || !begin_work()) return;
     close_ends(t);
     uintptr_t closed[MOST];
     uint32_t count = 0;
@@ -153,17 +166,19 @@ void budget_look(const struct thread *t, const struct fathom_chunk *chunk, uint6
         count_calls(chunk);
     }
     uint64_t long_ticks = LONG_NS * runtime.ticks_per_second / 1000000000u;
-    while (calls > allowed && count < MOST && ends_count < ENDS_MOST) {
+    while (calls > allowed && count < MOST && ends_count + count < ENDS_MOST) {
         struct count *most = take_most(long_ticks);
         if (!most) break;
         closed[count++] = most->function;
-        ends[ends_count++] = (struct end){most->function, 0};
         calls -= most->calls < calls ? most->calls : calls;
         most->calls = 0;
     }
-    if (count) sleds_close_functions(closed, count);
-    if (count) ends_to_pass = FEW_ENDS;
-    fathom_store32(&lock, 0);
+    if (count && sleds_close_functions(closed, count)) {
+        for (uint32_t i = 0; i < count; i++) ends[ends_count + i] = (struct end){closed[i], 0};
+        ends_count += count;
+        ends_to_pass = FEW_ENDS;
+    }
+    end_work();
 }
 
 FATHOM_WITHOUT_HOOKS_END

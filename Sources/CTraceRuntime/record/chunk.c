@@ -92,7 +92,7 @@ void chunk_lose_call(struct thread *t) {
 // again, each time after twice as many records.
 static void look_at_modules(struct thread *t) {
     struct writer *w = writer_of(t);
-    modules_scan();
+    modules_scan(LOADER_NOW);
     runtime.modules_stale = 1;  // whatever the last of these looks sees, the process's end looks once more
     char *next = w->cursor + w->look;
     w->look = w->look < LAST_LOOK ? w->look * 2 : 0;
@@ -266,6 +266,7 @@ int chunk_make_room(struct thread *t) {
     }
     if (confine_unnoted()) return 0;
     if (w->chunk && w->sequence > 1 && !w->wanted_limit) await_slot(&t->side_count, SIDE_LIMIT / 4);
+    if (w->look || w->wanted_limit || (runtime.head.budget && runtime.has_sleds)) loader_touch_stack();
     uint64_t signals = system_block_signals();
     // If a signal handler interrupted a hook and forked, perhaps a moment ago, the hook goes on in the child with the
     // parent's chunk. The child's own chunk begins when the thread attaches.

@@ -117,7 +117,7 @@ static struct path *fold(struct thread *t, struct path *caller) {
 // through.
 static void look_at_module(uintptr_t function) {
     if (runtime.modules_stale && function < FATHOM_SCOPE_BASE && !modules_hold(&function, 1)) {
-        modules_scan();
+        modules_scan(LOADER_NOW);
         runtime.modules_stale = 1;
     }
 }

@@ -16,35 +16,32 @@ FATHOM_WITHOUT_HOOKS
 // ---- threads
 
 // Those that have paths.
-static struct {
-    uint32_t lock;
-    struct paths *first;
-} threads;
+static struct { struct paths *first; } threads;
 
 static void join_threads(struct paths *p) {
     if (p->is_known) return;
-    uint64_t signals = lock_take(&threads.lock);
+    uint64_t signals = lock_take(LOCK_PATHS);
     p->is_known = 1;
     p->next = threads.first;
     threads.first = p;
-    lock_give(&threads.lock, signals);
+    lock_give(LOCK_PATHS, signals);
 }
 
 // Frees the thread's paths, which no thread looks at any more.
 static void leave_threads(struct paths *p) {
-    uint64_t signals = lock_take(&threads.lock);
+    uint64_t signals = lock_take(LOCK_PATHS);
     struct paths **link = &threads.first;
     while (*link && *link != p) link = &(*link)->next;
     if (*link) *link = p->next;
     path_free_blocks(p->paths.blocks);
     path_free_blocks(p->retired);
-    lock_give(&threads.lock, signals);
+    lock_give(LOCK_PATHS, signals);
     path_free_tables(p->table);
     path_free_tables(p->retired_tables);
 }
 
 void paths_forget_unloaded(void) {
-    uint64_t signals = lock_take(&threads.lock);
+    uint64_t signals = lock_take(LOCK_PATHS);
     for (struct paths *p = threads.first; p; p = p->next) {
         // Acquire: its thread may have made the block a moment ago.
         for (struct path_block *block = __atomic_load_n(&p->paths.blocks, __ATOMIC_ACQUIRE); block;
@@ -59,7 +56,7 @@ void paths_forget_unloaded(void) {
             }
         }
     }
-    lock_give(&threads.lock, signals);
+    lock_give(LOCK_PATHS, signals);
 }
 
 // ---- beginnings and ends
@@ -250,8 +247,7 @@ static int is_path(const struct paths *p, const struct path *path) {
 void paths_fork(struct thread *t) {
     struct paths *p = paths_of(t);
     chunk_forget(t);
-    // The parent's other threads are not here, and may have held the lock.
-    threads.lock = 0;
+    // The parent's other threads are not here.
     threads.first = NULL;
     p->is_known = 0;
     if (!p->parts || !t->memory) return;

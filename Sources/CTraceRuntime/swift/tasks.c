@@ -53,7 +53,7 @@ EXPORT void fathom_swift_tasks(void *(*current)(void), void *run) {
     uintptr_t product = (uintptr_t)__builtin_return_address(0);
     if (!current || task_code.size) return;
     current_task = current;
-    system_for_modules(find_library, &product);
+    loader_modules(find_library, &product, LOADER_PATIENCE);
     if (!task_code.size && run) {
         task_code.low = (uintptr_t)run;
         task_code.size = RUN_SIZE;
@@ -103,7 +103,7 @@ static long ask_for_task(void *unused) {
 
 void task_put(struct thread *t, uintptr_t context) {
     uintptr_t function = t->top->function, call_site = t->top->call_site;
-    const char *task = (const char *)vectors_keep(ask_for_task, NULL);
+    const char *task = (const char *)foreign_call(ask_for_task, NULL);
     if (!task) return;
     struct fathom_task record = {0};
     __builtin_memcpy(&record.task, task + TASK_ID, sizeof record.task);

@@ -72,19 +72,10 @@ struct ValidityTests {
 
     /// A `fathom` beside which lies a runtime made of these sources that looks whether all is valid.
     private static func fathom(in directory: String, runtime sources: String) throws -> String {
-        let files = try run(
-            "find", ["\(sources)/CTraceRuntime", "\(sources)/CTraceRuntimeImage", "-name", "*.c"]
-        ).stdout
-        let compiled = try run(
-            "clang",
-            [
-                "-std=gnu17", "-Wall", "-Wextra", "-Werror", "-O2", "-fPIC", "-fvisibility=hidden", "-DFATHOM_VALID",
-                "-shared",
-                "-Wl,-z,initfirst", "-I\(sources)/CTraceFormat/include", "-I\(sources)/CFathom/include",
-                "-I\(sources)/CTraceRuntime/include", "-o", "\(directory)/libfathom.so",
-            ] + files.split(separator: "\n").map(String.init))
-        try #require(compiled.status == 0, Comment(rawValue: compiled.stderr))
-        try run("cp", [Fathom.executable, directory])
+        let made = try run(
+            "\(Binaries.repository)/Tools/checked-runtime", [directory, sources],
+            environment: Fathom.inherited(adding: ["FATHOM_BIN": Fathom.executable]))
+        try #require(made.status == 0, Comment(rawValue: made.stderr))
         return "\(directory)/fathom"
     }
 }
