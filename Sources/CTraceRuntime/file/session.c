@@ -215,6 +215,37 @@ void session_give_slot(uint32_t slot) {
     if (!runtime.head.ring_slots) requests_wake();
 }
 
+// The records say how many calls there are.
+static void finish_left(struct fathom_chunk *chunk) {
+    const char *record = (const char *)(chunk + 1) + chunk->path_count * sizeof(struct fathom_path_entry);
+    chunk->used = fathom_chunk_written(chunk);
+    const char *end = (const char *)(chunk + 1) + chunk->used;
+    chunk->calls = 0;
+    for (uint32_t size; chunk->kind == FATHOM_CHUNK_RECORDS && record + 2 <= end; record += size) {
+        uint16_t first;
+        __builtin_memcpy(&first, record, sizeof first);
+        chunk->calls += first & 1;
+        size = fathom_record_size(record, (size_t)(end - record));
+    }
+    if (chunk->kind == FATHOM_CHUNK_PATHS) chunk->flags |= FATHOM_FLAG_LAST;
+    chunk->end_ns = system_monotonic_ns();
+    chunk->end_ticks = now_ticks();
+}
+
+void session_give_left(uint32_t thread) {
+    uint32_t high = fathom_load32(&runtime.buffers->slot_high), owned = runtime.process << 2 | FATHOM_SLOT_OWNED;
+    for (uint32_t slot = 0; slot < high && slot < runtime.slot_limit; slot++) {
+        struct fathom_chunk *chunk = fathom_load32(&runtime.words[slot]) == owned ? windows_slot(slot) : NULL;
+        if (!chunk || chunk->thread != thread || fathom_load32(&chunk->magic) != FATHOM_CHUNK_MAGIC) continue;
+        if (chunk->kind == FATHOM_CHUNK_STACK) {
+            session_drop_slot(slot);
+            continue;
+        }
+        finish_left(chunk);
+        session_give_slot(slot);
+    }
+}
+
 void session_drop_slot(uint32_t slot) { fathom_store32(&runtime.words[slot], FATHOM_SLOT_FREE); }
 
 FATHOM_WITHOUT_HOOKS_END

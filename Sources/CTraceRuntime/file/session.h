@@ -18,6 +18,8 @@ void session_forget_populated(void);  // for a fork's child, which has to popula
 // The recorder takes what is in the slot, or, where chunks make a ring, leaves it there.
 void session_give_slot(uint32_t slot);
 // Nobody takes what is in the slot. Its chunk has been hidden.
+// Finishes and gives what a thread that is gone has left in its slots, by its number in the process.
+void session_give_left(uint32_t thread);
 void session_drop_slot(uint32_t slot);
 
 // Hides a slot's old header from readers before the new one is written. What follows cannot pass this store; after a

@@ -14,6 +14,7 @@
 #include "../host/text.h"
 #include "inherited.h"
 #include "thread.h"
+#include "untold.h"
 
 #include <pthread.h>
 #include <sys/mman.h>
@@ -116,6 +117,7 @@ static void forget_parent(uint32_t forker) {
     locks_after_fork();
     loader_after_fork_in_child();
     functions_after_fork();
+    untold_forget();
     if (runtime.state != STATE_READY) return;
     runtime.state = STATE_FORKED;
     control.word = 0;
@@ -229,6 +231,8 @@ int runtime_leave(const uintptr_t *thread_pointers, size_t count) {
     for (size_t i = 0; i < count; i++)
         if (thread_is_inside(thread_at(thread_pointers[i]))) return 1;
     for (size_t i = 0; i < count; i++) thread_leave(thread_at(thread_pointers[i]));
+    untold_sweep();
+    untold_forget();
     if (runtime.state == STATE_READY) {
         metadata_end(FATHOM_END_DETACHED);
         metadata_finish();

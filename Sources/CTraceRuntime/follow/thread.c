@@ -11,6 +11,7 @@
 #include "pause.h"
 #include "roster.h"
 #include "side.h"
+#include "untold.h"
 #include "valid.h"
 
 #include <limits.h>
@@ -36,6 +37,9 @@ static void thread_ending(void *value) {
 }
 
 static long ask_for_end(void *thread) { return pthread_setspecific(key, thread); }
+
+// Asking allocates nothing.
+static int tells_ends(void) { return key_made && key < KEYS_WITH_ROOM; }
 
 void thread_key_create(void) {
     if (!key_made) key_made = pthread_key_create(&key, thread_ending) == 0;
@@ -93,6 +97,7 @@ static int allocate(struct thread *t, uintptr_t sp) {
 
 void thread_fork(struct thread *t) {
     t->forked = 1;
+    t->untold = 0;
     if ((t->state == THREAD_ATTACHED || t->state == THREAD_INTERRUPTED) && !t->idle) {
         // A handler has interrupted a hook and forked, perhaps in such a child already. The hook goes on in the child,
         // too, and writes where the parent's hook writes.
@@ -111,6 +116,14 @@ static void tell_of_itself(struct thread *t, uint32_t kind, uint64_t now) {
     struct fathom_wait wait = {(uint16_t)kind, -1, FATHOM_WAIT_RAN_UNKNOWN, (uint64_t)pthread_self()};
     struct told told = told_of(FATHOM_WAKE, &wait, sizeof wait, 0);
     t->mode->tell(t, &told, now);
+}
+
+static void give_memory_back(struct thread *t) {
+    for (struct lane *lane = t->lanes; lane < t->lanes + t->lane_count; lane++) frames_free(lane);
+    if ((void *)t->lanes != t->memory) system_free(t->lanes, t->lane_capacity * sizeof(struct lane));
+    system_free(t->memory, MEMORY_SIZE);
+    t->memory = NULL;
+    t->lanes = NULL;
 }
 
 static int attach(struct thread *t, uintptr_t sp) {
@@ -133,8 +146,16 @@ static int attach(struct thread *t, uintptr_t sp) {
         t->retry = RETRY_CALLS;
         return 0;
     }
+    uint32_t serial = t->serial;
     // The addition only has to give each thread a number of its own.
     if (how != BEGINS_AGAIN) t->serial = fathom_add32(&runtime.thread_count, 1) + 1;
+    if (!tells_ends() && !untold_join(t)) {
+        if (!inherits) give_memory_back(t);
+        t->serial = serial;
+        t->state = THREAD_UNATTACHED;
+        t->retry = RETRY_CALLS;
+        return 0;
+    }
     t->forked = 0;
     t->retry = t->overflow = 0;
     if (!inherits) t->side_count = 0;
@@ -150,7 +171,7 @@ static int attach(struct thread *t, uintptr_t sp) {
     steering_tell_thread(&t->stamp, fathom_load32(&runtime.stamp), 1);
     roster_add(t);
     int late = t->exit_rounds >= PTHREAD_DESTRUCTOR_ITERATIONS;
-    if (key_made && !late) foreign_call(ask_for_end, t);
+    if (tells_ends() && !late) foreign_call(ask_for_end, t);
     frames_settle(t);
     t->idle = late ? 0 : IDLE;
     BARRIER();
@@ -167,14 +188,6 @@ int thread_attach(struct thread *t, uintptr_t sp) {
     int attached = t->state == THREAD_ATTACHED || attach(t, sp);
     system_restore_signals(signals);
     return attached;
-}
-
-static void give_memory_back(struct thread *t) {
-    for (struct lane *lane = t->lanes; lane < t->lanes + t->lane_count; lane++) frames_free(lane);
-    if ((void *)t->lanes != t->memory) system_free(t->lanes, t->lane_capacity * sizeof(struct lane));
-    system_free(t->memory, MEMORY_SIZE);
-    t->memory = NULL;
-    t->lanes = NULL;
 }
 
 void thread_detach(struct thread *t) {
@@ -198,6 +211,7 @@ void thread_detach(struct thread *t) {
     t->state = THREAD_UNATTACHED;
     t->side_count = 0;
     BARRIER();
+    untold_leave(t);
     give_memory_back(t);
     system_restore_signals(signals);
 }

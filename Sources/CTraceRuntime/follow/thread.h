@@ -110,6 +110,7 @@ struct thread {
     uint32_t stamp;        // runtime.stamp as it was when the thread last did as the process
     uint32_t saves;        // the same of runtime.saves
     uint32_t stops;        // the same of runtime.stops
+    uint32_t untold;       // nothing tells of its end: where it is listed, + 1 (follow/untold.h)
     uintptr_t loading_sp;  // it has called dlopen, whose frame lies above; 0: not, or it knows that dlopen has returned
 };
 #define IDLE 1u  // a word in which no mode is

@@ -18,8 +18,10 @@ FATHOM_WITHOUT_HOOKS
 // Those that have paths.
 static struct { struct paths *first; } threads;
 
-static void join_threads(struct paths *p) {
-    if (p->is_known) return;
+static void join_threads(struct thread *t) {
+    struct paths *p = paths_of(t);
+    // One whose end nobody tells would be in the list when it is gone.
+    if (p->is_known || t->untold) return;
     uint64_t signals = lock_take(LOCK_PATHS);
     p->is_known = 1;
     p->next = threads.first;
@@ -203,7 +205,7 @@ void paths_begin(struct thread *t, enum begins how) {
         // fall through
     case BEGINS_AGAIN:
         reset(t);
-        join_threads(p);
+        join_threads(t);
         break;
     case BEGINS_RUNNING: break;
     }
