@@ -163,15 +163,15 @@ HOOK void sled_leave(uintptr_t sp, uint32_t answer, const struct sled_registers 
 
 // ---- the first instructions
 
-// The registers that a call may change, in a frame of FRAME bytes. r11 is free in every calling convention: it is what
-// lazy binding, and the sled's stub, use.
+// The registers that a call may change, in a frame of FRAME bytes. r11 is one of those that have to stay: clang's
+// indirect tail calls have their target there.
 #define SAVE(FRAME)                                                                                                    \
     "leaq -" FRAME "(%rsp), %rsp\n.cfi_adjust_cfa_offset " FRAME "\n"                                                  \
     "movq %rax, (%rsp)\nmovq %rcx, 8(%rsp)\nmovq %rdx, 16(%rsp)\nmovq %rsi, 24(%rsp)\nmovq %rdi, 32(%rsp)\n"           \
-    "movq %r8, 40(%rsp)\nmovq %r9, 48(%rsp)\nmovq %r10, 56(%rsp)\n"
+    "movq %r8, 40(%rsp)\nmovq %r9, 48(%rsp)\nmovq %r10, 56(%rsp)\nmovq %r11, 72(%rsp)\n"
 #define RESTORE(FRAME)                                                                                                 \
     "movq (%rsp), %rax\nmovq 8(%rsp), %rcx\nmovq 16(%rsp), %rdx\nmovq 24(%rsp), %rsi\nmovq 32(%rsp), %rdi\n"           \
-    "movq 40(%rsp), %r8\nmovq 48(%rsp), %r9\nmovq 56(%rsp), %r10\n"                                                    \
+    "movq 40(%rsp), %r8\nmovq 48(%rsp), %r9\nmovq 56(%rsp), %r10\nmovq 72(%rsp), %r11\n"                               \
     "leaq " FRAME "(%rsp), %rsp\n.cfi_adjust_cfa_offset -" FRAME "\nret\n"
 // Jumps to `other` where the mode is not MODE_TRACE, and to `off` where nothing is recorded any more. Leaves an answer
 // for the former in eax.
@@ -222,14 +222,14 @@ _Static_assert(offsetof(struct thread, idle) == 0 && offsetof(struct thread, sid
                                          "call sled_leave\njmp 8b\n" END(name)
 
 // clang before 17 puts a tail call's sled in front of a conditional jump, so the flags have to stay.
-#define SAVE_FLAGS "lahf\nseto %al\nmovq %rax, 72(%rsp)\n"
-#define RESTORE_FLAGS "movq 72(%rsp), %rax\naddb $127, %al\nsahf\n"
+#define SAVE_FLAGS "lahf\nseto %al\nmovq %rax, 80(%rsp)\n"
+#define RESTORE_FLAGS "movq 80(%rsp), %rax\naddb $127, %al\nsahf\n"
 
 // sled_stub_leave comes last: a sled jumps to it, and it returns to the caller of the sled's function.
 __asm__(".pushsection .text.fathom_sleds, \"ax\", %progbits\n"                                              //
         ENTER("sled_stub_enter_0", "11") ENTER("sled_stub_enter_1", "12") ENTER("sled_stub_enter_4", "15")  //
         ENTER("sled_stub_enter_5", "16")
-            LEAVE("sled_stub_tail", "80", "88", "", SAVE_FLAGS, RESTORE_FLAGS, "xorl %edx, %edx\n")  //
+            LEAVE("sled_stub_tail", "96", "104", "", SAVE_FLAGS, RESTORE_FLAGS, "xorl %edx, %edx\n")  //
         LEAVE("sled_stub_leave", "88", "88", PASS, "", "", "movq %r13, 64(%rsp)\nmovq %rsp, %rdx\n") ".popsection\n");
 
 #define DECLARE_STUB(name) HOOK void sled_stub_##name(void);

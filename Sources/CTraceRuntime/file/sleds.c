@@ -151,9 +151,9 @@ static uint32_t stub_of(const struct sled *sled) {
 
 static void write_stubs(const struct sled_module *module) {
     for (uint32_t i = 0; i < SLED_STUB_COUNT; i++) {
-        // movabs $target, %r11; jmp *%r11
-        uint8_t code[13] = {0x49, 0xbb, [10] = 0x41, [11] = 0xff, [12] = 0xe3};
-        __builtin_memcpy(code + 2, &sled_targets[i], sizeof(uintptr_t));
+        // jmp *0(%rip), and the target behind it: no register is free.
+        uint8_t code[14] = {0xff, 0x25};
+        __builtin_memcpy(code + 6, &sled_targets[i], sizeof(uintptr_t));
         __builtin_memcpy((void *)(module->stubs + i * STUB_SIZE), code, sizeof code);
     }
 }
