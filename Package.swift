@@ -53,9 +53,12 @@ let package = Package(
         .target(name: "CFathom"),
         .target(name: "Fathom", dependencies: ["CFathom"], path: "Sources/FathomAPI", swiftSettings: strict),
 
+        // Decodes machine code.
+        .target(name: "CInstructions"),
+
         // In the traced process.
         .target(
-            name: "CTraceRuntime", dependencies: ["CTraceFormat", "CFathom"],
+            name: "CTraceRuntime", dependencies: ["CTraceFormat", "CFathom", "CInstructions"],
             cSettings: [.unsafeFlags(runtimeFlags + generalRegisters)]),
         .target(
             name: "CTraceRuntimeStatic", dependencies: ["CTraceRuntime"], cSettings: [.unsafeFlags(runtimeFlags)]),
@@ -85,7 +88,7 @@ let package = Package(
         .target(name: "TraceFile", dependencies: ["CTraceFormat", "TraceText"], swiftSettings: strict),
         .target(name: "TraceAnalysis", dependencies: ["TraceFile"], swiftSettings: strict),
         .target(
-            name: "TraceSymbols", dependencies: ["CElfutils"], swiftSettings: strict,
+            name: "TraceSymbols", dependencies: ["CElfutils", "CInstructions"], swiftSettings: strict,
             linkerSettings: [.linkedLibrary("stdc++")]),
         .target(
             name: "TraceReports", dependencies: ["TraceAnalysis", "TraceHistory", "TraceText"],

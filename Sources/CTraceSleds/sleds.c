@@ -16,7 +16,7 @@ __asm__(".section .text.fathom_sleds, \"ax\", @progbits\n"
         ".cfi_startproc\n"
         "fathom_stubs:\n"
         ".Lfathom_stubs:\n"  //
-        STUB STUB STUB STUB STUB STUB ".cfi_endproc\n"
+        STUB STUB STUB STUB STUB STUB STUB ".cfi_endproc\n"
         ".size fathom_stubs, . - fathom_stubs\n"
         ".text\n");
 
@@ -24,17 +24,19 @@ __asm__(".section .text.fathom_sleds, \"ax\", @progbits\n"
 __asm__(".section xray_instr_map, \"ao\", @progbits, .Lfathom_stubs\n"
         ".text\n");
 
-// Owner "FathomSleds", type 1: where the sleds begin, where they end, and where the stubs are, each from its own place.
+// Owner "FathomSleds", type 1: where the sleds begin, where they end, and where the stubs are, each from its own place;
+// and how many stubs there are.
 __asm__(".hidden __start_xray_instr_map\n"
         ".hidden __stop_xray_instr_map\n"
         ".pushsection .note.fathom.sleds, \"a\", %note\n"
         ".balign 4\n"
-        ".long 12, 24, 1\n"
+        ".long 12, 32, 1\n"
         ".asciz \"FathomSleds\"\n"
         ".balign 4\n"
         ".quad __start_xray_instr_map - .\n"
         ".quad __stop_xray_instr_map - .\n"
         ".quad .Lfathom_stubs - .\n"
+        ".quad 7\n"
         ".popsection\n");
 
 // A library that a recorded program loads tells so, before its other constructors run. Without the runtime, this does

@@ -1,5 +1,6 @@
-// Has more keys of thread-specific data than a thread has room for from the beginning. When the file GO is there, it makes
-// threads, one after the other, whose first traced call comes from a signal handler that interrupts the allocator:
+// Has more keys of thread-specific data than a thread has room for from the beginning. When the file GO is there, it
+// makes threads, one after the other, whose first traced call comes from a signal handler that interrupts the
+// allocator:
 //   keys GO THREADS
 // Says how many, when all have ended.
 

@@ -1,6 +1,7 @@
 // Goes through the list of modules with functions that are traced, while the loader's lock for the list is held.
-//   listing churn LIBRARY LIBRARY   two threads load a library each, go through the list, and unload it, again and again
-//   listing wait LIBRARY            whoever goes through the list waits there for a thread that has loaded a library, and
+//   listing churn LIBRARY LIBRARY   two threads load a library each, go through the list, and unload it, again and
+//   again listing wait LIBRARY            whoever goes through the list waits there for a thread that has loaded a
+//   library, and
 //                                   makes many calls
 
 #define _GNU_SOURCE

@@ -1,5 +1,5 @@
-// Calls many small functions, while another thread loads and unloads a library again and again. With LIBRARY, it is that
-// library, which has as many functions.
+// Calls many small functions, while another thread loads and unloads a library again and again. With LIBRARY, it is
+// that library, which has as many functions.
 //   unload_churn LIBRARY
 
 #include <dlfcn.h>

@@ -1,5 +1,5 @@
-// Makes its own code writable, as programs do that change themselves, calls a small function often, and looks after each
-// round whether its code can still be written to.
+// Makes its own code writable, as programs do that change themselves, calls a small function often, and looks after
+// each round whether its code can still be written to.
 
 #include <sys/mman.h>
 

@@ -141,7 +141,7 @@ struct fathom_sleds_item {
     uint32_t unknown;    // those whose sleds are not as compilers make them
     uint32_t busy;       // those that were closed again to keep to `budget`
     uint32_t error;      // errno with which the code could not be changed; 0: it could
-    uint32_t reserved;
+    uint32_t looping;    // those whose sled a loop leads to that keeps values where open sleds write
 };
 
 // What the values of ARGUMENTS records with this layout are. A fork's child has its parent's layouts. Body ends with

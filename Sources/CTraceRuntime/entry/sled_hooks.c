@@ -30,16 +30,18 @@ enum {
 
 FATHOM_WITHOUT_HOOKS
 
+// Where the sled at a function's beginning ends: the stub that it has called returns there.
+INTERNAL uintptr_t sled_end(uintptr_t sp) { return ((const uintptr_t *)sp)[-1]; }
+
 // ---- the fast paths
 
-HOOK uint32_t sled_trace_enter(uintptr_t function, uintptr_t call_site, uintptr_t sp) {
-    struct thread *t = &current;
+INTERNAL uint32_t trace_begin(struct thread *t, uintptr_t function, uintptr_t call_site, uintptr_t sp) {
     struct writer *w = writer_of(t);
     if (UNLIKELY(!is_free(t) || t->closings != runtime.sled_closings)) return SLED_OTHER;
     t->idle = 0;
     t->hook_sp = sled_hook_sp(sp);
     BARRIER();
-    if (UNLIKELY(runtime.closes_functions) && !sled_is_open(function))
+    if (UNLIKELY(runtime.closes_functions) && !sled_is_open(sled_end(sp)))
         return straight_end(t) ? SLED_INTERRUPTED : SLED_DONE;
     uint64_t now = fathom_counter();
     struct frame *top = t->top;
@@ -53,6 +55,23 @@ HOOK uint32_t sled_trace_enter(uintptr_t function, uintptr_t call_site, uintptr_
     char *cursor = fathom_put_enter(w->cursor, function, delta, site);
     straight_push(t, w, top, (struct frame){{now}, function, call_site, sp}, cursor);
     return straight_end(t) ? SLED_INTERRUPTED : SLED_DONE;
+}
+
+HOOK uint32_t sled_trace_enter(uintptr_t function, uintptr_t call_site, uintptr_t sp) {
+    return trace_begin(&current, function, call_site, sp);
+}
+
+// Where a sled ends from which a function may come again: the function, and whether its call has begun already.
+INTERNAL uintptr_t function_at(uintptr_t end) { return end - SLED_SIZE - sled_distance(end); }
+INTERNAL int has_begun(const struct thread *t, uintptr_t function, uintptr_t call_site, uintptr_t sp) {
+    if (!is_free(t) || t->closings != runtime.sled_closings || t->state != THREAD_ATTACHED) return 0;
+    return t->top->function == function && t->top->call_site == call_site && frame_sp(t->top) == sp;
+}
+
+HOOK uint32_t sled_trace_enter_again(uintptr_t end, uintptr_t call_site, uintptr_t sp) {
+    struct thread *t = &current;
+    uintptr_t function = function_at(end);
+    return has_begun(t, function, call_site, sp) ? SLED_DONE : trace_begin(t, function, call_site, sp);
 }
 
 // Whether a function that ends at `sp` has no open call, because its call began when its sled was closed.
@@ -119,23 +138,37 @@ INTERNAL int asks_for_values(uintptr_t function, uint32_t what) {
     return (named_functions.says & what) && (functions_say(function) & what);
 }
 
-HOOK void sled_enter(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_t context, uint32_t answer,
-                     const struct sled_registers *registers) {
+INTERNAL void enter(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_t context, uint32_t answer,
+                    const struct sled_registers *registers, uint32_t is_sled) {
     struct thread *t = &current;
-    struct event event = {sp, {{function, call_site, context, registers}}, HOOK_ENTER, 1};
+    is_sled |= (uint32_t)(sled_end(sp) - function) << IS_SLED_SHIFT;
+    struct event event = {sp, {{function, call_site, context, registers}}, HOOK_ENTER, is_sled};
     if (answer == SLED_SLOW) return event_slow(&event, now_ticks());
     if (answer == SLED_INTERRUPTED) return hook_interrupted();
     if (UNLIKELY(t->closings != runtime.sled_closings)) forget_calls(t, sp);
-    if (!is_free(t) || control_is_behind() || t->state != THREAD_ATTACHED || frame_sp(t->top) < sp + sizeof(uintptr_t))
+    if (!is_free(t) || control_is_behind() || t->state != THREAD_ATTACHED || runtime.closes_functions ||
+        frame_sp(t->top) < sp + sizeof(uintptr_t))
         return event_aside(&event);
     switch (control_mode()) {
         LATER_MODES(ENTER_IN, )
     case MODE_SLOW:
-        if (runtime.closes_functions || asks_for_values(function, FATHOM_SAYS_ARGUMENTS)) return event_aside(&event);
+        if (asks_for_values(function, FATHOM_SAYS_ARGUMENTS)) return event_aside(&event);
         return fathom_enter(function, call_site, sp, context);
     case MODE_PAUSED: return fathom_enter(function, call_site, sp, context);
     default: return event_aside(&event);
     }
+}
+
+HOOK void sled_enter(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr_t context, uint32_t answer,
+                     const struct sled_registers *registers) {
+    enter(function, call_site, sp, context, answer, registers, IS_SLED);
+}
+
+HOOK void sled_enter_again(uintptr_t end, uintptr_t call_site, uintptr_t sp, uintptr_t context, uint32_t answer,
+                           const struct sled_registers *registers) {
+    uintptr_t function = function_at(end);
+    if (answer == SLED_OTHER && has_begun(&current, function, call_site, sp)) return;
+    enter(function, call_site, sp, context, answer, registers, IS_SLED_AGAIN);
 }
 
 // `registers` is NULL at a tail call, where the registers hold the arguments of the function that is called.
@@ -185,18 +218,18 @@ _Static_assert(MODE_TRACE == 1 && MODE_OFF == 3 && SLED_OTHER == 3 && SLED_DONE 
 #define END(name) ".cfi_endproc\n.size " name ", . - " name "\n"
 
 // The sled has called this. Above the sled's return address lies that of its function. `behind` is the distance from
-// the function's beginning to the sled's end.
+// the function's beginning to the sled's end; 0 passes the latter on.
 #define ARGUMENTS(behind) "movq 80(%rsp), %rdi\nsubq $" behind ", %rdi\nmovq 88(%rsp), %rsi\nleaq 88(%rsp), %rdx\n"
-#define ENTER(name, behind)                                                                                            \
+#define ENTER(name, behind, which)                                                                                     \
     FUNCTION(name)                                                                                                     \
     SAVE("80")                                                                                                         \
     MODE("7f", "8f")                                                                                                   \
     ARGUMENTS(behind)                                                                                                  \
-    "call sled_trace_enter\ntestl %eax, %eax\njne 7f\n"                                                                \
+    "call sled_trace_enter" which "\ntestl %eax, %eax\njne 7f\n"                                                       \
     "8:\n.cfi_remember_state\n" RESTORE(                                                                               \
         "80") ".cfi_restore_state\n"                                                                                   \
               "7:\n" ARGUMENTS(behind) "movq %r13, 64(%rsp)\nmovq %r14, %rcx\nmovl %eax, %r8d\nmovq %rsp, %r9\n"       \
-                                       "call sled_enter\njmp 8b\n" END(name)
+                                       "call sled_enter" which "\njmp 8b\n" END(name)
 
 // Where a function's call began when its sled was closed, its end returns at once: the innermost open call lies above
 // it, and the thread is in no hook. What was_closed tests, with what is free where a function returns: r11 and the
@@ -226,9 +259,10 @@ _Static_assert(offsetof(struct thread, idle) == 0 && offsetof(struct thread, sid
 #define RESTORE_FLAGS "movq 80(%rsp), %rax\naddb $127, %al\nsahf\n"
 
 // sled_stub_leave comes last: a sled jumps to it, and it returns to the caller of the sled's function.
-__asm__(".pushsection .text.fathom_sleds, \"ax\", %progbits\n"                                              //
-        ENTER("sled_stub_enter_0", "11") ENTER("sled_stub_enter_1", "12") ENTER("sled_stub_enter_4", "15")  //
-        ENTER("sled_stub_enter_5", "16")
+__asm__(".pushsection .text.fathom_sleds, \"ax\", %progbits\n"                     //
+        ENTER("sled_stub_enter_0", "11", "") ENTER("sled_stub_enter_1", "12", "")  //
+        ENTER("sled_stub_enter_4", "15", "") ENTER("sled_stub_enter_5", "16", "")  //
+        ENTER("sled_stub_enter_again", "0", "_again")
             LEAVE("sled_stub_tail", "96", "104", "", SAVE_FLAGS, RESTORE_FLAGS, "xorl %edx, %edx\n")  //
         LEAVE("sled_stub_leave", "88", "88", PASS, "", "", "movq %r13, 64(%rsp)\nmovq %rsp, %rdx\n") ".popsection\n");
 

@@ -16,28 +16,14 @@
 #include "../host/runtime.h"
 #include "functions.h"
 #include "metadata.h"
+#include "sled_list.h"
+#include "sled_loops.h"
 
 #include <link.h>
 
 FATHOM_WITHOUT_HOOKS
 
 #if defined(__x86_64__)
-
-// LLVM's XRaySledEntry of version 2: addresses are relative to where they stand.
-struct sled {
-    int64_t address;
-    int64_t function;
-    uint8_t kind;
-    uint8_t always;
-    uint8_t version;
-    uint8_t reserved[13];
-};
-_Static_assert(sizeof(struct sled) == 32, "as LLVM writes it");
-enum { KIND_ENTER, KIND_EXIT, KIND_TAIL, KIND_ENTER_ARGUMENTS };
-#define SLED_VERSION 2
-
-static uintptr_t address_of(const struct sled *sled) { return (uintptr_t)&sled->address + (uintptr_t)sled->address; }
-static uintptr_t function_of(const struct sled *sled) { return (uintptr_t)&sled->function + (uintptr_t)sled->function; }
 
 // ---- what sleds are made of
 
@@ -49,8 +35,11 @@ static const struct bytes jump = {{0xeb, 0x09}, {0x66, 0x0f, 0x1f, 0x84, 0x00, 0
 static const struct bytes leave = {{0xc3, 0x2e}, {0x66, 0x0f, 0x1f, 0x84, 0x00, 0x00, 0x02, 0x00, 0x00}};
 // As `fathom build` makes a jump: one instruction.
 static const struct bytes nop = {{0x66, 0x66}, {0x2e, 0x0f, 0x1f, 0x84, 0x00, 0x00, 0x00, 0x00, 0x00}};
-// The prefix of an open sled: a segment that nothing is read from. The last one tells what the sled was.
+// The prefixes of an open sled: segments that nothing is read from. The last one tells what the sled was, and three
+// tell whose stub is for any function how far behind the function's beginning the sled lies, two bits each.
 #define PREFIX SLED_PREFIX
+#define PREFIX_OF(bits) (0x26 | ((bits)&3) << 3)
+#define DISTANCE_LIMIT 64u
 #define PREFIX_OF_NOP 0x26
 #define CALL SLED_CALL
 #define JUMP 0xe9
@@ -76,14 +65,23 @@ static int is_open(const struct sled *sled) {
 
 // ---- modules
 
-// The stubs of a product, each of STUB_SIZE bytes.
+// The stubs of a product, each of STUB_SIZE bytes. Version 0.2.0 left room for six.
 #define STUB_SIZE 16u
+#define FIRST_STUB_COUNT 6u
+
+// A segment with code, and the part of it that sleds and stubs lie in. That is what may be written; `to` is 0 if there
+// is none.
+struct span {
+    uintptr_t low, high, from, to;
+};
+#define SPAN_LIMIT 4u
 
 struct sled_module {
     uintptr_t low, high;              // of the module
     const struct sled *first, *last;  // the latter is one behind
     uintptr_t stubs;
-    uintptr_t from, to;  // of what may be written
+    uint32_t stub_count, span_count;
+    struct span spans[SPAN_LIMIT];
     struct fathom_sleds_item told;
     uint32_t is_told;
 };
@@ -100,8 +98,11 @@ struct sleds_note {
     uint32_t name_size, size, type;
     char name[sizeof OWNER];
     char first[8], last[8], stubs[8];  // each relative to where it stands
+    char stub_count[8];                // not in the note of version 0.2.0
 };
-_Static_assert(sizeof OWNER == 12 && sizeof(struct sleds_note) == 48, "it is read as it lies");
+_Static_assert(sizeof OWNER == 12 && sizeof(struct sleds_note) == 56, "it is read as it lies");
+#define FIRST_NOTE_SIZE 24u
+#define NOTE_SIZE 32u
 
 static uintptr_t place(const char *field) {
     int64_t distance;
@@ -116,7 +117,8 @@ static const struct sleds_note *find_note(uintptr_t notes, size_t size, size_t a
         const struct sleds_note *note = (const struct sleds_note *)notes;
         size_t name = (12 + (size_t)note->name_size + mask) & ~mask, all = (name + note->size + mask) & ~mask;
         if (all > size || all < 12) return NULL;
-        if (note->name_size == sizeof OWNER && note->type == 1 && note->size == 24 &&
+        if (note->name_size == sizeof OWNER && note->type == 1 &&
+            (note->size == FIRST_NOTE_SIZE || note->size == NOTE_SIZE) &&
             __builtin_memcmp(note->name, OWNER, sizeof OWNER) == 0)
             return note;
         notes += all;
@@ -139,18 +141,28 @@ static struct sled_module *module_of(const struct sled *first, uintptr_t low) {
 
 // ---- writing
 
+static const struct span *span_of(const struct sled_module *module, uintptr_t address, size_t size) {
+    for (const struct span *span = module->spans; span < module->spans + module->span_count; span++)
+        if (address >= span->low && address < span->high && size <= span->high - address) return span;
+    return NULL;
+}
+
+// How a sled is changed.
+enum { MARK_NONE, MARK, MARK_AGAIN };  // MARK_AGAIN: its function may come by it more than once in a call
+
 // The stub that a sled leads to; SLED_STUB_COUNT when there is none for it.
-static uint32_t stub_of(const struct sled *sled) {
+static uint32_t stub_of(const struct sled_module *module, const struct sled *sled, uint8_t mark) {
     static const uint8_t behind[] = {[SLED_enter_0] = 0, [SLED_enter_1] = 1, [SLED_enter_4] = 4, [SLED_enter_5] = 5};
     if (sled->kind == KIND_EXIT) return SLED_leave;
     if (sled->kind == KIND_TAIL) return SLED_tail;
-    for (uint32_t i = 0; i < sizeof behind; i++)
-        if (address_of(sled) - function_of(sled) == behind[i]) return i;
-    return SLED_STUB_COUNT;
+    uintptr_t distance = address_of(sled) - function_of(sled);
+    for (uint32_t i = 0; i < sizeof behind && mark != MARK_AGAIN; i++)
+        if (distance == behind[i]) return i;
+    return distance < DISTANCE_LIMIT && module->stub_count > SLED_enter_again ? SLED_enter_again : SLED_STUB_COUNT;
 }
 
 static void write_stubs(const struct sled_module *module) {
-    for (uint32_t i = 0; i < SLED_STUB_COUNT; i++) {
+    for (uint32_t i = 0; i < module->stub_count; i++) {
         // jmp *0(%rip), and the target behind it: no register is free.
         uint8_t code[14] = {0xff, 0x25};
         __builtin_memcpy(code + 6, &sled_targets[i], sizeof(uintptr_t));
@@ -159,11 +171,13 @@ static void write_stubs(const struct sled_module *module) {
 }
 
 // What stands behind the first two bytes of an open sled.
-static void write_rest(const struct sled_module *module, const struct sled *sled) {
-    uintptr_t address = address_of(sled), target = module->stubs + stub_of(sled) * STUB_SIZE;
+static void write_rest(const struct sled_module *module, const struct sled *sled, uint8_t mark) {
+    uintptr_t address = address_of(sled), target = module->stubs + stub_of(module, sled, mark) * STUB_SIZE;
+    uintptr_t behind = address - function_of(sled);
     uint8_t was_nop = ((const uint8_t *)address)[2] == nop.rest[0];
     int32_t distance = (int32_t)(target - (address + SLED_SIZE));
-    uint8_t rest[SLED_SIZE - 2] = {PREFIX, PREFIX, PREFIX, was_nop ? PREFIX_OF_NOP : PREFIX,
+    uint8_t rest[SLED_SIZE - 2] = {(uint8_t)PREFIX_OF(behind), (uint8_t)PREFIX_OF(behind >> 2),
+                                   (uint8_t)PREFIX_OF(behind >> 4), was_nop ? PREFIX_OF_NOP : PREFIX,
                                    sled->kind == KIND_EXIT ? JUMP : CALL};
     __builtin_memcpy(rest + 5, &distance, sizeof distance);
     __builtin_memcpy((void *)(address + 2), rest, sizeof rest);
@@ -187,18 +201,27 @@ static uintptr_t size_of(const struct sled *first, const struct sled *last) {
     return end - start > sleds ? end - start - sleds : 0;
 }
 
-// Whether the sleds of a function are such that they can be opened.
-static int can_be_opened(const struct sled_module *module, const struct sled *first, const struct sled *last) {
+// Whether the sleds of a function are such that they can be opened, with such a mark.
+static int can_be_opened(const struct sled_module *module, const struct sled *first, const struct sled *last,
+                         uint8_t mark) {
     for (const struct sled *sled = first; sled < last; sled++) {
         uintptr_t address = address_of(sled);
         if (sled->version != SLED_VERSION || sled->kind > KIND_ENTER_ARGUMENTS || address % 2 != 0 ||
-            address < module->low || address + SLED_SIZE > module->high || stub_of(sled) == SLED_STUB_COUNT)
+            !span_of(module, address, SLED_SIZE) || stub_of(module, sled, mark) == SLED_STUB_COUNT)
             return 0;
         intptr_t distance = (intptr_t)(module->stubs - (address + SLED_SIZE));
         if (distance != (int32_t)distance || distance > INT32_MAX - (intptr_t)(SLED_STUB_COUNT * STUB_SIZE)) return 0;
         if (!is_closed(sled) && !is_open(sled)) return 0;
     }
     return 1;
+}
+
+// The function's code ends where the segment or the next function in the list does, at the latest.
+static enum sled_place place_of(const struct sled_module *module, const struct sled *first, const struct sled *last) {
+    const struct span *span = span_of(module, function_of(first), 1);
+    if (!span) return SLED_UNUSABLE;
+    uintptr_t limit = span->high, next = last < module->last ? function_of(last) : 0;
+    return sled_place(first, last, next > address_of(first) && next < limit ? next : limit);
 }
 
 // Whether options want calls of a function.
@@ -217,10 +240,35 @@ static int is_wanted(const struct sled *first, const struct sled *last, struct f
     return 1;
 }
 
+// ---- making code writable
+
+static struct patch patches[SPAN_LIMIT];  // of the module that is being changed; under LOCK_SLEDS
+
+static void end_changes(const struct sled_module *module, uint32_t spans) {
+    for (uint32_t i = 0; i < spans; i++)
+        if (module->spans[i].to) patch_end(&patches[i]);
+}
+
+static long begin_changes(const struct sled_module *module) {
+    for (uint32_t i = 0; i < module->span_count; i++) {
+        const struct span *span = &module->spans[i];
+        long error = span->to ? patch_begin(&patches[i], span->from, span->to) : 0;
+        if (error >= 0) continue;
+        end_changes(module, i);
+        return error;
+    }
+    return 0;
+}
+
+static int spread_changes(const struct sled_module *module) {
+    for (uint32_t i = 0; i < module->span_count; i++)
+        if (module->spans[i].to && !patch_spread(&patches[i])) return 0;
+    return 1;
+}
+
 static long open_marked(struct sled_module *module, const uint8_t *marked) {
     size_t count = (size_t)(module->last - module->first);
-    struct patch patch;
-    long error = patch_begin(&patch, module->from, module->to);
+    long error = begin_changes(module);
     if (error < 0) return error;
     runtime.has_sleds = 1;
     vectors_matter = 1;
@@ -230,19 +278,18 @@ static long open_marked(struct sled_module *module, const uint8_t *marked) {
             const struct sled *sled = &module->first[i];
             if (!marked[i]) continue;
             if (step == 0) patch_head(address_of(sled), between_head(sled));
-            else if (step == 1) write_rest(module, sled);
+            else if (step == 1) write_rest(module, sled, marked[i]);
             else patch_head(address_of(sled), open_head);
         }
-        if (!patch_spread(&patch)) return -1;
+        if (!spread_changes(module)) return -1;
     }
-    patch_end(&patch);
+    end_changes(module, module->span_count);
     return 0;
 }
 
 static long close_marked(struct sled_module *module, const uint8_t *marked) {
     size_t count = (size_t)(module->last - module->first);
-    struct patch patch;
-    long error = patch_begin(&patch, module->from, module->to);
+    long error = begin_changes(module);
     if (error < 0) return error;
     for (int step = 0; step < 3; step++) {
         for (size_t i = 0; i < count; i++) {
@@ -258,9 +305,9 @@ static long close_marked(struct sled_module *module, const uint8_t *marked) {
                 patch_head(address, head_of(&nop));
             }
         }
-        if (!patch_spread(&patch)) return -1;
+        if (!spread_changes(module)) return -1;
     }
-    patch_end(&patch);
+    end_changes(module, module->span_count);
     return 0;
 }
 
@@ -277,13 +324,18 @@ static long open_module(struct sled_module *module) {
         last = end_of_function(module, first);
         told->functions++;
         if (!is_wanted(first, last, told)) continue;
-        if (!can_be_opened(module, first, last)) {
-            told->unknown++;
+        enum sled_place where = place_of(module, first, last);
+        uint8_t mark = where == SLED_AGAIN ? MARK_AGAIN : MARK;
+        if (where == SLED_UNUSABLE || !can_be_opened(module, first, last, mark)) {
+            *(where == SLED_UNUSABLE ? &told->looping : &told->unknown) += 1;
             continue;
         }
         told->open++;
-        for (const struct sled *sled = first; sled < last; sled++)
-            opens += marked[sled - module->first] = (uint8_t)is_closed(sled);
+        for (const struct sled *sled = first; sled < last; sled++) {
+            if (!is_closed(sled)) continue;
+            marked[sled - module->first] = mark;
+            opens++;
+        }
     }
     long error = opens ? open_marked(module, marked) : 0;
     if (error < 0) {
@@ -304,16 +356,25 @@ static long close_module(struct sled_module *module) {
     return error;
 }
 
-// The part of a module that sleds and stubs lie in.
-static void find_bounds(struct sled_module *module) {
-    module->from = module->stubs;
-    module->to = module->stubs + SLED_STUB_COUNT * STUB_SIZE;
-    for (const struct sled *sled = module->first; sled < module->last; sled++) {
-        uintptr_t address = address_of(sled);
-        if (address < module->low || address + SLED_SIZE > module->high) continue;
-        if (address < module->from) module->from = address;
-        if (address + SLED_SIZE > module->to) module->to = address + SLED_SIZE;
+static void widen_span(struct sled_module *module, uintptr_t address, size_t size) {
+    struct span *span = (struct span *)span_of(module, address, size);
+    if (!span) return;
+    if (!span->to || address < span->from) span->from = address;
+    if (address + size > span->to) span->to = address + size;
+}
+
+// The parts of a module that sleds and stubs lie in. Large code models have several segments with code, and data
+// between them.
+static void find_spans(struct sled_module *module, const struct dl_phdr_info *info) {
+    for (int i = 0; i < info->dlpi_phnum && module->span_count < SPAN_LIMIT; i++) {
+        const ElfW(Phdr) *header = &info->dlpi_phdr[i];
+        uintptr_t start = info->dlpi_addr + header->p_vaddr;
+        if (header->p_type == PT_LOAD && header->p_flags & PF_X)
+            module->spans[module->span_count++] = (struct span){start, start + header->p_memsz, 0, 0};
     }
+    widen_span(module, module->stubs, module->stub_count * STUB_SIZE);
+    for (const struct sled *sled = module->first; sled < module->last; sled++)
+        widen_span(module, address_of(sled), SLED_SIZE);
 }
 
 struct bounds {
@@ -358,8 +419,11 @@ static struct sled_module *module_at(const struct dl_phdr_info *info, int is_add
     struct sled_module *module = module_of(first, bounds.low);
     if (!module || (module->low != 0) == is_added) return NULL;
     if (is_added) {
+        uint64_t stubs = FIRST_STUB_COUNT;
+        if (note->size >= NOTE_SIZE) __builtin_memcpy(&stubs, note->stub_count, sizeof stubs);
         *module = (struct sled_module){bounds.low, bounds.high, first, last, .stubs = place(note->stubs)};
-        find_bounds(module);
+        module->stub_count = stubs < SLED_STUB_COUNT ? (uint32_t)stubs : SLED_STUB_COUNT;
+        find_spans(module, info);
     }
     return module;
 }

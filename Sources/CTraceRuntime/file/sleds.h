@@ -4,17 +4,23 @@
 #ifndef FATHOM_SLEDS_H
 #define FATHOM_SLEDS_H
 
-#include "../host/base.h"
+#include "sled_list.h"
 
 // What the sleds' stubs go on with (entry/sleds.c), in this order. The first ones are for functions whose sled lies so
-// many bytes behind the function's beginning: behind an instruction that guards jumps, and behind one to align it.
-#define SLED_STUBS(ROW) ROW(enter_0) ROW(enter_1) ROW(enter_4) ROW(enter_5) ROW(leave) ROW(tail)
+// many bytes behind the function's beginning: behind an instruction that guards jumps, and behind one to align it. The
+// last one is for all others, and for functions that may come by that sled again (sled_loops.h).
+#define SLED_STUBS(ROW) ROW(enter_0) ROW(enter_1) ROW(enter_4) ROW(enter_5) ROW(leave) ROW(tail) ROW(enter_again)
 enum {
 #define SLED_STUB_NUMBER(name) SLED_##name,
     SLED_STUBS(SLED_STUB_NUMBER)
 #undef SLED_STUB_NUMBER
         SLED_STUB_COUNT
 };
+// How far behind its function's beginning an open sled lies that leads to the last one and ends here.
+INTERNAL uintptr_t sled_distance(uintptr_t end) {
+    const uint8_t *prefixes = (const uint8_t *)end - 9;
+    return (prefixes[0] >> 3 & 3u) | (prefixes[1] >> 3 & 3u) << 2 | (prefixes[2] >> 3 & 3u) << 4;
+}
 extern const uintptr_t *sled_targets;  // set before anything else here is called; NULL: sleds stay closed
 
 int sleds_look(void);  // whether a module that is loaded now has sleds
@@ -34,21 +40,17 @@ int sleds_close_functions(const uintptr_t *functions, uint32_t count);
 // Closes the sleds at the ends of these functions, for good. No thread has an open call of any. 0 as above.
 int sleds_close_ends(const uintptr_t *functions, uint32_t count);
 
-#define SLED_SIZE 11u
 // An open sled: prefixes that mean nothing, and the call of its stub.
 #define SLED_PREFIX 0x2e
 #define SLED_CALL_PLACE 6u
 #define SLED_CALL 0xe8
 
-// Whether the sled at a function's beginning is open. The code is what tells: threads may be executing it.
-INTERNAL int sled_is_open(uintptr_t function) {
-    static const uint8_t places[] = {0, 1, 4, 5};
-    for (uint32_t i = 0; i < sizeof places; i++) {
-        const volatile uint8_t *sled = (const volatile uint8_t *)(function + places[i]);
-        if (sled[0] == SLED_PREFIX && sled[1] == SLED_PREFIX && sled[SLED_CALL_PLACE] == SLED_CALL) return 1;
-    }
-    return 0;
+// Whether a sled that ends here is open. The code is what tells: threads may be executing it.
+INTERNAL int sled_is_open(uintptr_t end) {
+    const volatile uint8_t *sled = (const volatile uint8_t *)(end - SLED_SIZE);
+    return sled[0] == SLED_PREFIX && sled[1] == SLED_PREFIX && sled[SLED_CALL_PLACE] == SLED_CALL;
 }
+
 // The module there is gone.
 void sleds_forget(uintptr_t low, uintptr_t high);
 

@@ -74,8 +74,19 @@ struct event {
     enum hook hook;  // says which of them there is
     // ENTER, EXIT: it comes from a sled. The stack pointer is where the function's return address lies, so it is the
     // same at both ends of a call, and no two open calls of a stack have the same.
-    uint32_t is_sled;
+    uint32_t is_sled;  // IS_SLED*
 };
+#define IS_SLED 1u
+// The function may come by the sled at its beginning more than once in a call.
+#define IS_SLED_AGAIN 2u
+// ENTER: how far behind the function's beginning the sled ends.
+#define IS_SLED_SHIFT 8u
+
+// Whether such a sled tells again of a call that has begun.
+INTERNAL int is_again(const struct event *event, uintptr_t function, uintptr_t call_site, uintptr_t sp) {
+    return event->is_sled & IS_SLED_AGAIN && function == event->call.function && call_site == event->call.call_site &&
+           sp == event->stack_pointer;
+}
 
 INTERNAL int ends_calls(enum hook hook) {
     return hook == HOOK_EXIT || hook == HOOK_TAIL || hook == HOOK_LANDING || hook == HOOK_SCOPE_END;

@@ -10,13 +10,20 @@
 FATHOM_WITHOUT_HOOKS
 
 static void enter(struct thread *t, const struct event *event, uint64_t now) {
-    if (event->is_sled && runtime.closes_functions && !sled_is_open(event->call.function)) return;
+    if (event->is_sled && runtime.closes_functions &&
+        !sled_is_open(event->call.function + (event->is_sled >> IS_SLED_SHIFT)))
+        return;
     uintptr_t alternate = 0, sp = event->stack_pointer;
     // Where a sled reports the call, it begins where its caller's frame ends. What has a frame there has ended.
     uintptr_t end = event->is_sled ? sp + sizeof(uintptr_t) : sp;
     if (!lies_below(t, sp, t->top) || frame_sp(t->top) < end) {
         alternate = lane_settle(t, sp);
         if (!alternate) {
+            if (event->is_sled & IS_SLED_AGAIN) {
+                ending_by_landing(t, sp, now);
+                const struct frame *call = t->top;
+                if (is_again(event, call->function, call->call_site, frame_sp(call))) return;
+            }
             struct stretch stretch = ending_by_landing(t, end, now);
             // A new handler began at the top of a signal stack that still has dead calls, left by a jump that nobody
             // reported.

@@ -27,10 +27,24 @@ void side_follow(struct thread *t, const struct event *event, uint64_t now) {
     thread_expect_valid(t);
 }
 
+// Whether a function that comes by its sled again has told of its call, which has not ended.
+static int has_begun(const struct thread *t, const struct event *event) {
+    uint32_t count = __atomic_load_n(&t->side_count, __ATOMIC_RELAXED);
+    for (uint32_t i = count < SIDE_LIMIT ? count : SIDE_LIMIT; i-- > 0;) {
+        const struct event *other = &t->side[i].event;
+        if (other->stack_pointer != event->stack_pointer) continue;
+        if (other->hook == HOOK_EXIT) return 0;
+        if (other->hook == HOOK_ENTER)
+            return is_again(event, other->call.function, other->call.call_site, other->stack_pointer);
+    }
+    return 0;
+}
+
 // Handlers may interrupt this and append events themselves, because a place is reserved before it is filled. Relaxed,
 // here and in side_drain: only handlers of the same thread come in between.
 void side_append(struct thread *t, const struct event *event) {
     uint64_t ticks = now_ticks();
+    if (event->is_sled & IS_SLED_AGAIN && has_begun(t, event)) return;
     if (ends_calls(event->hook) && t->side_lost) {
         t->side_lost--;
         return;

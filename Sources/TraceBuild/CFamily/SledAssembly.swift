@@ -116,8 +116,8 @@ enum SledAssembly {
                 \t.pushsection xray_instr_map,"ao?",@progbits,\(function)
                 \t.quad .LfathomS\(sleds)-.
                 \t.quad \(function)-.
-                \t.byte \(kind),0,2
-                \t.zero 13
+                \t.byte \(kind),0,2,\(kind == 0 ? 1 : 0)
+                \t.zero 12
                 \t.popsection
 
                 """.utf8

@@ -12,6 +12,8 @@ public struct SledCounts: Sendable, Equatable {
     public var small: Int
     /// Those whose sleds are not as compilers make them.
     public var unknown: Int
+    /// Those whose sled a loop leads to that keeps values where open sleds write.
+    public var looping: Int
     /// Those that were closed again because they cost more than asked for.
     public var busy: Int
     /// The error with which the code could not be changed; 0: it could.
@@ -23,6 +25,7 @@ public struct SledCounts: Sendable, Equatable {
         unwanted = Int(raw.unwanted)
         small = Int(raw.small)
         unknown = Int(raw.unknown)
+        looping = Int(raw.looping)
         busy = Int(raw.busy)
         error = Int32(bitPattern: raw.error)
     }

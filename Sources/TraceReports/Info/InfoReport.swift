@@ -406,6 +406,7 @@ public struct InfoReport {
             number(",\"small\":", UInt64(sleds.small))
             number(",\"busy\":", UInt64(sleds.busy))
             number(",\"unknown\":", UInt64(sleds.unknown))
+            number(",\"looping\":", UInt64(sleds.looping))
             number(",\"errno\":", UInt64(max(0, sleds.error)))
             writer.write("}" as StaticString)
             count += 1

@@ -17,6 +17,7 @@ public enum SledsText {
         let reasons = [
             (sleds.unwanted, "left out by name"), (sleds.small, "smaller than asked for"),
             (sleds.busy, "closed again to keep to the budget"), (sleds.unknown, "not as compilers make them"),
+            (sleds.looping, "that begin with a loop and keep values below the stack pointer, where a hook would write"),
         ]
         for (count, reason) in reasons where count > 0 { line += "; \(CountText.grouped(UInt64(count))) \(reason)" }
         return line

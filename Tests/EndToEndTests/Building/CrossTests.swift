@@ -97,6 +97,7 @@ struct CrossTests {
                 "--target=aarch64-linux-gnu", "-fuse-ld=lld", "-std=gnu17", "-Wall", "-Wextra", "-Werror", "-O2",
                 "-fPIC", "-fvisibility=hidden", "-shared", "-Wl,-z,initfirst",
                 "-I\(sources)/CTraceFormat/include", "-I\(sources)/CFathom/include",
+                "-I\(sources)/CInstructions/include",
                 "-I\(sources)/CTraceRuntime/include",
             ], files.split(separator: "\n").map(String.init))
     }
