@@ -35,12 +35,11 @@ static const struct bytes jump = {{0xeb, 0x09}, {0x66, 0x0f, 0x1f, 0x84, 0x00, 0
 static const struct bytes leave = {{0xc3, 0x2e}, {0x66, 0x0f, 0x1f, 0x84, 0x00, 0x00, 0x02, 0x00, 0x00}};
 // As `fathom build` makes a jump: one instruction.
 static const struct bytes nop = {{0x66, 0x66}, {0x2e, 0x0f, 0x1f, 0x84, 0x00, 0x00, 0x00, 0x00, 0x00}};
-// The prefixes of an open sled: segments that nothing is read from. The last one tells what the sled was, and three
-// tell whose stub is for any function how far behind the function's beginning the sled lies, two bits each.
+// The prefixes of an open sled: segments that nothing is read from, of which there are four. Those that stand for two
+// bits each tell how far behind the function's beginning the sled lies, and what it was (sled_distance).
 #define PREFIX SLED_PREFIX
-#define PREFIX_OF(bits) (0x26 | ((bits)&3) << 3)
-#define DISTANCE_LIMIT 64u
-#define PREFIX_OF_NOP 0x26
+#define PREFIX_OF(bits) ((uint8_t)(0x26 | ((bits)&3) << 3))
+#define DISTANCE_LIMIT 128u
 #define CALL SLED_CALL
 #define JUMP 0xe9
 
@@ -176,14 +175,14 @@ static void write_rest(const struct sled_module *module, const struct sled *sled
     uintptr_t behind = address - function_of(sled);
     uint8_t was_nop = ((const uint8_t *)address)[2] == nop.rest[0];
     int32_t distance = (int32_t)(target - (address + SLED_SIZE));
-    uint8_t rest[SLED_SIZE - 2] = {(uint8_t)PREFIX_OF(behind), (uint8_t)PREFIX_OF(behind >> 2),
-                                   (uint8_t)PREFIX_OF(behind >> 4), was_nop ? PREFIX_OF_NOP : PREFIX,
+    uint8_t rest[SLED_SIZE - 2] = {PREFIX_OF(behind), PREFIX_OF(behind >> 2), PREFIX_OF(behind >> 4),
+                                   PREFIX_OF((was_nop ? 0 : 1) | (behind >> 5 & 2)),
                                    sled->kind == KIND_EXIT ? JUMP : CALL};
     __builtin_memcpy(rest + 5, &distance, sizeof distance);
     __builtin_memcpy((void *)(address + 2), rest, sizeof rest);
 }
 
-static int was_nop(const struct sled *sled) { return ((const uint8_t *)address_of(sled))[5] == PREFIX_OF_NOP; }
+static int was_nop(const struct sled *sled) { return (((const uint8_t *)address_of(sled))[5] & 8) == 0; }
 
 static const struct sled *end_of_function(const struct sled_module *module, const struct sled *sled) {
     uintptr_t function = function_of(sled);

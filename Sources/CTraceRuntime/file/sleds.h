@@ -19,7 +19,8 @@ enum {
 // How far behind its function's beginning an open sled lies that leads to the last one and ends here.
 INTERNAL uintptr_t sled_distance(uintptr_t end) {
     const uint8_t *prefixes = (const uint8_t *)end - 9;
-    return (prefixes[0] >> 3 & 3u) | (prefixes[1] >> 3 & 3u) << 2 | (prefixes[2] >> 3 & 3u) << 4;
+    return (prefixes[0] >> 3 & 3u) | (prefixes[1] >> 3 & 3u) << 2 | (prefixes[2] >> 3 & 3u) << 4 |
+           (prefixes[3] >> 4 & 1u) << 6;
 }
 extern const uintptr_t *sled_targets;  // set before anything else here is called; NULL: sleds stay closed
 

@@ -16,8 +16,14 @@ struct CompilerInvocation {
     private(set) var stage = Stage.link
     /// Files to compile: C, C++ and their preprocessed forms.
     private(set) var sources: [String] = []
+    /// Files of assembly, which get no hooks.
+    private(set) var assembly: [String] = []
     /// Objects and static libraries to link.
     private(set) var objects: [String] = []
+    /// All files that it is given, of whatever kind.
+    private(set) var files: Set<String> = []
+    /// Where `-x` tells a file's language, that.
+    private(set) var languages: [String: String] = [:]
     /// `-o`; nil when the compiler chooses.
     private(set) var output: String?
     /// Whether the code is made to run without a C library, which would define hooks that do nothing.
@@ -74,7 +80,9 @@ struct CompilerInvocation {
             case "-ffreestanding", "-nostdlib", "-nodefaultlibs", "-nolibc", "-mkernel": isFreestanding = true
             case "--version", "-###", "--help", "-cc1", "-cc1as", "-cc1gen-reproducer": asks = true
             case _ where Self.takesNext.contains(argument): rest = rest.dropFirst()
-            case "-": sources.append(argument)
+            case "-":
+                sources.append(argument)
+                languages[argument] = language
             case _ where argument.hasPrefix("-o"): output = String(argument.dropFirst(2))
             case _ where argument.hasPrefix("-x"): language = String(argument.dropFirst(2))
             case _ where argument.hasPrefix("-dump"), _ where argument.hasPrefix("-print"): asks = true
@@ -89,8 +97,13 @@ struct CompilerInvocation {
     private mutating func add(_ file: String) {
         let dot = file.lastIndex(of: ".") ?? file.endIndex
         let suffix = file[dot...].dropFirst()
-        if language.map({ $0 != "none" }) ?? Self.sourceSuffixes.contains(String(suffix)) {
-            if language?.hasPrefix("assembler") != true { sources.append(file) }
+        files.insert(file)
+        let told = language == "none" ? nil : language
+        languages[file] = told
+        if told?.hasPrefix("assembler") ?? ["s", "S", "sx"].contains(suffix) {
+            assembly.append(file)
+        } else if told != nil || Self.sourceSuffixes.contains(String(suffix)) {
+            sources.append(file)
         } else if suffix == "o" || suffix == "a" || suffix == "lo" {
             objects.append(file)
         }

@@ -25,8 +25,9 @@ enum HookFlags {
         return flags
     }
 
-    /// The options that make clang give functions sleds, after it has inlined. Its own runtime for them is not linked.
-    static let sleds = ["-fxray-instrument", "-fxray-instruction-threshold=1", "-fno-xray-link-deps"]
+    /// The options that make clang (11 or later) give functions sleds, after it has inlined. They go past its driver, which
+    /// would link a runtime of its own for them, and before version 18 has no option against that.
+    static let sleds = ["-fxray-instrument", "-fxray-instruction-threshold=1"].flatMap { ["-Xclang", $0] }
 
     /// The options that make gcc mark where sleds are to be (``SledAssembly``). The last one keeps callers from knowing
     /// which registers a function of the same file leaves alone: open sleds use others.

@@ -46,10 +46,34 @@ struct SeparateCompilation {
             guard status == 0 else { return status }
             objects[source] = output
         }
-        guard invocation.stage == .link else { return 0 }
-        // An option such as `-x c` would apply to the objects, too.
-        let arguments = withoutLanguage(invocation.arguments).map { objects[$0] ?? $0 }
-        return try Subprocess.run([compiler.path] + arguments + linked)
+        if invocation.stage == .link { return try Subprocess.run([compiler.path] + link(objects) + linked) }
+        for file in invocation.assembly where invocation.stage == .object {
+            let arguments = compilerOptions + ["-c", "-o", output(for: file)] + input(file)
+            let status = try Subprocess.run(compiler.launcher + [compiler.path] + arguments)
+            guard status == 0 else { return status }
+        }
+        return 0
+    }
+
+    /// The arguments with objects in place of the sources that they were made of. Assembly stays, for the compiler to
+    /// assemble.
+    private func link(_ objects: [String: String]) -> [String] {
+        invocation.arguments.flatMap { argument in
+            guard let object = objects[argument] else { return [argument] }
+            guard let language = invocation.languages[argument] else { return [object] }
+            return ["-x", "none", object, "-x", language]
+        }
+    }
+
+    /// What says which file to compile, in which language.
+    private func input(_ file: String) -> [String] {
+        (invocation.languages[file].map { ["-x", $0] } ?? []) + [file]
+    }
+
+    /// The command's options, without those that say what it makes of which files.
+    private var compilerOptions: [String] {
+        let named = withoutLanguage(invocation.arguments).filter { !invocation.files.contains($0) && $0 != "-" }
+        return without(named, flags: ["-c", "-S"], pairs: ["-o"])
     }
 
     /// The name that the compiler would give its result.
@@ -62,23 +86,21 @@ struct SeparateCompilation {
     private func compile(
         _ source: String, to output: String, by intermediate: String, adding added: [String]
     ) throws(BuildError) -> Int32 {
-        var common = invocation.arguments.filter {
-            !invocation.sources.contains($0) && !invocation.objects.contains($0)
-        }
-        common = without(common, flags: ["-c", "-S"], pairs: ["-o"]) + added
+        let common = compilerOptions + added
         let goal = [invocation.stage == .assembly ? "-S" : "-c", "-o", output]
         let isCovered = options.covers(source, in: directory)
         let front = (isCovered ? hooks : HookFlags.none(compiler.family)) + common + dependencies(of: output, common)
-        let direct = compiler.launcher + [compiler.path] + front + goal + [source]
+        let direct = compiler.launcher + [compiler.path] + front + goal + input(source)
         guard isCovered, form != .none else { return try Subprocess.run(direct) }
-        var unoptimised = ["-S", "-emit-llvm", "-Xclang", "-disable-llvm-passes", "-o", intermediate, source]
+        var unoptimised = ["-S", "-emit-llvm", "-Xclang", "-disable-llvm-passes", "-o", intermediate]
+        unoptimised += input(source)
         // clang must not warn that options for the link are not used here.
         if invocation.stage == .link { unoptimised.append("-Wno-unused-command-line-argument") }
         let status = try Subprocess.run([compiler.path] + front + unoptimised)
         guard status == 0 else { return status }
         let verdicts = Verdicts(self, source: source)
         try IntermediateForm.removeHooks(in: intermediate, where: verdicts.isExcluded)
-        let back = hooks + withoutLanguage(withoutPrecompiled(withoutDependencies(common)))
+        let back = hooks + withoutPrecompiled(withoutDependencies(common))
         let second = [compiler.path] + back + ["-Wno-unused-command-line-argument"] + goal + ["-x", "ir", intermediate]
         let held = try HeldDiagnostics { () throws(BuildError) in try Subprocess.run(second) }
         if held.status != 0, form == .tried { return try Subprocess.run(direct) }

@@ -38,9 +38,9 @@ enum SledAssembly {
         mutating func run(_ isExcluded: (_ function: String) -> Bool) {
             var index = 0
             while index < lines.count {
-                if isEntry(index) {
+                if let lines = entry(index) {
                     sled(SledForm.nop, kind: 0)
-                    index += 4
+                    index += lines
                 } else if isEnd(index) {
                     index += 5
                     if index < lines.count, isReturn(index), !isWithout {
@@ -69,10 +69,20 @@ enum SledAssembly {
                     .allSatisfy { text[$0] == $1 }
         }
 
-        /// The call of a function's beginning, and three lines that list it.
-        private func isEntry(_ index: Int) -> Bool {
-            begins(index, "1:\tcall\t") && begins(index + 1, "\t.section __mcount_loc")
-                && begins(index + 3, "\t.previous")
+        /// The call of a function's beginning, and three lines that list it; how many lines these are. A large code model
+        /// has up to six for the call. A nested function's context, in r10, is saved before it and restored behind it, which
+        /// a sled does not need.
+        private func entry(_ index: Int) -> Int? {
+            if isLine(index, "\tpushq\t%r10"), let lines = entry(index + 1),
+                isLine(index + 1 + lines, "\tpopq\t%r10")
+            {
+                return lines + 2
+            }
+            guard begins(index, "1:\tcall\t") || begins(index, "1:\tmovabsq\t") else { return nil }
+            for call in 1...6 where begins(index + call, "\t.section __mcount_loc") {
+                return begins(index + call + 2, "\t.previous") ? call + 3 : nil
+            }
+            return nil
         }
 
         /// A label, the mark of a function's end, and three lines that list it.
