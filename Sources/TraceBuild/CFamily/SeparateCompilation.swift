@@ -31,24 +31,23 @@ struct SeparateCompilation {
         var template = Array("\(environmentVariable("TMPDIR") ?? "/tmp")/fathom-cc-XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else { throw .cannotWrite("a temporary directory", errno: errno) }
         let temporary = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        var made: [String] = []
         defer {
-            for file in made { unlink(file) }
+            // Options such as -save-temps=obj leave files of their own beside an object.
+            for entry in BuildTree.entries(of: temporary) { unlink("\(temporary)/\(entry.name)") }
             rmdir(temporary)
         }
         var objects: [String: String] = [:]
         for (number, source) in invocation.sources.enumerated() {
             let output = invocation.stage == .link ? "\(temporary)/\(number).o" : output(for: source)
-            if invocation.stage == .link { made.append(output) }
             let intermediate = "\(temporary)/\(number).ll"
-            made.append(intermediate)
             let status = try compile(source, to: output, by: intermediate, adding: added)
             guard status == 0 else { return status }
             objects[source] = output
         }
         if invocation.stage == .link { return try Subprocess.run([compiler.path] + link(objects) + linked) }
         for file in invocation.assembly where invocation.stage == .object {
-            let arguments = compilerOptions + ["-c", "-o", output(for: file)] + input(file)
+            let quiet = compiler.family == .clang ? ["-Wno-unused-command-line-argument"] : []
+            let arguments = compilerOptions + quiet + ["-c", "-o", output(for: file)] + input(file)
             let status = try Subprocess.run(compiler.launcher + [compiler.path] + arguments)
             guard status == 0 else { return status }
         }
@@ -89,7 +88,8 @@ struct SeparateCompilation {
         let common = compilerOptions + added
         let goal = [invocation.stage == .assembly ? "-S" : "-c", "-o", output]
         let isCovered = options.covers(source, in: directory)
-        let front = (isCovered ? hooks : HookFlags.none(compiler.family)) + common + dependencies(of: output, common)
+        let front = (isCovered ? hooks : HookFlags.none(compiler.family)) + common
+            + dependencies(of: output, common) + leftovers(of: source, common)
         let direct = compiler.launcher + [compiler.path] + front + goal + input(source)
         guard isCovered, form != .none else { return try Subprocess.run(direct) }
         var unoptimised = ["-S", "-emit-llvm", "-Xclang", "-disable-llvm-passes", "-o", intermediate]
@@ -118,6 +118,18 @@ struct SeparateCompilation {
         }
         if !arguments.contains(where: { $0.hasPrefix("-MT") || $0.hasPrefix("-MQ") }) { added += ["-MT", output] }
         return added
+    }
+
+    /// Makes gcc call the files that it leaves as it does in one step: by the names of what is linked and of the source.
+    private func leftovers(of source: String, _ arguments: [String]) -> [String] {
+        guard compiler.family == .gcc, invocation.stage == .link,
+            arguments.contains(where: { $0.hasPrefix("-save-temps") })
+        else { return [] }
+        let name = lastComponent(source)
+        let suffix = name[(name.lastIndex(of: ".") ?? name.endIndex)...]
+        let output = invocation.output ?? "a"
+        let prefix = arguments.contains("-save-temps=obj") ? output : lastComponent(output)
+        return ["-dumpdir", "\(prefix)-", "-dumpbase", name, "-dumpbase-ext", String(suffix)]
     }
 
     private func withoutDependencies(_ arguments: [String]) -> [String] {
