@@ -74,7 +74,9 @@ void fathom_note_context(const void *pointer) {
     }
     if (lane) {
         lane_run(t, lane);
-        ending_by_landing(t, sp, now_ticks());
+        // A context that begins stands at a function's first instruction, as the stack pointer shows (System V ABI): at the
+        // place of its return address. A call with a sled that has its own there is one of an earlier coroutine.
+        ending_by_landing(t, sp % 16 == sizeof sp ? sp + sizeof sp : sp, now_ticks());
         if (lane->exact && open_calls(t) == 0) {
             lane->link = context->uc_link;
             stack_begin_coroutine(t, lane);
