@@ -56,6 +56,10 @@ void fathom_note_context(const void *pointer) {
     // These are the bounds that makecontext was given. A context that getcontext made has no bounds.
     uintptr_t low = (uintptr_t)context->uc_stack.ss_sp, size = context->uc_stack.ss_size, high = low + size;
     struct lane *lane = NULL;
+    // A function with a sled has told where its frame begins. Where a coroutine's stack lies in that frame, the frame may
+    // reach far below what is known of the stack.
+    uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+    if (!lies_on(here, t->low, running_lane(t)->high)) lane_settle(t, here);
     if (size && sp >= low && sp <= high) {
         for (uint32_t i = 1; i < t->lane_count && !lane; i++)
             if (t->lanes[i].exact && t->lanes[i].low == low && t->lanes[i].high == high) lane = &t->lanes[i];
