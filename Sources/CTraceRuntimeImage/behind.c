@@ -132,17 +132,19 @@ static struct search search_list(const char *name) {
     return search;
 }
 
-static void *look_later(uint32_t number) {
-    if (is_filling) {
-        // What chooses a function calls one of ours: it gets this one alone.
-        const char *name = name_of(number);
-        void *found = NULL;
-        for (const struct link_map *module = behind_this(first_module()); module && !found; module = module->l_next) {
-            struct symbols in = symbols_of(module->l_addr, module->l_ld);
-            found = symbols_find(&in, name);
-        }
-        return found;
+void *fathom_first_definition(const char *name, int is_behind) {
+    const struct link_map *module = first_module();
+    if (is_behind) module = behind_this(module);
+    for (void *found; module; module = module->l_next) {
+        struct symbols in = symbols_of(module->l_addr, module->l_ld);
+        if ((found = symbols_find(&in, name))) return found;
     }
+    return NULL;
+}
+
+static void *look_later(uint32_t number) {
+    // What chooses a function calls one of ours: it gets this one alone.
+    if (is_filling) return fathom_first_definition(name_of(number), 1);
     struct search search = search_list(name_of(number));
     if (search.found && search.stays) __atomic_store_n(&fathom_behind[number], search.found, __ATOMIC_RELAXED);
     return search.found;

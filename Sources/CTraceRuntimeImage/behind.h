@@ -70,6 +70,9 @@ enum { ALL_BEHIND(NUMBER) BEHIND_COUNT };
 #undef NUMBER
 
 extern void *fathom_behind[BEHIND_COUNT] HIDDEN;
+// The first definition of a name in any module, or in those behind this one. While the program starts, when no other
+// thread loads anything. NULL: there is none.
+HIDDEN void *fathom_first_definition(const char *name, int is_behind);
 // What stands behind a function that is not in the table, or not yet. Leaves errno alone.
 HIDDEN void *fathom_look_behind(uint32_t number);
 // The same for a function of the unwinder, which `caller` has called.

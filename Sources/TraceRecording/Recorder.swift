@@ -229,20 +229,15 @@ public struct Recorder {
 
     /// The program's environment: ours, byte for byte, and the runtime preloaded.
     private func environment(session: [CChar], preload: String) -> [UnsafeMutablePointer<CChar>?] {
-        var result: [UnsafeMutablePointer<CChar>?] = [], preloaded = "", sanitizer = ""
+        var result: [UnsafeMutablePointer<CChar>?] = [], preloaded = ""
         for variable in plainEnvironment() {
             if strncmp(variable!, "LD_PRELOAD=", 11) == 0 {
                 preloaded = String(cString: variable! + 11)
-            } else if request.relaxesAddressSanitizer, strncmp(variable!, "ASAN_OPTIONS=", 13) == 0 {
-                sanitizer = String(cString: variable! + 13) + ":"
             } else {
                 result.append(variable)
             }
         }
         result.append(strings.copy("FATHOM_SESSION=".utf8.map { CChar(bitPattern: $0) } + session))
-        if request.relaxesAddressSanitizer {
-            result.append(strings.copy("ASAN_OPTIONS=\(sanitizer)verify_asan_link_order=0"))
-        }
         result.append(strings.copy("LD_PRELOAD=\(Self.preloading(preload, with: preloaded))"))
         return result
     }

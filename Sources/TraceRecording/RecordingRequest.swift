@@ -13,8 +13,6 @@ public struct RecordingRequest: Sendable {
     public var measuresBaseline: Bool
     /// When what is in the ring is saved, if that is how the program is recorded.
     public var flight = FlightPlan()
-    /// Whether the program's address sanitizer is told to run behind a preloaded library.
-    public var relaxesAddressSanitizer = false
     /// Whether a program has hooks. Of the programs that were started and not recorded, only such programs count.
     public var hasHooks: @Sendable (_ path: String) -> Bool = { _ in true }
     /// Where main is, in a program whose addresses are fixed, and that cannot tell itself when it is called.

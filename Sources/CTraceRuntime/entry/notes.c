@@ -56,8 +56,8 @@ void fathom_note_context(const void *pointer) {
     // These are the bounds that makecontext was given. A context that getcontext made has no bounds.
     uintptr_t low = (uintptr_t)context->uc_stack.ss_sp, size = context->uc_stack.ss_size, high = low + size;
     struct lane *lane = NULL;
-    // A function with a sled has told where its frame begins. Where a coroutine's stack lies in that frame, the frame may
-    // reach far below what is known of the stack.
+    // A function with a sled has told where its frame begins. Where a coroutine's stack lies in that frame, the frame
+    // may reach far below what is known of the stack.
     uintptr_t here = (uintptr_t)__builtin_frame_address(0);
     if (!lies_on(here, t->low, running_lane(t)->high)) lane_settle(t, here);
     if (size && sp >= low && sp <= high) {
@@ -78,8 +78,8 @@ void fathom_note_context(const void *pointer) {
     }
     if (lane) {
         lane_run(t, lane);
-        // A context that begins stands at a function's first instruction, as the stack pointer shows (System V ABI): at the
-        // place of its return address. A call with a sled that has its own there is one of an earlier coroutine.
+        // A context that begins stands at a function's first instruction, as the stack pointer shows (System V ABI): at
+        // the place of its return address. A call with a sled that has its own there is one of an earlier coroutine.
         ending_by_landing(t, sp % 16 == sizeof sp ? sp + sizeof sp : sp, now_ticks());
         if (lane->exact && open_calls(t) == 0) {
             lane->link = context->uc_link;

@@ -50,6 +50,9 @@ void fathom_swift_tasks(void *(*current)(void), void *run);
 void fathom_note_start(int count, char **arguments, char **environment);
 // A static program's initialisers, which nothing but the linker's symbols tells of. To be noted before the start is.
 void fathom_note_initializers(uintptr_t *first, uintptr_t *end, char **environment);
+// Makes a module call `function` through one of its slots, before anybody else can call through that.
+struct dl_phdr_info;
+void fathom_point_slot(const struct dl_phdr_info *module, uintptr_t *slot, uintptr_t function);
 // The program's main function is about to be called. Returns what is to be called in its place, which calls it.
 typedef int fathom_main_function(int, char **, char **);
 fathom_main_function *fathom_note_main(fathom_main_function *main);

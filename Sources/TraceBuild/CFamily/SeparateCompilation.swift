@@ -88,7 +88,8 @@ struct SeparateCompilation {
         let common = compilerOptions + added
         let goal = [invocation.stage == .assembly ? "-S" : "-c", "-o", output]
         let isCovered = options.covers(source, in: directory)
-        let front = (isCovered ? hooks : HookFlags.none(compiler.family)) + common
+        let front =
+            (isCovered ? hooks : HookFlags.none(compiler.family)) + common
             + dependencies(of: output, common) + leftovers(of: source, common)
         let direct = compiler.launcher + [compiler.path] + front + goal + input(source)
         guard isCovered, form != .none else { return try Subprocess.run(direct) }

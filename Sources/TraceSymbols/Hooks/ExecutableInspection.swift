@@ -22,9 +22,6 @@ public struct ExecutableInspection: Sendable {
     public var hasOwnHooks = false
     /// Whether the runtime is linked in, dynamically or statically.
     public var hasFathomRuntime = false
-    /// Whether it needs gcc's shared address sanitizer, which refuses to run behind a preloaded library unless told
-    /// otherwise.
-    public var needsAddressSanitizer = false
     /// Whether it, or a script's interpreter, is linked with musl, whose loader ends a program for which a library for
     /// glibc is preloaded.
     public var usesMusl = false
@@ -62,7 +59,6 @@ public struct ExecutableInspection: Sendable {
         inspection.hasFathomRuntime = isLinkedStatically || dynamic.needed.contains(where: isRuntime)
         inspection.isGo = file.section(named: ".go.buildinfo") != nil
         inspection.usesMusl = dynamic.needed.contains(where: isMusl)
-        inspection.needsAddressSanitizer = dynamic.needed.contains { $0.hasPrefix("libasan.so") }
         inspection.isInstrumented = isLinkedStatically || callsHooks(file) || file.hasSleds
         inspection.hasOwnHooks =
             !inspection.hasFathomRuntime && inspection.kind == .elfDynamic

@@ -25,7 +25,6 @@ extension RecordingRequest {
         if options.tellsStartup, program.kind == .elfStatic, !program.hasFathomRuntime {
             mainAddress = MainFunction.fixedAddress(in: executable)
         }
-        relaxesAddressSanitizer = program.needsAddressSanitizer
         hasHooks = { path in
             guard let program = try? ExecutableInspection.inspect(path: path) else { return false }
             if case .script(let interpreter) = program.kind {
