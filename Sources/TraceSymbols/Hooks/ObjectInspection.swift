@@ -24,26 +24,77 @@ public struct ObjectInspection: Sendable {
         guard let file = elf_begin(descriptor, ELF_C_READ, nil) else { return }
         defer { elf_end(file) }
         guard elf_kind(file) == ELF_K_AR else {
-            if elf_kind(file) == ELF_K_ELF { add(ObjectTraits(file), path) } else { mayCallHooks = true }
+            let isELF = elf_kind(file) == ELF_K_ELF
+            let members = isELF ? [] : ThinArchive.members(of: file, at: path)
+            for member in members { add(ObjectInspection(member)) }
+            if members.isEmpty { add(isELF ? ObjectTraits(file) : ObjectTraits(intermediate: file), path) }
             return
         }
         var command = ELF_C_READ
         while let member = elf_begin(descriptor, command, file) {
             defer { elf_end(member) }
+            let name = elf_getarhdr(member).flatMap { $0.pointee.ar_name }.map { String(cString: $0) } ?? "?"
             if elf_kind(member) == ELF_K_ELF {
-                let name = elf_getarhdr(member).flatMap { $0.pointee.ar_name }.map { String(cString: $0) } ?? "?"
                 add(ObjectTraits(member), "\(path)(\(name))")
-            } else if elf_kind(member) == ELF_K_NONE, elf_getarhdr(member)?.pointee.ar_name?.pointee != 0x2f {
-                mayCallHooks = true
+            } else if elf_kind(member) == ELF_K_NONE, !name.hasPrefix("/") {
+                add(ObjectTraits(intermediate: member), "\(path)(\(name))")
             }
             command = elf_next(member)
         }
+    }
+
+    private mutating func add(_ other: ObjectInspection) {
+        withoutHookOptions += other.withoutHookOptions
+        holdsHookedSwift = holdsHookedSwift || other.holdsHookedSwift
+        mayCallHooks = mayCallHooks || other.mayCallHooks
     }
 
     private mutating func add(_ object: ObjectTraits, _ name: String) {
         if object.isBare { withoutHookOptions.append(name) }
         if object.isHookedSwift { holdsHookedSwift = true }
         if object.mayCallHooks { mayCallHooks = true }
+    }
+}
+
+/// An archive that names the objects which it stands for, as `ar rcT` makes it.
+private enum ThinArchive {
+    /// How such an archive begins; each member has a header of 60 bytes behind that (ar(5); GNU's ar writes names as System V's).
+    private static let magic = Array("!<thin>\n".utf8)
+    private static let headerSize = 60
+
+    /// The paths of the objects; empty for any other file.
+    ///
+    /// - Parameter path: of the archive, in whose directory names begin.
+    static func members(of file: OpaquePointer, at path: String) -> [String] {
+        var size = 0
+        guard let start = elf_rawfile(file, &size) else { return [] }
+        let bytes = UnsafeRawBufferPointer(start: start, count: size)
+        guard bytes.starts(with: magic) else { return [] }
+        let directory = path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
+        var names = bytes[..<0], members: [String] = [], at = magic.count
+        while at + headerSize <= size {
+            let name = text(bytes[at..<(at + 16)]), length = Int(text(bytes[(at + 48)..<(at + 58)])) ?? 0
+            at += headerSize
+            guard name != "/", name != "//", name != "/SYM64/" else {
+                // The tables alone have their content here.
+                let end = min(size, at + max(0, length))
+                if name == "//" { names = bytes[at..<end] }
+                at = end + (length & 1)
+                continue
+            }
+            var member = name.hasSuffix("/") ? String(name.dropLast()) : name
+            if name.hasPrefix("/"), let offset = Int(name.dropFirst()), (0..<names.count).contains(offset) {
+                member = String(
+                    decoding: names[(names.startIndex + offset)...].prefix { $0 != 0x0a }.dropLast(), as: UTF8.self)
+            }
+            members.append(member.hasPrefix("/") ? member : directory + member)
+        }
+        return members
+    }
+
+    /// A field of a header, without the blanks behind it.
+    private static func text(_ field: Slice<UnsafeRawBufferPointer>) -> String {
+        String(decoding: field.prefix { $0 != 0x20 }, as: UTF8.self)
     }
 }
 
@@ -56,10 +107,9 @@ private struct ObjectTraits {
     private var hasHookOptions = false
     private var isIntermediate = false
 
-    /// Whether a compiler made it without hooks. An object that was assembled by hand names no compiler, and the
-    /// compiler's intermediate form shows nothing until the link compiles it: both are false.
+    /// Whether a compiler made it without hooks. An object that was assembled by hand names no compiler: this is false.
     var isBare: Bool {
-        if isIntermediate || hasHookOptions || !hasCode { return false }
+        if hasHookOptions || !hasCode { return false }
         return isSwift ? !callsSanitizer : isCompiled
     }
 
@@ -84,19 +134,44 @@ private struct ObjectTraits {
             case ".swift1_autolink_entries": isSwift = true
             case ".comment": if Self.holds(next, "GCC:") || Self.holds(next, "clang version") { isCompiled = true }
             case ".GCC.command.line":
-                if Self.holds(next, "instrument-functions") || Self.holds(next, "-fxray-instrument")
-                    || Self.holds(next, "-minstrument-return") || Self.holds(next, "__fathom_no_hooks")
-                {
-                    hasHookOptions = true
-                }
+                if Self.hookOptions.contains(where: { Self.holds(next, $0) }) { hasHookOptions = true }
             case ".llvm.lto": isIntermediate = true
-            default: if name.hasPrefix(".gnu.lto_") { isIntermediate = true }
+            default:
+                guard name.hasPrefix(Self.gccIntermediate) else { break }
+                isIntermediate = true
+                // The link compiles what is there of functions and variables. Sections of other kinds have a second dot.
+                if name.dropFirst(Self.gccIntermediate.count).first != "." { hasCode = true }
             }
         }
         if isSwift, let symbols {
             callsSanitizer = Self.names(Self.sanitizerSetup, object, symbols.section, symbols.header)
         }
     }
+
+    /// A file that is no object: clang's intermediate form, which holds the names of its compiler and the options that it
+    /// keeps as text, or something else.
+    init(intermediate file: OpaquePointer) {
+        isIntermediate = true
+        var size = 0
+        guard let start = elf_rawfile(file, &size) else { return }
+        let bytes = UnsafeRawBufferPointer(start: start, count: size)
+        guard bytes.starts(with: Self.bitcode) || bytes.starts(with: Self.wrappedBitcode) else { return }
+        hasCode = true
+        isCompiled = Self.holds(bytes, "clang version") && !Self.holds(bytes, "Swift version")
+        hasHookOptions = Self.hookOptions.contains { Self.holds(bytes, $0) }
+    }
+
+    /// How LLVM's binary form begins, and the wrapper that it may have (LLVM Bitcode File Format).
+    private static let bitcode: [UInt8] = [0x42, 0x43, 0xc0, 0xde]
+    private static let wrappedBitcode: [UInt8] = [0xde, 0xc0, 0x17, 0x0b]
+
+    /// How the names of the sections begin that hold gcc's intermediate form.
+    private static let gccIntermediate = ".gnu.lto_"
+
+    /// One of these is among the options of everything that is compiled by way of Fathom.
+    private static let hookOptions = [
+        "instrument-functions", "-fxray-instrument", "-minstrument-return", "__fathom_no_hooks",
+    ]
 
     /// Each object compiled with the sanitizer's hooks calls this, whatever functions it has.
     private static let sanitizerSetup = "__tsan_init"
@@ -118,6 +193,18 @@ private struct ObjectTraits {
         guard let data = elf_getdata(section, nil), let bytes = data.pointee.d_buf, data.pointee.d_size > 0 else {
             return false
         }
-        return UnsafeRawBufferPointer(start: bytes, count: data.pointee.d_size).firstRange(of: Array(text.utf8)) != nil
+        return holds(UnsafeRawBufferPointer(start: bytes, count: data.pointee.d_size), text)
+    }
+
+    private static func holds(_ bytes: UnsafeRawBufferPointer, _ text: String) -> Bool {
+        let wanted = Array(text.utf8)
+        var at = 0
+        while bytes.count - at >= wanted.count,
+            let found = memchr(bytes.baseAddress! + at, Int32(wanted[0]), bytes.count - at - wanted.count + 1)
+        {
+            if memcmp(found, wanted, wanted.count) == 0 { return true }
+            at = UnsafeRawPointer(found) - bytes.baseAddress! + 1
+        }
+        return false
     }
 }
