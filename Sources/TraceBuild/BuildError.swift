@@ -12,6 +12,8 @@ public enum BuildError: Error, Sendable, Equatable, CustomStringConvertible {
     case cannotRun(String, errno: Int32)
     case cannotRead(String, errno: Int32)
     case cannotWrite(String, errno: Int32)
+    /// A directory in which somebody else could put other compilers.
+    case notPrivate(String)
     case needsClang(option: String, compiler: String)
     /// An option of the compiler's that leaves no place for sleds.
     case noSleds(option: String, compiler: String)
@@ -34,6 +36,8 @@ public enum BuildError: Error, Sendable, Equatable, CustomStringConvertible {
         case .cannotRun(let path, let errno): "cannot run \(path): \(String(cString: strerror(errno)))"
         case .cannotRead(let path, let errno): "cannot read \(path): \(String(cString: strerror(errno)))"
         case .cannotWrite(let path, let errno): "cannot write \(path): \(String(cString: strerror(errno)))"
+        case .notPrivate(let path):
+            "\(path): is not yours alone, so no compilers are taken from there; let XDG_CACHE_HOME name a directory of your own"
         case .needsClang(let option, let compiler):
             "\(option) is an option of clang's, and \(compiler) is not clang; build with CC=clang CXX=clang++"
         case .noSleds(let option, let compiler):

@@ -37,7 +37,8 @@ public struct ArmedRecorder {
         var clock = SessionClock()
         let startRealtime = SessionClock.nanoseconds(CLOCK_REALTIME)
         let directory: SessionDirectory, buffers: SharedBuffers, log: TraceLogWriter, steering: Steering
-        let lock = open(armed + "/" + Self.metadataName, O_RDWR | O_CLOEXEC)
+        // The program has told its path, and may be somebody else's: no link of theirs is followed to what we may write to.
+        let lock = open(armed + "/" + Self.metadataName, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard lock >= 0 else { throw .files(.cannotCreate(path: armed, errno: errno)) }
         defer { close(lock) }
         guard Self.take(lock) else {

@@ -40,6 +40,44 @@ import Testing
         }
     }
 
+    /// What others could change is not executed.
+    @Test func privateDirectories() throws {
+        let open = directory.file("open"), closed = directory.file("closed")
+        for path in [open, closed] { #expect(mkdir(path, 0o755) == 0) }
+        #expect(try CacheDirectory.make(closed + "/fathom/compilers") == resolvedPath(closed + "/fathom/compilers"))
+        var status = stat()
+        #expect(stat(closed + "/fathom", &status) == 0 && status.st_mode & 0o777 == 0o700)
+        // There, anybody could put another directory in its place.
+        chmod(open, 0o777)
+        #expect(throws: BuildError.notPrivate(resolvedPath(open)!)) { try CacheDirectory.make(open + "/fathom") }
+        #expect(access(open + "/fathom", F_OK) != 0)
+        // As in /tmp: what is ours there stays ours, but a directory for all is none of ours.
+        chmod(open, 0o1777)
+        #expect(throws: BuildError.notPrivate(resolvedPath(open)!)) { try CacheDirectory.make(open) }
+        #expect(try CacheDirectory.make(open + "/fathom") == resolvedPath(open + "/fathom"))
+        // A link is followed once, and what it leads to has to be ours.
+        symlink(open, directory.file("link"))
+        #expect(try CacheDirectory.make(directory.file("link") + "/fathom") == resolvedPath(open + "/fathom"))
+        #expect(throws: BuildError.notPrivate(resolvedPath(open)!)) { try CacheDirectory.make(directory.file("link")) }
+        chmod(open + "/fathom", 0o757)
+        #expect(throws: BuildError.notPrivate(resolvedPath(open + "/fathom")!)) {
+            try CacheDirectory.make(open + "/fathom/compilers")
+        }
+    }
+
+    @Test(.enabled(if: Privilege.isRoot)) func directoriesOfOthers() throws {
+        let stranger: uid_t = 65534, others = directory.file("others")
+        for mode: mode_t in [0o755, 0o700] {
+            mkdir(others, mode)
+            chown(others, stranger, 0)
+            #expect(throws: BuildError.notPrivate(resolvedPath(others)!)) { try CacheDirectory.make(others) }
+            #expect(throws: BuildError.notPrivate(resolvedPath(others)!)) {
+                try CacheDirectory.make(others + "/fathom")
+            }
+            rmdir(others)
+        }
+    }
+
     /// The path of what stands in for a frontend tells whose.
     @Test func frontends() throws {
         let toolchain = try SwiftToolchain(of: #require(Compiler.find("swift")))

@@ -138,7 +138,7 @@ static struct fathom_functions *map_file(uint32_t number) {
     if (count) path[size++] = '.';
     while (count) path[size++] = digits[--count];
     path[size] = 0;
-    long descriptor = system_open(path, O_RDWR);
+    long descriptor = system_open_session(path);
     if (descriptor < 0) return NULL;
     struct fathom_functions *mapped = NULL;
     if (system_size(descriptor) >= FATHOM_FUNCTIONS_HEAD)

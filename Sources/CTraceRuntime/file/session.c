@@ -78,7 +78,7 @@ static int is_armed(void) {
 
 int session_open(char **environment) {
     if (!find_path(environment)) return 0;
-    long descriptor = system_open(runtime.path, O_RDWR);
+    long descriptor = system_open_session(runtime.path);
     if (descriptor < 0) return 0;
     struct fathom_buffers *head = &runtime.head;
     int mapped = 0;

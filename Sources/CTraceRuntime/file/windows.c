@@ -32,7 +32,7 @@ static char *map_window_behind(uint32_t window) {
 
 // Emulators such as qemu cannot map a second time what is mapped already.
 static char *map_window_anew(uint32_t window) {
-    long descriptor = system_open(runtime.path, O_RDWR);
+    long descriptor = system_open_session(runtime.path);
     if (descriptor < 0) return NULL;
     // By now the path may belong to another session.
     char *start = system_inode(descriptor) == runtime.inode ? map_window_of(descriptor, window) : NULL;

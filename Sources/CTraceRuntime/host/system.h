@@ -52,6 +52,10 @@ INTERNAL long system_call(long number, long a, long b, long c, long d, long e, l
 
 long system_open(const char *path, int flags);
 void system_close(long descriptor);
+// Opens a file of a session to read and write it. The session's path comes from the environment, and may be somebody
+// else's by now: what is mapped there is trusted, so it is a plain file of root's or of this process's user, and no
+// link.
+long system_open_session(const char *path);
 long system_read(long descriptor, void *bytes, size_t size);
 // Absolute path of the program, without a NUL; 0 when it cannot be told. Returns its size.
 size_t system_program_path(char *path, size_t room);

@@ -106,6 +106,7 @@ public struct CompilerDriver {
         let answer = (try? Subprocess.output([compiler.path, "-print-prog-name=as"])) ?? ""
         let name = answer.split(separator: "\n").first.map(String.init) ?? StandInAssembler.name
         guard let assembler = name.contains("/") ? name : Compiler.find(name) else { throw .noCompiler(name) }
+        _ = try StandIns.assembler(program: resolvedPath("/proc/self/exe") ?? "")
         setenv(StandInAssembler.variable, assembler, 1)
         setenv(StandInAssembler.exclusion, options.excludedFunctions.joined(separator: "\n"), 1)
     }

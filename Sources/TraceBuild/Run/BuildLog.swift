@@ -60,9 +60,12 @@ struct BuildLog {
     ///
     /// - Throws: ``BuildError/cannotWrite(_:errno:)``.
     func append(_ entries: [Entry]) throws(BuildError) {
-        let descriptor = open(path, O_WRONLY | O_APPEND | O_CLOEXEC)
+        let descriptor = open(path, O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else { return }  // the build is over, and this compiler was left behind
         defer { close(descriptor) }
+        // By then the name may be another user's, who makes it another name of what only we may write to.
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_nlink == 1 else { return }
         for entry in entries {
             let line = Self.line(entry) + "\n"
             guard write(descriptor, line, line.utf8.count) == line.utf8.count else {

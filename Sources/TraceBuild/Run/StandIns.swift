@@ -6,24 +6,17 @@ internal import Glibc
 /// Build systems remember a compiler's path, so a directory is never moved or changed: another Fathom, or a PATH with
 /// other compilers, has a directory of its own.
 public enum StandIns {
-    /// `$XDG_CACHE_HOME/fathom`, else the same below `~/.cache`.
-    private static var home: String {
-        let cache = environmentVariable("XDG_CACHE_HOME").flatMap { $0.hasPrefix("/") ? $0 : nil }
-        return (cache ?? "\(environmentVariable("HOME") ?? "/tmp")/.cache") + "/fathom"
-    }
-
     /// Makes the directory for the compilers in PATH, or the part of it that is missing.
     ///
     /// - Parameter program: Fathom's executable.
     /// - Returns: `compilers/KEY` below the cache.
     /// - Throws: ``BuildError/cannotWrite(_:errno:)``.
     public static func make(of program: String) throws(BuildError) -> String {
-        try make(of: program, for: compilers(), in: home)
+        try make(of: program, for: compilers(), in: CacheDirectory.find())
     }
 
     static func make(of program: String, for names: Set<String>, in home: String) throws(BuildError) -> String {
-        let directory = "\(home)/compilers/\(key([program] + names.sorted()))"
-        try makeDirectory(directory)
+        let directory = try CacheDirectory.make("\(home)/compilers/\(key([program] + names.sorted()))")
         for name in names { try link(name, in: directory, to: program) }
         return directory
     }
@@ -56,8 +49,7 @@ public enum StandIns {
     /// - Parameter program: Fathom's executable.
     /// - Throws: ``BuildError/cannotWrite(_:errno:)``.
     static func assembler(program: String) throws(BuildError) -> String {
-        let directory = "\(home)/assemblers/\(key([program]))"
-        try makeDirectory(directory)
+        let directory = try CacheDirectory.make("\(CacheDirectory.find())/assemblers/\(key([program]))")
         try link(StandInAssembler.name, in: directory, to: program)
         return directory
     }
@@ -73,16 +65,16 @@ public enum StandIns {
     static func frontend(
         of toolchain: SwiftToolchain, program: String, name: String = SwiftBuild.frontendName
     ) throws(BuildError) -> String {
-        try frontend(of: toolchain, program: program, name: name, in: home)
+        try frontend(of: toolchain, program: program, name: name, in: CacheDirectory.find())
     }
 
     static func frontend(
         of toolchain: SwiftToolchain, program: String, name: String = SwiftBuild.frontendName, in home: String
     ) throws(BuildError) -> String {
-        let copy =
+        let copy = try CacheDirectory.make(
             "\(home)/frontends/\(key([program]))/"
-            + toolchain.root.replacing("%", with: "%25").replacing("/", with: "%2F")
-        try makeDirectory(copy + "/bin")
+                + toolchain.root.replacing("%", with: "%25").replacing("/", with: "%2F"))
+        _ = try CacheDirectory.make(copy + "/bin")
         try link("lib", in: copy, to: toolchain.libraries)
         try link(name, in: copy + "/bin", to: program)
         return "\(copy)/bin/\(name)"
@@ -153,15 +145,5 @@ public enum StandIns {
             readlink(link, $0.bindMemory(to: CChar.self).baseAddress!, $0.count)
         }
         return count < 0 ? nil : String(decoding: buffer[..<count], as: UTF8.self)
-    }
-
-    private static func makeDirectory(_ path: String) throws(BuildError) {
-        var made = ""
-        for part in path.split(separator: "/") {
-            made += "/\(part)"
-            guard mkdir(made, 0o777) == 0 || errno == EEXIST || access(made, F_OK) == 0 else {
-                throw .cannotWrite(made, errno: errno)
-            }
-        }
     }
 }

@@ -30,6 +30,7 @@ package final class SessionDirectory {
         }
         descriptor = open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0, flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { throw .isBeingRecorded(path: name) }
+        try Self.claim(descriptor, at: name)
         guard let resolved = realpath(name, nil) else { throw .cannotCreate(path: name, errno: errno) }
         path = String(cString: resolved)
         rawPath = Array(UnsafeBufferPointer(start: resolved, count: strlen(resolved) + 1))
@@ -170,6 +171,16 @@ package final class SessionDirectory {
     package func discard() {
         for name in made.keys { remove(name) }
         if isNew { rmdir(rawPath) }
+    }
+
+    /// Refuses a directory of somebody else, who could put other files in the place of ours; what recorded programs find there is
+    /// mapped into them. Nobody else may write to our own, either.
+    private static func claim(_ directory: Int32, at name: String) throws(SessionFileError) {
+        var status = stat()
+        guard fstat(directory, &status) == 0, status.st_uid == geteuid() else { throw .belongsToOthers(path: name) }
+        let shared = S_IWGRP | S_IWOTH
+        // Some file systems have one mode for all files, and refuse this.
+        if status.st_mode & shared != 0 { fchmod(directory, status.st_mode & 0o7777 & ~shared) }
     }
 
     /// Sets aside the session that has the name, so that the name leads to an empty directory.

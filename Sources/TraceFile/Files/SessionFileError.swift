@@ -4,6 +4,8 @@ internal import Glibc
 public enum SessionFileError: Error, Equatable, CustomStringConvertible {
     case cannotCreate(path: String, errno: Int32)
     case notOurs(path: String)
+    /// The directory is another user's, or the file system says that of all.
+    case belongsToOthers(path: String)
     /// The session also holds `file`, which is not one of a session.
     case holdsOthers(path: String, file: String)
     case isBeingRecorded(path: String)
@@ -19,6 +21,8 @@ public enum SessionFileError: Error, Equatable, CustomStringConvertible {
             "\(path): cannot create the session: \(describe(error)); choose another place with -o"
         case .notOurs(let path):
             "\(path): exists and is not a Fathom session, so it is left alone; choose another place with -o"
+        case .belongsToOthers(let path):
+            "\(path): is a directory of another user, who could change the session; choose another place with -o"
         case .holdsOthers(let path, let file):
             "\(path): holds \(file), which is no file of a Fathom session, so nothing is removed; "
                 + "move it away, or choose another place with -o"

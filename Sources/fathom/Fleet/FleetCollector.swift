@@ -39,7 +39,7 @@ final class FleetCollector {
         key = FleetRun.key(of: session)
         try directory.makeDirectory(FleetCollector.folder)
         let lockFile = "\(directory.path)/\(FleetCollector.folder)/\(FleetFile.name(session: key)).lock"
-        lock = open(lockFile, O_RDWR | O_CREAT | O_CLOEXEC, 0o666)
+        lock = open(lockFile, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o666)
         guard lock >= 0 else { throw FleetDirectory.Failure(path: lockFile, code: errno) }
         guard flock(lock, LOCK_EX | LOCK_NB) == 0 else {
             close(lock)

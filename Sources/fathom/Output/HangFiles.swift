@@ -34,6 +34,10 @@ final class HangFiles: @unchecked Sendable {
         guard stat(directory, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
             throw Diagnostics.fail("\(directory): not a directory", .failed)
         }
+        guard status.st_uid == geteuid() || status.st_uid == 0 else {
+            throw Diagnostics.fail(
+                "\(directory): is a directory of another user, who could change the reports", .failed)
+        }
         guard access(directory, W_OK | X_OK) == 0 else { throw HangFiles.fail(directory) }
     }
 

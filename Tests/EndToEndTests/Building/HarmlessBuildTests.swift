@@ -1,3 +1,4 @@
+import Glibc
 import TestSupport
 import Testing
 
@@ -44,6 +45,31 @@ import Testing
         let wrong = try project.build([compiler, "-DWRONG"] + options)
         #expect(wrong.status == plain.status && wrong.status != 0)
         #expect(wrong.stderr == plain.stderr)
+    }
+
+    /// Compilers are never taken from where others can put some, whatever the environment says of this user's home.
+    @Test(arguments: [[], ["HOME=shared"], ["XDG_CACHE_HOME=shared"], ["HOME="], ["HOME=/nonexistent"]])
+    func homesOfOthers(_ variables: [String]) throws {
+        let shared = project.directory.file("shared")
+        try run("mkdir", ["-m", "777", shared])
+        let environment = variables.map { $0.replacing("=shared", with: "=\(shared)") }
+        let built = try run(
+            "env",
+            ["-u", "HOME", "-u", "XDG_CACHE_HOME"] + environment + [
+                Fathom.executable, "build", "--", "sh", "-c", "command -v cc",
+            ])
+        if built.status == 0 {
+            let path = String(built.stdout.split(separator: "\n")[0])
+            #expect(path.hasSuffix("/cc") && path.contains("/fathom/compilers/") && !path.hasPrefix("/tmp"), "\(path)")
+            #expect(!path.hasPrefix(shared))
+            let permissions = try run("stat", ["-c", "%u %a", String(path.dropLast(3))]).stdout
+            #expect(permissions == "\(geteuid()) 700\n" || permissions == "\(geteuid()) 755\n", "\(permissions)")
+        } else {
+            // A user without a home is told what to do.
+            #expect(built.stderr.split(separator: "\n").count == 1, "\(built.stderr)")
+        }
+        #expect(try run("ls", ["-A", shared]).stdout.isEmpty)
+        #expect(access("/nonexistent", F_OK) != 0)
     }
 
     /// What succeeds warns as ever.

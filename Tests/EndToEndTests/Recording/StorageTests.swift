@@ -73,6 +73,43 @@ import Testing
     }
 
     /// An earlier session is moved aside; what is not a session is left alone.
+    /// Nobody else can put files in the place of a session's: what is found there is mapped into programs.
+    @Test func directoryForAll() throws {
+        let directory = try TemporaryDirectory("for-all")
+        let session = directory.file("session.fathom")
+        try run("mkdir", ["-m", "777", session])
+        let binary = try Binaries.instrumented("fib.c", .gccO2)
+        #expect(try Fathom.record([binary, "10"], into: session).status == 0)
+        #expect(try Dump(session).counts()["fib"] == 177)
+        #expect(try run("stat", ["-c", "%a", session]).stdout == "755\n")
+    }
+
+    @Test(.enabled(if: Privilege.isRoot)) func directoryOfAnother() throws {
+        let directory = try TemporaryDirectory("another")
+        let session = directory.file("session.fathom")
+        try run("install", ["-d", "-o", "65534", session])
+        let binary = try Binaries.instrumented("fib.c", .gccO2)
+        let refused = try Fathom.record([binary, "10"], into: session)
+        #expect(refused.status == 125 && refused.stdout.isEmpty)
+        #expect(
+            refused.stderr
+                == "fathom: error: \(session): is a directory of another user, who could change the session; choose another place with -o\n"
+        )
+    }
+
+    /// The path of a session stays in the environment of what goes on when the recording is over. Then anybody may have made
+    /// another one there.
+    @Test(.enabled(if: Privilege.isRoot), arguments: ["chown 65534 buffers", "mv buffers other; ln -s other buffers"])
+    func filesOfOthers(_ change: String) throws {
+        let directory = try TemporaryDirectory("others")
+        let session = directory.file("session.fathom")
+        let binary = try Binaries.instrumented("fib.c", .gccO2)
+        let script = "\"$0\" 10; cd \"$FATHOM_SESSION\"; \(change); \"$0\" 11"
+        let recorded = try Fathom.record(["sh", "-c", script, binary], into: session, options: ["-q", "--force"])
+        #expect(recorded.stdout == "55\n89\n", "\(recorded.stderr)")
+        #expect(try Dump(session).counts()["fib"] == 177)
+    }
+
     @Test func existingSession() throws {
         let directory = try TemporaryDirectory("existing")
         let session = directory.file("session.fathom")
