@@ -12,10 +12,11 @@ let strict: [SwiftSetting] = [
 // The runtime is optimised in debug builds too: it runs in somebody else's process.
 // Nor does it have hooks, and says so to whoever links it statically into what has. It keeps no frame pointers: to
 // save one is a quarter of what a hook costs that records nothing. The package manager asks for them behind these flags, so
-// the compiler proper is told, whom the last word reaches.
+// the compiler proper is told, whom the last word reaches. What lies in traced programs has debug information that older
+// debuggers read, too: valgrind 3.19 ends a program when it meets a later form.
 let runtimeFlags = [
     "-std=gnu17", "-Wall", "-Wextra", "-Werror", "-O2", "-fvisibility=hidden", "-D__fathom_no_hooks",
-    "-frecord-gcc-switches", "-Xclang", "-mframe-pointer=none",
+    "-frecord-gcc-switches", "-Xclang", "-mframe-pointer=none", "-gdwarf-4",
 ]
 
 // Vector registers may hold what the traced program is about to need (Sources/CTraceRuntime/host/vectors.h).

@@ -170,15 +170,29 @@ import Testing
         #expect(whole > 0)
     }
 
-    /// gcc's address sanitizer refuses to run behind a preloaded library unless it is told otherwise.
-    @Test func addressSanitizer() throws {
-        let binary = try Binaries.instrumented("fib.c", .gccO0, flags: ["-fsanitize=address"], variant: "-asan")
-        let directory = try TemporaryDirectory("sanitizer")
-        let session = directory.file("session.fathom")
-        let recorded = try Fathom.record(
-            [binary, "10"], into: session, environment: ["ASAN_OPTIONS": "detect_leaks=0"])
-        #expect(recorded.status == 0, "\(recorded.stderr)")
-        #expect(recorded.stdout == "55\n")
-        #expect(try Dump(session).counts()["fib"] == 177)
+    /// valgrind reads the debug information of everything in the program, and ends when it cannot.
+    @Test(arguments: [["memcheck"], ["callgrind", "--callgrind-out-file=/dev/null"]])
+    func valgrind(_ tool: [String]) throws {
+        try #require(Toolchain.isInstalled("valgrind"), "Tools/setup --for-tests installs it")
+        let directory = try TemporaryDirectory("valgrind")
+        let source = try directory.write(
+            "int deep(int n) { return n ? deep(n - 1) + 1 : 0; }\nint main(void) { return deep(20) - 20; }\n",
+            to: "deep.c")
+        // What is linked into programs is read, too.
+        for (name, options) in [("hooked", []), ("dormant", ["--dormant"])] {
+            let program = directory.file(name)
+            let built = try Fathom.run(
+                ["build"] + options + ["--", "gcc", "-gdwarf-4", "-o", program, source],
+                environment: ["XDG_CACHE_HOME": directory.file("cache")])
+            #expect(built.status == 0, "\(built.stderr)")
+            let command = ["valgrind", "-q", "--tool=\(tool[0])"] + tool.dropFirst() + [program]
+            let plain = try run(command[0], Array(command.dropFirst()))
+            #expect(plain.status == 0 && plain.stderr.isEmpty, "\(plain.stderr)")
+            guard name == "hooked" else { continue }
+            let session = directory.file("\(name).fathom")
+            let recorded = try Fathom.record(command, into: session)
+            #expect(recorded.status == 0, "\(recorded.stderr)")
+            #expect(try Dump(session).counts() == ["main": 1, "deep": 21])
+        }
     }
 }
