@@ -15,6 +15,8 @@ public struct ArgumentLayout: Sendable, Hashable {
         case text
         /// Nothing is recorded: it is gone where the function begins.
         case optimizedOut
+        /// Nothing is recorded: it is not known where it is, for this reason.
+        case unknown(String)
         /// Nothing is recorded: it has parts.
         case aggregate
     }
@@ -42,6 +44,7 @@ public struct ArgumentLayout: Sendable, Hashable {
         var room = Int(FATHOM_LAYOUT_LIMIT)
         for value in values {
             var line = "\(value.kind.code)\t\(Self.plain(value.name))"
+            if case .unknown(let reason) = value.kind { line += "\t\(Self.plain(reason))" }
             room -= line.utf8.count + 1
             if case .enumeration(_, _, let cases) = value.kind {
                 for (number, name) in cases.sorted(by: { $0.key < $1.key }) {
@@ -78,7 +81,7 @@ extension ArgumentLayout.Kind {
         case .signed(let size), .unsigned(let size), .bool(let size), .character(let size), .floating(let size),
             .pointer(let size), .enumeration(let size, _, _):
             size
-        case .text, .optimizedOut, .aggregate: 0
+        case .text, .optimizedOut, .unknown, .aggregate: 0
         }
     }
 
@@ -92,7 +95,7 @@ extension ArgumentLayout.Kind {
         case .pointer(let size): "p\(size)"
         case .enumeration(let size, let isSigned, _): "\(isSigned ? "e" : "E")\(size)"
         case .text: "s"
-        case .optimizedOut: "-"
+        case .optimizedOut, .unknown: "-"
         case .aggregate: "?"
         }
     }
@@ -115,7 +118,7 @@ extension ArgumentLayout.Kind {
             }
             self = .enumeration(size, isSigned: letter == "e", cases: names)
         case ("s", nil): self = .text
-        case ("-", nil): self = .optimizedOut
+        case ("-", nil): self = cases.first.map { .unknown(String($0).visible) } ?? .optimizedOut
         case ("?", nil): self = .aggregate
         default: return nil
         }

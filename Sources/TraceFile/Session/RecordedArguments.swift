@@ -67,6 +67,7 @@ private struct ArgumentReader {
     mutating func next(_ kind: ArgumentLayout.Kind) -> String {
         switch kind {
         case .optimizedOut: return "<optimized out>"
+        case .unknown(let reason): return "<unknown: \(reason)>"
         case .aggregate: return "{…}"
         default: break
         }
@@ -86,7 +87,10 @@ private struct ArgumentReader {
 
     /// How the next value is recorded, and its bytes; nil when it is not recorded.
     mutating func raw(_ kind: ArgumentLayout.Kind) -> (how: UInt32, bytes: UnsafeRawBufferPointer)? {
-        if kind == .optimizedOut || kind == .aggregate { return nil }
+        switch kind {
+        case .optimizedOut, .unknown, .aggregate: return nil
+        default: break
+        }
         guard let how = take(1)?.first.map(UInt32.init) else { return nil }
         switch how {
         case FATHOM_VALUE: return take(kind.size).map { (how, $0) }
@@ -122,7 +126,7 @@ private struct ArgumentReader {
                 let value = isSigned ? Self.signed(bytes) : Int64(bitPattern: Self.unsigned(bytes))
                 return cases[value] ?? Self.flags(value, cases) ?? String(value)
             }
-        case .text, .optimizedOut, .aggregate: return nil
+        case .text, .optimizedOut, .unknown, .aggregate: return nil
         }
     }
 

@@ -41,8 +41,8 @@ public struct ArgumentFinder {
     private var frames: [OpaquePointer] = []
     /// The module's code.
     private var code: [(range: Range<UInt64>, bytes: [UInt8])] = []
-    /// Whether the unit's compiler describes what is in the frame as if it were there before it is.
-    private var storesLate = false
+    /// What made the unit that is being read.
+    private var producer = Producer()
     private struct Place: Hashable {
         var returnAddress: UInt64
         var function: UInt64
@@ -83,7 +83,7 @@ public struct ArgumentFinder {
     }
 
     private mutating func read(_ file: borrowing ELFFile, code: borrowing ELFFile) {
-        if !sleds.isEmpty { symbols = file.functionSymbols(at: Set(sleds.keys)) }
+        symbols = file.functionSymbols(at: Set(wanted.keys).union(sleds.keys))
         guard let units = DWARFUnits(file) else {
             hasDWARF = false
             return
@@ -95,7 +95,7 @@ public struct ArgumentFinder {
         guard !functions.isEmpty else { return release(exceptions) }
         self.code = code.executableBytes
         units.forEach { unit, content in
-            storesLate = Self.isLLVM(&unit)
+            producer = Producer(of: &unit)
             visit(&content, in: nil, depth: 0) { finder, die, subprogram in finder.find(die, in: subprogram) }
         }
         release(exceptions)
@@ -104,13 +104,6 @@ public struct ArgumentFinder {
     private mutating func release(_ exceptions: OpaquePointer?) {
         if let exceptions { dwarf_cfi_end(exceptions) }
         frames = []
-    }
-
-    private static func isLLVM(_ unit: inout Dwarf_Die) -> Bool {
-        var attribute = Dwarf_Attribute()
-        guard dwarf_attr(&unit, UInt32(DW_AT_producer), &attribute) != nil, let text = dwarf_formstring(&attribute)
-        else { return true }
-        return !String(cString: text).hasPrefix("GNU ")
     }
 
     // MARK: Functions
@@ -201,16 +194,15 @@ public struct ArgumentFinder {
         let start = die.addr == subprogram.addr ? Self.start(of: die) : nil
         if let start, let sled = sleds[start] { findBySleds(die, start: start, sled: sled) }
         guard let paths = wanted[one] else { return }
+        let all = Self.arguments(of: die)
         for range in Self.ranges(of: die) {
             // The call is inside, but it may be the last instruction.
             var index = returns.partitioningIndex { $0 > range.lowerBound }
             while index < returns.count, returns[index] <= range.upperBound {
                 let place = returns[index]
                 index += 1
-                let reader = LocationReader(
-                    address: place, frames: frames, subprogram: subprogram, isARM: isARM,
-                    approach: approach(from: start, to: place), start: start, storesLate: storesLate)
-                let arguments = arguments(of: die, paths, reader)
+                let entries = entries(of: all, die, in: subprogram, start: start, at: place)
+                let arguments = arguments(all, paths) { entries[$0] }
                 guard !arguments.isEmpty else { continue }
                 for address in addresses { found[Place(returnAddress: place, function: address)] = arguments }
                 // Swift's hooks report where they return to.
@@ -219,85 +211,126 @@ public struct ArgumentFinder {
         }
     }
 
+    /// Where the arguments of a function, or of one that was inlined, are at its call of the hook.
+    private func entries(
+        of all: [EntryReader.Argument], _ die: Dwarf_Die, in subprogram: Dwarf_Die, start: UInt64?, at place: UInt64
+    ) -> [EntryReader.Entry] {
+        let reader = LocationReader(address: place, frames: frames, subprogram: subprogram, isARM: isARM)
+        let approach = start.flatMap { self.approach(from: $0, to: place) }
+        let isSwift = DWARFLanguage(of: die) == .swift
+        if isSwift {
+            return shown(all).map { argument in
+                guard let die = argument.place else { return EntryReader.Entry() }
+                let size = argument.type?.usedSize ?? 0
+                let found = start.flatMap { start in
+                    approach.flatMap { reader.location(of: die, size: size, $0, start: start) }
+                }
+                return found.map { EntryReader.Entry(location: $0) } ?? Self.missing(die, .code)
+            }
+        }
+        var entries = shown(all).map { argument in
+            argument.place.map { Self.missing($0, start == nil ? .inlined : .code) } ?? EntryReader.Entry()
+        }
+        if let start, !isARM {
+            let known = EntryReader(
+                subprogram, start: start, sledEnd: nil, symbol: symbols[start], isLLVM: producer.isLLVM, frames: frames,
+                approach: approach
+            ).entries(all)
+            for (index, argument) in shown(all).enumerated() {
+                entries[index].reason = known[index].reason
+                let location = known[index].location
+                if location.isGone { continue }
+                if let place = approach?.place(of: location, size: argument.type?.usedSize ?? 8) {
+                    entries[index].location = place
+                } else if approach == nil {
+                    entries[index].reason = .unknown(.code)
+                }
+            }
+        }
+        guard !producer.isLLVM else { return entries }
+        let isOptimized = producer.isOptimized || EntryReader.isOptimized(subprogram)
+        for (index, argument) in shown(all).enumerated() where entries[index].location.isGone {
+            if let die = argument.place, let place = reader.location(of: die, isOptimized: isOptimized) {
+                entries[index].location = place
+            }
+        }
+        return entries
+    }
+
+    /// What is said of an argument whose place is not known.
+    private static func missing(_ die: Dwarf_Die, _ reason: UnknownPlace) -> EntryReader.Entry {
+        var (die, attribute) = (die, Dwarf_Attribute())
+        let isSaid =
+            dwarf_attr(&die, UInt32(DW_AT_location), &attribute) != nil
+            || dwarf_attr(&die, UInt32(DW_AT_const_value), &attribute) != nil
+        return EntryReader.Entry(reason: isSaid ? .unknown(reason) : .optimizedOut)
+    }
+
     private mutating func findBySleds(_ die: Dwarf_Die, start: UInt64, sled: UInt64) {
-        let reader = SledReader(
-            die, start: start, sledEnd: sled + Self.sledSize, symbol: symbols[start], isLLVM: storesLate,
-            frames: frames)
+        let reader = EntryReader(
+            die, start: start, sledEnd: sled + Self.sledSize, symbol: symbols[start], isLLVM: producer.isLLVM,
+            frames: frames, approach: approach(from: start, behind: sled + Self.sledSize))
         if let paths = wanted[start] {
-            let all = Self.arguments(of: die)
-            let places = reader.places(
-                types: all.map { ArgumentType(of: $0.die) }, places: all.map(\.place), names: all.map(\.name),
-                hasOthers: Self.hasOtherArguments(die))
-            let found = arguments(all, paths) { _, index in places[index] }
+            let all = Self.arguments(of: die), entries = reader.entries(all)
+            let found = arguments(all, paths) { entries[$0] }
             if !found.isEmpty { self.found[Place(returnAddress: start, function: start)] = found }
         }
         if wantedResults.contains(start), let result = reader.result() {
-            found[Place(returnAddress: ArgumentSite.result, function: start)] = result.type.result(at: result.location)
+            found[Place(returnAddress: ArgumentSite.result, function: start)] = result.type.result(
+                at: result.location, otherwise: result.reason)
         }
     }
 
     private static let sledSize: UInt64 = 11
 
-    private func approach(from start: UInt64?, to hookReturn: UInt64) -> HookApproach? {
-        guard !isARM, let start, let code = code.first(where: { $0.range.contains(start) }) else { return nil }
+    private func approach(from start: UInt64, behind sled: UInt64? = nil, to hookReturn: UInt64? = nil) -> HookApproach? {
+        guard !isARM, let code = code.first(where: { $0.range.contains(start) }) else { return nil }
         let offset = Int(start - code.range.lowerBound)
         return code.bytes.withUnsafeBytes { bytes in
             HookApproach(
-                UnsafeRawBufferPointer(rebasing: bytes[offset..<min(bytes.count, offset + 4096)]), at: start,
-                hookReturn: hookReturn)
+                UnsafeRawBufferPointer(rebasing: bytes[offset..<min(bytes.count, offset + 4096)]),
+                from: sled.map { Int($0 - start) } ?? 0, at: start, hookReturn: hookReturn)
         }
     }
 
-    private struct Argument {
-        var name: String
-        /// The entry of the function's origin, which always has all arguments.
-        var die: Dwarf_Die
-        /// The entry of the version that is called, which may leave out what it does not need.
-        var place: Dwarf_Die?
-    }
+    private func shown(_ all: [EntryReader.Argument]) -> [EntryReader.Argument] { all.filter { !$0.isHidden } }
 
-    private mutating func arguments(of die: Dwarf_Die, _ paths: [ArgumentPath], _ reader: LocationReader)
-        -> [FoundArgument]
-    {
-        let all = Self.arguments(of: die)
-        return arguments(all, paths) { size, index in
-            all[index].place.map { reader.location(of: $0, size: size) } ?? .gone
-        }
-    }
-
-    /// - Parameter locate: gives the place of an argument, by its size and its index among all.
+    /// - Parameter entry: gives what is known of an argument, by its index among all that are shown.
     private mutating func arguments(
-        _ all: [Argument], _ paths: [ArgumentPath], _ locate: (Int, Int) -> ArgumentLocation
+        _ all: [EntryReader.Argument], _ paths: [ArgumentPath], _ entry: (Int) -> EntryReader.Entry
     ) -> [FoundArgument] {
-        if paths.isEmpty { return all.indices.map { Self.value(of: all[$0], nil, at: $0, locate)! } }
+        let all = shown(all)
+        func value(_ index: Int, _ path: ArgumentPath?) -> FoundArgument? { Self.value(of: all[index], path, entry(index)) }
+        if paths.isEmpty { return all.indices.map { value($0, nil)! } }
         names.formUnion(all.map(\.name))
         var result: [FoundArgument] = []
         for path in paths {
-            if path == .all { result = all.indices.map { Self.value(of: all[$0], nil, at: $0, locate)! } }
+            if path == .all { result = all.indices.map { value($0, nil)! } }
             if result.contains(where: { $0.name == path.text }) { unknown.remove(path) }
             if path == .all || result.contains(where: { $0.name == path.text }) { continue }
-            guard let index = all.firstIndex(where: { $0.name == path.names[0] }),
-                let value = Self.value(of: all[index], path, at: index, locate)
-            else { continue }
+            guard let index = all.firstIndex(where: { $0.name == path.names[0] }), let found = value(index, path) else {
+                continue
+            }
             unknown.remove(path)
-            result.append(value)
+            result.append(found)
         }
         return result
     }
 
-    private static func arguments(of die: Dwarf_Die) -> [Argument] {
+    private static func arguments(of die: Dwarf_Die) -> [EntryReader.Argument] {
         let origin = origin(of: die)
         let places = parameters(of: die)
-        if origin.addr == die.addr { return places.map { Argument(name: $0.name, die: $0.die, place: $0.die) } }
-        return parameters(of: origin).map { name, parameter in
-            let place = places.first { Self.origin(of: $0.die).addr == parameter.addr }
-            return Argument(name: name, die: parameter, place: place?.die)
+        if origin.addr == die.addr { return places }
+        return parameters(of: origin).map { argument in
+            var argument = argument
+            let place = places.first { Self.origin(of: $0.place!).addr == argument.place!.addr }
+            argument.place = place?.place
+            return argument
         }
     }
 
-    /// Those that people wrote, and `this`.
-    private static func parameters(of die: Dwarf_Die) -> [(name: String, die: Dwarf_Die)] {
-        var (parent, child, result) = (die, Dwarf_Die(), [(name: String, die: Dwarf_Die)]())
+    private static func parameters(of die: Dwarf_Die) -> [EntryReader.Argument] {
+        var (parent, child, result) = (die, Dwarf_Die(), [EntryReader.Argument]())
         guard dwarf_child(&parent, &child) == 0 else { return [] }
         var address: UnsafeMutableRawPointer?
         repeat {
@@ -305,42 +338,23 @@ public struct ArgumentFinder {
                 var attribute = Dwarf_Attribute()
                 let name = dwarf_diename(&child).map { String(cString: $0) }
                 let isArtificial = dwarf_attr_integrate(&child, UInt32(DW_AT_artificial), &attribute) != nil
-                if !isArtificial || name == "this" || name == "self" {
-                    result.append((name ?? "#\(result.count + 1)", child))
-                }
+                result.append(
+                    EntryReader.Argument(
+                        name: name ?? "#\(result.count + 1)", type: ArgumentType(of: child), place: child,
+                        isArtificial: isArtificial))
             }
             address = child.addr
         } while withUnsafeMutablePointer(to: &child) { dwarf_siblingof($0, $0) } == 0 && child.addr > address!
         return result
     }
 
-    /// Whether a function has arguments that nobody wrote, beside `this`.
-    private static func hasOtherArguments(_ die: Dwarf_Die) -> Bool {
-        var (parent, child, has) = (origin(of: die), Dwarf_Die(), false)
-        guard dwarf_child(&parent, &child) == 0 else { return false }
-        var address: UnsafeMutableRawPointer?
-        repeat {
-            var attribute = Dwarf_Attribute()
-            if Int(dwarf_tag(&child)) == DW_TAG_formal_parameter,
-                dwarf_attr_integrate(&child, UInt32(DW_AT_artificial), &attribute) != nil
-            {
-                let name = dwarf_diename(&child).map { String(cString: $0) }
-                has = has || name != "this" && name != "self"
-            }
-            address = child.addr
-        } while withUnsafeMutablePointer(to: &child) { dwarf_siblingof($0, $0) } == 0 && child.addr > address!
-        return has
-    }
-
     /// nil when the path leads nowhere.
-    private static func value(
-        of argument: Argument, _ path: ArgumentPath?, at index: Int, _ locate: (Int, Int) -> ArgumentLocation
-    ) -> FoundArgument? {
+    private static func value(of argument: EntryReader.Argument, _ path: ArgumentPath?, _ entry: EntryReader.Entry)
+        -> FoundArgument?
+    {
         let name = path?.text ?? argument.name
-        guard var type = ArgumentType(of: argument.die) else {
-            return FoundArgument(name: name, kind: .optimizedOut, steps: [])
-        }
-        var location = locate(type.usedSize, index)
+        guard var type = argument.type else { return FoundArgument(name: name, kind: entry.reason, steps: []) }
+        var location = entry.location
         for member in path?.names.dropFirst() ?? [] {
             guard let next = type.member(member, at: location) else { return nil }
             (type, location) = next
@@ -349,7 +363,28 @@ public struct ArgumentFinder {
             guard let next = type.target(at: location) else { return nil }
             (type, location) = next
         }
-        let value = type.value(at: location)
+        var value = type.value(at: location)
+        if value.kind == .optimizedOut { value.kind = entry.reason }
         return FoundArgument(name: name, kind: value.kind, steps: value.steps)
+    }
+}
+
+/// What made a unit of debug information.
+private struct Producer {
+    /// What is in the frame is described as if it were there before it is.
+    var isLLVM = true
+    /// By gcc, as far as it says.
+    var isOptimized = true
+
+    init() {}
+
+    init(of unit: inout Dwarf_Die) {
+        var attribute = Dwarf_Attribute()
+        guard dwarf_attr(&unit, UInt32(DW_AT_producer), &attribute) != nil, let text = dwarf_formstring(&attribute)
+        else { return }
+        let words = String(cString: text).split(separator: " ")
+        isLLVM = words.first != "GNU"
+        let level = words.last { $0.hasPrefix("-O") }
+        isOptimized = level != nil && level != "-O0"
     }
 }

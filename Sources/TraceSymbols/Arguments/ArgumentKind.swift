@@ -8,8 +8,22 @@ public enum ArgumentKind: Sendable, Hashable {
     case pointer(UInt8)
     case enumeration(UInt8, isSigned: Bool, cases: [String: Int64])
     case text
-    /// It is gone where the function begins, or the debug information does not say where it is.
+    /// It is gone where the function begins.
     case optimizedOut
+    /// Something may be there, but nothing shows that it is the argument.
+    case unknown(UnknownPlace)
     /// Something of parts, which are not recorded.
     case aggregate
+}
+
+/// Why it is not known where a value is.
+public enum UnknownPlace: String, Sendable {
+    /// What is said of an argument of a function that was inlined may be of a value that it was given later.
+    case inlined = "inlined"
+    /// The compiler need not have passed it as others pass it.
+    case convention = "passed in another way"
+    /// It is not known how values of its type, or of that of an argument before it, are passed.
+    case type = "how its type is passed"
+    /// The code before the hook does not show where it is.
+    case code = "not found in the code"
 }

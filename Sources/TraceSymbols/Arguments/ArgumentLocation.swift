@@ -64,38 +64,43 @@ struct LocationReader {
     /// The subprogram around the call, whose frame it is.
     let subprogram: Dwarf_Die
     let isARM: Bool
-    /// What the code does with the values it was called with; nil where that is not known, or for an inlined function.
-    let approach: HookApproach?
-    /// Where the function begins; nil for an inlined one.
-    let start: UInt64?
-    /// Whether what is in the frame is described as if it were there all the time.
-    let storesLate: Bool
-    /// Whether all registers are as the function has them, as at a sled.
+    /// Whether all registers are as the function has them, as at a function's first instruction.
     var keepsAll = false
 
-    /// Where the argument `die` is, which has `size` bytes.
-    ///
-    /// The description holds right behind the call. What held only up to the call is as good where it names a register
-    /// that the hook saves, or the frame. Otherwise it is where the function has put it until then.
-    func location(of die: Dwarf_Die, size: Int) -> ArgumentLocation {
-        var die = die
-        var attribute = Dwarf_Attribute()
-        if dwarf_attr(&die, UInt32(DW_AT_location), &attribute) != nil {
-            for place in [address, address &- 1] {
-                guard let location = location(by: &attribute, at: place) else { continue }
-                if storesLate, case .memory(let steps) = location, Self.holdsAlways(&attribute) {
-                    return approach?.place(of: steps, size: size) ?? .gone
-                }
-                if case .pieces(let pieces) = location, pieces.contains(where: \.location.isGone) {
-                    return original(by: &attribute, size) ?? location
-                }
-                return location
-            }
-            return original(by: &attribute, size) ?? .gone
-        } else if dwarf_attr(&die, UInt32(DW_AT_const_value), &attribute) != nil {
-            return constant(&attribute)
+    /// Where gcc says that an argument is at the call of the hook: only what it says at the call itself counts. Right behind it, the
+    /// function may have given the argument another value, and what it says once for all of the code of an optimized function may
+    /// be of another value as well.
+    func location(of die: Dwarf_Die, isOptimized: Bool) -> ArgumentLocation? {
+        var (die, attribute) = (die, Dwarf_Attribute())
+        guard dwarf_attr(&die, UInt32(DW_AT_location), &attribute) != nil else { return nil }
+        if isOptimized, Self.holdsAlways(&attribute), !isInCallersFrame(&attribute) { return nil }
+        return location(by: &attribute, at: address &- 1)
+    }
+
+    private func isInCallersFrame(_ attribute: inout Dwarf_Attribute) -> Bool {
+        guard let said = Self.operations(&attribute, at: address), said.count == 1, Int(said[0].atom) == DW_OP_fbreg else {
+            return false
         }
-        return .gone
+        var (die, base) = (subprogram, Dwarf_Attribute())
+        return Int64(bitPattern: UInt64(said[0].number)) >= 0
+            && dwarf_attr(&die, UInt32(DW_AT_frame_base), &base) != nil
+            && Self.operations(&base, at: address).map { $0.count == 1 && Int($0[0].atom) == DW_OP_call_frame_cfa } == true
+    }
+
+    /// Where an argument of Swift is, which has `size` bytes and cannot be given another value. What DWARF says of the function's
+    /// first instruction holds as far as the code shows where that is kept; what it says of the call counts as well.
+    func location(of die: Dwarf_Die, size: Int, _ approach: HookApproach, start: UInt64) -> ArgumentLocation? {
+        var (die, attribute) = (die, Dwarf_Attribute())
+        guard dwarf_attr(&die, UInt32(DW_AT_location), &attribute) != nil else { return nil }
+        if Self.holdsAlways(&attribute) {
+            guard case .memory(let steps)? = location(by: &attribute, at: address) else { return nil }
+            return approach.place(of: steps, size: size)
+        }
+        if let place = original(by: &attribute, size, approach, start) { return place }
+        for place in [address, address &- 1] {
+            if let location = location(by: &attribute, at: place) { return location }
+        }
+        return nil
     }
 
     /// Whether this is one description, and no list of descriptions for parts of the code.
@@ -104,20 +109,27 @@ struct LocationReader {
         return [DW_FORM_exprloc, DW_FORM_block, DW_FORM_block1, DW_FORM_block2, DW_FORM_block4].contains(form)
     }
 
-    /// Where the value is now that the function was called with, by where it was then.
-    private func original(by attribute: inout Dwarf_Attribute, _ size: Int) -> ArgumentLocation? {
+    static func operations(_ attribute: inout Dwarf_Attribute, at address: UInt64) -> UnsafeMutableBufferPointer<Dwarf_Op>? {
         var expression: UnsafeMutablePointer<Dwarf_Op>?
         var count = 0
-        guard let approach, let start,
-            dwarf_getlocation_addr(&attribute, start, &expression, &count, 1) == 1, let expression
-        else { return nil }
-        if count == 1 { return original(expression[0], approach, size) }
+        guard dwarf_getlocation_addr(&attribute, address, &expression, &count, 1) == 1, let expression, count > 0 else {
+            return nil
+        }
+        return UnsafeMutableBufferPointer(start: expression, count: count)
+    }
+
+    /// Where the value is now that the function was called with, by where it was then.
+    private func original(by attribute: inout Dwarf_Attribute, _ size: Int, _ approach: HookApproach, _ start: UInt64)
+        -> ArgumentLocation?
+    {
+        guard let said = Self.operations(&attribute, at: start) else { return nil }
+        if said.count == 1 { return original(said[0], approach, size) }
         var pieces: [ArgumentPiece] = []
-        for index in stride(from: 0, to: count - 1, by: 2) {
-            let bytes = Int(expression[index + 1].number)
-            guard Int(expression[index + 1].atom) == DW_OP_piece,
-                let piece = original(expression[index], approach, bytes)
-            else { return nil }
+        for index in stride(from: 0, to: said.count - 1, by: 2) {
+            let bytes = Int(said[index + 1].number)
+            guard Int(said[index + 1].atom) == DW_OP_piece, let piece = original(said[index], approach, bytes) else {
+                return nil
+            }
             pieces.append(ArgumentPiece(size: bytes, location: piece))
         }
         return pieces.isEmpty ? nil : .pieces(pieces)
@@ -136,25 +148,9 @@ struct LocationReader {
         }
     }
 
-    private func constant(_ attribute: inout Dwarf_Attribute) -> ArgumentLocation {
-        var block = Dwarf_Block()
-        if dwarf_formblock(&attribute, &block) == 0 {
-            return .bytes(Array(UnsafeBufferPointer(start: block.data, count: Int(block.length))))
-        }
-        var signed = Dwarf_Sword(0), unsigned = Dwarf_Word(0)
-        if dwarf_formsdata(&attribute, &signed) == 0 { return .value([.constant(UInt64(bitPattern: Int64(signed)))]) }
-        if dwarf_formudata(&attribute, &unsigned) == 0 { return .value([.constant(UInt64(unsigned))]) }
-        return .gone
-    }
-
     /// nil when it is nowhere to be found.
     func location(by attribute: inout Dwarf_Attribute, at place: UInt64) -> ArgumentLocation? {
-        var expression: UnsafeMutablePointer<Dwarf_Op>?
-        var count = 0
-        guard dwarf_getlocation_addr(&attribute, place, &expression, &count, 1) == 1, let expression, count > 0 else {
-            return nil
-        }
-        return read(UnsafeMutableBufferPointer(start: expression, count: count), &attribute)
+        Self.operations(&attribute, at: place).flatMap { read($0, &attribute) }
     }
 
     private func read(_ operations: UnsafeMutableBufferPointer<Dwarf_Op>, _ attribute: inout Dwarf_Attribute)

@@ -329,8 +329,8 @@ struct ArgumentType {
 
     /// What a function of this result type returns: what the structure's members are, or the value itself, which has no
     /// name.
-    func result(at location: ArgumentLocation) -> [FoundArgument] {
-        if location.isGone { return [FoundArgument(name: "", kind: .optimizedOut, steps: [])] }
+    func result(at location: ArgumentLocation, otherwise reason: ArgumentKind) -> [FoundArgument] {
+        if location.isGone { return [FoundArgument(name: "", kind: reason, steps: [])] }
         let whole = value(at: location)
         var members: [FoundArgument] = []
         if whole.kind == .aggregate, isClass {

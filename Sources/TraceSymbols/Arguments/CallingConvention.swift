@@ -22,6 +22,11 @@ struct CallingConvention {
         }
     }
 
+    /// - Parameter isFirstTaken: whether the address where the result goes is the first thing that is passed.
+    init(isFirstTaken: Bool) {
+        if isFirstTaken { _ = integers.popFirst() }
+    }
+
     private init(integers: ArraySlice<UInt8>, vectors: ArraySlice<UInt8>) {
         (self.integers, self.vectors) = (integers, vectors)
     }

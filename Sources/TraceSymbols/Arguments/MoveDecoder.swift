@@ -5,6 +5,8 @@ struct MoveDecoder {
         var base: Int?
         var index: Int?
         var displacement: Int
+        /// A variable of the module or of the thread, and nothing on a stack.
+        var isVariable = false
     }
 
     enum Operand {
@@ -15,8 +17,12 @@ struct MoveDecoder {
 
     enum Instruction {
         case nothing
-        case push(Int)
+        /// Of a register, or of a constant.
+        case push(Int?)
+        case pop(Int)
         case moveStack(Int)
+        /// The stack pointer is rounded down.
+        case alignStack
         /// `size` bytes are copied, and as many as `extent` change.
         case move(to: Operand, from: Operand, size: Int, extent: Int)
         case address(to: Int, Memory)
@@ -27,25 +33,33 @@ struct MoveDecoder {
         case loadFloating(Memory, Int)
         case storeFloating(Memory, Int)
         case call
+        /// So far from the next instruction.
+        case jump(Int, isConditional: Bool)
         /// What follows it need not run.
         case other
     }
 
     private let code: UnsafeRawBufferPointer
     /// Where the next instruction begins.
-    private(set) var position = 0
+    var position: Int
     private var prefix = Prefix()
 
     private struct Prefix {
         var isWide = false, hasREX = false, is16 = false, isSegment = false
         var repeats: UInt8 = 0
         var reg = 0, index = 0, base = 0
+        /// Of an instruction with three operands, the first source.
+        var second: Int?
+        var isLong = false
         var size: Int { isWide ? 8 : is16 ? 2 : 4 }
         /// Of a constant in an instruction, except `mov` to a wide register.
         var constantSize: Int { min(size, 4) }
     }
 
-    init(_ code: UnsafeRawBufferPointer) { self.code = code }
+    init(_ code: UnsafeRawBufferPointer, at position: Int = 0) {
+        self.code = code
+        self.position = position
+    }
 
     private mutating func byte() -> UInt8? {
         guard position < code.count else { return nil }
@@ -76,6 +90,7 @@ struct MoveDecoder {
                 prefix.isWide = byte & 8 != 0
                 (prefix.reg, prefix.index, prefix.base) = (Int(byte & 4) << 1, Int(byte & 2) << 2, Int(byte & 1) << 3)
             case 0x0f: return self.byte().flatMap { two($0) }
+            case 0xc4, 0xc5: return vector(byte)
             default: return one(byte)
             }
         }
@@ -114,12 +129,16 @@ struct MoveDecoder {
         } else if low == 5, mode == 0 {
             guard displacement(4) != nil else { return nil }
             memory.base = nil
+            memory.isVariable = true
         }
         if mode == 1 || mode == 2 {
             guard let more = displacement(mode == 1 ? 1 : 4) else { return nil }
             memory.displacement = more
         }
-        if prefix.isSegment { memory.base = nil }
+        if prefix.isSegment {
+            memory.base = nil
+            memory.isVariable = true
+        }
         return Operands(register: register, memory: memory)
     }
 
@@ -131,6 +150,10 @@ struct MoveDecoder {
     private mutating func one(_ code: UInt8) -> Instruction? {
         switch code {
         case 0x50...0x57: return .push(Int(code & 7) + prefix.base)
+        case 0x58...0x5f: return .pop(Int(code & 7) + prefix.base)
+        case 0x68, 0x6a: return displacement(code == 0x68 ? 4 : 1).map { _ in .push(nil) }
+        case 0x70...0x7f: return displacement(1).map { .jump($0, isConditional: true) }
+        case 0xe9, 0xeb: return displacement(code == 0xe9 ? 4 : 1).map { .jump($0, isConditional: false) }
         case 0x90: return .nothing
         case 0x88, 0x89, 0x8a, 0x8b:
             let size = code & 1 == 0 ? 1 : prefix.size
@@ -184,6 +207,7 @@ struct MoveDecoder {
         else { return nil }
         let operation = operands.register & 7
         if operands.number == 4, code != 0x80 {
+            if operation == 4, value < 0 { return .alignStack }
             return operation == 5 ? .moveStack(-value) : operation == 0 ? .moveStack(value) : .other
         }
         if operation == 7 || code == 0x80 && operation == 4 && value == 1 { return .nothing }
@@ -204,8 +228,11 @@ struct MoveDecoder {
     }
 
     private mutating func two(_ code: UInt8) -> Instruction? {
-        if code == 0x05 || code == 0x0b || code & 0xf0 == 0x80 { return .other }
+        if code & 0xf0 == 0x80 { return displacement(4).map { .jump($0, isConditional: true) } }
+        if code == 0x05 || code == 0x0b { return .other }
+        if code == 0x77, prefix.second != nil { return .nothing }
         guard let operands = operands() else { return nil }
+        let whole = prefix.isLong ? 32 : 16
         switch code {
         case 0x1e, 0x1f: return .nothing
         case 0xb6, 0xbe, 0xb7, 0xbf:
@@ -214,10 +241,10 @@ struct MoveDecoder {
             return .move(to: .general(operands.register), from: operands.other(), size: size, extent: 8)
         case 0x10, 0x28, 0x6f:
             // Only a load from memory changes what is above.
-            let size = code == 0x10 ? prefix.repeats == 0xf3 ? 4 : prefix.repeats == 0xf2 ? 8 : 16 : 16
+            let size = code == 0x10 ? prefix.repeats == 0xf3 ? 4 : prefix.repeats == 0xf2 ? 8 : whole : whole
             return .move(to: .vector(operands.register), from: operands.other(isVector: true), size: size, extent: 16)
         case 0x11, 0x29, 0x7f:
-            let size = code == 0x11 ? prefix.repeats == 0xf3 ? 4 : prefix.repeats == 0xf2 ? 8 : 16 : 16
+            let size = code == 0x11 ? prefix.repeats == 0xf3 ? 4 : prefix.repeats == 0xf2 ? 8 : whole : whole
             return .move(to: operands.other(isVector: true), from: .vector(operands.register), size: size, extent: size)
         case 0x7e where prefix.repeats == 0xf3:
             return .move(to: .vector(operands.register), from: operands.other(isVector: true), size: 8, extent: 16)
@@ -232,11 +259,50 @@ struct MoveDecoder {
             let size = prefix.isWide ? 8 : 4
             return .move(to: .vector(operands.register), from: operands.other(), size: size, extent: 16)
         case 0x2e, 0x2f: return .nothing
-        case 0x57 where operands.number == operands.register, 0xef where operands.number == operands.register:
+        case 0x57 where operands.number == prefix.second ?? operands.register,
+            0xef where operands.number == prefix.second ?? operands.register:
             return .constant(.vector(operands.register), size: 16)
         case 0x14...0x16, 0x2a, 0x2c, 0x2d, 0x40...0x4f, 0x51...0x5f, 0x60...0x6d, 0xaf, 0xd4, 0xdb, 0xdf, 0xeb, 0xef,
             0xfe:
             return .change([(.general(operands.register), 8), (.vector(operands.register), 16)])
+        default: return nil
+        }
+    }
+
+    /// An instruction with a VEX prefix: what compilers write in place of those of ``two(_:)`` for processors that have AVX.
+    private mutating func vector(_ code: UInt8) -> Instruction? {
+        guard let first = byte() else { return nil }
+        var (last, map) = (first, UInt8(1))
+        prefix.hasREX = true
+        prefix.reg = first & 0x80 == 0 ? 8 : 0
+        if code == 0xc4 {
+            guard let next = byte() else { return nil }
+            (last, map) = (next, first & 31)
+            (prefix.index, prefix.base) = (first & 0x40 == 0 ? 8 : 0, first & 0x20 == 0 ? 8 : 0)
+            prefix.isWide = next & 0x80 != 0
+        }
+        prefix.second = Int(~last >> 3 & 15)
+        prefix.isLong = last & 4 != 0
+        prefix.is16 = last & 3 == 1
+        prefix.repeats = [0, 0, 0xf3, 0xf2][Int(last & 3)]
+        guard let code = byte() else { return nil }
+        switch map {
+        case 1: return two(code)
+        case 2:
+            // These widen or repeat what is in memory or a register.
+            guard [0x18, 0x19, 0x1a, 0x58, 0x59, 0x5a, 0x78, 0x79].contains(code) || (0x20...0x25).contains(code)
+                || (0x30...0x35).contains(code)
+            else { return nil }
+            return operands().map { .change([(.vector($0.register), 16)]) }
+        case 3:
+            guard let operands = operands(), byte() != nil else { return nil }
+            switch code {
+            case 0x14...0x17:
+                return .change([(operands.other(), operands.memory == nil ? 8 : code == 0x16 && prefix.isWide ? 8 : 4)])
+            case 0x19, 0x39: return .change([(operands.other(isVector: true), 16)])
+            case 0x18, 0x20...0x22, 0x38: return .change([(.vector(operands.register), 16)])
+            default: return nil
+            }
         default: return nil
         }
     }

@@ -79,6 +79,7 @@ extension ArgumentLayout.Kind {
             self = .enumeration(Int(size), isSigned: isSigned, cases: Dictionary(names) { first, _ in first })
         case .text: self = .text
         case .optimizedOut: self = .optimizedOut
+        case .unknown(let reason): self = .unknown(reason.rawValue)
         case .aggregate: self = .aggregate
         }
     }

@@ -1,0 +1,270 @@
+internal import CElfutils
+
+/// Finds where a function's arguments are at its first instruction, and where its result is when it ends.
+///
+/// There, nothing of the function has run yet, or all of it. So values are where the calling convention puts them, as
+/// long as the compiler has kept to it. It need not where it knows all callers of a function:
+///
+/// - gcc makes a clone of such a function, and gives that a name of its own. What a clone is called with is not known.
+/// - LLVM leaves out and adds arguments, and passes anything at all in place of an argument that the function does not
+///   look at. So only an argument counts that DWARF places, there, where the convention does, or that the code takes from
+///   there to where DWARF places it. Where others cannot call the function, that must be so of all of its arguments,
+///   because one that is left out moves the others. And it returns anything where it knows what callers make of the
+///   result, so results of functions that others cannot call do not count.
+///
+/// What DWARF alone says of a first instruction may be wrong: of `void f(int a, int b) { a = b; … }` it says that `a` is
+/// where `b` is. So nothing counts that the convention does not place.
+struct EntryReader {
+    let subprogram: Dwarf_Die
+    /// Where the function begins, and where its code goes on behind a sled. The sled changes nothing.
+    let start: UInt64
+    let sledEnd: UInt64
+    /// The function's symbol; nil when it has none.
+    let symbol: (name: String, isLocal: Bool)?
+    let isLLVM: Bool
+    /// What the code shows; nil when it is not understood.
+    let approach: HookApproach?
+    private let reader: LocationReader
+    private let language: DWARFLanguage
+
+    /// One of the function's arguments.
+    struct Argument {
+        var name: String
+        var type: ArgumentType?
+        /// What the function says of it; nil when it does not have it.
+        var place: Dwarf_Die?
+        /// Whether nobody wrote it.
+        var isArtificial: Bool
+    }
+
+    init(
+        _ subprogram: Dwarf_Die, start: UInt64, sledEnd: UInt64?, symbol: (name: String, isLocal: Bool)?, isLLVM: Bool,
+        frames: [OpaquePointer], approach: HookApproach?
+    ) {
+        self.subprogram = subprogram
+        self.start = start
+        self.sledEnd = sledEnd ?? start
+        self.symbol = symbol
+        self.isLLVM = isLLVM
+        self.approach = approach
+        // Frames are looked up at the instruction before a hook's return.
+        reader = LocationReader(
+            address: start + 1, frames: frames, subprogram: subprogram, isARM: false, keepsAll: true)
+        language = DWARFLanguage(of: subprogram)
+    }
+
+    // MARK: What the compiler has kept to
+
+    private var isLocal: Bool { symbol?.isLocal ?? true }
+
+    private static func has(_ attribute: Int32, _ subprogram: Dwarf_Die) -> Bool {
+        var (die, found) = (subprogram, Dwarf_Attribute())
+        return dwarf_attr_integrate(&die, UInt32(attribute), &found) != nil
+    }
+
+    /// Clang and Swift write one of these of functions that they have optimised, except in old versions of DWARF.
+    static func isOptimized(_ subprogram: Dwarf_Die) -> Bool {
+        var version: Dwarf_Half = 0
+        guard let unit = subprogram.cu, dwarf_cu_info(unit, &version, nil, nil, nil, nil, nil, nil) == 0, version >= 4
+        else { return true }
+        return [Int32(DW_AT_call_all_calls), Int32(DW_AT_GNU_all_call_sites), 0x3fe1].contains { has($0, subprogram) }
+    }
+
+    private var isOptimized: Bool { Self.isOptimized(subprogram) }
+
+    private var isOrdinary: Bool {
+        var (die, attribute, value) = (subprogram, Dwarf_Attribute(), Dwarf_Word(0))
+        if dwarf_attr_integrate(&die, UInt32(DW_AT_calling_convention), &attribute) != nil,
+            dwarf_formudata(&attribute, &value) != 0 || value != UInt64(DW_CC_normal)
+        {
+            return false
+        }
+        let name = symbol?.name ?? ""
+        if [".isra", ".part", ".constprop"].contains(where: name.contains) { return false }
+        // Swift's functions with other arguments than those that were written.
+        return language != .swift || !["Tf", "TG", "Tg", "TA", "TR"].contains(where: name.contains)
+    }
+
+    // MARK: Arguments
+
+    /// What is known of where an argument is.
+    struct Entry {
+        var location = ArgumentLocation.gone
+        /// That it is there, by more than the convention.
+        var isProved = false
+        /// Why it is not known.
+        var reason = ArgumentKind.optimizedOut
+    }
+
+    /// Where each argument is that people wrote, and `this`.
+    func entries(_ arguments: [Argument]) -> [Entry] {
+        guard isOrdinary, symbol != nil else {
+            return arguments.filter { !$0.isHidden }.map { _ in Entry(reason: .unknown(.convention)) }
+        }
+        let result = ArgumentType(of: subprogram)
+        let convention = CallingConvention(result: result, hasResult: hasResult, isSwift: language == .swift)
+        if !convention.isLost { return read(arguments, convention).entries }
+        // Where its result goes may be passed in front of the arguments. What is said of these tells which is so.
+        let ways = [true, false].map { read(arguments, CallingConvention(isFirstTaken: $0)) }
+        for (index, way) in ways.enumerated() where way.isRight && !ways[1 - index].isRight { return way.entries }
+        return arguments.filter { !$0.isHidden }.map { _ in Entry(reason: .unknown(.type)) }
+    }
+
+    /// - Returns: `isRight`: what is said of an argument in a general register is what the convention says.
+    private func read(_ arguments: [Argument], _ start: CallingConvention) -> (entries: [Entry], isRight: Bool) {
+        var convention = start, entries: [Entry] = []
+        var agreed = 0, contradicted = 0
+        for argument in arguments {
+            // gcc's constructors and destructors are versions of one that gets more than they do.
+            if argument.name == "__in_chrg" { continue }
+            if argument.isHidden || language == .swift && argument.name == "self" { convention.lose() }
+            let known = convention.next(argument.type)
+            if argument.isHidden { continue }
+            guard let known else {
+                entries.append(Entry(reason: .unknown(.type)))
+                continue
+            }
+            if case .gone = known {
+                entries.append(Entry(isProved: true))
+                continue
+            }
+            let said = said(argument, known)
+            if said.home == .proved, known.isInGeneralRegisters { agreed += 1 }
+            if said.home == .contradicted { contradicted += 1 }
+            entries.append(entry(argument, said))
+        }
+        if isLLVM, isLocal, isOptimized, !entries.allSatisfy(\.isProved) {
+            entries = entries.map { _ in Entry(reason: .unknown(.convention)) }
+        }
+        // gcc does not say which functions are called as another system's are.
+        if !isLLVM, contradicted > 0, agreed == 0 { entries = entries.map { _ in Entry(reason: .unknown(.convention)) } }
+        return (entries, agreed > 0 && contradicted == 0)
+    }
+
+    private func entry(_ argument: Argument, _ said: (home: HookApproach.Home, location: ArgumentLocation)) -> Entry {
+        if said.home == .proved { return Entry(location: said.location, isProved: true) }
+        // What gcc passes is right, whatever the function makes of it.
+        if !isLLVM || !isOptimized && said.home == .unknown && argument.hasLocation { return Entry(location: said.location) }
+        return Entry(reason: argument.hasLocation ? .unknown(.code) : .optimizedOut)
+    }
+
+    /// Whether DWARF and the code say, too, that an argument comes in at `known`, and how much of it is there.
+    private func said(_ argument: Argument, _ known: ArgumentLocation) -> (home: HookApproach.Home, location: ArgumentLocation)
+    {
+        guard var place = argument.place else { return (.unknown, known) }
+        var attribute = Dwarf_Attribute()
+        guard dwarf_attr(&place, UInt32(DW_AT_location), &attribute) != nil else { return (.unknown, known) }
+        let always = LocationReader.holdsAlways(&attribute)
+        for address in Set([start, sledEnd]).sorted() {
+            if let home = frameSlot(&attribute, at: address, isComplete: always) {
+                let size = argument.type?.usedSize ?? 8
+                return (approach?.home(of: known, size: size, slot: home.slot, isIndirect: home.isIndirect) ?? .unknown, known)
+            }
+            guard !always, let said = reader.location(by: &attribute, at: address) else { continue }
+            return known.agreed(with: said).map { (.proved, $0) } ?? (.contradicted, known)
+        }
+        return (.unknown, known)
+    }
+
+    /// The place in the frame, by its offset from the stack pointer at the function's beginning, where DWARF puts a thing or,
+    /// if it `isIndirect`, its address. Nil: it says something else.
+    ///
+    /// - Parameter isComplete: whether the description is of a frame that is complete.
+    private func frameSlot(_ attribute: inout Dwarf_Attribute, at address: UInt64, isComplete: Bool)
+        -> (slot: Int, isIndirect: Bool)?
+    {
+        guard let operations = LocationReader.operations(&attribute, at: address), let first = operations.first,
+            operations.count == 1 || operations.count == 2 && Int(operations[1].atom) == DW_OP_deref,
+            let slot = frameSlot(first, isComplete: isComplete)
+        else { return nil }
+        return (slot, operations.count == 2)
+    }
+
+    private func frameSlot(_ operation: Dwarf_Op, isComplete: Bool) -> Int? {
+        let offset = Int(Int64(bitPattern: UInt64(operation.number)))
+        switch Int(operation.atom) {
+        case DW_OP_fbreg:
+            var (die, attribute) = (subprogram, Dwarf_Attribute())
+            guard dwarf_attr(&die, UInt32(DW_AT_frame_base), &attribute) != nil,
+                let base = LocationReader.operations(&attribute, at: start), base.count == 1
+            else { return nil }
+            switch Int(base[0].atom) {
+            // What calls a function puts one word above its stack pointer.
+            case DW_OP_call_frame_cfa: return 8 + offset
+            case DW_OP_reg0...DW_OP_reg31:
+                return approach?.slot(register: Int(base[0].atom) - DW_OP_reg0, plus: offset)
+            default: return nil
+            }
+        case DW_OP_breg0...DW_OP_breg31:
+            let register = Int(operation.atom) - DW_OP_breg0
+            if isComplete { return approach?.slot(register: register, plus: offset) }
+            return register == 7 ? offset : nil
+        default: return nil
+        }
+    }
+
+    // MARK: Results
+
+    private var hasResult: Bool { Self.has(Int32(DW_AT_type), subprogram) }
+
+    /// Where the result is; nil when there is none.
+    func result() -> (type: ArgumentType, location: ArgumentLocation, reason: ArgumentKind)? {
+        guard let type = ArgumentType(of: subprogram), type.passing != .nothing else { return nil }
+        guard isKept else { return (type, .gone, .unknown(.convention)) }
+        guard let location = CallingConvention.result(type) else { return (type, .gone, .unknown(.type)) }
+        return (type, location, .optimizedOut)
+    }
+
+    private var isKept: Bool {
+        guard let name = symbol?.name else { return false }
+        if [".isra", ".part"].contains(where: name.contains) { return false }
+        if language == .swift {
+            // What throws returns nothing where it has thrown.
+            guard !name.isEmpty, !name.hasSuffix("KF"), !name.contains("KF"), isOrdinary else { return false }
+        }
+        if isLLVM, isOptimized, isLocal { return false }
+        return isOrdinary || !isLLVM
+    }
+}
+
+extension EntryReader.Argument {
+    /// Whether it is none that is shown.
+    var isHidden: Bool { isArtificial && name != "this" && name != "self" }
+
+    fileprivate var hasLocation: Bool {
+        guard var place else { return false }
+        var attribute = Dwarf_Attribute()
+        return dwarf_attr(&place, UInt32(DW_AT_location), &attribute) != nil
+    }
+}
+
+extension ArgumentLocation {
+    /// Whether all of it, or its address, is in general registers.
+    fileprivate var isInGeneralRegisters: Bool {
+        switch self {
+        case .value(let steps), .memory(let steps):
+            guard steps.count == 1, case .register(let number) = steps[0] else { return false }
+            return number != 7 && number < 17
+        case .pieces(let pieces): return pieces.allSatisfy(\.location.isInGeneralRegisters)
+        case .bytes, .gone: return false
+        }
+    }
+
+    /// This, as far as `other` says the same; nil when it says something else.
+    fileprivate func agreed(with other: ArgumentLocation) -> ArgumentLocation? {
+        switch (self, other) {
+        case (_, .gone): return .gone
+        case (.value(let steps), .value(let others)), (.memory(let steps), .memory(let others)):
+            return steps == others ? self : nil
+        case (.pieces(let pieces), .pieces(let others)):
+            guard pieces.map(\.size) == others.map(\.size) else { return nil }
+            var result: [ArgumentPiece] = []
+            for (piece, other) in zip(pieces, others) {
+                guard let agreed = piece.location.agreed(with: other.location) else { return nil }
+                result.append(ArgumentPiece(size: piece.size, location: agreed))
+            }
+            return .pieces(result)
+        default: return nil
+        }
+    }
+}
