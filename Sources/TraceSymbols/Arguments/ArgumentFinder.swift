@@ -238,6 +238,7 @@ public struct ArgumentFinder {
             ).entries(all)
             for (index, argument) in shown(all).enumerated() {
                 entries[index].reason = known[index].reason
+                entries[index].isUsed = known[index].isUsed
                 let location = known[index].location
                 if location.isGone { continue }
                 if let place = approach?.place(of: location, size: argument.type?.usedSize ?? 8) {
@@ -354,7 +355,10 @@ public struct ArgumentFinder {
     {
         let name = path?.text ?? argument.name
         guard var type = argument.type else { return FoundArgument(name: name, kind: entry.reason, steps: []) }
-        var location = entry.location
+        var (location, reason) = (entry.location, entry.reason)
+        if !entry.isUsed, location.isAddress || type.isReference || type.isPointer && (path != nil || type.isText) {
+            (location, reason) = (.gone, .unknown(.unread))
+        }
         for member in path?.names.dropFirst() ?? [] {
             guard let next = type.member(member, at: location) else { return nil }
             (type, location) = next
@@ -364,7 +368,7 @@ public struct ArgumentFinder {
             (type, location) = next
         }
         var value = type.value(at: location)
-        if value.kind == .optimizedOut { value.kind = entry.reason }
+        if value.kind == .optimizedOut { value.kind = reason }
         return FoundArgument(name: name, kind: value.kind, steps: value.steps)
     }
 }

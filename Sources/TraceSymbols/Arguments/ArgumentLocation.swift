@@ -40,6 +40,12 @@ enum ArgumentLocation {
         }
     }
 
+    /// Whether a register, or a word on the stack, has its address.
+    var isAddress: Bool {
+        guard case .memory(let steps) = self else { return false }
+        return steps.first != .register(7) && steps.count == 1 || steps.contains(.load(8))
+    }
+
     var isGone: Bool { if case .gone = self { true } else { false } }
 
     /// Steps that push the word of `size` bytes that is there; nil when it is gone.
@@ -116,6 +122,59 @@ struct LocationReader {
             return nil
         }
         return UnsafeMutableBufferPointer(start: expression, count: count)
+    }
+
+    /// Whether an argument that comes in a register is said to be anywhere else later.
+    static func isMoved(_ die: Dwarf_Die, from register: Int) -> Bool {
+        var (die, attribute) = (die, Dwarf_Attribute())
+        guard dwarf_attr(&die, UInt32(DW_AT_location), &attribute) != nil else { return false }
+        var (base, start, end) = (Dwarf_Addr(0), Dwarf_Addr(0), Dwarf_Addr(0))
+        var expression: UnsafeMutablePointer<Dwarf_Op>?
+        var count = 0
+        var offset = dwarf_getlocations(&attribute, 0, &base, &start, &end, &expression, &count)
+        while offset > 0 {
+            if count > 0, let first = expression?[0] {
+                switch Int(first.atom) {
+                case DW_OP_reg0 + register, DW_OP_breg0 + register, DW_OP_entry_value, DW_OP_GNU_entry_value: break
+                default: return true
+                }
+            }
+            offset = dwarf_getlocations(&attribute, offset, &base, &start, &end, &expression, &count)
+        }
+        return false
+    }
+
+    /// Whether a function calls another one with what it has got in a register.
+    static func isPassedOn(_ register: Int, by die: Dwarf_Die) -> Bool {
+        var (parent, child) = (die, Dwarf_Die())
+        guard dwarf_child(&parent, &child) == 0 else { return false }
+        repeat {
+            var (attribute, location) = (Dwarf_Attribute(), Dwarf_Attribute())
+            switch Int(dwarf_tag(&child)) {
+            case DW_TAG_call_site, DW_TAG_GNU_call_site, DW_TAG_lexical_block, DW_TAG_inlined_subroutine:
+                if isPassedOn(register, by: child) { return true }
+            case DW_TAG_call_site_parameter, DW_TAG_GNU_call_site_parameter:
+                guard
+                    dwarf_attr(&child, UInt32(DW_AT_call_value), &attribute) != nil
+                        || dwarf_attr(&child, UInt32(DW_AT_GNU_call_site_value), &attribute) != nil,
+                    dwarf_attr(&child, UInt32(DW_AT_location), &location) != nil,
+                    let value = operations(&attribute, at: 0), let first = value.first
+                else { break }
+                switch Int(first.atom) {
+                case DW_OP_breg0 + register: return true
+                case DW_OP_entry_value, DW_OP_GNU_entry_value:
+                    var inner = Dwarf_Attribute()
+                    if dwarf_getlocation_attr(&attribute, value.baseAddress!, &inner) == 0,
+                        let op = operations(&inner, at: 0)?.first, Int(op.atom) == DW_OP_reg0 + register
+                    {
+                        return true
+                    }
+                default: break
+                }
+            default: break
+            }
+        } while withUnsafeMutablePointer(to: &child) { dwarf_siblingof($0, $0) } == 0
+        return false
     }
 
     /// Where the value is now that the function was called with, by where it was then.

@@ -79,6 +79,9 @@ struct ArgumentType {
             || encoding == DW_ATE_UTF && size == 1
     }
 
+    /// Whether it is shown as the text that it points to.
+    var isText: Bool { isPointer && ArgumentType(of: die)?.isChar == true }
+
     // MARK: Values
 
     /// How a thing of this type at `location` is recorded, and what it is.
@@ -88,7 +91,7 @@ struct ArgumentType {
             return target.value(at: .memory(word))
         }
         if isClass { return text(at: location) ?? swift(at: location) ?? (.aggregate, []) }
-        if isPointer, ArgumentType(of: die)?.isChar == true {
+        if isText {
             guard let word = location.word() else { return (.optimizedOut, []) }
             return (.text, word + [.giveString])
         }
@@ -246,7 +249,9 @@ struct ArgumentType {
         return .value(word + [.bits(low: UInt8(low), count: UInt8(bits.count), isSigned: isSigned)])
     }
 
-    func forEachChild(_ tag: Int?, _ body: (Dwarf_Die) -> Void) {
+    func forEachChild(_ tag: Int?, _ body: (Dwarf_Die) -> Void) { Self.forEachChild(of: die, tag, body) }
+
+    static func forEachChild(of die: Dwarf_Die, _ tag: Int?, _ body: (Dwarf_Die) -> Void) {
         var (parent, child) = (die, Dwarf_Die())
         guard dwarf_child(&parent, &child) == 0 else { return }
         var address: UnsafeMutableRawPointer?

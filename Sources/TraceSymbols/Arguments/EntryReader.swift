@@ -92,6 +92,9 @@ struct EntryReader {
         var location = ArgumentLocation.gone
         /// That it is there, by more than the convention.
         var isProved = false
+        /// Whether the function looks at it. What an argument only leads to may not be in memory otherwise: gcc leaves out stores
+        /// that no function looks for.
+        var isUsed = true
         /// Why it is not known.
         var reason = ArgumentKind.optimizedOut
     }
@@ -142,9 +145,13 @@ struct EntryReader {
     }
 
     private func entry(_ argument: Argument, _ said: (home: HookApproach.Home, location: ArgumentLocation)) -> Entry {
-        if said.home == .proved { return Entry(location: said.location, isProved: true) }
+        // LLVM says nothing of an argument that is not used.
+        let isUsed = isLLVM || !isOptimized || isUsed(argument, said.location)
+        if said.home == .proved { return Entry(location: said.location, isProved: true, isUsed: isUsed) }
         // What gcc passes is right, whatever the function makes of it.
-        if !isLLVM || !isOptimized && said.home == .unknown && argument.hasLocation { return Entry(location: said.location) }
+        if !isLLVM || !isOptimized && said.home == .unknown && argument.hasLocation {
+            return Entry(location: said.location, isUsed: isUsed)
+        }
         return Entry(reason: argument.hasLocation ? .unknown(.code) : .optimizedOut)
     }
 
@@ -203,6 +210,14 @@ struct EntryReader {
         }
     }
 
+    /// Whether the code takes an argument from where it came in, keeps it, or passes it on from there.
+    private func isUsed(_ argument: Argument, _ known: ArgumentLocation) -> Bool {
+        if approach?.isRead(known) == true { return true }
+        guard case .register(let register)? = known.firstStep else { return false }
+        return argument.place.map { LocationReader.isMoved($0, from: Int(register)) } == true
+            || LocationReader.isPassedOn(Int(register), by: subprogram)
+    }
+
     // MARK: Results
 
     private var hasResult: Bool { Self.has(Int32(DW_AT_type), subprogram) }
@@ -247,6 +262,14 @@ extension ArgumentLocation {
             return number != 7 && number < 17
         case .pieces(let pieces): return pieces.allSatisfy(\.location.isInGeneralRegisters)
         case .bytes, .gone: return false
+        }
+    }
+
+    fileprivate var firstStep: ArgumentStep? {
+        switch self {
+        case .value(let steps), .memory(let steps): steps.first
+        case .pieces(let pieces): pieces.first?.location.firstStep
+        case .bytes, .gone: nil
         }
     }
 

@@ -24,6 +24,9 @@ struct FrameState {
     /// What was stored in the frame, by offset from the stack pointer at the function's beginning.
     private(set) var slots: [Int: (value: Value, size: Int)] = [:]
 
+    /// What instructions have taken from where it came in.
+    private(set) var reads: Set<HookApproach.Origin> = []
+
     static let dwarfNumbers = [0, 2, 1, 3, 7, 6, 4, 5, 8, 9, 10, 11, 12, 13, 14, 15]
 
     /// Where a stack pointer that was rounded down is counted from, because nobody knows how far it is from where it was.
@@ -37,6 +40,7 @@ struct FrameState {
             if vector[index] != other.vector[index] { result.vector[index] = .unknown }
         }
         if floating != other.floating { result.floating = [] }
+        result.reads.formUnion(other.reads)
         for (offset, slot) in other.slots where slots[offset] == nil { result.slots[offset] = (.unknown, slot.size) }
         for (offset, slot) in slots {
             let theirs = other.slots[offset]
@@ -93,8 +97,12 @@ struct FrameState {
             general[4] = .frame(-Self.aligned)
             return .some(nil)
         case .move(let to, let from, let size, let extent):
-            return write(limited(read(from, size), size), to, size: max(size, extent))
+            note(from)
+            let value = read(from, size)
+            if case .memory = from, case .copy(let copy) = value { reads.insert(copy.origin) }
+            return write(limited(value, size), to, size: max(size, extent))
         case .address(let to, let memory):
+            note(.memory(memory))
             if to == 4 {
                 guard let slot = slot(memory) else { return nil }
                 general[4] = .frame(slot)
@@ -114,6 +122,17 @@ struct FrameState {
         case .storeFloating(let memory, let size):
             return write(floating.popLast() ?? .unknown, .memory(memory), size: size)
         }
+    }
+
+    /// Notes that the operand is read, or where it is.
+    private mutating func note(_ operand: MoveDecoder.Operand) {
+        var values: [Value] = []
+        switch operand {
+        case .general(let number): values = [general[number]]
+        case .vector(let number): values = [vector[number]]
+        case .memory(let memory): values = [memory.base, memory.index].compactMap { $0.map { general[$0] } }
+        }
+        for case .copy(let copy) in values { reads.insert(copy.origin) }
     }
 
     private func limited(_ value: Value, _ size: Int) -> Value {
@@ -142,6 +161,7 @@ struct FrameState {
     }
 
     private mutating func write(_ value: Value, _ operand: MoveDecoder.Operand, size: Int) -> Store?? {
+        if case .memory = operand { note(operand) }
         switch operand {
         case .general(let number):
             if number == 4 {

@@ -121,6 +121,19 @@ struct HookApproach {
         return base + offset
     }
 
+    /// Whether the code that was followed takes what is at `location` at the function's beginning, or its address, from there.
+    func isRead(_ location: ArgumentLocation) -> Bool {
+        switch location {
+        case .value(let steps), .memory(let steps):
+            guard case .register(let number)? = steps.first else { return false }
+            if number != 7 { return last.reads.contains(.register(Int(number))) }
+            guard steps.count > 1, case .add(let offset) = steps[1] else { return false }
+            return last.reads.contains(.memory(Int(offset)))
+        case .pieces(let pieces): return pieces.contains { isRead($0.location) }
+        case .bytes, .gone: return false
+        }
+    }
+
     /// What the code says of a place in the frame.
     enum Home {
         /// What came in there at the function's beginning was put there: that is looked at, so callers pass it.

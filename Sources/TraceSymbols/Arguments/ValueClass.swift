@@ -196,32 +196,65 @@ extension ArgumentType {
         }
     }
 
-    /// What gcc does not say: whether a class has, or inherits, a destructor or a constructor that copies it. nil where
-    /// it might.
+    /// What gcc does not say: whether a class has, or inherits, a destructor or a constructor that copies it and does more
+    /// than to copy bytes. nil where it might.
     private func isCopiedByFunctions(depth: Int) -> Bool? {
         guard depth < 32 else { return nil }
         if name?.hasPrefix("basic_string<") == true { return true }
         var result: Bool? = false
+        // A copy that has to be made by a function decides, and what is not known does not.
+        func add(_ other: Bool?) { if result != true { result = other == true ? true : other == nil ? nil : result } }
         forEachChild(nil) { child in
             var (child, attribute) = (child, Dwarf_Attribute())
             let childName = dwarf_diename(&child).map { String(cString: $0) } ?? ""
             switch Int(dwarf_tag(&child)) {
             case DW_TAG_subprogram:
-                let isVirtual = dwarf_attr(&child, UInt32(DW_AT_virtuality), &attribute) != nil
-                // A constructor is named as the class, without what stands in angle brackets.
-                let own = name.map { $0.prefix { $0 != "<" } } ?? ""
-                if isVirtual || childName.hasPrefix("~") || childName == own { result = nil }
+                if dwarf_attr(&child, UInt32(DW_AT_virtuality), &attribute) != nil { return add(true) }
+                guard childName.hasPrefix("~") || isCopying(child, childName) else { return }
+                // Only DWARF 5 tells what the compiler has written itself.
+                let isOwn = dwarf_attr(&child, UInt32(DW_AT_artificial), &attribute) != nil
+                if dwarf_attr(&child, UInt32(DW_AT_deleted), &attribute) != nil || Self.version(of: child) < 5, !isOwn {
+                    return add(nil)
+                }
+                add(!isOwn && Self.defaulted(child) != DW_DEFAULTED_in_class)
             case DW_TAG_member, DW_TAG_inheritance:
-                guard result == false, !Self.isStatic(&child) else { return }
-                guard dwarf_attr(&child, UInt32(DW_AT_virtuality), &attribute) == nil, !childName.hasPrefix("_vptr"),
-                    let type = ArgumentType(of: child), !type.isIncomplete
-                else { return result = nil }
+                guard !Self.isStatic(&child) else { return }
+                if dwarf_attr(&child, UInt32(DW_AT_virtuality), &attribute) != nil || childName.hasPrefix("_vptr") {
+                    return add(true)
+                }
+                guard let type = ArgumentType(of: child), !type.isIncomplete else { return add(nil) }
                 let innermost = type.elements?.type ?? type
-                if innermost.isClass { result = innermost.isCopiedByFunctions(depth: depth + 1) }
+                if innermost.isClass { add(innermost.isCopiedByFunctions(depth: depth + 1)) }
             default: break
             }
         }
         return result
+    }
+
+    /// Whether a member function is a constructor from another one of the class.
+    private func isCopying(_ function: Dwarf_Die, _ functionName: String) -> Bool {
+        // A constructor is named as the class, without what stands in angle brackets.
+        guard functionName == name.map({ $0.prefix { $0 != "<" } }) ?? "" else { return false }
+        var parameters: [Dwarf_Die] = []
+        ArgumentType.forEachChild(of: function, DW_TAG_formal_parameter) { parameters.append($0) }
+        guard parameters.count == 2, let reference = ArgumentType(of: parameters[1]), reference.isReference,
+            let target = ArgumentType(of: reference.die)
+        else { return false }
+        return target.die.addr == die.addr || target.name == name
+    }
+
+    private static func version(of die: Dwarf_Die) -> Int {
+        var version: Dwarf_Half = 0
+        guard let unit = die.cu, dwarf_cu_info(unit, &version, nil, nil, nil, nil, nil, nil) == 0 else { return 0 }
+        return Int(version)
+    }
+
+    private static func defaulted(_ function: Dwarf_Die) -> Int {
+        var (function, attribute, value) = (function, Dwarf_Attribute(), Dwarf_Word(0))
+        guard dwarf_attr(&function, UInt32(DW_AT_defaulted), &attribute) != nil,
+            dwarf_formudata(&attribute, &value) == 0
+        else { return 0 }
+        return Int(value)
     }
 
     /// What Swift passes in registers that are known.
