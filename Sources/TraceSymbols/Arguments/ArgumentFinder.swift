@@ -34,6 +34,8 @@ public struct ArgumentFinder {
     private var sleds: [UInt64: UInt64] = [:]
     /// The symbols of these functions.
     private var symbols: [UInt64: (name: String, isLocal: Bool)] = [:]
+    /// Where versions of functions begin that gcc calls in ways of its own. What it says of their arguments is at times of others.
+    private var clones: Set<UInt64> = []
     private var functions: [Key: Set<UInt64>] = [:]
     /// Where enter hooks return to.
     private let returns: [UInt64]
@@ -84,6 +86,7 @@ public struct ArgumentFinder {
 
     private mutating func read(_ file: borrowing ELFFile, code: borrowing ELFFile) {
         symbols = file.functionSymbols(at: Set(wanted.keys).union(sleds.keys))
+        clones = file.functionClones
         guard let units = DWARFUnits(file) else {
             hasDWARF = false
             return
@@ -217,20 +220,10 @@ public struct ArgumentFinder {
     ) -> [EntryReader.Entry] {
         let reader = LocationReader(address: place, frames: frames, subprogram: subprogram, isARM: isARM)
         let approach = start.flatMap { self.approach(from: $0, to: place) }
-        let isSwift = DWARFLanguage(of: die) == .swift
-        if isSwift {
-            return shown(all).map { argument in
-                guard let die = argument.place else { return EntryReader.Entry() }
-                let size = argument.type?.usedSize ?? 0
-                let found = start.flatMap { start in
-                    approach.flatMap { reader.location(of: die, size: size, $0, start: start) }
-                }
-                return found.map { EntryReader.Entry(location: $0) } ?? Self.missing(die, .code)
-            }
-        }
         var entries = shown(all).map { argument in
             argument.place.map { Self.missing($0, start == nil ? .inlined : .code) } ?? EntryReader.Entry()
         }
+        let isClone = Self.start(of: subprogram).map(clones.contains) ?? false
         if let start, !isARM {
             let known = EntryReader(
                 subprogram, start: start, sledEnd: nil, symbol: symbols[start], isLLVM: producer.isLLVM, frames: frames,
@@ -248,10 +241,14 @@ public struct ArgumentFinder {
                 }
             }
         }
-        guard !producer.isLLVM else { return entries }
+        let isSwift = DWARFLanguage(of: subprogram) == .swift
+        guard isSwift || !producer.isLLVM && !isClone else { return entries }
         let isOptimized = producer.isOptimized || EntryReader.isOptimized(subprogram)
         for (index, argument) in shown(all).enumerated() where entries[index].location.isGone {
-            if let die = argument.place, let place = reader.location(of: die, isOptimized: isOptimized) {
+            guard let die = argument.place else { continue }
+            if isSwift {
+                if let place = reader.swiftLocation(of: die) { entries[index].location = place }
+            } else if let place = reader.location(of: die, isOptimized: isOptimized) {
                 entries[index].location = place
             }
         }

@@ -93,20 +93,12 @@ struct LocationReader {
             && Self.operations(&base, at: address).map { $0.count == 1 && Int($0[0].atom) == DW_OP_call_frame_cfa } == true
     }
 
-    /// Where an argument of Swift is, which has `size` bytes and cannot be given another value. What DWARF says of the function's
-    /// first instruction holds as far as the code shows where that is kept; what it says of the call counts as well.
-    func location(of die: Dwarf_Die, size: Int, _ approach: HookApproach, start: UInt64) -> ArgumentLocation? {
+    /// Where DWARF says that an argument of Swift is at the call of the hook, or right behind it, because it cannot be given another
+    /// value.
+    func swiftLocation(of die: Dwarf_Die) -> ArgumentLocation? {
         var (die, attribute) = (die, Dwarf_Attribute())
-        guard dwarf_attr(&die, UInt32(DW_AT_location), &attribute) != nil else { return nil }
-        if Self.holdsAlways(&attribute) {
-            guard case .memory(let steps)? = location(by: &attribute, at: address) else { return nil }
-            return approach.place(of: steps, size: size)
-        }
-        if let place = original(by: &attribute, size, approach, start) { return place }
-        for place in [address, address &- 1] {
-            if let location = location(by: &attribute, at: place) { return location }
-        }
-        return nil
+        guard dwarf_attr(&die, UInt32(DW_AT_location), &attribute) != nil, !Self.holdsAlways(&attribute) else { return nil }
+        return location(by: &attribute, at: address) ?? location(by: &attribute, at: address &- 1)
     }
 
     /// Whether this is one description, and no list of descriptions for parts of the code.
@@ -175,36 +167,6 @@ struct LocationReader {
             }
         } while withUnsafeMutablePointer(to: &child) { dwarf_siblingof($0, $0) } == 0
         return false
-    }
-
-    /// Where the value is now that the function was called with, by where it was then.
-    private func original(by attribute: inout Dwarf_Attribute, _ size: Int, _ approach: HookApproach, _ start: UInt64)
-        -> ArgumentLocation?
-    {
-        guard let said = Self.operations(&attribute, at: start) else { return nil }
-        if said.count == 1 { return original(said[0], approach, size) }
-        var pieces: [ArgumentPiece] = []
-        for index in stride(from: 0, to: said.count - 1, by: 2) {
-            let bytes = Int(said[index + 1].number)
-            guard Int(said[index + 1].atom) == DW_OP_piece, let piece = original(said[index], approach, bytes) else {
-                return nil
-            }
-            pieces.append(ArgumentPiece(size: bytes, location: piece))
-        }
-        return pieces.isEmpty ? nil : .pieces(pieces)
-    }
-
-    private func original(_ operation: Dwarf_Op, _ approach: HookApproach, _ size: Int) -> ArgumentLocation? {
-        switch Int(operation.atom) {
-        case DW_OP_reg0...DW_OP_reg31:
-            return approach.place(of: .register(Int(operation.atom) - DW_OP_reg0), size: size)
-        case DW_OP_fbreg, DW_OP_breg7:
-            guard let steps = steps(of: operation) else { return nil }
-            // The canonical frame address is what it was, and the stack pointer is not.
-            return steps.first == .register(7) && Int(operation.atom) == DW_OP_breg7
-                ? approach.place(atBeginning: steps, size: size) : approach.place(of: steps, size: size)
-        default: return nil
-        }
     }
 
     /// nil when it is nowhere to be found.

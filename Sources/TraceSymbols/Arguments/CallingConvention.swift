@@ -7,13 +7,8 @@ struct CallingConvention {
     private var offset: Int64 = 8
     /// From here on, no place is known.
     private(set) var isLost = false
-    /// Swift passes each word of a value by itself, the first in a register and the second on the stack if it comes to that. C
-    /// passes a value whole.
-    private var passesWords = false
-
     /// - Parameter result: of the function; its address may be the first thing that is passed.
-    init(result: ArgumentType?, hasResult: Bool, isSwift: Bool) {
-        passesWords = isSwift
+    init(result: ArgumentType?, hasResult: Bool) {
         guard hasResult else { return }
         switch result?.passing {
         case .memory, .reference: _ = integers.popFirst()
@@ -47,7 +42,7 @@ struct CallingConvention {
         case .x87: return memory(size: 16, alignment: 16)
         case .registers(let classes):
             let general = classes.count { $0 == .integer }, vector = classes.count { $0 == .vector }
-            if general > integers.count || vector > vectors.count, !passesWords {
+            if general > integers.count || vector > vectors.count {
                 return memory(size: type.size, alignment: type.size == 16 && type.isBase && general == 2 ? 16 : 8)
             }
             return words(classes, size: type.size)

@@ -80,7 +80,7 @@ struct EntryReader {
             return false
         }
         let name = symbol?.name ?? ""
-        if [".isra", ".part", ".constprop"].contains(where: name.contains) { return false }
+        if ELFFile.marksOfClones.contains(where: name.contains) { return false }
         // Swift's functions with other arguments than those that were written.
         return language != .swift || !["Tf", "TG", "Tg", "TA", "TR"].contains(where: name.contains)
     }
@@ -101,16 +101,38 @@ struct EntryReader {
 
     /// Where each argument is that people wrote, and `this`.
     func entries(_ arguments: [Argument]) -> [Entry] {
+        if language == .swift { return arguments.filter { !$0.isHidden }.map(swiftEntry) }
         guard isOrdinary, symbol != nil else {
             return arguments.filter { !$0.isHidden }.map { _ in Entry(reason: .unknown(.convention)) }
         }
         let result = ArgumentType(of: subprogram)
-        let convention = CallingConvention(result: result, hasResult: hasResult, isSwift: language == .swift)
+        let convention = CallingConvention(result: result, hasResult: hasResult)
         if !convention.isLost { return read(arguments, convention).entries }
         // Where its result goes may be passed in front of the arguments. What is said of these tells which is so.
         let ways = [true, false].map { read(arguments, CallingConvention(isFirstTaken: $0)) }
         for (index, way) in ways.enumerated() where way.isRight && !ways[1 - index].isRight { return way.entries }
         return arguments.filter { !$0.isHidden }.map { _ in Entry(reason: .unknown(.type)) }
+    }
+
+    /// An argument of Swift cannot be given another value, so that what DWARF says of it holds, and LLVM says where it is however
+    /// callers pass it.
+    private func swiftEntry(_ argument: Argument) -> Entry {
+        let missing = Entry(reason: argument.hasLocation ? .unknown(.code) : .optimizedOut)
+        guard var place = argument.place else { return missing }
+        var attribute = Dwarf_Attribute()
+        guard dwarf_attr(&place, UInt32(DW_AT_location), &attribute) != nil else { return missing }
+        let always = LocationReader.holdsAlways(&attribute)
+        for address in Set([start, sledEnd]).sorted() {
+            if let home = frameSlot(&attribute, at: address, isComplete: always) {
+                let size = home.isIndirect ? 8 : argument.type?.usedSize ?? 0
+                guard let origin = approach?.origin(of: home.slot, size: size) else { return missing }
+                if !home.isIndirect { return Entry(location: origin, isProved: true) }
+                return origin.word().map { Entry(location: .memory($0), isProved: true) } ?? missing
+            }
+            guard !always, let said = reader.location(by: &attribute, at: address), said.isComing else { continue }
+            return Entry(location: said, isProved: true)
+        }
+        return missing
     }
 
     /// - Returns: `isRight`: what is said of an argument in a general register is what the convention says.
@@ -120,7 +142,7 @@ struct EntryReader {
         for argument in arguments {
             // gcc's constructors and destructors are versions of one that gets more than they do.
             if argument.name == "__in_chrg" { continue }
-            if argument.isHidden || language == .swift && argument.name == "self" { convention.lose() }
+            if argument.isHidden { convention.lose() }
             let known = convention.next(argument.type)
             if argument.isHidden { continue }
             guard let known else {
@@ -213,7 +235,7 @@ struct EntryReader {
     /// Whether the code takes an argument from where it came in, keeps it, or passes it on from there.
     private func isUsed(_ argument: Argument, _ known: ArgumentLocation) -> Bool {
         if approach?.isRead(known) == true { return true }
-        guard case .register(let register)? = known.firstStep else { return false }
+        guard case .register(let register)? = known.firstStep, register != 7 else { return false }
         return argument.place.map { LocationReader.isMoved($0, from: Int(register)) } == true
             || LocationReader.isPassedOn(Int(register), by: subprogram)
     }
@@ -262,6 +284,18 @@ extension ArgumentLocation {
             return number != 7 && number < 17
         case .pieces(let pieces): return pieces.allSatisfy(\.location.isInGeneralRegisters)
         case .bytes, .gone: return false
+        }
+    }
+
+    /// Whether all that is there is in registers that callers may put it in.
+    fileprivate var isComing: Bool {
+        switch self {
+        case .value(let steps), .memory(let steps):
+            guard case .register(let number)? = steps.first else { return false }
+            return HookApproach.Origin.register(Int(number)).isPassed
+        case .pieces(let pieces): return pieces.allSatisfy { $0.location.isGone || $0.location.isComing }
+        case .bytes: return true
+        case .gone: return false
         }
     }
 

@@ -4,6 +4,14 @@ struct FrameState {
     struct Copy: Equatable {
         var origin: HookApproach.Origin
         var size: Int
+
+        /// Where it came in.
+        var location: ArgumentLocation {
+            switch origin {
+            case .register(let number): .value([.register(UInt8(number))])
+            case .memory(let offset): .memory([.register(7), .add(Int64(offset))])
+            }
+        }
     }
 
     enum Value: Equatable {

@@ -180,52 +180,24 @@ struct HookApproach {
         return result
     }
 
-    /// What was put first into a place of the frame, if that came in. Swift clears a place before it puts an argument there.
+    /// What came in and was put first into a place of the frame, or is there from the beginning. This is what a function was called
+    /// with where that cannot be given another value, as in Swift, which clears a place before it puts an argument there.
+    func origin(of slot: Int, size: Int) -> ArgumentLocation? {
+        if slot > 0 { return .memory([.register(7), .add(Int64(slot))]) }
+        guard let first = first(slot) else { return nil }
+        if first.size >= size { return first.location }
+        // Something of two words may have come in two registers.
+        guard (9...16).contains(size), first.size <= 8, let second = self.first(slot + 8) else { return nil }
+        return .pieces([
+            ArgumentPiece(size: first.size, location: first.location),
+            ArgumentPiece(size: 8 - first.size, location: .gone), ArgumentPiece(size: 8, location: second.location),
+        ])
+    }
+
     private func first(_ slot: Int) -> FrameState.Copy? {
         let stores = stores[slot] ?? []
         guard case .copy(let copy)? = stores.first(where: { $0 != .constant }), copy.origin.isPassed else { return nil }
         return copy
-    }
-
-    /// Where what the code puts first where DWARF places it, at `steps`, in the frame, is during the call. This is what a
-    /// function was called with where that cannot be assigned to, as in Swift.
-    func place(of steps: [ArgumentStep], size: Int) -> ArgumentLocation? {
-        guard let atCall, case .register(let register)? = steps.first else { return nil }
-        var offset = 0, rest = steps.dropFirst()
-        while case .add(let more)? = rest.first {
-            offset += Int(more)
-            rest = rest.dropFirst()
-        }
-        guard let slot = slot(register: Int(register), plus: offset) else { return nil }
-        // What is there may only be the address.
-        let wanted = rest.isEmpty ? size : 8
-        func continued(_ place: ArgumentLocation) -> ArgumentLocation? {
-            if rest.isEmpty { return place }
-            guard rest.first == .load(8), let word = place.word() else { return nil }
-            return .memory(word + rest.dropFirst())
-        }
-        if slot > 0 { return place(of: .memory(slot), size: wanted).flatMap(continued) }
-        guard let first = first(slot) else { return nil }
-        if first.size >= wanted { return place(of: first.origin, size: wanted).flatMap(continued) }
-        // Something of two words may have come in two registers.
-        guard (9...16).contains(wanted), first.size <= 8, let second = self.first(slot + 8), !atCall.slots.isEmpty,
-            let low = place(of: first.origin, size: first.size), let high = place(of: second.origin, size: second.size)
-        else { return nil }
-        return .pieces([
-            ArgumentPiece(size: first.size, location: low), ArgumentPiece(size: 8 - first.size, location: .gone),
-            ArgumentPiece(size: 8, location: high),
-        ])
-    }
-
-    /// Where what DWARF places at `steps` at the function's beginning is during the call.
-    func place(atBeginning steps: [ArgumentStep], size: Int) -> ArgumentLocation? {
-        guard steps.first == .register(7) else { return nil }
-        var offset = 0
-        for step in steps.dropFirst() {
-            guard case .add(let more) = step else { return nil }
-            offset += Int(more)
-        }
-        return offset > 0 ? place(of: .memory(offset), size: size) : nil
     }
 
     // MARK: Following

@@ -28,6 +28,8 @@ enum ValueClass {
 extension ArgumentType {
     /// nil when DWARF does not tell.
     var passing: ValuePassing? {
+        // Of what is nothing, Swift only declares the type.
+        if swiftPassing == .nothing { return .nothing }
         if isIncomplete { return name?.hasPrefix("basic_string<") == true ? .reference : nil }
         if let swift = swiftPassing { return swift }
         if isClass, let byReference = isPassedByReference {

@@ -280,4 +280,24 @@ extension ELFFile {
         }
         return found
     }
+
+    /// Where versions of functions begin that gcc has made for some of their callers. O(n) in the symbols.
+    var functionClones: Set<UInt64> {
+        guard let section = section(type: SHT_SYMTAB), let data = section.data else { return [] }
+        let size = gelf_fsize(handle, ELF_T_SYM, 1, UInt32(EV_CURRENT))
+        guard size > 0 else { return [] }
+        var found: Set<UInt64> = []
+        var symbol = GElf_Sym()
+        for index in 0..<min(data.pointee.d_size / size, Int(Int32.max))
+        where gelf_getsym(data, Int32(index), &symbol) != nil {
+            guard symbol.isFunction,
+                let name = elf_strptr(handle, Int(section.header.sh_link), Int(symbol.st_name)), strchr(name, 46) != nil,
+                Self.marksOfClones.contains(where: { strstr(name, $0) != nil })
+            else { continue }
+            found.insert(symbol.st_value)
+        }
+        return found
+    }
+
+    static let marksOfClones = [".isra", ".part", ".constprop"]
 }
