@@ -54,6 +54,7 @@ struct ArgumentType {
     }
 
     var isBase: Bool { tag == DW_TAG_base_type }
+    var isTruth: Bool { isBase && encoding == DW_ATE_boolean }
     var isEnumeration: Bool { tag == DW_TAG_enumeration_type }
     var isMemberPointer: Bool { tag == DW_TAG_ptr_to_member_type }
 

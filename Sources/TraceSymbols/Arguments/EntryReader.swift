@@ -190,7 +190,9 @@ struct EntryReader {
                 return (approach?.home(of: known, size: size, slot: home.slot, isIndirect: home.isIndirect) ?? .unknown, known)
             }
             guard !always, let said = reader.location(by: &attribute, at: address) else { continue }
-            return known.agreed(with: said).map { (.proved, $0) } ?? (.contradicted, known)
+            // Of a truth value, one bit is described.
+            let bits = argument.type?.isTruth == true ? 1 : 8 * (argument.type?.usedSize ?? 8)
+            return known.agreed(with: said.cut(to: bits)).map { (.proved, $0) } ?? (.contradicted, known)
         }
         return (.unknown, known)
     }
@@ -202,11 +204,12 @@ struct EntryReader {
     private func frameSlot(_ attribute: inout Dwarf_Attribute, at address: UInt64, isComplete: Bool)
         -> (slot: Int, isIndirect: Bool)?
     {
-        guard let operations = LocationReader.operations(&attribute, at: address), let first = operations.first,
-            operations.count == 1 || operations.count == 2 && Int(operations[1].atom) == DW_OP_deref,
-            let slot = frameSlot(first, isComplete: isComplete)
+        guard let operations = LocationReader.operations(&attribute, at: address), operations.count <= 2,
+            let slot = frameSlot(operations[0], isComplete: isComplete)
         else { return nil }
-        return (slot, operations.count == 2)
+        // A number of the x87 is said to be a piece of 10 bytes.
+        if operations.count == 1 || Int(operations[1].atom) == DW_OP_piece { return (slot, false) }
+        return Int(operations[1].atom) == DW_OP_deref ? (slot, true) : nil
     }
 
     private func frameSlot(_ operation: Dwarf_Op, isComplete: Bool) -> Int? {
@@ -307,6 +310,20 @@ extension ArgumentLocation {
         }
     }
 
+    /// The register alone of which this takes the lowest bits, if it takes no fewer than `bits`.
+    fileprivate func cut(to bits: Int) -> ArgumentLocation {
+        guard case .value(let steps) = self, bits <= 64, case .register? = steps.first else { return self }
+        var rest = steps.dropFirst()
+        while let step = rest.popFirst() {
+            switch step {
+            case .bits(low: 0, let count, _) where count >= bits: continue
+            case .constant(let mask) where mask.trailingOnes >= bits && rest.first == .compute(.and): rest = rest.dropFirst()
+            default: return self
+            }
+        }
+        return .value([steps[0]])
+    }
+
     /// This, as far as `other` says the same; nil when it says something else.
     fileprivate func agreed(with other: ArgumentLocation) -> ArgumentLocation? {
         switch (self, other) {
@@ -324,4 +341,8 @@ extension ArgumentLocation {
         default: return nil
         }
     }
+}
+
+extension UInt64 {
+    fileprivate var trailingOnes: Int { (~self).trailingZeroBitCount }
 }
