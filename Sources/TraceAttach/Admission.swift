@@ -38,16 +38,17 @@ enum Admission {
     /// A filter of system calls may end the program for one that the runtime makes. Filters that hold for us as well, as in
     /// a container, let such programs be recorded.
     private static func checkFilter(_ pid: Int32) throws(AttachError) {
-        let status = "/proc/\(pid)/status"
-        guard let mode = SystemFile.value(of: "Seccomp:", in: status), mode != "0" else { return }
-        let ours = SystemFile.value(of: "Seccomp:", in: "/proc/self/status")
-        let count = SystemFile.value(of: "Seccomp_filters:", in: status)
-        if mode == ours, count == SystemFile.value(of: "Seccomp_filters:", in: "/proc/self/status") { return }
-        throw .refused(
-            pid,
-            reason: "it has confined itself (seccomp), and might be ended for a system call of the runtime's; "
-                + "start it by fathom record, which records until then")
+        if Confinement(of: pid, in: pid) == .own { throw .refused(pid, reason: confined) }
+        // What makes a thread call something is a return address that its shadow stack does not have.
+        let features = SystemFile.value(of: "x86_Thread_features", in: "/proc/\(pid)/status") ?? ""
+        if features.split(separator: " ").contains("shstk") {
+            throw .refused(pid, reason: "it has shadow stacks, which forbid calls from outside; start it by fathom arm")
+        }
     }
+
+    static let confined =
+        "it has confined itself (seccomp), and might be ended for a system call of the runtime's; start it by fathom "
+        + "record, which records until then"
 
     private static func checkProgram(_ pid: Int32) throws(AttachError) {
         let program: ExecutableInspection

@@ -6,22 +6,22 @@ internal import TraceWatch
 
 /// Loads the runtime into a running program that was started without it, and later makes the program do without it.
 ///
-/// ``attach(session:)`` points the program's calls of hooks to the runtime, and ``detach(children:)`` points them back.
-/// Only one thread of this process may use an attachment.
+/// ``attach(session:)`` points the program's calls of hooks to the runtime and opens its sleds, and ``detach(children:)``
+/// undoes that. Only one thread of this process may use an attachment.
 public final class Attachment {
     public let pid: Int32
     private let runtimePath: String
-    private let memory: ProcessMemory
-    private let places: CodePlaces
-    private let debug: UInt64
-    private let stacks: NativeStacks
-    private var slots: [UInt64: PointedSlots.Slot] = [:]
+    let memory: ProcessMemory
+    let places: CodePlaces
+    let debug: UInt64
+    let stacks: NativeStacks
+    let copies: StackCopies
+    let standstills = Standstills()
+    var slots: [UInt64: PointedSlots.Slot] = [:]
     private var entries: [UInt64] = []
-    /// Where the process keeps the calls that were open.
-    private var inherited: (address: UInt64, size: Int)?
 
     /// How long to wait for the process's threads to come to a point where they are needed, in ms.
-    private static let patience = 5000
+    static let patience = 5000
 
     /// Finds out whether the process can be attached to. Nothing is done to it.
     ///
@@ -32,20 +32,22 @@ public final class Attachment {
         try Admission.check(pid)
         guard let memory = ProcessMemory(pid, writes: true) else { throw Admission.refusal(pid, errno) }
         let (debug, map, places) = try Self.awaitLoader(pid, memory)
-        guard let stacks = NativeStacks(of: pid, load: { memory.load($0) }) else { throw .ended(pid) }
+        let copies = StackCopies(memory)
+        guard let stacks = NativeStacks(of: pid, load: { copies.load($0) }) else { throw .ended(pid) }
         self.memory = memory
         self.debug = debug
         self.places = places
+        self.copies = copies
         self.stacks = stacks
         if let runtime = Self.runtime(in: map) {
-            guard !runtime.addresses(of: "fathom_attach", memory).isEmpty else {
+            guard !runtime.addresses(of: "fathom_attach_begin", memory).isEmpty else {
                 throw .refused(pid, reason: "another version of Fathom's runtime is in it")
             }
         }
         let hasHooks = map.modules.contains { module in
             !module.isSystem && !Self.isRuntime(module) && !module.slots(for: PointedSlots.hooks, memory).isEmpty
         }
-        guard hasHooks else {
+        guard hasHooks || stacks.modules.contains(where: { SledModule($0) != nil }) else {
             throw .refused(
                 pid,
                 reason: "no hooks are in it; build it with fathom build -- make (or swift build), or with "
@@ -72,14 +74,10 @@ public final class Attachment {
     private static func isRuntime(_ module: LoadedModule) -> Bool {
         module.fileName.hasPrefix("libfathom") && module.fileName.contains(".so")
     }
-    private static func runtime(in map: LinkMap) -> LoadedModule? { map.modules.first(where: isRuntime) }
+    static func runtime(in map: LinkMap) -> LoadedModule? { map.modules.first(where: isRuntime) }
 
-    /// In ms.
-    private static var now: UInt64 {
-        var now = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &now)
-        return UInt64(now.tv_sec) * 1000 + UInt64(now.tv_nsec) / 1_000_000
-    }
+    /// The longest time for which a thread of the process has stood still, in ns.
+    public var longestStandstill: UInt64 { standstills.longest }
 
     // MARK: Attaching
 
@@ -88,7 +86,7 @@ public final class Attachment {
     /// - Parameter session: the absolute path of its directory.
     public func attach(session: String) throws(AttachError) {
         // Somebody may have attached before and been killed.
-        if let (_, _, now) = pointable(), now.leadSomewhere(memory) { _ = detach() }
+        if let (map, runtime, now) = pointable(), now.leadSomewhere(memory) || isAttached(runtime, map) { _ = detach() }
         try join(session)
         do throws(AttachError) {
             try point()
@@ -98,13 +96,19 @@ public final class Attachment {
         }
     }
 
-    /// Loads the runtime and makes it join the session.
+    private func isAttached(_ runtime: LoadedModule, _ map: LinkMap) -> Bool {
+        AttachWords(runtime, memory)?.isAttached(memory) ?? false
+    }
+
+    /// Loads the runtime and makes it join the session. Nothing is recorded yet.
     private func join(_ session: String) throws(AttachError) {
+        // What the loader reads is there when it comes.
+        _ = SystemFile.contents(of: runtimePath)
         let thread = try heldAtSafePoint(within: Self.patience)
-        defer { thread.letGo() }
+        defer { thread.letGo(standstills) }
         do throws(RemoteCall.Failure) {
-            let call = try RemoteCall(thread, places, memory)
-            defer { call.end() }
+            let call = try RemoteCall(thread, of: pid, places, memory)
+            defer { call.giveBack() }
             guard let map = LinkMap(debug, memory) else { throw .impossible("its loader is busy loading a library") }
             let errnoAt = try function("__errno_location", in: map).map { at throws(RemoteCall.Failure) in
                 try call.call(at)
@@ -132,6 +136,7 @@ public final class Attachment {
     private func failure(_ error: RemoteCall.Failure) -> AttachError {
         switch error {
         case .ended: .ended(pid)
+        case .confined: .refused(pid, reason: Admission.confined)
         case .impossible(let reason): .refused(pid, reason: reason)
         }
     }
@@ -161,108 +166,66 @@ public final class Attachment {
         throw .impossible(reason)
     }
 
-    /// Holds a thread where it may call the loader.
-    private func heldAtSafePoint(within patience: Int) throws(AttachError) -> HeldThread {
-        stacks.lookAgain()
-        let safe = SafePoint(stacks)
-        var waited = 0
-        while true {
-            // The first thread is tried first, because others may not have called the allocator yet.
-            var tids = TaskFacts.threads(of: pid)
-            if waited < patience / 20, tids.first == pid { tids = [pid] }
-            if tids.isEmpty || TaskFacts(pid)?.hasEnded ?? true { throw .ended(pid) }
-            for tid in tids {
-                do throws(HeldThread.Failure) {
-                    try HeldThread.ask(tid)
-                    let thread: HeldThread
-                    do throws(HeldThread.Failure) { thread = try HeldThread(stopping: tid, in: pid) } catch {
-                        if error == .late { HeldThread.abandon(tid, of: pid) }
-                        throw error
-                    }
-                    let (frames, isWhole) = stacks.frames(of: tid, thread.registers)
-                    // Some stacks cannot be followed to their ends. After half of the time, a thread with such a stack
-                    // will do, too, if it waits.
-                    let isEnough = isWhole || (waited > patience / 2 && thread.stopped.system_call >= 0)
-                    if thread.isFree, safe.holds(frames, isWhole: isEnough) { return thread }
-                    thread.letGo()
-                } catch {
-                    if error == .refused { throw Admission.refusal(pid, EPERM) }
-                    if error == .foreign { throw .refused(pid, reason: "it is a 32-bit program") }
-                }
-            }
-            guard waited < patience else {
-                throw .notReady(
-                    pid,
-                    reason: "none of its threads was found at a point where it may load a library, within "
-                        + "\(patience / 1000) s; try again")
-            }
-            usleep(5000)
-            waited += 5
-        }
-    }
-
-    /// Holds all threads, and tries again where one does not stop.
-    private func heldProcess(_ pid: Int32) throws(AttachError) -> HeldProcess {
-        for _ in 0..<20 {
-            do throws(HeldThread.Failure) { return try HeldProcess(pid) } catch {
-                switch error {
-                case .gone: throw .ended(pid)
-                case .refused: throw Admission.refusal(pid, EPERM)
-                case .foreign: throw .refused(pid, reason: "it is a 32-bit program")
-                case .late: usleep(10_000)
-                }
-            }
-        }
-        throw .notReady(pid, reason: "one of its threads does not stop: it waits for a device")
-    }
-
-    /// Lets the slots of all modules lead to the runtime, and tells it which calls are open at that moment.
+    /// Lets the slots of all modules lead to the runtime, tells it which calls are open at that moment, and lets it begin.
     private func point() throws(AttachError) {
         stacks.lookAgain()
-        guard let (_, runtime, found) = pointable() else {
+        guard let (_, _, found) = pointable() else {
             throw .notReady(pid, reason: "its loader is busy loading a library")
         }
         let dynamics = found.hooked
         // What takes long is done before the threads are held.
-        let open = OpenCalls(stacks) { module in dynamics.contains { module.low <= $0 && $0 < module.high } }
-        let process = try heldProcess(pid)
-        defer { process.letGo() }
-        guard let (map, _, now) = pointable() else {
-            throw .notReady(pid, reason: "its loader is busy loading a library")
+        let open = OpenCalls(stacks, memory) { module in
+            dynamics.contains { module.low <= $0 && $0 < module.high } || SledModule(module) != nil
         }
+        warmUp { frames in _ = open.calls(frames, stacks.stackPointers) }
+        for attempt in 1... {
+            if try point(open) { return }
+            guard attempt < 5 else {
+                throw .notReady(
+                    pid,
+                    reason: "its threads would have to stand still for longer than "
+                        + "\(Standstills.limit / 1_000_000) ms; try again")
+            }
+            usleep(200_000)
+        }
+    }
+
+    /// - Returns: False when that would take too long, or no thread can be made to call something. Then nothing is done.
+    private func point(_ open: OpenCalls) throws(AttachError) -> Bool {
+        let process = try heldProcess(pid, within: Self.patience)
+        defer { process.letGo() }
+        guard let (map, runtime, now) = pointable() else { return false }
         var words: [UInt64] = [UInt64(process.threads.count)]
         for thread in process.threads {
             let (frames, _) = stacks.frames(of: thread.tid, thread.registers, most: 4096)
             let calls = open.calls(frames, stacks.stackPointers)
             words += [UInt64(thread.tid), UInt64(calls.count)]
             for call in calls { words += [call.function, call.site, call.place] }
+            if process.isOverdue { return false }
         }
-        try tell(words, process, runtime)
-        now.point(toRuntime: true, memory)
-        slots = now.byAddress
-        entries = map.entries
-    }
-
-    private func pointable() -> (LinkMap, LoadedModule, PointedSlots)? {
-        guard let map = LinkMap(debug, memory), let runtime = Self.runtime(in: map) else { return nil }
-        return (map, runtime, PointedSlots(map, to: runtime, known: slots, memory, pid))
-    }
-
-    private func tell(_ words: [UInt64], _ process: HeldProcess, _ runtime: LoadedModule) throws(AttachError) {
-        guard let variable = runtime.addresses(of: "fathom_inherited", memory).first,
-            let thread = process.threads.first(where: \.isFree)
-        else { return }
+        guard let thread = process.threads.first(where: \.isFree),
+            let room = runtime.addresses(of: "fathom_attach_room", memory).first,
+            let begin = runtime.addresses(of: "fathom_attach_begin", memory).first
+        else { return false }
         do throws(RemoteCall.Failure) {
-            let call = try RemoteCall(thread, places, memory)
-            defer { call.end() }
-            let size = words.count * MemoryLayout<UInt64>.size, address = try call.map(size)
-            guard words.withUnsafeBytes({ memory.write($0, at: address) }), memory.store(variable, address) else {
-                throw .ended
-            }
-            inherited = (address, size)
+            let call = try RemoteCall(thread, of: pid, places, memory)
+            defer { call.giveBack() }
+            let address = try call.call(room, UInt64(words.count * MemoryLayout<UInt64>.size))
+            guard address != 0 else { throw .impossible("it has no room for more memory") }
+            guard words.withUnsafeBytes({ memory.write($0, at: address) }) else { throw .ended }
+            _ = try call.call(begin)
         } catch {
             throw failure(error)
         }
+        now.point(toRuntime: true, memory)
+        slots = now.byAddress
+        entries = map.entries
+        return true
+    }
+
+    func pointable() -> (LinkMap, LoadedModule, PointedSlots)? {
+        guard let map = LinkMap(debug, memory), let runtime = Self.runtime(in: map) else { return nil }
+        return (map, runtime, PointedSlots(map, to: runtime, known: slots, memory, pid))
     }
 
     // MARK: While it records
@@ -276,129 +239,15 @@ public final class Attachment {
     ///
     /// - Complexity: O(modules + slots).
     public func look() {
+        standstills.release()
         guard let entries = LinkMap.entries(debug, memory) else { return }
         let isPointed = slots.values.allSatisfy { memory.load($0.address, as: UInt64.self) == $0.after }
         if entries == self.entries, isPointed { return }
-        guard let process = try? heldProcess(pid) else { return }
+        guard let process = try? HeldProcess(pid, standstills) else { return }
         defer { process.letGo() }
         guard let (map, _, now) = pointable() else { return }
         now.point(toRuntime: true, memory)
         slots = now.byAddress
         self.entries = map.entries
-    }
-
-    // MARK: Detaching
-
-    public enum Ending: Sendable, Equatable {
-        case detached
-        /// The process has ended, or become another program.
-        case ended
-        /// Calls no longer lead to the runtime, but a thread stays within its code. So the memory that the runtime uses
-        /// is left.
-        case stuck
-    }
-
-    /// Points calls back to where they led before, and makes the runtime forget the session.
-    ///
-    /// - Parameter children: processes that this one has forked while it was recorded.
-    @discardableResult
-    public func detach(children: [Int32] = []) -> Ending {
-        if let thread = try? heldAtSafePoint(within: 200) {
-            look(at: thread)
-            thread.letGo()
-        }
-        stacks.lookAgain()
-        let ending = leave(pid, memory, stacks)
-        for child in children where child != pid {
-            if let memory = ProcessMemory(child, writes: true),
-                let stacks = NativeStacks(of: child, load: { memory.load($0) })
-            {
-                _ = leave(child, memory, stacks)
-            }
-        }
-        inherited = nil
-        slots = [:]
-        return ending
-    }
-
-    /// Makes the runtime look once more for modules that were loaded.
-    private func look(at thread: HeldThread) {
-        guard let map = LinkMap(debug, memory), let runtime = Self.runtime(in: map),
-            let look = runtime.addresses(of: "fathom_detach_soon", memory).first,
-            let call = try? RemoteCall(thread, places, memory)
-        else { return }
-        _ = try? call.call(look)
-        call.end()
-    }
-
-    private func leave(_ pid: Int32, _ memory: ProcessMemory, _ stacks: NativeStacks) -> Ending {
-        let deadline = Self.now + UInt64(Self.patience)
-        while Self.now < deadline {
-            let process: HeldProcess
-            do throws(AttachError) { process = try heldProcess(pid) } catch {
-                if case .notReady = error { continue }
-                return .ended
-            }
-            // While the loader changes its list of modules, the list cannot be read.
-            guard let map = LinkMap(debug, memory), let runtime = Self.runtime(in: map),
-                let leave = runtime.addresses(of: "fathom_detach", memory).first
-            else {
-                let isThere = memory.load(debug, as: UInt64.self) != nil
-                process.letGo()
-                guard isThere else { return .ended }
-                usleep(1000)
-                continue
-            }
-            PointedSlots(map, to: runtime, known: slots, memory, pid).point(toRuntime: false, memory)
-            let code = Mappings(of: pid).regions.filter {
-                $0.isExecutable && $0.path == Mappings(of: pid).region(at: runtime.dynamic)?.path
-            }
-            let isOutside = process.threads.allSatisfy { thread in
-                !isInside(thread, code.map(\.range), stacks, memory)
-            }
-            let isDone = isOutside && self.leave(process, leave, memory)
-            process.letGo()
-            if isDone { return .detached }
-            usleep(1000)
-        }
-        return .stuck
-    }
-
-    /// Whether a thread runs the runtime's code, or will return to it.
-    private func isInside(
-        _ thread: HeldThread, _ code: [Range<UInt64>], _ stacks: NativeStacks, _ memory: ProcessMemory
-    ) -> Bool {
-        let isCode = { (address: UInt64) in code.contains { $0.contains(address) } }
-        if isCode(thread.stopped.program_counter) { return true }
-        let (frames, isWhole) = stacks.frames(of: thread.tid, thread.registers, most: 4096)
-        if frames.contains(where: { isCode($0.address) }) { return true }
-        if isWhole { return false }
-        // Look for such addresses in the rest of the stack. This may find words that earlier calls have left there, and
-        // then says yes without reason.
-        let pointer = stacks.stackPointers.last.flatMap { $0 > 0 ? $0 : nil } ?? thread.stopped.stack_pointer
-        guard let region = Mappings(of: thread.tid).region(at: pointer) else { return false }
-        let count = Int(min(region.range.upperBound - (pointer & ~7), 1 << 20) / 8)
-        return memory.array(pointer & ~7, count: count, of: UInt64.self)?.contains(where: isCode) ?? false
-    }
-
-    /// Makes the runtime leave the session. Any thread may do this, because it needs no lock that another one may hold.
-    private func leave(_ process: HeldProcess, _ leave: UInt64, _ memory: ProcessMemory) -> Bool {
-        // A thread that the program made without the C library may have no thread-local memory.
-        let pointers = process.threads.map(\.stopped.thread_pointer).filter {
-            $0 != 0 && memory.load($0, as: UInt64.self) == $0
-        }
-        guard let thread = process.threads.first(where: { $0.isFree && pointers.contains($0.stopped.thread_pointer) }),
-            let call = try? RemoteCall(thread, places, memory)
-        else { return false }
-        defer { call.end() }
-        let unique = Array(Set(pointers)), size = unique.count * 8
-        guard let room = size <= RemoteCall.roomSize ? call.room : try? call.map(size),
-            unique.withUnsafeBytes({ memory.write($0, at: room) }),
-            let result = try? call.call(leave, room, UInt64(unique.count))
-        else { return false }
-        if room != call.room { call.unmap(room, size) }
-        if result & 0xffff_ffff != 0 { return false }
-        if let inherited { call.unmap(inherited.address, inherited.size) }
-        return true
     }
 }

@@ -88,8 +88,7 @@ public struct AttachedRecorder {
         }
         let children = steering?.status.processes.map(\.pid).filter { $0 != program.pid } ?? []
         steering = nil  // its mapping is one of the buffers, too
-        var notes: [String] = []
-        if let note = program.end(children: children) { notes.append(note) }
+        let notes = program.end(children: children)
         drain.stop()
         thread.join()
         answers?.stop()

@@ -1,8 +1,8 @@
 // Lets a stopped thread of another process call a function, in C because Swift cannot call ptrace, which is variadic.
 //
-// What the thread had in its registers, those of vectors included, and which signals it blocked are kept, and given
-// back afterwards. The call runs on a stack of its own, so that neither the red zone nor a stack that is nearly full
-// matters.
+// The thread puts itself back into its former state, whatever becomes of whoever stopped it: the function returns to
+// the C library's code for the end of a signal handler, over a frame like the kernel's, which holds what the thread had
+// in its registers, those of vectors included, and which signals it blocked.
 
 #ifndef CREMOTECALL_H
 #define CREMOTECALL_H
@@ -42,9 +42,8 @@ struct fathom_kept {
 };
 
 #define FATHOM_CALL_DONE 0
-#define FATHOM_CALL_LATE 1    // it has not returned yet
-#define FATHOM_CALL_ENDED 2   // the thread, or its process, has ended
-#define FATHOM_CALL_FAILED 3  // it could not be made, see errno
+#define FATHOM_CALL_ENDED 1   // the thread, or its process, has ended
+#define FATHOM_CALL_FAILED 2  // it could not be made, see errno
 
 // What a thread was about when it was stopped.
 struct fathom_stopped {
@@ -82,30 +81,24 @@ static inline int fathom_stopped_look(pid_t thread, struct fathom_stopped *found
     return 0;
 }
 
-// Lets a system call that the stop has ended early, with EINTR, begin again. The kernel does so by itself after others.
-static inline int fathom_stopped_begin_again(pid_t thread) {
+// A system call that the stop has ended early, with EINTR: makes the kernel decide as it does of others whether a
+// handler runs, with which the call ends, or it begins again (include/linux/errno.h).
+static inline int fathom_stopped_decide(pid_t thread) {
     struct user_regs_struct registers;
     if (fathom_registers_get(thread, &registers)) return -1;
-    registers.rax = registers.orig_rax;
-    registers.orig_rax = (unsigned long long)-1;
-    registers.rip -= 2;
+    registers.rax = (unsigned long long)-514;  // ERESTARTNOHAND
     return fathom_registers_set(thread, &registers);
 }
 
-// Keeps what the thread has, and blocks all its signals. 0, or -1 and errno.
+// Keeps what the thread has. 0, or -1 and errno.
 static inline int fathom_keep(pid_t thread, struct fathom_kept *kept) {
     kept->vectors = (char *)malloc(FATHOM_VECTORS_LIMIT);
     if (!kept->vectors) return -1;
     struct iovec place = {kept->vectors, FATHOM_VECTORS_LIMIT};
-    // Not those of faults and traps: a fault whose signal is blocked would take the program's handler away.
-    uint64_t faults = 0, all;
-    for (const int *signal = (const int[]){SIGILL, SIGTRAP, SIGBUS, SIGFPE, SIGSEGV, SIGSYS, 0}; *signal; signal++)
-        faults |= 1ull << (*signal - 1);
-    all = ~faults;
     if (!fathom_registers_get(thread, &kept->registers) &&
         !ptrace(PTRACE_GETREGSET, thread, (void *)(uintptr_t)NT_X86_XSTATE, &place) &&
         !ptrace((enum __ptrace_request)PTRACE_GETSIGMASK, thread, (void *)sizeof kept->signals, &kept->signals) &&
-        !ptrace((enum __ptrace_request)PTRACE_SETSIGMASK, thread, (void *)sizeof all, &all)) {
+        !ptrace(PTRACE_SETOPTIONS, thread, 0, (void *)(intptr_t)PTRACE_O_TRACESYSGOOD)) {
         kept->vectors_size = place.iov_len;
         return 0;
     }
@@ -116,23 +109,126 @@ static inline int fathom_keep(pid_t thread, struct fathom_kept *kept) {
     return -1;
 }
 
-// Gives it all back. 0, or -1 and errno: then the thread has ended.
-static inline int fathom_give_back(pid_t thread, struct fathom_kept *kept) {
-    struct iovec place = {kept->vectors, kept->vectors_size};
-    int failed = ptrace(PTRACE_SETREGSET, thread, (void *)(uintptr_t)NT_X86_XSTATE, &place) ||
-                 fathom_registers_set(thread, &kept->registers) ||
-                 ptrace((enum __ptrace_request)PTRACE_SETSIGMASK, thread, (void *)sizeof kept->signals, &kept->signals);
+static inline void fathom_forget(struct fathom_kept *kept) {
     free(kept->vectors);
     kept->vectors = NULL;
-    return failed ? -1 : 0;
 }
 
-// Makes the thread go on at `address`. A call of a function returns to the word on top of the stack.
-static inline int fathom_call_begin(pid_t thread, const struct fathom_kept *kept, uint64_t address, uint64_t stack,
-                                    const uint64_t arguments[6], uint64_t number) {
+// Whether the thread was in a system call of which the kernel has to decide whether, and for how long, it goes on
+// (include/linux/errno.h: ERESTARTSYS, ERESTARTNOINTR, ERESTARTNOHAND, ERESTART_RESTARTBLOCK).
+static inline int fathom_kept_waits(const struct fathom_kept *kept) {
+    int64_t result = (int64_t)kept->registers.rax;
+    return (int64_t)kept->registers.orig_rax >= 0 &&
+           (result == -512 || result == -513 || result == -514 || result == -516);
+}
+
+// The registers with which the thread goes on as if it had not been stopped: a system call begins again.
+static inline struct user_regs_struct fathom_going_on(const struct fathom_kept *kept) {
     struct user_regs_struct registers = kept->registers;
+    if (fathom_kept_waits(kept)) {
+        registers.rax = registers.orig_rax;
+        registers.rip -= 2;
+    }
+    registers.orig_rax = (unsigned long long)-1;
+    return registers;
+}
+
+// The kernel's frame of a signal, as far as rt_sigreturn reads it: arch/x86/include/uapi/asm/sigcontext.h, ucontext.h.
+struct fathom_signal_frame {
+    uint64_t flags, link;
+    uint64_t stack, stack_flags, stack_size;
+    uint64_t r8, r9, r10, r11, r12, r13, r14, r15, rdi, rsi, rbp, rbx, rdx, rax, rcx, rsp, rip, eflags, segments;
+    uint64_t error, trap, mask, fault, vectors;
+    uint64_t reserved[8];
+    uint64_t signals;
+};
+_Static_assert(sizeof(struct fathom_signal_frame) == 304, "as the kernel's");
+
+#define FATHOM_VECTORS_LEAST 576u  // the oldest ones, and the header that tells of the others
+// The bytes of the kept vectors up to the last ones that are in use, which the kernel wants to be no more than what the
+// thread may use.
+static inline size_t fathom_vectors_size(const struct fathom_kept *kept, uint64_t *features) {
+    uint64_t used = 0;
+    size_t size = FATHOM_VECTORS_LEAST;
+    if (kept->vectors_size < size) return 0;
+    memcpy(features, kept->vectors + 464, sizeof *features);
+    memcpy(&used, kept->vectors + 512, sizeof used);
+    for (unsigned i = 2; i < 63; i++) {
+        unsigned length = 0xd, offset, c = i, d;
+        if (!(used >> i & 1)) continue;
+        __asm__("cpuid" : "+a"(length), "=b"(offset), "+c"(c), "=d"(d));
+        if (offset + length > size) size = offset + length;
+    }
+    // Tiles are for those who have asked for them.
+    *features &= ~0x60000ull | used;
+    return size <= kept->vectors_size ? size : 0;
+}
+
+#define FATHOM_FRAME_LIMIT (FATHOM_VECTORS_LIMIT + 4096u)
+
+// Writes a frame that brings back what was kept, to lie below `end`. Returns its address, and its size; 0 when there is
+// no such frame.
+static inline uint64_t fathom_frame(const struct fathom_kept *kept, uint64_t end, char *bytes, size_t *size) {
+    uint64_t features = 0;
+    size_t vectors = fathom_vectors_size(kept, &features);
+    if (!vectors) return 0;
+    uint64_t vectors_at = (end - vectors - 4) & ~63ull, at = (vectors_at - sizeof(struct fathom_signal_frame)) & ~15ull;
+    *size = (size_t)(vectors_at + vectors + 4 - at);
+    if (*size > FATHOM_FRAME_LIMIT) return 0;
+    struct user_regs_struct r = fathom_going_on(kept);
+    struct fathom_signal_frame frame = {
+        .flags = 7,        // vectors are there, and the stack segment is to be what it was
+        .stack_flags = 7,  // what no alternative stack has, so that it stays as it is
+        .r8 = r.r8,
+        .r9 = r.r9,
+        .r10 = r.r10,
+        .r11 = r.r11,
+        .r12 = r.r12,
+        .r13 = r.r13,
+        .r14 = r.r14,
+        .r15 = r.r15,
+        .rdi = r.rdi,
+        .rsi = r.rsi,
+        .rbp = r.rbp,
+        .rbx = r.rbx,
+        .rdx = r.rdx,
+        .rax = r.rax,
+        .rcx = r.rcx,
+        .rsp = r.rsp,
+        .rip = r.rip,
+        .eflags = r.eflags,
+        .segments = (r.cs & 0xffff) | (r.ss & 0xffff) << 48,
+        .vectors = vectors_at,
+        .signals = kept->signals,
+    };
+    memset(bytes, 0, *size);
+    memcpy(bytes, &frame, sizeof frame);
+    char *v = bytes + (vectors_at - at);
+    memcpy(v, kept->vectors, vectors);
+    // struct _fpx_sw_bytes, and what ends it all.
+    uint32_t first = 0x46505853, whole = (uint32_t)vectors + 4, inner = (uint32_t)vectors, last = 0x46505845;
+    memset(v + 464, 0, 48);
+    memcpy(v + 464, &first, 4);
+    memcpy(v + 468, &whole, 4);
+    memcpy(v + 472, &features, 8);
+    memcpy(v + 480, &inner, 4);
+    memcpy(v + vectors, &last, 4);
+    return at;
+}
+
+// Blocks all signals but those of faults and traps, because a fault whose signal is blocked would take the program's
+// handler away.
+static inline int fathom_block(pid_t thread) {
+    uint64_t faults = 0, all;
+    for (const int *signal = (const int[]){SIGILL, SIGTRAP, SIGBUS, SIGFPE, SIGSEGV, SIGSYS, 0}; *signal; signal++)
+        faults |= 1ull << (*signal - 1);
+    all = ~faults;
+    return ptrace((enum __ptrace_request)PTRACE_SETSIGMASK, thread, (void *)sizeof all, &all) ? -1 : 0;
+}
+
+static inline struct user_regs_struct fathom_going_to(struct user_regs_struct registers, uint64_t address,
+                                                      const uint64_t arguments[6]) {
     registers.rip = address;
-    if (stack) registers.rsp = stack;
     registers.rdi = arguments[0];
     registers.rsi = arguments[1];
     registers.rdx = arguments[2];
@@ -140,41 +236,97 @@ static inline int fathom_call_begin(pid_t thread, const struct fathom_kept *kept
     registers.r10 = arguments[3];
     registers.r8 = arguments[4];
     registers.r9 = arguments[5];
-    registers.rax = number;
-    registers.rbp = 0;
+    registers.rax = 0;
     registers.eflags &= ~0x500ull;  // neither the direction nor the trap flag is set when a function is called
     registers.orig_rax = (unsigned long long)-1;  // no system call is to begin again
-    return fathom_registers_set(thread, &registers);
+    return registers;
 }
 
-// Waits until the thread has stopped at `expected`, having gone on by `request`. FATHOM_CALL_*.
-static inline int fathom_call_wait(pid_t thread, int request, uint64_t expected, unsigned patience_ms,
-                                   uint64_t *result) {
-    unsigned long long waited = 0;
-    if (request && ptrace((enum __ptrace_request)request, thread, 0, 0)) return FATHOM_CALL_FAILED;
+// Makes the thread call the function at `address`. `result_at` is for rbx, which functions keep.
+static inline int fathom_call_begin(pid_t thread, const struct fathom_kept *kept, uint64_t address, uint64_t stack,
+                                    const uint64_t arguments[6], uint64_t result_at) {
+    struct user_regs_struct registers = fathom_going_to(kept->registers, address, arguments);
+    registers.rsp = stack;
+    registers.rbx = result_at;
+    registers.rbp = 0;
+    if (fathom_registers_set(thread, &registers)) return -1;
+    // This comes behind: what blocks them would stay, if we were killed in between.
+    return fathom_block(thread);
+}
+
+// Waits for the thread's next stop that is not the delivery of a signal. FATHOM_CALL_*. Nothing is delivered but faults
+// of the thread's own, which are its end then as ever.
+static inline int fathom_call_step(pid_t thread, int request, int *stop) {
+    long passed = 0;
     for (;;) {
         int status = 0;
-        pid_t found = waitpid(thread, &status, WNOHANG | __WALL);
-        if (found < 0 || (found > 0 && !WIFSTOPPED(status))) return FATHOM_CALL_ENDED;
-        if (found == 0) {
-            struct timespec pause = {0, 50000};
-            if (waited >= patience_ms * 1000000ull) return FATHOM_CALL_LATE;
-            nanosleep(&pause, NULL);
-            waited += 50000;
-            continue;
-        }
+        if (ptrace((enum __ptrace_request)request, thread, 0, (void *)passed)) return FATHOM_CALL_ENDED;
+        pid_t found;
+        do found = waitpid(thread, &status, __WALL);
+        while (found < 0 && errno == EINTR);
+        if (found < 0 || !WIFSTOPPED(status)) return FATHOM_CALL_ENDED;
+        *stop = status >> 8;
+        int signal = WSTOPSIG(status);
+        if (*stop >> 8 || signal & 0x80 || signal == SIGTRAP) return FATHOM_CALL_DONE;
+        passed = signal != SIGSTOP ? signal : 0;
+    }
+}
+
+#define FATHOM_SYSTEM_CALL_STOP (SIGTRAP | 0x80)
+
+// Lets the thread run until it is about to bring back what it had, by the frame at `frame`.
+static inline int fathom_call_run(pid_t thread, uint64_t frame) {
+    for (;;) {
+        int stop = 0, found = fathom_call_step(thread, PTRACE_SYSCALL, &stop);
+        if (found != FATHOM_CALL_DONE) return found;
         struct user_regs_struct registers;
         if (fathom_registers_get(thread, &registers)) return FATHOM_CALL_ENDED;
-        if (status >> 16 == 0 && WSTOPSIG(status) == SIGTRAP && registers.rip == expected) {
-            *result = registers.rax;
+        if (stop == FATHOM_SYSTEM_CALL_STOP && registers.orig_rax == __NR_rt_sigreturn && registers.rsp == frame)
             return FATHOM_CALL_DONE;
-        }
-        // Nothing else is delivered to the thread, but faults of its own, which are its end then as ever.
-        int own = status >> 16 == 0 && WSTOPSIG(status) != SIGTRAP && WSTOPSIG(status) != SIGSTOP;
-        int next = request ? request : PTRACE_CONT;
-        if (ptrace((enum __ptrace_request)next, thread, 0, (void *)(intptr_t)(own ? WSTOPSIG(status) : 0)))
-            return FATHOM_CALL_ENDED;
     }
+}
+
+// The thread is about to bring back what it had: does that, and stops behind it.
+static inline int fathom_call_return(pid_t thread) {
+    int stop = 0, found;
+    do found = fathom_call_step(thread, PTRACE_SYSCALL, &stop);
+    while (found == FATHOM_CALL_DONE && stop != FATHOM_SYSTEM_CALL_STOP);
+    return found;
+}
+
+// The same for a thread that was in a system call of which the kernel has to decide: this does what the frame would,
+// and stops the thread where the kernel decides.
+static inline int fathom_call_return_waiting(pid_t thread, const struct fathom_kept *kept) {
+    struct iovec place = {kept->vectors, kept->vectors_size};
+    struct user_regs_struct registers = fathom_going_on(kept);
+    int stop = 0;
+    if (ptrace(PTRACE_SETREGSET, thread, (void *)(uintptr_t)NT_X86_XSTATE, &place) ||
+        ptrace((enum __ptrace_request)PTRACE_SETSIGMASK, thread, (void *)sizeof kept->signals, &kept->signals) ||
+        fathom_registers_set(thread, &registers) || ptrace(PTRACE_INTERRUPT, thread, 0, 0))
+        return FATHOM_CALL_ENDED;
+    int found = fathom_call_step(thread, PTRACE_CONT, &stop);
+    if (found != FATHOM_CALL_DONE) return found;
+    return fathom_registers_set(thread, &kept->registers) ? FATHOM_CALL_ENDED : FATHOM_CALL_DONE;
+}
+
+// One system call, by the instruction at `address`. The thread has what it had again at once. If we are killed
+// meanwhile, it has not.
+static inline int fathom_call_system(pid_t thread, const struct fathom_kept *kept, uint64_t address,
+                                     const uint64_t arguments[6], uint64_t number, uint64_t *result) {
+    struct user_regs_struct before, registers;
+    if (fathom_registers_get(thread, &before) || fathom_block(thread)) return FATHOM_CALL_FAILED;
+    registers = fathom_going_to(before, address, arguments);
+    registers.rax = number;
+    if (fathom_registers_set(thread, &registers)) return FATHOM_CALL_FAILED;
+    do {
+        int stop = 0, found = fathom_call_step(thread, PTRACE_SINGLESTEP, &stop);
+        if (found != FATHOM_CALL_DONE) return found;
+        if (fathom_registers_get(thread, &registers)) return FATHOM_CALL_ENDED;
+    } while (registers.rip == address);
+    *result = registers.rax;
+    int failed = fathom_registers_set(thread, &before) ||
+                 ptrace((enum __ptrace_request)PTRACE_SETSIGMASK, thread, (void *)sizeof kept->signals, &kept->signals);
+    return failed ? FATHOM_CALL_ENDED : FATHOM_CALL_DONE;
 }
 
 #else
@@ -188,7 +340,7 @@ static inline int fathom_stopped_look(pid_t thread, struct fathom_stopped *found
     (void)thread, (void)found;
     return fathom_refuse();
 }
-static inline int fathom_stopped_begin_again(pid_t thread) {
+static inline int fathom_stopped_decide(pid_t thread) {
     (void)thread;
     return fathom_refuse();
 }
@@ -196,20 +348,35 @@ static inline int fathom_keep(pid_t thread, struct fathom_kept *kept) {
     (void)thread, (void)kept;
     return fathom_refuse();
 }
-static inline int fathom_give_back(pid_t thread, struct fathom_kept *kept) {
-    (void)thread, (void)kept;
-    return fathom_refuse();
+static inline void fathom_forget(struct fathom_kept *kept) { (void)kept; }
+static inline int fathom_kept_waits(const struct fathom_kept *kept) {
+    (void)kept;
+    return 0;
+}
+#define FATHOM_FRAME_LIMIT 1u
+static inline uint64_t fathom_frame(const struct fathom_kept *kept, uint64_t end, char *bytes, size_t *size) {
+    (void)kept, (void)end, (void)bytes, (void)size;
+    return 0;
 }
 static inline int fathom_call_begin(pid_t thread, const struct fathom_kept *kept, uint64_t address, uint64_t stack,
-                                    const uint64_t arguments[6], uint64_t number) {
-    (void)thread, (void)kept, (void)address, (void)stack, (void)arguments, (void)number;
+                                    const uint64_t arguments[6], uint64_t result_at) {
+    (void)thread, (void)kept, (void)address, (void)stack, (void)arguments, (void)result_at;
     return fathom_refuse();
 }
-static inline int fathom_call_wait(pid_t thread, int request, uint64_t expected, unsigned patience_ms,
-                                   uint64_t *result) {
-    (void)thread, (void)request, (void)expected, (void)patience_ms, (void)result;
+static inline int fathom_call_run(pid_t thread, uint64_t frame) {
+    (void)thread, (void)frame;
     fathom_refuse();
     return FATHOM_CALL_FAILED;
+}
+static inline int fathom_call_return(pid_t thread) { return fathom_call_run(thread, 0); }
+static inline int fathom_call_return_waiting(pid_t thread, const struct fathom_kept *kept) {
+    (void)kept;
+    return fathom_call_run(thread, 0);
+}
+static inline int fathom_call_system(pid_t thread, const struct fathom_kept *kept, uint64_t address,
+                                     const uint64_t arguments[6], uint64_t number, uint64_t *result) {
+    (void)kept, (void)address, (void)arguments, (void)number, (void)result;
+    return fathom_call_run(thread, 0);
 }
 
 #endif

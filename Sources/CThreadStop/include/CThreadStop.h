@@ -22,7 +22,11 @@
 // Attaches to a thread and asks it to stop. Returns 0, or -1 and errno.
 static inline int fathom_stop_begin(pid_t thread) {
     if (ptrace(PTRACE_SEIZE, thread, 0, 0)) return -1;
-    return ptrace(PTRACE_INTERRUPT, thread, 0, 0) ? -1 : 0;
+    if (!ptrace(PTRACE_INTERRUPT, thread, 0, 0)) return 0;
+    int status, error = errno;
+    waitpid(thread, &status, WNOHANG | __WALL);  // it has just ended
+    errno = error;
+    return -1;
 }
 
 // Finds out whether the thread has stopped. Returns 1 when it has, 0 when it has not yet, -1 when it has ended. Sets

@@ -170,6 +170,10 @@ struct fathom_ring_request {
 
 #define FATHOM_RING_END_SHIFT 17
 
+// `fathom_buffers.paused` of programs that wait to be recorded and whose sleds nobody could open then: they are open
+// from the start.
+#define FATHOM_PAUSED_OPEN 2
+
 // The first bytes of `buffers`. slot_words follows at `words_offset`, requests and ends behind it, slot 0 at
 // `slots_offset`. Fields below the line change while processes run and are read and written atomically. Each process
 // keeps a copy of how this was when it opened the buffers, for the options.
@@ -188,7 +192,7 @@ struct fathom_buffers {
     uint64_t start_ns;
     uint64_t ticks_per_second;
     uint8_t clock;          // FATHOM_CLOCK_*
-    uint8_t paused;         // 1: programs start without recording, until fathom_start
+    uint8_t paused;         // not 0: programs start without recording, until fathom_start; FATHOM_PAUSED_OPEN
     uint8_t has_functions;  // 1: the file `functions` says what is recorded, see CTraceFunctions.h
     uint8_t keeps;          // FATHOM_KEEPS_*: what of calls
     uint32_t ring_slots;    // 0: chunks go to the log; else full slots make room for new chunks once this many are used

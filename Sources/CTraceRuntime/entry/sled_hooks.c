@@ -105,14 +105,15 @@ void fathom_enter(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintptr
 void fathom_exit_any(uintptr_t function, uintptr_t call_site, uintptr_t sp);
 
 // All sleds were closed and opened again. Nobody knows which of the open calls have ended meanwhile, so all of them end
-// at the time at which the sleds were closed.
+// at the time at which the sleds were closed. Where recording was stopped then, too, they have ended by that.
 static SLOW void forget_calls(struct thread *t, uintptr_t sp) {
     uint32_t closings = fathom_load32(&runtime.sled_closings);
     if (t->state != THREAD_ATTACHED || !is_free(t)) return;
     t->idle = 0;
     t->hook_sp = sled_hook_sp(sp);
     BARRIER();
-    pause_settle(t, NULL);
+    if (runtime.is_armed) pause_catch_up(t);
+    else pause_settle(t, NULL);
     thread_expect_valid(t);
     // Relaxed: the load of the count acquired it. If the sleds were closed once more by now, the later time is as good.
     uint64_t closed = __atomic_load_n(&runtime.sleds_closed, __ATOMIC_RELAXED);
@@ -121,6 +122,7 @@ static SLOW void forget_calls(struct thread *t, uintptr_t sp) {
         lane_run(t, &t->lanes[i]);
         ending_unwind(t, open_calls(t), closed < t->last ? t->last : closed);
     }
+    if (runtime.is_armed) pause_settle(t, NULL);
     thread_expect_valid(t);
     t->closings = closings;
     BARRIER();

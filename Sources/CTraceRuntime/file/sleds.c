@@ -64,8 +64,8 @@ static int is_open(const struct sled *sled) {
 
 // ---- modules
 
-// The stubs of a product, each of STUB_SIZE bytes. Version 0.2.0 left room for six.
-#define STUB_SIZE 16u
+// The stubs of a product. Version 0.2.0 left room for six.
+#define STUB_SIZE SLED_STUB_SIZE
 #define FIRST_STUB_COUNT 6u
 
 // A segment with code, and the part of it that sleds and stubs lie in. That is what may be written; `to` is 0 if there
@@ -83,6 +83,9 @@ struct sled_module {
     struct span spans[SPAN_LIMIT];
     struct fathom_sleds_item told;
     uint32_t is_told;
+    uint32_t is_open;      // as far as options ask for
+    uint32_t is_prepared;  // its stubs are written; so they were before:
+    uint8_t stubs_before[SLED_STUB_COUNT * STUB_SIZE];
 };
 // They stay where they are. `low` is 0 where a module is gone.
 #define MODULE_LIMIT 512u
@@ -160,7 +163,10 @@ static uint32_t stub_of(const struct sled_module *module, const struct sled *sle
     return distance < DISTANCE_LIMIT && module->stub_count > SLED_enter_again ? SLED_enter_again : SLED_STUB_COUNT;
 }
 
-static void write_stubs(const struct sled_module *module) {
+static void write_stubs(struct sled_module *module) {
+    if (!module->is_prepared)
+        __builtin_memcpy(module->stubs_before, (const void *)module->stubs, module->stub_count * STUB_SIZE);
+    module->is_prepared = 1;
     for (uint32_t i = 0; i < module->stub_count; i++) {
         // jmp *0(%rip), and the target behind it: no register is free.
         uint8_t code[14] = {0xff, 0x25};
@@ -337,6 +343,7 @@ static long open_module(struct sled_module *module) {
         }
     }
     long error = opens ? open_marked(module, marked) : 0;
+    module->is_open = 1;
     if (error < 0) {
         told->open = 0;
         told->error = (uint32_t)-error;
@@ -351,9 +358,13 @@ static long close_module(struct sled_module *module) {
     if (!marked) return -1;
     for (size_t i = 0; i < count; i++) closes += marked[i] = (uint8_t)is_open(&module->first[i]);
     long error = closes ? close_marked(module, marked) : 0;
+    module->is_open = 0;
     system_free(marked, count + 1);
     return error;
 }
+
+// Whether the process waits to be recorded, and whoever is to record it opens its sleds then.
+static int waits(void) { return runtime.is_armed && runtime.paused && runtime.head.paused != FATHOM_PAUSED_OPEN; }
 
 static void widen_span(struct sled_module *module, uintptr_t address, size_t size) {
     struct span *span = (struct span *)span_of(module, address, size);
@@ -431,7 +442,7 @@ static int open_new(struct dl_phdr_info *info, size_t size, void *result) {
     (void)size, (void)result;
     uint64_t signals = lock_take(LOCK_SLEDS);
     struct sled_module *module = module_at(info, 1);
-    if (module) open_module(module);
+    if (module && !waits()) open_module(module);
     lock_give(LOCK_SLEDS, signals);
     return 0;
 }
@@ -440,7 +451,7 @@ static void tell(void) {
     uint64_t signals = lock_take(LOCK_SLEDS);
     for (uint32_t i = 0; i < module_count; i++) {
         struct sled_module *module = &modules_with_sleds[i];
-        if (!module->low || module->is_told) continue;
+        if (!module->low || module->is_told || !module->is_open) continue;
         module->is_told = 1;
         module->told.ticks = now_ticks();
         struct part parts[] = {ITEM_BODY(module->told)};
@@ -474,13 +485,64 @@ static int for_all(long (*module)(struct sled_module *)) {
     return loader_modules(change_known, &change, LOADER_PATIENCE) >= 0 && change.all;
 }
 
-int sleds_open_all(void) { return for_all(open_module); }
-int sleds_close_all(void) {
-    int all = for_all(close_module);
+static void count_closing(void) {
     // Relaxed: the count, which is raised with release, publishes it.
     __atomic_store_n(&runtime.sleds_closed, now_ticks(), __ATOMIC_RELAXED);
     fathom_add32(&runtime.sled_closings, 1);
+}
+
+int sleds_open_all(void) { return for_all(open_module); }
+int sleds_close_all(void) {
+    int all = for_all(close_module);
+    count_closing();
     return all;
+}
+
+struct heed {
+    uint32_t is_wanted, closed;
+};
+
+static int heed_in_module(struct dl_phdr_info *info, size_t size, void *argument) {
+    (void)size;
+    struct heed *heed = argument;
+    uint64_t signals = lock_take(LOCK_SLEDS);
+    struct sled_module *module = module_at(info, 0);
+    if (module && module->is_open != heed->is_wanted) {
+        module->is_told = 0;
+        if (heed->is_wanted) open_module(module);
+        else heed->closed += close_module(module) == 0;
+    }
+    lock_give(LOCK_SLEDS, signals);
+    return 0;
+}
+
+void sleds_heed(void) {
+    if (!sled_targets || !runtime.is_armed || runtime.head.paused == FATHOM_PAUSED_OPEN) return;
+    struct heed heed = {!waits(), 0};
+    if (loader_modules(heed_in_module, &heed, LOADER_PATIENCE) < 0) return;
+    // What is closed is what the process begins with, so only what is open is told.
+    tell();
+    if (heed.closed) count_closing();
+}
+
+static int restore(struct dl_phdr_info *info, size_t size, void *result) {
+    (void)size, (void)result;
+    uint64_t signals = lock_take(LOCK_SLEDS);
+    struct sled_module *module = module_at(info, 0);
+    if (module && module->is_prepared && close_module(module) == 0 && begin_changes(module) == 0) {
+        __builtin_memcpy((void *)module->stubs, module->stubs_before, module->stub_count * STUB_SIZE);
+        spread_changes(module);
+        end_changes(module, module->span_count);
+    }
+    lock_give(LOCK_SLEDS, signals);
+    return 0;
+}
+
+int sleds_forget_all(void) {
+    if (module_count && loader_modules(restore, NULL, LOADER_NOW) < 0) return 0;
+    __builtin_memset(modules_with_sleds, 0, sizeof modules_with_sleds[0] * module_count);
+    module_count = 0;
+    return 1;
 }
 
 struct functions {
@@ -558,6 +620,8 @@ const uintptr_t *sled_targets;
 void sleds_scan(void) {}
 int sleds_open_all(void) { return 1; }
 int sleds_close_all(void) { return 1; }
+void sleds_heed(void) {}
+int sleds_forget_all(void) { return 1; }
 int sleds_look(void) { return 0; }
 int sleds_close_functions(const uintptr_t *functions, uint32_t count) { return (void)functions, (void)count, 1; }
 int sleds_close_ends(const uintptr_t *functions, uint32_t count) { return (void)functions, (void)count, 1; }

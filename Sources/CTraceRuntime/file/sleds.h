@@ -16,6 +16,7 @@ enum {
 #undef SLED_STUB_NUMBER
         SLED_STUB_COUNT
 };
+#define SLED_STUB_SIZE 16u  // bytes of a stub
 // How far behind its function's beginning an open sled lies that leads to the last one and ends here.
 INTERNAL uintptr_t sled_distance(uintptr_t end) {
     const uint8_t *prefixes = (const uint8_t *)end - 9;
@@ -25,13 +26,18 @@ INTERNAL uintptr_t sled_distance(uintptr_t end) {
 extern const uintptr_t *sled_targets;  // set before anything else here is called; NULL: sleds stay closed
 
 int sleds_look(void);  // whether a module that is loaded now has sleds
-// Finds the modules with sleds that are loaded now, opens what options ask for of those that were not known, and tells
-// the session. Any thread may call it that is not in a hook's fast path.
+// Finds the modules with sleds that are loaded now, opens what options ask for of those that were not known, unless the
+// process waits to be recorded, and tells the session. Any thread may call it that is not in a hook's fast path.
 void sleds_scan(void);
 // Opens and closes the sleds of all known modules. Closed sleds are as the compiler made them. Calls that are open when
 // sleds are closed do not end. 0 when some could not be changed.
 int sleds_open_all(void);
 int sleds_close_all(void);
+// Of a process that waits to be recorded (`fathom arm`): sleds are open while it is.
+void sleds_heed(void);
+// Closes all sleds, makes the code as it was before the first one was opened, and knows no module any more. 0 when the
+// list of modules could not be had; then nothing was changed.
+int sleds_forget_all(void);
 // Closes the sleds at the beginnings of these functions, for good, and tells the session. Those at their ends stay, for
 // the calls that are open. A thread may still be on its way to a hook by a sled that is closed now: where
 // runtime.closes_functions is set, whoever records a beginning asks sled_is_open once the thread is busy. So threads

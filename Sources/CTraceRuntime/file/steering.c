@@ -7,6 +7,7 @@
 #include "confined.h"
 #include "metadata.h"
 #include "modules.h"
+#include "sleds.h"
 
 FATHOM_WITHOUT_HOOKS
 
@@ -62,6 +63,7 @@ void steering_take(void) {
     uint64_t signals = lock_take(LOCK_CONTROL);
     if (control_is_behind() && control_mode() != MODE_UNKNOWN && control_mode() != MODE_OFF) take_up();
     lock_give(LOCK_CONTROL, signals);
+    sleds_heed();
     if (saves == fathom_load32(&runtime.saves)) return;
     if (runtime.modules_stale) modules_scan(LOADER_NOW);
     metadata_finish();

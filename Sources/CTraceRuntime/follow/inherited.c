@@ -7,7 +7,8 @@
 
 FATHOM_WITHOUT_HOOKS
 
-__attribute__((visibility("default"))) uint64_t *fathom_inherited;
+static uint64_t *inherited;
+static size_t inherited_size;
 
 #define WORDS 3u  // of a call
 // A stack is no larger than this. Calls that lie farther away are another stack's.
@@ -15,7 +16,7 @@ __attribute__((visibility("default"))) uint64_t *fathom_inherited;
 
 // The words of a thread, from its id on. NULL when there are none.
 static uint64_t *find(uint32_t id) {
-    uint64_t *words = fathom_inherited;
+    uint64_t *words = inherited;
     if (!words) return NULL;
     uint64_t left = *words++;
     for (; left > 0; left--, words += 2 + words[1] * WORDS)
@@ -23,7 +24,25 @@ static uint64_t *find(uint32_t id) {
     return NULL;
 }
 
-int inherited_waits(void) { return fathom_inherited && find(system_thread_id()); }
+int inherited_waits(void) { return inherited && find(system_thread_id()); }
+
+uint64_t *inherited_room(size_t size) {
+    inherited_forget();
+    inherited = system_allocate(size);
+    inherited_size = size;
+    return inherited;
+}
+
+void inherited_forget(void) {
+    if (inherited) system_free(inherited, inherited_size);
+    inherited = NULL;
+}
+
+// Whether a call's frame is still there: the thread may have gone on since its calls were looked at.
+static int is_open(const uint64_t *call) {
+    const uintptr_t *returns = (const uintptr_t *)((call[2] & ~FRAME_FLAGS) + sizeof(uintptr_t));
+    return system_is_readable(returns) && *returns == call[1];
+}
 
 uint32_t inherited_open(struct thread *t, uintptr_t sp) {
     uint64_t *words = find(t->id);
@@ -34,7 +53,7 @@ uint32_t inherited_open(struct thread *t, uintptr_t sp) {
     uint32_t opened = 0;
     for (uint64_t *call = words + 2, *end = call + words[1] * WORDS; call < end; call += WORDS) {
         uintptr_t place = call[2] & ~FRAME_FLAGS;
-        if (place < sp || place - sp > STACK_LIMIT) continue;
+        if (place < sp || place - sp > STACK_LIMIT || !is_open(call)) continue;
         if (place > lane->high) lane->frames[0].stack_pointer = lane->high = place;
         if (t->top->function && place > frame_sp(t->top)) continue;
         if (t->top + 1 >= t->end && !frames_grow(t)) break;

@@ -12,7 +12,9 @@ struct thread;
 // first, three words for each call: the function, the call site, and the place of the call's frame on the stack, which
 // is the end of the frame less the 16 bytes that a call takes there. The id becomes 0 when the thread has taken its
 // calls up.
-extern uint64_t *fathom_inherited;
+// That goes into a room of `size` bytes; NULL: there is no memory. No hook comes here meanwhile.
+uint64_t *inherited_room(size_t size);
+void inherited_forget(void);
 
 // Whether there are calls that the calling thread has not taken up.
 int inherited_waits(void);

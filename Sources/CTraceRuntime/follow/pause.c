@@ -65,6 +65,17 @@ static int change_options(struct thread *t) {
     return 1;
 }
 
+void pause_catch_up(struct thread *t) {
+    uint32_t stops = fathom_load32(&runtime.stops);
+    t->mode->settle(t, NULL);
+    if (t->paused || t->stops == stops) return;
+    uint64_t signals = system_block_signals();
+    t->stops = stops;
+    stop(t, stop_time());
+    set(t, PAUSED_STOPPED);
+    system_restore_signals(signals);
+}
+
 void pause_settle(struct thread *t, const struct event *event) {
     t->mode->settle(t, event);
     uint32_t stamp = fathom_load32(&runtime.stamp), saves = fathom_load32(&runtime.saves);

@@ -8,6 +8,7 @@
 #include "../file/modules.h"
 #include "../file/names.h"
 #include "../file/session.h"
+#include "../file/sleds.h"
 #include "../file/steering.h"
 #include "../host/loader.h"
 #include "../host/runtime.h"
@@ -193,6 +194,7 @@ static void forget_session(void) {
     session_close();
     functions_close();
     modules_forget();
+    sleds_forget_all();
     names_forget();
     metadata_forget();
     __builtin_memset(&runtime, 0, sizeof runtime);
@@ -201,10 +203,12 @@ static void forget_session(void) {
     runtime.arguments = arguments;
     runtime.arguments_end = arguments_end;
     runtime.environment_end = environment_end;
-    fathom_inherited = NULL;
+    inherited_forget();
     runtime_set_off();
     runtime.state = STATE_OFF;
 }
+
+uint32_t runtime_is_attached;
 
 int runtime_join(const char *session) {
     static char variable[sizeof "FATHOM_SESSION=" + PATH_SIZE] = "FATHOM_SESSION=";
@@ -216,13 +220,22 @@ int runtime_join(const char *session) {
     forget_session();
     control.word = 0;
     runtime.state = STATE_NEW;
+    runtime.is_joining = 1;
     runtime_open(environment);
     if (runtime.state != STATE_OPEN || !runtime_ready()) {
         forget_session();
         return FATHOM_ATTACH_CANNOT_OPEN;
     }
     runtime_watch_forks();
+    runtime_is_attached = 1;
     return FATHOM_ATTACH_DONE;
+}
+
+void runtime_join_end(void) {
+    uint64_t signals = lock_take(LOCK_CONTROL);
+    runtime.is_joining = 0;
+    if (runtime.state == STATE_READY) runtime_set_mode();
+    lock_give(LOCK_CONTROL, signals);
 }
 
 int runtime_leave(const uintptr_t *thread_pointers, size_t count) {
@@ -230,6 +243,7 @@ int runtime_leave(const uintptr_t *thread_pointers, size_t count) {
     if (runtime.starter || !locks_are_free() || !loader_is_free()) return 1;
     for (size_t i = 0; i < count; i++)
         if (thread_is_inside(thread_at(thread_pointers[i]))) return 1;
+    if (!sleds_forget_all()) return 1;
     for (size_t i = 0; i < count; i++) thread_leave(thread_at(thread_pointers[i]));
     untold_sweep();
     untold_forget();
@@ -239,6 +253,7 @@ int runtime_leave(const uintptr_t *thread_pointers, size_t count) {
         steering_leave();
     }
     forget_session();
+    runtime_is_attached = 0;
     return 0;
 }
 

@@ -11,7 +11,7 @@ _Alignas(PAGE_SIZE) union steering steering;
 struct runtime runtime;
 
 void runtime_set_mode(void) {
-    uint32_t mode = mode_of(&runtime.options, runtime.paused != 0);
+    uint32_t mode = runtime.is_joining ? MODE_OFF : mode_of(&runtime.options, runtime.paused != 0);
     uint64_t word = control_word(mode, runtime.options.number, runtime.options.generation);
     int changes = mode != control_mode() || runtime.options.generation != control.generation;
     // Release: a thread that reads the generation here finds the options that it stands for.

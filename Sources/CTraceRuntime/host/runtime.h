@@ -120,7 +120,8 @@ struct runtime {
     // The session is one that others take stretches of, each into a session of its own. So a thread that misses a stop
     // and the start after it ends its chunk all the same.
     uint32_t is_armed;
-    uint32_t stops;  // how often recording was stopped
+    uint32_t is_joining;  // somebody attaches, and is to say when the hooks begin
+    uint32_t stops;       // how often recording was stopped
     // For commands: the numbers of the last ones of their kinds, and what the process says of itself; NULL: nothing.
     uint32_t run_number, limits_number, save_number, functions_number;
     struct fathom_steered *steered;

@@ -15,6 +15,14 @@ extension ProcessMemory {
         return isRead ? values : nil
     }
 
+    /// The words from an address on, up to `most`, as far as there are any.
+    func words(from address: UInt64, most: Int) -> [UInt64] {
+        guard address < UInt64(Int64.max) else { return [] }
+        return [UInt64](unsafeUninitializedCapacity: most) { buffer, used in
+            used = max(pread(descriptor, buffer.baseAddress, most * 8, off_t(address)), 0) / 8
+        }
+    }
+
     /// A text that ends with 0, up to `most` bytes.
     func text(_ address: UInt64, most: Int = 4096) -> String? {
         guard address < UInt64(Int64.max) else { return nil }

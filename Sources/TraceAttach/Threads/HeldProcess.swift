@@ -6,40 +6,24 @@ internal import TraceWatch
 struct HeldProcess {
     let pid: Int32
     private(set) var threads: [HeldThread] = []
+    private let begin: UInt64
+    private let standstills: Standstills
 
     /// Stops them. Threads that start others meanwhile are looked for again.
     ///
-    /// - Throws: when one of them does not stop; then none is stopped.
-    init(_ pid: Int32) throws(HeldThread.Failure) {
+    /// - Throws: when one of them does not stop; then none is stopped, and none was where that could be known before.
+    init(_ pid: Int32, _ standstills: Standstills) throws(HeldThread.Failure) {
         self.pid = pid
-        var known: Set<Int32> = []
+        self.standstills = standstills
+        standstills.release()
+        if let late = standstills.lateThread { throw .late(late) }
+        var new = TaskFacts.threads(of: pid), known = Set(new)
+        if let late = new.first(where: { HeldThread.waitsInKernel($0, of: pid) }) { throw .late(late) }
+        begin = Standstills.now
         do throws(HeldThread.Failure) {
-            while true {
-                let new = TaskFacts.threads(of: pid).filter { !known.contains($0) }
-                if new.isEmpty { break }
-                known.formUnion(new)
-                var asked: [Int32] = []
-                var refusal: HeldThread.Failure?
-                for tid in new {
-                    do throws(HeldThread.Failure) {
-                        try HeldThread.ask(tid)
-                        asked.append(tid)
-                    } catch {
-                        // A thread that has ended can be listed until its process has.
-                        if error == .refused, TaskFacts(pid, thread: tid).map({ !$0.hasEnded }) ?? false {
-                            refusal = error
-                        }
-                    }
-                }
-                for tid in asked {
-                    do throws(HeldThread.Failure) {
-                        threads.append(try HeldThread(stopping: tid, in: pid))
-                    } catch {
-                        if error == .late { HeldThread.abandon(tid, of: pid) }
-                        if error != .gone { refusal = error }
-                    }
-                }
-                if let refusal { throw refusal }
+            while !new.isEmpty {
+                try stop(new)
+                new = TaskFacts.threads(of: pid).filter { known.insert($0).inserted }
             }
             if threads.isEmpty { throw .gone }
         } catch {
@@ -48,18 +32,43 @@ struct HeldProcess {
         }
     }
 
-    func letGo() { for thread in threads { thread.letGo() } }
-}
-
-extension HeldThread {
-    /// Lets a thread go that has not stopped in time: it will not stop before it is back from the kernel.
-    static func abandon(_ tid: Int32, of pid: Int32) {
-        while true {
-            var signal: Int32 = 0
-            let state = fathom_stop_look(tid, &signal)
-            if state > 0 { fathom_stop_end(tid, signal) }
-            if state != 0 { return }
-            usleep(1000)
+    private mutating func stop(_ tids: [Int32]) throws(HeldThread.Failure) {
+        var asked: [Int32] = [], refusal: HeldThread.Failure?
+        for tid in tids {
+            do throws(HeldThread.Failure) {
+                try HeldThread.ask(tid, in: pid)
+                asked.append(tid)
+            } catch {
+                if error != .gone { refusal = error }
+            }
         }
+        while !asked.isEmpty {
+            var waiting: [Int32] = []
+            for tid in asked {
+                do throws(HeldThread.Failure) {
+                    if let thread = try HeldThread(ifStopped: tid, since: begin) {
+                        threads.append(thread)
+                    } else {
+                        waiting.append(tid)
+                    }
+                } catch {
+                    if error != .gone { refusal = error }
+                }
+            }
+            asked = waiting
+            if let tid = asked.first, Standstills.now - begin > Standstills.patience {
+                for tid in asked { standstills.add(late: tid) }
+                throw .late(tid)
+            }
+            if !asked.isEmpty { usleep(50) }
+        }
+        if let refusal { throw refusal }
+    }
+
+    /// Whether they have stood still for so long that what is to be done has to be left for another time.
+    var isOverdue: Bool { Standstills.now - begin > Standstills.limit / 4 * 3 }
+
+    func letGo() {
+        for thread in threads { thread.letGo(standstills) }
     }
 }

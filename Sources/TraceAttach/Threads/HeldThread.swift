@@ -10,6 +10,8 @@ internal import TraceWatch
 struct HeldThread {
     let tid: Int32
     private let signal: Int32
+    /// When it was asked to stop.
+    private let begin: UInt64
     let stopped: fathom_stopped
     let registers: NativeRegisters
 
@@ -17,30 +19,46 @@ struct HeldThread {
         case refused
         /// It has ended.
         case gone
-        /// It has not stopped in the time that there was.
-        case late
+        /// This one waits in the kernel, and does not stop before it is back.
+        case late(Int32)
         /// It is one of a 32-bit program.
         case foreign
     }
 
-    /// Asks a thread to stop.
-    static func ask(_ tid: Int32) throws(Failure) {
-        guard fathom_stop_begin(tid) == 0 else { throw errno == ESRCH ? .gone : .refused }
+    /// Asks a thread to stop, unless it waits where it would not.
+    static func ask(_ tid: Int32, in pid: Int32) throws(Failure) {
+        do throws(ThreadStop.Failure) { try ThreadStop.ask(tid, in: pid) } catch {
+            throw error == .refused ? .refused : .gone
+        }
     }
 
-    /// Waits until it has stopped.
-    ///
-    /// - Parameter patience: in microseconds.
-    init(stopping tid: Int32, in pid: Int32, patience: Int = 250_000) throws(Failure) {
-        var signal: Int32 = 0, waited = 0
+    /// Whether a thread waits for a device, for memory, or for its child (vfork): it stops when that is over.
+    static func waitsInKernel(_ tid: Int32, of pid: Int32) -> Bool { TaskFacts(pid, thread: tid)?.state == "D" }
+
+    /// Asks a thread to stop, and waits for that.
+    init(stopping tid: Int32, of pid: Int32, _ standstills: Standstills) throws(Failure) {
+        if standstills.isLate(tid) || Self.waitsInKernel(tid, of: pid) { throw .late(tid) }
+        let begin = Standstills.now
+        try Self.ask(tid, in: pid)
         while true {
-            let state = fathom_stop_look(tid, &signal)
-            if state > 0 { break }
-            guard state == 0 else { throw .gone }
-            guard waited < patience else { throw .late }
+            if let thread = try HeldThread(ifStopped: tid, since: begin) {
+                self = thread
+                return
+            }
+            if Standstills.now - begin > Standstills.patience {
+                standstills.add(late: tid)
+                throw .late(tid)
+            }
             usleep(50)
-            waited += 50
         }
+    }
+
+    /// Nil as long as a thread that was asked to stop has not stopped.
+    init?(ifStopped tid: Int32, since begin: UInt64) throws(Failure) {
+        var signal: Int32 = 0
+        let state = fathom_stop_look(tid, &signal)
+        if state == 0 { return nil }
+        guard state > 0 else { throw .gone }
         var stopped = fathom_stopped(), counter: UInt64 = 0
         var values = [UInt64](repeating: 0, count: Int(FATHOM_REGISTERS))
         guard fathom_stopped_look(tid, &stopped) == 0 else {
@@ -51,13 +69,17 @@ struct HeldThread {
         let count = fathom_stop_registers(tid, &values, &counter)
         self.tid = tid
         self.signal = signal
-        registers = NativeRegisters(all: Array(values[..<Int(max(count, 0))]), programCounter: counter)
-        if InterruptedCall.beginAgain(stopped, tid, in: pid, about: signal) { stopped.program_counter -= 2 }
+        self.begin = begin
         self.stopped = stopped
+        registers = NativeRegisters(all: Array(values[..<Int(max(count, 0))]), programCounter: counter)
+        InterruptedCall.mend(stopped, tid)
     }
 
     /// Whether the thread can be made to call something. It cannot when it is about to get a signal.
     var isFree: Bool { signal == 0 }
 
-    func letGo() { fathom_stop_end(tid, signal) }
+    func letGo(_ standstills: Standstills) {
+        fathom_stop_end(tid, signal)
+        standstills.add(since: begin)
+    }
 }

@@ -1,4 +1,5 @@
 internal import TraceSymbols
+internal import TraceWatch
 
 /// Finds which calls of hooked functions are open on a thread's stack, and whose exit hooks are therefore still to come.
 final class OpenCalls {
@@ -12,17 +13,22 @@ final class OpenCalls {
     }
 
     private let stacks: NativeStacks
+    private let memory: ProcessMemory
     /// The modules with hooks, and their functions.
     private var modules: [(module: NativeModule, functions: HookedFunctions)] = []
     private static let exits: Set<String> = ["__cyg_profile_func_exit", "__tsan_func_exit", "fathom_function_leave"]
 
     /// - Parameter isHooked: whether a module calls hooks.
-    init(_ stacks: NativeStacks, where isHooked: (NativeModule) -> Bool) {
+    init(_ stacks: NativeStacks, _ memory: ProcessMemory, where isHooked: (NativeModule) -> Bool) {
         self.stacks = stacks
+        self.memory = memory
         modules = stacks.modules.filter(isHooked).compactMap { module in
             (try? HookedFunctions(path: module.path)).map { (module, $0) }
         }
     }
+
+    /// Whether an open sled is at an address (`file/sleds.c` in the runtime).
+    private func isOpen(_ sled: UInt64) -> Bool { memory.load(sled, as: UInt16.self) == 0x2e2e }
 
     /// The open calls, outermost first.
     ///
@@ -42,9 +48,11 @@ final class OpenCalls {
             let function = functions.functions[place], address = frame.address &- module.bias
             // Leave out a call whose enter hook is still to come, or whose exit hook has begun.
             guard functions.hasEntered(place, before: address) else { continue }
-            if index > 0, let callee = stacks.symbol(at: frames[index - 1]), Self.exits.contains(callee.name) {
-                continue
-            }
+            let inner = index > 0 ? frames[index - 1] : nil
+            if let inner, inner.isExact, functions.isOnWayToEntry(inner.address &- module.bias) { continue }
+            // The ends of functions whose sleds are closed are not told.
+            if let sled = functions.entrySled(of: place), !isOpen(sled &+ module.bias) { continue }
+            if let inner, let callee = stacks.symbol(at: inner), Self.exits.contains(callee.name) { continue }
             found.append(
                 Call(
                     function: function.range.lowerBound &+ module.bias, site: frames[index + 1].address,

@@ -3,10 +3,15 @@ internal import Glibc
 internal import TraceWatch
 
 /// Makes a held thread call functions of its process, and leaves it as it was.
+///
+/// The thread does so by itself: should this process be killed meanwhile, the function's call ends as any other does, and
+/// the thread goes on where it was.
 final class RemoteCall {
     enum Failure: Error {
         /// The process has ended.
         case ended
+        /// The process has confined itself meanwhile.
+        case confined
         /// There is no place in its code that a call could return to, or the kernel refuses something.
         case impossible(String)
 
@@ -20,120 +25,195 @@ final class RemoteCall {
     private let memory: ProcessMemory
     private let places: CodePlaces
     private var kept = fathom_kept()
-    private let stack: UInt64
+    /// Where what a call needs ends, on the thread's own stack or on one for it.
+    private let end: UInt64
+    /// A stack that was made for it.
+    private var mapped: UInt64?
+    /// Whether a call has been made, and the thread has not been given back what it had.
+    private var isAway = false
+    /// Whether the kernel lets a system call be taken back. Where a filter looks at them, it would look at that, too.
+    private let takesBack: Bool
+
     private static let stackSize: UInt64 = 512 << 10
+    /// What is left of a thread's own stack has to suffice for the loader.
+    private static let leastRoom: UInt64 = 128 << 10
+    private static let redZone: UInt64 = 128
     private static let mmapNumber: UInt64 = 9, munmapNumber: UInt64 = 11
 
-    /// Keeps what the thread has, and gives it a stack of its own. Call ``end()`` afterwards.
-    init(_ thread: HeldThread, _ places: CodePlaces, _ memory: ProcessMemory) throws(Failure) {
+    /// Keeps what the thread has. Call ``giveBack()`` afterwards.
+    init(_ thread: HeldThread, of pid: Int32, _ places: CodePlaces, _ memory: ProcessMemory) throws(Failure) {
         self.thread = thread
         self.memory = memory
         self.places = places
-        var kept = fathom_kept()
-        guard fathom_keep(thread.tid, &kept) == 0 else {
-            throw .refused()
+        switch Confinement(of: thread.tid, in: pid) {
+        case .none: takesBack = true
+        case .shared: takesBack = false
+        case .own: throw .confined
         }
-        let mapped: UInt64
+        guard fathom_keep(thread.tid, &kept) == 0 else { throw .refused() }
+        if let end = Self.ownStack(of: thread, in: pid) {
+            self.end = end
+            return
+        }
         do throws(Failure) {
-            mapped = try Self.run(
-                thread.tid, &kept, at: places.systemCall, stack: 0,
-                [0, Self.stackSize, UInt64(PROT_READ | PROT_WRITE), UInt64(MAP_PRIVATE | MAP_ANONYMOUS), .max, 0],
-                number: Self.mmapNumber, request: UInt32(PTRACE_SINGLESTEP.rawValue), until: places.systemCall + 2)
-            guard mapped < UInt64(bitPattern: -4096) else {
-                throw .impossible(
-                    "it has no room for a stack: " + String(cString: strerror(Int32(0 &- Int64(bitPattern: mapped)))))
+            let stack = try Self.system(
+                thread.tid, &kept, places, Self.mmapNumber,
+                [0, Self.stackSize, UInt64(PROT_READ | PROT_WRITE), UInt64(MAP_PRIVATE | MAP_ANONYMOUS), .max, 0])
+            guard stack < UInt64(bitPattern: -4096) else {
+                let reason = String(cString: strerror(Int32(0 &- Int64(bitPattern: stack))))
+                throw .impossible("it has no room for a stack: " + reason)
             }
+            end = stack + Self.stackSize
+            mapped = stack
         } catch {
-            _ = fathom_give_back(thread.tid, &kept)
+            fathom_forget(&kept)
             throw error
         }
-        self.kept = kept
-        stack = mapped
     }
 
-    private static func run(
-        _ tid: Int32, _ kept: inout fathom_kept, at address: UInt64, stack: UInt64, _ arguments: [UInt64],
-        number: UInt64, request: UInt32, until expected: UInt64
+    /// The end of what is free of the thread's own stack. A stack that the program has made for a coroutine or for signal
+    /// handlers may be small.
+    private static func ownStack(of thread: HeldThread, in pid: Int32) -> UInt64? {
+        let pointer = thread.stopped.stack_pointer, mappings = Mappings(of: pid)
+        guard let region = mappings.region(at: pointer), pointer - region.range.lowerBound > leastRoom else {
+            return nil
+        }
+        // The C library keeps what a thread has for itself at the top of its stack.
+        let storage = thread.stopped.thread_pointer
+        let isOwn =
+            thread.tid == pid ? region.path == "[stack]" : storage > pointer && region.range.contains(storage)
+        return isOwn ? (pointer - redZone) & ~63 : nil
+    }
+
+    private static func system(
+        _ tid: Int32, _ kept: inout fathom_kept, _ places: CodePlaces, _ number: UInt64, _ arguments: [UInt64]
     ) throws(Failure) -> UInt64 {
+        var result: UInt64 = 0
         let arguments = arguments + [UInt64](repeating: 0, count: 6 - arguments.count)
-        guard fathom_call_begin(tid, &kept, address, stack, arguments, number) == 0 else {
-            throw .refused()
-        }
-        var result: UInt64 = 0, request = Int32(request)
-        while true {
-            switch fathom_call_wait(tid, request, expected, 1000, &result) {
-            case FATHOM_CALL_DONE: return result
-            // Wait on, because a call that is within the loader or the allocator cannot be undone.
-            case FATHOM_CALL_LATE: request = 0
-            case FATHOM_CALL_ENDED: throw .ended
-            default: throw .refused()
-            }
+        switch fathom_call_system(tid, &kept, places.systemCall, arguments, number, &result) {
+        case FATHOM_CALL_DONE: return result
+        case FATHOM_CALL_ENDED: throw .ended
+        default: throw .refused()
         }
     }
 
-    /// Memory for arguments, at the stack's lower end.
-    var room: UInt64 { stack }
-    static let roomSize = 256 << 10
+    /// Memory for arguments.
+    var room: UInt64 { end - UInt64(Self.roomSize) - 64 }
+    static let roomSize = 8 << 10
+    private var resultPlace: UInt64 { end - 64 }
 
     func call(_ function: UInt64, _ arguments: UInt64...) throws(Failure) -> UInt64 {
-        // The return address lies on top of the stack. Before it was put there, the stack was aligned to 16 bytes.
-        let top = stack + Self.stackSize - 64 - 8
-        guard memory.store(top, places.trap) else { throw .ended }
-        return try Self.run(
-            thread.tid, &kept, at: function, stack: top, arguments, number: 0,
-            request: UInt32(PTRACE_CONT.rawValue), until: places.trap + 1)
-    }
-
-    /// A system call.
-    func system(_ number: UInt64, _ arguments: UInt64...) throws(Failure) -> UInt64 {
-        try Self.run(
-            thread.tid, &kept, at: places.systemCall, stack: 0, arguments, number: number,
-            request: UInt32(PTRACE_SINGLESTEP.rawValue), until: places.systemCall + 2)
-    }
-
-    func map(_ size: Int) throws(Failure) -> UInt64 {
-        let result = try system(
-            Self.mmapNumber, 0, UInt64(size), UInt64(PROT_READ | PROT_WRITE), UInt64(MAP_PRIVATE | MAP_ANONYMOUS), .max,
-            0)
-        guard result < UInt64(bitPattern: -4096) else { throw .impossible("it has no room for more memory") }
+        if isAway { try takeBack() }
+        var bytes = [CChar](repeating: 0, count: Int(FATHOM_FRAME_LIMIT)), size = 0
+        let frame = fathom_frame(&kept, room & ~63, &bytes, &size)
+        guard frame != 0 else { throw .impossible("its vector registers are unknown ones") }
+        // Below the frame, what the function, and what it returns to, return to.
+        let store = places.store
+        var words = [store.address] + [UInt64](repeating: 0, count: store.pops) + [places.restore]
+        // The stack is aligned to 16 bytes behind a function's return address.
+        if words.count % 2 == 0 { words.insert(store.back, at: 0) }
+        let top = frame - UInt64(words.count * 8)
+        let isWritten =
+            words.withUnsafeBytes { memory.write($0, at: top) }
+            && bytes.withUnsafeBytes { memory.write(UnsafeRawBufferPointer(rebasing: $0[..<size]), at: frame) }
+            && memory.store(resultPlace, UInt64(0))
+        guard isWritten else { throw .ended }
+        let all = arguments + [UInt64](repeating: 0, count: 6 - arguments.count)
+        let place = resultPlace &- UInt64(bitPattern: Int64(store.displacement))
+        guard fathom_call_begin(thread.tid, &kept, function, top, all, place) == 0 else { throw .refused() }
+        isAway = true
+        guard fathom_call_run(thread.tid, frame) == FATHOM_CALL_DONE,
+            let result = memory.load(resultPlace, as: UInt64.self)
+        else { throw .ended }
         return result
     }
 
-    func unmap(_ address: UInt64, _ size: Int) {
-        _ = try? system(Self.munmapNumber, address, UInt64(size))
+    /// Gives the thread what it had.
+    private func takeBack() throws(Failure) {
+        isAway = false
+        let waits = takesBack && fathom_kept_waits(&kept) != 0
+        let status = waits ? fathom_call_return_waiting(thread.tid, &kept) : fathom_call_return(thread.tid)
+        guard status == FATHOM_CALL_DONE else { throw .ended }
     }
 
     /// Gives the thread back what it had. It stays held.
-    func end() {
-        unmap(stack, Int(Self.stackSize))
-        _ = fathom_give_back(thread.tid, &kept)
+    func giveBack() {
+        defer { fathom_forget(&kept) }
+        if isAway { guard (try? takeBack()) != nil else { return } }
+        if let mapped { _ = try? Self.system(thread.tid, &kept, places, Self.munmapNumber, [mapped, Self.stackSize]) }
     }
 }
 
 /// Instructions in a process's code that a call needs.
 struct CodePlaces {
+    /// Writes rax to where rbx points, takes words from the stack, and returns.
+    struct Store {
+        let address: UInt64
+        let displacement: Int8
+        let pops: Int
+        /// Only the return.
+        let back: UInt64
+    }
+
     /// A system call.
     let systemCall: UInt64
-    /// A trap, for a call to return to.
-    let trap: UInt64
+    /// The end of a signal handler: `mov $15, %rax; syscall`.
+    let restore: UInt64
+    let store: Store
 
     /// Looks through the C library. All bytes will do that form the instruction, whatever instruction they are a part
     /// of.
     init?(_ pid: Int32, _ memory: ProcessMemory) {
-        var systemCall: UInt64?, trap: UInt64?
+        var systemCall: UInt64?, restore: UInt64?, store: Store?
         for region in Mappings(of: pid).regions where region.isExecutable && region.path.contains("/libc") {
-            let size = Int(min(region.range.upperBound - region.range.lowerBound, 4 << 20))
-            guard let bytes: [UInt8] = memory.array(region.range.lowerBound, count: size) else { continue }
-            for index in 0..<max(size - 1, 0) {
-                if systemCall == nil, bytes[index] == 0x0f, bytes[index + 1] == 0x05 {
-                    systemCall = region.range.lowerBound + UInt64(index)
+            let size = Int(min(region.range.upperBound - region.range.lowerBound, 4 << 20)),
+                low = region.range.lowerBound
+            guard let bytes: [UInt8] = memory.array(low, count: size) else { continue }
+            bytes.withUnsafeBytes { bytes in
+                for index in 0..<max(bytes.count - 64, 0) where bytes[index] == 0x0f || bytes[index] == 0x48 {
+                    if systemCall == nil, bytes[index] == 0x0f, bytes[index + 1] == 0x05 {
+                        systemCall = low + UInt64(index)
+                    }
+                    if restore == nil, Self.end.enumerated().allSatisfy({ bytes[index + $0.offset] == $0.element }) {
+                        restore = low + UInt64(index)
+                    }
+                    if store == nil, bytes[index] == 0x48 { store = Self.store(bytes, index, low) }
+                    if systemCall != nil, restore != nil, store != nil { break }
                 }
-                if trap == nil, bytes[index] == 0xcc { trap = region.range.lowerBound + UInt64(index) }
-                if systemCall != nil, trap != nil { break }
             }
         }
-        guard let systemCall, let trap else { return nil }
+        guard let systemCall, let restore, let store else { return nil }
         self.systemCall = systemCall
-        self.trap = trap
+        self.restore = restore
+        self.store = store
+    }
+
+    private static let end: [UInt8] = [0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05]
+
+    /// `mov %rax, (%rbx)`, perhaps with a displacement; then pops and additions to the stack pointer; then `ret`.
+    private static func store(_ bytes: UnsafeRawBufferPointer, _ start: Int, _ low: UInt64) -> Store? {
+        guard bytes[start + 1] == 0x89, bytes[start + 2] == 0x03 || bytes[start + 2] == 0x43 else { return nil }
+        let isFar = bytes[start + 2] == 0x43
+        var at = start + (isFar ? 4 : 3), pops = 0
+        for _ in 0..<8 {
+            switch bytes[at] {
+            case 0xc3:
+                return Store(
+                    address: low + UInt64(start), displacement: isFar ? Int8(bitPattern: bytes[start + 3]) : 0,
+                    pops: pops, back: low + UInt64(at))
+            case 0x58...0x5b, 0x5d...0x5f:
+                pops += 1
+                at += 1
+            case 0x41 where (0x58...0x5f).contains(bytes[at + 1]):
+                pops += 1
+                at += 2
+            case 0x48
+            where bytes[at + 1] == 0x83 && bytes[at + 2] == 0xc4 && bytes[at + 3] < 128 && bytes[at + 3] % 8 == 0:
+                pops += Int(bytes[at + 3]) / 8
+                at += 4
+            default: return nil
+            }
+        }
+        return nil
     }
 }

@@ -1,16 +1,20 @@
 internal import TraceSymbols
+internal import TraceWatch
 
 /// Tells whether a thread may call the dynamic loader at the point where it is. The loader takes its own locks and the
 /// allocator's, so the thread must hold none of these.
 ///
-/// A thread that is in the C library may hold any of them, unless it is known to wait there.
+/// A thread that is in the C library may hold any of them, unless it is known to wait there. So may one that is in an
+/// allocator of the program's own, or in the runtime.
 struct SafePoint {
     private let stacks: NativeStacks
     private let modules: [NativeModule]
+    private let allocator: AllocatorCode
 
-    init(_ stacks: NativeStacks) {
+    init(_ stacks: NativeStacks, _ map: LinkMap, _ memory: ProcessMemory) {
         self.stacks = stacks
         modules = stacks.modules.sorted { $0.low < $1.low }
+        allocator = AllocatorCode(map, modules, memory)
     }
 
     /// Functions of the C library in which a thread holds none of its locks while it waits, and short ones that take none.
@@ -47,11 +51,7 @@ struct SafePoint {
                 continue
             }
             let file = module.path.split(separator: "/").last ?? ""
-            if file.hasPrefix("ld-") || file.hasPrefix("libjemalloc") || file.hasPrefix("libtcmalloc")
-                || file.hasPrefix("libmimalloc")
-            {
-                return false
-            }
+            if Self.isUnsafe(file) || allocator.contains(frame.lookup) { return false }
             let symbol = stacks.symbol(at: frame)
             name = symbol.flatMap { $0.isKnown ? $0.name : nil }
             if file.hasPrefix("libc.so") || file.hasPrefix("libc-") || file.hasPrefix("libpthread")
@@ -68,6 +68,21 @@ struct SafePoint {
         // frames, the thread or the program is just beginning or ending.
         if let call, frames.allSatisfy({ Self.isOfLibrary(module(at: $0.lookup)) }) { return Self.isQuiet(call) }
         return isWhole
+    }
+
+    /// Whether words that may be return addresses of calls say that the thread may be where it holds such locks: what is left
+    /// of a stack that cannot be followed to its end.
+    func mayHold(_ words: [UInt64]) -> Bool {
+        words.contains { word in
+            guard let module = module(at: word) else { return false }
+            // The address of the loader's own end lies on the stack of each first thread.
+            let file = module.path.split(separator: "/").last ?? ""
+            return (Self.isUnsafe(file) && !file.hasPrefix("ld-")) || allocator.contains(word)
+        }
+    }
+
+    private static func isUnsafe(_ file: Substring) -> Bool {
+        ["ld-", "libjemalloc", "libtcmalloc", "libmimalloc", "libfathom"].contains { file.hasPrefix($0) }
     }
 
     private static func isOfLibrary(_ module: NativeModule?) -> Bool {

@@ -10,8 +10,8 @@ public protocol RunningProgram: AnyObject {
     /// Is called again and again while it records. False when it has ended.
     func look() -> Bool
 
-    /// Lets it record no more. Returns what is to be said of that, or nil.
+    /// Lets it record no more. Returns what is to be said of that.
     ///
     /// - Parameter children: the processes that it has forked and that record, too.
-    func end(children: [Int32]) -> String?
+    func end(children: [Int32]) -> [String]
 }

@@ -281,7 +281,8 @@ public struct ArgumentFinder {
 
     private static let sledSize: UInt64 = 11
 
-    private func approach(from start: UInt64, behind sled: UInt64? = nil, to hookReturn: UInt64? = nil) -> HookApproach? {
+    private func approach(from start: UInt64, behind sled: UInt64? = nil, to hookReturn: UInt64? = nil) -> HookApproach?
+    {
         guard !isARM, let code = code.first(where: { $0.range.contains(start) }) else { return nil }
         let offset = Int(start - code.range.lowerBound)
         return code.bytes.withUnsafeBytes { bytes in
@@ -298,7 +299,9 @@ public struct ArgumentFinder {
         _ all: [EntryReader.Argument], _ paths: [ArgumentPath], _ entry: (Int) -> EntryReader.Entry
     ) -> [FoundArgument] {
         let all = shown(all)
-        func value(_ index: Int, _ path: ArgumentPath?) -> FoundArgument? { Self.value(of: all[index], path, entry(index)) }
+        func value(_ index: Int, _ path: ArgumentPath?) -> FoundArgument? {
+            Self.value(of: all[index], path, entry(index))
+        }
         if paths.isEmpty { return all.indices.map { value($0, nil)! } }
         names.formUnion(all.map(\.name))
         var result: [FoundArgument] = []

@@ -84,20 +84,24 @@ struct LocationReader {
     }
 
     private func isInCallersFrame(_ attribute: inout Dwarf_Attribute) -> Bool {
-        guard let said = Self.operations(&attribute, at: address), said.count == 1, Int(said[0].atom) == DW_OP_fbreg else {
+        guard let said = Self.operations(&attribute, at: address), said.count == 1, Int(said[0].atom) == DW_OP_fbreg
+        else {
             return false
         }
         var (die, base) = (subprogram, Dwarf_Attribute())
         return Int64(bitPattern: UInt64(said[0].number)) >= 0
             && dwarf_attr(&die, UInt32(DW_AT_frame_base), &base) != nil
-            && Self.operations(&base, at: address).map { $0.count == 1 && Int($0[0].atom) == DW_OP_call_frame_cfa } == true
+            && Self.operations(&base, at: address).map { $0.count == 1 && Int($0[0].atom) == DW_OP_call_frame_cfa }
+                == true
     }
 
     /// Where DWARF says that an argument of Swift is at the call of the hook, or right behind it, because it cannot be given another
     /// value.
     func swiftLocation(of die: Dwarf_Die) -> ArgumentLocation? {
         var (die, attribute) = (die, Dwarf_Attribute())
-        guard dwarf_attr(&die, UInt32(DW_AT_location), &attribute) != nil, !Self.holdsAlways(&attribute) else { return nil }
+        guard dwarf_attr(&die, UInt32(DW_AT_location), &attribute) != nil, !Self.holdsAlways(&attribute) else {
+            return nil
+        }
         return location(by: &attribute, at: address) ?? location(by: &attribute, at: address &- 1)
     }
 
@@ -107,7 +111,9 @@ struct LocationReader {
         return [DW_FORM_exprloc, DW_FORM_block, DW_FORM_block1, DW_FORM_block2, DW_FORM_block4].contains(form)
     }
 
-    static func operations(_ attribute: inout Dwarf_Attribute, at address: UInt64) -> UnsafeMutableBufferPointer<Dwarf_Op>? {
+    static func operations(_ attribute: inout Dwarf_Attribute, at address: UInt64) -> UnsafeMutableBufferPointer<
+        Dwarf_Op
+    >? {
         var expression: UnsafeMutablePointer<Dwarf_Op>?
         var count = 0
         guard dwarf_getlocation_addr(&attribute, address, &expression, &count, 1) == 1, let expression, count > 0 else {

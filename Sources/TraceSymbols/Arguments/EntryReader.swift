@@ -162,7 +162,9 @@ struct EntryReader {
             entries = entries.map { _ in Entry(reason: .unknown(.convention)) }
         }
         // gcc does not say which functions are called as another system's are.
-        if !isLLVM, contradicted > 0, agreed == 0 { entries = entries.map { _ in Entry(reason: .unknown(.convention)) } }
+        if !isLLVM, contradicted > 0, agreed == 0 {
+            entries = entries.map { _ in Entry(reason: .unknown(.convention)) }
+        }
         return (entries, agreed > 0 && contradicted == 0)
     }
 
@@ -178,8 +180,9 @@ struct EntryReader {
     }
 
     /// Whether DWARF and the code say, too, that an argument comes in at `known`, and how much of it is there.
-    private func said(_ argument: Argument, _ known: ArgumentLocation) -> (home: HookApproach.Home, location: ArgumentLocation)
-    {
+    private func said(_ argument: Argument, _ known: ArgumentLocation) -> (
+        home: HookApproach.Home, location: ArgumentLocation
+    ) {
         guard var place = argument.place else { return (.unknown, known) }
         var attribute = Dwarf_Attribute()
         guard dwarf_attr(&place, UInt32(DW_AT_location), &attribute) != nil else { return (.unknown, known) }
@@ -187,7 +190,10 @@ struct EntryReader {
         for address in Set([start, sledEnd]).sorted() {
             if let home = frameSlot(&attribute, at: address, isComplete: always) {
                 let size = argument.type?.usedSize ?? 8
-                return (approach?.home(of: known, size: size, slot: home.slot, isIndirect: home.isIndirect) ?? .unknown, known)
+                return (
+                    approach?.home(of: known, size: size, slot: home.slot, isIndirect: home.isIndirect) ?? .unknown,
+                    known
+                )
             }
             guard !always, let said = reader.location(by: &attribute, at: address) else { continue }
             // Of a truth value, one bit is described.
@@ -317,7 +323,8 @@ extension ArgumentLocation {
         while let step = rest.popFirst() {
             switch step {
             case .bits(low: 0, let count, _) where count >= bits: continue
-            case .constant(let mask) where mask.trailingOnes >= bits && rest.first == .compute(.and): rest = rest.dropFirst()
+            case .constant(let mask) where mask.trailingOnes >= bits && rest.first == .compute(.and):
+                rest = rest.dropFirst()
             default: return self
             }
         }

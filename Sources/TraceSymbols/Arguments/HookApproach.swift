@@ -219,7 +219,9 @@ struct HookApproach {
             }
             last = now
             let position = decoder.position
-            guard let instruction = decoder.next(), !ahead.keys.contains(where: { $0 < decoder.position }) else { return }
+            guard let instruction = decoder.next(), !ahead.keys.contains(where: { $0 < decoder.position }) else {
+                return
+            }
             switch instruction {
             case .call:
                 if decoder.position == call, atCall == nil {

@@ -290,8 +290,9 @@ struct MoveDecoder {
         case 1: return two(code)
         case 2:
             // These widen or repeat what is in memory or a register.
-            guard [0x18, 0x19, 0x1a, 0x58, 0x59, 0x5a, 0x78, 0x79].contains(code) || (0x20...0x25).contains(code)
-                || (0x30...0x35).contains(code)
+            guard
+                [0x18, 0x19, 0x1a, 0x58, 0x59, 0x5a, 0x78, 0x79].contains(code) || (0x20...0x25).contains(code)
+                    || (0x30...0x35).contains(code)
             else { return nil }
             return operands().map { .change([(.vector($0.register), 16)]) }
         case 3:

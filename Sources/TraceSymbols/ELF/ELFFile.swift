@@ -109,7 +109,10 @@ struct ELFFile: ~Copyable {
     /// The descriptor of the first allocated note of that owner and type (any type when nil).
     ///
     /// It is read through the program headers, which stripping leaves alone.
-    func note(owner: String, type: UInt32?) -> [UInt8]? {
+    func note(owner: String, type: UInt32?) -> [UInt8]? { placedNote(owner: owner, type: type)?.descriptor }
+
+    /// The same, with the descriptor's address.
+    func placedNote(owner: String, type: UInt32?) -> (address: UInt64, descriptor: [UInt8])? {
         for segment in segments where segment.p_type == UInt32(PT_NOTE) {
             let kind = segment.p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR
             guard let offset = Int64(exactly: segment.p_offset), let size = Int(exactly: segment.p_filesz),
@@ -125,7 +128,8 @@ struct ELFFile: ~Copyable {
                 if name.elementsEqual(owner.utf8CString.lazy.map { UInt8(bitPattern: $0) }),
                     type == nil || note.n_type == type
                 {
-                    return Array(UnsafeRawBufferPointer(start: bytes + descriptorOffset, count: Int(note.n_descsz)))
+                    let content = UnsafeRawBufferPointer(start: bytes + descriptorOffset, count: Int(note.n_descsz))
+                    return (segment.p_vaddr &+ UInt64(descriptorOffset), Array(content))
                 }
             }
         }

@@ -291,7 +291,8 @@ extension ELFFile {
         for index in 0..<min(data.pointee.d_size / size, Int(Int32.max))
         where gelf_getsym(data, Int32(index), &symbol) != nil {
             guard symbol.isFunction,
-                let name = elf_strptr(handle, Int(section.header.sh_link), Int(symbol.st_name)), strchr(name, 46) != nil,
+                let name = elf_strptr(handle, Int(section.header.sh_link), Int(symbol.st_name)),
+                strchr(name, 46) != nil,
                 Self.marksOfClones.contains(where: { strstr(name, $0) != nil })
             else { continue }
             found.insert(symbol.st_value)

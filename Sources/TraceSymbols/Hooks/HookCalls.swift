@@ -10,6 +10,8 @@ struct HookCalls {
     private var slots: Set<UInt64> = []
     /// The addresses that a call of a hook goes to: the hook itself, or code that jumps there through a slot.
     private var targets: Set<UInt64>
+    /// Code that jumps to the hook, up to where it reads the slot.
+    private(set) var stubs: Set<UInt64> = []
 
     /// - Parameters:
     ///   - hooks: the names of the hooks.
@@ -21,6 +23,7 @@ struct HookCalls {
         guard isX86 || file.header.e_machine == UInt16(EM_AARCH64), !targets.isEmpty || !slots.isEmpty else { return }
         let code = code(file)
         for section in code { isX86 ? findStubsX86(section) : findStubsArm(section) }
+        targets.formUnion(stubs)
         for section in code { isX86 ? findCallsX86(section) : findCallsArm(section) }
     }
 
@@ -91,11 +94,11 @@ struct HookCalls {
             let address = code.address + UInt64(offset)
             switch code.bytes[offset] {
             case 0xff where code.bytes[offset + 1] == 0x25 && slots.contains(code.displaced(at: offset + 2)):
-                for before in [0, 1, 4, 5] as [UInt64] { targets.insert(address &- before) }
+                for before in [0, 1, 4, 5] as [UInt64] { stubs.insert(address &- before) }
             case 0x48
             where code.bytes[offset + 1] == 0x8b && code.bytes[offset + 2] == 0x05
                 && slots.contains(code.displaced(at: offset + 3)):
-                for before in [0, 4] as [UInt64] { targets.insert(address &- before) }
+                for before in [0, 4] as [UInt64] { stubs.insert(address &- before) }
             default: break
             }
         }

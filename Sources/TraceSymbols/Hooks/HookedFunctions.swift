@@ -19,8 +19,11 @@ public struct HookedFunctions: Sendable {
 
     /// The functions by ascending address. Several names of one address are one function.
     public let functions: [Function]
-    /// Where hooks of entry are called, in ascending order.
+    /// Where hooks of entry are called, and the sleds at beginnings, in ascending order.
     private let entryCalls: [UInt64]
+    private let entrySleds: [UInt64]
+    /// What calls of the hook go through: code that has not read yet where the hook is.
+    private let entryStubs: Set<UInt64>
     /// The section that holds most code; empty when there is none.
     public let code: Range<UInt64>
 
@@ -43,10 +46,12 @@ public struct HookedFunctions: Sendable {
         let symbols = FunctionSymbols(file, parts: parts)
         guard !symbols.functions.isEmpty else { throw .noSymbols(path) }
         let calls = HookCalls(file, of: HookedFunctions.entries, definitions: symbols.hooks)
-        entryCalls = calls.addresses.sorted()
-        let sleds = Sleds(file).functions
-        hasSleds = !sleds.isEmpty
-        let hooked = (calls.addresses + sleds).sorted()
+        let sleds = Sleds(file), sledFunctions = sleds.functions
+        entrySleds = sleds.entries.sorted()
+        entryCalls = (calls.addresses + entrySleds).sorted()
+        entryStubs = calls.stubs
+        hasSleds = !sledFunctions.isEmpty
+        let hooked = (calls.addresses + sledFunctions).sorted()
         let isStarted = file.header.e_entry != 0
         includesLibraries = isStarted && !file.segments.contains { Int32(bitPattern: $0.p_type) == PT_INTERP }
         code = file.executableBytes.map(\.range).max { $0.count < $1.count } ?? 0..<0
@@ -71,6 +76,16 @@ public struct HookedFunctions: Sendable {
     public func hasEntered(_ place: Int, before address: UInt64) -> Bool {
         let next = entryCalls.partitioningIndex { $0 >= functions[place].range.lowerBound }
         return next < entryCalls.count && entryCalls[next] < address
+    }
+
+    /// Whether a thread that is at an address is on its way to the hook of entry, and finds the hook only from here on.
+    public func isOnWayToEntry(_ address: UInt64) -> Bool { entryStubs.contains(address) }
+
+    /// The sled at a function's beginning; nil: it has none. O(log n).
+    public func entrySled(of place: Int) -> UInt64? {
+        let range = functions[place].range
+        let next = entrySleds.partitioningIndex { $0 >= range.lowerBound }
+        return next < entrySleds.count && range.contains(entrySleds[next]) ? entrySleds[next] : nil
     }
 
     /// A linkage name before the first dot, behind which compilers say what version it is. A name may begin with one.

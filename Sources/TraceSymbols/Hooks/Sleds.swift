@@ -18,10 +18,27 @@ public struct Sleds: Sendable {
         public var kind: Kind
         /// Where the sled is among the bytes of the file.
         public var offset: Int64
+
+        var isEntry: Bool { kind == .enter || kind == .enterWithArguments }
     }
 
     /// In the order of the list: those of a function follow each other.
     public let all: [Sled]
+
+    /// Where the code lies through which open sleds lead to the runtime; nil when the file has no sleds.
+    public let stubs: UInt64?
+    private let path: String
+
+    /// The addresses of sleds, with the bytes that the file has there.
+    public var bytes: [(address: UInt64, bytes: [UInt8])] {
+        guard let file = try? ELFFile(path: path) else { return [] }
+        return all.compactMap { sled in
+            guard let data = elf_getdata_rawchunk(file.handle, sled.offset, Self.length, ELF_T_BYTE),
+                let bytes = data.pointee.d_buf, data.pointee.d_size == Self.length
+            else { return nil }
+            return (sled.address, Array(UnsafeRawBufferPointer(start: bytes, count: Self.length)))
+        }
+    }
 
     /// - Throws: ``SymbolProblem`` when the file cannot be read.
     public init(path: String) throws(SymbolProblem) {
@@ -29,9 +46,13 @@ public struct Sleds: Sendable {
     }
 
     /// The beginnings of the functions that have sleds.
-    var functions: [UInt64] { all.filter { $0.kind == .enter || $0.kind == .enterWithArguments }.map(\.function) }
+    var functions: [UInt64] { all.filter(\.isEntry).map(\.function) }
+    /// The sleds there.
+    var entries: [UInt64] { all.filter(\.isEntry).map(\.address) }
 
     init(_ file: borrowing ELFFile) {
+        path = file.path
+        stubs = file.sledStubs
         guard file.hasSleds, let section = file.section(named: "xray_instr_map"), let data = section.data else {
             all = []
             return
@@ -56,10 +77,19 @@ public struct Sleds: Sendable {
     }
 
     private static let size = 32
+    /// How long a sled is.
+    private static let length = 11
     private static let version: UInt8 = 2
 }
 
 extension ELFFile {
     /// Whether `fathom build --dormant` linked it.
     var hasSleds: Bool { note(owner: "FathomSleds", type: 1) != nil }
+
+    /// Where its stubs lie: the third of the note's words tells that from its own place.
+    fileprivate var sledStubs: UInt64? {
+        guard let (address, bytes) = placedNote(owner: "FathomSleds", type: 1), bytes.count >= 24 else { return nil }
+        let distance = bytes.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: 16, as: UInt64.self) }
+        return address &+ 16 &+ distance
+    }
 }

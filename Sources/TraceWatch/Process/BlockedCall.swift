@@ -1,13 +1,13 @@
 internal import TraceFile
 
 /// The system call that a thread is blocked in.
-struct BlockedCall: Sendable, Equatable {
-    var number: Int
-    var arguments: [UInt64]
-    var stackPointer: UInt64
-    var programCounter: UInt64
+package struct BlockedCall: Sendable, Equatable {
+    package var number: Int
+    package var arguments: [UInt64]
+    package var stackPointer: UInt64
+    package var programCounter: UInt64
 
-    enum Answer: Equatable {
+    package enum Answer: Equatable {
         case blocked(BlockedCall)
         /// The thread runs, or waits for a processor.
         case running
@@ -16,7 +16,7 @@ struct BlockedCall: Sendable, Equatable {
     }
 
     /// Asks the kernel. The thread is not stopped for it.
-    static func of(_ tid: Int32, in pid: Int32) -> Answer {
+    package static func of(_ tid: Int32, in pid: Int32) -> Answer {
         let line = SystemFile.firstLine(of: "/proc/\(pid)/task/\(tid)/syscall")
         if line == "running" { return .running }
         let fields = line.split(separator: " ")

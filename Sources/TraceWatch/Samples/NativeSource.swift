@@ -12,6 +12,7 @@ final class NativeSource: StackSource {
     private(set) var missed = 0
     /// Threads that were asked to stop and had not stopped when this gave up waiting for them.
     private var late: Set<Int32> = []
+    private static let tries = 3
     /// Whether no thread of the process may be stopped.
     private(set) var isRefused = false
 
@@ -29,7 +30,7 @@ final class NativeSource: StackSource {
     func look() -> [(tid: UInt32, stack: [UInt64])]? {
         guard let facts = TaskFacts(pid), !facts.hasEnded else { return nil }
         missed = 0
-        late = late.filter { !StoppedThread.release($0, in: pid) }
+        late = late.filter { !StoppedThread.release($0) }
         return TaskFacts.threads(of: pid).compactMap { tid in
             guard let stack = stack(of: tid) else {
                 missed += 1
@@ -41,17 +42,21 @@ final class NativeSource: StackSource {
 
     private func stack(of tid: Int32) -> [UInt64]? {
         if late.contains(tid) { return nil }
-        let answer = BlockedCall.of(tid, in: pid)
-        var partial: [UInt64]?
-        if case .blocked(let call) = answer {
+        var answer = BlockedCall.of(tid, in: pid), partial: [UInt64]?
+        // A thread that goes on meanwhile may be in another call by now.
+        for _ in 0..<Self.tries {
+            guard case .blocked(let call) = answer else { break }
             let registers = NativeRegisters(stackPointer: call.stackPointer, programCounter: call.programCounter)
             let (frames, isWhole) = stacks.frames(of: tid, registers)
-            if BlockedCall.of(tid, in: pid) == answer {
+            let now = BlockedCall.of(tid, in: pid)
+            if now == answer {
                 if isWhole { return functions(frames, isWhole: true) }
                 partial = functions(frames, isWhole: false)
-                if SystemCalls.endsByStop(call.number) { return partial }
+                break
             }
+            answer = now
         }
+        if case .blocked(let call) = answer, SystemCalls.endsByStop(call, of: pid) { return partial }
         guard !isRefused, TaskFacts(pid, thread: tid).map({ !$0.isStopped && $0.state != "D" }) ?? false else {
             return partial
         }

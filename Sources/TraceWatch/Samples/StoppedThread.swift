@@ -22,7 +22,9 @@ struct StoppedThread {
     }
 
     init(_ tid: Int32, in pid: Int32) throws(Failure) {
-        guard fathom_stop_begin(tid) == 0 else { throw errno == ESRCH ? .gone : .refused }
+        do throws(ThreadStop.Failure) { try ThreadStop.ask(tid, in: pid) } catch {
+            throw error == .refused ? .refused : .gone
+        }
         var signal: Int32 = 0, waited = 0
         while true {
             let state = fathom_stop_look(tid, &signal)
@@ -37,7 +39,7 @@ struct StoppedThread {
             fathom_stop_end(tid, signal)
             throw .gone
         }
-        Self.mend(tid, in: pid, about: signal)
+        Self.mend(tid)
         self.tid = tid
         self.signal = signal
         registers = NativeRegisters(all: Array(values[..<Int(count)]), programCounter: counter)
@@ -46,11 +48,11 @@ struct StoppedThread {
     func goOn() { fathom_stop_end(tid, signal) }
 
     /// Lets a thread go on that has stopped after this gave up waiting for it.
-    static func release(_ tid: Int32, in pid: Int32) -> Bool {
+    static func release(_ tid: Int32) -> Bool {
         var signal: Int32 = 0
         let state = fathom_stop_look(tid, &signal)
         if state > 0 {
-            mend(tid, in: pid, about: signal)
+            mend(tid)
             fathom_stop_end(tid, signal)
         }
         return state != 0
@@ -58,9 +60,9 @@ struct StoppedThread {
 
     /// Mends a system call that the stop has ended early. Whether the thread is in one that a stop ends is looked at before
     /// the stop, and it can enter one in between.
-    private static func mend(_ tid: Int32, in pid: Int32, about signal: Int32) {
+    private static func mend(_ tid: Int32) {
         var stopped = fathom_stopped()
         guard fathom_stopped_look(tid, &stopped) == 0 else { return }
-        _ = InterruptedCall.beginAgain(stopped, tid, in: pid, about: signal)
+        InterruptedCall.mend(stopped, tid)
     }
 }

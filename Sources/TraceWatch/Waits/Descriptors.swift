@@ -11,6 +11,12 @@ enum Descriptors {
         return "descriptor \(number), \(describe(target, pid))"
     }
 
+    /// Whether a stop may end a read or a write with EINTR, as it does at sockets with a time limit and at inotify.
+    static func endsByStop(_ number: UInt64, of pid: Int32) -> Bool {
+        guard let target = link("/proc/\(pid)/fd/\(Int32(truncatingIfNeeded: number))") else { return true }
+        return target.hasPrefix("socket:") || target.hasPrefix("anon_inode:") || target.hasPrefix("/dev/")
+    }
+
     private static func describe(_ target: String, _ pid: Int32) -> String {
         if target.hasPrefix("socket:["), let socket = socket(target.dropFirst(8).dropLast(), pid) { return socket }
         if target.hasPrefix("pipe:[") { return "a pipe (\(target.dropFirst(6).dropLast()))" }

@@ -26,14 +26,27 @@ private final class AttachedProgram: RunningProgram {
         return true
     }
 
-    func end(children: [Int32]) -> String? {
-        switch attachment.detach(children: children) {
-        case .detached: nil
-        case .ended: "process \(pid) has ended"
-        case .stuck:
-            "warning: a thread of process \(pid) stays in the midst of the runtime; it records nothing any more, but memory of "
-                + "the recording stays mapped"
-        }
+    func end(children: [Int32]) -> [String] {
+        let ending: String? =
+            switch attachment.detach(children: children) {
+            case .detached: nil
+            case .ended: "process \(pid) has ended"
+            case .stuck:
+                "warning: a thread of process \(pid) stays in the midst of the runtime, or in the kernel; it records nothing "
+                    + "any more, but memory of the recording stays mapped"
+            case .confined:
+                "process \(pid) has confined itself (seccomp) meanwhile; it records nothing any more, and was made to do "
+                    + "nothing, so memory of the recording stays mapped"
+            }
+        return [ending, attachment.longestStandstill.standstill(of: pid)].compactMap(\.self)
+    }
+}
+
+extension UInt64 {
+    /// A number of nanoseconds, as what is said of how long threads stood still.
+    fileprivate func standstill(of pid: Int32) -> String {
+        let tenths = (self + 99_999) / 100_000
+        return "no thread of process \(pid) stood still for longer than \(tenths / 10).\(tenths % 10) ms"
     }
 }
 
