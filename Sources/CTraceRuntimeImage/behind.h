@@ -42,7 +42,7 @@
     DO(posix_spawn) DO(posix_spawnp) DO(system) DO(popen) DO(prctl) DO(syscall) DO(_exit) DO(_Exit)                    \
     DO(dl_iterate_phdr) DO(_dl_find_object) DO(pthread_key_create) DO(pthread_setspecific)
 #define WAITS_BEHIND(DO)                                                                                               \
-    DO(sem_wait) DO(sem_timedwait) DO(sem_clockwait) DO(sem_trywait) DO(sem_post) DO(pthread_testcancel)               \
+    DO(sem_wait) DO(sem_timedwait) DO(sem_clockwait) DO(sem_getvalue) DO(sem_post)                                     \
     DO(pthread_mutex_lock) DO(pthread_mutex_timedlock) DO(pthread_mutex_clocklock) DO(pthread_mutex_trylock)           \
     DO(pthread_mutex_unlock) DO(pthread_cond_wait) DO(pthread_cond_timedwait) DO(pthread_cond_clockwait)               \
     DO(pthread_cond_signal) DO(pthread_cond_broadcast) DO(pthread_rwlock_rdlock) DO(pthread_rwlock_wrlock)             \

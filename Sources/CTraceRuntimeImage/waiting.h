@@ -1,8 +1,10 @@
 // What stands before the functions of the C library that wait, and before those that end a wait: how such functions are
 // defined. Where nobody asked for waits, each of these is one test and a jump.
 //
-// What can be had without waiting is tried first: a lock that is free costs what it did. Results, errno, cancellation
-// points and the state of locks are those of the C library's functions, because these are what is called.
+// Where a try does just what the function's own first step does, it comes first: a lock that is free costs what it did.
+// Elsewhere the function itself is called at once, and only once. Results, errno, cancellation points and the state of
+// locks are those of the C library's functions, because these are what is called. What the program passes is read only
+// when the C library or the kernel has read it, or when it is known that it can be read.
 
 #ifndef FATHOM_WAITING_H
 #define FATHOM_WAITING_H
@@ -30,6 +32,9 @@
 
 // Waits for descriptors that are shorter, in ns, are system calls as any others.
 #define LEAST_DESCRIPTOR 20000u
+// The same for what seemed to be free, and for locks of kinds of which nobody can tell without taking them.
+#define LEAST_UNSEEN 20000u
+#define LEAST_UNTRIED 1000u
 
 // What code that is compiled with _FORTIFY_SOURCE calls in place of read, recv, recvfrom, poll and ppoll.
 ssize_t __read_chk(int descriptor, void *bytes, size_t size, size_t room);
@@ -57,6 +62,16 @@ HIDDEN fathom_syscall_function fathom_futex;
     struct fathom_wait_begin begin = fathom_wait_begins(kind, object, FATHOM_FLOW_NONE);                               \
     result = REAL(name) arguments;                                                                                     \
     fathom_wait_ends(begin, (struct fathom_waited){kind, -1, object, -1, FATHOM_FLOW_NONE, least}, HERE(name))
+
+// The same of what `is_free` says can be had at once: it is a wait only if it takes long all the same.
+#define WAIT_UNLESS(is_free, result, name, kind, object, least, arguments)                                             \
+    int seems_free = is_free;                                                                                          \
+    struct fathom_wait_begin begin =                                                                                   \
+        seems_free ? fathom_wait_may_begin() : fathom_wait_begins(kind, object, FATHOM_FLOW_NONE);                     \
+    result = REAL(name) arguments;                                                                                     \
+    fathom_wait_ends(                                                                                                  \
+        begin, (struct fathom_waited){kind, -1, object, -1, FATHOM_FLOW_NONE, seems_free ? LEAST_UNSEEN : least},      \
+        HERE(name))
 
 // A function that waits in any case: its definition.
 #define WAITING(type, name, kind, object, least, parameters, arguments)                                                \

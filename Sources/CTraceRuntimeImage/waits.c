@@ -10,20 +10,17 @@ FATHOM_WITHOUT_HOOKS
 
 // ---- semaphores
 
-static int takes(sem_t *semaphore) {
-    int error = errno, result = REAL(sem_trywait)(semaphore);
-    errno = error;
-    return result == 0;
+static int is_available(sem_t *semaphore) {
+    int value = 0;
+    return REAL(sem_getvalue)(semaphore, &value) == 0 && value > 0;
 }
 
-// They are cancellation points even where they do not wait.
+// Nothing is tried: some of these are cancellation points even where they do not wait, and some look at the time first.
 #define SEMAPHORE(name, parameters, arguments)                                                                         \
     EXPORT int name parameters {                                                                                       \
         if (!IS_ASKED_FOR) JUMP REAL(name) arguments;                                                                  \
         int result;                                                                                                    \
-        REAL(pthread_testcancel)();                                                                                    \
-        if (takes(semaphore)) return 0;                                                                                \
-        WAIT(result, name, FATHOM_WAIT_SEMAPHORE, PLACE(semaphore), 0, arguments);                                     \
+        WAIT_UNLESS(is_available(semaphore), result, name, FATHOM_WAIT_SEMAPHORE, PLACE(semaphore), 0, arguments);     \
         return result;                                                                                                 \
     }
 SEMAPHORE(sem_wait, (sem_t * semaphore), (semaphore))
@@ -41,17 +38,47 @@ WAKING(int, sem_post, fathom_note_wake(FATHOM_WAIT_SEMAPHORE, PLACE(semaphore)),
 
 #define IS_TAKEN(result) ((result) == 0 || (result) == EOWNERDEAD)
 
-// A function that takes a lock: `attempt` tries to.
-#define LOCKING(name, attempt, kind, parameters, arguments)                                                            \
+// glibc's kinds of mutexes (PTHREAD_MUTEX_ROBUST_NORMAL_NP, PTHREAD_MUTEX_PRIO_INHERIT_NP,
+// PTHREAD_MUTEX_PRIO_PROTECT_NP in nptl/pthreadP.h) of which a try does other things than the lock does at first: on a
+// robust mutex that is not recoverable it fails with another error, or leaves the mutex locked, and one with a ceiling
+// changes the thread's priority.
+#define ROBUST 0x10
+#define INHERITS 0x20
+#define CEILING 0x40
+// The owner in the lock's word, of robust and inheriting mutexes; the ceiling, of others.
+#define OWNER 0x3fffffffu
+#define CEILING_BITS 0xfff80000u
+
+static int is_plain(const pthread_mutex_t *lock) { return !(lock->__data.__kind & (ROBUST | INHERITS | CEILING)); }
+
+static int is_unlocked(const pthread_mutex_t *lock) {
+    uint32_t word = (uint32_t)__atomic_load_n(&lock->__data.__lock, __ATOMIC_RELAXED);
+    return !(word & (lock->__data.__kind & CEILING ? ~CEILING_BITS : OWNER));
+}
+
+// The C library looks at these first, and at whether the lock is free afterwards.
+static int is_clock(clockid_t clock) { return clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC; }
+static int is_time(const struct timespec *until) { return !until || (unsigned long)until->tv_nsec < 1000000000ul; }
+
+// A function that takes a lock. `attempt` tries to, where `may_try` holds; `is_free` tells of the lock where it does
+// not.
+#define LOCKING(name, attempt, may_try, is_free, kind, parameters, arguments)                                          \
     EXPORT int name parameters {                                                                                       \
         if (!IS_ASKED_FOR) JUMP REAL(name) arguments;                                                                  \
-        int result = REAL(attempt)(lock);                                                                              \
-        if (!IS_TAKEN(result)) {                                                                                       \
+        int result;                                                                                                    \
+        if (!(may_try)) {                                                                                              \
+            WAIT_UNLESS(is_free, result, name, kind, PLACE(lock), LEAST_UNTRIED, arguments);                           \
+        } else if (result = REAL(attempt)(lock), !IS_TAKEN(result)) {                                                  \
             WAIT(result, name, kind, PLACE(lock), 0, arguments);                                                       \
         }                                                                                                              \
         if (IS_TAKEN(result)) TAKEN(lock);                                                                             \
         return result;                                                                                                 \
     }
+#define MUTEX(name, may_try, parameters, arguments)                                                                    \
+    LOCKING(name, pthread_mutex_trylock, is_plain(lock) && may_try, is_unlocked(lock), FATHOM_WAIT_MUTEX, parameters,  \
+            arguments)
+#define RWLOCK(name, attempt, may_try, parameters, arguments)                                                          \
+    LOCKING(name, attempt, may_try, 0, FATHOM_WAIT_RWLOCK, parameters, arguments)
 #define TRYING(name, parameters)                                                                                       \
     EXPORT int name parameters {                                                                                       \
         if (!IS_ASKED_FOR) JUMP REAL(name)(lock);                                                                      \
@@ -66,17 +93,19 @@ WAKING(int, sem_post, fathom_note_wake(FATHOM_WAIT_SEMAPHORE, PLACE(semaphore)),
 #define RWLOCK_UNTIL (pthread_rwlock_t *restrict lock, const struct timespec *restrict until)
 #define RWLOCK_ON_CLOCK (pthread_rwlock_t *restrict lock, clockid_t clock, const struct timespec *restrict until)
 
-LOCKING(pthread_mutex_lock, pthread_mutex_trylock, FATHOM_WAIT_MUTEX, (pthread_mutex_t * lock), (lock))
-LOCKING(pthread_mutex_timedlock, pthread_mutex_trylock, FATHOM_WAIT_MUTEX, MUTEX_UNTIL, UNTIL)
-LOCKING(pthread_mutex_clocklock, pthread_mutex_trylock, FATHOM_WAIT_MUTEX, MUTEX_ON_CLOCK, ON_CLOCK)
+MUTEX(pthread_mutex_lock, 1, (pthread_mutex_t * lock), (lock))
+MUTEX(pthread_mutex_timedlock, 1, MUTEX_UNTIL, UNTIL)
+MUTEX(pthread_mutex_clocklock, is_clock(clock), MUTEX_ON_CLOCK, ON_CLOCK)
 TRYING(pthread_mutex_trylock, (pthread_mutex_t * lock))
 WAKING(int, pthread_mutex_unlock, fathom_note_release(FATHOM_WAIT_MUTEX, PLACE(lock)), (pthread_mutex_t * lock), (lock))
-LOCKING(pthread_rwlock_rdlock, pthread_rwlock_tryrdlock, FATHOM_WAIT_RWLOCK, (pthread_rwlock_t * lock), (lock))
-LOCKING(pthread_rwlock_wrlock, pthread_rwlock_trywrlock, FATHOM_WAIT_RWLOCK, (pthread_rwlock_t * lock), (lock))
-LOCKING(pthread_rwlock_timedrdlock, pthread_rwlock_tryrdlock, FATHOM_WAIT_RWLOCK, RWLOCK_UNTIL, UNTIL)
-LOCKING(pthread_rwlock_timedwrlock, pthread_rwlock_trywrlock, FATHOM_WAIT_RWLOCK, RWLOCK_UNTIL, UNTIL)
-LOCKING(pthread_rwlock_clockrdlock, pthread_rwlock_tryrdlock, FATHOM_WAIT_RWLOCK, RWLOCK_ON_CLOCK, ON_CLOCK)
-LOCKING(pthread_rwlock_clockwrlock, pthread_rwlock_trywrlock, FATHOM_WAIT_RWLOCK, RWLOCK_ON_CLOCK, ON_CLOCK)
+RWLOCK(pthread_rwlock_rdlock, pthread_rwlock_tryrdlock, 1, (pthread_rwlock_t * lock), (lock))
+RWLOCK(pthread_rwlock_wrlock, pthread_rwlock_trywrlock, 1, (pthread_rwlock_t * lock), (lock))
+RWLOCK(pthread_rwlock_timedrdlock, pthread_rwlock_tryrdlock, is_time(until), RWLOCK_UNTIL, UNTIL)
+RWLOCK(pthread_rwlock_timedwrlock, pthread_rwlock_trywrlock, is_time(until), RWLOCK_UNTIL, UNTIL)
+RWLOCK(pthread_rwlock_clockrdlock, pthread_rwlock_tryrdlock, is_clock(clock) && is_time(until), RWLOCK_ON_CLOCK,
+       ON_CLOCK)
+RWLOCK(pthread_rwlock_clockwrlock, pthread_rwlock_trywrlock, is_clock(clock) && is_time(until), RWLOCK_ON_CLOCK,
+       ON_CLOCK)
 TRYING(pthread_rwlock_tryrdlock, (pthread_rwlock_t * lock))
 TRYING(pthread_rwlock_trywrlock, (pthread_rwlock_t * lock))
 WAKING(int, pthread_rwlock_unlock, fathom_note_release(FATHOM_WAIT_RWLOCK, PLACE(lock)), (pthread_rwlock_t * lock),
@@ -133,7 +162,7 @@ WAITING(int, pthread_clockjoin_np, FATHOM_WAIT_THREAD, (uint64_t)thread, 0,
 
 // Bit 0 of a pthread_once_t is set while a thread runs the routine. Whoever runs it ends the wait of others before it
 // returns, so the routine is called by one that notes this when it is through.
-static __thread struct {
+static __thread struct once {
     void (*routine)(void);
     pthread_once_t *control;
 } once __attribute__((tls_model("initial-exec")));
@@ -152,9 +181,11 @@ EXPORT int pthread_once(pthread_once_t *control, void (*routine)(void)) {
     if (state & 1) {
         WAIT(result, pthread_once, FATHOM_WAIT_ONCE, PLACE(control), 0, (control, routine));
     } else {
-        once.routine = routine;
-        once.control = control;
+        // A handler that comes meanwhile may call another routine once, and then restores this one.
+        struct once before = once;
+        once = (struct once){routine, control};
         result = REAL(pthread_once)(control, run_once);
+        once = before;
     }
     return result;
 }

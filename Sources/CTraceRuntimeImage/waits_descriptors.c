@@ -3,6 +3,8 @@
 #define _GNU_SOURCE
 #include "waiting.h"
 
+#include <string.h>
+
 FATHOM_WITHOUT_HOOKS
 
 // Calls the real function `name`, as a wait for a flow through `descriptor`. It shows as a call of `shown`.
@@ -74,8 +76,7 @@ WRITING(send, (int descriptor, const void *bytes, size_t size, int flags), (desc
 WRITING_AND(ssize_t, sendto, FATHOM_FLOW_ROOM, note_data_to(descriptor, at(address), length),
             (int descriptor, const void *bytes, size_t size, int flags, __CONST_SOCKADDR_ARG address, socklen_t length),
             (descriptor, bytes, size, flags, address, length))
-WRITING_AND(ssize_t, sendmsg, FATHOM_FLOW_ROOM,
-            note_data_to(descriptor, message ? message->msg_name : NULL, message ? message->msg_namelen : 0),
+WRITING_AND(ssize_t, sendmsg, FATHOM_FLOW_ROOM, fathom_note_message(descriptor, message),
             (int descriptor, const struct msghdr *message, int flags), (descriptor, message, flags))
 WRITING_AND(int, connect, FATHOM_FLOW_NONE, fathom_note_data_to(descriptor, at(address), length),
             (int descriptor, __CONST_SOCKADDR_ARG address, socklen_t length), (descriptor, address, length))
@@ -104,12 +105,17 @@ static struct ready first_polled(const struct pollfd *descriptors, nfds_t count,
     return nothing;
 }
 
-static struct ready first_selected(int count, const fd_set *in, const fd_set *out, int result) {
+// The kernel looks at no more bits than the process may have descriptors, whatever `count` is. So this looks no further
+// than the last bit that the kernel has set. Sets may be larger than their type says.
+static int is_set(const fd_set *set, int descriptor) {
+    return set && (unsigned long)set->fds_bits[descriptor / NFDBITS] & 1ul << descriptor % NFDBITS;
+}
+
+static struct ready first_selected(int count, const fd_set *in, const fd_set *out, const fd_set *other, int result) {
     for (int i = 0; result > 0 && i < count; i++) {
-        // Sets may be larger than their type says.
-        unsigned long bit = 1ul << i % NFDBITS;
-        if (in && (unsigned long)in->fds_bits[i / NFDBITS] & bit) return (struct ready){i, FATHOM_FLOW_DATA};
-        if (out && (unsigned long)out->fds_bits[i / NFDBITS] & bit) return (struct ready){i, FATHOM_FLOW_ROOM};
+        if (is_set(in, i)) return (struct ready){i, FATHOM_FLOW_DATA};
+        if (is_set(out, i)) return (struct ready){i, FATHOM_FLOW_ROOM};
+        if (is_set(other, i)) result--;
     }
     return nothing;
 }
@@ -166,47 +172,65 @@ static struct ready first_epolled(int epoll, const struct epoll_event *events, i
     return (struct ready){descriptor, is_room ? FATHOM_FLOW_ROOM : FATHOM_FLOW_DATA};
 }
 
-static uint32_t flows_polled(const struct pollfd *descriptors, nfds_t count) {
-    uint32_t flows = FATHOM_FLOW_DATA;
+// What a call is about to wait for, and by which descriptor; -1: several.
+struct asked {
+    uint32_t flows;
+    int descriptor;
+};
+
+// What the kernel is going to read, if it can. Of more descriptors than these, it is not looked at what is asked of
+// them.
+#define POLLED_LIMIT 8192u
+static struct asked asked_to_poll(const struct pollfd *descriptors, nfds_t count) {
+    struct asked asked = {FATHOM_FLOW_DATA, -1};
+    if (count > POLLED_LIMIT) asked.flows |= FATHOM_FLOW_ROOM;
+    if (!count || count > POLLED_LIMIT || !fathom_can_read(descriptors, count * sizeof *descriptors)) return asked;
     for (nfds_t i = 0; i < count; i++)
-        if (descriptors[i].events & POLLOUT) flows |= FATHOM_FLOW_ROOM;
-    return flows;
+        if (descriptors[i].events & POLLOUT) asked.flows |= FATHOM_FLOW_ROOM;
+    if (count == 1) asked.descriptor = descriptors->fd;
+    return asked;
 }
 
 // A mask takes the place of the thread's own for a while. Handlers of signals run meanwhile, and where first calls are
 // recorded, SIGTRAP must not be blocked in them: see traps.c.
+// The kernel reads 64 bits of a mask.
 #define UNMASKED(name, parameters, arguments)                                                                          \
     __attribute__((noinline)) static int unmasked_##name parameters {                                                  \
-        sigset_t without = *mask;                                                                                      \
+        sigset_t without;                                                                                              \
+        sigemptyset(&without);                                                                                         \
+        memcpy(&without, mask, sizeof(uint64_t));                                                                      \
         sigdelset(&without, SIGTRAP);                                                                                  \
         mask = &without;                                                                                               \
         return REAL(name) arguments;                                                                                   \
     }
 #define MASKS(name, arguments)                                                                                         \
-    if (__builtin_expect(fathom_traps.on, 0) && mask && sigismember(mask, SIGTRAP) == 1)                               \
+    if (__builtin_expect(fathom_traps.on, 0) && mask && fathom_can_read(mask, sizeof(uint64_t)) &&                     \
+        sigismember(mask, SIGTRAP) == 1)                                                                               \
         return unmasked_##name arguments;
 #define MASKS_NOTHING
 
-#define POLLING(name, shown, flows, first, which, masking, parameters, arguments)                                      \
+#define POLLING(name, shown, what, first, masking, parameters, arguments)                                              \
     EXPORT int name parameters {                                                                                       \
         masking if (!IS_ASKED_FOR) JUMP REAL(name) arguments;                                                          \
-        struct fathom_wait_begin begin = fathom_wait_begins(FATHOM_WAIT_POLL, 0, flows);                               \
+        struct asked asked = what;                                                                                     \
+        struct fathom_wait_begin begin = fathom_wait_begins(FATHOM_WAIT_POLL, 0, asked.flows);                         \
         int result = REAL(name) arguments;                                                                             \
         struct ready ready = first;                                                                                    \
-        fathom_wait_ends(                                                                                              \
-            begin, (struct fathom_waited){FATHOM_WAIT_POLL, which, 0, ready.descriptor, ready.flow, LEAST_DESCRIPTOR}, \
-            HERE(shown));                                                                                              \
+        fathom_wait_ends(begin,                                                                                        \
+                         (struct fathom_waited){FATHOM_WAIT_POLL, asked.descriptor, 0, ready.descriptor, ready.flow,   \
+                                                LEAST_DESCRIPTOR},                                                     \
+                         HERE(shown));                                                                                 \
         return result;                                                                                                 \
     }
 #define POLL(name, shown, masking, parameters, arguments)                                                              \
-    POLLING(name, shown, flows_polled(descriptors, count), first_polled(descriptors, count, result),                   \
-            count == 1 ? descriptors->fd : -1, masking, parameters, arguments)
+    POLLING(name, shown, asked_to_poll(descriptors, count), first_polled(descriptors, count, result), masking,         \
+            parameters, arguments)
 #define SELECT(name, masking, parameters, arguments)                                                                   \
-    POLLING(name, name, out ? FATHOM_FLOW_DATA | FATHOM_FLOW_ROOM : FATHOM_FLOW_DATA,                                  \
-            first_selected(count, in, out, result), -1, masking, parameters, arguments)
+    POLLING(name, name, ((struct asked){out ? FATHOM_FLOW_DATA | FATHOM_FLOW_ROOM : FATHOM_FLOW_DATA, -1}),            \
+            first_selected(count, in, out, other, result), masking, parameters, arguments)
 #define EPOLL(name, masking, parameters, arguments)                                                                    \
-    POLLING(name, name, flows_epolled, first_epolled(descriptor, events, result), descriptor, masking, parameters,     \
-            arguments)
+    POLLING(name, name, ((struct asked){flows_epolled, descriptor}), first_epolled(descriptor, events, result),        \
+            masking, parameters, arguments)
 // The same for those that take a mask.
 #define MASKED(what, name, shown, parameters, arguments)                                                               \
     UNMASKED(name, parameters, arguments)                                                                              \

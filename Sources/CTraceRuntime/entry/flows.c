@@ -157,10 +157,10 @@ uint64_t flow_through(int descriptor, int is_out) {
 uint64_t flow_to(int descriptor, const void *address, uint32_t size) {
     union address copy;
     struct end end;
-    if (!address || size > sizeof copy || size < sizeof(uint64_t)) return 0;
+    if (!address || size > sizeof copy || size < sizeof copy.any.sa_family) return 0;
     memset(&copy, 0, sizeof copy);
     // The kernel reads it next, and says so when it cannot.
-    if (!system_is_readable(address) || !system_is_readable((const char *)address + size - sizeof(uint64_t))) return 0;
+    if (!system_can_read(address, size)) return 0;
     memcpy(&copy, address, size);
     if (copy.any.sa_family != AF_UNIX && !(end_of(&copy, size, &end) && is_of_this_machine(&end))) return 0;
     return listening(&copy, size, kind_of_socket(descriptor));

@@ -11,6 +11,8 @@
 #include "busy.h"
 #include "flows.h"
 
+#include <sys/socket.h>
+
 FATHOM_WITHOUT_HOOKS
 
 // Room for the records of a wait and for what a handler may record meanwhile, in bytes. A change of chunks at the
@@ -43,8 +45,12 @@ static void count_flows(uint32_t flows, uint32_t change) {
     if (flows & FATHOM_FLOW_ROOM) __atomic_fetch_add(&runtime.buffers->room_waiters, change, __ATOMIC_SEQ_CST);
 }
 
+struct fathom_wait_begin fathom_wait_may_begin(void) {
+    return (struct fathom_wait_begin){.ticks = is_recording(&current) ? now_ticks() : 0};
+}
+
 struct fathom_wait_begin fathom_wait_begins(uint32_t kind, uint64_t object, uint32_t flows) {
-    struct fathom_wait_begin begin = {0, 0, flows};
+    struct fathom_wait_begin begin = {0, 0, flows, object != 0};
     struct thread *t = &current;
     if (!is_recording(t)) return begin;
     struct writer *w = writer_of(t);
@@ -88,7 +94,7 @@ void fathom_wait_ends(struct fathom_wait_begin begin, struct fathom_waited waite
     if (!begin.ticks) return;
     uint64_t now = now_ticks();
     // Relaxed: where a count goes down late, something is told that ends nobody's wait.
-    if (waited.object) __atomic_fetch_sub(fathom_waiters_of(waited.object), 1, __ATOMIC_RELAXED);
+    if (begin.is_counted) __atomic_fetch_sub(fathom_waiters_of(waited.object), 1, __ATOMIC_RELAXED);
     count_flows(begin.flows, (uint32_t)-1);
     unsigned __int128 taken = (unsigned __int128)(now - begin.ticks) * 1000000000u;
     if (taken < (unsigned __int128)waited.least * runtime.ticks_per_second || !is_recording(&current)) return;
@@ -183,6 +189,17 @@ void fathom_note_data_to(int descriptor, const void *address, uint32_t size) {
     if (waits(&runtime.buffers->data_waiters))
         wake(FATHOM_WAIT_DESCRIPTOR, flow_to(descriptor, address, size), descriptor, FATHOM_WAIT_RAN_UNKNOWN);
 }
+
+// The kernel reads the message next, and says so when it cannot.
+void fathom_note_message(int descriptor, const void *message) {
+    if (!waits(&runtime.buffers->data_waiters) || !system_can_read(message, sizeof(struct msghdr))) return;
+    const struct msghdr *head = message;
+    uint64_t flow =
+        head->msg_name ? flow_to(descriptor, head->msg_name, head->msg_namelen) : flow_through(descriptor, 1);
+    wake(FATHOM_WAIT_DESCRIPTOR, flow, descriptor, FATHOM_WAIT_RAN_UNKNOWN);
+}
+
+int fathom_can_read(const void *memory, size_t size) { return !confine_unnoted() && system_can_read(memory, size); }
 
 void fathom_note_room(int descriptor) {
     if (waits(&runtime.buffers->room_waiters))

@@ -93,7 +93,8 @@ static char *append_others(char *to, const char *list) {
 }
 
 size_t fathom_environment_room(char *const *environment, uint32_t reason) {
-    if (!session[0] || !library[0]) return 0;
+    // The kernel says what it cannot read. It takes NULL for an environment without variables.
+    if (!session[0] || !library[0] || (environment && !system_can_read_texts(environment))) return 0;
     int is_foreign = reason == FATHOM_MISSED_FOREIGN;
     if (is_foreign ? !lists_library(preloaded(environment)) : !lacks_ours(environment)) return 0;
     size_t count = 0;
@@ -146,7 +147,7 @@ static char *append_quoted(char *to, const char *text) {
 #define EXPORT_PRELOAD "' " PRELOAD "'"
 
 size_t fathom_command_room(char *const *environment, const char *command) {
-    if (!command || !fathom_environment_room(environment, 0)) return 0;
+    if (!system_can_read_text(command) || !fathom_environment_room(environment, 0)) return 0;
     size_t room = sizeof EXPORT_SESSION + quoted_size(session) + sizeof EXPORT_PRELOAD + quoted_size(library) +
                   sizeof ":" + quoted_size(preloaded(environment)) + sizeof "'; " + text_length(command);
     return room <= ROOM_LIMIT ? room : 0;

@@ -1,12 +1,19 @@
 // Notes programs that the process starts and that cannot be recorded, because nothing can be preloaded into them, or
 // because they could not open the buffers. From the notes, the recorder finds out which of these programs have hooks.
+//
+// Whether something can be preloaded has to be known before the program starts, because another C library's loader
+// would end it for that. But what looks into its file must not have effects on the process, which may have locks on
+// that file, and goes on if the program cannot be started. So the process itself only asks for names and kinds of
+// files, and whatever opens one runs apart from it.
 
+#include "apart.h"
 #include "runtime.h"
 #include "text.h"
 
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -75,10 +82,17 @@ static int take_interpreter(char *head, long size) {
     return to > head && from < end;
 }
 
+// To open another kind of file may have effects on whoever is at its other end, and none of these can be executed.
+static int is_file(const char *path) {
+    struct stat status;
+    return !SYSTEM(newfstatat, AT_FDCWD, path, &status, 0, 0, 0) && S_ISREG(status.st_mode);
+}
+
 static uint32_t reason_of(const char *path) {
     _Alignas(8) char head[HEAD_SIZE];
     for (int scripts = 0; scripts <= SCRIPT_LIMIT; scripts++) {
-        long descriptor = system_open(scripts ? head : path, O_RDONLY);
+        if (scripts && !is_file(head)) return 0;
+        long descriptor = system_open(scripts ? head : path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
         if (descriptor < 0) return 0;
         uint32_t reason = gains_rights(descriptor) ? FATHOM_MISSED_PRIVILEGED : 0;
         long size = system_read(descriptor, head, sizeof head);
@@ -117,10 +131,7 @@ static const char *find(const char *file, char *room, size_t size) {
         if (to > room) *to++ = '/';
         if (text_length(file) < (size_t)(room + size - to)) {
             __builtin_memcpy(to, file, text_length(file) + 1);
-            struct stat status;
-            if (!SYSTEM(newfstatat, AT_FDCWD, room, &status, 0, 0, 0) && S_ISREG(status.st_mode) &&
-                !SYSTEM(faccessat, AT_FDCWD, room, X_OK, 0, 0, 0))
-                return room;
+            if (is_file(room) && !SYSTEM(faccessat, AT_FDCWD, room, X_OK, 0, 0, 0)) return room;
         }
         if (!*list) return NULL;
     }
@@ -131,13 +142,26 @@ static int is_watching(void) {
            (runtime.state == STATE_OPEN || runtime.state == STATE_READY || runtime.state == STATE_FORKED);
 }
 
+// A program that nobody could look at is taken for one that can be recorded, as most can.
+struct judged {
+    const char *path;
+    uint32_t reason;
+};
+
+static void judge(void *argument) {
+    struct judged *judged = argument;
+    uint32_t reason = reason_of(judged->path);
+    judged->reason = reason || can_join() ? reason : FATHOM_MISSED_NO_ACCESS;
+}
+
+static int is_confined(void) { return !runtime.seccomp_mode && SYSTEM(prctl, PR_GET_SECCOMP, 0, 0, 0, 0, 0) != 0; }
+
 uint32_t fathom_missed_reason(const char *file, int is_searched) {
     char room[1024];
-    if (!is_watching() || !file) return 0;
-    const char *path = is_searched ? find(file, room, sizeof room) : file;
-    if (!path) return 0;
-    uint32_t reason = reason_of(path);
-    return reason || can_join() ? reason : FATHOM_MISSED_NO_ACCESS;
+    if (!is_watching() || is_confined() || !system_can_read_text(file)) return 0;
+    struct judged judged = {is_searched ? find(file, room, sizeof room) : file, 0};
+    if (judged.path && is_file(judged.path)) apart_call(judge, &judged);
+    return judged.reason;
 }
 
 // Returns a note's place, which is after the words of the slots; NULL when there is no room.

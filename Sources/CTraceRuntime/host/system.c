@@ -184,6 +184,47 @@ int system_is_readable(const void *address) {
     return SYSTEM(rt_sigprocmask, -1, address, 0, sizeof(uint64_t), 0, 0) == -EINVAL;
 }
 
+int system_can_read(const void *memory, size_t size) {
+    if (!size) return 1;
+    uintptr_t first = (uintptr_t)memory, last = first + size - 1;
+    if (last < first) return 0;
+    // A word at the beginning of each page; in the first one, the word that holds the first byte.
+    for (uintptr_t word = first & ~7ul; word <= last; word = (word & ~4095ul) + 4096)
+        if (!system_is_readable((const void *)word)) return 0;
+    return 1;
+}
+
+#define NO_PAGE 1ul
+// Whether the byte can be read. `page` is the last one that could, because what is looked at lies close together.
+static int can_read_byte(const void *byte, uintptr_t *page) {
+    uintptr_t here = (uintptr_t)byte & ~4095ul;
+    if (here == *page) return 1;
+    if (!system_is_readable((const void *)((uintptr_t)byte & ~7ul))) return 0;
+    *page = here;
+    return 1;
+}
+
+static int can_read_text(const char *text, uintptr_t *page) {
+    for (;; text++) {
+        if (!can_read_byte(text, page)) return 0;
+        if (!*text) return 1;
+    }
+}
+
+int system_can_read_text(const char *text) {
+    uintptr_t page = NO_PAGE;
+    return can_read_text(text, &page);
+}
+
+int system_can_read_texts(char *const *texts) {
+    uintptr_t list = NO_PAGE, page = NO_PAGE;
+    for (;; texts++) {
+        if (!can_read_byte(texts, &list) || !can_read_byte((const char *)(texts + 1) - 1, &list)) return 0;
+        if (!*texts) return 1;
+        if (!can_read_text(*texts, &page)) return 0;
+    }
+}
+
 uint32_t system_keeps_traps;
 
 // How often the thread has blocked signals and not yet restored them.

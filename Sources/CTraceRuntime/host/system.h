@@ -90,6 +90,11 @@ void system_sleep(uint64_t nanoseconds);  // under a second; shorter when a sign
 void system_wait(uint32_t tries);
 // Whether the word at `address` can be read.
 int system_is_readable(const void *address);
+// Whether all of the memory can be read. O(pages).
+int system_can_read(const void *memory, size_t size);
+// The same for a text that ends with NUL, and for a list of such texts that ends with NULL; 0 for NULL.
+int system_can_read_text(const char *text);
+int system_can_read_texts(char *const *texts);
 // A program may survive that its stack overflows, by a handler that runs on another stack and jumps away. The kernel
 // ends it if SIGSEGV is blocked then. So what is done while signals are blocked finds its stack there: the outermost
 // one who blocks them has touched it before, where the handler may still come.

@@ -114,6 +114,7 @@ struct fathom_wait_begin {
     uint64_t ticks;         // when it began; 0: it is not told of
     uint64_t processor_ns;  // the thread's processor time then, if that is asked for
     uint32_t flows;         // FATHOM_FLOW_*, or both: what it is counted for
+    uint32_t is_counted;    // it is counted for its object, too
 };
 // What a call has waited for.
 struct fathom_waited {
@@ -131,6 +132,8 @@ struct fathom_place {
 // A call is about to wait for `object`, or for something to come through descriptors. The thread's open calls stay as
 // they are until the wait is over: whoever leaves it by a jump, or is cancelled in it, leaves nothing behind.
 struct fathom_wait_begin fathom_wait_begins(uint32_t kind, uint64_t object, uint32_t flows);
+// A call is about to be made that need not wait, as far as can be seen. If it takes long, it has waited all the same.
+struct fathom_wait_begin fathom_wait_may_begin(void);
 // The wait is over, and becomes a call. errno stays as it is.
 void fathom_wait_ends(struct fathom_wait_begin begin, struct fathom_waited waited, struct fathom_place place);
 // A thread was made, whose pthread_t is at `thread`, which may be gone already.
@@ -144,8 +147,11 @@ void fathom_note_release(uint32_t kind, uint64_t lock);
 void fathom_note_data(int descriptor);
 void fathom_note_room(int descriptor);
 void fathom_note_file_unlock(int descriptor);
-// It is about to connect or send to an address.
+// It is about to connect or send to an address, or to send a message, which is a struct msghdr. Neither need be there.
 void fathom_note_data_to(int descriptor, const void *address, uint32_t size);
+void fathom_note_message(int descriptor, const void *message);
+// Whether the program's memory can be read. Another thread may change that at any time.
+int fathom_can_read(const void *memory, size_t size);
 // Two sockets are connected with each other.
 void fathom_note_socket_pair(const int *ends);
 // Memory is allocated and freed. The functions that stand before those of the C library tell of it when this is not 0,

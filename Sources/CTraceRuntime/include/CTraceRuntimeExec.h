@@ -1,7 +1,8 @@
 // What stands before the functions that start programs. It passes on what the program needs in its environment to be
 // recorded. A child of vfork may come here, so nothing allocates, and what is made lies on the caller's stack.
 //
-// Programs that cannot be recorded are noted. Descriptors that this opens are closed before anything starts.
+// Programs that cannot be recorded are noted. The program's memory may be any address: the kernel says which it cannot
+// read.
 //
 // A file that includes this says how the functions are called: FATHOM_NEW(name) is the symbol to define, and
 // FATHOM_REAL(name) what is behind it.
