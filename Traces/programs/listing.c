@@ -16,7 +16,7 @@
 #define ROUNDS 3000
 #define CALLS 200000
 
-static sem_t begin, done;
+static sem_t loaded, begin, done;
 
 APART static int leaf(int n) { return n + 1; }
 
@@ -40,6 +40,7 @@ APART static void *churn(void *library) {
 APART static void *busy(void *library) {
     int sum = 0;
     void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
+    sem_post(&loaded);
     sem_wait(&begin);
     for (int i = 0; i < CALLS; i++) sum = leaf(sum);
     sem_post(&done);
@@ -60,7 +61,10 @@ int main(int argc, char **argv) {
     int waits = !strcmp(argv[1], "wait");
     pthread_t threads[2];
     for (int i = 0; i < 2 && argv[2 + i]; i++) pthread_create(&threads[i], NULL, waits ? busy : churn, argv[2 + i]);
-    if (waits) dl_iterate_phdr(look_and_wait, NULL);
+    if (waits) {
+        sem_wait(&loaded);
+        dl_iterate_phdr(look_and_wait, NULL);
+    }
     for (int i = 0; i < 2 && argv[2 + i]; i++) pthread_join(threads[i], NULL);
     puts("done");
 }

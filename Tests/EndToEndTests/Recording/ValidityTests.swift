@@ -3,7 +3,8 @@ import TestSupport
 import Testing
 
 /// The runtime built with FATHOM_VALID looks at each slow path and at notes whether what it knows of the thread can be, and
-/// ends the program where it cannot (`Sources/CTraceRuntime/follow/valid.c`).
+/// always whether locks are taken in their order and no code of others is called under one. It ends the program where that
+/// does not hold (`follow/valid.c` and `host/locks.c` in `Sources/CTraceRuntime`).
 struct ValidityTests {
     @Test(arguments: [4, 5]) func tortureProgramsKeepItValid(_ seed: Int) throws {
         try TortureTests.expectRight(
@@ -26,6 +27,70 @@ struct ValidityTests {
             #expect(!recorded.stderr.contains(Self.complaint), "\(options): \(recorded.stderr)")
             #expect(recorded.status == 0, "\(options): \(recorded.stderr)")
         }
+    }
+
+    /// Libraries come and go, and hooks run under the lock of the loader's list.
+    @Test(arguments: [
+        [], ["--buffer-size", "16K"], ["-N", "/[kw]/"], ["--mode", "profile"], ["--memory", "--blocked"],
+    ])
+    func locksAreTakenInTheirOrder(_ options: [String]) throws {
+        let directory = try TemporaryDirectory("valid")
+        let libraries = try ["a", "b"].map { letter in
+            try Binaries.instrumented(
+                "plugin.c", .gccO2, flags: ["-shared", "-fPIC", "-DLETTER=\(letter)"], variant: "-\(letter)")
+        }
+        let binary = try Binaries.instrumented("listing.c", .gccO2)
+        let recorded = try record(binary, ["churn"] + libraries, by: Self.fathom.get(), options, directory)
+        #expect(recorded.stdout == "done\n", "\(recorded.stderr)")
+        #expect(recorded.status == 0)
+    }
+
+    #if arch(x86_64)
+        /// The same, where sleds are opened and closed as well.
+        @Test func locksAreTakenInTheirOrderBySleds() throws {
+            let directory = try TemporaryDirectory("valid")
+            let fathom = try Self.fathom.get()
+            for (name, flags) in [("program", []), ("library.so", ["-shared", "-fPIC", "-DLIBRARY"])] {
+                let built = try run(
+                    fathom,
+                    ["build", "--dormant", "--", "gcc", "-O2", "-pthread", "\(Binaries.sources)/unload_churn.c"] + flags
+                        + ["-o", directory.file(name)],
+                    environment: Fathom.inherited(adding: ["XDG_CACHE_HOME": directory.file("cache")]))
+                try #require(built.status == 0, "\(built.stderr)")
+            }
+            for options in [["--buffer-size", "16K", "--budget", "1%"], ["--mode", "profile"]] {
+                let recorded = try record(
+                    directory.file("program"), [directory.file("library.so")], by: fathom, options, directory)
+                #expect(recorded.stdout == "done\n", "\(options): \(recorded.stderr)")
+                #expect(recorded.status == 0)
+            }
+        }
+    #endif
+
+    /// Runtimes in which one lock is taken in place of another, and in which the loader is called under a lock.
+    @Test(arguments: [
+        (
+            "file/metadata.c", "s/lock_take(LOCK_METADATA)/lock_take(LOCK_CONTROL)/", "locks are taken in their order"
+        ),
+        (
+            "file/modules.c",
+            "s/lock_give(LOCK_MODULES, blocked);//; s/sleds_scan();/&lock_give(LOCK_MODULES, signals);/",
+            "no lock is held where foreign code is called"
+        ),
+    ])
+    func wrongUseOfLocksIsFound(_ file: String, _ change: String, _ complaint: String) throws {
+        let directory = try TemporaryDirectory("valid")
+        let sources = directory.file("Sources")
+        try run("cp", ["-R", "\(Binaries.repository)/Sources", sources])
+        let path = "\(sources)/CTraceRuntime/\(file)"
+        let original = try run("cat", [path]).stdout
+        try run("sed", ["-i", change, path])
+        #expect(try run("cat", [path]).stdout != original)
+        let recorded = try record(
+            Binaries.instrumented("jumps.c", .gccO2), ["10"], by: Self.fathom(in: directory.path, runtime: sources), [],
+            directory)
+        #expect(recorded.stderr.contains(Self.complaint + complaint), "\(recorded.stderr)")
+        #expect(recorded.status != 0)
     }
 
     /// Options for each mode, and for each thing that slow paths and notes do besides. The functions of every program have
