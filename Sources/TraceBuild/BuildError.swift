@@ -17,6 +17,8 @@ public enum BuildError: Error, Sendable, Equatable, CustomStringConvertible {
     case needsClang(option: String, compiler: String)
     /// An option of the compiler's that leaves no place for sleds.
     case noSleds(option: String, compiler: String)
+    /// An option of the compiler's that gives functions hooks, where Fathom is to give them sleds.
+    case hooksOfItsOwn(option: String)
     /// Objects without hooks are about to be linked.
     case mixed(objects: [String], output: String)
 
@@ -43,6 +45,8 @@ public enum BuildError: Error, Sendable, Equatable, CustomStringConvertible {
         case .noSleds(let option, let compiler):
             "with \(option), \(compiler) makes the code where no sleds can be put into it; leave \(option) out, or build with "
                 + "CC=clang CXX=clang++"
+        case .hooksOfItsOwn(let option):
+            "with \(option), functions have hooks that are never closed; leave \(option) out of a build with --dormant"
         case .linkerWithoutOrder(let linker):
             "\(linker) reads no order of functions: link with lld, gold or GNU ld, as by -fuse-ld=lld"
         case .mixed(let objects, let output):

@@ -96,7 +96,11 @@ public struct CompilerDriver {
     }
 
     /// Makes gcc call our assembler, which calls the one that gcc would call.
+    ///
+    /// - Throws: ``BuildError/noSleds(option:compiler:)``, ``BuildError/hooksOfItsOwn(option:)`` for a command that says
+    ///   otherwise.
     private func beginSleds() throws(BuildError) {
+        if let option = invocation.hooksOfItsOwn(compiler.family) { throw .hooksOfItsOwn(option: option) }
         guard compiler.family == .gcc else { return }
         if let option = invocation.arguments.last(where: { $0.hasPrefix("-flto") || $0.hasPrefix("-fno-lto") }),
             option.hasPrefix("-flto")
@@ -108,7 +112,7 @@ public struct CompilerDriver {
         guard let assembler = name.contains("/") ? name : Compiler.find(name) else { throw .noCompiler(name) }
         _ = try StandIns.assembler(program: resolvedPath("/proc/self/exe") ?? "")
         setenv(StandInAssembler.variable, assembler, 1)
-        setenv(StandInAssembler.exclusion, options.excludedFunctions.joined(separator: "\n"), 1)
+        setenv(StandInAssembler.options, options.encoded, 1)
     }
 
     /// The same status, after the sleds of what was linked got the form that costs least.

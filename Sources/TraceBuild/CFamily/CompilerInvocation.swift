@@ -62,6 +62,17 @@ struct CompilerInvocation {
         hasFatalWarnings && arguments.contains { $0.hasPrefix("-flto") } ? ["-Wno-error"] : []
     }
 
+    /// The option that gives functions hooks without Fathom, where one does so. gcc's for its profiler is among them, because
+    /// the places for sleds are those of that profiler's hooks.
+    func hooksOfItsOwn(_ family: Compiler.Family) -> String? {
+        let isOff = "-fno-instrument-functions"
+        let hooks = arguments.last {
+            $0 == isOff || ($0.hasPrefix(HookFlags.everyFunction) && !$0.contains("-exclude-"))
+        }
+        if let hooks, hooks != isOff { return hooks }
+        return family == .gcc ? arguments.first { ["-p", "-pg", "-mfentry"].contains($0) } : nil
+    }
+
     /// Whether a warning may end the compilation.
     var hasFatalWarnings: Bool { arguments.contains { $0 == "-Werror" || $0.hasPrefix("-Werror=") } }
 

@@ -4,9 +4,12 @@
 enum SledAssembly {
     /// Returns the assembly with sleds; nil when it has no place for any, as assembly that no compiler wrote.
     ///
-    /// - Parameter isExcluded: asked with each function's linkage name.
+    /// - Parameter isExcluded: asked with each function's linkage name, and the file that it is defined in, if debug
+    ///   information tells.
     /// - Complexity: O(bytes).
-    static func sledded(_ text: [UInt8], isExcluded: (_ function: String) -> Bool = { _ in false }) -> [UInt8]? {
+    static func sledded(
+        _ text: [UInt8], isExcluded: (_ function: String, _ file: String?) -> Bool = { _, _ in false }
+    ) -> [UInt8]? {
         var writer = Writer(text)
         writer.run(isExcluded)
         return writer.places > 0 ? writer.result : nil
@@ -23,6 +26,10 @@ enum SledAssembly {
         private var functions = 0
         /// The name that was last said to be a function's.
         private var typed: ArraySlice<UInt8> = []
+        /// The function whose code this is, and the number of its file.
+        private var name = ""
+        private var file: Int?
+        private var files: [Int: String] = [:]
 
         init(_ text: [UInt8]) {
             self.text = text
@@ -35,10 +42,11 @@ enum SledAssembly {
             result.reserveCapacity(text.count + text.count / 4)
         }
 
-        mutating func run(_ isExcluded: (_ function: String) -> Bool) {
+        mutating func run(_ isExcluded: (_ function: String, _ file: String?) -> Bool) {
             var index = 0
             while index < lines.count {
                 if let lines = entry(index) {
+                    isWithout = isExcluded(name, file.flatMap { files[$0] })
                     sled(SledForm.nop, kind: 0)
                     index += lines
                 } else if isEnd(index) {
@@ -51,7 +59,7 @@ enum SledAssembly {
                         sled(SledForm.nop, kind: 2)
                     }
                 } else {
-                    copy(index, isExcluded)
+                    copy(index)
                     index += 1
                 }
             }
@@ -95,21 +103,39 @@ enum SledAssembly {
             isLine(index, "\tret") || isLine(index, "\trep ret") || isLine(index, "\trep; ret")
         }
 
-        private mutating func copy(_ index: Int, _ isExcluded: (_ function: String) -> Bool) {
+        private mutating func copy(_ index: Int) {
             let line = text[lines[index]]
             result += line
             result.append(UInt8(ascii: "\n"))
-            if begins(index, "\t.type\t"), line.suffix(11).elementsEqual(", @function".utf8) {
+            if begins(index, "\t.loc\t") || begins(index, "\t.loc ") {
+                // The first place that is told of a function is where it is defined.
+                if file == nil { file = number(line.dropFirst(6)) }
+            } else if begins(index, "\t.file\t") || begins(index, "\t.file ") {
+                note(file: line.dropFirst(7))
+            } else if begins(index, "\t.type\t"), line.suffix(11).elementsEqual(", @function".utf8) {
                 typed = line.dropFirst(7).dropLast(11)
             } else if line.last == UInt8(ascii: ":"), !typed.isEmpty, line.dropLast().elementsEqual(typed) {
                 // A rare part that the compiler moved away belongs to the function before it.
-                let name = String(decoding: typed, as: UTF8.self)
+                let found = String(decoding: typed, as: UTF8.self)
                 typed = []
                 if line.firstRange(of: Array(".cold".utf8)) != nil { return }
-                isWithout = isExcluded(name)
+                (name, file) = (found, nil)
                 functions += 1
                 result += ".LfathomF\(functions):\n".utf8
             }
+        }
+
+        private func number(_ text: ArraySlice<UInt8>) -> Int? {
+            Int(String(decoding: text.prefix { $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }, as: UTF8.self))
+        }
+
+        /// A number and a name, or a directory and a name in it, each in quotes.
+        private mutating func note(file text: ArraySlice<UInt8>) {
+            guard let number = number(text) else { return }
+            let parts = text.split(separator: UInt8(ascii: "\""), omittingEmptySubsequences: false)
+            let names = stride(from: 1, to: parts.count, by: 2).map { String(decoding: parts[$0], as: UTF8.self) }
+            guard let last = names.last else { return }
+            files[number] = last.hasPrefix("/") || names.count < 2 ? last : "\(names[0])/\(last)"
         }
 
         private mutating func sled(_ bytes: [UInt8], kind: Int) {

@@ -7,8 +7,8 @@ public enum StandInAssembler {
     public static let name = "as"
     /// The variable that has the assembler's path.
     static let variable = "FATHOM_ASSEMBLER"
-    /// The variable that has globs of functions without sleds, a line each.
-    static let exclusion = "FATHOM_ASSEMBLER_EXCLUDES"
+    /// The variable that has the build's options (``BuildOptions/encoded``).
+    static let options = "FATHOM_ASSEMBLER_OPTIONS"
 
     /// - Parameter arguments: without the program's name.
     /// - Returns: the exit status.
@@ -16,11 +16,13 @@ public enum StandInAssembler {
         guard let assembler = environmentVariable(variable) ?? Compiler.find(name) else { throw .noCompiler(name) }
         let place = input(of: arguments)
         let text = try TextFile.bytes(place.map { arguments[$0] } ?? "/dev/stdin")
-        let globs = (environmentVariable(exclusion) ?? "").split(separator: "\n").map(String.init)
-        let isExcluded = { (function: String) in
-            guard !globs.isEmpty else { return false }
+        let options = BuildOptions(encoded: environmentVariable(options) ?? "")
+        let directory = currentDirectory()
+        let isExcluded = { (function: String, file: String?) in
+            if let file, !options.covers(file, in: directory) { return true }
+            guard !options.excludedFunctions.isEmpty else { return false }
             let names = FunctionName.all(of: function)
-            return globs.contains { glob in names.contains { Glob.matches(glob, $0) } }
+            return options.excludedFunctions.contains { glob in names.contains { Glob.matches(glob, $0) } }
         }
         guard let sledded = SledAssembly.sledded(text, isExcluded: isExcluded) else {
             if place != nil { throw Subprocess.become([assembler] + arguments) }
