@@ -21,6 +21,7 @@ import Testing
         let invocation = CompilerInvocation(line.split(separator: " ").map(String.init))
         #expect(invocation.sources == ["main.cc", "util.C"])
         #expect(invocation.objects == ["lib.a", "x.o"])
+        #expect(invocation.assembly == ["low.s", "start.S"])
         #expect(invocation.output == "out.o")
     }
 
@@ -47,10 +48,24 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        ("-O2 a.c", nil, nil), ("-finstrument-functions a.c", "-finstrument-functions", "-finstrument-functions"),
+        ("-finstrument-functions -fno-instrument-functions a.c", nil, nil),
+        ("-finstrument-functions-exclude-file-list=x a.c", nil, nil), ("-pg a.c", "-pg", nil),
+    ])
+    func hooksOfItsOwn(_ line: String, _ gcc: String?, _ clang: String?) {
+        let invocation = CompilerInvocation(line.split(separator: " ").map(String.init))
+        #expect(invocation.hooksOfItsOwn(.gcc) == gcc && invocation.hooksOfItsOwn(.clang) == clang)
+    }
+
     @Test func languages() {
         #expect(CompilerInvocation(["-x", "c++", "-c", "text.txt"]).sources == ["text.txt"])
         #expect(CompilerInvocation(["-xassembler-with-cpp", "-c", "low.c"]).sources == [])
         #expect(CompilerInvocation(["-c", "-"]).sources == ["-"])
+        let mixed = CompilerInvocation(
+            "a.c -x assembler t -x c++ b -x none c.c d.s".split(separator: " ").map(String.init))
+        #expect(mixed.sources == ["a.c", "b", "c.c"] && mixed.assembly == ["t", "d.s"])
+        #expect(mixed.languages == ["t": "assembler", "b": "c++"])
         #expect(CompilerInvocation(["-ffreestanding", "-c", "a.c"]).isFreestanding)
     }
 

@@ -80,6 +80,11 @@
             #expect(found["recursive"] == nil && found["last"] == nil)
             #expect(found["tail"] == expected["tail"] && found["throws"] == expected["throws"])
 
+            // Whether a call is below one of these shows only where all are open.
+            let below = try Fathom.record(
+                [program, "50"], into: directory.file("below.fathom"), options: ["--filter", "recursive"])
+            #expect(below.stderr.contains("fathom: -F, -N and -C keep all sleds open, because "), "\(below.stderr)")
+
             let sized = directory.file("sized.fathom")
             let large = try Fathom.record([program, "50"], into: sized, options: ["--min-size", "40000"])
             #expect(large.stderr.contains("fathom: 0 of "), "\(large.stderr)")

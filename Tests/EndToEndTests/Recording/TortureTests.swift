@@ -10,8 +10,11 @@ import Testing
     }
 
     #if arch(x86_64)
-        /// The same where functions have sleds, which a recording opens.
-        @Test(arguments: [2, 3], ["gcc", "clang"]) func dormantPrograms(_ seed: Int, _ compiler: String) throws {
+        /// The same where functions have sleds, which a recording opens. The last two run coroutines on arrays in frames, one
+        /// behind the other in the same place, and jump on them.
+        @Test(arguments: [2, 3, 91003, 91005], ["gcc", "clang"]) func dormantPrograms(_ seed: Int, _ compiler: String)
+            throws
+        {
             try Self.expectRight(["\(seed)", "--calls", "400", "--builds", "\(compiler)-O2-dormant"])
         }
     #endif

@@ -343,6 +343,10 @@ struct Record: ParsableCommand {
             guard let line = module.sleds.map({ SledsText.line($0, of: module.path) }) else { continue }
             if said.insert(line).inserted { Diagnostics.say(line) }
         }
+        let options = functionOptions
+        guard !said.isEmpty, !(options.only + options.without + options.leadingTo).isEmpty else { return }
+        Diagnostics.say(
+            "-F, -N and -C keep all sleds open, because what is called below those functions shows only then; -H closes sleds")
     }
 
     /// The history that the run is to be added to. One that cannot be written is told before the program runs.
