@@ -196,16 +196,17 @@ public final class ModuleSymbols {
         var contents = Contents()
         do throws(SymbolProblem) {
             let file = try openModule()
-            contents.table = SymbolTable(file, type: SHT_SYMTAB)
+            let chosen = file.chosenFunctions
+            contents.table = SymbolTable(file, type: SHT_SYMTAB, chosen: chosen)
             contents.dwarfPath = file.hasDWARF ? file.path : nil
             if contents.table == nil || contents.dwarfPath == nil, let debugPath = debugFile.find(for: file),
                 let debug = try? ELFFile(path: debugPath)
             {
-                contents.table = contents.table ?? SymbolTable(debug, type: SHT_SYMTAB)
+                contents.table = contents.table ?? SymbolTable(debug, type: SHT_SYMTAB, chosen: chosen)
                 contents.dwarfPath = contents.dwarfPath ?? (debug.hasDWARF ? debugPath : nil)
             }
             contents.namesLocals = contents.table != nil
-            contents.table = contents.table ?? SymbolTable(file, type: SHT_DYNSYM)
+            contents.table = contents.table ?? SymbolTable(file, type: SHT_DYNSYM, chosen: chosen)
             if contents.table == nil { throw .noSymbols(path) }
         } catch {
             contents.problem = error

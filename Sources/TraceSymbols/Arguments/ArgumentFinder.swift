@@ -36,6 +36,8 @@ public struct ArgumentFinder {
     private var symbols: [UInt64: (name: String, isLocal: Bool)] = [:]
     /// Where versions of functions begin that gcc calls in ways of its own. What it says of their arguments is at times of others.
     private var clones: Set<UInt64> = []
+    /// The addresses that hooks report for functions that resolvers choose, by where their versions begin.
+    private var versions: [UInt64: [UInt64]] = [:]
     private var functions: [Key: Set<UInt64>] = [:]
     /// Where enter hooks return to.
     private let returns: [UInt64]
@@ -73,6 +75,7 @@ public struct ArgumentFinder {
         if !others.isEmpty, let all = try? HookedFunctions(path: path).functions {
             withHooks = others.intersection(all.filter(\.isHooked).map(\.range.lowerBound))
         }
+        versions = file.versions(of: Set(wanted.keys))
         if file.hasDWARF {
             read(file, code: file)
         } else if let other = DebugFile(roots: ["/usr/lib/debug"]).find(for: file) {
@@ -87,6 +90,7 @@ public struct ArgumentFinder {
     private mutating func read(_ file: borrowing ELFFile, code: borrowing ELFFile) {
         symbols = file.functionSymbols(at: Set(wanted.keys).union(sleds.keys))
         clones = file.functionClones
+        symbols.merge(file.functionSymbols(at: Set(versions.keys))) { first, _ in first }
         guard let units = DWARFUnits(file) else {
             hasDWARF = false
             return
@@ -188,6 +192,7 @@ public struct ArgumentFinder {
         if wanted[start] != nil || wantedResults.contains(start) {
             functions[Self.key(of: die), default: []].insert(start)
         }
+        for place in versions[start] ?? [] { functions[Self.key(of: die), default: []].insert(place) }
     }
 
     // MARK: Arguments

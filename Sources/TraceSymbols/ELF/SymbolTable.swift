@@ -30,10 +30,12 @@ struct SymbolTable {
 
     /// Reads `.symtab` or `.dynsym`.
     ///
-    /// - Parameter type: `SHT_SYMTAB` or `SHT_DYNSYM`.
+    /// - Parameters:
+    ///   - type: `SHT_SYMTAB` or `SHT_DYNSYM`.
+    ///   - chosen: where code goes on in functions that resolvers choose; these have the functions' names.
     /// - Returns: nil when the file has no such table or it names no function.
     /// - Complexity: O(n log n) in the table's symbols.
-    init?(_ file: borrowing ELFFile, type: Int32) {
+    init?(_ file: borrowing ELFFile, type: Int32, chosen: [UInt64: [Range<UInt64>]] = [:]) {
         guard let section = file.section(type: type), let data = section.data,
             let strings = file.section(index: Int(section.header.sh_link))?.data,
             let entrySize = Optional(gelf_fsize(file.handle, ELF_T_SYM, 1, UInt32(EV_CURRENT))), entrySize > 0
@@ -51,6 +53,12 @@ struct SymbolTable {
                 names[Int(entry.name)] != 0, names[Int(entry.name)] != UInt8(ascii: "$") || symbol.isFunction
             {
                 found.append(entry)
+                guard Int32(symbol.st_info & 0xf) == STT_GNU_IFUNC else { continue }
+                for place in chosen[symbol.st_value] ?? [] {
+                    var entry = entry
+                    (entry.start, entry.end, entry.limit) = (place.lowerBound, place.upperBound, place.upperBound)
+                    found.append(entry)
+                }
             }
         }
         guard !found.isEmpty else { return nil }
@@ -259,45 +267,39 @@ extension ELFFile {
     ///
     /// - Complexity: O(n) in the symbols.
     func functionSymbols(at addresses: Set<UInt64>) -> [UInt64: (name: String, isLocal: Bool)] {
-        guard let section = section(type: SHT_SYMTAB) ?? section(type: SHT_DYNSYM), let data = section.data else {
-            return [:]
-        }
-        let size = gelf_fsize(handle, ELF_T_SYM, 1, UInt32(EV_CURRENT))
-        guard size > 0 else { return [:] }
         var found: [UInt64: (name: String, isLocal: Bool)] = [:]
-        var symbol = GElf_Sym()
-        for index in 0..<min(data.pointee.d_size / size, Int(Int32.max))
-        where gelf_getsym(data, Int32(index), &symbol) != nil {
-            guard symbol.isFunction, addresses.contains(symbol.st_value),
-                let name = elf_strptr(handle, Int(section.header.sh_link), Int(symbol.st_name))
-            else { continue }
+        forEachFunction { symbol, name in
+            guard addresses.contains(symbol.st_value) else { return }
             // The linker makes hidden symbols local, and they stay marked.
             let isLocal = Int32(symbol.st_info >> 4) == STB_LOCAL && Int32(symbol.st_other & 3) == STV_DEFAULT
             // Of a function with several, one that others know counts.
-            if !isLocal || found[symbol.st_value] == nil {
-                found[symbol.st_value] = (String(cString: name), isLocal)
-            }
+            if !isLocal || found[symbol.st_value] == nil { found[symbol.st_value] = (name, isLocal) }
         }
         return found
     }
 
     /// Where versions of functions begin that gcc has made for some of their callers. O(n) in the symbols.
     var functionClones: Set<UInt64> {
-        guard let section = section(type: SHT_SYMTAB), let data = section.data else { return [] }
-        let size = gelf_fsize(handle, ELF_T_SYM, 1, UInt32(EV_CURRENT))
-        guard size > 0 else { return [] }
         var found: Set<UInt64> = []
+        forEachFunction { symbol, name in
+            if Self.marksOfClones.contains(where: name.contains) { found.insert(symbol.st_value) }
+        }
+        return found
+    }
+
+    /// Passes the symbols of functions and their names.
+    func forEachFunction(_ body: (GElf_Sym, String) -> Void) {
+        guard let section = section(type: SHT_SYMTAB) ?? section(type: SHT_DYNSYM), let data = section.data else { return }
+        let size = gelf_fsize(handle, ELF_T_SYM, 1, UInt32(EV_CURRENT))
+        guard size > 0 else { return }
         var symbol = GElf_Sym()
         for index in 0..<min(data.pointee.d_size / size, Int(Int32.max))
         where gelf_getsym(data, Int32(index), &symbol) != nil {
             guard symbol.isFunction,
-                let name = elf_strptr(handle, Int(section.header.sh_link), Int(symbol.st_name)),
-                strchr(name, 46) != nil,
-                Self.marksOfClones.contains(where: { strstr(name, $0) != nil })
+                let name = elf_strptr(handle, Int(section.header.sh_link), Int(symbol.st_name))
             else { continue }
-            found.insert(symbol.st_value)
+            body(symbol, String(cString: name))
         }
-        return found
     }
 
     static let marksOfClones = [".isra", ".part", ".constprop"]
