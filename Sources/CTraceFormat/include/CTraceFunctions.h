@@ -134,6 +134,8 @@ struct fathom_layout {
 // Tests the value that was given last, for a condition: 1 byte: the condition's number, 1 byte: FATHOM_TEST_* for what
 // has to hold, 1 byte: how values are compared, 2 bytes: size, and as many bytes of what the value is compared with. A
 // condition holds for a call if all of its tests do, and the steps have some.
+#define FATHOM_GIVE_CHARACTERS 22u  // 2 bytes: size; the text in memory at the top, up to a NUL or that many bytes
+#define FATHOM_GIVE_WIDE 23u        // 1 byte: size of a character; text of such up to a NUL, in memory at the top
 #define FATHOM_STEP_TEST 21u
 #define FATHOM_STEP_DEPTH 8u
 #define FATHOM_CONDITION_LIMIT 16u

@@ -164,6 +164,34 @@ static void give_string(struct making *m, uint64_t address) {
     end_text(m, got < limit ? got : limit, 1);
 }
 
+// The text ends at a NUL, or where the array of characters does.
+static void give_characters(struct making *m, uint64_t address, size_t size) {
+    size_t limit = arguments_text_limit(), wanted = size < limit ? size : limit, got = 0;
+    if (m->is_lost) return give_byte(m, FATHOM_VALUE_UNREADABLE);
+    if (!has_room(m, wanted)) return give_byte(m, FATHOM_VALUE_NO_ROOM);
+    if (wanted && arguments_read(m->to + 3, address, wanted, &m->memory) < wanted)
+        return give_byte(m, FATHOM_VALUE_UNREADABLE);
+    while (got < wanted && m->to[3 + got]) got++;
+    end_text(m, got, got == wanted && size > wanted);
+}
+
+// A text of characters that have `unit` bytes, up to one that is 0. Its size is in bytes.
+static void give_wide(struct making *m, uint64_t address, size_t unit) {
+    size_t limit = arguments_text_limit() / unit * unit, got = 0;
+    char *text = m->to + 3;
+    if (m->is_lost || (unit != 2 && unit != 4)) return give_byte(m, FATHOM_VALUE_UNREADABLE);
+    if (!address) return give_byte(m, FATHOM_VALUE_NULL);
+    if (!has_room(m, limit)) return give_byte(m, FATHOM_VALUE_NO_ROOM);
+    for (; got < limit; got += unit) {
+        uint32_t character = 0;
+        if (arguments_read(&character, address + got, unit, &m->memory) < unit) break;
+        if (!character) return end_text(m, got, 0);
+        __builtin_memcpy(text + got, &character, unit);
+    }
+    if (!got && limit) return give_byte(m, FATHOM_VALUE_UNREADABLE);
+    end_text(m, got, 1);
+}
+
 static void test(struct making *m) {
     uint32_t bit = 1u << (operand(m, 1) & (FATHOM_CONDITION_LIMIT - 1));
     uint32_t comparison = (uint32_t)operand(m, 1), as = (uint32_t)operand(m, 1);
@@ -220,6 +248,14 @@ static int do_step(struct making *m) {
         other = pop(m);
         value = pop(m);
         give_text(m, value, other);
+        break;
+    case FATHOM_GIVE_CHARACTERS:
+        value = pop(m);
+        give_characters(m, value, operand(m, 2));
+        break;
+    case FATHOM_GIVE_WIDE:
+        value = pop(m);
+        give_wide(m, value, operand(m, 1));
         break;
     case FATHOM_GIVE_SWIFT:
         other = pop(m);

@@ -13,6 +13,10 @@ public struct ArgumentLayout: Sendable, Hashable {
         case pointer(Int)
         case enumeration(Int, isSigned: Bool, cases: [Int64: String])
         case text
+        /// Of characters that have so many bytes.
+        case wideText(Int)
+        /// So many of the values that follow are its members, or members of those. It has no value itself.
+        case structure(Int)
         /// Nothing is recorded: it is gone where the function begins.
         case optimizedOut
         /// Nothing is recorded: it is not known where it is, for this reason.
@@ -81,7 +85,7 @@ extension ArgumentLayout.Kind {
         case .signed(let size), .unsigned(let size), .bool(let size), .character(let size), .floating(let size),
             .pointer(let size), .enumeration(let size, _, _):
             size
-        case .text, .optimizedOut, .unknown, .aggregate: 0
+        case .wideText, .structure, .text, .optimizedOut, .unknown, .aggregate: 0
         }
     }
 
@@ -95,6 +99,8 @@ extension ArgumentLayout.Kind {
         case .pointer(let size): "p\(size)"
         case .enumeration(let size, let isSigned, _): "\(isSigned ? "e" : "E")\(size)"
         case .text: "s"
+        case .wideText(let size): "w\(size)"
+        case .structure(let count): "{\(count)"
         case .optimizedOut, .unknown: "-"
         case .aggregate: "?"
         }
@@ -102,6 +108,11 @@ extension ArgumentLayout.Kind {
 
     fileprivate init?(code: Substring, cases: ArraySlice<Substring>) {
         guard let letter = code.first else { return nil }
+        if letter == "{" {
+            guard let count = Int(code.dropFirst()), count >= 0 else { return nil }
+            self = .structure(count)
+            return
+        }
         let size = Int(code.dropFirst()).flatMap { (1...16).contains($0) ? $0 : nil }
         switch (letter, size) {
         case ("i", let size?): self = .signed(size)
@@ -118,6 +129,7 @@ extension ArgumentLayout.Kind {
             }
             self = .enumeration(size, isSigned: letter == "e", cases: names)
         case ("s", nil): self = .text
+        case ("w", let size?) where size == 2 || size == 4: self = .wideText(size)
         case ("-", nil): self = cases.first.map { .unknown(String($0).visible) } ?? .optimizedOut
         case ("?", nil): self = .aggregate
         default: return nil

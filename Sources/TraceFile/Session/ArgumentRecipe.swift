@@ -53,5 +53,7 @@ public struct ArgumentSteps: Sendable, Hashable {
     public mutating func giveString() { bytes.append(UInt8(FATHOM_GIVE_STRING)) }
     public mutating func giveText() { bytes.append(UInt8(FATHOM_GIVE_TEXT)) }
     public mutating func giveSwift() { bytes.append(UInt8(FATHOM_GIVE_SWIFT)) }
+    public mutating func giveCharacters(_ size: UInt16) { append(FATHOM_GIVE_CHARACTERS, size) }
+    public mutating func giveWide(_ size: UInt8) { append(FATHOM_GIVE_WIDE, size) }
     public mutating func end() { bytes.append(UInt8(FATHOM_STEPS_END)) }
 }

@@ -24,11 +24,12 @@ public struct RecordedArguments: BitwiseCopyable, Sendable {
                 .elementsEqual(UnsafeRawBufferPointer(start: others, count: count))
     }
 
-    /// Returns a result as text: a value, or members in braces; nil when there is none, or its layout is not known.
+    /// Returns a result as text; nil when there is none, or its layout is not known.
     public func result(by layouts: [UInt32: ArgumentLayout]) -> String? {
         let values = values(by: layouts)
         guard let first = values.first else { return nil }
         if first.name.isEmpty { return first.value }
+        // Older recordings have the members of a structure.
         return "{" + values.map { "\($0.name)=\($0.value)" }.joined(separator: ", ") + "}"
     }
 
@@ -38,7 +39,23 @@ public struct RecordedArguments: BitwiseCopyable, Sendable {
         let bytes = UnsafeRawBufferPointer(start: start, count: count)
         guard let layout = layouts[bytes.loadUnaligned(as: UInt32.self)] else { return [] }
         var reader = ArgumentReader(bytes: UnsafeRawBufferPointer(rebasing: bytes[4...]))
-        return layout.values.map { ($0.name, reader.next($0.kind)) }
+        var rest = layout.values[...], values: [(name: String, value: String)] = []
+        while let value = rest.popFirst() { values.append((value.name, Self.text(of: value, &rest, &reader))) }
+        return values
+    }
+
+    /// A value as text, with the members of a structure, which come next.
+    private static func text(
+        of value: ArgumentLayout.Value, _ rest: inout ArraySlice<ArgumentLayout.Value>, _ reader: inout ArgumentReader
+    ) -> String {
+        guard case .structure(let count) = value.kind else { return reader.next(value.kind) }
+        var members = rest.prefix(count), texts: [String] = []
+        rest = rest.dropFirst(count)
+        while let member = members.popFirst() {
+            let name = member.name.dropFirst(value.name.utf8.count + 1)
+            texts.append("\(name)=\(text(of: member, &members, &reader))")
+        }
+        return "{" + texts.joined(separator: ", ") + "}"
     }
 
     /// Whether all comparisons hold. Of arguments that are not there, none does.
@@ -78,6 +95,7 @@ private struct ArgumentReader {
             guard let size = take(2)?.loadUnaligned(as: UInt16.self), let text = take(Int(size)) else {
                 return "<left out>"
             }
+            if case .wideText(let unit) = kind { return Self.wide(text, unit, isCut: UInt32(how) == FATHOM_VALUE_CUT) }
             return Self.quoted(text, isCut: UInt32(how) == FATHOM_VALUE_CUT)
         case FATHOM_VALUE_UNREADABLE: return "<unreadable>"
         case FATHOM_VALUE_NULL: return "null"
@@ -88,7 +106,7 @@ private struct ArgumentReader {
     /// How the next value is recorded, and its bytes; nil when it is not recorded.
     mutating func raw(_ kind: ArgumentLayout.Kind) -> (how: UInt32, bytes: UnsafeRawBufferPointer)? {
         switch kind {
-        case .optimizedOut, .unknown, .aggregate: return nil
+        case .optimizedOut, .unknown, .structure, .aggregate: return nil
         default: break
         }
         guard let how = take(1)?.first.map(UInt32.init) else { return nil }
@@ -126,7 +144,7 @@ private struct ArgumentReader {
                 let value = isSigned ? Self.signed(bytes) : Int64(bitPattern: Self.unsigned(bytes))
                 return cases[value] ?? Self.flags(value, cases) ?? String(value)
             }
-        case .text, .optimizedOut, .unknown, .aggregate: return nil
+        case .text, .wideText, .structure, .optimizedOut, .unknown, .aggregate: return nil
         }
     }
 
@@ -207,6 +225,18 @@ private struct ArgumentReader {
             }
         }
         return result + (isCut ? "…\"" : "\"")
+    }
+
+    /// A text of characters of 2 or 4 bytes, in the same way.
+    private static func wide(_ bytes: UnsafeRawBufferPointer, _ unit: Int, isCut: Bool) -> String {
+        let units = stride(from: 0, to: bytes.count / unit * unit, by: unit).map { offset in
+            unsigned(UnsafeRawBufferPointer(rebasing: bytes[offset..<offset + unit]))
+        }
+        let text =
+            unit == 2
+            ? String(decoding: units.map { UInt16($0) }, as: UTF16.self)
+            : String(String.UnicodeScalarView(units.map { Unicode.Scalar(UInt32($0)) ?? "\u{fffd}" }))
+        return "\"" + text.unicodeScalars.map { escaped($0, quote: "\"") }.joined() + (isCut ? "…\"" : "\"")
     }
 
     private static func escaped(_ scalar: Unicode.Scalar, quote: Unicode.Scalar) -> String {

@@ -9,6 +9,14 @@ internal import CElfutils
 public struct ArgumentFinder {
     /// Nothing of the file's DWARF can be read.
     public private(set) var hasDWARF = true
+    /// What the debug information of some functions that were asked for leaves out.
+    public enum Lack: Hashable, Sendable {
+        /// It has no arguments, as with `-g1`.
+        case arguments
+        /// It is in a file of this name, as with `-gsplit-dwarf`, which is not there.
+        case file(String)
+    }
+    public private(set) var lacks: [Lack: Set<UInt64>] = [:]
     /// By ascending return address and function.
     public private(set) var sites: [ArgumentSite] = []
     /// Functions whose results are asked for, and which have hooks in place of sleds.
@@ -99,6 +107,8 @@ public struct ArgumentFinder {
         frames = [exceptions, units.callFrames].compactMap { $0 }
         // Two passes: a unit may inline a function whose own code is described in another.
         units.forEach { _, content in visit(&content, in: nil, depth: 0) { finder, die, _ in finder.learn(die) } }
+        let starts = Set(wanted.keys).union(wantedResults).sorted()
+        units.forEach { unit, content in findLack(in: &unit, &content, of: starts) }
         guard !functions.isEmpty else { return release(exceptions) }
         self.code = code.executableBytes
         units.forEach { unit, content in
@@ -106,6 +116,28 @@ public struct ArgumentFinder {
             visit(&content, in: nil, depth: 0) { finder, die, subprogram in finder.find(die, in: subprogram) }
         }
         release(exceptions)
+    }
+
+    private mutating func findLack(in unit: inout Dwarf_Die, _ content: inout Dwarf_Die, of starts: [UInt64]) {
+        var attribute = Dwarf_Attribute()
+        let file = [DW_AT_dwo_name, DW_AT_GNU_dwo_name].first { dwarf_attr(&unit, UInt32($0), &attribute) != nil }
+            .flatMap { _ in dwarf_formstring(&attribute) }.map { String(cString: $0) }
+        let lack: Lack
+        if let file, content.addr == unit.addr {
+            lack = .file(file)
+        } else {
+            var hasTypes = false
+            ArgumentType.forEachChild(of: content, nil) { child in
+                var child = child
+                hasTypes = hasTypes || ![DW_TAG_subprogram, DW_TAG_namespace].contains(Int(dwarf_tag(&child)))
+            }
+            if hasTypes { return }
+            lack = .arguments
+        }
+        for range in Self.ranges(of: unit) {
+            let index = starts.partitioningIndex { $0 >= range.lowerBound }
+            for start in starts[index...].prefix(while: { $0 < range.upperBound }) { lacks[lack, default: []].insert(start) }
+        }
     }
 
     private mutating func release(_ exceptions: OpaquePointer?) {
@@ -279,8 +311,8 @@ public struct ArgumentFinder {
             if !found.isEmpty { self.found[Place(returnAddress: start, function: start)] = found }
         }
         if wantedResults.contains(start), let result = reader.result() {
-            found[Place(returnAddress: ArgumentSite.result, function: start)] = result.type.result(
-                at: result.location, otherwise: result.reason)
+            found[Place(returnAddress: ArgumentSite.result, function: start)] = result.type.values(
+                "", at: result.location, otherwise: result.reason)
         }
     }
 
@@ -304,21 +336,19 @@ public struct ArgumentFinder {
         _ all: [EntryReader.Argument], _ paths: [ArgumentPath], _ entry: (Int) -> EntryReader.Entry
     ) -> [FoundArgument] {
         let all = shown(all)
-        func value(_ index: Int, _ path: ArgumentPath?) -> FoundArgument? {
-            Self.value(of: all[index], path, entry(index))
-        }
-        if paths.isEmpty { return all.indices.map { value($0, nil)! } }
+        func value(_ index: Int, _ path: ArgumentPath?) -> [FoundArgument]? { Self.value(of: all[index], path, entry(index)) }
+        if paths.isEmpty { return all.indices.flatMap { value($0, nil)! } }
         names.formUnion(all.map(\.name))
         var result: [FoundArgument] = []
         for path in paths {
-            if path == .all { result = all.indices.map { value($0, nil)! } }
+            if path == .all { result = all.indices.flatMap { value($0, nil)! } }
             if result.contains(where: { $0.name == path.text }) { unknown.remove(path) }
             if path == .all || result.contains(where: { $0.name == path.text }) { continue }
             guard let index = all.firstIndex(where: { $0.name == path.names[0] }), let found = value(index, path) else {
                 continue
             }
             unknown.remove(path)
-            result.append(found)
+            result += found
         }
         return result
     }
@@ -356,10 +386,10 @@ public struct ArgumentFinder {
 
     /// nil when the path leads nowhere.
     private static func value(of argument: EntryReader.Argument, _ path: ArgumentPath?, _ entry: EntryReader.Entry)
-        -> FoundArgument?
+        -> [FoundArgument]?
     {
         let name = path?.text ?? argument.name
-        guard var type = argument.type else { return FoundArgument(name: name, kind: entry.reason, steps: []) }
+        guard var type = argument.type else { return [FoundArgument(name: name, kind: entry.reason, steps: [])] }
         var (location, reason) = (entry.location, entry.reason)
         if !entry.isUsed, location.isAddress || type.isReference || type.isPointer && (path != nil || type.isText) {
             (location, reason) = (.gone, .unknown(.unread))
@@ -372,9 +402,7 @@ public struct ArgumentFinder {
             guard let next = type.target(at: location) else { return nil }
             (type, location) = next
         }
-        var value = type.value(at: location)
-        if value.kind == .optimizedOut { value.kind = reason }
-        return FoundArgument(name: name, kind: value.kind, steps: value.steps)
+        return type.values(name, at: location, otherwise: reason)
     }
 }
 

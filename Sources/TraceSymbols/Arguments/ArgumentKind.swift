@@ -8,6 +8,10 @@ public enum ArgumentKind: Sendable, Hashable {
     case pointer(UInt8)
     case enumeration(UInt8, isSigned: Bool, cases: [String: Int64])
     case text
+    /// Of characters of so many bytes.
+    case wideText(UInt8)
+    /// So many of the values that follow are its members, or members of those.
+    case structure(Int)
     /// It is gone where the function begins.
     case optimizedOut
     /// Something may be there, but nothing shows that it is the argument.

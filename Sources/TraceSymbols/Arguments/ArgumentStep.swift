@@ -21,6 +21,10 @@ public enum ArgumentStep: Sendable, Hashable {
     case giveString
     /// As many bytes of text as the top says, in memory at the word below it.
     case giveText
+    /// Text in memory, up to a NUL or so many bytes.
+    case giveCharacters(size: UInt16)
+    /// Text of characters of so many bytes, in memory up to a NUL.
+    case giveWide(size: UInt8)
     /// The text of a Swift String, whose two words are the top ones.
     case giveSwift
 }

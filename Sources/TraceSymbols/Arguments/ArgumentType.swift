@@ -53,6 +53,9 @@ struct ArgumentType {
         tag == DW_TAG_structure_type || tag == DW_TAG_class_type || tag == DW_TAG_union_type
     }
 
+    /// Whether its members lie beside each other, and DWARF has them.
+    private var isStructure: Bool { tag == DW_TAG_structure_type || tag == DW_TAG_class_type }
+
     var isBase: Bool { tag == DW_TAG_base_type }
     var isTruth: Bool { isBase && encoding == DW_ATE_boolean }
     var isEnumeration: Bool { tag == DW_TAG_enumeration_type }
@@ -74,14 +77,22 @@ struct ArgumentType {
         return Int(clamping: value)
     }
 
+    /// Bytes that may be text: `char`, with or without a sign, and `char8_t`.
     private var isChar: Bool {
-        guard tag == DW_TAG_base_type else { return false }
-        return [DW_ATE_signed_char, DW_ATE_unsigned_char].contains(encoding) && name == "char"
-            || encoding == DW_ATE_UTF && size == 1
+        guard tag == DW_TAG_base_type, size == 1 else { return false }
+        return [DW_ATE_signed_char, DW_ATE_unsigned_char, DW_ATE_UTF].contains(encoding)
+    }
+
+    private var isWideChar: Bool {
+        guard tag == DW_TAG_base_type, size == 2 || size == 4 else { return false }
+        return encoding == DW_ATE_UTF || name == "wchar_t"
     }
 
     /// Whether it is shown as the text that it points to.
-    var isText: Bool { isPointer && ArgumentType(of: die)?.isChar == true }
+    var isText: Bool {
+        guard isPointer, let target = ArgumentType(of: die) else { return false }
+        return target.isChar || target.isWideChar
+    }
 
     // MARK: Values
 
@@ -92,9 +103,17 @@ struct ArgumentType {
             return target.value(at: .memory(word))
         }
         if isClass { return text(at: location) ?? swift(at: location) ?? (.aggregate, []) }
-        if isText {
+        if isText, let target = ArgumentType(of: die) {
             guard let word = location.word() else { return (.optimizedOut, []) }
-            return (.text, word + [.giveString])
+            return target.isChar
+                ? (.text, word + [.giveString]) : (.wideText(UInt8(target.size)), word + [.giveWide(size: UInt8(target.size))])
+        }
+        if let elements, elements.type.isChar, let size = UInt16(exactly: elements.count), size > 0 {
+            switch location {
+            case .memory(let steps): return (.text, steps + [.giveCharacters(size: size)])
+            case .gone: return (.optimizedOut, [])
+            case .value, .bytes, .pieces: return (.aggregate, [])
+            }
         }
         if tag == DW_TAG_unspecified_type { return (.pointer(8), [.constant(0), .giveValue(size: 8)]) }
         guard let kind else { return (.aggregate, []) }
@@ -333,23 +352,54 @@ struct ArgumentType {
         return mangledName.hasPrefix("$s") && mangledName.hasSuffix("CD") && (size == 8 || isPointer)
     }
 
-    /// What a function of this result type returns: what the structure's members are, or the value itself, which has no
-    /// name.
-    func result(at location: ArgumentLocation, otherwise reason: ArgumentKind) -> [FoundArgument] {
-        if location.isGone { return [FoundArgument(name: "", kind: reason, steps: [])] }
-        let whole = value(at: location)
+    /// A thing of this type at `location`: its value, or a structure and the values of its members behind it, whose names have the
+    /// structure's in front.
+    ///
+    /// - Parameter reason: why its place is not known, if it is not.
+    func values(_ name: String, at location: ArgumentLocation, otherwise reason: ArgumentKind) -> [FoundArgument] {
+        if isClass, location.isGone { return [FoundArgument(name: name, kind: reason, steps: [])] }
+        var members = 0
+        return values(name, at: location, &members, depth: 0).map { found in
+            var found = found
+            if found.kind == .optimizedOut { found.kind = reason }
+            return found
+        }
+    }
+
+    private static let memberLimit = 16
+
+    private func values(_ name: String, at location: ArgumentLocation, _ count: inout Int, depth: Int) -> [FoundArgument] {
+        let target = isReference ? self.target(at: location) : nil
+        let (type, place) = target ?? (self, location)
+        let whole = type.value(at: place)
         var members: [FoundArgument] = []
-        if whole.kind == .aggregate, isClass {
-            forEachChild(DW_TAG_member) { child in
-                var child = child
-                guard let name = dwarf_diename(&child).map({ String(cString: $0) }), members.count < 16,
-                    let member = member(name, at: location)
-                else { return }
-                let value = member.type.value(at: member.location)
-                members.append(FoundArgument(name: name, kind: value.kind, steps: value.steps))
+        if whole.kind == .aggregate, type.isStructure, depth < 4, !place.isGone {
+            type.forEachMember(at: place, depth: 0) { member, type, place in
+                guard count < Self.memberLimit else { return }
+                count += 1
+                members += type.values("\(name).\(member)", at: place, &count, depth: depth + 1)
             }
         }
-        return members.isEmpty ? [FoundArgument(name: "", kind: whole.kind, steps: whole.steps)] : members
+        if members.isEmpty { return [FoundArgument(name: name, kind: whole.kind, steps: whole.steps)] }
+        return [FoundArgument(name: name, kind: .structure(members.count), steps: [])] + members
+    }
+
+    /// Passes the members that have names, those of the classes that it inherits from first.
+    private func forEachMember(
+        at location: ArgumentLocation, depth: Int, _ body: (String, ArgumentType, ArgumentLocation) -> Void
+    ) {
+        guard depth < 8 else { return }
+        forEachChild(nil) { child in
+            var child = child
+            let tag = Int(dwarf_tag(&child))
+            guard tag == DW_TAG_member || tag == DW_TAG_inheritance, let type = ArgumentType(of: child) else { return }
+            let name = dwarf_diename(&child).map { String(cString: $0) }
+            if tag == DW_TAG_member, let name, !name.hasPrefix("_vptr"), let member = member(name, at: location) {
+                body(name, member.type, member.location)
+            } else if tag == DW_TAG_inheritance, let offset = Self.offset(of: &child) {
+                type.forEachMember(at: location.part(at: offset, size: type.size), depth: depth + 1, body)
+            }
+        }
     }
 
     /// Swift's numbers are structures that DWARF says nothing of but their mangled names and sizes.

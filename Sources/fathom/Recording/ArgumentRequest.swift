@@ -78,6 +78,8 @@ extension ArgumentLayout.Kind {
             let names = cases.sorted { $0.key < $1.key }.map { ($0.value, $0.key) }
             self = .enumeration(Int(size), isSigned: isSigned, cases: Dictionary(names) { first, _ in first })
         case .text: self = .text
+        case .wideText(let size): self = .wideText(Int(size))
+        case .structure(let count): self = .structure(count)
         case .optimizedOut: self = .optimizedOut
         case .unknown(let reason): self = .unknown(reason.rawValue)
         case .aggregate: self = .aggregate
@@ -108,6 +110,8 @@ extension ArgumentSteps {
         case .giveString: giveString()
         case .giveText: giveText()
         case .giveSwift: giveSwift()
+        case .giveCharacters(let size): giveCharacters(size)
+        case .giveWide(let size): giveWide(size)
         }
     }
 }

@@ -140,11 +140,24 @@ struct FunctionMatch {
                 sites[address, default: []].map { ArgumentRecipe($0, conditions) }
             }
         }
-        return warnings(functions)
+        return Self.lacks(finder, functions, wanted.isEmpty ? "--returns" : argumentOption) + warnings(functions)
             + finder.unknown.sorted { $0.text < $1.text }.map { path in
                 "warning: \(argumentOption): no function that is asked for has an argument \(CommandText.line([path.text]))"
                     + NearNames(to: path.names[0], among: finder.names.sorted()).question
             } + Self.refusal(returning.filter { !finder.withHooks.isDisjoint(with: $0.addresses) })
+    }
+
+    /// What cannot be shown because the debug information does not have it, a line for each way to lack it.
+    private static func lacks(_ finder: ArgumentFinder, _ functions: [NamedFunction], _ option: String) -> [String] {
+        finder.lacks.map { lack, starts in
+            let mute = functions.filter { !starts.isDisjoint(with: $0.addresses) && !$0.rule.hasNoValues }
+            return switch lack {
+            case .arguments:
+                "warning: \(option): the debug information of \(named(mute)) has no arguments; compile with -g, not -g1"
+            case .file(let name):
+                "warning: \(option): the debug information of \(named(mute)) is in \(CommandText.line([name])), which is not there (-gsplit-dwarf)"
+            }
+        }.sorted()
     }
 
     /// The first of them by name, and how many more there are.
