@@ -85,12 +85,7 @@ extension Attachment {
 
     private func isHarmless(_ thread: HeldThread, _ safe: SafePoint) -> Bool {
         let pointer = stacks.stackPointers.last.flatMap { $0 > 0 ? $0 : nil } ?? thread.stopped.stack_pointer
-        return thread.stopped.system_call >= 0 && !safe.mayHold(restOfStack(from: pointer))
-    }
-
-    /// The words of a stack from an address on.
-    func restOfStack(from pointer: UInt64, _ memory: ProcessMemory? = nil) -> [UInt64] {
-        (memory ?? self.memory).words(from: pointer & ~7, most: 1 << 17)
+        return thread.stopped.system_call >= 0 && !safe.mayHold(memory.words(from: pointer & ~7, most: 1 << 17))
     }
 
     /// Holds all threads of a process, and tries again where one does not stop.

@@ -104,18 +104,24 @@ public final class Attachment {
     private func join(_ session: String) throws(AttachError) {
         // What the loader reads is there when it comes.
         _ = SystemFile.contents(of: runtimePath)
+        guard let map = LinkMap(debug, memory) else {
+            throw .notReady(pid, reason: "its loader is busy loading a library")
+        }
+        let errnoFunction = function("__errno_location", in: map)
+        // Before glibc 2.34, a program without libdl has only the C library's internal function.
+        let open = function("dlopen", in: map) ?? function("__libc_dlopen_mode", in: map)
+        let tell = function("dlerror", in: map), hasRuntime = Self.runtime(in: map) != nil
         let thread = try heldAtSafePoint(within: Self.patience)
         defer { thread.letGo(standstills) }
         do throws(RemoteCall.Failure) {
             let call = try RemoteCall(thread, of: pid, places, memory)
             defer { call.giveBack() }
-            guard let map = LinkMap(debug, memory) else { throw .impossible("its loader is busy loading a library") }
-            let errnoAt = try function("__errno_location", in: map).map { at throws(RemoteCall.Failure) in
+            let errnoAt = try errnoFunction.map { at throws(RemoteCall.Failure) in
                 try call.call(at)
             }
             let number = errnoAt.flatMap { memory.load($0, as: Int32.self) }
             defer { if let errnoAt, let number { memory.store(errnoAt, number) } }
-            if Self.runtime(in: map) == nil { try load(call, map) }
+            if !hasRuntime { try load(call, open, tell) }
             guard let loaded = LinkMap(debug, memory), let runtime = Self.runtime(in: loaded),
                 let attach = runtime.addresses(of: "fathom_attach", memory).first
             else { throw .impossible("the runtime was loaded, but the loader does not list it") }
@@ -150,16 +156,13 @@ public final class Attachment {
         map.modules.lazy.filter(\.isSystem).compactMap { $0.addresses(of: name, self.memory).last }.first
     }
 
-    private func load(_ call: RemoteCall, _ map: LinkMap) throws(RemoteCall.Failure) {
-        // Before glibc 2.34, a program without libdl has only the C library's internal function.
-        guard let open = function("dlopen", in: map) ?? function("__libc_dlopen_mode", in: map) else {
-            throw .impossible("its C library has no dlopen")
-        }
+    private func load(_ call: RemoteCall, _ open: UInt64?, _ tell: UInt64?) throws(RemoteCall.Failure) {
+        guard let open else { throw .impossible("its C library has no dlopen") }
         guard put(runtimePath, at: call.room) else { throw .ended }
         // Without RTLD_GLOBAL, libraries that the program loads later find the symbols that they would have found.
         if try call.call(open, call.room, UInt64(RTLD_NOW)) != 0 { return }
         var reason = "it cannot load \(runtimePath)"
-        if let tell = function("dlerror", in: map) {
+        if let tell {
             let text = try call.call(tell)
             if text != 0, let text = memory.text(text), !text.isEmpty { reason += ": " + text }
         }
@@ -199,7 +202,8 @@ public final class Attachment {
         for thread in process.threads {
             let (frames, _) = stacks.frames(of: thread.tid, thread.registers, most: 4096)
             let calls = open.calls(frames, stacks.stackPointers)
-            words += [UInt64(thread.tid), UInt64(calls.count)]
+            let isInHandler = !thread.isFree || frames.dropFirst().contains(where: \.isExact)
+            words += [UInt64(thread.tid), UInt64(calls.count) | (isInHandler ? 1 << 63 : 0)]
             for call in calls { words += [call.function, call.site, call.place] }
             if process.isOverdue { return false }
         }

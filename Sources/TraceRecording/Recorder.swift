@@ -171,8 +171,12 @@ public struct Recorder {
     /// Runs the program with the runtime in it, which only follows its open calls, until somebody records a stretch of it
     /// (``ArmedRecorder``). The session is removed when the program has ended.
     ///
-    /// - Parameter onStart: is called with the program's process id.
-    public func arm(onStart: (Int32) -> Void) throws(RecordingError) -> TargetStatus {
+    /// - Parameters:
+    ///   - onStart: is called with the program's process id.
+    ///   - onAsked: is called, in another thread, with the ids of the processes of which something was asked.
+    public func arm(
+        onStart: (Int32) -> Void, onAsked: @escaping @Sendable ([Int32]) -> Void
+    ) throws(RecordingError) -> TargetStatus {
         guard access(runtime, R_OK) == 0 else { throw .runtimeMissing(path: runtime) }
         let signals = Target.prepareSignals()
         var clock = SessionClock()
@@ -200,15 +204,20 @@ public struct Recorder {
             end = UnsafeMutablePointer<UInt32>.allocate(capacity: 1)
         end.initialize(to: 0)
         nonisolated(unsafe) let word = end
+        let path = directory.path
         let tidier = BackgroundThread {
+            guard let steering = try? Steering(session: path) else { return }
+            var asked: UInt32?, looks = 0
             while fathom_load32(word) == 0 {
-                fathom_wait32(word, 0, 999_999_999)
-                ArmedRecorder.tidy(buffers, lock: lock)
+                let now = steering.awaitChange(of: asked, for: 100_000_000)
+                if now != asked ?? 0 { onAsked(steering.status.processes.map(\.pid)) }
+                asked = now
+                looks += 1
+                if looks % 10 == 0 { ArmedRecorder.tidy(buffers, lock: lock) }
             }
         }
         let status = target.wait()
         fathom_store32(word, 1)
-        fathom_wake32(word)
         tidier.join()
         close(lock)
         preload.remove()

@@ -19,6 +19,19 @@
 
 #define FATHOM_REGISTERS 32  // the most that a machine has
 
+// Whether this process may trace the ones that it starts: a policy may forbid that to all (ptrace(2)).
+static inline int fathom_may_trace(void) {
+    pid_t child = fork();
+    if (child == 0) {
+        for (;;) pause();
+    }
+    if (child < 0) return 0;
+    int may = ptrace(PTRACE_SEIZE, child, 0, 0) == 0, status;
+    kill(child, SIGKILL);
+    waitpid(child, &status, 0);
+    return may;
+}
+
 // Attaches to a thread and asks it to stop. Returns 0, or -1 and errno.
 static inline int fathom_stop_begin(pid_t thread) {
     if (ptrace(PTRACE_SEIZE, thread, 0, 0)) return -1;

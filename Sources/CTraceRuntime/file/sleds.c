@@ -363,8 +363,13 @@ static long close_module(struct sled_module *module) {
     return error;
 }
 
-// Whether the process waits to be recorded, and whoever is to record it opens its sleds then.
-static int waits(void) { return runtime.is_armed && runtime.paused && runtime.head.paused != FATHOM_PAUSED_OPEN; }
+// Only the library defines this, which whoever opens sleds from outside looks for.
+__attribute__((weak, visibility("hidden"))) void fathom_image_started(void);
+// Whether sleds are open only while the process is recorded, because whoever records it opens them.
+static int heeds(void) {
+    return runtime.is_armed && runtime.head.paused != FATHOM_PAUSED_OPEN && fathom_image_started;
+}
+static int waits(void) { return heeds() && runtime.paused; }
 
 static void widen_span(struct sled_module *module, uintptr_t address, size_t size) {
     struct span *span = (struct span *)span_of(module, address, size);
@@ -517,7 +522,7 @@ static int heed_in_module(struct dl_phdr_info *info, size_t size, void *argument
 }
 
 void sleds_heed(void) {
-    if (!sled_targets || !runtime.is_armed || runtime.head.paused == FATHOM_PAUSED_OPEN) return;
+    if (!sled_targets || !heeds()) return;
     struct heed heed = {!waits(), 0};
     if (loader_modules(heed_in_module, &heed, LOADER_PATIENCE) < 0) return;
     // What is closed is what the process begins with, so only what is open is told.

@@ -131,6 +131,8 @@ static int attach(struct thread *t, uintptr_t sp) {
     t->id = system_thread_id();
     int inherits = t->forked && t->memory;
     enum begins how = t->forked ? BEGINS_IN_CHILD : t->serial ? BEGINS_AGAIN : BEGINS_THREAD;
+    // A handler's first hook may be the thread's first.
+    if (!inherits) sp = inherited_stack(t->id, sp);
     if (!inherits) pause_begin(t);
     if (inherits) {
         // The open calls are the parent's. The child's time in them begins now.

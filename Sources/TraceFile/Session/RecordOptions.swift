@@ -90,6 +90,8 @@ public struct RecordOptions: Sendable {
     public var bufferSize = RecordOptions.defaultBufferSize
     /// Programs start without recording, until they start it themselves.
     public var startsPaused = false
+    /// Whether sleds are open from the start although programs start paused and wait to be recorded.
+    public var opensSledsEarly = false
     /// In bytes of code: smaller functions keep their sleds closed. Nil: none do.
     public var minSize: Int?
     /// In percent: how much of a thread's time calls by sleds may cost, before those of the busiest functions are closed.
@@ -169,7 +171,7 @@ public struct RecordOptions: Sendable {
         // The depth of the first call that is left out, which is one more than the deepest that is kept.
         head.max_depth = maxDepth.map { UInt32(clamping: $0) }.map { $0 == .max ? $0 : $0 + 1 } ?? .max
         head.min_cost_ticks = clock.ticks(nanoseconds: minCost)
-        head.paused = startsPaused ? 1 : 0
+        head.paused = startsPaused ? (opensSledsEarly ? UInt8(FATHOM_PAUSED_OPEN) : 1) : 0
         head.ring_slots = mode == .flight ? UInt32(clamping: max(ringSize / UInt64(bufferSize), 2)) : 0
         head.ring_ticks = ringTime.map { clock.ticks(nanoseconds: $0) } ?? .max
         head.long_ticks = .max

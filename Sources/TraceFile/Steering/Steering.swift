@@ -212,7 +212,17 @@ public final class Steering {
                 (UnsafeMutableRawPointer(steering) + first).copyMemory(from: body.baseAddress!, byteCount: body.count)
             }
             fathom_store32(&steering.pointee.asked, number)
+            fathom_wake_all32(&steering.pointee.asked)
         }
+    }
+
+    /// Waits until something else is asked than at a previous return of this (nil: than nothing), or the time is over.
+    ///
+    /// - Parameter time: in ns.
+    public func awaitChange(of known: UInt32?, for time: UInt64) -> UInt32 {
+        let now = fathom_load32(&steering.pointee.asked)
+        if now == known ?? 0 { fathom_wait32(&steering.pointee.asked, now, time) }
+        return fathom_load32(&steering.pointee.asked)
     }
 
     // MARK: Telling

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Glibc
+internal import TraceAttach
 internal import TraceFile
 internal import TraceRecording
 internal import TraceSymbols
@@ -66,11 +67,14 @@ struct Arm: ParsableCommand {
             let executable = try findExecutable(arguments[0])
             var options = RecordOptions()
             options.startsPaused = true
+            let mayBeTraced = ArmedProcesses.mayBeTraced
+            options.opensSledsEarly = !mayBeTraced
             let session = "\(place)/\(SessionName.stem(arguments[0]))-\(getpid())\(ArmedRecorder.suffix)"
             let request = try RecordingRequest(of: executable, arguments, into: session, options)
-            status = try Recorder(request, runtime: Installation.runtimeLibrary).arm { pid in
-                if !quiet { Diagnostics.say("armed as process \(pid): fathom record --attach \(pid) records it") }
-            }
+            status = try Recorder(request, runtime: Installation.runtimeLibrary).arm(
+                onStart: { pid in
+                    if !quiet { Diagnostics.say("armed as process \(pid): fathom record --attach \(pid) records it") }
+                }, onAsked: { pids in if mayBeTraced { ArmedProcesses.heed(pids) } })
         } catch let error as SymbolProblem {
             throw Diagnostics.fail(error.description, status: 126)
         } catch let error as RecordingError {

@@ -1,0 +1,31 @@
+internal import CThreadStop
+internal import Glibc
+internal import TraceSymbols
+internal import TraceWatch
+
+/// Makes processes that wait to be recorded (`fathom arm`) take up what is asked of them. While their sleds are closed, no
+/// hook does.
+public enum ArmedProcesses {
+    /// Whether this process may trace those that it starts.
+    public static var mayBeTraced: Bool { fathom_may_trace() != 0 }
+
+    /// Makes these take it up, as far as they have sleds. Only one thread at a time may call this.
+    public static func heed(_ pids: [Int32]) {
+        for pid in pids { heed(pid) }
+    }
+
+    private static func heed(_ pid: Int32) {
+        let standstills = Standstills()
+        for _ in 0..<50 {
+            guard let memory = ProcessMemory(pid, writes: true), let places = CodePlaces(pid, memory),
+                let debug = LinkMap.place(in: pid, memory),
+                let stacks = NativeStacks(of: pid, load: { memory.load($0) })
+            else { return }
+            if let process = RuntimeProcess(pid, debug, memory, places, stacks, standstills) {
+                if process.sleds.isEmpty || process.call("fathom_heed") { return }
+            }
+            usleep(10_000)
+            standstills.release()
+        }
+    }
+}
