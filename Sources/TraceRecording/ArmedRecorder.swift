@@ -16,6 +16,8 @@ public struct ArmedRecorder {
     private let armed: String
     private let pid: Int32
 
+    /// The longest wait until all processes know that they are recorded, which takes a while where sleds are to be opened.
+    private static let beginPatience: UInt64 = 500_000_000  // ns
     /// The longest wait until all threads have stopped to record. Those that make no call meanwhile record nothing.
     private static let patience: UInt64 = 200_000_000  // ns
 
@@ -73,9 +75,15 @@ public struct ArmedRecorder {
         drain.onMetadata = { header, payload in keepMetadata(header, payload, in: lock) }
         let thread = BackgroundThread { drain.run() }
         steering.run(true)
+        let isAlive = { TargetProcess.isAlive(pid) }
+        let begin = SessionClock.nanoseconds(CLOCK_MONOTONIC) + Self.beginPatience
+        while SessionClock.nanoseconds(CLOCK_MONOTONIC) < begin, isAlive() {
+            let status = steering.status
+            if status.processes.allSatisfy({ $0.taken == status.number }) { break }
+            usleep(1000)
+        }
         onBegin()
         let deadline = time.map { SessionClock.nanoseconds(CLOCK_MONOTONIC).addingClamped($0) } ?? .max
-        let isAlive = { TargetProcess.isAlive(pid) }
         while SessionClock.nanoseconds(CLOCK_MONOTONIC) < deadline, isAlive() {
             if AttachedRecorder.isAskedToEnd(&signals) || !steering.status.asked.records { break }
         }

@@ -35,8 +35,8 @@ final class RemoteCall {
     private let takesBack: Bool
 
     private static let stackSize: UInt64 = 512 << 10
-    /// What is left of a thread's own stack has to suffice for the loader.
-    private static let leastRoom: UInt64 = 128 << 10
+    /// What is left of a thread's own stack has to suffice for the loader. That of the first thread grows.
+    private static let leastRoom: UInt64 = 128 << 10, leastFirstRoom: UInt64 = 48 << 10
     private static let redZone: UInt64 = 128
     private static let mmapNumber: UInt64 = 9, munmapNumber: UInt64 = 11
 
@@ -75,9 +75,8 @@ final class RemoteCall {
     /// handlers may be small.
     private static func ownStack(of thread: HeldThread, in pid: Int32) -> UInt64? {
         let pointer = thread.stopped.stack_pointer, mappings = Mappings(of: pid)
-        guard let region = mappings.region(at: pointer), pointer - region.range.lowerBound > leastRoom else {
-            return nil
-        }
+        let least = thread.tid == pid ? leastFirstRoom : leastRoom
+        guard let region = mappings.region(at: pointer), pointer - region.range.lowerBound > least else { return nil }
         // The C library keeps what a thread has for itself at the top of its stack.
         let storage = thread.stopped.thread_pointer
         let isOwn =
@@ -170,15 +169,12 @@ struct CodePlaces {
                 low = region.range.lowerBound
             guard let bytes: [UInt8] = memory.array(low, count: size) else { continue }
             bytes.withUnsafeBytes { bytes in
-                for index in 0..<max(bytes.count - 64, 0) where bytes[index] == 0x0f || bytes[index] == 0x48 {
-                    if systemCall == nil, bytes[index] == 0x0f, bytes[index + 1] == 0x05 {
-                        systemCall = low + UInt64(index)
-                    }
-                    if restore == nil, Self.end.enumerated().allSatisfy({ bytes[index + $0.offset] == $0.element }) {
-                        restore = low + UInt64(index)
-                    }
-                    if store == nil, bytes[index] == 0x48 { store = Self.store(bytes, index, low) }
-                    if systemCall != nil, restore != nil, store != nil { break }
+                systemCall = systemCall ?? Self.first([0x0f, 0x05], in: bytes).map { low + UInt64($0) }
+                restore = restore ?? Self.first(Self.end, in: bytes).map { low + UInt64($0) }
+                var at = 0
+                while store == nil, let next = Self.first([0x48, 0x89], in: bytes, from: at), next + 64 < bytes.count {
+                    store = Self.store(bytes, next, low)
+                    at = next + 1
                 }
             }
         }
@@ -186,6 +182,17 @@ struct CodePlaces {
         self.systemCall = systemCall
         self.restore = restore
         self.store = store
+    }
+
+    private static func first(_ wanted: [UInt8], in bytes: UnsafeRawBufferPointer, from start: Int = 0) -> Int? {
+        guard let base = bytes.baseAddress else { return nil }
+        var at = start
+        while at + wanted.count <= bytes.count, let found = memchr(base + at, Int32(wanted[0]), bytes.count - at) {
+            at = UnsafeRawPointer(found) - base
+            if at + wanted.count <= bytes.count, memcmp(found, wanted, wanted.count) == 0 { return at }
+            at += 1
+        }
+        return nil
     }
 
     private static let end: [UInt8] = [0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05]

@@ -100,6 +100,13 @@ struct Target {
     private func poll() -> Int32? {
         var status: Int32 = 0
         while true {
+            // Another thread of ours may be tracing the program: its stops are for that one.
+            var info = siginfo_t()
+            if waitid(P_PID, id_t(pid), &info, WEXITED | WNOHANG | WNOWAIT) == 0,
+                ![CLD_EXITED, CLD_KILLED, CLD_DUMPED].contains(Int(info.si_code))
+            {
+                return nil
+            }
             let result = waitpid(pid, &status, WNOHANG)
             if result < 0 && errno == EINTR { continue }
             if result < 0 { return 127 << 8 }
