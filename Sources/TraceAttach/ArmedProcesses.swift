@@ -17,8 +17,8 @@ public enum ArmedProcesses {
     private static func heed(_ pid: Int32) {
         let standstills = Standstills()
         for _ in 0..<50 {
-            guard let memory = ProcessMemory(pid, writes: true), let places = CodePlaces(pid, memory),
-                let debug = LinkMap.place(in: pid, memory),
+            guard let memory = ProcessMemory(pid, writes: true), let debug = LinkMap.place(in: pid, memory),
+                let map = LinkMap(debug, memory), let places = CodePlaces(pid, map, memory),
                 let stacks = NativeStacks(of: pid, load: { memory.load($0) })
             else { return }
             if let process = RuntimeProcess(pid, debug, memory, places, stacks, standstills) {

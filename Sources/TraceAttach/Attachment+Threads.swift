@@ -47,8 +47,10 @@ extension Attachment {
             if tids.isEmpty || TaskFacts(pid)?.hasEnded ?? true { throw .ended(pid) }
             for tid in tids {
                 do throws(HeldThread.Failure) {
-                    if !mayBeSafe(tid, safe, isPatient: waited < 100_000_000) { continue }
+                    let looked = lookFromBeside(tid, safe, isPatient: waited < 100_000_000)
+                    if looked == .isNot { continue }
                     let thread = try HeldThread(stopping: tid, of: pid, standstills)
+                    if thread.isFree, case .isBlocked(let call) = looked, thread.isIn(call) { return thread }
                     let (frames, isWhole) = stacks.frames(of: tid, thread.registers)
                     // Some stacks cannot be followed to their ends. After half of the time, a thread with such a stack
                     // will do, too, if it waits, and nothing in the rest of its stack speaks against that.
@@ -73,14 +75,23 @@ extension Attachment {
         }
     }
 
+    private enum Looked: Equatable {
+        case unknown
+        /// It is not where it may call the loader.
+        case isNot
+        /// It may, as long as it is blocked in this call.
+        case isBlocked(BlockedCall)
+    }
+
     /// Whether it is worth stopping a thread to find out whether it may call the loader. One that is blocked in a call that
     /// would have to begin anew, with all of its time, is left alone as long as there is time.
-    private func mayBeSafe(_ tid: Int32, _ safe: SafePoint, isPatient: Bool) -> Bool {
-        guard case .blocked(let call) = BlockedCall.of(tid, in: pid) else { return true }
-        if isPatient, SystemCalls.mayBeginAnew(call, of: pid) { return false }
+    private func lookFromBeside(_ tid: Int32, _ safe: SafePoint, isPatient: Bool) -> Looked {
+        guard case .blocked(let call) = BlockedCall.of(tid, in: pid) else { return .unknown }
+        if isPatient, SystemCalls.mayBeginAnew(call, of: pid) { return .isNot }
         let registers = NativeRegisters(stackPointer: call.stackPointer, programCounter: call.programCounter)
         let (frames, isWhole) = stacks.frames(of: tid, registers)
-        return !isWhole || safe.holds(frames, isWhole: true)
+        if !isWhole { return .unknown }
+        return safe.holds(frames, isWhole: true) ? .isBlocked(call) : .isNot
     }
 
     private func isHarmless(_ thread: HeldThread, _ safe: SafePoint) -> Bool {

@@ -61,7 +61,7 @@ public final class Attachment {
     ) throws(AttachError) -> (UInt64, LinkMap, CodePlaces) {
         for _ in 0..<patience / 5 {
             if let debug = LinkMap.place(in: pid, memory), let map = LinkMap(debug, memory), map.modules.count > 1,
-                let places = CodePlaces(pid, memory)
+                let places = CodePlaces(pid, map, memory)
             {
                 return (debug, map, places)
             }

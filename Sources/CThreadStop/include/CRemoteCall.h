@@ -1,8 +1,9 @@
 // Lets a stopped thread of another process call a function, in C because Swift cannot call ptrace, which is variadic.
 //
-// The thread puts itself back into its former state, whatever becomes of whoever stopped it: the function returns to
-// the C library's code for the end of a signal handler, over a frame like the kernel's, which holds what the thread had
-// in its registers, those of vectors included, and which signals it blocked.
+// The thread puts itself back into its former state, whatever becomes of whoever stopped it: the function returns to the
+// C library's `raise`, with a signal that the program ignores, and that returns to the C library's code for the end of a
+// signal handler, over a frame like the kernel's, which holds what the thread had in its registers, those of vectors
+// included, and which signals it blocked. Whoever traces the thread finds it at the signal, and does the rest himself.
 
 #ifndef CREMOTECALL_H
 #define CREMOTECALL_H
@@ -97,8 +98,7 @@ static inline int fathom_keep(pid_t thread, struct fathom_kept *kept) {
     struct iovec place = {kept->vectors, FATHOM_VECTORS_LIMIT};
     if (!fathom_registers_get(thread, &kept->registers) &&
         !ptrace(PTRACE_GETREGSET, thread, (void *)(uintptr_t)NT_X86_XSTATE, &place) &&
-        !ptrace((enum __ptrace_request)PTRACE_GETSIGMASK, thread, (void *)sizeof kept->signals, &kept->signals) &&
-        !ptrace(PTRACE_SETOPTIONS, thread, 0, (void *)(intptr_t)PTRACE_O_TRACESYSGOOD)) {
+        !ptrace((enum __ptrace_request)PTRACE_GETSIGMASK, thread, (void *)sizeof kept->signals, &kept->signals)) {
         kept->vectors_size = place.iov_len;
         return 0;
     }
@@ -216,13 +216,13 @@ static inline uint64_t fathom_frame(const struct fathom_kept *kept, uint64_t end
     return at;
 }
 
-// Blocks all signals but those of faults and traps, because a fault whose signal is blocked would take the program's
-// handler away.
-static inline int fathom_block(pid_t thread) {
-    uint64_t faults = 0, all;
-    for (const int *signal = (const int[]){SIGILL, SIGTRAP, SIGBUS, SIGFPE, SIGSEGV, SIGSYS, 0}; *signal; signal++)
-        faults |= 1ull << (*signal - 1);
-    all = ~faults;
+// Blocks all signals but `awaited` and those of faults and traps, because a fault whose signal is blocked would take the
+// program's handler away.
+static inline int fathom_block(pid_t thread, int awaited) {
+    uint64_t open = 0, all;
+    for (const int *signal = (const int[]){SIGILL, SIGTRAP, SIGBUS, SIGFPE, SIGSEGV, SIGSYS, awaited, 0}; *signal; signal++)
+        open |= 1ull << (*signal - 1);
+    all = ~open;
     return ptrace((enum __ptrace_request)PTRACE_SETSIGMASK, thread, (void *)sizeof all, &all) ? -1 : 0;
 }
 
@@ -242,21 +242,22 @@ static inline struct user_regs_struct fathom_going_to(struct user_regs_struct re
     return registers;
 }
 
-// Makes the thread call the function at `address`. `result_at` is for rbx, which functions keep.
+// Makes the thread call the function at `address`. `result_at` is for rbx, which functions keep. `awaited` is the signal
+// that comes afterwards.
 static inline int fathom_call_begin(pid_t thread, const struct fathom_kept *kept, uint64_t address, uint64_t stack,
-                                    const uint64_t arguments[6], uint64_t result_at) {
+                                    const uint64_t arguments[6], uint64_t result_at, int awaited) {
     struct user_regs_struct registers = fathom_going_to(kept->registers, address, arguments);
     registers.rsp = stack;
     registers.rbx = result_at;
     registers.rbp = 0;
     if (fathom_registers_set(thread, &registers)) return -1;
     // This comes behind: what blocks them would stay, if we were killed in between.
-    return fathom_block(thread);
+    return fathom_block(thread, awaited);
 }
 
-// Waits for the thread's next stop that is not the delivery of a signal. FATHOM_CALL_*. Nothing is delivered but faults
-// of the thread's own, which are its end then as ever.
-static inline int fathom_call_step(pid_t thread, int request, int *stop) {
+// Lets the thread go on by `request` until its next stop that is not the delivery of a signal, or is that of `awaited`.
+// FATHOM_CALL_*. Nothing is delivered but faults of the thread's own, which are its end then as ever.
+static inline int fathom_call_step(pid_t thread, int request, int awaited, int *stop) {
     long passed = 0;
     for (;;) {
         int status = 0;
@@ -267,46 +268,27 @@ static inline int fathom_call_step(pid_t thread, int request, int *stop) {
         if (found < 0 || !WIFSTOPPED(status)) return FATHOM_CALL_ENDED;
         *stop = status >> 8;
         int signal = WSTOPSIG(status);
-        if (*stop >> 8 || signal & 0x80 || signal == SIGTRAP) return FATHOM_CALL_DONE;
+        if (*stop >> 8 || signal == SIGTRAP || signal == awaited) return FATHOM_CALL_DONE;
         passed = signal != SIGSTOP ? signal : 0;
     }
 }
 
-#define FATHOM_SYSTEM_CALL_STOP (SIGTRAP | 0x80)
-
-// Lets the thread run until it is about to bring back what it had, by the frame at `frame`.
-static inline int fathom_call_run(pid_t thread, uint64_t frame) {
-    for (;;) {
-        int stop = 0, found = fathom_call_step(thread, PTRACE_SYSCALL, &stop);
-        if (found != FATHOM_CALL_DONE) return found;
-        struct user_regs_struct registers;
-        if (fathom_registers_get(thread, &registers)) return FATHOM_CALL_ENDED;
-        if (stop == FATHOM_SYSTEM_CALL_STOP && registers.orig_rax == __NR_rt_sigreturn && registers.rsp == frame)
-            return FATHOM_CALL_DONE;
-    }
-}
-
-// The thread is about to bring back what it had: does that, and stops behind it.
-static inline int fathom_call_return(pid_t thread) {
+// Lets the thread run until it gets `signal`, which it is not given.
+static inline int fathom_call_run(pid_t thread, int signal) {
     int stop = 0, found;
-    do found = fathom_call_step(thread, PTRACE_SYSCALL, &stop);
-    while (found == FATHOM_CALL_DONE && stop != FATHOM_SYSTEM_CALL_STOP);
+    do found = fathom_call_step(thread, PTRACE_CONT, signal, &stop);
+    while (found == FATHOM_CALL_DONE && stop != signal);
     return found;
 }
 
-// The same for a thread that was in a system call of which the kernel has to decide: this does what the frame would,
-// and stops the thread where the kernel decides.
-static inline int fathom_call_return_waiting(pid_t thread, const struct fathom_kept *kept) {
+// Gives a thread back what it had that is where fathom_call_run leaves it. Until the last step, the thread does so itself if
+// we are killed. Then the kernel decides whether a system call goes on that was interrupted.
+static inline int fathom_call_return(pid_t thread, const struct fathom_kept *kept) {
     struct iovec place = {kept->vectors, kept->vectors_size};
-    struct user_regs_struct registers = fathom_going_on(kept);
-    int stop = 0;
-    if (ptrace(PTRACE_SETREGSET, thread, (void *)(uintptr_t)NT_X86_XSTATE, &place) ||
-        ptrace((enum __ptrace_request)PTRACE_SETSIGMASK, thread, (void *)sizeof kept->signals, &kept->signals) ||
-        fathom_registers_set(thread, &registers) || ptrace(PTRACE_INTERRUPT, thread, 0, 0))
-        return FATHOM_CALL_ENDED;
-    int found = fathom_call_step(thread, PTRACE_CONT, &stop);
-    if (found != FATHOM_CALL_DONE) return found;
-    return fathom_registers_set(thread, &kept->registers) ? FATHOM_CALL_ENDED : FATHOM_CALL_DONE;
+    int failed = ptrace(PTRACE_SETREGSET, thread, (void *)(uintptr_t)NT_X86_XSTATE, &place) ||
+                 ptrace((enum __ptrace_request)PTRACE_SETSIGMASK, thread, (void *)sizeof kept->signals, &kept->signals) ||
+                 fathom_registers_set(thread, &kept->registers);
+    return failed ? FATHOM_CALL_ENDED : FATHOM_CALL_DONE;
 }
 
 // One system call, by the instruction at `address`. The thread has what it had again at once. If we are killed
@@ -314,12 +296,12 @@ static inline int fathom_call_return_waiting(pid_t thread, const struct fathom_k
 static inline int fathom_call_system(pid_t thread, const struct fathom_kept *kept, uint64_t address,
                                      const uint64_t arguments[6], uint64_t number, uint64_t *result) {
     struct user_regs_struct before, registers;
-    if (fathom_registers_get(thread, &before) || fathom_block(thread)) return FATHOM_CALL_FAILED;
+    if (fathom_registers_get(thread, &before) || fathom_block(thread, SIGTRAP)) return FATHOM_CALL_FAILED;
     registers = fathom_going_to(before, address, arguments);
     registers.rax = number;
     if (fathom_registers_set(thread, &registers)) return FATHOM_CALL_FAILED;
     do {
-        int stop = 0, found = fathom_call_step(thread, PTRACE_SINGLESTEP, &stop);
+        int stop = 0, found = fathom_call_step(thread, PTRACE_SINGLESTEP, SIGTRAP, &stop);
         if (found != FATHOM_CALL_DONE) return found;
         if (fathom_registers_get(thread, &registers)) return FATHOM_CALL_ENDED;
     } while (registers.rip == address);
@@ -349,27 +331,22 @@ static inline int fathom_keep(pid_t thread, struct fathom_kept *kept) {
     return fathom_refuse();
 }
 static inline void fathom_forget(struct fathom_kept *kept) { (void)kept; }
-static inline int fathom_kept_waits(const struct fathom_kept *kept) {
-    (void)kept;
-    return 0;
-}
 #define FATHOM_FRAME_LIMIT 1u
 static inline uint64_t fathom_frame(const struct fathom_kept *kept, uint64_t end, char *bytes, size_t *size) {
     (void)kept, (void)end, (void)bytes, (void)size;
     return 0;
 }
 static inline int fathom_call_begin(pid_t thread, const struct fathom_kept *kept, uint64_t address, uint64_t stack,
-                                    const uint64_t arguments[6], uint64_t result_at) {
-    (void)thread, (void)kept, (void)address, (void)stack, (void)arguments, (void)result_at;
+                                    const uint64_t arguments[6], uint64_t result_at, int awaited) {
+    (void)thread, (void)kept, (void)address, (void)stack, (void)arguments, (void)result_at, (void)awaited;
     return fathom_refuse();
 }
-static inline int fathom_call_run(pid_t thread, uint64_t frame) {
-    (void)thread, (void)frame;
+static inline int fathom_call_run(pid_t thread, int signal) {
+    (void)thread, (void)signal;
     fathom_refuse();
     return FATHOM_CALL_FAILED;
 }
-static inline int fathom_call_return(pid_t thread) { return fathom_call_run(thread, 0); }
-static inline int fathom_call_return_waiting(pid_t thread, const struct fathom_kept *kept) {
+static inline int fathom_call_return(pid_t thread, const struct fathom_kept *kept) {
     (void)kept;
     return fathom_call_run(thread, 0);
 }

@@ -78,6 +78,12 @@ struct HeldThread {
     /// Whether the thread can be made to call something. It cannot when it is about to get a signal.
     var isFree: Bool { signal == 0 }
 
+    /// Whether it is still in a call in which it was blocked.
+    func isIn(_ call: BlockedCall) -> Bool {
+        stopped.system_call == call.number && stopped.stack_pointer == call.stackPointer
+            && stopped.program_counter == call.programCounter
+    }
+
     func letGo(_ standstills: Standstills) {
         fathom_stop_end(tid, signal)
         standstills.add(since: begin)

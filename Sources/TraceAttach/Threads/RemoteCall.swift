@@ -1,5 +1,6 @@
 internal import CThreadStop
 internal import Glibc
+internal import TraceFile
 internal import TraceWatch
 
 /// Makes a held thread call functions of its process, and leaves it as it was.
@@ -31,8 +32,8 @@ final class RemoteCall {
     private var mapped: UInt64?
     /// Whether a call has been made, and the thread has not been given back what it had.
     private var isAway = false
-    /// Whether the kernel lets a system call be taken back. Where a filter looks at them, it would look at that, too.
-    private let takesBack: Bool
+    /// The signal that tells of a call's end. The program ignores it.
+    private let signal: Int32
 
     private static let stackSize: UInt64 = 512 << 10
     /// What is left of a thread's own stack has to suffice for the loader. That of the first thread grows.
@@ -45,11 +46,11 @@ final class RemoteCall {
         self.thread = thread
         self.memory = memory
         self.places = places
-        switch Confinement(of: thread.tid, in: pid) {
-        case .none: takesBack = true
-        case .shared: takesBack = false
-        case .own: throw .confined
+        if Confinement(of: thread.tid, in: pid) == .own { throw .confined }
+        guard let signal = Self.ignoredSignal(of: thread.tid, in: pid) else {
+            throw .impossible("it handles SIGURG, SIGWINCH and SIGCHLD, of which fathom needs one")
         }
+        self.signal = signal
         guard fathom_keep(thread.tid, &kept) == 0 else { throw .refused() }
         if let end = Self.ownStack(of: thread, in: pid) {
             self.end = end
@@ -69,6 +70,17 @@ final class RemoteCall {
             fathom_forget(&kept)
             throw error
         }
+    }
+
+    /// A signal to which nothing happens, and that nobody has sent.
+    private static func ignoredSignal(of tid: Int32, in pid: Int32) -> Int32? {
+        var taken: UInt64 = 0
+        for line in SystemFile.lines(of: "/proc/\(pid)/task/\(tid)/status") {
+            let fields = line.split(separator: ":")
+            guard fields.count == 2, ["SigPnd", "ShdPnd", "SigCgt"].contains(fields[0]) else { continue }
+            taken |= UInt64(fields[1].drop { $0 == "\t" || $0 == " " }, radix: 16) ?? .max
+        }
+        return [SIGURG, SIGWINCH, SIGCHLD].first { taken & 1 << UInt64($0 - 1) == 0 }
     }
 
     /// The end of what is free of the thread's own stack. A stack that the program has made for a coroutine or for signal
@@ -102,43 +114,41 @@ final class RemoteCall {
     private var resultPlace: UInt64 { end - 64 }
 
     func call(_ function: UInt64, _ arguments: UInt64...) throws(Failure) -> UInt64 {
-        if isAway { try takeBack() }
         var bytes = [CChar](repeating: 0, count: Int(FATHOM_FRAME_LIMIT)), size = 0
         let frame = fathom_frame(&kept, room & ~63, &bytes, &size)
         guard frame != 0 else { throw .impossible("its vector registers are unknown ones") }
         // Below the frame, what the function, and what it returns to, return to.
         let store = places.store
-        var words = [store.address] + [UInt64](repeating: 0, count: store.pops) + [places.restore]
+        var words =
+            [store.address] + [UInt64](repeating: 0, count: store.pops)
+            + [places.argument, UInt64(signal), places.raise, places.restore]
         // The stack is aligned to 16 bytes behind a function's return address.
         if words.count % 2 == 0 { words.insert(store.back, at: 0) }
         let top = frame - UInt64(words.count * 8)
         let isWritten =
             words.withUnsafeBytes { memory.write($0, at: top) }
             && bytes.withUnsafeBytes { memory.write(UnsafeRawBufferPointer(rebasing: $0[..<size]), at: frame) }
-            && memory.store(resultPlace, UInt64(0))
+            && memory.store(resultPlace, Self.noResult)
         guard isWritten else { throw .ended }
         let all = arguments + [UInt64](repeating: 0, count: 6 - arguments.count)
         let place = resultPlace &- UInt64(bitPattern: Int64(store.displacement))
-        guard fathom_call_begin(thread.tid, &kept, function, top, all, place) == 0 else { throw .refused() }
+        guard fathom_call_begin(thread.tid, &kept, function, top, all, place, signal) == 0 else { throw .refused() }
         isAway = true
-        guard fathom_call_run(thread.tid, frame) == FATHOM_CALL_DONE,
-            let result = memory.load(resultPlace, as: UInt64.self)
-        else { throw .ended }
-        return result
+        while true {
+            guard fathom_call_run(thread.tid, signal) == FATHOM_CALL_DONE,
+                let result = memory.load(resultPlace, as: UInt64.self)
+            else { throw .ended }
+            // Somebody else may have sent the signal.
+            if result != Self.noResult { return result }
+        }
     }
 
-    /// Gives the thread what it had.
-    private func takeBack() throws(Failure) {
-        isAway = false
-        let waits = takesBack && fathom_kept_waits(&kept) != 0
-        let status = waits ? fathom_call_return_waiting(thread.tid, &kept) : fathom_call_return(thread.tid)
-        guard status == FATHOM_CALL_DONE else { throw .ended }
-    }
+    private static let noResult: UInt64 = 0x6661_7468_6f6d_0001
 
     /// Gives the thread back what it had. It stays held.
     func giveBack() {
         defer { fathom_forget(&kept) }
-        if isAway { guard (try? takeBack()) != nil else { return } }
+        if isAway { guard fathom_call_return(thread.tid, &kept) == FATHOM_CALL_DONE else { return } }
         if let mapped { _ = try? Self.system(thread.tid, &kept, places, Self.munmapNumber, [mapped, Self.stackSize]) }
     }
 }
@@ -159,11 +169,16 @@ struct CodePlaces {
     /// The end of a signal handler: `mov $15, %rax; syscall`.
     let restore: UInt64
     let store: Store
+    /// Takes rdi from the stack, and returns.
+    let argument: UInt64
+    /// The C library's function.
+    let raise: UInt64
 
     /// Looks through the C library. All bytes will do that form the instruction, whatever instruction they are a part
     /// of.
-    init?(_ pid: Int32, _ memory: ProcessMemory) {
-        var systemCall: UInt64?, restore: UInt64?, store: Store?
+    init?(_ pid: Int32, _ map: LinkMap, _ memory: ProcessMemory) {
+        var systemCall: UInt64?, restore: UInt64?, store: Store?, argument: UInt64?
+        let raise = map.modules.lazy.filter(\.isSystem).compactMap { $0.addresses(of: "raise", memory).last }.first
         for region in Mappings(of: pid).regions where region.isExecutable && region.path.contains("/libc") {
             let size = Int(min(region.range.upperBound - region.range.lowerBound, 4 << 20)),
                 low = region.range.lowerBound
@@ -171,6 +186,7 @@ struct CodePlaces {
             bytes.withUnsafeBytes { bytes in
                 systemCall = systemCall ?? Self.first([0x0f, 0x05], in: bytes).map { low + UInt64($0) }
                 restore = restore ?? Self.first(Self.end, in: bytes).map { low + UInt64($0) }
+                argument = argument ?? Self.first([0x5f, 0xc3], in: bytes).map { low + UInt64($0) }
                 var at = 0
                 while store == nil, let next = Self.first([0x48, 0x89], in: bytes, from: at), next + 64 < bytes.count {
                     store = Self.store(bytes, next, low)
@@ -178,10 +194,12 @@ struct CodePlaces {
                 }
             }
         }
-        guard let systemCall, let restore, let store else { return nil }
+        guard let systemCall, let restore, let store, let argument, let raise else { return nil }
         self.systemCall = systemCall
         self.restore = restore
         self.store = store
+        self.argument = argument
+        self.raise = raise
     }
 
     private static func first(_ wanted: [UInt8], in bytes: UnsafeRawBufferPointer, from start: Int = 0) -> Int? {
