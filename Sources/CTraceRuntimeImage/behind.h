@@ -60,7 +60,8 @@
 #define SIGNALS_BEHIND(DO)                                                                                             \
     DO(sigaction) DO(signal) DO(ssignal) DO(sysv_signal) DO(__sysv_signal) DO(sigset) DO(sigignore)                    \
     DO(sighold) DO(sigrelse) DO(sigprocmask) DO(sigblock) DO(sigsetmask) DO(sigsuspend) DO(pthread_sigmask)            \
-    DO(mprotect)
+    DO(mprotect) DO(pthread_attr_setsigmask_np) DO(pthread_attr_getsigmask_np) DO(getcontext)         \
+    DO(sigpending) DO(sigwait) DO(sigwaitinfo) DO(sigtimedwait) DO(signalfd)
 #define ALL_BEHIND(DO)                                                                                                 \
     JUMPS_BEHIND(DO) PROCESS_BEHIND(DO) WAITS_BEHIND(DO) MEMORY_BEHIND(DO) SIGNALS_BEHIND(DO)
 // clang-format on

@@ -18,6 +18,7 @@
 #include "CTraceRuntimeCleanup.h"
 #include "CTraceRuntimeConfine.h"
 #include "CTraceRuntimeVfork.h"
+#include "masks.h"
 #include "waiting.h"
 
 FATHOM_WITHOUT_HOOKS
@@ -76,11 +77,13 @@ int fathom_all_modules(int (*look)(struct dl_phdr_info *, size_t, void *), void 
 
 EXPORT int setcontext(const ucontext_t *to) {
     fathom_note_context(to);
+    fathom_change_context(NULL, to);
     JUMP REAL(setcontext)(to);
 }
 
 EXPORT int swapcontext(ucontext_t *from, const ucontext_t *to) {
     fathom_note_context(to);
+    fathom_change_context(from, to);
     JUMP REAL(swapcontext)(from, to);
 }
 

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "CTraceRuntime.h"
-#include "behind.h"
+#include "masks.h"
 
 FATHOM_WITHOUT_HOOKS
 
@@ -72,27 +72,28 @@ SIGNAL(__sysv_signal, (int)(SA_RESETHAND | SA_NODEFER))
 
 // ---- masks
 
-static void block(int is_blocked) {
-    fathom_trap_block.is_blocked = is_blocked != 0;
-    if (is_blocked || !fathom_trap_block.is_pending) return;
-    fathom_trap_block.is_pending = 0;
-    syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), SIGTRAP);
-}
-
 typedef int change_mask(int, const sigset_t *, sigset_t *);
 
 static int change(change_mask *real, int how, const sigset_t *set, sigset_t *old) {
-    sigset_t wanted;
-    int is_named = 0, was_blocked = fathom_trap_block.is_blocked;
-    if (set) {
-        wanted = *set;
-        is_named = sigismember(set, SIGTRAP) == 1;
-        sigdelset(&wanted, SIGTRAP);
+    int was_blocked = fathom_trap_block.is_blocked, is_named = set && sigismember(set, SIGTRAP) == 1;
+    if (fathom_traps.on == FATHOM_TRAPS_GIVEN_UP) {
+        if (was_blocked) fathom_trap_blocked(1);
+        return real(how, set, old);
     }
-    int result = real(how, set ? &wanted : NULL, old);
+    sigset_t wanted;
+    if (is_named) {
+        wanted = *set;
+        sigdelset(&wanted, SIGTRAP);
+        set = &wanted;
+    }
+    int result = real(how, set, old);
     if (result != 0) return result;
     if (old && was_blocked) sigaddset(old, SIGTRAP);
-    if (set) block(how == SIG_BLOCK ? was_blocked | is_named : how == SIG_UNBLOCK ? was_blocked & !is_named : is_named);
+    if (set) {
+        fathom_trap_blocked(how == SIG_BLOCK     ? was_blocked | is_named
+                            : how == SIG_UNBLOCK ? was_blocked & !is_named
+                                                 : is_named);
+    }
     return 0;
 }
 
@@ -106,11 +107,24 @@ EXPORT int pthread_sigmask(int how, const sigset_t *restrict set, sigset_t *rest
     return change(REAL(pthread_sigmask), how, set, old);
 }
 
-EXPORT int sigsuspend(const sigset_t *set) {
-    if (!IS_ON || sigismember(set, SIGTRAP) != 1) JUMP REAL(sigsuspend)(set);
-    sigset_t wanted = *set;
-    sigdelset(&wanted, SIGTRAP);
-    return REAL(sigsuspend)(&wanted);
+int fathom_mask_begins(const sigset_t *mask, sigset_t *without) {
+    int was_blocked = fathom_trap_block.is_blocked;
+    memset(without, 0, sizeof *without);
+    memcpy(without, mask, sizeof(uint64_t));
+    fathom_trap_block.is_blocked = sigismember(without, SIGTRAP) == 1;
+    sigdelset(without, SIGTRAP);
+    return was_blocked;
+}
+
+void fathom_mask_ends(int was_blocked) { fathom_trap_blocked(was_blocked); }
+
+EXPORT int sigsuspend(const sigset_t *mask) {
+    if (!fathom_masks_trap(mask)) JUMP REAL(sigsuspend)(mask);
+    sigset_t without;
+    int was_blocked = fathom_mask_begins(mask, &without);
+    int result = REAL(sigsuspend)(&without);
+    fathom_mask_ends(was_blocked);
+    return result;
 }
 
 // ---- what older programs call
@@ -121,7 +135,7 @@ EXPORT int sigblock(int mask) {
     if (!IS_ON) JUMP REAL(sigblock)(mask);
     int was_blocked = fathom_trap_block.is_blocked;
     int before = REAL(sigblock)(mask & ~(int)TRAP_BIT);
-    if (mask & (int)TRAP_BIT) block(1);
+    if (mask & (int)TRAP_BIT) fathom_trap_blocked(1);
     return with_trap(before, was_blocked);
 }
 
@@ -129,19 +143,19 @@ EXPORT int sigsetmask(int mask) {
     if (!IS_ON) JUMP REAL(sigsetmask)(mask);
     int was_blocked = fathom_trap_block.is_blocked;
     int before = REAL(sigsetmask)(mask & ~(int)TRAP_BIT);
-    block((mask & (int)TRAP_BIT) != 0);
+    fathom_trap_blocked((mask & (int)TRAP_BIT) != 0);
     return with_trap(before, was_blocked);
 }
 
 EXPORT int sighold(int number) {
     if (!IS_ON || number != SIGTRAP) JUMP REAL(sighold)(number);
-    block(1);
+    fathom_trap_blocked(1);
     return 0;
 }
 
 EXPORT int sigrelse(int number) {
     if (!IS_ON || number != SIGTRAP) JUMP REAL(sigrelse)(number);
-    block(0);
+    fathom_trap_blocked(0);
     return 0;
 }
 
@@ -156,7 +170,7 @@ EXPORT handler sigset(int number, handler wanted) {
     int was_blocked = fathom_trap_block.is_blocked;
     handler before = (handler)fathom_traps.action.handler;
     if (wanted != SIG_HOLD) exchange(wanted, 0);
-    block(wanted == SIG_HOLD);
+    fathom_trap_blocked(wanted == SIG_HOLD);
     return was_blocked ? SIG_HOLD : before;
 }
 

@@ -1,6 +1,7 @@
 // The functions of the C library that wait for threads, time and children, and those that end such waits.
 
 #define _GNU_SOURCE
+#include "masks.h"
 #include "waiting.h"
 
 #include <linux/futex.h>
@@ -148,6 +149,7 @@ EXPORT int pthread_barrier_wait(pthread_barrier_t *barrier) {
 
 EXPORT int pthread_create(pthread_t *restrict thread, const pthread_attr_t *restrict attributes,
                           void *(*routine)(void *), void *restrict argument) {
+    if (__builtin_expect(fathom_traps.on, 0)) return fathom_create_thread(thread, attributes, routine, argument);
     if (!IS_ASKED_FOR) JUMP REAL(pthread_create)(thread, attributes, routine, argument);
     struct fathom_wait_begin begin = fathom_wait_begins(FATHOM_WAIT_CREATION, 0, FATHOM_FLOW_NONE);
     int result = REAL(pthread_create)(thread, attributes, routine, argument);

@@ -1,9 +1,8 @@
 // The functions of the C library that wait for descriptors, and those that end such waits.
 
 #define _GNU_SOURCE
+#include "masks.h"
 #include "waiting.h"
-
-#include <string.h>
 
 FATHOM_WITHOUT_HOOKS
 
@@ -191,22 +190,18 @@ static struct asked asked_to_poll(const struct pollfd *descriptors, nfds_t count
     return asked;
 }
 
-// A mask takes the place of the thread's own for a while. Handlers of signals run meanwhile, and where first calls are
-// recorded, SIGTRAP must not be blocked in them: see traps.c.
-// The kernel reads 64 bits of a mask.
+// A mask takes the place of the thread's own for a while. Handlers of signals run meanwhile: see masks.h.
 #define UNMASKED(name, parameters, arguments)                                                                          \
     __attribute__((noinline)) static int unmasked_##name parameters {                                                  \
         sigset_t without;                                                                                              \
-        sigemptyset(&without);                                                                                         \
-        memcpy(&without, mask, sizeof(uint64_t));                                                                      \
-        sigdelset(&without, SIGTRAP);                                                                                  \
+        int was_blocked = fathom_mask_begins(mask, &without);                                                          \
         mask = &without;                                                                                               \
-        return REAL(name) arguments;                                                                                   \
+        int result = REAL(name) arguments;                                                                             \
+        fathom_mask_ends(was_blocked);                                                                                 \
+        return result;                                                                                                 \
     }
 #define MASKS(name, arguments)                                                                                         \
-    if (__builtin_expect(fathom_traps.on, 0) && mask && fathom_can_read(mask, sizeof(uint64_t)) &&                     \
-        sigismember(mask, SIGTRAP) == 1)                                                                               \
-        return unmasked_##name arguments;
+    if (fathom_masks_trap(mask)) return unmasked_##name arguments;
 #define MASKS_NOTHING
 
 #define POLLING(name, shown, what, first, masking, parameters, arguments)                                              \

@@ -8,8 +8,10 @@
 #include "../follow/process.h"
 #include "../follow/side.h"
 #include "../host/runtime.h"
+#include "traps.h"
 
 #include <linux/seccomp.h>
+#include <signal.h>
 #include <sys/prctl.h>
 
 FATHOM_WITHOUT_HOOKS
@@ -27,6 +29,8 @@ static __thread struct {
 // Prepares for the end, while system calls are still allowed. 0 when there is nothing to end.
 static int begin(int all_threads) {
     struct thread *t = &current;
+    // A filter may forbid what a signal's handler returns by.
+    traps_give_up();
     if (runtime.state == STATE_OFF || confinement.begun) return 0;
     if (runtime.state == STATE_READY && control_mode() != MODE_UNKNOWN) {
         if (!runtime_records()) return 0;  // vfork's child: its parent goes on
@@ -72,6 +76,8 @@ int fathom_note_prctl(int option, unsigned long a, unsigned long b) {
 }
 
 int fathom_note_system_call(long number, long a, long b, long c) {
+    // Masks and actions that do not go by the functions that keep SIGTRAP the runtime's.
+    if ((number == SYS_rt_sigprocmask && b) || (number == SYS_rt_sigaction && a == SIGTRAP)) traps_give_up();
     if (number == SYS_prctl) return fathom_note_prctl((int)a, (unsigned long)b, (unsigned long)c);
     if (number != SYS_seccomp || (a != SECCOMP_SET_MODE_STRICT && a != SECCOMP_SET_MODE_FILTER)) return 0;
     return sets_seccomp(a == SECCOMP_SET_MODE_FILTER, (unsigned long)c) && begin((b & SECCOMP_FILTER_FLAG_TSYNC) != 0);

@@ -4,6 +4,7 @@
 // The dynamic linker tells debuggers of libraries before their constructors run, by calling a function that does
 // nothing (r_brk in link.h). A trap stands there, too, and stays.
 
+#include "traps.h"
 #include "../file/entries.h"
 #include "../file/functions.h"
 #include "../file/modules.h"
@@ -60,6 +61,7 @@ static long set_action(void *handler, unsigned long flags, uint64_t mask) {
 static struct {
     uintptr_t address;
     uintptr_t next;  // where to go on; 0: at its caller
+    uint8_t byte;    // what the trap took the place of; 0: there is none
 } loader;
 
 // Puts a trap on the dynamic linker's function. That does nothing, so its code is a return, perhaps behind the mark of
@@ -71,9 +73,10 @@ static void watch_loader(void) {
     if (__builtin_memcmp(code, mark, sizeof mark) == 0 && code[4] == 0xc3) loader.next = loader.address + sizeof mark;
     else if (code[0] != 0xc3) return;
     uintptr_t page = loader.address & ~(PAGE_SIZE - 1);
+    if (SYSTEM(mprotect, page, PAGE_SIZE, PROT_READ | PROT_WRITE | PROT_EXEC, 0, 0, 0) != 0) return;
+    loader.byte = *code;
     // Release: whoever meets the trap finds where to go on.
-    if (SYSTEM(mprotect, page, PAGE_SIZE, PROT_READ | PROT_WRITE | PROT_EXEC, 0, 0, 0) == 0)
-        __atomic_store_n((uint8_t *)loader.address, TRAP, __ATOMIC_RELEASE);
+    __atomic_store_n((uint8_t *)loader.address, TRAP, __ATOMIC_RELEASE);
 }
 
 static int find_loader(struct dl_phdr_info *info, size_t size, void *result) {
@@ -90,14 +93,92 @@ static int find_loader(struct dl_phdr_info *info, size_t size, void *result) {
 
 // ---- the signal
 
+static void block_truly(int how) {
+    uint64_t trap = TRAP_BIT;
+    SYSTEM(rt_sigprocmask, how, &trap, 0, sizeof trap, 0, 0);
+}
+
+// The handler stays: another thread may have met a trap a moment ago.
+void traps_give_up(void) {
+    uint32_t on = FATHOM_TRAPS_ON;
+    if (!__atomic_compare_exchange_n(&fathom_traps.on, &on, FATHOM_TRAPS_GIVEN_UP, 0, __ATOMIC_ACQ_REL,
+                                     __ATOMIC_RELAXED))
+        return;
+    entries_give_up_all();
+    if (loader.byte) __atomic_store_n((uint8_t *)loader.address, loader.byte, __ATOMIC_RELEASE);
+    if (fathom_trap_block.is_blocked) fathom_trap_blocked(1);
+}
+
+// ---- signals that are sent while the program has them blocked
+
+// One that was sent to the process and not to a thread.
+static struct {
+    siginfo_t info;
+    uint32_t is_there;
+} held;
+static uint32_t is_asked;  // the program asks for what is pending: it is to wait in the kernel
+
+static void send(siginfo_t *info) {
+    uint32_t process = system_process_id();
+    // Only the main thread may say that it was another process.
+    if (SYSTEM(rt_sigqueueinfo, process, SIGTRAP, info, 0, 0, 0)) SYSTEM(kill, process, SIGTRAP, 0, 0, 0, 0);
+}
+
+static void send_held(void) {
+    if (fathom_trap_block.is_pending) SYSTEM(tgkill, system_process_id(), system_thread_id(), SIGTRAP, 0, 0, 0);
+    fathom_trap_block.is_pending = 0;
+    if (fathom_swap32(&held.is_there, 1, 0)) send(&held.info);
+}
+
+// In the kernel, the program can ask for it in many ways: sigpending, sigwait, signalfd. No thread can have a trap
+// then, so that is the end of them.
+static void hold(siginfo_t *info, ucontext_t *context) {
+    if (fathom_load32(&fathom_traps.on) == FATHOM_TRAPS_ON && !fathom_load32(&is_asked)) {
+        if (info->si_code == SI_TKILL) {
+            fathom_trap_block.is_pending = 1;
+        } else {
+            held.info = *info;
+            fathom_store32(&held.is_there, 1);
+        }
+        return;
+    }
+    traps_give_up();
+    fathom_trap_blocked(1);
+    sigaddset(&context->uc_sigmask, SIGTRAP);
+    if (info->si_code != SI_TKILL) return send(info);
+    SYSTEM(rt_tgsigqueueinfo, system_process_id(), system_thread_id(), SIGTRAP, info, 0, 0);
+}
+
+void fathom_traps_ask(void) {
+    fathom_store32(&is_asked, 1);
+    if (!fathom_trap_block.is_pending && !fathom_load32(&held.is_there)) return;
+    int is_blocked = fathom_trap_block.is_blocked;
+    traps_give_up();
+    if (is_blocked) fathom_trap_blocked(1);
+    send_held();
+}
+
+// While there are traps, what is blocked is only kept in mind.
+void fathom_trap_blocked(int is_blocked) {
+    int is_kernels = fathom_load32(&fathom_traps.on) == FATHOM_TRAPS_GIVEN_UP;
+    if (is_kernels) block_truly(is_blocked ? SIG_BLOCK : SIG_UNBLOCK);
+    fathom_trap_block.is_blocked = is_blocked && !is_kernels;
+    if (!is_blocked && (fathom_trap_block.is_pending || fathom_load32(&held.is_there))) send_held();
+}
+
+// Between these two, only code of the C library runs in the thread, which has no traps.
+void fathom_traps_pass_on(void) {
+    if (fathom_traps.on && fathom_trap_block.is_blocked) block_truly(SIG_BLOCK);
+}
+void fathom_traps_passed_on(void) {
+    if (fathom_load32(&fathom_traps.on) == FATHOM_TRAPS_ON && fathom_trap_block.is_blocked) block_truly(SIG_UNBLOCK);
+}
+
 // Handles a trap or a signal that is the program's own: does what the kernel would do if the runtime were not there.
 static void pass_on(siginfo_t *info, ucontext_t *context) {
     struct fathom_trap_action action = fathom_traps.action;
     int is_sent = info->si_code <= 0;
-    if (is_sent && fathom_trap_block.is_blocked) {
-        fathom_trap_block.is_pending = 1;
-        return;
-    }
+    if (is_sent && fathom_trap_block.is_blocked) return hold(info, context);
     if (action.handler == (void *)SIG_IGN && is_sent) return;
     if (action.handler == (void *)SIG_DFL || action.handler == (void *)SIG_IGN || fathom_trap_block.is_blocked) {
         // The kernel would end the process, and does it now.
@@ -108,9 +189,12 @@ static void pass_on(siginfo_t *info, ucontext_t *context) {
     if (action.flags & SA_RESETHAND) fathom_traps.action.handler = (void *)SIG_DFL;
     uint64_t mask;
     __builtin_memcpy(&mask, &context->uc_sigmask, sizeof mask);
-    mask = (mask | action.mask) & ~TRAP_BIT;
+    mask |= action.mask | (action.flags & SA_NODEFER ? 0 : TRAP_BIT);
+    if (fathom_load32(&fathom_traps.on) == FATHOM_TRAPS_ON) {
+        fathom_trap_block.is_blocked = (mask & TRAP_BIT) != 0;
+        mask &= ~TRAP_BIT;
+    }
     SYSTEM(rt_sigprocmask, SIG_SETMASK, &mask, 0, sizeof mask, 0, 0);
-    fathom_trap_block.is_blocked = !(action.flags & SA_NODEFER);
     // The kernel passes three arguments to every handler, with SA_SIGINFO or without.
     ((void (*)(int, siginfo_t *, void *))action.handler)(SIGTRAP, info, context);
     fathom_trap_block.is_blocked = 0;
@@ -165,6 +249,11 @@ void fathom_traps_begin(void) {
 #else
 
 void fathom_traps_begin(void) {}
+void traps_give_up(void) {}
+void fathom_trap_blocked(int is_blocked) { (void)is_blocked; }
+void fathom_traps_ask(void) {}
+void fathom_traps_pass_on(void) {}
+void fathom_traps_passed_on(void) {}
 
 #endif
 

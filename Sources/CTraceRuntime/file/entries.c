@@ -16,6 +16,7 @@ struct entries {
     uint8_t *is_called;
 };
 static struct entries *all;  // the newest module comes first
+static uint32_t is_over;     // modules get no more traps
 
 static struct entries *allocate(struct text text, uint32_t count) {
     size_t each = sizeof(uint32_t) + 2 * sizeof(uint8_t);
@@ -53,7 +54,7 @@ static uint8_t *place_of(const struct entries *entries, uint32_t index) {
 static void put(uint8_t *place, uint8_t byte) { __atomic_store_n(place, byte, __ATOMIC_RELEASE); }
 
 int entries_arm(uintptr_t bias, const char *words, uint32_t count, struct text text) {
-    if (!count || text.high <= text.low || text.high - text.low > UINT32_MAX) return 1;
+    if (!count || text.high <= text.low || text.high - text.low > UINT32_MAX || fathom_load32(&is_over)) return 1;
     struct entries *entries = allocate(text, count);
     if (!entries) return 0;
     fill(entries, bias, words, count);
@@ -67,6 +68,8 @@ int entries_arm(uintptr_t bias, const char *words, uint32_t count, struct text t
     // Release: whoever hits a trap finds what it stands for.
     __atomic_store_n(&all, entries, __ATOMIC_RELEASE);
     for (uint32_t i = 0; i < entries->count; i++) put(place_of(entries, i), TRAP);
+    // Another thread may have given up all of them a moment ago, and not these.
+    if (fathom_load32(&is_over)) entries_give_up(text.low, text.high);
     return 1;
 }
 
@@ -109,6 +112,11 @@ void entries_give_up(uintptr_t low, uintptr_t high) {
             put((uint8_t *)address, entries->bytes[i]);
         }
     }
+}
+
+void entries_give_up_all(void) {
+    fathom_store32(&is_over, 1);
+    entries_give_up(0, UINTPTR_MAX);
 }
 
 void entries_forget(uintptr_t low, uintptr_t high) {

@@ -27,6 +27,7 @@ int entries_arm(uintptr_t bias, const char *words, uint32_t count, struct text t
 enum taken entries_take(uintptr_t address);
 // Takes all traps in [low, high) away, which are then never hit: the program changes that memory itself.
 void entries_give_up(uintptr_t low, uintptr_t high);
+void entries_give_up_all(void);                      // and those of modules to come
 void entries_forget(uintptr_t low, uintptr_t high);  // the module there is gone; the caller holds the lock, too
 
 #endif

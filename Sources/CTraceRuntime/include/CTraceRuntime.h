@@ -183,16 +183,26 @@ struct fathom_trap_action {
     uint64_t mask;   // the signals that are blocked in it, from bit 0 for signal 1
     uint32_t flags;  // SA_*
 };
+#define FATHOM_TRAPS_ON 1u
+#define FATHOM_TRAPS_GIVEN_UP 2u  // there are none any more, and masks are the kernel's again
 extern struct fathom_traps {
-    uint32_t on;
+    uint32_t on;  // FATHOM_TRAPS_*; 0: there never were any
     struct fathom_trap_action action;
 } fathom_traps __attribute__((visibility("hidden")));
-// Whether the thread would have SIGTRAP blocked, and whether somebody has sent it one meanwhile.
+// Whether the thread would have SIGTRAP blocked, if it is not truly blocked, and whether somebody has sent it one
+// meanwhile.
 extern __thread struct fathom_trap_block {
     uint8_t is_blocked, is_pending;
 } fathom_trap_block __attribute__((tls_model("initial-exec"), visibility("hidden")));
 // Begins to record first calls, if that is asked for. Called when the image has looked up the functions behind its own.
 void fathom_traps_begin(void);
+// The thread has SIGTRAP blocked from here on, or not any more, as the program sees it.
+void fathom_trap_blocked(int is_blocked);
+// The program asks for signals that are blocked and sent, SIGTRAP among them.
+void fathom_traps_ask(void);
+// A program is about to be started, which inherits what is blocked, or could not be.
+void fathom_traps_pass_on(void);
+void fathom_traps_passed_on(void);
 // The program is about to change what is at these addresses.
 void fathom_note_memory(const void *start, size_t size);
 // A value of the auxiliary vector (AT_*); 0 where it has none. Works before the runtime is relocated.

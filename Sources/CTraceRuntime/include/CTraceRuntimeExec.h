@@ -27,11 +27,13 @@
     size_t room = fathom_environment_room(environment, reason);                                                        \
     char *memory[room / sizeof(char *) + 1], *const *variables = environment;                                          \
     if (room) variables = fathom_environment(environment, reason, memory);                                             \
+    fathom_traps_pass_on();                                                                                            \
     call;                                                                                                              \
     if (room && (error) == E2BIG) {                                                                                    \
         variables = environment;                                                                                       \
         call;                                                                                                          \
-    }
+    }                                                                                                                  \
+    fathom_traps_passed_on();
 
 // ---- exec. The functions that take the environment of the process call the same functions with an environment.
 

@@ -1,0 +1,36 @@
+import TestSupport
+import Testing
+
+/// What the functions that Fathom stands before do for a program is what they do without Fathom.
+@Suite struct UnchangedTests {
+    private let directory: TemporaryDirectory
+
+    init() throws { directory = try TemporaryDirectory("unchanged") }
+
+    /// The programs print what they got; each line that differs is a difference.
+    private func compare(_ binary: String, _ options: [String]) throws {
+        let plain = try run(binary, [], workingDirectory: directory.path).stdout.split(separator: "\n")
+        #expect(plain.count > 50 && !plain.contains { $0.hasPrefix("  status") }, "\(plain.joined(separator: "\n"))")
+        let recorded = try Fathom.run(
+            ["record", "-q", "-o", directory.file("session.fathom")] + options + ["--", binary],
+            workingDirectory: directory.path)
+        let lines = recorded.stdout.split(separator: "\n")
+        #expect(recorded.status == 0, "\(recorded.stderr)")
+        #expect(lines == plain, "\(lines.difference(from: plain))")
+    }
+
+    /// Locks of all kinds, semaphores, cancellation, signals that interrupt, and arguments that the C library or the kernel
+    /// refuses, among them addresses that nothing is at; programs that are started, and files that are looked at before.
+    @Test(arguments: [["--blocked"], ["--blocked", "--memory"], [], ["--mode", "profile"]], [Build.gccO2, .clangO0])
+    func results(_ options: [String], _ build: Build) throws {
+        try compare(try Binaries.instrumented("results.c", build), options)
+    }
+
+    /// While first calls are recorded, SIGTRAP is never blocked, and the program does not see that.
+    @Test(arguments: ["gcc", "clang"]) func masks(_ compiler: String) throws {
+        let binary = try Binaries.make(
+            "masks-\(compiler)", command: compiler, ["-g", "-O2", "-Wall", "-Wextra", "-Werror", "-pthread"],
+            ["\(Binaries.sources)/masks.c"])
+        try compare(binary, ["--first-calls"])
+    }
+}
