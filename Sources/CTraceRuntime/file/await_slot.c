@@ -8,7 +8,10 @@
 #include "await_slot.h"
 
 #include "../host/runtime.h"
+#include "../host/text.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 
 FATHOM_WITHOUT_HOOKS
@@ -33,6 +36,23 @@ static uint32_t patience(uint32_t due, uint32_t now) {
     return (int32_t)((now << FATHOM_DUE_SHIFT) - due) >= LATE << FATHOM_DUE_SHIFT ? DOUBT : 0;
 }
 
+// The recorder that this process can see in /proc; 0: none, because there is no /proc, or it is another container's.
+static uint32_t seen;
+
+// Whether the recorder is known to have ended, perhaps without having said so. An ended process has no program, even
+// while its parent has not asked for its end.
+static int is_gone(void) {
+    uint32_t recorder = fathom_load32(&runtime.buffers->recorder_pid);
+    char path[sizeof "/proc//exe" + 10] = "/proc/", program;
+    if (!recorder) return 1;
+    __builtin_memcpy(text_append_number(path + sizeof "/proc/" - 1, recorder), "/exe", sizeof "/exe");
+    if (SYSTEM(readlinkat, AT_FDCWD, path, &program, sizeof program, 0, 0) == -ENOENT) return seen == recorder;
+    seen = recorder;
+    return 0;
+}
+
+void await_see_recorder(void) { is_gone(); }
+
 static int has_free_slot(uint32_t high) {
     for (uint32_t slot = 0; slot < high; slot++)
         // Relaxed: the thread that takes the slot looks again.
@@ -53,13 +73,14 @@ void await_slot(const uint32_t *events, uint32_t enough) {
     uint32_t first = fathom_load32(&buffers->recorder_due), due = first, begin = milliseconds();
     uint32_t most = patience(first, begin);
     if (!most || is_realtime()) return;
-    do {
+    while (!is_gone()) {
         system_await(&buffers->recorder_due, due, LOOK);
         // Relaxed: only handlers of the same thread raise it, and they have returned.
         if (has_free_slot(high) || __atomic_load_n(events, __ATOMIC_RELAXED) >= enough) return;
         due = fathom_load32(&buffers->recorder_due);
         if (due & FATHOM_DUE_STARVING) most = PATIENCE;
-    } while (milliseconds() - begin < most);
+        if (milliseconds() - begin >= most) break;
+    }
     // The recorder is stopped, killed, or held up by a disk. No thread waits any more until it announces itself again.
     if (due == first) fathom_swap32(&buffers->recorder_due, due, 0);
 }

@@ -4,6 +4,7 @@
 
 #include "../host/runtime.h"
 #include "../host/text.h"
+#include "await_slot.h"
 #include "requests.h"
 #include "ring.h"
 #include "windows.h"
@@ -108,6 +109,7 @@ int session_open(char **environment) {
         if (mapped) system_map_over(&steering, descriptor, fathom_steering_offset(head->slots_offset), sizeof steering);
     }
     system_close(descriptor);
+    if (mapped) await_see_recorder();
     return mapped;
 }
 

@@ -2,6 +2,7 @@
 #include "system.h"
 
 #include "CTraceRuntime.h"
+#include "text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -135,12 +136,8 @@ uint32_t system_process_id(void) { return (uint32_t)SYSTEM(getpid, 0, 0, 0, 0, 0
 uint32_t system_thread_id(void) { return (uint32_t)SYSTEM(gettid, 0, 0, 0, 0, 0, 0); }
 
 void system_thread_name(uint32_t id, char name[16]) {
-    char path[sizeof "/proc/self/task//comm" + 10] = "/proc/self/task/", digits[10], *to = path;
-    size_t count = 0;
-    while (*to) to++;
-    for (; id; id /= 10) digits[count++] = (char)('0' + id % 10);
-    while (count) *to++ = digits[--count];
-    __builtin_memcpy(to, "/comm", sizeof "/comm");
+    char path[sizeof "/proc/self/task//comm" + 10] = "/proc/self/task/";
+    __builtin_memcpy(text_append_number(path + text_length(path), id), "/comm", sizeof "/comm");
     long descriptor = system_open(path, O_RDONLY);
     if (descriptor < 0) return;
     char found[16] = {0};

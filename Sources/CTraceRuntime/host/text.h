@@ -11,6 +11,17 @@ INTERNAL size_t text_length(const char *string) {
     return n;
 }
 
+// Appends a number in decimal and a NUL, at most 11 bytes. Returns where the NUL is.
+INTERNAL char *text_append_number(char *to, uint32_t number) {
+    char digits[10];
+    size_t count = 0;
+    do digits[count++] = (char)('0' + number % 10);
+    while (number /= 10);
+    while (count) *to++ = digits[--count];
+    *to = 0;
+    return to;
+}
+
 INTERNAL int text_starts_with(const char *string, const char *prefix) {
     while (*prefix)
         if (*string++ != *prefix++) return 0;

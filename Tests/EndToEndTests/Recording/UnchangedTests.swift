@@ -33,4 +33,25 @@ import Testing
             ["\(Binaries.sources)/masks.c"])
         try compare(binary, ["--first-calls"])
     }
+
+    /// A thread waits for a recorder that gets no processor, but not for one that was killed.
+    @Test func aRecorderThatIsGoneIsNotWaitedFor() throws {
+        let sources = "\(Binaries.repository)/Sources"
+        let program = try Binaries.make(
+            "recorder_gone", command: "gcc",
+            [
+                "-g", "-O1", "-std=gnu17", "-I\(sources)/CTraceFormat/include", "-I\(sources)/CTraceRuntime/include",
+                "-I\(sources)/CTraceRuntime",
+            ], ["\(Binaries.sources)/recorder_gone.c", "\(sources)/CTraceRuntime/file/await_slot.c"])
+        let expected = """
+            starving: 100
+            killed: 0
+            once more: 0
+            gone: 0
+            another recorder: 100
+            it has left: 0
+
+            """
+        #expect(try run(program, []).stdout == expected)
+    }
 }
