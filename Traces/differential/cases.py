@@ -1,0 +1,159 @@
+"""A case of Tools/differential: a program in a build, recorded in modes, and compared in all that can be compared."""
+
+import pathlib
+import shutil
+import tempfile
+import time
+
+import builds
+import checks
+import modes
+import programs
+import runs
+
+
+class Result:
+    """Of one mode: 'same', 'refused' (and why), 'different' (and how), 'unfit' (the program itself does not do)."""
+
+    def __init__(self, kind, text="", calls=0, values=0):
+        self.kind, self.text, self.calls, self.values = kind, text, calls, values
+
+
+class Case:
+    """The directory of one program in one build."""
+
+    def __init__(self, fathom, program, build):
+        self.fathom, self.program, self.build, self.is_counted = fathom, program, build, "counted" in build.flags
+        self.place = pathlib.Path(tempfile.mkdtemp(prefix="differential."))
+        # Under the same name, since a program knows it.
+        self.binary, self.plain_binary = self.place / "program", self.place / "plain" / "program"
+        self.plain_binary.parent.mkdir()
+        self.plain = {}
+        # What the first mode that records every call said, as (mode, functions -> calls, session).
+        self.table = self.whole = None
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        shutil.rmtree(self.place, ignore_errors=True)
+
+    def make(self):
+        source = self.place / ("program.c" if self.program.language == "c" else "program.cpp")
+        source.write_text(self.program.text)
+        self.build.make(self.fathom, source, self.plain_binary, self.binary, self.program.language, self.program.flags)
+        # The same without Fathom, and with what it put in, while nothing records.
+        arguments = self.program.arguments
+        begin = time.monotonic()
+        try:
+            self.plain[()], again = (runs.run([self.plain_binary, *arguments], bound=20) for _ in range(2))
+        except runs.Hangs:
+            raise programs.Unfit("it does not end") from None
+        self.duration = time.monotonic() - begin
+        if self.duration > 15 or again.difference(self.plain[()]):
+            raise programs.Unfit("it does not do the same twice")
+        with_places = runs.run([self.binary, *arguments])
+        difference = with_places.difference(self.plain[()])
+        if difference:
+            raise checks.Different("not recorded: " + difference)
+
+    def lasting(self):
+        """Arguments with which the program lasts for a while, and what it does then."""
+        if "lasting" not in self.plain:
+            if self.program.name.startswith("calls"):
+                seed, count, *rest = self.program.arguments
+                arguments = [seed, str(max(int(count), 25)), *rest]
+            else:
+                rounds = int(min(2000, max(20, 20 * runs.LASTING / max(0.01, self.time_of(20)))))
+                arguments = self.rounds(rounds)
+            self.plain["lasting"] = (arguments, runs.run([self.plain_binary, *arguments]))
+        return self.plain["lasting"]
+
+    def rounds(self, number):
+        return [str(number)] if self.program.name.startswith("c++") else ["1", str(number)]
+
+    def time_of(self, rounds):
+        begin = time.monotonic()
+        runs.run([self.plain_binary, *self.rounds(rounds)])
+        return time.monotonic() - begin
+
+    # ---- one mode
+
+    def check(self, mode):
+        runs.clear(self.place)
+        try:
+            return self.check_beside(mode) if mode.base in modes.BESIDE else self.check_recorded(mode)
+        except (runs.Hangs, checks.Different) as error:
+            return Result("different", str(error))
+
+    def check_beside(self, mode):
+        arguments, expected = self.lasting()
+        outcome, sessions, told = runs.beside(self.fathom, mode.base, mode.arguments(), [self.binary, *arguments], self.place)
+        refusal = self.refusal(outcome.without_fathom(), told if not sessions else [])
+        if refusal and outcome.difference(expected) is None or refusal and outcome.status in (64, 125, 126):
+            return Result("refused", refusal)
+        difference = outcome.difference(expected)
+        if difference:
+            raise checks.Different(difference)
+        calls = sum(checks.check_damage(self.fathom, session)["calls"] for session in sessions)
+        return Result("same", calls=calls)
+
+    @staticmethod
+    def refusal(outcome, told):
+        lines = [line for line in outcome.told + told if line.startswith("fathom: error:")]
+        return lines[0] if lines else None
+
+    def check_recorded(self, mode):
+        session, counts, values = (self.place / name for name in ("s.fathom", "counts", "values"))
+        for path in counts, values:
+            path.unlink(missing_ok=True)
+        extra = {"COUNTS": str(counts), "VALUES": str(values)} if self.is_counted else {}
+        outcome = runs.run([self.fathom, "record", "-q", *mode.arguments(), "-o", session, "--", self.binary, *self.program.arguments],
+                           extra=extra, bound=runs.BOUND + 30 * self.duration).without_fathom()
+        refusal = self.refusal(outcome, [])
+        if refusal and outcome.status in (64, 125, 126):
+            return Result("refused", refusal)
+        difference = outcome.difference(self.plain[()])
+        if difference:
+            raise checks.Different(difference)
+        if mode.base == "flight" and not session.exists():
+            return Result("same")
+        told = checks.check_damage(self.fathom, session)
+        result = Result("same", calls=told["calls"])
+        if mode.base in ("stack", "first-calls", "flight", "paused") or not self.program.has_values:
+            return result
+        if mode.base == "startup" and self.build.kind == "plain":
+            return result
+        if self.is_counted and {"args", "returns"} & set(mode.options) and mode.base == "trace":
+            result.values = checks.compare_values(self.fathom, session, values)
+        self.check_numbers(mode, session, counts, told)
+        return result
+
+    def check_numbers(self, mode, session, counts, told):
+        if not mode.counts_all and mode.as_read is None and "budget" not in mode.options:
+            return
+        if told["lost_calls"] or told["unwritten_calls"]:
+            raise checks.Different(f"{told['lost_calls']} calls lost, {told['unwritten_calls']} not written")
+        table = checks.functions(self.fathom, session)
+        truth = checks.counts_of(counts) if self.is_counted else None
+        if truth is not None:
+            exact = self.build.kind == "hooks" or not self.build.inlines
+            checks.compare_counts(table, truth, self.program.counted, exact, is_part=not mode.counts_all)
+        if mode.counts_all:
+            if self.table is None:
+                self.table = (mode.name, table)
+            checks.compare_tables(self.table[1], table, (self.table[0], mode.name))
+        if mode.base in ("trace", "profile") and mode.counts_all and not self.program.has_threads:
+            whole = self.place / "whole"
+            if self.whole is None:
+                self.whole = mode.name
+                session.rename(whole)
+            else:
+                checks.compare_paths(self.fathom, whole, session)
+        if mode.as_read is not None:
+            if self.whole is None or "trace" not in self.whole:
+                whole = self.place / "whole"
+                shutil.rmtree(whole, ignore_errors=True)
+                runs.run([self.fathom, "record", "-q", "-o", whole, "--", self.binary, *self.program.arguments])
+                self.whole = "trace"
+            checks.compare_filtered(self.fathom, self.place / "whole", session, mode.as_read)
