@@ -20,7 +20,8 @@ static int begins(const struct thread *t, const struct event *event) {
     return event->told.terms & TOLD_BY_PROGRAM || (event->told.terms & TOLD_OF_MEMORY && !t->serial);
 }
 
-void event_aside(const struct event *event) {
+// A function of its own, because the compiler asks for the thread's memory before everything else.
+static SLOW void follow_aside(const struct event *event) {
     struct thread *t = &current;
     enum hook hook = event->hook;
     if (control_mode() == MODE_UNKNOWN && !runtime_ready()) return;
@@ -52,6 +53,11 @@ void event_aside(const struct event *event) {
     t->hook_sp = event->is_sled ? sled_hook_sp(event->stack_pointer) : event->stack_pointer;
     BARRIER();
     event_slow(event, now_ticks());
+}
+
+void event_aside(const struct event *event) {
+    if (!fathom_threads_have_memory) return;
+    follow_aside(event);
 }
 
 void event_slow(const struct event *event, uint64_t now) {

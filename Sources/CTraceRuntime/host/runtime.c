@@ -56,6 +56,8 @@ void runtime_stop(void) {
 
 uint32_t fathom_memory_on;
 
+__attribute__((weak)) uint32_t fathom_threads_have_memory = 1;
+
 // The image that has such functions has another answer.
 __attribute__((weak)) int fathom_memory_is_seen(void) { return 0; }
 

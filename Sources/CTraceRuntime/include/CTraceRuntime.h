@@ -45,6 +45,9 @@ void fathom_note_modules(void);
 // Swift's concurrency library is there. `current` is its swift_task_getCurrent. `run` is the function that runs jobs,
 // or NULL when the product does not contain the library. This is called from the product that uses it.
 void fathom_swift_tasks(void *(*current)(void), void *run);
+// Whether threads have memory of their own. A static program calls functions, which may have hooks, to choose others
+// (IFUNC) before that is so; it has a definition of its own, 0, which its first initialiser changes.
+extern uint32_t fathom_threads_have_memory __attribute__((visibility("hidden")));
 // The process's image has begun: what the library's constructor tells, which the first of a static program's
 // initialisers may tell before.
 void fathom_note_start(int count, char **arguments, char **environment);

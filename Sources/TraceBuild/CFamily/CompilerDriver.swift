@@ -62,7 +62,10 @@ public struct CompilerDriver {
         if let order = options.order { throw Subprocess.become(try command(laidOutBy: OrderFlags(directory: order))) }
         let linked = invocation.stage == .link ? try additions(parts) : []
         guard !invocation.sources.isEmpty else {
-            let link = command(adding: [], linked + invocation.warningsAtLink)
+            // With link-time optimisation, the link compiles.
+            let isCompiling = !options.dormant && invocation.arguments.contains { $0.hasPrefix("-flto") }
+            let before = isCompiling ? try standBeforeAssembler() : []
+            let link = command(adding: before, linked + invocation.warningsAtLink)
             guard options.dormant else { throw Subprocess.become(link) }
             return settled(try Subprocess.run(link))
         }
@@ -76,11 +79,10 @@ public struct CompilerDriver {
         if covered.isEmpty, options.dormant {
             return settled(try Subprocess.run(command(adding: HookFlags.none(compiler.family), linked)))
         }
-        if options.dormant { try beginSleds() }
         if covered.isEmpty { throw Subprocess.become(command(adding: HookFlags.none(compiler.family), linked)) }
         let compilation = HookedCompilation(
             compiler: compiler, invocation: invocation, given: given, options: options, covered: covered,
-            directory: directory, linked: linked)
+            directory: directory, linked: linked, assembler: try standBeforeAssembler())
         guard invocation.hasFatalWarnings, !invocation.sources.contains("-") else {
             return options.dormant ? settled(try compilation.run(adding: [])) : try compilation.become()
         }
@@ -97,22 +99,32 @@ public struct CompilerDriver {
 
     /// Makes gcc call our assembler, which calls the one that gcc would call.
     ///
+    /// - Returns: The options for that; none for a compiler that needs no other assembler.
     /// - Throws: ``BuildError/noSleds(option:compiler:)``, ``BuildError/hooksOfItsOwn(option:)`` for a command that says
     ///   otherwise.
-    private func beginSleds() throws(BuildError) {
-        if let option = invocation.hooksOfItsOwn(compiler.family) { throw .hooksOfItsOwn(option: option) }
-        guard compiler.family == .gcc else { return }
-        if let option = invocation.arguments.last(where: { $0.hasPrefix("-flto") || $0.hasPrefix("-fno-lto") }),
+    private func standBeforeAssembler() throws(BuildError) -> [String] {
+        if options.dormant, let option = invocation.hooksOfItsOwn(compiler.family) { throw .hooksOfItsOwn(option: option) }
+        guard compiler.family == .gcc else { return [] }
+        if options.dormant,
+            let option = invocation.arguments.last(where: { $0.hasPrefix("-flto") || $0.hasPrefix("-fno-lto") }),
             option.hasPrefix("-flto")
         {
             throw .noSleds(option: option, compiler: compiler.path)
         }
-        let answer = (try? Subprocess.output([compiler.path, "-print-prog-name=as"])) ?? ""
+        // Only for this machine is it known what the compiler makes.
+        guard options.dormant || compiler.isForThisMachine(given) else { return [] }
+        let directories = invocation.arguments.filter { $0.hasPrefix("-B") && $0.count > 2 }
+        let answer = (try? Subprocess.output([compiler.path] + directories + ["-print-prog-name=as"])) ?? ""
         let name = answer.split(separator: "\n").first.map(String.init) ?? StandInAssembler.name
         guard let assembler = name.contains("/") ? name : Compiler.find(name) else { throw .noCompiler(name) }
-        _ = try StandIns.assembler(program: resolvedPath("/proc/self/exe") ?? "")
+        let directory = try StandIns.assembler(program: resolvedPath("/proc/self/exe") ?? "")
         setenv(StandInAssembler.variable, assembler, 1)
-        setenv(StandInAssembler.options, options.encoded, 1)
+        if options.dormant {
+            setenv(StandInAssembler.options, options.encoded, 1)
+        } else {
+            unsetenv(StandInAssembler.options)
+        }
+        return ["-B\(directory)/"]
     }
 
     /// The same status, after the sleds of what was linked got the form that costs least.

@@ -56,6 +56,13 @@ struct CompilerInvocation {
 
     enum Product { case sharedLibrary, staticProgram }
 
+    /// The name that the compiler gives what it makes of a source.
+    func result(of source: String) -> String {
+        if let output { return output }
+        let name = lastComponent(source)
+        return name[..<(name.lastIndex(of: ".") ?? name.endIndex)] + (stage == .assembly ? ".s" : ".o")
+    }
+
     /// Options for a link that also compiles. It does so with hooks, and no compilation without them can decide which
     /// of its warnings are errors.
     var warningsAtLink: [String] {

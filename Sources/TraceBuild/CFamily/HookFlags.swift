@@ -30,9 +30,10 @@ enum HookFlags {
     static let sleds = ["-fxray-instrument", "-fxray-instruction-threshold=1"].flatMap { ["-Xclang", $0] }
 
     /// The options that make gcc mark where sleds are to be (``SledAssembly``). The last one keeps callers from knowing
-    /// which registers a function of the same file leaves alone: open sleds use others.
+    /// which registers a function of the same file leaves alone: open sleds use others. The first is -pg, which does not refuse
+    /// -fomit-frame-pointer.
     static let places = [
-        "-pg", "-mfentry", "-minstrument-return=nop5", "-mrecord-return", "-mrecord-mcount", "-fno-ipa-ra",
+        "-p", "-mfentry", "-minstrument-return=nop5", "-mrecord-return", "-mrecord-mcount", "-fno-ipa-ra",
     ]
 
     /// The options for a file that gets no hooks. The object keeps its command line, which tells that this was meant.

@@ -12,11 +12,13 @@ struct HookedCompilation {
     let directory: String
     /// Objects to link besides.
     let linked: [String]
+    /// What makes gcc call our assembler.
+    private let assembler: [String]
     private let systemHeaders: SystemHeaders
 
     init(
         compiler: Compiler, invocation: CompilerInvocation, given: [String], options: BuildOptions, covered: [String],
-        directory: String, linked: [String]
+        directory: String, linked: [String], assembler: [String]
     ) {
         self.compiler = compiler
         self.invocation = invocation
@@ -25,6 +27,7 @@ struct HookedCompilation {
         self.covered = covered
         self.directory = directory
         self.linked = linked
+        self.assembler = assembler
         let leavesOut = !options.dormant && (!options.systemHeaders || !options.only.isEmpty)
         let headers =
             leavesOut
@@ -35,29 +38,33 @@ struct HookedCompilation {
 
     /// Compiles. Where one step is enough, this process becomes the compiler.
     func become() throws(BuildError) -> Int32 {
-        if isSeparate { return try separate.run(adding: []) }
+        if isSeparate || writesAssembly { return try run(adding: []) }
         throw Subprocess.become(command(adding: []))
     }
 
     /// - Parameter flags: options that come behind the command's own.
     /// - Returns: The exit status.
     func run(adding flags: [String]) throws(BuildError) -> Int32 {
-        isSeparate ? try separate.run(adding: flags) : try Subprocess.run(command(adding: flags))
+        let status = isSeparate ? try separate.run(adding: flags) : try Subprocess.run(command(adding: flags))
+        if status == 0, writesAssembly {
+            for source in covered { try StandInAssembler.settle(invocation.result(of: source)) }
+        }
+        return status
     }
+
+    /// Whether gcc writes assembly for somebody else, which does not come by our assembler.
+    private var writesAssembly: Bool { !assembler.isEmpty && !options.dormant && invocation.stage == .assembly }
 
     private func command(adding flags: [String]) -> [String] {
         compiler.launcher + [compiler.path] + hooks + given + flags + linked
     }
 
     private var hooks: [String] {
-        let program = resolvedPath("/proc/self/exe") ?? ""
-        if options.dormant, compiler.family == .gcc, let assembler = try? StandIns.assembler(program: program) {
-            return ["-B\(assembler)/"] + HookFlags.all(.gcc, options)
-        }
-        return HookFlags.all(
-            compiler.family, options,
-            systemHeaders: compiler.family == .gcc
-                ? systemHeaders.texts(besides: invocation.includeDirectories) : [])
+        assembler
+            + HookFlags.all(
+                compiler.family, options,
+                systemHeaders: compiler.family == .gcc
+                    ? systemHeaders.texts(besides: invocation.includeDirectories) : [])
     }
 
     private var isSeparate: Bool {
@@ -76,7 +83,7 @@ struct HookedCompilation {
     private var form: SeparateCompilation.Form {
         guard compiler.family == .clang, !options.dormant || options.excludesFunctions else { return .none }
         if options.excludesFunctions { return .demanded }
-        return !systemHeaders.isEmpty && invocation.hasIntermediateForm ? .tried : .none
+        return invocation.hasIntermediateForm ? .tried : .none
     }
 }
 

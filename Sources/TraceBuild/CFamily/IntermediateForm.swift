@@ -50,7 +50,8 @@ enum IntermediateForm {
             else { return }
             let debug = IRText.find("!dbg !", module, group.digits.upperBound..<line.upperBound)
             let function = debug.flatMap { IRText.number(module, ($0 + 6)..<line.upperBound)?.number }
-            guard isExcluded(definition.name, sources.place(ofFunction: function)) else { return }
+            let isHarmed = groups[group.number].map { hooksHarm(module, $0) } ?? false
+            guard isHarmed || isExcluded(definition.name, sources.place(ofFunction: function)) else { return }
             if copies[group.number] == nil {
                 copies[group.number] = next
                 next += 1
@@ -68,6 +69,13 @@ enum IntermediateForm {
             text += "\n\(attributes)\n".utf8
         }
         try TextFile.write(text, to: path)
+    }
+
+    /// Whether functions with a group of attributes are to have no hooks. clang before version 17 gives some to functions without a
+    /// prologue, too; and it leaves by a jump to the exit hook where all registers are to be as the caller left them.
+    private static func hooksHarm(_ module: [UInt8], _ attributes: Range<Int>) -> Bool {
+        IRText.find(" naked ", module, attributes) != nil
+            || IRText.find("\"no_caller_saved_registers\"", module, attributes) != nil
     }
 
     private static func forEachLine(of text: [UInt8], _ body: (Range<Int>) -> Void) {

@@ -38,7 +38,7 @@ struct SeparateCompilation {
         }
         var objects: [String: String] = [:]
         for (number, source) in invocation.sources.enumerated() {
-            let output = invocation.stage == .link ? "\(temporary)/\(number).o" : output(for: source)
+            let output = invocation.stage == .link ? "\(temporary)/\(number).o" : invocation.result(of: source)
             let intermediate = "\(temporary)/\(number).ll"
             let status = try compile(source, to: output, by: intermediate, adding: added)
             guard status == 0 else { return status }
@@ -47,7 +47,7 @@ struct SeparateCompilation {
         if invocation.stage == .link { return try Subprocess.run([compiler.path] + link(objects) + linked) }
         for file in invocation.assembly where invocation.stage == .object {
             let quiet = compiler.family == .clang ? ["-Wno-unused-command-line-argument"] : []
-            let arguments = compilerOptions + quiet + ["-c", "-o", output(for: file)] + input(file)
+            let arguments = compilerOptions + quiet + ["-c", "-o", invocation.result(of: file)] + input(file)
             let status = try Subprocess.run(compiler.launcher + [compiler.path] + arguments)
             guard status == 0 else { return status }
         }
@@ -73,13 +73,6 @@ struct SeparateCompilation {
     private var compilerOptions: [String] {
         let named = withoutLanguage(invocation.arguments).filter { !invocation.files.contains($0) && $0 != "-" }
         return without(named, flags: ["-c", "-S"], pairs: ["-o"])
-    }
-
-    /// The name that the compiler would give its result.
-    private func output(for source: String) -> String {
-        if let output = invocation.output { return output }
-        let name = lastComponent(source)
-        return name[..<(name.lastIndex(of: ".") ?? name.endIndex)] + (invocation.stage == .assembly ? ".s" : ".o")
     }
 
     private func compile(

@@ -1,4 +1,4 @@
-/// Puts sleds into what gcc hands to the assembler. gcc marks the places (`-pg -mfentry -minstrument-return=nop5
+/// Puts sleds into what gcc hands to the assembler. gcc marks the places (`-p -mfentry -minstrument-return=nop5
 /// -mrecord-return -mrecord-mcount`), but with instructions that cannot be changed while threads execute them, and with
 /// a call where functions begin. Here they become sleds as clang makes them, with clang's list of them.
 enum SledAssembly {

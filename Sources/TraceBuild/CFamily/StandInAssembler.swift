@@ -1,13 +1,13 @@
 internal import Glibc
 
-/// Stands before the assembler, where gcc calls it for `fathom build --dormant`: puts sleds into what gcc has compiled,
-/// and lets the assembler go on.
+/// Stands before the assembler, where gcc calls it for `fathom build`: takes hooks out of what gcc has compiled where they do
+/// harm, or puts sleds into it, and lets the assembler go on.
 public enum StandInAssembler {
     /// What it is called, because gcc looks for the assembler by this name.
     public static let name = "as"
     /// The variable that has the assembler's path.
     static let variable = "FATHOM_ASSEMBLER"
-    /// The variable that has the build's options (``BuildOptions/encoded``).
+    /// The variable that is there where sleds are put in, and has the build's options (``BuildOptions/encoded``).
     static let options = "FATHOM_ASSEMBLER_OPTIONS"
 
     /// - Parameter arguments: without the program's name.
@@ -16,19 +16,44 @@ public enum StandInAssembler {
         guard let assembler = environmentVariable(variable) ?? Compiler.find(name) else { throw .noCompiler(name) }
         let place = input(of: arguments)
         let text = try TextFile.bytes(place.map { arguments[$0] } ?? "/dev/stdin")
-        let options = BuildOptions(encoded: environmentVariable(options) ?? "")
+        guard let changed = environmentVariable(options).map({ sledded(text, $0) }) ?? withoutHooksInNaked(text)
+        else {
+            if place != nil { throw Subprocess.become([assembler] + arguments) }
+            return try assemble(text, by: assembler, arguments, at: nil)
+        }
+        return try assemble(changed, by: assembler, arguments, at: place)
+    }
+
+    private static func sledded(_ text: [UInt8], _ encoded: String) -> [UInt8]? {
+        let options = BuildOptions(encoded: encoded)
         let directory = currentDirectory()
-        let isExcluded = { (function: String, file: String?) in
+        return SledAssembly.sledded(text) { function, file in
             if let file, !options.covers(file, in: directory) { return true }
             guard !options.excludedFunctions.isEmpty else { return false }
             let names = FunctionName.all(of: function)
             return options.excludedFunctions.contains { glob in names.contains { Glob.matches(glob, $0) } }
         }
-        guard let sledded = SledAssembly.sledded(text, isExcluded: isExcluded) else {
-            if place != nil { throw Subprocess.become([assembler] + arguments) }
-            return try assemble(text, by: assembler, arguments, at: nil)
+    }
+
+    /// Takes hooks out of assembly that the compiler has written into a file.
+    static func settle(_ path: String) throws(BuildError) {
+        var status = stat()
+        guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+            let changed = withoutHooksInNaked(try TextFile.bytes(path))
+        else { return }
+        try TextFile.write(changed, to: path)
+    }
+
+    private static func withoutHooksInNaked(_ text: [UInt8]) -> [UInt8]? {
+        let assembly = NakedAssembly(text)
+        for function in assembly.left {
+            let name = FunctionName.all(of: function).last ?? function
+            let warning =
+                "fathom: warning: \(name) has no prologue, but statements that use its arguments, so hooks may change it; "
+                + "leave it out: --exclude-function '\(name)'\n"
+            _ = write(STDERR_FILENO, warning, warning.utf8.count)
         }
-        return try assemble(sledded, by: assembler, arguments, at: place)
+        return assembly.text
     }
 
     private static func assemble(
