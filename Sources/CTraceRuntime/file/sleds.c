@@ -72,6 +72,7 @@ static int is_open(const struct sled *sled) {
 // is none.
 struct span {
     uintptr_t low, high, from, to;
+    struct patch patch;
 };
 #define SPAN_LIMIT 4u
 
@@ -247,17 +248,15 @@ static int is_wanted(const struct sled *first, const struct sled *last, struct f
 
 // ---- making code writable
 
-static struct patch patches[SPAN_LIMIT];  // of the module that is being changed; under LOCK_SLEDS
-
 static void end_changes(const struct sled_module *module, uint32_t spans) {
     for (uint32_t i = 0; i < spans; i++)
-        if (module->spans[i].to) patch_end(&patches[i]);
+        if (module->spans[i].to) patch_end(&module->spans[i].patch);
 }
 
-static long begin_changes(const struct sled_module *module) {
+static long begin_changes(struct sled_module *module) {
     for (uint32_t i = 0; i < module->span_count; i++) {
-        const struct span *span = &module->spans[i];
-        long error = span->to ? patch_begin(&patches[i], span->from, span->to) : 0;
+        struct span *span = &module->spans[i];
+        long error = span->to ? patch_begin(&span->patch, span->from, span->to) : 0;
         if (error >= 0) continue;
         end_changes(module, i);
         return error;
@@ -267,7 +266,7 @@ static long begin_changes(const struct sled_module *module) {
 
 static int spread_changes(const struct sled_module *module) {
     for (uint32_t i = 0; i < module->span_count; i++)
-        if (module->spans[i].to && !patch_spread(&patches[i])) return 0;
+        if (module->spans[i].to && !patch_spread(&module->spans[i].patch)) return 0;
     return 1;
 }
 
@@ -385,7 +384,7 @@ static void find_spans(struct sled_module *module, const struct dl_phdr_info *in
         const ElfW(Phdr) *header = &info->dlpi_phdr[i];
         uintptr_t start = info->dlpi_addr + header->p_vaddr;
         if (header->p_type == PT_LOAD && header->p_flags & PF_X)
-            module->spans[module->span_count++] = (struct span){start, start + header->p_memsz, 0, 0};
+            module->spans[module->span_count++] = (struct span){.low = start, .high = start + header->p_memsz};
     }
     widen_span(module, module->stubs, module->stub_count * STUB_SIZE);
     for (const struct sled *sled = module->first; sled < module->last; sled++)
