@@ -1,4 +1,5 @@
 // The C library unloads a library of its own accord at the worst moment: when a list of what is loaded was just read.
+// With PRELOADED, this is the library that reads it: it stands behind the runtime.
 //   unloading LIBRARY
 
 #define _GNU_SOURCE
@@ -7,6 +8,27 @@
 
 #include "program.h"
 
+#ifdef PRELOADED
+extern void *library __attribute__((weak));  // the program's; others have none
+
+typedef int each(struct dl_phdr_info *, size_t, void *);
+
+// What the C library itself calls to unload one: nobody stands before it.
+static void unload(void) {
+    void *libc = dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
+    int (*close)(void *) = (int (*)(void *))dlsym(libc, "dlclose");
+    void *gone = library;
+    library = NULL;
+    close(gone);
+}
+
+int dl_iterate_phdr(each *body, void *data) {
+    int (*next)(each *, void *) = (int (*)(each *, void *))dlsym(RTLD_NEXT, "dl_iterate_phdr");
+    int result = next(body, data);
+    if (&library && library) unload();
+    return result;
+}
+#else
 #define ARENA (16u << 20)
 
 static _Alignas(16) unsigned char arena[ARENA];
@@ -20,25 +42,7 @@ QUIET void *malloc(size_t size) {
 QUIET void free(void *block) { KEEP(block); }
 QUIET void *calloc(size_t count, size_t size) { return malloc(count * size); }
 
-typedef int each(struct dl_phdr_info *, size_t, void *);
-
-static void *library;
-
-// What the C library itself calls to unload one: nobody stands before it.
-QUIET static void unload(void) {
-    void *libc = dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
-    int (*close)(void *) = (int (*)(void *))dlsym(libc, "dlclose");
-    void *gone = library;
-    library = NULL;
-    close(gone);
-}
-
-QUIET int dl_iterate_phdr(each *body, void *data) {
-    int (*next)(each *, void *) = (int (*)(each *, void *))dlsym(RTLD_NEXT, "dl_iterate_phdr");
-    int result = next(body, data);
-    if (library) unload();
-    return result;
-}
+void *library;
 
 APART static void leaf(int n) { KEEP(n); }
 
@@ -51,3 +55,4 @@ int main(int argc, char **argv) {
     leaf(2);
     puts(library ? "never read" : "unloaded");
 }
+#endif

@@ -62,7 +62,10 @@ import Testing
             sources: ["empty.c": "int nothing;"], compiler: .gcc, flags: ["-shared", "-fPIC", "-Wl,--build-id"],
             output: directory.file("library.so"))
         let binary = try Binaries.instrumented("unloading.c", .gccO2, flags: ["-rdynamic"])
-        let recorded = try Fathom.record([binary, library], into: session)
+        let reader = try Binaries.make(
+            "unloading.so", command: "gcc", ["-O2", "-shared", "-fPIC", "-DPRELOADED"],
+            ["\(Binaries.sources)/unloading.c"])
+        let recorded = try Fathom.record([binary, library], into: session, environment: ["LD_PRELOAD": reader])
         #expect(recorded.stdout == "unloaded\n")
         #expect(recorded.status == 0)
         #expect(try Dump(session).counts()["leaf"] == 3)
