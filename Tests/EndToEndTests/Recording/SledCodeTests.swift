@@ -10,7 +10,7 @@
 
         init() throws { directory = try TemporaryDirectory("sled-code") }
 
-        private func fathom(_ arguments: [String]) throws -> RunResult {
+        private func fathom(_ arguments: [String]) throws -> ProcessOutput {
             try Fathom.run(
                 arguments, environment: ["XDG_CACHE_HOME": directory.file("cache")], workingDirectory: directory.path)
         }
