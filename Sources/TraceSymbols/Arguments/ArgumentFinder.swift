@@ -47,6 +47,7 @@ public struct ArgumentFinder {
     /// The addresses that hooks report for functions that resolvers choose, by where their versions begin.
     private var versions: [UInt64: [UInt64]] = [:]
     private var functions: [Key: Set<UInt64>] = [:]
+    private let enumerations: SwiftEnumerations
     /// Where enter hooks return to.
     private let returns: [UInt64]
     private let isARM: Bool
@@ -71,6 +72,7 @@ public struct ArgumentFinder {
         wantedResults = results
         unknown = Set(wanted.values.joined()).subtracting([.all])
         returns = try HookedFunctions.hookReturns(in: file)
+        enumerations = SwiftEnumerations(file)
         isARM = file.header.e_machine == UInt16(EM_AARCH64)
         if !isARM {
             for sled in Sleds(file).all where sled.kind == .enter || sled.kind == .enterWithArguments {
@@ -311,8 +313,8 @@ public struct ArgumentFinder {
             if !found.isEmpty { self.found[Place(returnAddress: start, function: start)] = found }
         }
         if wantedResults.contains(start), let result = reader.result() {
-            found[Place(returnAddress: ArgumentSite.result, function: start)] = result.type.values(
-                "", at: result.location, otherwise: result.reason)
+            found[Place(returnAddress: ArgumentSite.result, function: start)] = values(
+                of: result.type, "", at: result.location, otherwise: result.reason)
         }
     }
 
@@ -336,7 +338,7 @@ public struct ArgumentFinder {
         _ all: [EntryReader.Argument], _ paths: [ArgumentPath], _ entry: (Int) -> EntryReader.Entry
     ) -> [FoundArgument] {
         let all = shown(all)
-        func value(_ index: Int, _ path: ArgumentPath?) -> [FoundArgument]? { Self.value(of: all[index], path, entry(index)) }
+        func value(_ index: Int, _ path: ArgumentPath?) -> [FoundArgument]? { self.value(of: all[index], path, entry(index)) }
         if paths.isEmpty { return all.indices.flatMap { value($0, nil)! } }
         names.formUnion(all.map(\.name))
         var result: [FoundArgument] = []
@@ -385,7 +387,7 @@ public struct ArgumentFinder {
     }
 
     /// nil when the path leads nowhere.
-    private static func value(of argument: EntryReader.Argument, _ path: ArgumentPath?, _ entry: EntryReader.Entry)
+    private func value(of argument: EntryReader.Argument, _ path: ArgumentPath?, _ entry: EntryReader.Entry)
         -> [FoundArgument]?
     {
         let name = path?.text ?? argument.name
@@ -401,6 +403,18 @@ public struct ArgumentFinder {
         for _ in 0..<(path?.dereferences ?? 0) {
             guard let next = type.target(at: location) else { return nil }
             (type, location) = next
+        }
+        return values(of: type, name, at: location, otherwise: reason)
+    }
+}
+
+extension ArgumentFinder {
+    private func values(
+        of type: ArgumentType, _ name: String, at location: ArgumentLocation, otherwise reason: ArgumentKind
+    ) -> [FoundArgument] {
+        if let mangled = type.mangledName, let cases = enumerations.cases(of: mangled) {
+            let value = type.enumeration(cases, at: location)
+            return [FoundArgument(name: name, kind: value?.kind ?? reason, steps: value?.steps ?? [])]
         }
         return type.values(name, at: location, otherwise: reason)
     }

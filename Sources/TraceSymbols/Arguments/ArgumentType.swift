@@ -366,6 +366,14 @@ struct ArgumentType {
         }
     }
 
+    /// The value of one of Swift's enumerations at `location`, which has these cases and takes a byte; nil when it is gone, or
+    /// has another size.
+    func enumeration(_ cases: [String: Int64], at location: ArgumentLocation) -> (kind: ArgumentKind, steps: [ArgumentStep])? {
+        guard size == 1 else { return (.aggregate, []) }
+        let value = scalar(.enumeration(1, isSigned: false, cases: cases), at: location, 1)
+        return value.kind == .optimizedOut ? nil : value
+    }
+
     private static let memberLimit = 16
 
     private func values(_ name: String, at location: ArgumentLocation, _ count: inout Int, depth: Int) -> [FoundArgument] {
@@ -380,7 +388,10 @@ struct ArgumentType {
                 members += type.values("\(name).\(member)", at: place, &count, depth: depth + 1)
             }
         }
-        if members.isEmpty { return [FoundArgument(name: name, kind: whole.kind, steps: whole.steps)] }
+        if members.isEmpty {
+            let kind = whole.kind == .aggregate && place.isGone ? .optimizedOut : whole.kind
+            return [FoundArgument(name: name, kind: kind, steps: whole.steps)]
+        }
         return [FoundArgument(name: name, kind: .structure(members.count), steps: [])] + members
     }
 

@@ -129,8 +129,10 @@ struct EntryReader {
                 if !home.isIndirect { return Entry(location: origin, isProved: true) }
                 return origin.word().map { Entry(location: .memory($0), isProved: true) } ?? missing
             }
-            guard !always, let said = reader.location(by: &attribute, at: address), said.isComing else { continue }
-            return Entry(location: said, isProved: true)
+            guard !always, var said = reader.location(by: &attribute, at: address) else { continue }
+            let size = argument.type?.usedSize ?? 8
+            said = said.cut(to: size == 1 ? 1 : 8 * size)
+            if said.isComing { return Entry(location: said, isProved: true) }
         }
         return missing
     }

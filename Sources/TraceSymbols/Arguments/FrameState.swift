@@ -77,6 +77,10 @@ struct FrameState {
         slots.contains { $0.key < slot + size && slot < $0.key + $0.value.size }
     }
 
+    mutating func forgetFrame() {
+        for offset in slots.keys { slots[offset]!.value = .unknown }
+    }
+
     // MARK: Instructions
 
     typealias Store = (slot: Int, value: Value)
@@ -85,7 +89,7 @@ struct FrameState {
     mutating func execute(_ instruction: MoveDecoder.Instruction) -> Store?? {
         switch instruction {
         case .nothing: return .some(nil)
-        case .call, .other, .jump: return nil
+        case .call, .other, .jump, .leave: return nil
         case .push(let number):
             guard case .frame(let offset) = general[4] else { return nil }
             general[4] = .frame(offset - 8)
@@ -110,7 +114,6 @@ struct FrameState {
             if case .memory = from, case .copy(let copy) = value { reads.insert(copy.origin) }
             return write(limited(value, size), to, size: max(size, extent))
         case .address(let to, let memory):
-            note(.memory(memory))
             if to == 4 {
                 guard let slot = slot(memory) else { return nil }
                 general[4] = .frame(slot)
@@ -133,7 +136,7 @@ struct FrameState {
     }
 
     /// Notes that the operand is read, or where it is.
-    private mutating func note(_ operand: MoveDecoder.Operand) {
+    mutating func note(_ operand: MoveDecoder.Operand) {
         var values: [Value] = []
         switch operand {
         case .general(let number): values = [general[number]]
@@ -169,7 +172,6 @@ struct FrameState {
     }
 
     private mutating func write(_ value: Value, _ operand: MoveDecoder.Operand, size: Int) -> Store?? {
-        if case .memory = operand { note(operand) }
         switch operand {
         case .general(let number):
             if number == 4 {

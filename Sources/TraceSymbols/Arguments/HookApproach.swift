@@ -29,6 +29,7 @@ struct HookApproach {
     private var atCall: FrameState?
     /// The last state that is known, which is where the frame is complete if it ever is.
     private var last = FrameState()
+    private var reads: Set<Origin> = []
     /// What was moved to places in the frame, in the order of the code. A push does not count: it may only make room.
     private var stores: [Int: [FrameState.Value]] = [:]
 
@@ -126,9 +127,9 @@ struct HookApproach {
         switch location {
         case .value(let steps), .memory(let steps):
             guard case .register(let number)? = steps.first else { return false }
-            if number != 7 { return last.reads.contains(.register(Int(number))) }
+            if number != 7 { return reads.contains(.register(Int(number))) }
             guard steps.count > 1, case .add(let offset) = steps[1] else { return false }
-            return last.reads.contains(.memory(Int(offset)))
+            return reads.contains(.memory(Int(offset)))
         case .pieces(let pieces): return pieces.contains { isRead($0.location) }
         case .bytes, .gone: return false
         }
@@ -207,6 +208,7 @@ struct HookApproach {
         var state: FrameState? = FrameState()
         // What is known where jumps lead.
         var ahead: [Int: FrameState] = [:]
+        var isDivided = false
         while true {
             if let other = ahead.removeValue(forKey: decoder.position) {
                 if atCall != nil { return }
@@ -217,29 +219,46 @@ struct HookApproach {
                 decoder.position = next
                 continue
             }
-            last = now
+            // Behind a sled, the frame is complete where the function first calls something or divides.
+            if call != nil || !isDivided { last = now }
             let position = decoder.position
             guard let instruction = decoder.next(), !ahead.keys.contains(where: { $0 < decoder.position }) else {
                 return
             }
             switch instruction {
+            case .call, .jump, .leave: isDivided = true
+            default: break
+            }
+            if let memory = decoder.memory { now.note(.memory(memory)) }
+            switch instruction {
             case .call:
                 if decoder.position == call, atCall == nil {
                     atCall = now
-                } else if call == nil || atCall != nil || position > call! || now.hasGivenAddresses {
+                } else if atCall != nil || call.map({ position > $0 }) == true {
                     return
+                } else if now.hasGivenAddresses {
+                    if call != nil { return }
+                    now.forgetFrame()
                 }
                 now.forgetWhatCallsChange()
             case .jump(let distance, let isConditional):
-                guard let call, atCall == nil, distance >= 0, position < call else { return }
+                // Behind a sled, it matters only what is done with what came in.
+                guard call.map({ position < $0 && distance >= 0 }) ?? true, atCall == nil else { return }
                 let target = decoder.position + distance
-                ahead[target] = ahead[target].map { $0.joined(with: now) } ?? now
+                if distance >= 0 { ahead[target] = ahead[target].map { $0.joined(with: now) } ?? now }
+                reads.formUnion(now.reads)
                 state = isConditional ? now : nil
+                continue
+            case .leave:
+                if atCall != nil { return }
+                reads.formUnion(now.reads)
+                state = nil
                 continue
             default:
                 guard let store = now.execute(instruction) else { return }
                 if let store { stores[store.slot, default: []].append(store.value) }
             }
+            reads.formUnion(now.reads)
             state = now
         }
     }

@@ -35,6 +35,8 @@ struct MoveDecoder {
         case call
         /// So far from the next instruction.
         case jump(Int, isConditional: Bool)
+        /// The function ends, or goes on somewhere.
+        case leave
         /// What follows it need not run.
         case other
     }
@@ -42,6 +44,8 @@ struct MoveDecoder {
     private let code: UnsafeRawBufferPointer
     /// Where the next instruction begins.
     var position: Int
+    /// What the last instruction reads or writes in memory.
+    private(set) var memory: Memory?
     private var prefix = Prefix()
 
     private struct Prefix {
@@ -80,6 +84,7 @@ struct MoveDecoder {
     /// The next instruction; nil when it is none of those that are known.
     mutating func next() -> Instruction? {
         prefix = Prefix()
+        memory = nil
         while let byte = byte() {
             switch byte {
             case 0x66: prefix.is16 = true
@@ -139,6 +144,7 @@ struct MoveDecoder {
             memory.base = nil
             memory.isVariable = true
         }
+        self.memory = memory
         return Operands(register: register, memory: memory)
     }
 
@@ -192,10 +198,12 @@ struct MoveDecoder {
             return .change([(operands.other(), prefix.size)])
         case 0x98, 0x99: return .change([(.general(0), 8), (.general(2), 8)])
         case 0xd9, 0xdb, 0xdd: return floating(code)
+        case 0xc3: return .leave
         case 0xe8: return displacement(4).map { _ in .call }
         case 0xff:
             guard let operands = operands() else { return nil }
             if operands.register & 7 == 2 { return .call }
+            if operands.register & 7 == 4 { return .leave }
             return operands.register & 7 < 2 ? .change([(operands.other(), prefix.size)]) : .other
         default: return nil
         }
