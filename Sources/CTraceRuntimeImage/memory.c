@@ -11,11 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "CTraceRecords.h"
-#include "CTraceRuntime.h"
-#include "behind.h"
-
-#define IS_ASKED_FOR __builtin_expect(fathom_memory_on, 0)
+#include "memory.h"
 
 FATHOM_WITHOUT_HOOKS
 
@@ -31,10 +27,6 @@ int fathom_memory_is_seen(void) {
 }
 
 // ---- blocks
-
-static void tell_allocated(const void *block, size_t size) {
-    if (block) fathom_note_block(FATHOM_ALLOCATED, block, size, 0);
-}
 
 #define ALLOCATING(name, parameters, arguments)                                                                        \
     EXPORT void *name parameters {                                                                                     \
@@ -91,11 +83,13 @@ EXPORT void *reallocarray(void *block, size_t count, size_t size) {
 
 // ---- pages
 
+#define IS_SEEN (IS_ASKED_FOR && !fathom_is_allocator(__builtin_return_address(0)))
+
 // Memory is what the program can write to or read and that is no file's.
 static int is_memory(int protection, int flags) { return flags & MAP_ANONYMOUS && protection != PROT_NONE; }
 
 EXPORT void *mmap(void *start, size_t size, int protection, int flags, int file, off_t offset) {
-    if (!IS_ASKED_FOR) JUMP REAL(mmap)(start, size, protection, flags, file, offset);
+    if (!IS_SEEN) JUMP REAL(mmap)(start, size, protection, flags, file, offset);
     uint64_t before = fathom_moment();
     void *result = REAL(mmap)(start, size, protection, flags, file, offset);
     if (result == MAP_FAILED) return result;
@@ -108,7 +102,7 @@ EXPORT void *mmap64(void *start, size_t size, int protection, int flags, int fil
     __attribute__((alias("mmap")));
 
 EXPORT int munmap(void *start, size_t size) {
-    if (!IS_ASKED_FOR) JUMP REAL(munmap)(start, size);
+    if (!IS_SEEN) JUMP REAL(munmap)(start, size);
     uint64_t before = fathom_moment();
     int result = REAL(munmap)(start, size);
     if (result == 0) fathom_note_block(FATHOM_UNMAPPED, start, size, before);
@@ -120,7 +114,7 @@ EXPORT void *mremap(void *start, size_t old, size_t size, int flags, ...) {
     va_start(arguments, flags);
     void *other = flags & MREMAP_FIXED ? va_arg(arguments, void *) : NULL;
     va_end(arguments);
-    if (!IS_ASKED_FOR) return REAL(mremap)(start, old, size, flags, other);
+    if (!IS_SEEN) return REAL(mremap)(start, old, size, flags, other);
     uint64_t before = fathom_moment();
     void *result = REAL(mremap)(start, old, size, flags, other);
     if (result != MAP_FAILED) {

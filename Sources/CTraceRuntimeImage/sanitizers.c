@@ -84,7 +84,7 @@ static int point_slot(struct dl_phdr_info *module, size_t size, void *argument) 
     for (; count > 0; count--, entry++) {
         if (!begins(names + symbols[ELF64_R_SYM(entry->r_info)].st_name, NAME)) continue;
         uintptr_t *slot = (uintptr_t *)(module->dlpi_addr + entry->r_offset);
-        fathom_point_slot(module, slot, (uintptr_t)in_place_of_programs);
+        fathom_write_word(module, slot, (uintptr_t)in_place_of_programs);
     }
     return 0;
 }

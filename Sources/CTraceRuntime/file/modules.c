@@ -221,6 +221,10 @@ int modules_scan(uint64_t patience) {
     runtime.modules_stale = 0;
     struct modules found = {0};
     int is_had = loader_modules(collect, &found, patience) >= 0;
+    if (is_had && fathom_memory_on) {
+        loader_modules(fathom_find_allocator, NULL, patience);
+        loader_modules(fathom_see_operators, NULL, patience);
+    }
     if (!is_had) runtime.modules_stale = 1;
     struct modules gone = found;
     if (found.list.used) {

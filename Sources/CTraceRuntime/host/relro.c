@@ -44,9 +44,9 @@ int relro_write(uintptr_t *place, const uintptr_t *words, size_t count, int prot
     return 1;
 }
 
-void fathom_point_slot(const struct dl_phdr_info *module, uintptr_t *slot, uintptr_t function) {
-    int protection = relro_protection(module, (uintptr_t)slot);
-    if (protection >= 0) relro_write(slot, &function, 1, protection);
+void fathom_write_word(struct dl_phdr_info *module, uintptr_t *place, uintptr_t word) {
+    int protection = relro_protection(module, (uintptr_t)place);
+    if (protection >= 0) relro_write(place, &word, 1, protection);
 }
 
 FATHOM_WITHOUT_HOOKS_END

@@ -53,9 +53,6 @@ extern uint32_t fathom_threads_have_memory __attribute__((visibility("hidden")))
 void fathom_note_start(int count, char **arguments, char **environment);
 // A static program's initialisers, which nothing but the linker's symbols tells of. To be noted before the start is.
 void fathom_note_initializers(uintptr_t *first, uintptr_t *end, char **environment);
-// Makes a module call `function` through one of its slots, before anybody else can call through that.
-struct dl_phdr_info;
-void fathom_point_slot(const struct dl_phdr_info *module, uintptr_t *slot, uintptr_t function);
 // The program's main function is about to be called. Returns what is to be called in its place, which calls it.
 typedef int fathom_main_function(int, char **, char **);
 fathom_main_function *fathom_note_main(fathom_main_function *main);
@@ -163,6 +160,13 @@ extern uint32_t fathom_memory_on __attribute__((visibility("hidden")));
 // Whether those functions are what the program calls: not where it has functions of its own by these names, and not in
 // a static program.
 int fathom_memory_is_seen(void);
+// Look at a module, as dl_iterate_phdr calls them: whether it is that of an allocator; and make the operators seen that
+// it calls there. The first one comes first. Neither is there in a static program.
+struct dl_phdr_info;
+int fathom_find_allocator(struct dl_phdr_info *module, size_t size, void *result);
+int fathom_see_operators(struct dl_phdr_info *module, size_t size, void *result);
+// Changes a word of a module, which may be read-only.
+void fathom_write_word(struct dl_phdr_info *module, uintptr_t *place, uintptr_t word);
 // A block has been allocated, or is about to be freed: `record` is FATHOM_ALLOCATED or another one of memory. `ticks`
 // is when, or 0 for now. errno stays as it is.
 void fathom_note_block(uint32_t record, const void *address, size_t size, uint64_t ticks);

@@ -66,6 +66,42 @@ import Testing
         #expect(path["own_allocated_bytes"] as? Int == expected["by_realloc"]?.bytes)
     }
 
+    private enum Linking: String, CaseIterable { case preloaded, lazy, now }
+
+    /// Allocators in libraries, whose `new` calls no `malloc`, and which map what they give out. Without one, the C library's.
+    @Test(
+        arguments: ["libjemalloc.so.2", "libtcmalloc_minimal.so.4", "libmimalloc.so.2", "libc.so.6"],
+        Linking.allCases)
+    private func otherAllocators(_ library: String, _ linking: Linking) throws {
+        let other = try Toolchain.compile(
+            sources: ["other.cpp": "void *by_other(unsigned long size) { return ::operator new(size); }"],
+            compiler: .gxx, flags: ["-O1", "-shared", "-fPIC", "-g"], output: directory.file("libother.so"))
+        let binary = try Binaries.instrumented(
+            "operators.cpp", .gccO2,
+            flags: ["-std=c++17", linking == .now ? "-Wl,-z,now,-z,relro" : "-Wl,-z,lazy"],
+            libraries: [other, "-Wl,--no-as-needed"] + (linking == .preloaded ? [] : ["-l:\(library)"]),
+            variant: "-\(library)-\(linking)")
+        let preloaded = linking == .preloaded && library != "libc.so.6" ? ["LD_PRELOAD": library] : [:]
+        let output = try Fathom.record(
+            [binary], into: session, options: ["--quiet", "--memory"],
+            environment: preloaded.merging(["LD_LIBRARY_PATH": directory.path]) { $1 })
+        #expect(output.status == 0 && output.stdout == "done\n", "\(output)")
+        var found: [String: Int] = [:]
+        for row in try rows() {
+            let name = try #require(row["name"] as? String).prefix { $0 != "(" }
+            let sums = try sums(row)
+            if name.hasPrefix("by_") {
+                found[String(name)] = sums.bytes
+                #expect(sums.live == (name == "by_kept" ? 700 : 0), "\(name): \(sums)")
+            }
+        }
+        #expect(
+            found == [
+                "by_new": 100, "by_array": 200, "by_nothrow": 300, "by_aligned": 4096, "by_pointer": 500,
+                "by_library": 600, "by_kept": 700, "by_string": 801, "by_malloc": 900_000, "by_others": 5000,
+            ], "\(found)")
+    }
+
     @Test func views() throws {
         let binary = try Binaries.instrumented("memory.c", .gccO2)
         _ = try Fathom.record([binary], into: session, options: ["--quiet", "--memory"])
