@@ -83,15 +83,28 @@ struct ArgumentType {
         return [DW_ATE_signed_char, DW_ATE_unsigned_char, DW_ATE_UTF].contains(encoding)
     }
 
-    private var isWideChar: Bool {
-        guard tag == DW_TAG_base_type, size == 2 || size == 4 else { return false }
-        return encoding == DW_ATE_UTF || name == "wchar_t"
+    /// Whether a pointer is one to characters of 2 or 4 bytes. In C, these are numbers that have another name.
+    private var pointsToWideCharacters: Bool {
+        guard isPointer, let target = ArgumentType(of: die), target.isBase, target.size == 2 || target.size == 4 else {
+            return false
+        }
+        if target.encoding == DW_ATE_UTF || target.name == "wchar_t" { return true }
+        var (die, attribute, next) = (die, Dwarf_Attribute(), Dwarf_Die())
+        for _ in 0..<8 {
+            guard dwarf_attr(&die, UInt32(DW_AT_type), &attribute) != nil, dwarf_formref_die(&attribute, &next) != nil else {
+                return false
+            }
+            if let name = dwarf_diename(&next), ["wchar_t", "char16_t", "char32_t"].contains(String(cString: name)) {
+                return true
+            }
+            die = next
+        }
+        return false
     }
 
     /// Whether it is shown as the text that it points to.
     var isText: Bool {
-        guard isPointer, let target = ArgumentType(of: die) else { return false }
-        return target.isChar || target.isWideChar
+        isPointer && ArgumentType(of: die)?.isChar == true || pointsToWideCharacters
     }
 
     // MARK: Values

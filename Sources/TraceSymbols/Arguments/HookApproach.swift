@@ -157,7 +157,16 @@ struct HookApproach {
             guard steps.count > 1, case .add(let offset) = steps[1] else { return .unknown }
             if steps.count > 2 { return isIndirect ? home(of: .memory(Int(offset)), size: 8, slot) : .unknown }
             if isIndirect { return .unknown }
-            return slot == offset ? .proved : home(of: .memory(Int(offset)), size: size, slot)
+            if slot == offset { return .proved }
+            // Words of it may come in elsewhere.
+            var result = home(of: .memory(Int(offset)), size: size, slot)
+            guard result == .unknown, size > 8 else { return result }
+            result = .proved
+            for word in stride(from: 0, to: size, by: 8) where result != .contradicted {
+                let home = home(of: .memory(Int(offset) + word), size: min(8, size - word), slot + word)
+                if home != .proved { result = home }
+            }
+            return result
         case .pieces(let pieces) where !isIndirect:
             var offset = 0, result = Home.proved
             for piece in pieces {
