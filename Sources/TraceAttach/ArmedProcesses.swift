@@ -21,9 +21,10 @@ public enum ArmedProcesses {
                 let map = LinkMap(debug, memory), let places = CodePlaces(pid, map, memory),
                 let stacks = NativeStacks(of: pid, load: { memory.load($0) })
             else { return }
-            if let process = RuntimeProcess(pid, debug, memory, places, stacks, standstills) {
-                if process.sleds.isEmpty || process.call("fathom_heed") { return }
-            }
+            let sleds = stacks.modules.compactMap { SledModule($0) }
+            if sleds.isEmpty { return }
+            let process = RuntimeProcess(pid, debug, memory, places, stacks, sleds, standstills)
+            if let process, process.call("fathom_heed") { return }
             usleep(10_000)
             standstills.release()
         }

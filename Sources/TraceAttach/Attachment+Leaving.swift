@@ -51,9 +51,10 @@ extension Attachment {
 
     private func leave(_ pid: Int32, _ memory: ProcessMemory, _ stacks: NativeStacks) -> Ending {
         let deadline = Standstills.now + UInt64(Self.patience) * 1_000_000
+        let sleds = stacks.modules.compactMap { SledModule($0) }
         var isOff = false
         while Standstills.now < deadline {
-            guard let process = RuntimeProcess(pid, debug, memory, places, stacks, standstills) else {
+            guard let process = RuntimeProcess(pid, debug, memory, places, stacks, sleds, standstills) else {
                 if memory.load(debug, as: UInt64.self) == nil { return .ended }
                 usleep(1000)
                 continue
@@ -76,7 +77,8 @@ extension Attachment {
     private func leave(_ process: RuntimeProcess) throws(AttachError) -> Ending? {
         let held = try heldProcess(process.pid, within: Self.patience / 2)
         defer { held.letGo() }
-        if held.threads.contains(where: { Confinement(of: $0.tid, in: process.pid) == .own }) {
+        let able = held.threads.prefix(16).first { Confinement(of: $0.tid, in: process.pid) != .own }
+        if able == nil {
             for module in process.sleds { module.close(in: process.memory) }
             process.words.turnOff(process.memory, forGood: true)
             return .confined
@@ -92,12 +94,16 @@ extension Attachment {
         let pointers = held.threads.map(\.stopped.thread_pointer).filter {
             $0 != 0 && memory.load($0, as: UInt64.self) == $0
         }
-        guard let leave = runtime.addresses(of: "fathom_detach", memory).first,
-            let makeRoom = runtime.addresses(of: "fathom_attach_room", memory).first,
-            let thread = held.threads.first(where: { $0.isFree && pointers.contains($0.stopped.thread_pointer) }),
-            let call = try? RemoteCall(thread, of: process.pid, places, memory)
-        else { return false }
+        var made: RemoteCall?
+        for thread in held.threads where thread.isFree && pointers.contains(thread.stopped.thread_pointer) {
+            made = try? RemoteCall(thread, of: process.pid, places, memory)
+            if made != nil { break }
+        }
+        guard let call = made else { return false }
         defer { call.giveBack() }
+        guard let leave = runtime.addresses(of: "fathom_detach", memory).first,
+            let makeRoom = runtime.addresses(of: "fathom_attach_room", memory).first
+        else { return false }
         let unique = Array(Set(pointers)), size = unique.count * 8
         let room = size <= RemoteCall.roomSize ? call.room : try? call.call(makeRoom, UInt64(size))
         guard let room, room != 0, unique.withUnsafeBytes({ memory.write($0, at: room) }),

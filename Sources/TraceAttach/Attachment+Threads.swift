@@ -126,11 +126,13 @@ extension Attachment {
                 usleep(2000)
             }
         } while Standstills.now < end && tries < 8
-        let name = TaskFacts(pid, thread: late)?.name ?? ""
-        throw .notReady(
+        throw doesNotStop(late)
+    }
+
+    func doesNotStop(_ tid: Int32) -> AttachError {
+        .notReady(
             pid,
-            reason:
-                "its thread \(late) (\(name)) does not stop: it waits in the kernel, for a device, or for the program "
-                + "that it starts (vfork)")
+            reason: "its thread \(tid) (\(TaskFacts(pid, thread: tid)?.name ?? "")) does not stop: it waits in the kernel, "
+                + "for a device, or for the program that it starts (vfork)")
     }
 }

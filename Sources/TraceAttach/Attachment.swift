@@ -87,12 +87,22 @@ public final class Attachment {
     public func attach(session: String) throws(AttachError) {
         // Somebody may have attached before and been killed.
         if let (map, runtime, now) = pointable(), now.leadSomewhere(memory) || isAttached(runtime, map) { _ = detach() }
+        try awaitStops()
         try join(session)
         do throws(AttachError) {
             try point()
         } catch {
             _ = detach()
             throw error
+        }
+    }
+
+    /// Waits until no thread waits where it cannot be stopped. As long as that is so, nothing is done to the process.
+    private func awaitStops() throws(AttachError) {
+        let end = Standstills.now + UInt64(Self.patience) * 1_000_000
+        while let tid = TaskFacts.threads(of: pid).first(where: { HeldThread.waitsInKernel($0, of: pid) }) {
+            guard Standstills.now < end else { throw doesNotStop(tid) }
+            usleep(5000)
         }
     }
 
@@ -172,7 +182,7 @@ public final class Attachment {
     /// Lets the slots of all modules lead to the runtime, tells it which calls are open at that moment, and lets it begin.
     private func point() throws(AttachError) {
         stacks.lookAgain()
-        guard let (_, _, found) = pointable() else {
+        guard let (map, runtime, found) = pointable() else {
             throw .notReady(pid, reason: "its loader is busy loading a library")
         }
         let dynamics = found.hooked
@@ -182,22 +192,30 @@ public final class Attachment {
         }
         warmUp { frames in _ = open.calls(frames, stacks.stackPointers) }
         for attempt in 1... {
-            if try point(open) { return }
-            guard attempt < 5 else {
+            if let (map, _, found) = attempt == 1 ? (map, runtime, found) : pointable(),
+                try point(found, map, runtime, open)
+            {
+                return
+            }
+            guard attempt < 8 else {
                 throw .notReady(
                     pid,
                     reason: "its threads would have to stand still for longer than "
-                        + "\(Standstills.limit / 1_000_000) ms; try again")
+                        + "\(Standstills.limit / 1_000_000) ms, or load libraries all the time; try again")
             }
             usleep(200_000)
         }
     }
 
     /// - Returns: False when that would take too long, or no thread can be made to call something. Then nothing is done.
-    private func point(_ open: OpenCalls) throws(AttachError) -> Bool {
+    private func point(
+        _ found: PointedSlots, _ map: LinkMap, _ runtime: LoadedModule, _ open: OpenCalls
+    ) throws(AttachError) -> Bool {
+        let room = runtime.addresses(of: "fathom_attach_room", memory).first
+        let begin = runtime.addresses(of: "fathom_attach_begin", memory).first
         let process = try heldProcess(pid, within: Self.patience)
         defer { process.letGo() }
-        guard let (map, runtime, now) = pointable() else { return false }
+        guard LinkMap.entries(debug, memory) == map.entries else { return false }
         var words: [UInt64] = [UInt64(process.threads.count)]
         for thread in process.threads {
             let (frames, _) = stacks.frames(of: thread.tid, thread.registers, most: 4096)
@@ -207,10 +225,7 @@ public final class Attachment {
             for call in calls { words += [call.function, call.site, call.place] }
             if process.isOverdue { return false }
         }
-        guard let thread = process.threads.first(where: \.isFree),
-            let room = runtime.addresses(of: "fathom_attach_room", memory).first,
-            let begin = runtime.addresses(of: "fathom_attach_begin", memory).first
-        else { return false }
+        guard let thread = process.threads.first(where: \.isFree), let room, let begin else { return false }
         do throws(RemoteCall.Failure) {
             let call = try RemoteCall(thread, of: pid, places, memory)
             defer { call.giveBack() }
@@ -221,6 +236,7 @@ public final class Attachment {
         } catch {
             throw failure(error)
         }
+        let now = found.asTheyAre(memory)
         now.point(toRuntime: true, memory)
         slots = now.byAddress
         entries = map.entries
@@ -247,9 +263,10 @@ public final class Attachment {
         guard let entries = LinkMap.entries(debug, memory) else { return }
         let isPointed = slots.values.allSatisfy { memory.load($0.address, as: UInt64.self) == $0.after }
         if entries == self.entries, isPointed { return }
-        guard let process = try? HeldProcess(pid, standstills) else { return }
+        guard let (map, _, found) = pointable(), let process = try? HeldProcess(pid, standstills) else { return }
         defer { process.letGo() }
-        guard let (map, _, now) = pointable() else { return }
+        guard LinkMap.entries(debug, memory) == map.entries else { return }
+        let now = found.asTheyAre(memory)
         now.point(toRuntime: true, memory)
         slots = now.byAddress
         self.entries = map.entries

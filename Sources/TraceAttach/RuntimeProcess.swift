@@ -20,7 +20,7 @@ struct RuntimeProcess {
     /// Nil while the loader changes its list of modules, and when the runtime is not there.
     init?(
         _ pid: Int32, _ debug: UInt64, _ memory: ProcessMemory, _ places: CodePlaces, _ stacks: NativeStacks,
-        _ standstills: Standstills
+        _ sleds: [SledModule], _ standstills: Standstills
     ) {
         guard let map = LinkMap(debug, memory), let runtime = Attachment.runtime(in: map),
             let words = AttachWords(runtime, memory)
@@ -33,7 +33,7 @@ struct RuntimeProcess {
         self.map = map
         self.runtime = runtime
         self.words = words
-        sleds = stacks.modules.compactMap { SledModule($0) }
+        self.sleds = sleds
         let mappings = Mappings(of: pid), path = mappings.region(at: runtime.dynamic)?.path
         code =
             mappings.regions.filter { $0.isExecutable && $0.path == path }.map(\.range)

@@ -70,6 +70,17 @@ struct PointedSlots {
         }
     }
 
+    /// The same slots, as they are now: some may have been bound meanwhile.
+    func asTheyAre(_ memory: ProcessMemory) -> PointedSlots {
+        var now = self
+        for index in now.slots.indices {
+            if let value: UInt64 = memory.load(slots[index].address), value != slots[index].after {
+                now.slots[index].before = value
+            }
+        }
+        return now
+    }
+
     var byAddress: [UInt64: Slot] { Dictionary(slots.map { ($0.address, $0) }) { first, _ in first } }
 
     /// Makes them lead to the runtime, or back. A slot that holds something else by now is left as it is. No thread of the

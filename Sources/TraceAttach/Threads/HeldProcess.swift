@@ -6,7 +6,8 @@ internal import TraceWatch
 struct HeldProcess {
     let pid: Int32
     private(set) var threads: [HeldThread] = []
-    private let begin: UInt64
+    /// When none of them had stopped yet.
+    private var begin = UInt64.max
     private let standstills: Standstills
 
     /// Stops them. Threads that start others meanwhile are looked for again.
@@ -19,7 +20,6 @@ struct HeldProcess {
         if let late = standstills.lateThread { throw .late(late) }
         var new = TaskFacts.threads(of: pid), known = Set(new)
         if let late = new.first(where: { HeldThread.waitsInKernel($0, of: pid) }) { throw .late(late) }
-        begin = Standstills.now
         do throws(HeldThread.Failure) {
             while !new.isEmpty {
                 try stop(new)
@@ -33,7 +33,8 @@ struct HeldProcess {
     }
 
     private mutating func stop(_ tids: [Int32]) throws(HeldThread.Failure) {
-        var asked: [Int32] = [], refusal: HeldThread.Failure?
+        var asked: [Int32] = [], refusal: HeldThread.Failure?, last = Standstills.now
+        let asking = last
         for tid in tids {
             do throws(HeldThread.Failure) {
                 try HeldThread.ask(tid, in: pid)
@@ -44,9 +45,11 @@ struct HeldProcess {
         }
         while !asked.isEmpty {
             var waiting: [Int32] = []
+            let now = Standstills.now
             for tid in asked {
                 do throws(HeldThread.Failure) {
-                    if let thread = try HeldThread(ifStopped: tid, since: begin) {
+                    if let thread = try HeldThread(ifStopped: tid, since: last) {
+                        begin = min(begin, thread.begin)
                         threads.append(thread)
                     } else {
                         waiting.append(tid)
@@ -56,7 +59,10 @@ struct HeldProcess {
                 }
             }
             asked = waiting
-            if let tid = asked.first, Standstills.now - begin > Standstills.patience {
+            last = now
+            // As long as none has stopped, the machine is just busy.
+            let waited = threads.isEmpty ? (now - asking) / 10 : now - min(begin, now)
+            if let tid = asked.first, waited > Standstills.patience {
                 for tid in asked { standstills.add(late: tid) }
                 throw .late(tid)
             }
@@ -66,7 +72,7 @@ struct HeldProcess {
     }
 
     /// Whether they have stood still for so long that what is to be done has to be left for another time.
-    var isOverdue: Bool { Standstills.now - begin > Standstills.limit / 4 * 3 }
+    var isOverdue: Bool { Standstills.now - min(begin, Standstills.now) > Standstills.limit / 4 * 3 }
 
     func letGo() {
         for thread in threads { thread.letGo(standstills) }

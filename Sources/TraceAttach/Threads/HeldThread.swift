@@ -10,8 +10,8 @@ internal import TraceWatch
 struct HeldThread {
     let tid: Int32
     private let signal: Int32
-    /// When it was asked to stop.
-    private let begin: UInt64
+    /// When it had not stopped yet.
+    let begin: UInt64
     let stopped: fathom_stopped
     let registers: NativeRegisters
 
@@ -40,12 +40,15 @@ struct HeldThread {
         if standstills.isLate(tid) || Self.waitsInKernel(tid, of: pid) { throw .late(tid) }
         let begin = Standstills.now
         try Self.ask(tid, in: pid)
+        var last = begin
         while true {
-            if let thread = try HeldThread(ifStopped: tid, since: begin) {
+            let now = Standstills.now
+            if let thread = try HeldThread(ifStopped: tid, since: last) {
                 self = thread
                 return
             }
-            if Standstills.now - begin > Standstills.patience {
+            last = now
+            if now - begin > Standstills.patience {
                 standstills.add(late: tid)
                 throw .late(tid)
             }
@@ -54,6 +57,8 @@ struct HeldThread {
     }
 
     /// Nil as long as a thread that was asked to stop has not stopped.
+    ///
+    /// - Parameter begin: when it was last found running.
     init?(ifStopped tid: Int32, since begin: UInt64) throws(Failure) {
         var signal: Int32 = 0
         let state = fathom_stop_look(tid, &signal)
