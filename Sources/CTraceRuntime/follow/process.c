@@ -43,13 +43,14 @@ static int begin_start(uint64_t *signals) {
     if ((__atomic_load_n(&runtime.starter, __ATOMIC_RELAXED) & ~FORKS) == self) return 0;
     *signals = system_block_signals();
     uint32_t tries = 0;
+    uint64_t begin = system_monotonic_ns();
     locks_expect_order(LOCK_START);
     while (!__atomic_compare_exchange_n(&runtime.starter, &holder, self, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
         int is_left = holder >> 32 != process;
         // The thread that holds it, and perhaps other things, was left behind by a fork without handlers.
         if (is_left) fathom_store32(&runtime.state, STATE_OFF);
-        // A thread that forks runs code of the program's meanwhile.
-        if (is_left || holder & FORKS) {
+        // A thread that forks runs code of the program's meanwhile, which may wait for this thread.
+        if (is_left || (holder & FORKS && system_monotonic_ns() - begin > LOADER_PATIENCE)) {
             system_restore_signals(*signals);
             return 0;
         }
