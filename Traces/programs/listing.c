@@ -3,6 +3,7 @@
 //   again listing wait LIBRARY            whoever goes through the list waits there for a thread that has loaded a
 //   library, and
 //                                   makes many calls
+//   listing fork LIBRARY            the same with a fork's child, which forks there once more
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -10,6 +11,7 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <string.h>
+#include <sys/wait.h>
 
 #include "program.h"
 
@@ -56,9 +58,41 @@ APART static int look_and_wait(struct dl_phdr_info *module, size_t size, void *u
     return 1;
 }
 
+QUIET static void *load(void *library) { return dlopen(library, RTLD_NOW); }
+
+// Long after a library was loaded, so that it must be known.
+APART static void make_calls(void) {
+    int sum = 0;
+    usleep(1100000);
+    for (int i = 0; i < CALLS; i++) sum = leaf(sum);
+    KEEP(sum);
+}
+
+APART static int look_and_fork(struct dl_phdr_info *module, size_t size, void *unused) {
+    (void)module, (void)size, (void)unused;
+    int status = 0;
+    pid_t child = fork();
+    if (!child) {
+        make_calls();
+        pid_t other = fork();
+        if (!other) make_calls();
+        else waitpid(other, &status, 0);
+        _exit(status != 0);
+    }
+    waitpid(child, &status, 0);
+    return status ? 2 : 1;
+}
+
 int main(int argc, char **argv) {
     if (argc < 3) return 64;
     int waits = !strcmp(argv[1], "wait");
+    if (!strcmp(argv[1], "fork")) {
+        pthread_t loading;
+        pthread_create(&loading, NULL, load, argv[2]);
+        pthread_join(loading, NULL);
+        if (dl_iterate_phdr(look_and_fork, NULL) == 1) puts("done");
+        return 0;
+    }
     pthread_t threads[2];
     for (int i = 0; i < 2 && argv[2 + i]; i++) pthread_create(&threads[i], NULL, waits ? busy : churn, argv[2 + i]);
     if (waits) {

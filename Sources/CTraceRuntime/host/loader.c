@@ -9,7 +9,8 @@ FATHOM_WITHOUT_HOOKS
 // come at once finds the other. The program then waits for the runtime, which is soon through, and the runtime gives
 // up.
 static uint32_t of_program, of_runtime;
-// In a fork's child whose parent had another thread in dl_iterate_phdr: the list is perhaps locked for ever.
+// In a fork's child whose parent was in dl_iterate_phdr, on whatever thread: the list is perhaps locked for ever. The
+// thread that forked has another id in the child, so the lock is not its own there.
 static uint32_t is_lost;
 
 static __thread struct {
@@ -52,9 +53,9 @@ void loader_landed(uintptr_t stack_pointer) {
 // Whether the thread may go through the list. A thread that is in dl_iterate_phdr has its lock already.
 static int begin(uint64_t patience) {
     uint64_t since = 0;
+    if (is_lost) return 0;
     if (inside.depth) return 1;
     for (uint32_t tries = 0;; tries++) {
-        if (is_lost) return 0;
         add(&of_runtime, 1);
         if (!load(&of_program)) return 1;
         add(&of_runtime, -1u);
@@ -112,7 +113,7 @@ void loader_after_fork(void) {
 
 void loader_after_fork_in_child(void) {
     uint32_t own = inside.forks + (inside.depth != 0);
-    if (load(&of_program) > own || load(&of_runtime)) is_lost = 1;
+    if (load(&of_program) > own || load(&of_runtime) || inside.depth) is_lost = 1;
     of_program = own;
     of_runtime = 0;
 }

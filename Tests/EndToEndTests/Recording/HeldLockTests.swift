@@ -48,11 +48,13 @@ import Testing
 
     /// Hooks run in a function that dl_iterate_phdr calls, under the lock of the loader's list. Others load and unload
     /// libraries, or are waited for there.
-    @Test(arguments: ["churn", "wait"], Build.two) func hooksUnderTheListsLock(_ kind: String, _ build: Build) throws {
+    @Test(arguments: ["churn", "wait", "fork"], Build.two) func hooksUnderTheListsLock(_ kind: String, _ build: Build)
+        throws
+    {
         let libraries = try (kind == "churn" ? ["a", "b"] : ["a"]).map(library)
         let recorded = try Fathom.record(
             [try Binaries.instrumented("listing.c", build), kind] + libraries, into: session,
-            options: ["--quiet", "--buffer-size", "16K", "--max-size", "50M"])
+            options: ["--quiet", "--buffer-size", "16K", "--max-size", "50M"] + (kind == "fork" ? ["-N", "leaf"] : []))
         #expect(recorded.stdout == "done\n")
         #expect(recorded.status == 0)
     }
