@@ -89,7 +89,7 @@
                     __attribute__((noinline)) int inner(int x) { hits++; return x * k; }
                     return apply(inner, 10) + inner(3) + hits;
                 }
-                int main(void) { printf("result: %d\\nouter 1\\napply 1\\ninner.0 11\\n", outer(3)); }
+                int main(void) { printf("the result is %d\\nouter 1\\napply 1\\ninner.0 11\\n", outer(3)); }
                 """, to: "nested.c")
             try build(["gcc"] + flags + ["nested.c", "-o", "program"])
             try expectRight("program", about: "\(flags)")
@@ -150,7 +150,8 @@
                 #include <vector>
                 std::vector<int> numbers;
                 __attribute__((noinline)) void fill(std::vector<int> &into) { into.resize(into.size() + 3); }
-                int main() { fill(numbers); return own(3) - 4; }
+                volatile int three = 3;
+                int main() { fill(numbers); return own(three) - 4; }
                 """, to: "main.cpp")
             #expect(mkdir(directory.file("own"), 0o777) == 0)
             try directory.write("__attribute__((noinline)) static int own(int x) { return x + 1; }\n", to: "own/own.h")

@@ -346,7 +346,8 @@ struct Record: ParsableCommand {
         let options = functionOptions
         guard !said.isEmpty, !(options.only + options.without + options.leadingTo).isEmpty else { return }
         Diagnostics.say(
-            "-F, -N and -C keep all sleds open, because what is called below those functions shows only then; -H closes sleds")
+            "-F, -N and -C keep all sleds open, because what is called below those functions shows only then; -H closes sleds"
+        )
     }
 
     /// The history that the run is to be added to. One that cannot be written is told before the program runs.
