@@ -32,6 +32,17 @@ uintptr_t fathom_jump_target(const void *environment) {
     return unmangled(((const uintptr_t *)environment)[STACK_POINTER]);
 }
 
+// ---- compilers' own jumps: the buffer has a frame pointer, where control lands, and the stack pointer. Where gcc
+// protects returns, the place on the shadow stack comes before the stack pointer; it is 0, or lies below the stack.
+
+#define STACK_LIMIT ((uintptr_t)1 << 30)
+
+void fathom_note_builtin_jump(void *const *buffer) {
+    uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+    for (int i = 2; i < 4; i++)
+        if ((uintptr_t)buffer[i] - here < STACK_LIMIT) return fathom_note_landing((uintptr_t)buffer[i]);
+}
+
 // ---- cleanup handlers --------------------------------------------------------------------------------------------
 
 #define CLEANUPS 32u               // of a thread, one inside the other; landings for more are not noticed

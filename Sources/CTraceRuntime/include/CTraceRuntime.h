@@ -26,6 +26,9 @@ __attribute__((visibility("default"))) void fathom_note_sleds(void);
 __attribute__((visibility("default"))) int fathom_open_sleds(void);
 __attribute__((visibility("default"))) int fathom_close_sleds(void);
 
+// What `fathom build` calls before __builtin_longjmp, with the buffer that __builtin_setjmp has filled.
+__attribute__((visibility("default"))) void fathom_note_builtin_jump(void *const *buffer);
+
 // Called by -finstrument-functions at every enter and exit. Async-signal-safe.
 void __cyg_profile_func_enter(void *function, void *call_site);
 void __cyg_profile_func_exit(void *function, void *call_site);

@@ -10,10 +10,10 @@ enum HookFlags {
     static func all(_ family: Compiler.Family, _ options: BuildOptions, systemHeaders: [String] = []) -> [String] {
         if options.dormant {
             let frames = options.framePointers ? ["-fno-omit-frame-pointer"] : []
-            return (family == .clang ? sleds : places) + ["-g", tag] + frames
+            return (family == .clang ? sleds : places) + ["-g", tag, jump] + frames
         }
         var flags = options.afterInlining ? ["\(everyFunction)-after-inlining"] : [everyFunction]
-        flags += ["-g", tag]
+        flags += ["-g", tag, jump]
         if options.framePointers { flags.append("-fno-omit-frame-pointer") }
         if family == .gcc {
             // gcc looks for these texts anywhere in a function's name or its file's.
@@ -44,6 +44,13 @@ enum HookFlags {
 
     /// These options come behind all others, once the compilation without hooks has decided that nothing is wrong.
     static let withoutWarnings = ["-w"]
+
+    /// Before a jump that the compiler itself makes, which nothing can stand before (`__builtin_longjmp`, by which Ruby raises),
+    /// the runtime is told of it, if it is there.
+    static let jump =
+        "-D__builtin_longjmp(buffer,value)=__extension__({extern void fathom_note_builtin_jump(void*const*)"
+        + "__asm__(\"fathom_note_builtin_jump\")__attribute__((weak));void**fathom_buffer=(void**)(buffer);"
+        + "if(fathom_note_builtin_jump)fathom_note_builtin_jump(fathom_buffer);__builtin_longjmp(fathom_buffer,value);})"
 
     /// Keeps the compiler's options in a section of the object, which tells the link that it was made by way of Fathom.
     private static let tag = "-frecord-gcc-switches"
