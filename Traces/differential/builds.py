@@ -51,6 +51,10 @@ class Failed(Exception):
     """The compiler itself does not build this."""
 
 
+class FailedByFathom(Exception):
+    """Only by fathom build."""
+
+
 class Build:
     def __init__(self, name):
         self.name = name
@@ -99,7 +103,9 @@ class Build:
             refusal = next((line for line in own if line.startswith("fathom: error:")), None)
             if refusal:
                 raise Refused(refusal)
-            raise Failed("by fathom build, not without: " + last_line(made.stderr))
+            if "internal compiler error" in made.stderr or "PLEASE submit a bug report" in made.stderr:
+                raise Failed(last_line(made.stderr))
+            raise FailedByFathom("by fathom build, not without: " + last_line(made.stderr))
         return [line for line in own if "warning" in line]
 
 

@@ -29,7 +29,7 @@ class Case:
         self.binary, self.plain_binary = self.place / "program", self.place / "plain" / "program"
         self.plain_binary.parent.mkdir()
         self.plain = {}
-        # What the first mode that records every call said, as (mode, functions -> calls, session).
+        # What the first mode that records every call said, as (mode, functions -> calls), and its session.
         self.table = self.whole = None
 
     def __enter__(self):
@@ -144,16 +144,12 @@ class Case:
                 self.table = (mode.name, table)
             checks.compare_tables(self.table[1], table, (self.table[0], mode.name))
         if mode.base in ("trace", "profile") and mode.counts_all and not self.program.has_threads:
-            whole = self.place / "whole"
             if self.whole is None:
-                self.whole = mode.name
-                session.rename(whole)
+                self.whole = session.rename(self.place / "whole")
             else:
-                checks.compare_paths(self.fathom, whole, session)
+                checks.compare_paths(self.fathom, self.whole, session)
         if mode.as_read is not None:
-            if self.whole is None or "trace" not in self.whole:
-                whole = self.place / "whole"
-                shutil.rmtree(whole, ignore_errors=True)
-                runs.run([self.fathom, "record", "-q", "-o", whole, "--", self.binary, *self.program.arguments])
-                self.whole = "trace"
-            checks.compare_filtered(self.fathom, self.place / "whole", session, mode.as_read)
+            everything = self.place / "everything"
+            if not everything.exists():
+                runs.run([self.fathom, "record", "-q", "-o", everything, "--", self.binary, *self.program.arguments])
+            checks.compare_filtered(self.fathom, everything, session, mode.as_read)

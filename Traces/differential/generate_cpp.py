@@ -33,7 +33,8 @@ COMMON = [value for value in VALUES if value[0] in ("int", "long", "double", "fl
 CONVENTIONS = ["__attribute__((ms_abi)) ", "CLANG(__attribute__((preserve_most))) ", "CLANG(__attribute__((regcall))) ",
                "CLANG(__attribute__((vectorcall))) ", "CLANG(__attribute__((swiftcall))) "]
 KINDS = ["plain", "plain", "values", "result", "variadic", "template", "method", "leaf", "tail", "pointer-tail", "loop", "switch", "frame",
-         "throws", "numbers", "task", "convention", "lambda", "static", "goto", "landing", "noexcept", "part", "member"]
+         "throws", "numbers", "task", "convention", "lambda", "static", "goto", "landing", "noexcept", "part", "member",
+         "wide-tail", "escape", "poll"]
 
 
 class Program:
@@ -63,6 +64,12 @@ class Program:
             return f"f{number}({level}, {values})"
         if kind == "result":
             return f"unsigned({self.types[number][0][2].format(v=f'f{number}({level})')})"
+        if kind == "wide-tail":
+            return f"f{number}({level}, 1, level, {chance.randrange(99)}, long(level) << 33, 5)"
+        if kind == "escape":
+            return f"f{number}({level}, int(level) * {chance.randrange(99)}, {chance.randrange(1 << 30)}l, (short)level)"
+        if kind == "poll":
+            return f"poll(f{number}, {level})"
         if kind == "variadic":
             return f"f{number}({level}, 3, int(level), double(level) * 0.5, long(level) << 33)"
         if kind == "template":
@@ -136,6 +143,12 @@ class Program:
             return f"static {way}unsigned {name}(unsigned level, " + ", ".join(f"{t[0]} a{i}" for i, t in enumerate(types)) + ")"
         if kind == "result":
             return f"static {types[0][0]} {name}(unsigned level)"
+        if kind == "wide-tail":
+            return f"static __attribute__((noinline)) unsigned {name}(unsigned level, long a, long b, long c, long d, long e)"
+        if kind == "escape":
+            return f"__attribute__((noinline)) unsigned {name}(unsigned level, int a0, long a1, short a2)"
+        if kind == "poll":
+            return f"__attribute__((noinline)) void {name}(volatile unsigned *status, volatile unsigned *count)"
         if kind == "variadic":
             return f"static unsigned {name}(unsigned level, int count, ...)"
         if kind == "template":
@@ -171,6 +184,18 @@ class Program:
         elif kind == "variadic":
             lines += ["va_list list;", "va_start(list, count);", "sum += unsigned(va_arg(list, int));", "sum += unsigned(va_arg(list, double));",
                       "sum += unsigned(va_arg(list, long) >> 33);", "va_end(list);", *self.statements(0, 2)]
+        elif kind == "wide-tail":
+            # All registers that pass arguments are taken, so that the target is in one that is left.
+            lines = ["walk.hash += (unsigned long)(a + b * 3 + c * 5 + d * 7 + e * 11);"]
+            end = ["return wide_table[pick(4)](level, e, a, b, c, d);"]
+            if chance.random() < 0.7:
+                begin = []
+        elif kind == "escape":
+            begin = [f"COUNT_CALL({number}); BEGIN_VALUES({number}); VALUE(level); VALUE(a0); VALUE(a1); VALUE(a2); END_VALUES;"] if chance.random() < 0.5 else []
+            lines += ["escape(&a0); escape(&a1); escape(&a2); escape(&level);", "mix((unsigned long)(a0 + a1 + a2));"]
+        elif kind == "poll":
+            begin, end = [], []
+            lines = ["while (!(*status & 0x80)) {", "    *count = *count + 1;", f"    *status = *status + {chance.randint(3, 30)};", "}"]
         elif kind == "template":
             lines += ["mix((unsigned long)value);", f"if (spend(level)) sum += N + {self.call()};"]
         elif kind == "leaf":
@@ -254,6 +279,10 @@ class Program:
         out = [f"// generate_cpp.py {self.seed}", '#include "walk.h"', "", *self.classes_text()]
         methods = ("method", "member")
         out += [f"{self.head(i)};" for i in range(self.count) if self.kinds[i] not in methods]
+        wide = [i for i in range(self.count) if self.kinds[i] == "wide-tail"] or [None]
+        out += ["using wide_t = unsigned (*)(unsigned, long, long, long, long, long);",
+                "static wide_t volatile wide_table[4] = {" + ", ".join(chance if chance == "wide_end" else f"f{chance}" for chance in
+                                                                      ["wide_end", "wide_end", self.random.choice(wide) or "wide_end", self.random.choice(wide) or "wide_end"]) + "};"]
         out += ["static f_t volatile table[8] = {" + ", ".join(f"f{i}" for i in self.table) + "};", "",
                 "static __attribute__((noinline)) void jump(jmp_buf place, int value) { longjmp(place, value); }",
                 "static unsigned take(Numbers numbers) {", "    unsigned sum = 0;", "    while (numbers.next()) sum += numbers.handle.promise().value;",

@@ -70,7 +70,8 @@ class Mode:
     @property
     def as_read(self):
         """The filters that reading would need to show what this records, if it would."""
-        if self.base != "trace" or not AS_READ & set(self.options) or (SELECTING - AS_READ) & set(self.options):
+        # Arguments show in trees.
+        if self.base != "trace" or {"args", "returns"} & set(self.options) or not AS_READ & set(self.options) or (SELECTING - AS_READ) & set(self.options):
             return None
         return [word for option in self.options if option in AS_READ for word in OPTIONS[option]]
 

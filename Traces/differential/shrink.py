@@ -26,7 +26,7 @@ def difference(fathom, name, build, mode, before=None):
                 result = case.check(one)
                 if result.kind == "different":
                     return result.text
-    except (checks.Different, runs.Hangs) as error:
+    except (checks.Different, runs.Hangs, builds.FailedByFathom) as error:
         return str(error)
     except (programs.Unfit, builds.Refused, builds.Failed, subprocess.TimeoutExpired):
         pass
@@ -35,7 +35,7 @@ def difference(fathom, name, build, mode, before=None):
 
 def kind_of(text):
     """Two differences of one kind may have one cause."""
-    for word in ("status", "hangs", "not recorded", "argument", "result of", "in truth", "stdout", "stderr", "file", "damage"):
+    for word in ("by fathom build", "status", "hangs", "not recorded", "argument", "result of", "in truth", "stdout", "stderr", "file", "damage"):
         if word in text:
             return word
     return "numbers"

@@ -65,6 +65,22 @@ static inline unsigned pick(unsigned below) {
 
 static inline bool spend(unsigned level) { return level < 24 && walk.budget > 0 && walk.budget-- > 0; }
 
+// What ends a row of tail calls with arguments in all registers.
+static __attribute__((noinline)) unsigned wide_end(unsigned level, long a, long b, long c, long d, long e) {
+    walk.hash += (unsigned long)(a ^ b * 3 ^ c * 5 ^ d * 7 ^ e * 11);
+    return level;
+}
+
+// Where arguments go that have to be in memory.
+static void *volatile escaped;
+static __attribute__((noinline)) void escape(void *argument) { escaped = argument; }
+
+static inline unsigned poll(void (*function)(volatile unsigned *, volatile unsigned *), unsigned level) {
+    volatile unsigned status = level & 63, count = 0;
+    function(&status, &count);
+    return status + count;
+}
+
 template <class F> struct Guard {
     F function;
     ~Guard() {

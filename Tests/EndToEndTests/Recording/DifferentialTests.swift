@@ -1,0 +1,25 @@
+import TestSupport
+import Testing
+
+/// Programs do what they do without Fathom, in every build and mode, and numbers that are known in two ways are equal.
+/// `Tools/differential` tries any number of generated programs, and real ones.
+@Suite struct DifferentialTests {
+    @Test(arguments: ["csmith", "c++"], ["gcc-,hooks", "clang-,hooks", "gcc-,dormant"])
+    func nothingDiffers(_ programs: String, _ builds: String) throws {
+        try Self.expectSame(["--seeds", "1-2", "--programs", programs, "--builds", builds])
+    }
+
+    /// Calls of the C library that fail, wait, are interrupted and cancelled.
+    @Test(arguments: ["trace+memory", "counts"])
+    func callsOfTheCLibrary(_ mode: String) throws {
+        try Self.expectSame(["--seeds", "1-2", "--programs", "calls", "--builds", "gcc-,hooks", "--modes", mode])
+    }
+
+    private static func expectSame(_ options: [String]) throws {
+        let tool = try run(
+            "\(Binaries.repository)/Tools/differential",
+            options + ["--no-shrink", "--jobs", "1", "--fathom", Fathom.executable])
+        #expect(tool.status == 0, "\(tool.stdout)\(tool.stderr)")
+        #expect(tool.stdout.contains("| program |"), "\(tool.stdout)")
+    }
+}

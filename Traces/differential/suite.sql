@@ -1,0 +1,31 @@
+-- What SQLite does: tables, indexes, joins, windows, recursion, triggers, views, transactions, JSON, dates, collations, plans.
+create table t(id integer primary key, a int, b text, c real);
+with recursive n(i) as (select 1 union all select i + 1 from n where i < 400)
+ insert into t select i, (i * 7919) % 101, 'name' || ((i * 104729) % 3571), i * 1.5 from n;
+create index ta on t(a);
+create index tb on t(b collate nocase) where a > 50;
+select a, count(*), sum(c), max(b) from t group by a order by 2 desc, 1 limit 5;
+select count(*) from t x join t y on x.a = y.a where x.id < y.id;
+select x.id, y.b from t x left join t y on y.id = x.a * 7 where x.id % 40 = 0 order by x.id;
+update t set c = c + 1 where a % 3 = 0;
+delete from t where a % 5 = 0;
+select sum(length(b)), count(distinct substr(b, 1, 6)) from t where b like '%me1%';
+select id, row_number() over (partition by a % 3 order by c desc), lag(b) over (order by id), sum(c) over (order by id rows 3 preceding) from t limit 9;
+create table log(what text);
+create trigger tt after update of b on t begin insert into log values (old.b || '>' || new.b); end;
+update t set b = upper(b) where id in (select id from t order by random() * 0, id limit 7);
+select * from log;
+create view v as select a, avg(c) as mean from t group by a having count(*) > 2;
+select round(mean, 3) from v order by a limit 4;
+begin; delete from t; rollback; savepoint s; insert into log values ('x'); rollback to s; release s;
+select count(*) from t; select count(*) from log;
+select json_extract('{"a":[1,{"b":2}]}', '$.a[1].b'), json_group_array(a) from (select a from t order by id limit 5);
+select date('2024-02-29', '+1 year'), strftime('%j', '2024-12-31'), julianday('2000-01-01 12:00');
+select printf('%08.3f|%-6s|%x', 3.14159, 'ab', 255), hex(zeroblob(3)), quote('it''s'), typeof(1 / 2), 7 % -3, cast('12x' as int);
+insert into t(id) values (1);
+select 1 / 0, null is null, 'a' || null, abs(-9223372036854775807), instr('hello', 'l'), replace('aaa', 'a', 'bc');
+explain query plan select * from t where a = 5 and b > 'x';
+create virtual table f using fts5(x);
+select group_concat(b, ';') from (select b from t where a between 10 and 20 order by b desc);
+alter table t add column d default 5; select sum(d) from t; vacuum; pragma integrity_check;
+select x.a, (select count(*) from t y where y.a < x.a) from t x group by x.a order by x.a desc limit 6;
