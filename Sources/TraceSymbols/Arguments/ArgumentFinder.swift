@@ -138,7 +138,9 @@ public struct ArgumentFinder {
         }
         for range in Self.ranges(of: unit) {
             let index = starts.partitioningIndex { $0 >= range.lowerBound }
-            for start in starts[index...].prefix(while: { $0 < range.upperBound }) { lacks[lack, default: []].insert(start) }
+            for start in starts[index...].prefix(while: { $0 < range.upperBound }) {
+                lacks[lack, default: []].insert(start)
+            }
         }
     }
 
@@ -338,7 +340,9 @@ public struct ArgumentFinder {
         _ all: [EntryReader.Argument], _ paths: [ArgumentPath], _ entry: (Int) -> EntryReader.Entry
     ) -> [FoundArgument] {
         let all = shown(all)
-        func value(_ index: Int, _ path: ArgumentPath?) -> [FoundArgument]? { self.value(of: all[index], path, entry(index)) }
+        func value(_ index: Int, _ path: ArgumentPath?) -> [FoundArgument]? {
+            self.value(of: all[index], path, entry(index))
+        }
         if paths.isEmpty { return all.indices.flatMap { value($0, nil)! } }
         names.formUnion(all.map(\.name))
         var result: [FoundArgument] = []

@@ -28,6 +28,8 @@ public enum UnknownPlace: String, Sendable {
     case convention = "passed in another way"
     /// It is not known how values of its type, or of that of an argument before it, are passed.
     case type = "how its type is passed"
+    /// The function may throw in place of returning.
+    case throwing = "it may throw"
     /// The function does not look at what the argument leads to, so it need not be there.
     case unread = "not looked at"
     /// The code before the hook does not show where it is.

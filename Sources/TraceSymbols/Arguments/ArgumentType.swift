@@ -48,6 +48,7 @@ struct ArgumentType {
     var usedSize: Int { size == 16 && tag == DW_TAG_base_type && name == "long double" ? 10 : size }
 
     var isPointer: Bool { tag == DW_TAG_pointer_type || tag == DW_TAG_unspecified_type }
+    var isNull: Bool { tag == DW_TAG_unspecified_type }
     var isReference: Bool { tag == DW_TAG_reference_type || tag == DW_TAG_rvalue_reference_type }
     var isClass: Bool {
         tag == DW_TAG_structure_type || tag == DW_TAG_class_type || tag == DW_TAG_union_type
@@ -91,7 +92,8 @@ struct ArgumentType {
         if target.encoding == DW_ATE_UTF || target.name == "wchar_t" { return true }
         var (die, attribute, next) = (die, Dwarf_Attribute(), Dwarf_Die())
         for _ in 0..<8 {
-            guard dwarf_attr(&die, UInt32(DW_AT_type), &attribute) != nil, dwarf_formref_die(&attribute, &next) != nil else {
+            guard dwarf_attr(&die, UInt32(DW_AT_type), &attribute) != nil, dwarf_formref_die(&attribute, &next) != nil
+            else {
                 return false
             }
             if let name = dwarf_diename(&next), ["wchar_t", "char16_t", "char32_t"].contains(String(cString: name)) {
@@ -119,7 +121,8 @@ struct ArgumentType {
         if isText, let target = ArgumentType(of: die) {
             guard let word = location.word() else { return (.optimizedOut, []) }
             return target.isChar
-                ? (.text, word + [.giveString]) : (.wideText(UInt8(target.size)), word + [.giveWide(size: UInt8(target.size))])
+                ? (.text, word + [.giveString])
+                : (.wideText(UInt8(target.size)), word + [.giveWide(size: UInt8(target.size))])
         }
         if let elements, elements.type.isChar, let size = UInt16(exactly: elements.count), size > 0 {
             switch location {
@@ -381,7 +384,9 @@ struct ArgumentType {
 
     /// The value of one of Swift's enumerations at `location`, which has these cases and takes a byte; nil when it is gone, or
     /// has another size.
-    func enumeration(_ cases: [String: Int64], at location: ArgumentLocation) -> (kind: ArgumentKind, steps: [ArgumentStep])? {
+    func enumeration(_ cases: [String: Int64], at location: ArgumentLocation) -> (
+        kind: ArgumentKind, steps: [ArgumentStep]
+    )? {
         guard size == 1 else { return (.aggregate, []) }
         let value = scalar(.enumeration(1, isSigned: false, cases: cases), at: location, 1)
         return value.kind == .optimizedOut ? nil : value
@@ -389,7 +394,9 @@ struct ArgumentType {
 
     private static let memberLimit = 16
 
-    private func values(_ name: String, at location: ArgumentLocation, _ count: inout Int, depth: Int) -> [FoundArgument] {
+    private func values(_ name: String, at location: ArgumentLocation, _ count: inout Int, depth: Int)
+        -> [FoundArgument]
+    {
         let target = isReference ? self.target(at: location) : nil
         let (type, place) = target ?? (self, location)
         let whole = type.value(at: place)

@@ -5,6 +5,9 @@ struct CallingConvention {
     private var vectors: ArraySlice<UInt8> = [17, 18, 19, 20, 21, 22, 23, 24]
     /// Where the next value lies in the caller's frame, from the stack pointer at the function's first instruction.
     private var offset: Int64 = 8
+    /// LLVM does not count a null pointer of C++ when it decides whether a value of several words still has registers.
+    var countsNull = true
+    private var hasPassedNull = false
     /// From here on, no place is known.
     private(set) var isLost = false
     /// - Parameter result: of the function; its address may be the first thing that is passed.
@@ -34,6 +37,7 @@ struct CallingConvention {
             isLost = true
             return nil
         }
+        if type.isNull { hasPassedNull = true }
         switch passing {
         case .nothing: return .gone
         case .reference:
@@ -43,6 +47,10 @@ struct CallingConvention {
         case .registers(let classes):
             let general = classes.count { $0 == .integer }, vector = classes.count { $0 == .vector }
             if general > integers.count || vector > vectors.count {
+                if hasPassedNull, !countsNull {
+                    isLost = true
+                    return nil
+                }
                 return memory(size: type.size, alignment: type.size == 16 && type.isBase && general == 2 ? 16 : 8)
             }
             return words(classes, size: type.size)

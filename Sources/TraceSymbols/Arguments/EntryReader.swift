@@ -140,6 +140,7 @@ struct EntryReader {
     /// - Returns: `isRight`: what is said of an argument in a general register is what the convention says.
     private func read(_ arguments: [Argument], _ start: CallingConvention) -> (entries: [Entry], isRight: Bool) {
         var convention = start, entries: [Entry] = []
+        convention.countsNull = !isLLVM
         var agreed = 0, contradicted = 0
         for argument in arguments {
             // gcc's constructors and destructors are versions of one that gets more than they do.
@@ -258,17 +259,19 @@ struct EntryReader {
     /// Where the result is; nil when there is none.
     func result() -> (type: ArgumentType, location: ArgumentLocation, reason: ArgumentKind)? {
         guard let type = ArgumentType(of: subprogram), type.passing != .nothing else { return nil }
-        guard isKept else { return (type, .gone, .unknown(.convention)) }
+        guard isKept else { return (type, .gone, .unknown(mayThrow ? .throwing : .convention)) }
         guard let location = CallingConvention.result(type) else { return (type, .gone, .unknown(.type)) }
         return (type, location, .optimizedOut)
     }
+
+    /// What throws, in Swift, returns nothing where it has thrown.
+    private var mayThrow: Bool { language == .swift && symbol?.name.contains("KF") == true }
 
     private var isKept: Bool {
         guard let name = symbol?.name else { return false }
         if [".isra", ".part"].contains(where: name.contains) { return false }
         if language == .swift {
-            // What throws returns nothing where it has thrown.
-            guard !name.isEmpty, !name.hasSuffix("KF"), !name.contains("KF"), isOrdinary else { return false }
+            guard !name.isEmpty, !mayThrow, isOrdinary else { return false }
         }
         if isLLVM, isOptimized, isLocal { return false }
         return isOrdinary || !isLLVM

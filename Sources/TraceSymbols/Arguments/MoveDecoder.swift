@@ -254,6 +254,11 @@ struct MoveDecoder {
         case 0x11, 0x29, 0x7f:
             let size = code == 0x11 ? prefix.repeats == 0xf3 ? 4 : prefix.repeats == 0xf2 ? 8 : whole : whole
             return .move(to: operands.other(isVector: true), from: .vector(operands.register), size: size, extent: size)
+        case 0x13, 0x17:
+            guard operands.memory != nil else { return nil }
+            return code == 0x13
+                ? .move(to: operands.other(), from: .vector(operands.register), size: 8, extent: 8)
+                : .change([(operands.other(), 8)])
         case 0x7e where prefix.repeats == 0xf3:
             return .move(to: .vector(operands.register), from: operands.other(isVector: true), size: 8, extent: 16)
         case 0xd6 where prefix.is16:

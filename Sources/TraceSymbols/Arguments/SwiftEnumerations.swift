@@ -48,7 +48,8 @@ struct SwiftEnumerations {
         var names: [String] = []
         for index in 0..<count {
             let field = start &+ UInt64(index) &* size
-            guard memory.word(field &+ 4) == 0, let place = memory.target(field &+ 8), let name = memory.text(place) else {
+            guard memory.word(field &+ 4) == 0, let place = memory.target(field &+ 8), let name = memory.text(place)
+            else {
                 return nil
             }
             names.append(name)
@@ -96,7 +97,8 @@ private struct FileMemory {
     }
 
     private func offset(of address: UInt64) -> Int? {
-        guard let segment = segments.first(where: { address >= $0.p_vaddr && address - $0.p_vaddr < $0.p_filesz }) else {
+        guard let segment = segments.first(where: { address >= $0.p_vaddr && address - $0.p_vaddr < $0.p_filesz })
+        else {
             return nil
         }
         return Int(exactly: segment.p_offset &+ (address - segment.p_vaddr))

@@ -12,7 +12,9 @@ extension ELFFile {
         guard !resolvers.isEmpty else { return [:] }
         var found: [UInt64: [Range<UInt64>]] = [:]
         for name in [".plt", ".plt.sec", ".plt.got", ".iplt"] {
-            guard let section = section(named: name), let data = section.data, let start = data.pointee.d_buf else { continue }
+            guard let section = section(named: name), let data = section.data, let start = data.pointee.d_buf else {
+                continue
+            }
             let code = UnsafeRawBufferPointer(start: start, count: data.pointee.d_size)
             for offset in 0..<max(0, code.count - 5) where code[offset] == 0xff && code[offset + 1] == 0x25 {
                 let displacement = Int32(littleEndian: code.loadUnaligned(fromByteOffset: offset + 2, as: Int32.self))
@@ -42,7 +44,8 @@ extension ELFFile {
         }
         var found: [UInt64: [UInt64]] = [:]
         forEachFunction { symbol, name in
-            guard Int32(symbol.st_info & 0xf) == STT_FUNC, let places = places[HookedFunctions.withoutVersion(name)] else {
+            guard Int32(symbol.st_info & 0xf) == STT_FUNC, let places = places[HookedFunctions.withoutVersion(name)]
+            else {
                 return
             }
             found[symbol.st_value] = places

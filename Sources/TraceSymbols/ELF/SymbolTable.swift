@@ -289,7 +289,9 @@ extension ELFFile {
 
     /// Passes the symbols of functions and their names.
     func forEachFunction(_ body: (GElf_Sym, String) -> Void) {
-        guard let section = section(type: SHT_SYMTAB) ?? section(type: SHT_DYNSYM), let data = section.data else { return }
+        guard let section = section(type: SHT_SYMTAB) ?? section(type: SHT_DYNSYM), let data = section.data else {
+            return
+        }
         let size = gelf_fsize(handle, ELF_T_SYM, 1, UInt32(EV_CURRENT))
         guard size > 0 else { return }
         var symbol = GElf_Sym()
