@@ -220,8 +220,7 @@ public final class Attachment {
         for thread in process.threads {
             let (frames, _) = stacks.frames(of: thread.tid, thread.registers, most: 4096)
             let calls = open.calls(frames, stacks.stackPointers)
-            let isInHandler = !thread.isFree || frames.dropFirst().contains(where: \.isExact)
-            words += [UInt64(thread.tid), UInt64(calls.count) | (isInHandler ? 1 << 63 : 0)]
+            words += [UInt64(thread.tid), UInt64(calls.count)]
             for call in calls { words += [call.function, call.site, call.place] }
             if process.isOverdue { return false }
         }

@@ -5,25 +5,23 @@
 #include "../host/runtime.h"
 #include "thread.h"
 
+#include <signal.h>
+
 FATHOM_WITHOUT_HOOKS
 
 static uint64_t *inherited;
 static size_t inherited_size;
 
 #define WORDS 3u  // of a call
-// In the number of a thread's calls: it was in a signal's handler, or about to run one.
-#define IN_HANDLER ((uint64_t)1 << 63)
 // A stack is no larger than this. Calls that lie farther away are another stack's.
 #define STACK_LIMIT ((uintptr_t)1 << 30)
-
-static uint64_t count_of(const uint64_t *words) { return words[1] & ~IN_HANDLER; }
 
 // The words of a thread, from its id on. NULL when there are none.
 static uint64_t *find(uint32_t id) {
     uint64_t *words = inherited;
     if (!words) return NULL;
     uint64_t left = *words++;
-    for (; left > 0; left--, words += 2 + count_of(words) * WORDS)
+    for (; left > 0; left--, words += 2 + words[1] * WORDS)
         if (words[0] == id) return words;
     return NULL;
 }
@@ -48,13 +46,36 @@ static int is_open(const uint64_t *call) {
     return system_is_readable(returns) && *returns == call[1];
 }
 
+struct bounds {
+    uintptr_t low, high;
+};
+
+// The stack for handlers, if the calling thread runs on it.
+static struct bounds handler_stack(uintptr_t sp) {
+    stack_t stack;
+    if (SYSTEM(sigaltstack, NULL, &stack, 0, 0, 0, 0) < 0) return (struct bounds){0, 0};
+    struct bounds found = {(uintptr_t)stack.ss_sp, (uintptr_t)stack.ss_sp + stack.ss_size};
+    return stack.ss_flags & SS_ONSTACK && sp - found.low < stack.ss_size ? found : (struct bounds){0, 0};
+}
+
+static int lies_in(uintptr_t place, struct bounds bounds) { return place - bounds.low < bounds.high - bounds.low; }
+
+// Whether a call that was open still is, as far as its place tells: that is not below the stack pointer. A handler that has
+// interrupted it may run on a stack of its own, which lies anywhere.
+static int is_above(const uint64_t *call, uintptr_t sp, struct bounds handlers) {
+    uintptr_t place = call[2] & ~FRAME_FLAGS;
+    int is_elsewhere = handlers.high && !lies_in(place, handlers);
+    return (is_elsewhere || (place >= sp && place - sp <= STACK_LIMIT)) && is_open(call);
+}
+
 uintptr_t inherited_stack(uint32_t id, uintptr_t sp) {
     const uint64_t *words = find(id);
-    if (!words || !(words[1] & IN_HANDLER) || !count_of(words)) return sp;
-    const uint64_t *innermost = words + 2 + (count_of(words) - 1) * WORDS;
-    uintptr_t place = innermost[2] & ~FRAME_FLAGS;
-    if (place >= sp && place - sp <= STACK_LIMIT) return sp;
-    return is_open(innermost) ? place : sp;
+    struct bounds handlers = words ? handler_stack(sp) : (struct bounds){0, 0};
+    uintptr_t stack = sp;
+    if (!handlers.high) return sp;
+    for (const uint64_t *call = words + 2, *end = call + words[1] * WORDS; call < end; call += WORDS)
+        if (!lies_in(call[2], handlers) && is_open(call)) stack = call[2] & ~FRAME_FLAGS;
+    return stack;
 }
 
 uint32_t inherited_open(struct thread *t, uintptr_t sp) {
@@ -62,11 +83,12 @@ uint32_t inherited_open(struct thread *t, uintptr_t sp) {
     if (!words) return 0;
     words[0] = 0;
     uint64_t now = now_ticks();
+    struct bounds handlers = handler_stack(sp);
     struct lane *lane = running_lane(t);
     uint32_t opened = 0;
-    for (uint64_t *call = words + 2, *end = call + count_of(words) * WORDS; call < end; call += WORDS) {
+    for (uint64_t *call = words + 2, *end = call + words[1] * WORDS; call < end; call += WORDS) {
         uintptr_t place = call[2] & ~FRAME_FLAGS;
-        if (place < sp || place - sp > STACK_LIMIT || !is_open(call)) continue;
+        if (!is_above(call, sp, handlers)) continue;
         if (place > lane->high) lane->frames[0].stack_pointer = lane->high = place;
         if (t->top->function && place > frame_sp(t->top)) continue;
         if (t->top + 1 >= t->end && !frames_grow(t)) break;

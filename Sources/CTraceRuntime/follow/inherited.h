@@ -10,8 +10,7 @@ struct thread;
 
 // Whoever attaches writes the number of threads. For each thread follow its id, the number of its calls and, outermost
 // first, three words for each call: the function, the call site, and the place of the call's frame on the stack, which
-// is the end of the frame less the 16 bytes that a call takes there. The number's highest bit says that the thread was in a
-// signal's handler, or about to run one. The id becomes 0 when the thread has taken its
+// is the end of the frame less the 16 bytes that a call takes there. The id becomes 0 when the thread has taken its
 // calls up.
 // That goes into a room of `size` bytes; NULL: there is no memory. No hook comes here meanwhile.
 uint64_t *inherited_room(size_t size);

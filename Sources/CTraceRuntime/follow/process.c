@@ -259,8 +259,9 @@ int runtime_leave(const uintptr_t *thread_pointers, size_t count) {
 }
 
 int runtime_records(void) {
-    return runtime.state == STATE_READY && control_mode() != MODE_UNKNOWN && runtime.pid == system_process_id() &&
-           !confine_unnoted();
+    // This asks first whether other system calls may be made.
+    return runtime.state == STATE_READY && control_mode() != MODE_UNKNOWN && !confine_unnoted() &&
+           runtime.pid == system_process_id();
 }
 
 FATHOM_WITHOUT_HOOKS_END

@@ -132,7 +132,7 @@ static int attach(struct thread *t, uintptr_t sp) {
     int inherits = t->forked && t->memory;
     enum begins how = t->forked ? BEGINS_IN_CHILD : t->serial ? BEGINS_AGAIN : BEGINS_THREAD;
     // A handler's first hook may be the thread's first.
-    if (!inherits) sp = inherited_stack(t->id, sp);
+    uintptr_t stack = inherits ? sp : inherited_stack(t->id, sp);
     if (!inherits) pause_begin(t);
     if (inherits) {
         // The open calls are the parent's. The child's time in them begins now.
@@ -143,7 +143,7 @@ static int attach(struct thread *t, uintptr_t sp) {
                 f->stack_pointer |= FRAME_INHERITED;
             }
         }
-    } else if (!allocate(t, sp)) {
+    } else if (!allocate(t, stack)) {
         t->state = THREAD_UNATTACHED;
         t->retry = RETRY_CALLS;
         return 0;
