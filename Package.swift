@@ -89,7 +89,7 @@ let package = Package(
         .target(name: "TraceFile", dependencies: ["CTraceFormat", "TraceText"], swiftSettings: strict),
         .target(name: "TraceAnalysis", dependencies: ["TraceFile"], swiftSettings: strict),
         .target(
-            name: "TraceSymbols", dependencies: ["CElfutils", "CInstructions"], swiftSettings: strict,
+            name: "TraceSymbols", dependencies: ["CElfutils", "CInstructions", "TraceText"], swiftSettings: strict,
             linkerSettings: [.linkedLibrary("stdc++")]),
         .target(
             name: "TraceReports", dependencies: ["TraceAnalysis", "TraceHistory", "TraceText"],
@@ -114,7 +114,7 @@ let package = Package(
         .systemLibrary(name: "CNcurses", providers: [.apt(["libncurses-dev"])]),
 
         // Building: stands before compilers and adds the hooks.
-        .target(name: "TraceBuild", dependencies: ["TraceSymbols"], swiftSettings: strict),
+        .target(name: "TraceBuild", dependencies: ["TraceSymbols", "TraceText"], swiftSettings: strict),
 
         // What a machine allows: facts, and what they mean.
         .target(name: "TraceDoctor", dependencies: ["TraceBuild", "TraceText"], swiftSettings: strict),

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import TraceText
 
 /// `path` as seen from `directory`, without `.`, `..` and doubled slashes. Symbolic links are left as they are.
 func absolutePath(_ path: String, in directory: String) -> String {
@@ -17,14 +18,14 @@ func lastComponent(_ path: String) -> String {
 func currentDirectory() -> String {
     guard let path = getcwd(nil, 0) else { return "/" }
     defer { free(path) }
-    return String(cString: path)
+    return String(rawCString: path)
 }
 
 /// Finds the file behind all symbolic links; nil when there is none.
 func resolvedPath(_ path: String) -> String? {
-    guard let resolved = realpath(path, nil) else { return nil }
+    guard let resolved = path.withRawCString({ realpath($0, nil) }) else { return nil }
     defer { free(resolved) }
-    return String(cString: resolved)
+    return String(rawCString: resolved)
 }
 
 /// `a.o, b.o and 12 more`
@@ -33,4 +34,9 @@ func listed(_ paths: [String]) -> String {
     return paths.count > 3 ? "\(shown) and \(paths.count - 3) more" : shown
 }
 
-func environmentVariable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
+/// The part of a path up to the last slash, with that; empty when there is none.
+func directoryPart(_ path: String) -> String {
+    path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
+}
+
+func environmentVariable(_ name: String) -> String? { getenv(name).map { String(rawCString: $0) } }

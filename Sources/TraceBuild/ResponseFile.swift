@@ -18,28 +18,33 @@ enum ResponseFile {
         return expanded
     }
 
-    /// Blanks separate, quotes keep together, a backslash takes the next character as it is.
+    /// Blanks of ASCII separate, quotes keep together, a backslash takes the next character as it is.
     static func words(_ text: String) -> [String] {
         var words: [String] = []
-        var word: String?
-        var quote: Character?
-        var characters = text.makeIterator()
-        while let character = characters.next() {
-            if character == "\\" {
-                word = (word ?? "") + (characters.next().map(String.init) ?? "")
+        var word: String.UnicodeScalarView?
+        var quote: Unicode.Scalar?
+        var scalars = text.unicodeScalars.makeIterator()
+        func add(_ scalar: Unicode.Scalar?) {
+            var longer = word ?? String.UnicodeScalarView()
+            if let scalar { longer.append(scalar) }
+            word = longer
+        }
+        while let scalar = scalars.next() {
+            if scalar == "\\" {
+                add(scalars.next())
             } else if let open = quote {
-                if character == open { quote = nil } else { word = (word ?? "") + String(character) }
-            } else if character == "\"" || character == "'" {
-                quote = character
-                word = word ?? ""
-            } else if character.isWhitespace {
-                if let done = word { words.append(done) }
+                if scalar == open { quote = nil } else { add(scalar) }
+            } else if scalar == "\"" || scalar == "'" {
+                quote = scalar
+                add(nil)
+            } else if scalar.isASCII, scalar.properties.isWhitespace {
+                if let done = word { words.append(String(done)) }
                 word = nil
             } else {
-                word = (word ?? "") + String(character)
+                add(scalar)
             }
         }
-        if let word { words.append(word) }
+        if let word { words.append(String(word)) }
         return words
     }
 }

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import TraceText
 
 /// Whole files, read and written at once.
 enum TextFile {
@@ -18,7 +19,7 @@ enum TextFile {
     }
 
     /// - Throws: ``BuildError/cannotRead(_:errno:)``.
-    static func read(_ path: String) throws(BuildError) -> String { String(decoding: try bytes(path), as: UTF8.self) }
+    static func read(_ path: String) throws(BuildError) -> String { String(raw: try bytes(path)) }
 
     /// - Throws: ``BuildError/cannotWrite(_:errno:)``.
     static func write(_ bytes: [UInt8], to path: String) throws(BuildError) {
@@ -41,5 +42,5 @@ enum TextFile {
     }
 
     /// - Throws: ``BuildError/cannotWrite(_:errno:)``.
-    static func write(_ text: String, to path: String) throws(BuildError) { try write(Array(text.utf8), to: path) }
+    static func write(_ text: String, to path: String) throws(BuildError) { try write(text.rawBytes, to: path) }
 }

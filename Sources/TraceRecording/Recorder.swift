@@ -27,7 +27,7 @@ public struct Recorder {
     /// - Parameter leaveBackground: ends the process that goes on recording in the background, at once.
     /// - Throws: ``RecordingError`` when nothing could be started; then the program has not run.
     public func run(leaveBackground: () -> Never) throws(RecordingError) -> RecordingSummary {
-        guard access(runtime, R_OK) == 0 else { throw .runtimeMissing(path: runtime) }
+        guard runtime.withRawCString({ access($0, R_OK) }) == 0 else { throw .runtimeMissing(path: runtime) }
         let baseline = request.measuresBaseline ? try BaselineRun(request) : nil
         let signals = Target.prepareSignals(and: request.flight.signal)
         var clock = SessionClock()
@@ -177,7 +177,7 @@ public struct Recorder {
     public func arm(
         onStart: (Int32) -> Void, onAsked: @escaping @Sendable ([Int32]) -> Void
     ) throws(RecordingError) -> TargetStatus {
-        guard access(runtime, R_OK) == 0 else { throw .runtimeMissing(path: runtime) }
+        guard runtime.withRawCString({ access($0, R_OK) }) == 0 else { throw .runtimeMissing(path: runtime) }
         let signals = Target.prepareSignals()
         var clock = SessionClock()
         let directory: SessionDirectory
@@ -226,28 +226,21 @@ public struct Recorder {
         return TargetStatus(status)
     }
 
-    /// Returns the program's arguments, byte for byte as they were given to us, at the end of our own command line. A Swift
-    /// string would repair what is not UTF-8.
-    private func arguments() -> [UnsafeMutablePointer<CChar>?] {
-        let given = UnsafeBufferPointer(start: CommandLine.unsafeArgv, count: Int(CommandLine.argc))
-        let tail = given.suffix(request.arguments.count)
-        let isOurs = zip(tail, request.arguments).allSatisfy { String(cString: $0!) == $1 }
-        return isOurs && tail.count == request.arguments.count
-            ? Array(tail) : request.arguments.map { strings.copy($0) }
-    }
+    /// The program's arguments, byte for byte as they were given to us.
+    private func arguments() -> [UnsafeMutablePointer<CChar>?] { request.arguments.map { strings.copy($0.rawCString) } }
 
     /// The program's environment: ours, byte for byte, and the runtime preloaded.
     private func environment(session: [CChar], preload: String) -> [UnsafeMutablePointer<CChar>?] {
         var result: [UnsafeMutablePointer<CChar>?] = [], preloaded = ""
         for variable in plainEnvironment() {
             if strncmp(variable!, "LD_PRELOAD=", 11) == 0 {
-                preloaded = String(cString: variable! + 11)
+                preloaded = String(rawCString: variable! + 11)
             } else {
                 result.append(variable)
             }
         }
         result.append(strings.copy("FATHOM_SESSION=".utf8.map { CChar(bitPattern: $0) } + session))
-        result.append(strings.copy("LD_PRELOAD=\(Self.preloading(preload, with: preloaded))"))
+        result.append(strings.copy("LD_PRELOAD=\(Self.preloading(preload, with: preloaded))".rawCString))
         return result
     }
 
@@ -306,7 +299,9 @@ private struct PreloadPath {
         chmod(name, 0o755)
         path = name + "/libfathom.so"
         directory = name
-        guard symlink(runtime, path) == 0 else { throw .files(.cannotCreate(path: path, errno: errno)) }
+        guard runtime.withRawCString({ symlink($0, path) }) == 0 else {
+            throw .files(.cannotCreate(path: path, errno: errno))
+        }
     }
 
     func remove() {

@@ -8,12 +8,12 @@ internal import TraceText
 enum Main {
     static func main() {
         // It was called by a compiler's name, as one of the stand-ins that `fathom build` puts into PATH.
-        if let name = CommandLine.arguments.first, StandIns.isStandIn(name) {
-            compile(as: name, Array(CommandLine.arguments.dropFirst()))
+        if let name = GivenArguments.all.first, StandIns.isStandIn(name) {
+            compile(as: name, Array(GivenArguments.all.dropFirst()))
         }
         if StandInFrontend.isCalled { StandInFrontend.run() }
         if StandInAs.isCalled { StandInAs.run() }
-        let arguments = Array(CommandLine.arguments.dropFirst())
+        let arguments = Array(GivenArguments.all.dropFirst())
         ZshCompletion.writeIfAsked(arguments)
         do {
             try Fathom.refuseUnknownCommand(arguments)

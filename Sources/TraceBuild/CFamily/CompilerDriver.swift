@@ -180,7 +180,7 @@ public struct CompilerDriver {
             switch product {
             case .sharedLibrary: if !options.dormant { linked.append(parts.sharedHooks) }
             case .staticProgram:
-                let directory = parts.staticRuntime.dropLast(lastComponent(parts.staticRuntime).utf8.count)
+                let directory = directoryPart(parts.staticRuntime)
                 linked += ["-L\(directory)", "@\(parts.staticRuntime)"]
             }
         }
@@ -193,8 +193,7 @@ public struct CompilerDriver {
     }
 
     private func note(covered: Set<String>) throws(BuildError) {
-        let place = invocation.output.map { String($0.dropLast(lastComponent($0).utf8.count)) } ?? "."
-        let output = absolutePath(place, in: directory)
+        let output = absolutePath(directoryPart(invocation.output ?? ""), in: directory)
         let sources = invocation.sources.map { name -> BuildLog.Entry in
             let source = absolutePath(name, in: directory)
             return ConfigureProbe.isOne(source: source, in: directory, output: output)

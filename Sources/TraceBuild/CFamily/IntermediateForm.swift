@@ -105,7 +105,7 @@ private struct DebugSources {
         } else if IRText.starts(text, value, "!DIFile(") {
             let words = String(decoding: text[value], as: UTF8.self)
             guard let match = words.firstMatch(of: /filename: "([^"]*)", directory: "([^"]*)"/) else { return }
-            files[key.number] = absolutePath(String(match.1), in: String(match.2))
+            files[key.number] = absolutePath(IRText.unescaped(match.1), in: IRText.unescaped(match.2))
         }
     }
 

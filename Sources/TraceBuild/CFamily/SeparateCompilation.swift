@@ -28,9 +28,9 @@ struct SeparateCompilation {
     /// - Parameter added: options that come behind the command's own.
     /// - Returns: The exit status of the first step that failed, or 0.
     func run(adding added: [String]) throws(BuildError) -> Int32 {
-        var template = Array("\(environmentVariable("TMPDIR") ?? "/tmp")/fathom-cc-XXXXXX".utf8CString)
-        guard mkdtemp(&template) != nil else { throw .cannotWrite("a temporary directory", errno: errno) }
-        let temporary = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        let template = "\(environmentVariable("TMPDIR") ?? "/tmp")/fathom-cc-XXXXXX"
+        let (isMade, temporary) = TraceBuild.temporary(template) { mkdtemp($0) != nil }
+        guard isMade else { throw .cannotWrite("a temporary directory", errno: errno) }
         defer {
             // Options such as -save-temps=obj leave files of their own beside an object.
             for entry in BuildTree.entries(of: temporary) { unlink("\(temporary)/\(entry.name)") }

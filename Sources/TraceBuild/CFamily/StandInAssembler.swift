@@ -59,11 +59,11 @@ public enum StandInAssembler {
     private static func assemble(
         _ text: [UInt8], by assembler: String, _ arguments: [String], at place: Int?
     ) throws(BuildError) -> Int32 {
-        var template = Array("\(environmentVariable("TMPDIR") ?? "/tmp")/fathom-as-XXXXXX".utf8CString)
-        let descriptor = mkstemp(&template)
+        let (descriptor, path) = temporary("\(environmentVariable("TMPDIR") ?? "/tmp")/fathom-as-XXXXXX") {
+            mkstemp($0)
+        }
         guard descriptor >= 0 else { throw .cannotWrite("a temporary file", errno: errno) }
         close(descriptor)
-        let path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
         defer { unlink(path) }
         try TextFile.write(text, to: path)
         var arguments = arguments

@@ -38,7 +38,7 @@ struct SystemHeaders {
     func hold(_ file: String) -> Bool {
         directories.contains { directory in
             guard file.hasPrefix(directory + "/") else { return false }
-            let entry = file.dropFirst(directory.utf8.count + 1).prefix { $0 != "/" }
+            let entry = file.dropFirst(directory.count + 1).prefix { $0 != "/" }
             return !project.contains { "\($0)/".hasPrefix("\(directory)/\(entry)/") }
         }
     }

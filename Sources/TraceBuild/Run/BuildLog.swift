@@ -1,4 +1,5 @@
 internal import Glibc
+internal import TraceText
 
 /// A file in which compilers tell `fathom build` what they built: each appends lines to it.
 struct BuildLog {
@@ -24,9 +25,8 @@ struct BuildLog {
     ///
     /// - Throws: ``BuildError/cannotWrite(_:errno:)``.
     static func make() throws(BuildError) -> BuildLog {
-        var template = Array("\(environmentVariable("TMPDIR") ?? "/tmp")/fathom-build-XXXXXX".utf8CString)
-        let isMade = mkdtemp(&template) != nil
-        let directory = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        let template = "\(environmentVariable("TMPDIR") ?? "/tmp")/fathom-build-XXXXXX"
+        let (isMade, directory) = temporary(template) { mkdtemp($0) != nil }
         guard isMade else { throw .cannotWrite(directory, errno: errno) }
         try TextFile.write("", to: directory + "/log")
         return BuildLog(path: directory + "/log")
@@ -49,7 +49,7 @@ struct BuildLog {
         access(path, F_OK) == 0 ? "\(directory)/\(StandIns.key(question))" : nil
     }
 
-    private var directory: String { String(path.dropLast(lastComponent(path).utf8.count + 1)) }
+    private var directory: String { String(directoryPart(path).dropLast()) }
 
     func remove() {
         for name in BuildTree.entries(of: directory).map(\.name) { unlink("\(directory)/\(name)") }
@@ -67,8 +67,8 @@ struct BuildLog {
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_nlink == 1 else { return }
         for entry in entries {
-            let line = Self.line(entry) + "\n"
-            guard write(descriptor, line, line.utf8.count) == line.utf8.count else {
+            let line = (Self.line(entry) + "\n").rawBytes
+            guard write(descriptor, line, line.count) == line.count else {
                 throw .cannotWrite(path, errno: errno)
             }
         }

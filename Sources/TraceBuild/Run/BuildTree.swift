@@ -1,5 +1,6 @@
 internal import Glibc
 internal import TraceSymbols
+internal import TraceText
 
 /// The files that a build leaves behind.
 enum BuildTree {
@@ -55,11 +56,11 @@ enum BuildTree {
             let path =
                 switch entry {
                 case .file(let path, _), .swift(let path), .probe(let path):
-                    String(path.dropLast(lastComponent(path).utf8.count))
+                    directoryPart(path)
                 case .package(let path), .directory(let path): path + "/"
                 }
             guard path.hasPrefix(directory + "/") else { continue }
-            let parts = path.dropFirst(directory.utf8.count).split(separator: "/")
+            let parts = path.dropFirst(directory.count).split(separator: "/")
             common = common.map { known in zip(known, parts).prefix { $0 == $1 }.map(\.0) } ?? parts
         }
         return common?.joined(separator: "/") ?? ""
@@ -74,7 +75,7 @@ enum BuildTree {
         defer { closedir(stream) }
         var entries: [(name: String, type: Int)] = []
         while let entry = readdir(stream) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name.0) { String(cString: $0) }
+            let name = withUnsafePointer(to: &entry.pointee.d_name.0) { String(rawCString: $0) }
             if name != ".", name != ".." { entries.append((name, Int(entry.pointee.d_type))) }
         }
         return entries

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import TraceText
 
 /// Where stand-ins for compilers lie. A build executes what is there, so nobody else may be able to put anything there.
 enum CacheDirectory {
@@ -21,7 +22,7 @@ enum CacheDirectory {
 
     /// Absolute paths. A home that is not there is none: it is not made.
     private static func places() -> [String] {
-        let known = getpwuid(geteuid()).flatMap { $0.pointee.pw_dir }.map { String(cString: $0) }
+        let known = getpwuid(geteuid()).flatMap { $0.pointee.pw_dir }.map { String(rawCString: $0) }
         let homes = [environmentVariable("HOME"), known].compactMap { $0 }.filter { access($0, X_OK) == 0 }
         return ([environmentVariable("XDG_CACHE_HOME")].compactMap { $0 } + homes.map { $0 + "/.cache" })
             .filter { $0.hasPrefix("/") }

@@ -16,7 +16,7 @@ enum ConfigureProbe {
         // autoconf gives its programs this name, and Meson this one, in a temporary directory of Python's.
         let name = lastComponent(source)
         if name.hasPrefix("conftest.") { return true }
-        let parent = lastComponent(String(source.dropLast(name.utf8.count + 1)))
+        let parent = lastComponent(String(directoryPart(source).dropLast()))
         if name.hasPrefix("testfile."), parent.hasPrefix("tmp") { return true }
         return [source, directory + "/", output + "/"].contains { path in places.contains { path.contains($0) } }
     }

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import TraceText
 
 /// The directory of stand-ins. It holds links to Fathom that have the names of all compilers in PATH. A build that has
 /// the directory first in PATH compiles through Fathom, whichever name it calls: `cc`, `g++-12`, `ccache`.
@@ -133,7 +134,7 @@ public enum StandIns {
         defer { closedir(stream) }
         var names: [String] = []
         while let entry = readdir(stream) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name.0) { String(cString: $0) }
+            let name = withUnsafePointer(to: &entry.pointee.d_name.0) { String(rawCString: $0) }
             if !name.hasPrefix(".") { names.append(name) }
         }
         return names
@@ -141,9 +142,9 @@ public enum StandIns {
 
     private static func target(_ link: String) -> String? {
         var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
-        let count = buffer.withUnsafeMutableBytes {
-            readlink(link, $0.bindMemory(to: CChar.self).baseAddress!, $0.count)
+        let count = buffer.withUnsafeMutableBytes { buffer in
+            link.withRawCString { readlink($0, buffer.bindMemory(to: CChar.self).baseAddress!, buffer.count) }
         }
-        return count < 0 ? nil : String(decoding: buffer[..<count], as: UTF8.self)
+        return count < 0 ? nil : String(raw: buffer[..<count])
     }
 }

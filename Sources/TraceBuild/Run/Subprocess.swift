@@ -1,10 +1,13 @@
 internal import Glibc
+internal import TraceText
 
 /// Running other programs.
 enum Subprocess {
     /// Becomes the program. Returns only when that fails.
     static func become(_ command: [String]) -> BuildError {
-        withUnsafePointers(command) { _ = execv(command[0], $0) }
+        withUnsafePointers(command) { arguments in
+            command[0].withRawCString { _ = execv($0, arguments) }
+        }
         return .cannotRun(command[0], errno: errno)
     }
 
@@ -39,7 +42,7 @@ enum Subprocess {
             bytes += buffer[..<count]
         }
         _ = wait(for: pid)
-        return String(decoding: bytes, as: UTF8.self)
+        return String(raw: bytes)
     }
 
     /// - Parameter output: a descriptor, and the standard stream of the program that it becomes.
@@ -59,7 +62,9 @@ enum Subprocess {
         posix_spawnattr_setsigdefault(&attributes, &defaults)
         posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF))
         var pid: pid_t = 0
-        let failure = withUnsafePointers(command) { posix_spawnp(&pid, command[0], &actions, &attributes, $0, environ) }
+        let failure = withUnsafePointers(command) { arguments in
+            posix_spawnp(&pid, arguments[0]!, &actions, &attributes, arguments, environ)
+        }
         guard failure == 0 else { throw .cannotRun(command[0], errno: failure) }
         return pid
     }
@@ -74,7 +79,7 @@ enum Subprocess {
     private static func withUnsafePointers<Result>(
         _ strings: [String], _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Result
     ) -> Result {
-        let pointers = strings.map { strdup($0) } + [nil]
+        let pointers = strings.map { $0.withRawCString { strdup($0) } } + [nil]
         defer { for pointer in pointers { free(pointer) } }
         return pointers.withUnsafeBufferPointer { body($0.baseAddress!) }
     }

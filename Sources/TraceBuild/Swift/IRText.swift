@@ -1,4 +1,5 @@
 internal import Glibc
+internal import TraceText
 
 /// LLVM's assembly as text (LLVM Language Reference Manual), as far as functions' attributes go.
 enum IRText {
@@ -44,6 +45,22 @@ enum IRText {
     static func number(_ text: [UInt8], _ range: Range<Int>) -> (number: Int, digits: Range<Int>)? {
         let digits = text[range].prefix { (0x30...0x39).contains($0) }
         return Int(String(decoding: digits, as: UTF8.self)).map { ($0, digits.startIndex..<digits.endIndex) }
+    }
+
+    /// A text that stood in quotes: bytes that are no letters of ASCII stand there as `\E9`.
+    static func unescaped(_ text: Substring) -> String {
+        var bytes: [UInt8] = [], rest = text.utf8[...]
+        while let byte = rest.popFirst() {
+            if byte == UInt8(ascii: "\\"), case let digits = String(Substring(rest.prefix(2))), digits.utf8.count == 2,
+                let value = UInt8(digits, radix: 16)
+            {
+                bytes.append(value)
+                rest = rest.dropFirst(2)
+            } else {
+                bytes.append(byte)
+            }
+        }
+        return String(raw: bytes)
     }
 
     static func line(_ text: [UInt8], from index: Int) -> Range<Int> {

@@ -120,7 +120,7 @@ public struct SwiftBuild {
 
     /// The runtime for a program that loads no library, as the linker takes it.
     private func staticRuntime() throws(BuildError) -> [String] {
-        let directory = tools.staticRuntime.dropLast(lastComponent(tools.staticRuntime).utf8.count)
+        let directory = directoryPart(tools.staticRuntime)
         let words = ["-L\(directory)"] + ResponseFile.words(try TextFile.read(tools.staticRuntime))
         return words.flatMap { ["-Xlinker", $0.hasPrefix("-Wl,") ? String($0.dropFirst(4)) : $0] }
     }

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import TraceText
 
 /// The program being recorded: a child with our terminal, descriptors, working directory and signal mask.
 struct Target {
@@ -70,7 +71,9 @@ struct Target {
             posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
         }
         var pid: pid_t = 0
-        let error = posix_spawn(&pid, path, &actions, &attributes, arguments + [nil], environment + [nil])
+        let error = path.withRawCString {
+            posix_spawn(&pid, $0, &actions, &attributes, arguments + [nil], environment + [nil])
+        }
         guard error == 0 else { throw .cannotStart(path: path, errno: error) }
         self.pid = pid
     }

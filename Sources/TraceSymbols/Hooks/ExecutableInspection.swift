@@ -1,5 +1,6 @@
 internal import CElfutils
 internal import Glibc
+internal import TraceText
 
 /// What must be known of a program before it is recorded.
 public struct ExecutableInspection: Sendable {
@@ -133,10 +134,10 @@ public struct ExecutableInspection: Sendable {
     /// Whether it is set-user-ID or set-group-ID to somebody else, or has file capabilities that this user lacks.
     private static func gainsRights(_ path: String) -> Bool {
         var status = stat()
-        guard stat(path, &status) == 0 else { return false }
+        guard path.withRawCString({ stat($0, &status) }) == 0 else { return false }
         if status.st_mode & S_ISUID != 0, status.st_uid != geteuid() { return true }
         if status.st_mode & S_ISGID != 0, status.st_gid != getegid() { return true }
-        return getuid() != 0 && getxattr(path, "security.capability", nil, 0) > 0
+        return getuid() != 0 && path.withRawCString { getxattr($0, "security.capability", nil, 0) } > 0
     }
 }
 

@@ -1,5 +1,6 @@
 internal import CElfutils
 internal import Glibc
+internal import TraceText
 
 /// Tells what of an object or a static library that is about to be linked went past Fathom.
 public struct ObjectInspection: Sendable {
@@ -33,7 +34,7 @@ public struct ObjectInspection: Sendable {
         var command = ELF_C_READ
         while let member = elf_begin(descriptor, command, file) {
             defer { elf_end(member) }
-            let name = elf_getarhdr(member).flatMap { $0.pointee.ar_name }.map { String(cString: $0) } ?? "?"
+            let name = elf_getarhdr(member).flatMap { $0.pointee.ar_name }.map { String(rawCString: $0) } ?? "?"
             if elf_kind(member) == ELF_K_ELF {
                 add(ObjectTraits(member), "\(path)(\(name))")
             } else if elf_kind(member) == ELF_K_NONE, !name.hasPrefix("/") {
@@ -84,8 +85,7 @@ private enum ThinArchive {
             }
             var member = name.hasSuffix("/") ? String(name.dropLast()) : name
             if name.hasPrefix("/"), let offset = Int(name.dropFirst()), (0..<names.count).contains(offset) {
-                member = String(
-                    decoding: names[(names.startIndex + offset)...].prefix { $0 != 0x0a }.dropLast(), as: UTF8.self)
+                member = String(raw: names[(names.startIndex + offset)...].prefix { $0 != 0x0a }.dropLast())
             }
             members.append(member.hasPrefix("/") ? member : directory + member)
         }

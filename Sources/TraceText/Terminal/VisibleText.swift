@@ -17,12 +17,12 @@ extension String {
 }
 
 extension Unicode.Scalar {
-    /// Whether this is a control character, a line or paragraph separator, or a mark that changes the direction of what
-    /// follows.
+    /// Whether this is a control character, a line or paragraph separator, a mark that changes the direction of what follows, or no
+    /// text at all.
     var steers: Bool {
         switch value {
         case 0..<0x20, 0x7f..<0xa0, 0x2028...0x202e, 0x2066...0x2069: true
-        default: false
+        default: rawByte != nil
         }
     }
 
@@ -36,7 +36,7 @@ extension Unicode.Scalar {
         case "\r": "\\r"
         case "\t": "\\t"
         case _ where value < 0x80: (value < 16 ? "\\x0" : "\\x") + String(value, radix: 16)
-        default: nil
+        default: rawByte.map { "\\x" + String($0, radix: 16) }
         }
     }
 }

@@ -1,5 +1,6 @@
 internal import Glibc
 internal import TraceRecording
+internal import TraceText
 
 /// Finds the program's file, in PATH as execvp(3) does unless the name holds a slash.
 ///
@@ -8,17 +9,17 @@ internal import TraceRecording
 func findExecutable(_ command: String) throws(RecordingError) -> String {
     var candidates = [command]
     if !command.utf8.contains(UInt8(ascii: "/")) {
-        let path = getenv("PATH").map { String(cString: $0) } ?? "/usr/bin:/bin"
+        let path = getenv("PATH").map { String(rawCString: $0) } ?? "/usr/bin:/bin"
         candidates = path.split(separator: ":", omittingEmptySubsequences: false)
             .map { $0.isEmpty ? "./\(command)" : "\($0)/\(command)" }
     }
     var failure = RecordingError.notFound(command: command)
     for candidate in candidates where !command.isEmpty {
         var status = stat()
-        guard stat(candidate, &status) == 0 else { continue }
+        guard candidate.withRawCString({ stat($0, &status) }) == 0 else { continue }
         if status.st_mode & S_IFMT == S_IFDIR {
             if candidates.count == 1 { failure = .isDirectory(path: candidate) }
-        } else if access(candidate, X_OK) != 0 {
+        } else if candidate.withRawCString({ access($0, X_OK) }) != 0 {
             failure = .notExecutable(path: candidate)
         } else {
             return candidate

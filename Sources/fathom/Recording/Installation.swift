@@ -1,6 +1,7 @@
 internal import CArguments
 internal import Glibc
 internal import TraceBuild
+internal import TraceText
 
 /// Where the parts of Fathom lie.
 enum Installation {
@@ -10,7 +11,7 @@ enum Installation {
             return "fathom"
         }
         defer { free(path) }
-        return String(cString: path)
+        return String(rawCString: path)
     }
 
     /// libfathom.so.
@@ -37,7 +38,7 @@ enum Installation {
         [
             "libfathom.so", "libfathom.a", "libfathom.static", "libfathom-swift.o", "libfathom-shared.o",
             "libfathom-sleds.o",
-        ].map(part).filter { access($0, R_OK) != 0 }
+        ].map(part).filter { $0.withRawCString { access($0, R_OK) } != 0 }
     }
 
     private static func part(_ name: String) -> String { "\(directory)/\(name)" }
@@ -46,7 +47,8 @@ enum Installation {
     /// next to the directory bin that it was installed into.
     private static var directory: String {
         let beside = parent(executable)
-        return access("\(beside)/libfathom.so", F_OK) == 0 ? beside : "\(parent(beside))/lib/fathom"
+        return "\(beside)/libfathom.so".withRawCString { access($0, F_OK) } == 0
+            ? beside : "\(parent(beside))/lib/fathom"
     }
 
     private static func parent(_ path: String) -> String {

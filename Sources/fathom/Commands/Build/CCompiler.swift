@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Glibc
 internal import TraceBuild
+internal import TraceText
 
 /// `fathom cc …`: the C compiler, with hooks.
 struct CCompiler: ParsableCommand {
@@ -29,7 +30,7 @@ func compile(as name: String, _ arguments: [String]) -> Never {
         name = first
         arguments.removeFirst()
     }
-    let options = getenv(BuildOptions.variable).map { BuildOptions(encoded: String(cString: $0)) } ?? BuildOptions()
+    let options = getenv(BuildOptions.variable).map { BuildOptions(encoded: String(rawCString: $0)) } ?? BuildOptions()
     do throws(BuildError) {
         let tools = Installation.swiftTools
         if CompilerName.isSwift(name.split(separator: "/").last.map(String.init) ?? "") {

@@ -6,12 +6,12 @@ internal import TraceBuild
 enum StandInAs {
     /// Whether this process was started as one.
     static var isCalled: Bool {
-        CommandLine.arguments[0].split(separator: "/").last.map(String.init) == StandInAssembler.name
+        GivenArguments.all[0].split(separator: "/").last.map(String.init) == StandInAssembler.name
     }
 
     static func run() -> Never {
         do throws(BuildError) {
-            exit(try StandInAssembler.run(Array(CommandLine.arguments.dropFirst())))
+            exit(try StandInAssembler.run(Array(GivenArguments.all.dropFirst())))
         } catch {
             exit(Diagnostics.fail(error.description, .failed).rawValue)
         }

@@ -7,14 +7,14 @@ enum StandInFrontend {
     /// Whether this process was started as one.
     static var isCalled: Bool {
         [SwiftBuild.frontendName, SwiftBuild.sledFrontendName].contains { name in
-            CommandLine.arguments[0].split(separator: "/").last.map(String.init) == name
+            GivenArguments.all[0].split(separator: "/").last.map(String.init) == name
         }
     }
 
     static func run() -> Never {
         do throws(BuildError) {
-            let arguments = Array(CommandLine.arguments.dropFirst())
-            exit(try SwiftFrontend(name: CommandLine.arguments[0], arguments: arguments).run())
+            let arguments = Array(GivenArguments.all.dropFirst())
+            exit(try SwiftFrontend(name: GivenArguments.all[0], arguments: arguments).run())
         } catch {
             exit(Diagnostics.fail(error.description, .failed).rawValue)
         }
