@@ -1,6 +1,7 @@
 // Calls of the C library that fail, wait, block signals, unwind and fork, each of which says what came of it.
 //
-//   program SEED COUNT FIRST    makes COUNT of them, by SEED: in this thread, in another one, in a child, with signals blocked
+//   program SEED COUNT FIRST    makes COUNT of them, by SEED: in this thread, in another one, in a child, with signals
+//   blocked
 
 #include "counted.h"
 
@@ -9,6 +10,7 @@
 #include <execinfo.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/futex.h>
 #include <malloc.h>
 #include <poll.h>
 #include <pthread.h>
@@ -33,22 +35,19 @@
 #include <sys/uio.h>
 #include <sys/un.h>
 #include <sys/wait.h>
-#include <linux/futex.h>
 #include <threads.h>
 #include <time.h>
 #include <ucontext.h>
 
-#define SAY(call)                       \
-    do {                                \
-        errno = 0;                      \
-        long said = (long)(call);       \
-        say(#call, said, errno);        \
+#define SAY(call)                                                                                                      \
+    do {                                                                                                               \
+        errno = 0;                                                                                                     \
+        long said = (long)(call);                                                                                      \
+        say(#call, said, errno);                                                                                       \
     } while (0)
 #define SAY_ZERO(call) SAY(!(call))
 
-static void say(const char *call, long result, int error) {
-    printf("%.60s = %ld, %d\n", call, result, error);
-}
+static void say(const char *call, long result, int error) { printf("%.60s = %ld, %d\n", call, result, error); }
 
 static void *const wild = (void *)8;
 static const struct timespec past = {1, 0}, short_time = {0, 2000000};
@@ -100,9 +99,7 @@ static struct timespec soon(clockid_t clock) {
 
 // ---- locks
 
-static void *lock_and_end(void *mutex) {
-    return (void *)(long)pthread_mutex_lock(mutex);
-}
+static void *lock_and_end(void *mutex) { return (void *)(long)pthread_mutex_lock(mutex); }
 
 static void *try_lock(void *mutex) {
     SAY(pthread_mutex_trylock(mutex));
@@ -114,7 +111,8 @@ static void *try_lock(void *mutex) {
 }
 
 static void mutexes(void) {
-    static const int types[] = {PTHREAD_MUTEX_NORMAL, PTHREAD_MUTEX_ERRORCHECK, PTHREAD_MUTEX_RECURSIVE, PTHREAD_MUTEX_ADAPTIVE_NP};
+    static const int types[] = {PTHREAD_MUTEX_NORMAL, PTHREAD_MUTEX_ERRORCHECK, PTHREAD_MUTEX_RECURSIVE,
+                                PTHREAD_MUTEX_ADAPTIVE_NP};
     for (unsigned i = 0; i < 4; i++) {
         pthread_mutexattr_t attributes;
         pthread_mutexattr_init(&attributes);
@@ -285,17 +283,20 @@ static void *wait_in(void *argument) {
     struct timespec until = {4000000000, 0};
     pthread_cleanup_push(cleaner, argument);
     switch ((long)argument) {
-        case 0: sem_wait(&never); break;
-        case 1: read(silent[0], &byte, 1); break;
-        case 2: pause(); break;
-        case 3: sem_timedwait(&never, &until); break;
-        case 4: poll(NULL, 0, -1); break;
-        case 5: sleep(1000); break;
-        case 6: sem_clockwait(&never, CLOCK_REALTIME, &until); break;
-        case 7: for (;;) pthread_testcancel();
-        default: pthread_mutex_lock(&condition_mutex); pthread_cleanup_push((void (*)(void *))pthread_mutex_unlock, &condition_mutex);
-            for (;;) pthread_cond_wait(&condition, &condition_mutex);
-            pthread_cleanup_pop(1);
+    case 0: sem_wait(&never); break;
+    case 1: read(silent[0], &byte, 1); break;
+    case 2: pause(); break;
+    case 3: sem_timedwait(&never, &until); break;
+    case 4: poll(NULL, 0, -1); break;
+    case 5: sleep(1000); break;
+    case 6: sem_clockwait(&never, CLOCK_REALTIME, &until); break;
+    case 7:
+        for (;;) pthread_testcancel();
+    default:
+        pthread_mutex_lock(&condition_mutex);
+        pthread_cleanup_push((void (*)(void *))pthread_mutex_unlock, &condition_mutex);
+        for (;;) pthread_cond_wait(&condition, &condition_mutex);
+        pthread_cleanup_pop(1);
     }
     pthread_cleanup_pop(0);
     return NULL;
@@ -538,7 +539,8 @@ static void files(void) {
     SAY(write(999, bytes, 1));
     SAY(close(-1));
     SAY(close(999));
-    int file = open("/dev/null", O_RDWR | O_CLOEXEC), zero = open("/dev/zero", O_RDONLY), full = open("/dev/full", O_WRONLY);
+    int file = open("/dev/null", O_RDWR | O_CLOEXEC), zero = open("/dev/zero", O_RDONLY),
+        full = open("/dev/full", O_WRONLY);
     SAY(read(zero, wild, 1));
     SAY(readv(zero, &vector, 1));
     SAY(readv(zero, &vector, -1));
@@ -873,9 +875,35 @@ static void forks_of_threads(void) {
 }
 
 static void (*const all[])(void) = {
-    mutexes, robust_mutexes, ceilings, rwlocks, semaphores, conditions, c11, barriers, cancellations, pending_cancellation,
-    thread_calls, signals, interrupted, faults, overflow, contexts, files, descriptors, pipes, polls,
-    sleeps, futexes, memory, memory_of_threads, libraries, backtraces, environment, processes, forks_of_threads,
+    mutexes,
+    robust_mutexes,
+    ceilings,
+    rwlocks,
+    semaphores,
+    conditions,
+    c11,
+    barriers,
+    cancellations,
+    pending_cancellation,
+    thread_calls,
+    signals,
+    interrupted,
+    faults,
+    overflow,
+    contexts,
+    files,
+    descriptors,
+    pipes,
+    polls,
+    sleeps,
+    futexes,
+    memory,
+    memory_of_threads,
+    libraries,
+    backtraces,
+    environment,
+    processes,
+    forks_of_threads,
 };
 #define ALL (sizeof all / sizeof *all)
 

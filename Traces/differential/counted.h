@@ -1,7 +1,8 @@
 // What the programs of Tools/differential note of themselves: how often each function was called, and with what.
 //
-//   COUNTS=file    becomes an array of one 64-bit number for each function, complete at every moment; shared with children
-//   VALUES=file    receives a line for each call of the first thread: the function's number, then name=value, with tabs
+//   COUNTS=file    becomes an array of one 64-bit number for each function, complete at every moment; shared with
+//   children VALUES=file    receives a line for each call of the first thread: the function's number, then name=value,
+//   with tabs
 //
 // Without -DCOUNTED, nothing is noted, and nothing of this is in the functions' code.
 
@@ -46,14 +47,17 @@ QUIET __attribute__((noinline)) static void count_call(unsigned number) {
     __atomic_fetch_add(&counts[number], 1, __ATOMIC_RELAXED);
 }
 
-QUIET static int is_noting(void) { return values >= 0 && value_lines < VALUE_LINES && syscall(SYS_gettid) == first_process; }
+QUIET static int is_noting(void) {
+    return values >= 0 && value_lines < VALUE_LINES && syscall(SYS_gettid) == first_process;
+}
 
 QUIET __attribute__((noinline)) static void begin_values(const char *kind, unsigned number) {
     if (is_noting()) line_length = (unsigned)snprintf(line, LINE, "%s%u", kind, number);
 }
 
 QUIET __attribute__((noinline)) static void note_value(const char *name, long long value) {
-    if (is_noting() && line_length < LINE - 100) line_length += (unsigned)snprintf(line + line_length, 100, "\t%.40s=%lld", name, value);
+    if (is_noting() && line_length < LINE - 100)
+        line_length += (unsigned)snprintf(line + line_length, 100, "\t%.40s=%lld", name, value);
 }
 
 QUIET __attribute__((noinline)) static void end_values(void) {
@@ -67,13 +71,13 @@ QUIET __attribute__((noinline)) static void end_values(void) {
 #define BEGIN_VALUES(number) begin_values("f", number)
 #define VALUE(name) note_value(#name, (long long)(name))
 #define END_VALUES end_values()
-#define RESULT(type, number, value)                       \
-    ({                                                    \
-        type result = (value);                            \
-        begin_values("r", number);                        \
-        note_value("result", (long long)result);          \
-        end_values();                                     \
-        result;                                           \
+#define RESULT(type, number, value)                                                                                    \
+    ({                                                                                                                 \
+        type result = (value);                                                                                         \
+        begin_values("r", number);                                                                                     \
+        note_value("result", (long long)result);                                                                       \
+        end_values();                                                                                                  \
+        result;                                                                                                        \
     })
 #else
 #define COUNT_CALL(number) ((void)0)

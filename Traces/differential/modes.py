@@ -30,7 +30,7 @@ OPTIONS = {
     "trigger": ["-T", "/f(unc_)?[0-9]*5/@stop", "-T", "/f(unc_)?[0-9]*7/@start"],
     "watch": ["--watch", "/f(unc_)?[0-9]*3/"],
 }
-# Sums are kept of all, and the ring does not keep what the kernel and the C library tell.
+# Only of what is recorded from its beginning on, in full.
 ONLY_WHOLE = {"blocked", "memory", "faults", "budget"}
 # Whatever these leave out is left out on purpose.
 SELECTING = {"filter", "notrace", "hide", "depth", "short", "budget", "minsize", "trigger", "watch"}
@@ -47,7 +47,9 @@ def options_for(base, is_dormant):
     names = [option for option in OPTIONS if is_dormant or option not in of_sleds]
     if kind in ("profile", "counts", "stack"):
         return [option for option in names if option in ("small", "minsize")]
-    return [option for option in names if kind != "flight" or option not in ONLY_WHOLE]
+    if base == "arm-attach":
+        return ["small", "short"]
+    return [option for option in names if kind not in ("flight", "attach") or option not in ONLY_WHOLE]
 
 
 class Mode:

@@ -1,5 +1,5 @@
-// main of csmith's programs: what they do is done once, or, with a second argument, by so many children one after the other.
-// A program of csmith's is right only once, because it leaves its global variables changed.
+// main of csmith's programs: what they do is done once, or, with a second argument, by so many children one after the
+// other. A program of csmith's is right only once, because it leaves its global variables changed.
 
 #include <sys/wait.h>
 #include <unistd.h>

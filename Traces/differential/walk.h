@@ -5,11 +5,11 @@
 #include "counted.h"
 
 #include <alloca.h>
+#include <coroutine>
 #include <csetjmp>
 #include <csignal>
 #include <cstdarg>
 #include <cstring>
-#include <coroutine>
 #include <exception>
 #include <functional>
 #include <memory>
