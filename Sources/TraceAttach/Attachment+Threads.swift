@@ -132,7 +132,8 @@ extension Attachment {
     func doesNotStop(_ tid: Int32) -> AttachError {
         .notReady(
             pid,
-            reason: "its thread \(tid) (\(TaskFacts(pid, thread: tid)?.name ?? "")) does not stop: it waits in the kernel, "
+            reason:
+                "its thread \(tid) (\(TaskFacts(pid, thread: tid)?.name ?? "")) does not stop: it waits in the kernel, "
                 + "for a device, or for the program that it starts (vfork)")
     }
 }

@@ -1,6 +1,6 @@
-// Has an allocator of its own, whose slow path holds a lock, is where the program is nearly all of the time, and is jumped
-// to: nobody finds `malloc` on the stack. Whoever allocates in that thread meanwhile waits for ever. It goes round until
-// SIGTERM comes.
+// Has an allocator of its own, whose slow path holds a lock, is where the program is nearly all of the time, and is
+// jumped to: nobody finds `malloc` on the stack. Whoever allocates in that thread meanwhile waits for ever. It goes
+// round until SIGTERM comes.
 
 #include <signal.h>
 #include <stddef.h>
@@ -17,7 +17,8 @@ volatile long rounds;
 __attribute__((noinline)) void leaf(void) { rounds++; }
 
 QUIET static void take(void) {
-    while (__atomic_exchange_n(&lock, 1, __ATOMIC_ACQUIRE)) {}
+    while (__atomic_exchange_n(&lock, 1, __ATOMIC_ACQUIRE)) {
+    }
 }
 QUIET static void give(void) { __atomic_store_n(&lock, 0, __ATOMIC_RELEASE); }
 

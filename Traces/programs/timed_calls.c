@@ -1,6 +1,6 @@
-// Waits with time limits in every system call that the kernel does not take up by itself after a stop, in a thread each,
-// until SIGTERM comes. Nothing interrupts them, so none may end with EINTR: then this says which one did, and ends with
-// status 1. It writes nothing else.
+// Waits with time limits in every system call that the kernel does not take up by itself after a stop, in a thread
+// each, until SIGTERM comes. Nothing interrupts them, so none may end with EINTR: then this says which one did, and
+// ends with status 1. It writes nothing else.
 
 #define _GNU_SOURCE
 #include <errno.h>
@@ -48,17 +48,29 @@ QUIET static int listening(void) {
 
 static int full, stream, datagrams, door, set, semaphore;
 
-QUIET static long call_recv(void) { char c; return recv(stream, &c, 1, 0); }
-QUIET static long call_read(void) { char c; return read(stream, &c, 1); }
+QUIET static long call_recv(void) {
+    char c;
+    return recv(stream, &c, 1, 0);
+}
+QUIET static long call_read(void) {
+    char c;
+    return read(stream, &c, 1);
+}
 QUIET static long call_recvmsg(void) {
     char c;
     struct iovec part = {&c, 1};
     struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
     return recvmsg(datagrams, &message, 0);
 }
-QUIET static long call_send(void) { static char bytes[1 << 16]; return send(full, bytes, sizeof bytes, 0); }
+QUIET static long call_send(void) {
+    static char bytes[1 << 16];
+    return send(full, bytes, sizeof bytes, 0);
+}
 QUIET static long call_accept(void) { return accept(door, NULL, NULL); }
-QUIET static long call_epoll(void) { struct epoll_event event; return epoll_wait(set, &event, 1, 40); }
+QUIET static long call_epoll(void) {
+    struct epoll_event event;
+    return epoll_wait(set, &event, 1, 40);
+}
 QUIET static long call_semaphore(void) {
     struct sembuf down = {0, -1, 0};
     return semtimedop(semaphore, &down, 1, &same);
@@ -72,14 +84,17 @@ QUIET static long call_signal(void) {
 // Its time cannot be written back, because it is constant.
 QUIET static long call_poll(void) { return syscall(SYS_ppoll, NULL, 0, &same, NULL, 8); }
 QUIET static long call_select(void) { return syscall(SYS_pselect6, 0, NULL, NULL, NULL, &same, NULL); }
-QUIET static long call_sleep(void) { struct timespec left = {0, 0}; return nanosleep(&same, &left); }
+QUIET static long call_sleep(void) {
+    struct timespec left = {0, 0};
+    return nanosleep(&same, &left);
+}
 
 static const struct {
     const char *name;
     long (*call)(void);
 } calls[] = {
-    {"recv", call_recv},     {"read", call_read},   {"recvmsg", call_recvmsg}, {"send", call_send},
-    {"accept", call_accept}, {"epoll", call_epoll}, {"semop", call_semaphore}, {"sigtimedwait", call_signal},
+    {"recv", call_recv},     {"read", call_read},      {"recvmsg", call_recvmsg}, {"send", call_send},
+    {"accept", call_accept}, {"epoll", call_epoll},    {"semop", call_semaphore}, {"sigtimedwait", call_signal},
     {"ppoll", call_poll},    {"pselect", call_select}, {"nanosleep", call_sleep},
 };
 enum { COUNT = sizeof calls / sizeof *calls };
@@ -112,7 +127,8 @@ int main(void) {
     set = epoll_create1(0);
     semaphore = semget(IPC_PRIVATE, 1, 0600);
     static char bytes[1 << 16];
-    while (send(full, bytes, sizeof bytes, MSG_DONTWAIT) > 0) {}
+    while (send(full, bytes, sizeof bytes, MSG_DONTWAIT) > 0) {
+    }
     for (size_t i = 0; i < COUNT; i++) pthread_create(&threads[i], NULL, wait_again, (void *)i);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     while (!over) pause();

@@ -1,5 +1,5 @@
-// A thread waits for its child, which it has started by vfork and which stays until SIGTERM comes. Such a thread cannot be
-// stopped.
+// A thread waits for its child, which it has started by vfork and which stays until SIGTERM comes. Such a thread cannot
+// be stopped.
 
 #define _GNU_SOURCE
 #include <pthread.h>

@@ -1,9 +1,10 @@
 // Lets a stopped thread of another process call a function, in C because Swift cannot call ptrace, which is variadic.
 //
-// The thread puts itself back into its former state, whatever becomes of whoever stopped it: the function returns to the
-// C library's `raise`, with a signal that the program ignores, and that returns to the C library's code for the end of a
-// signal handler, over a frame like the kernel's, which holds what the thread had in its registers, those of vectors
-// included, and which signals it blocked. Whoever traces the thread finds it at the signal, and does the rest himself.
+// The thread puts itself back into its former state, whatever becomes of whoever stopped it: the function returns to
+// the C library's `raise`, with a signal that the program ignores, and that returns to the C library's code for the end
+// of a signal handler, over a frame like the kernel's, which holds what the thread had in its registers, those of
+// vectors included, and which signals it blocked. Whoever traces the thread finds it at the signal, and does the rest
+// himself.
 
 #ifndef CREMOTECALL_H
 #define CREMOTECALL_H
@@ -216,11 +217,12 @@ static inline uint64_t fathom_frame(const struct fathom_kept *kept, uint64_t end
     return at;
 }
 
-// Blocks all signals but `awaited` and those of faults and traps, because a fault whose signal is blocked would take the
-// program's handler away.
+// Blocks all signals but `awaited` and those of faults and traps, because a fault whose signal is blocked would take
+// the program's handler away.
 static inline int fathom_block(pid_t thread, int awaited) {
     uint64_t open = 0, all;
-    for (const int *signal = (const int[]){SIGILL, SIGTRAP, SIGBUS, SIGFPE, SIGSEGV, SIGSYS, awaited, 0}; *signal; signal++)
+    for (const int *signal = (const int[]){SIGILL, SIGTRAP, SIGBUS, SIGFPE, SIGSEGV, SIGSYS, awaited, 0}; *signal;
+         signal++)
         open |= 1ull << (*signal - 1);
     all = ~open;
     return ptrace((enum __ptrace_request)PTRACE_SETSIGMASK, thread, (void *)sizeof all, &all) ? -1 : 0;
@@ -242,8 +244,8 @@ static inline struct user_regs_struct fathom_going_to(struct user_regs_struct re
     return registers;
 }
 
-// Makes the thread call the function at `address`. `result_at` is for rbx, which functions keep. `awaited` is the signal
-// that comes afterwards.
+// Makes the thread call the function at `address`. `result_at` is for rbx, which functions keep. `awaited` is the
+// signal that comes afterwards.
 static inline int fathom_call_begin(pid_t thread, const struct fathom_kept *kept, uint64_t address, uint64_t stack,
                                     const uint64_t arguments[6], uint64_t result_at, int awaited) {
     struct user_regs_struct registers = fathom_going_to(kept->registers, address, arguments);
@@ -281,13 +283,14 @@ static inline int fathom_call_run(pid_t thread, int signal) {
     return found;
 }
 
-// Gives a thread back what it had that is where fathom_call_run leaves it. Until the last step, the thread does so itself if
-// we are killed. Then the kernel decides whether a system call goes on that was interrupted.
+// Gives a thread back what it had that is where fathom_call_run leaves it. Until the last step, the thread does so
+// itself if we are killed. Then the kernel decides whether a system call goes on that was interrupted.
 static inline int fathom_call_return(pid_t thread, const struct fathom_kept *kept) {
     struct iovec place = {kept->vectors, kept->vectors_size};
-    int failed = ptrace(PTRACE_SETREGSET, thread, (void *)(uintptr_t)NT_X86_XSTATE, &place) ||
-                 ptrace((enum __ptrace_request)PTRACE_SETSIGMASK, thread, (void *)sizeof kept->signals, &kept->signals) ||
-                 fathom_registers_set(thread, &kept->registers);
+    int failed =
+        ptrace(PTRACE_SETREGSET, thread, (void *)(uintptr_t)NT_X86_XSTATE, &place) ||
+        ptrace((enum __ptrace_request)PTRACE_SETSIGMASK, thread, (void *)sizeof kept->signals, &kept->signals) ||
+        fathom_registers_set(thread, &kept->registers);
     return failed ? FATHOM_CALL_ENDED : FATHOM_CALL_DONE;
 }
 

@@ -365,9 +365,7 @@ static long close_module(struct sled_module *module) {
 // Only the library defines this, which whoever opens sleds from outside looks for.
 __attribute__((weak, visibility("hidden"))) void fathom_image_started(void);
 // Whether sleds are open only while the process is recorded, because whoever records it opens them.
-static int heeds(void) {
-    return runtime.is_armed && runtime.head.paused != FATHOM_PAUSED_OPEN && fathom_image_started;
-}
+static int heeds(void) { return runtime.is_armed && runtime.head.paused != FATHOM_PAUSED_OPEN && fathom_image_started; }
 static int waits(void) { return heeds() && runtime.paused; }
 
 static void widen_span(struct sled_module *module, uintptr_t address, size_t size) {

@@ -60,8 +60,8 @@ static struct bounds handler_stack(uintptr_t sp) {
 
 static int lies_in(uintptr_t place, struct bounds bounds) { return place - bounds.low < bounds.high - bounds.low; }
 
-// Whether a call that was open still is, as far as its place tells: that is not below the stack pointer. A handler that has
-// interrupted it may run on a stack of its own, which lies anywhere.
+// Whether a call that was open still is, as far as its place tells: that is not below the stack pointer. A handler that
+// has interrupted it may run on a stack of its own, which lies anywhere.
 static int is_above(const uint64_t *call, uintptr_t sp, struct bounds handlers) {
     uintptr_t place = call[2] & ~FRAME_FLAGS;
     int is_elsewhere = handlers.high && !lies_in(place, handlers);

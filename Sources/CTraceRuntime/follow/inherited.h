@@ -16,8 +16,8 @@ struct thread;
 uint64_t *inherited_room(size_t size);
 void inherited_forget(void);
 
-// Where these calls' stack is, as far as it is in use: `stack_pointer`, or an address on the stack that a handler has left,
-// which runs on another one.
+// Where these calls' stack is, as far as it is in use: `stack_pointer`, or an address on the stack that a handler has
+// left, which runs on another one.
 uintptr_t inherited_stack(uint32_t id, uintptr_t stack_pointer);
 // Whether there are calls that the calling thread has not taken up.
 int inherited_waits(void);

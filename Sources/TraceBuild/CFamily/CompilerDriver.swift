@@ -103,7 +103,9 @@ public struct CompilerDriver {
     /// - Throws: ``BuildError/noSleds(option:compiler:)``, ``BuildError/hooksOfItsOwn(option:)`` for a command that says
     ///   otherwise.
     private func standBeforeAssembler() throws(BuildError) -> [String] {
-        if options.dormant, let option = invocation.hooksOfItsOwn(compiler.family) { throw .hooksOfItsOwn(option: option) }
+        if options.dormant, let option = invocation.hooksOfItsOwn(compiler.family) {
+            throw .hooksOfItsOwn(option: option)
+        }
         guard compiler.family == .gcc else { return [] }
         if options.dormant,
             let option = invocation.arguments.last(where: { $0.hasPrefix("-flto") || $0.hasPrefix("-fno-lto") }),

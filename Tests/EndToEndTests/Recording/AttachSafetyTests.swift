@@ -25,7 +25,10 @@ import Testing
         private func dormant(_ source: String, _ compiler: String, _ flags: [String] = ["-O2"]) throws -> String {
             let program = directory.file("dormant-\(compiler)")
             let built = try Fathom.run(
-                ["build", "--dormant", "--", compiler, "-g", "-pthread", "\(Binaries.sources)/\(source)", "-o", program]
+                [
+                    "build", "--dormant", "--", compiler, "-g", "-pthread", "\(Binaries.sources)/\(source)", "-o",
+                    program,
+                ]
                     + flags, environment: ["XDG_CACHE_HOME": directory.file("cache")])
             try #require(built.status == 0, "\(built.stderr)")
             return program
@@ -161,7 +164,8 @@ import Testing
         @Test func threadThatCannotStop() throws {
             let process = try start([hooked("vforking.c")], threads: 2)
             let output = try attach(process.pid)
-            #expect(output.status == 126 && output.stderr.contains("does not stop: it waits in the kernel"), "\(output)")
+            #expect(
+                output.status == 126 && output.stderr.contains("does not stop: it waits in the kernel"), "\(output)")
             process.signal(SIGTERM)
             #expect(process.wait() == 0)
         }
@@ -177,7 +181,8 @@ import Testing
             let process = try start([program])
             for _ in 0..<3 {
                 let output = try attach(process.pid)
-                #expect(output.status == 0 || output.stderr.contains("at a point where it may load"), "\(output.stderr)")
+                #expect(
+                    output.status == 0 || output.stderr.contains("at a point where it may load"), "\(output.stderr)")
             }
             process.signal(SIGTERM)
             #expect(process.wait() == 0)
@@ -246,7 +251,9 @@ import Testing
                     guard words.count > 5, let depth = Int(words[0]) else { continue }
                     open = open.prefix(depth) + [String(words[5])]
                     let callers = ["main": "", "outer": "main", "inner": "outer"]
-                    if let caller = callers[open.last!], (open.dropLast().last ?? "") != caller { mistakes.append(line) }
+                    if let caller = callers[open.last!], (open.dropLast().last ?? "") != caller {
+                        mistakes.append(line)
+                    }
                 }
                 #expect(mistakes.isEmpty, "\(mistakes.prefix(5))")
             }
