@@ -193,10 +193,11 @@ struct EntryReader {
         for address in Set([start, sledEnd]).sorted() {
             if let home = frameSlot(&attribute, at: address, isComplete: always) {
                 let size = argument.type?.usedSize ?? 8
-                return (
-                    approach?.home(of: known, size: size, slot: home.slot, isIndirect: home.isIndirect) ?? .unknown,
-                    known
-                )
+                guard let approach else { return (.unknown, known) }
+                let result = approach.home(of: known, size: size, slot: home.slot, isIndirect: home.isIndirect)
+                // LLVM leaves out what callers store in a copy at which the function does not look.
+                let isCopy = isLLVM && isOptimized && argument.type?.isClass == true && known.isOnStack
+                return (isCopy && result == .proved && !approach.isRead(known, size: size) ? .unknown : result, known)
             }
             guard !always, let said = reader.location(by: &attribute, at: address) else { continue }
             // Of a truth value, one bit is described.
@@ -311,6 +312,11 @@ extension ArgumentLocation {
         case .bytes: return true
         case .gone: return false
         }
+    }
+
+    fileprivate var isOnStack: Bool {
+        guard case .memory(let steps) = self else { return false }
+        return steps.count == 2 && steps[0] == .register(7)
     }
 
     fileprivate var firstStep: ArgumentStep? {

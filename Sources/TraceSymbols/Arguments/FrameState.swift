@@ -21,6 +21,8 @@ struct FrameState {
         /// What the function was not called with.
         case constant
         case unknown
+
+        var frame: Int? { if case .frame(let offset) = self { offset } else { nil } }
     }
 
     /// By the number that instructions have.
@@ -77,8 +79,16 @@ struct FrameState {
         slots.contains { $0.key < slot + size && slot < $0.key + $0.value.size }
     }
 
-    mutating func forgetFrame() {
-        for offset in slots.keys { slots[offset]!.value = .unknown }
+    /// Forgets what a function that is called may change: things that begin where it has been given an address, or above. What the
+    /// compiler has put aside below is part of none.
+    mutating func forgetWhatIsGiven() {
+        var lowest = Int.max
+        for value in general + slots.values.map(\.value) {
+            if case .frame(let offset) = value, offset != general[4].frame, offset != general[5].frame {
+                lowest = min(lowest, offset)
+            }
+        }
+        for offset in slots.keys where offset >= lowest { slots[offset]!.value = .unknown }
     }
 
     // MARK: Instructions
@@ -111,9 +121,9 @@ struct FrameState {
         case .move(let to, let from, let size, let extent):
             note(from)
             let value = read(from, size)
-            if case .memory = from, case .copy(let copy) = value { reads.insert(copy.origin) }
             return write(limited(value, size), to, size: max(size, extent))
         case .address(let to, let memory):
+            if let slot = slot(memory), slot > 0 { reads.insert(.memory(slot)) }
             if to == 4 {
                 guard let slot = slot(memory) else { return nil }
                 general[4] = .frame(slot)
@@ -144,6 +154,7 @@ struct FrameState {
         case .memory(let memory): values = [memory.base, memory.index].compactMap { $0.map { general[$0] } }
         }
         for case .copy(let copy) in values { reads.insert(copy.origin) }
+        if case .memory(let memory) = operand, let slot = slot(memory), slot > 0 { reads.insert(.memory(slot)) }
     }
 
     private func limited(_ value: Value, _ size: Int) -> Value {

@@ -42,7 +42,7 @@ struct HookApproach {
     init?(_ code: UnsafeRawBufferPointer, from start: Int = 0, at address: UInt64, hookReturn: UInt64?) {
         var call: Int?
         if let hookReturn {
-            guard hookReturn > address, hookReturn - address < UInt64(code.count) else { return nil }
+            guard hookReturn > address, hookReturn - address <= UInt64(code.count) else { return nil }
             call = Int(hookReturn - address)
         }
         follow(code, from: start, to: call)
@@ -123,13 +123,15 @@ struct HookApproach {
     }
 
     /// Whether the code that was followed takes what is at `location` at the function's beginning, or its address, from there.
-    func isRead(_ location: ArgumentLocation) -> Bool {
+    func isRead(_ location: ArgumentLocation, size: Int = 8) -> Bool {
         switch location {
         case .value(let steps), .memory(let steps):
             guard case .register(let number)? = steps.first else { return false }
             if number != 7 { return reads.contains(.register(Int(number))) }
             guard steps.count > 1, case .add(let offset) = steps[1] else { return false }
-            return reads.contains(.memory(Int(offset)))
+            return reads.contains { origin in
+                if case .memory(let place) = origin { (Int(offset)..<Int(offset) + size).contains(place) } else { false }
+            }
         case .pieces(let pieces): return pieces.contains { isRead($0.location) }
         case .bytes, .gone: return false
         }
@@ -220,7 +222,6 @@ struct HookApproach {
         var isDivided = false
         while true {
             if let other = ahead.removeValue(forKey: decoder.position) {
-                if atCall != nil { return }
                 state = state.map { $0.joined(with: other) } ?? other
             }
             guard var now = state else {
@@ -229,45 +230,41 @@ struct HookApproach {
                 continue
             }
             // Behind a sled, the frame is complete where the function first calls something or divides.
-            if call != nil || !isDivided { last = now }
+            if call != nil && atCall == nil || !isDivided { last = now }
             let position = decoder.position
             guard let instruction = decoder.next(), !ahead.keys.contains(where: { $0 < decoder.position }) else {
                 return
             }
             switch instruction {
-            case .call, .jump, .leave: isDivided = true
+            case .call, .jump, .leave: isDivided = decoder.position != call
             default: break
             }
             if let memory = decoder.memory { now.note(.memory(memory)) }
+            defer { reads.formUnion(now.reads) }
             switch instruction {
             case .call:
                 if decoder.position == call, atCall == nil {
                     atCall = now
-                } else if atCall != nil || call.map({ position > $0 }) == true {
-                    return
                 } else if now.hasGivenAddresses {
-                    if call != nil { return }
-                    now.forgetFrame()
+                    if call != nil, atCall == nil { return }
+                    now.forgetWhatIsGiven()
                 }
+                if atCall == nil, let call, position > call { return }
                 now.forgetWhatCallsChange()
             case .jump(let distance, let isConditional):
-                // Behind a sled, it matters only what is done with what came in.
-                guard call.map({ position < $0 && distance >= 0 }) ?? true, atCall == nil else { return }
+                // Behind a sled or the hook, it matters only what is done with what came in.
+                if let call, atCall == nil { guard position < call, distance >= 0 else { return } }
                 let target = decoder.position + distance
                 if distance >= 0 { ahead[target] = ahead[target].map { $0.joined(with: now) } ?? now }
-                reads.formUnion(now.reads)
                 state = isConditional ? now : nil
                 continue
             case .leave:
-                if atCall != nil { return }
-                reads.formUnion(now.reads)
                 state = nil
                 continue
             default:
                 guard let store = now.execute(instruction) else { return }
-                if let store { stores[store.slot, default: []].append(store.value) }
+                if let store, call == nil || !isDivided || atCall == nil { stores[store.slot, default: []].append(store.value) }
             }
-            reads.formUnion(now.reads)
             state = now
         }
     }
