@@ -130,7 +130,11 @@ struct HookApproach {
             if number != 7 { return reads.contains(.register(Int(number))) }
             guard steps.count > 1, case .add(let offset) = steps[1] else { return false }
             return reads.contains { origin in
-                if case .memory(let place) = origin { (Int(offset)..<Int(offset) + size).contains(place) } else { false }
+                if case .memory(let place) = origin {
+                    (Int(offset)..<Int(offset) + size).contains(place)
+                } else {
+                    false
+                }
             }
         case .pieces(let pieces): return pieces.contains { isRead($0.location) }
         case .bytes, .gone: return false
@@ -263,7 +267,9 @@ struct HookApproach {
                 continue
             default:
                 guard let store = now.execute(instruction) else { return }
-                if let store, call == nil || !isDivided || atCall == nil { stores[store.slot, default: []].append(store.value) }
+                if let store, call == nil || !isDivided || atCall == nil {
+                    stores[store.slot, default: []].append(store.value)
+                }
             }
             state = now
         }
