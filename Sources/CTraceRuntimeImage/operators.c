@@ -30,17 +30,21 @@ __thread uint32_t fathom_blocks_told;
 #define ALLOCATES(name, parameters, arguments)                                                                         \
     extern void *name parameters __attribute__((weak));                                                                \
     static void *seen_##name parameters {                                                                              \
-        if (!IS_ASKED_FOR) JUMP name arguments;                                                                        \
+        __typeof__(&name) real = name;                                                                                 \
+        __asm__("" : "+r"(real)); /* a branch on aarch64 does not lead to what may be missing */                       \
+        if (!IS_ASKED_FOR) JUMP real arguments;                                                                        \
         uint32_t told = fathom_blocks_told;                                                                            \
-        void *block = name arguments;                                                                                  \
+        void *block = real arguments;                                                                                  \
         if (fathom_blocks_told == told) tell_allocated(block, size);                                                   \
         return block;                                                                                                  \
     }
 #define FREES(name, parameters, arguments)                                                                             \
     extern void name parameters __attribute__((weak));                                                                 \
     static void seen_##name parameters {                                                                               \
+        __typeof__(&name) real = name;                                                                                 \
+        __asm__("" : "+r"(real));                                                                                      \
         if (IS_ASKED_FOR && block) fathom_note_block(FATHOM_FREED, block, 0, 0);                                       \
-        JUMP name arguments;                                                                                           \
+        JUMP real arguments;                                                                                           \
     }
 // clang-format off
 #define OPERATORS(ALLOCATES, FREES)                                                                                    \
