@@ -1,4 +1,5 @@
-// Spends 100 ms in a call that it never returns from: the signal that the argument names ends the process.
+// Spends 100 ms in a call that it never returns from, or the time until the file is there that the second argument names:
+// the signal that the first one names ends the process.
 
 #define _GNU_SOURCE
 #include <signal.h>
@@ -6,13 +7,14 @@
 
 #include "program.h"
 
-APART static void last(int number) {
+APART static void last(int number, const char *path) {
     struct timespec time = {0, 100000000};
-    nanosleep(&time, NULL);
+    do nanosleep(&time, NULL);
+    while (path && access(path, F_OK) != 0);
     raise(number);
 }
 
 int main(int argc, char **argv) {
-    last(argc > 1 ? atoi(argv[1]) : SIGKILL);
+    last(argc > 1 ? atoi(argv[1]) : SIGKILL, argc > 2 ? argv[2] : NULL);
     return 0;
 }

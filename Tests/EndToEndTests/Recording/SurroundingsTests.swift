@@ -93,9 +93,12 @@ import Testing
         let binary = try Binaries.instrumented("lastcall.c", .gccO2)
         let directory = try TemporaryDirectory("two")
         let session = directory.file("session.fathom")
-        let first = try BackgroundProcess([Fathom.executable, "record", "-q", "-o", session, "--", binary])
+        let end = directory.file("end")
+        let first = try BackgroundProcess(
+            [Fathom.executable, "record", "-q", "-o", session, "--", binary, "\(SIGKILL)", end])
         #expect(waitUntil { access(session + "/trace", F_OK) == 0 })
         let second = try Fathom.record([binary], into: session)
+        try writeFile([], to: end)
         #expect(second.status == 125)
         #expect(second.stderr.contains("is being recorded right now"))
         #expect(first.wait() & 0x7f == SIGKILL)
