@@ -17,7 +17,7 @@ public struct ArmedRecorder {
     private let pid: Int32
 
     /// The longest wait until all processes know that they are recorded, which takes a while where sleds are to be opened.
-    private static let beginPatience: UInt64 = 500_000_000  // ns
+    private static let beginPatience: UInt64 = 2_000_000_000  // ns
     /// The longest wait until all threads have stopped to record. Those that make no call meanwhile record nothing.
     private static let patience: UInt64 = 200_000_000  // ns
 

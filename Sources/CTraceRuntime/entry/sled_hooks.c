@@ -148,6 +148,7 @@ INTERNAL void enter(uintptr_t function, uintptr_t call_site, uintptr_t sp, uintp
     if (answer == SLED_SLOW) return event_slow(&event, now_ticks());
     if (answer == SLED_INTERRUPTED) return hook_interrupted();
     if (UNLIKELY(t->closings != runtime.sled_closings)) forget_calls(t, sp);
+    if (UNLIKELY(sleds_wait())) return event_aside(&event);
     if (!is_free(t) || control_is_behind() || t->state != THREAD_ATTACHED || runtime.closes_functions ||
         frame_sp(t->top) < sp + sizeof(uintptr_t))
         return event_aside(&event);
@@ -180,6 +181,7 @@ HOOK void sled_leave(uintptr_t sp, uint32_t answer, const struct sled_registers 
     if (answer == SLED_SLOW) return event_slow(&event, now_ticks());
     if (answer == SLED_INTERRUPTED) return hook_interrupted();
     if (UNLIKELY(t->closings != runtime.sled_closings)) forget_calls(t, sp);
+    if (UNLIKELY(sleds_wait())) return event_aside(&event);
     if (!is_free(t) || control_is_behind() || t->state != THREAD_ATTACHED) return event_aside(&event);
     if (frame_sp(t->top) != sp || !is_function(t->top)) {
         if (!was_closed(t, t->top, sp)) return event_aside(&event);

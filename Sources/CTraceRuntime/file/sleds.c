@@ -366,7 +366,7 @@ static long close_module(struct sled_module *module) {
 __attribute__((weak, visibility("hidden"))) void fathom_image_started(void);
 // Whether sleds are open only while the process is recorded, because whoever records it opens them.
 static int heeds(void) { return runtime.is_armed && runtime.head.paused != FATHOM_PAUSED_OPEN && fathom_image_started; }
-static int waits(void) { return heeds() && runtime.paused; }
+int sleds_wait(void) { return heeds() && runtime.paused; }
 
 static void widen_span(struct sled_module *module, uintptr_t address, size_t size) {
     struct span *span = (struct span *)span_of(module, address, size);
@@ -444,7 +444,7 @@ static int open_new(struct dl_phdr_info *info, size_t size, void *result) {
     (void)size, (void)result;
     uint64_t signals = lock_take(LOCK_SLEDS);
     struct sled_module *module = module_at(info, 1);
-    if (module && !waits()) open_module(module);
+    if (module && !sleds_wait()) open_module(module);
     lock_give(LOCK_SLEDS, signals);
     return 0;
 }
@@ -520,7 +520,7 @@ static int heed_in_module(struct dl_phdr_info *info, size_t size, void *argument
 
 void sleds_heed(void) {
     if (!sled_targets || !heeds()) return;
-    struct heed heed = {!waits(), 0};
+    struct heed heed = {!sleds_wait(), 0};
     if (loader_modules(heed_in_module, &heed, LOADER_PATIENCE) < 0) return;
     // What is closed is what the process begins with, so only what is open is told.
     tell();
@@ -624,6 +624,7 @@ int sleds_open_all(void) { return 1; }
 int sleds_close_all(void) { return 1; }
 void sleds_heed(void) {}
 int sleds_forget_all(void) { return 1; }
+int sleds_wait(void) { return 0; }
 int sleds_look(void) { return 0; }
 int sleds_close_functions(const uintptr_t *functions, uint32_t count) { return (void)functions, (void)count, 1; }
 int sleds_close_ends(const uintptr_t *functions, uint32_t count) { return (void)functions, (void)count, 1; }

@@ -35,6 +35,7 @@ int sleds_open_all(void);
 int sleds_close_all(void);
 // Of a process that waits to be recorded (`fathom arm`): sleds are open while it is.
 void sleds_heed(void);
+int sleds_wait(void);  // whether it waits, so that no call's end is told
 // Closes all sleds, makes the code as it was before the first one was opened, and knows no module any more. 0 when the
 // list of modules could not be had; then nothing was changed.
 int sleds_forget_all(void);

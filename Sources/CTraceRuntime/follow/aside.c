@@ -3,6 +3,7 @@
 
 #include "aside.h"
 
+#include "../file/sleds.h"
 #include "../file/steering.h"
 #include "../host/runtime.h"
 #include "inherited.h"
@@ -26,6 +27,7 @@ static SLOW void follow_aside(const struct event *event) {
     enum hook hook = event->hook;
     if (control_mode() == MODE_UNKNOWN && !runtime_ready()) return;
     if (UNLIKELY(control_is_behind())) steering_take();
+    if (event->is_sled && sleds_wait()) return;
     if (control_mode() == MODE_OFF || t->state == THREAD_ATTACHING) return;
     if (t->state == THREAD_INTERRUPTED && !t->idle) {
         if (hook == HOOK_ENTER) any_mode(t)->lost(t, hook);

@@ -108,7 +108,7 @@ import Testing
             usleep(20_000)
             #expect(try isAsInFile(pid, program))
             for _ in 0..<3 {
-                let output = try attach(pid, ["--for", "300ms"])
+                let output = try attach(pid, ["--for", "2s"])
                 #expect(output.status == 0, "\(output.stderr)")
                 #expect(waitUntil { (try? closedSleds(pid, program)) ?? false })
                 let tree = try Fathom.run(["tree", session]).stdout
