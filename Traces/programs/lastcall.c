@@ -1,5 +1,5 @@
-// Spends 100 ms in a call that it never returns from, or the time until the file is there that the second argument names:
-// the signal that the first one names ends the process.
+// Spends 100 ms in a call that it never returns from, or the time until the file is there that the second argument
+// names: the signal that the first one names ends the process.
 
 #define _GNU_SOURCE
 #include <signal.h>
