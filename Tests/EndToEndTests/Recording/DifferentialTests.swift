@@ -4,13 +4,13 @@ import Testing
 /// Programs do what they do without Fathom, in every build and mode, and numbers that are known in two ways are equal.
 /// `Tools/differential` tries any number of generated programs, and real ones.
 @Suite struct DifferentialTests {
-    @Test(arguments: ["csmith", "c++"], ["gcc-,hooks", "clang-,hooks", "gcc-,dormant"])
+    @Test(arguments: ["csmith", "c++"], ["gcc-,hooks", "clang-,hooks", "gcc-,dormant", "clang-,dormant"])
     func nothingDiffers(_ programs: String, _ builds: String) throws {
         try Self.expectSame(["--seeds", "5-6", "--programs", programs, "--builds", builds])
     }
 
     /// Calls of the C library that fail, wait, are interrupted and cancelled.
-    @Test(arguments: ["trace+memory", "counts"])
+    @Test(arguments: ["trace+memory", "trace+blocked", "counts"])
     func callsOfTheCLibrary(_ mode: String) throws {
         try Self.expectSame(["--seeds", "5-6", "--programs", "calls", "--builds", "gcc-,hooks", "--modes", mode])
     }
