@@ -2,9 +2,9 @@
 
 #include "CInstructions.h"
 
-FATHOM_WITHOUT_HOOKS
-
 #if defined(__x86_64__)
+
+FATHOM_WITHOUT_HOOKS
 
 // A frame is made by a push or by a subtraction from the stack pointer, and once in a call.
 static int makes_frame(const uint8_t *code) {
@@ -73,6 +73,6 @@ enum sled_place sled_place(const struct sled *first, const struct sled *last, ui
     return uses_red_zone(function_of(first), limit) ? SLED_UNUSABLE : SLED_AGAIN;
 }
 
-#endif
-
 FATHOM_WITHOUT_HOOKS_END
+
+#endif

@@ -32,15 +32,20 @@ __asm__(".text\n.hidden apart_start\n.globl apart_start\n.type apart_start, %fun
         "1: ret\n.size apart_start, . - apart_start\n");
 #endif
 
-int apart_call(void (*look)(void *), void *argument) {
-    _Alignas(16) char stack[APART_STACK];
-    // No handler runs in the child, which has the signals of this thread. So a stack that overflows does it here.
-    for (size_t i = 0; i < sizeof stack; i += 2048) *(volatile char *)&stack[sizeof stack - 1 - i] = 0;
+int apart_call_on(void *stack, void (*look)(void *), void *argument) {
+    // No handler runs in the child, which has the signals of this thread.
     uint64_t signals = system_block_signals();
-    long child = apart_start(look, argument, stack + sizeof stack);
+    long child = apart_start(look, argument, stack);
     if (child > 0) SYSTEM(wait4, child, 0, __WCLONE, 0, 0, 0);
     system_restore_signals(signals);
     return child > 0;
+}
+
+int apart_call(void (*look)(void *), void *argument) {
+    _Alignas(16) char stack[APART_STACK];
+    // A stack that overflows does it here, where a handler may still come.
+    for (size_t i = 0; i < sizeof stack; i += 2048) *(volatile char *)&stack[sizeof stack - 1 - i] = 0;
+    return apart_call_on(stack + sizeof stack, look, argument);
 }
 
 FATHOM_WITHOUT_HOOKS_END

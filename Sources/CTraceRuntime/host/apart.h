@@ -9,5 +9,7 @@
 // the caller's. No wait of the program's finds the child. Async-signal-safe; a child of vfork may call it, too.
 #define APART_STACK 6144
 int apart_call(void (*look)(void *), void *argument);
+// The same on a stack of the caller's, which ends at `stack`.
+int apart_call_on(void *stack, void (*look)(void *), void *argument);
 
 #endif

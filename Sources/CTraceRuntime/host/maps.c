@@ -1,5 +1,6 @@
 #include "maps.h"
 
+#include "apart.h"
 #include "base.h"
 
 #include <fcntl.h>
@@ -9,9 +10,16 @@ FATHOM_WITHOUT_HOOKS
 
 static uintptr_t digit(char c) { return (uintptr_t)(c <= '9' ? c - '0' : c - 'a' + 10); }
 
-int maps_find(uintptr_t address, struct mapping *found) {
+struct question {
+    uintptr_t address;
+    struct mapping found;
+    int is_found;
+};
+
+static void look(void *argument) {
+    struct question *question = argument;
     long descriptor = system_open("/proc/self/maps", O_RDONLY);
-    if (descriptor < 0) return 0;
+    if (descriptor < 0) return;
     char bytes[512];
     struct mapping line = {0, 0, 0};
     int field = 0, is_found = 0;  // field 0: low, 1: high, 2: rights, 3: the rest of the line
@@ -23,7 +31,7 @@ int maps_find(uintptr_t address, struct mapping *found) {
                 line = (struct mapping){0, 0, 0};
                 field = 0;
             } else if (field < 3 && (c == ' ' || (field == 0 && c == '-'))) {
-                is_found = ++field == 3 && line.high > address;
+                is_found = ++field == 3 && line.high > question->address;
             } else if (field < 2) {
                 uintptr_t *number = field == 0 ? &line.low : &line.high;
                 *number = *number << 4 | digit(c);
@@ -33,8 +41,17 @@ int maps_find(uintptr_t address, struct mapping *found) {
         }
     }
     system_close(descriptor);
-    *found = line;
-    return is_found;
+    question->found = line;
+    question->is_found = is_found;
+}
+
+int maps_find(uintptr_t address, struct mapping *found) {
+    static _Alignas(16) char stack[4096];  // the caller's may be small
+    struct question question = {.address = address};
+    // A descriptor would be seen: another thread may count on getting its number.
+    if (!apart_call_on(stack + sizeof stack, look, &question)) return 0;
+    *found = question.found;
+    return question.is_found;
 }
 
 FATHOM_WITHOUT_HOOKS_END

@@ -19,7 +19,6 @@ static long open_pages(const struct patch *patch) {
 }
 
 long patch_begin(struct patch *patch, uintptr_t low, uintptr_t high) {
-    if (patch->part_count) return open_pages(patch);
     *patch = (struct patch){low & ~(PAGE_SIZE - 1), (high + PAGE_SIZE - 1) & ~(PAGE_SIZE - 1), .part_count = 0};
     struct mapping found;
     for (uintptr_t at = patch->low; at < patch->high && maps_find(at, &found); at = found.high) {

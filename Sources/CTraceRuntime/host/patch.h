@@ -14,8 +14,7 @@ struct patch {
 };
 
 // Makes the pages of [low, high) writable, and keeps them executable. 0, or -errno where the kernel or a policy forbids
-// it. What rights they have is looked up the first time only, where *patch is zero: that takes a descriptor for a
-// moment, and another thread of the program may count on getting its number.
+// it. One thread at a time calls this.
 long patch_begin(struct patch *patch, uintptr_t low, uintptr_t high);
 // Gives them the rights back that they had.
 void patch_end(const struct patch *patch);

@@ -18,7 +18,7 @@ struct Mappings {
             guard bounds.count == 2, bounds[0] < bounds[1] else { return nil }
             return Region(
                 range: bounds[0]..<bounds[1], isExecutable: fields[1].contains("x"),
-                path: fields.count > 5 ? fields[5] : "")
+                path: fields.count > 5 ? fields[5].drop { $0 == " " } : "")
         }
     }
 

@@ -123,7 +123,7 @@ import Testing
     /// How often a file, compiled with hooks, calls or jumps to one.
     private func hookCalls(_ file: String) throws -> Int {
         let sources = "\(Binaries.sources)/../../Sources"
-        let include = ["CTraceFormat", "CFathom", "CTraceRuntime"].map { "-I\(sources)/\($0)/include" }
+        let include = ["CTraceFormat", "CFathom", "CInstructions", "CTraceRuntime"].map { "-I\(sources)/\($0)/include" }
         let compiled = try run(
             "clang", ["-std=gnu17", "-O2", "-fPIC", "-finstrument-functions", "-S", "-o", "-", file] + include)
         try #require(compiled.status == 0, Comment(rawValue: compiled.stderr))

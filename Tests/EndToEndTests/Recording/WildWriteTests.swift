@@ -20,7 +20,7 @@ import Testing
         let info = try Fathom.run(["info", "--check", session]).stdout
         func number(_ row: String) -> Int {
             info.split(separator: "\n").first { $0.hasPrefix(row) }.flatMap { line in
-                line.split(separator: " ").dropFirst().first.flatMap { Int($0) }
+                line.split(separator: " ").dropFirst().first.flatMap { Int($0.filter { $0 != "," }) }
             } ?? 0
         }
         // All is there, or it is said that not all is.
