@@ -1,10 +1,11 @@
 #include "sled_loops.h"
 
-#include "CInstructions.h"
-
 #if defined(__x86_64__)
 
 FATHOM_WITHOUT_HOOKS
+
+// Its functions become functions of this file, which has no hooks.
+#include "CInstructions.h"
 
 // A frame is made by a push or by a subtraction from the stack pointer, and once in a call.
 static int makes_frame(const uint8_t *code) {
