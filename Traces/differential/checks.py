@@ -134,15 +134,14 @@ def shown_by(fathom, session):
                 shown["f", number].append(entry)
         elif kind == "args" and stack:
             stack[-1][0] = line["args"]
+        elif kind == "returned":
+            result = {"result": line["returned"]}  # of the call that ends next
         elif kind in ("exit", "unwound") and stack:
             stack.pop()
-            result = None
             number = number_of(line["function"])
             if number is not None and kind == "exit":
-                result = [None]
-                shown["r", number].append(result)
-        elif kind == "returned" and result is not None:
-            result[0] = {"result": line["returned"]}
+                shown["r", number].append([result])
+            result = None
     return shown
 
 
