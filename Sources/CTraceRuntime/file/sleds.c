@@ -37,14 +37,12 @@ static const struct bytes leave = {{0xc3, 0x2e}, {0x66, 0x0f, 0x1f, 0x84, 0x00, 
 static const struct bytes nop = {{0x66, 0x66}, {0x2e, 0x0f, 0x1f, 0x84, 0x00, 0x00, 0x00, 0x00, 0x00}};
 // The prefixes of an open sled: segments that nothing is read from, of which there are four. Those that stand for two
 // bits each tell how far behind the function's beginning the sled lies, and what it was (sled_distance).
-#define PREFIX SLED_PREFIX
 #define PREFIX_OF(bits) ((uint8_t)(0x26 | ((bits)&3) << 3))
 #define DISTANCE_LIMIT 128u
-#define CALL SLED_CALL
 #define JUMP 0xe9
 
 static uint16_t head_of(const struct bytes *bytes) { return (uint16_t)(bytes->head[0] | bytes->head[1] << 8); }
-static const uint16_t open_head = PREFIX | PREFIX << 8;
+static const uint16_t open_head = SLED_PREFIX | SLED_PREFIX << 8;
 // The first two bytes of a sled that is being opened or closed.
 static uint16_t between_head(const struct sled *sled) { return head_of(sled->kind == KIND_EXIT ? &leave : &jump); }
 
@@ -58,14 +56,13 @@ static int is_closed(const struct sled *sled) {
 }
 static int is_open(const struct sled *sled) {
     const uint8_t *bytes = (const uint8_t *)address_of(sled);
-    return bytes[0] == PREFIX && bytes[1] == PREFIX &&
-           bytes[SLED_CALL_PLACE] == (sled->kind == KIND_EXIT ? JUMP : CALL);
+    return bytes[0] == SLED_PREFIX && bytes[1] == SLED_PREFIX &&
+           bytes[SLED_CALL_PLACE] == (sled->kind == KIND_EXIT ? JUMP : SLED_CALL);
 }
 
 // ---- modules
 
 // The stubs of a product. Version 0.2.0 left room for six.
-#define STUB_SIZE SLED_STUB_SIZE
 #define FIRST_STUB_COUNT 6u
 
 // A segment with code, and the part of it that sleds and stubs lie in. That is what may be written; `to` is 0 if there
@@ -86,7 +83,7 @@ struct sled_module {
     uint32_t is_told;
     uint32_t is_open;      // as far as options ask for
     uint32_t is_prepared;  // its stubs are written; so they were before:
-    uint8_t stubs_before[SLED_STUB_COUNT * STUB_SIZE];
+    uint8_t stubs_before[SLED_STUB_COUNT * SLED_STUB_SIZE];
 };
 // They stay where they are. `low` is 0 where a module is gone.
 #define MODULE_LIMIT 512u
@@ -166,25 +163,25 @@ static uint32_t stub_of(const struct sled_module *module, const struct sled *sle
 
 static void write_stubs(struct sled_module *module) {
     if (!module->is_prepared)
-        __builtin_memcpy(module->stubs_before, (const void *)module->stubs, module->stub_count * STUB_SIZE);
+        __builtin_memcpy(module->stubs_before, (const void *)module->stubs, module->stub_count * SLED_STUB_SIZE);
     module->is_prepared = 1;
     for (uint32_t i = 0; i < module->stub_count; i++) {
         // jmp *0(%rip), and the target behind it: no register is free.
         uint8_t code[14] = {0xff, 0x25};
         __builtin_memcpy(code + 6, &sled_targets[i], sizeof(uintptr_t));
-        __builtin_memcpy((void *)(module->stubs + i * STUB_SIZE), code, sizeof code);
+        __builtin_memcpy((void *)(module->stubs + i * SLED_STUB_SIZE), code, sizeof code);
     }
 }
 
 // What stands behind the first two bytes of an open sled.
 static void write_rest(const struct sled_module *module, const struct sled *sled, uint8_t mark) {
-    uintptr_t address = address_of(sled), target = module->stubs + stub_of(module, sled, mark) * STUB_SIZE;
+    uintptr_t address = address_of(sled), target = module->stubs + stub_of(module, sled, mark) * SLED_STUB_SIZE;
     uintptr_t behind = address - function_of(sled);
     uint8_t was_nop = ((const uint8_t *)address)[2] == nop.rest[0];
     int32_t distance = (int32_t)(target - (address + SLED_SIZE));
     uint8_t rest[SLED_SIZE - 2] = {PREFIX_OF(behind), PREFIX_OF(behind >> 2), PREFIX_OF(behind >> 4),
                                    PREFIX_OF((was_nop ? 0 : 1) | (behind >> 5 & 2)),
-                                   sled->kind == KIND_EXIT ? JUMP : CALL};
+                                   sled->kind == KIND_EXIT ? JUMP : SLED_CALL};
     __builtin_memcpy(rest + 5, &distance, sizeof distance);
     __builtin_memcpy((void *)(address + 2), rest, sizeof rest);
 }
@@ -216,7 +213,8 @@ static int can_be_opened(const struct sled_module *module, const struct sled *fi
             !span_of(module, address, SLED_SIZE) || stub_of(module, sled, mark) == SLED_STUB_COUNT)
             return 0;
         intptr_t distance = (intptr_t)(module->stubs - (address + SLED_SIZE));
-        if (distance != (int32_t)distance || distance > INT32_MAX - (intptr_t)(SLED_STUB_COUNT * STUB_SIZE)) return 0;
+        if (distance != (int32_t)distance || distance > INT32_MAX - (intptr_t)(SLED_STUB_COUNT * SLED_STUB_SIZE))
+            return 0;
         if (!is_closed(sled) && !is_open(sled)) return 0;
     }
     return 1;
@@ -384,7 +382,7 @@ static void find_spans(struct sled_module *module, const struct dl_phdr_info *in
         if (header->p_type == PT_LOAD && header->p_flags & PF_X)
             module->spans[module->span_count++] = (struct span){.low = start, .high = start + header->p_memsz};
     }
-    widen_span(module, module->stubs, module->stub_count * STUB_SIZE);
+    widen_span(module, module->stubs, module->stub_count * SLED_STUB_SIZE);
     for (const struct sled *sled = module->first; sled < module->last; sled++)
         widen_span(module, address_of(sled), SLED_SIZE);
 }
@@ -532,7 +530,7 @@ static int restore(struct dl_phdr_info *info, size_t size, void *result) {
     uint64_t signals = lock_take(LOCK_SLEDS);
     struct sled_module *module = module_at(info, 0);
     if (module && module->is_prepared && close_module(module) == 0 && begin_changes(module) == 0) {
-        __builtin_memcpy((void *)module->stubs, module->stubs_before, module->stub_count * STUB_SIZE);
+        __builtin_memcpy((void *)module->stubs, module->stubs_before, module->stub_count * SLED_STUB_SIZE);
         spread_changes(module);
         end_changes(module, module->span_count);
     }
