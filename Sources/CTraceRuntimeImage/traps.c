@@ -37,14 +37,36 @@ static handler exchange(handler wanted, int flags) {
     return (handler)before.handler;
 }
 
+// The signals whose handlers block SIGTRAP, as the program sees it: a bit each. Signals are set one by one, or the
+// program cannot know what it reads back either.
+static uint64_t masked;
+
+static int act(int number, const struct sigaction *action, struct sigaction *old) {
+    uint64_t bit = number > 0 && number <= 64 ? 1ull << (number - 1) : 0;
+    int had = (__atomic_load_n(&masked, __ATOMIC_RELAXED) & bit) != 0, has = 0;
+    struct sigaction copy;
+    if (action && fathom_traps.on == FATHOM_TRAPS_ON && sigismember(&action->sa_mask, SIGTRAP) == 1) {
+        has = 1;
+        copy = *action;
+        sigdelset(&copy.sa_mask, SIGTRAP);
+        action = &copy;
+    }
+    int result = REAL(sigaction)(number, action, old);
+    if (result) return result;
+    if (old && had) sigaddset(&old->sa_mask, SIGTRAP);
+    if (has) __atomic_or_fetch(&masked, bit, __ATOMIC_RELAXED);
+    else if (action && had) __atomic_and_fetch(&masked, ~bit, __ATOMIC_RELAXED);
+    return 0;
+}
+
+// A function that knows no masks sets this signal's action.
+static void act_without_mask(int number) {
+    if (number > 0 && number <= 64) __atomic_and_fetch(&masked, ~(1ull << (number - 1)), __ATOMIC_RELAXED);
+}
+
 EXPORT int sigaction(int number, const struct sigaction *restrict action, struct sigaction *restrict old) {
     if (!IS_ON) JUMP REAL(sigaction)(number, action, old);
-    if (number != SIGTRAP) {
-        if (!action || sigismember(&action->sa_mask, SIGTRAP) != 1) JUMP REAL(sigaction)(number, action, old);
-        struct sigaction copy = *action;
-        sigdelset(&copy.sa_mask, SIGTRAP);
-        return REAL(sigaction)(number, &copy, old);
-    }
+    if (number != SIGTRAP) return act(number, action, old);
     struct fathom_trap_action before = fathom_traps.action;
     if (action) {
         struct fathom_trap_action wanted = {.handler = (void *)action->sa_handler, .flags = (uint32_t)action->sa_flags};
@@ -62,6 +84,7 @@ EXPORT int sigaction(int number, const struct sigaction *restrict action, struct
 
 #define SIGNAL(name, flags)                                                                                            \
     EXPORT handler name(int number, handler wanted) {                                                                  \
+        if (IS_ON && number != SIGTRAP) act_without_mask(number);                                                      \
         if (!IS_ON || number != SIGTRAP) JUMP REAL(name)(number, wanted);                                              \
         return exchange(wanted, flags);                                                                                \
     }
@@ -160,12 +183,14 @@ EXPORT int sigrelse(int number) {
 }
 
 EXPORT int sigignore(int number) {
+    if (IS_ON && number != SIGTRAP) act_without_mask(number);
     if (!IS_ON || number != SIGTRAP) JUMP REAL(sigignore)(number);
     exchange(SIG_IGN, 0);
     return 0;
 }
 
 EXPORT handler sigset(int number, handler wanted) {
+    if (IS_ON && number != SIGTRAP) act_without_mask(number);
     if (!IS_ON || number != SIGTRAP) JUMP REAL(sigset)(number, wanted);
     int was_blocked = fathom_trap_block.is_blocked;
     handler before = (handler)fathom_traps.action.handler;

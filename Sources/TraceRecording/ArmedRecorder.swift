@@ -69,9 +69,8 @@ public struct ArmedRecorder {
             directory.discard()
             throw .cannotAttach(reason: error.description)
         }
-        restoreMetadata(lock, to: log)
         let drain = Drain(buffers: buffers, log: log, clock: clock, options: request.record)
-        drain.discardsBefore = clock.now
+        drain.beginHere(with: restoreMetadata(lock, to: log))
         drain.onMetadata = { header, payload in keepMetadata(header, payload, in: lock) }
         let thread = BackgroundThread { drain.run() }
         steering.run(true)
@@ -129,16 +128,19 @@ public struct ArmedRecorder {
         }
     }
 
-    private func restoreMetadata(_ file: Int32, to log: TraceLogWriter) {
+    /// - Returns: The processes that are alive, of those that have told of themselves.
+    private func restoreMetadata(_ file: Int32, to log: TraceLogWriter) -> LivingProcesses {
+        var living = LivingProcesses()
         let headSize = MemoryLayout<fathom_chunk>.size
         var at: off_t = 0, header = fathom_chunk()
         while withUnsafeMutableBytes(of: &header, { pread(file, $0.baseAddress, headSize, at) }) == headSize {
             var payload = [UInt8](repeating: 0, count: Int(header.used))
-            guard pread(file, &payload, payload.count, at + off_t(headSize)) == payload.count else { return }
+            guard pread(file, &payload, payload.count, at + off_t(headSize)) == payload.count else { break }
             at += off_t(headSize + payload.count)
-            guard processIsAlive(Int32(bitPattern: header.pid)) else { continue }
+            guard living.contains(header.pid) else { continue }
             _ = payload.withUnsafeBytes { log.append(header, payload: $0.baseAddress!) }
         }
+        return living
     }
 }
 

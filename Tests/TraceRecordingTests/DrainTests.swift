@@ -1,4 +1,5 @@
 import CTraceFormat
+import Foundation
 import Glibc
 import TestSupport
 import Testing
@@ -256,6 +257,44 @@ extension Recording {
         drain.noteEnd(of: 1, status: 0, ticks: recording.clock.now)  // never seen: nothing to tell
         let chunks = try recording.logged()
         #expect(chunks.map(\.process) == [3, 3] && chunks.map(\.sequence) == [0, 1])
+    }
+
+    private func metadata(_ sequence: UInt64, isOpen: Bool = false, pid: Int32) -> fathom_chunk {
+        var chunk = recording.header(0, pid: pid, isOpen: isOpen)
+        (chunk.kind, chunk.thread, chunk.sequence) = (UInt8(FATHOM_CHUNK_METADATA), 0, sequence)
+        return chunk
+    }
+
+    /// Where others have recorded before: what processes told of themselves then is kept, if they were alive when this began,
+    /// even of those that have ended by the time it is read.
+    @Test func recordedBefore() throws {
+        let helper = Process()
+        helper.executableURL = URL(fileURLWithPath: "/bin/sleep")
+        helper.arguments = ["1000"]
+        try helper.run()
+        recording.put(metadata(0, pid: helper.processIdentifier), into: 0, state: FATHOM_SLOT_FULL)
+        var gone = metadata(0, pid: try endedProcess())
+        gone.process = 1
+        recording.put(gone, into: 1, state: FATHOM_SLOT_FULL)
+        recording.put(chunk(0, pid: helper.processIdentifier), payload, into: 2, state: FATHOM_SLOT_FULL)
+        let drain = recording.drain()
+        drain.beginHere(with: LivingProcesses())
+        kill(helper.processIdentifier, SIGKILL)
+        helper.waitUntilExit()
+        recording.put(metadata(1, pid: helper.processIdentifier), into: 3, state: FATHOM_SLOT_FULL)
+        #expect(drain.finish(everything: false).isEmpty)
+        let chunks = try recording.logged()
+        #expect(chunks.map(\.process) == [0, 0] && chunks.map(\.sequence) == [0, 1])
+    }
+
+    /// What a process finishes between the last look and the copy of what it has open comes before it.
+    @Test func finishedBeforeTheCopy() throws {
+        let drain = recording.drain()
+        _ = drain.finish(everything: false)
+        recording.put(metadata(0, pid: getpid()), into: 0, state: FATHOM_SLOT_FULL)
+        recording.put(metadata(1, isOpen: true, pid: getpid()), into: 1, state: FATHOM_SLOT_OWNED)
+        drain.copyUnfinished()
+        #expect(try recording.logged().map(\.sequence) == [0, 1])
     }
 
     /// A drain that runs in a thread of its own takes what comes, and ends when nobody is left.

@@ -148,6 +148,25 @@ static void while_it_waits(void) {
     fresh1("main");
 }
 
+APART static void on_user(int number) {
+    (void)number;
+    fresh2("in a handler that blocks all");
+}
+static void in_handlers(void) {
+    struct sigaction action = {.sa_handler = on_user, .sa_mask = all}, old;
+    for (int round = 0; round < 3; round++) {
+        sigaction(SIGUSR2, &action, &old);
+        printf("  before: SIGTRAP %d, SIGUSR1 %d\n", sigismember(&old.sa_mask, SIGTRAP),
+               sigismember(&old.sa_mask, SIGUSR1));
+        raise(SIGUSR2);
+        if (round == 1) signal(SIGUSR2, on_user);
+    }
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGUSR2, &action, NULL);
+    sigaction(SIGUSR2, NULL, &old);
+    printf("  then: SIGTRAP %d\n", sigismember(&old.sa_mask, SIGTRAP));
+}
+
 // ---- signals that wait
 
 static void on_trap(int number) { printf("  handled %d\n", number); }
@@ -260,10 +279,13 @@ static void without_return(void) {
 static const struct {
     const char *name;
     void (*run)(void);
-} cases[] = {CASE(by_attributes),   CASE(by_inheritance),     CASE(by_context),
-             CASE(by_kept_context), CASE(while_it_waits),     CASE(that_is_pending),
-             CASE(that_is_read),    CASE(that_is_waited_for), CASE(that_another_thread_waits_for),
-             CASE(in_programs),     CASE(by_system_call),     CASE(without_return)};
+} cases[] = {CASE(by_attributes),      CASE(by_inheritance),
+             CASE(by_context),         CASE(by_kept_context),
+             CASE(while_it_waits),     CASE(in_handlers),
+             CASE(that_is_pending),    CASE(that_is_read),
+             CASE(that_is_waited_for), CASE(that_another_thread_waits_for),
+             CASE(in_programs),        CASE(by_system_call),
+             CASE(without_return)};
 
 int main(int argc, char **argv) {
     static char path[4096];

@@ -11,6 +11,9 @@ package struct LivingProcesses {
         return isAlive
     }
 
+    /// Whether a process was asked about and was gone.
+    package func knowsGone(_ pid: UInt32) -> Bool { known[pid] == false }
+
     /// Those that were asked about and are alive.
     package var found: [Int32] { known.filter { $0.value }.map { Int32(bitPattern: $0.key) }.sorted() }
 }

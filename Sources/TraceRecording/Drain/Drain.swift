@@ -65,7 +65,9 @@ final class Drain: @unchecked Sendable {
     private static let exactSize: UInt64 = 32 << 20
 
     /// Records from before are another recorder's, who did not fetch them. In ticks.
-    var discardsBefore: UInt64 = 0
+    private var discardsBefore: UInt64 = 0
+    /// What others have told of themselves before is of this recording, even if they end during it, unless they were gone then.
+    private var livedBefore = LivingProcesses()
     /// When recording was stopped: processes that have come and gone since are of no interest. In ticks.
     var stopped = UInt64.max
     /// Of each thread, the number of the first of its chunks that was fetched: where others are not, numbers begin with it.
@@ -194,8 +196,25 @@ final class Drain: @unchecked Sendable {
 
     /// Whether a chunk is of no use here: another recorder's, or of a process that was gone when this began.
     private func isOthers(_ header: fathom_chunk) -> Bool {
-        guard header.begin_ticks < discardsBefore || header.begin_ticks > stopped else { return false }
-        return UInt32(header.kind) != FATHOM_CHUNK_METADATA || !processIsAlive(Int32(bitPattern: header.pid))
+        let isEarly = header.begin_ticks < discardsBefore
+        guard isEarly || header.begin_ticks > stopped else { return false }
+        if UInt32(header.kind) != FATHOM_CHUNK_METADATA { return true }
+        if isEarly { return livedBefore.knowsGone(header.pid) }
+        return processes[header.process] == nil && !processIsAlive(Int32(bitPattern: header.pid))
+    }
+
+    /// Makes this the recording of the processes that are alive now, in buffers that others have recorded from before.
+    ///
+    /// - Parameter living: what is known of them already.
+    func beginHere(with living: LivingProcesses) {
+        livedBefore = living
+        for state in [FATHOM_SLOT_FULL, FATHOM_SLOT_OWNED] {
+            for slot in buffers.slots(in: state) where slot.header.magic == FATHOM_CHUNK_MAGIC {
+                _ = livedBefore.contains(slot.header.pid)
+            }
+        }
+        // Whoever was gone before has written nothing after it.
+        discardsBefore = clock.now
     }
 
     private func number(_ header: inout fathom_chunk) {
@@ -218,7 +237,13 @@ final class Drain: @unchecked Sendable {
     /// Copies to the log what processes that go on have not finished. They keep it, and go on with it. Call after
     /// ``run(while:)`` has returned.
     func copyUnfinished() {
-        for slot in buffers.slots(in: FATHOM_SLOT_OWNED) where slot.header.magic == FATHOM_CHUNK_MAGIC {
+        // What was finished before these were looked for comes before them.
+        var owned: [SharedBuffers.Slot], tries = 0
+        repeat {
+            owned = buffers.slots(in: FATHOM_SLOT_OWNED)
+            tries += 1
+        } while drainFinished(retries: true) > 0 && tries < 100
+        for slot in owned where slot.header.magic == FATHOM_CHUNK_MAGIC {
             var slot = slot
             slot.header.used = fathom_chunk_written(&slot.header)
             let isMetadata = slot.header.kind == UInt8(FATHOM_CHUNK_METADATA)
