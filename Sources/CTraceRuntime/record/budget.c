@@ -153,18 +153,15 @@ void budget_look_at_ends(struct thread *t, uintptr_t hook_sp) {
 
 // ---- beginnings
 
-void budget_look(const struct thread *t, const struct fathom_chunk *chunk, uint64_t processor_ns) {
+void budget_look(const struct fathom_chunk *chunk, uint64_t processor_ns) {
     uint64_t before = looked, spent = processor_ns - before, calls = chunk->calls;
     looked = processor_ns;
     uint64_t allowed = spent * runtime.head.budget / 100 / CALL_NS;
-    if (!before || (calls <= allowed && !ends_count) || !begin_work()) return;
-    close_ends(t);
+    if (!before || calls <= allowed || !begin_work()) return;
     uintptr_t closed[MOST];
     uint32_t count = 0;
-    if (calls > allowed) {
-        __builtin_memset(counts, 0, sizeof counts);
-        count_calls(chunk);
-    }
+    __builtin_memset(counts, 0, sizeof counts);
+    count_calls(chunk);
     uint64_t long_ticks = LONG_NS * runtime.ticks_per_second / 1000000000u;
     while (calls > allowed && count < MOST && ends_count + count < ENDS_MOST) {
         struct count *most = take_most(long_ticks);

@@ -211,7 +211,7 @@ static int make_room(struct thread *t) {
         previous.is_known = 1;
         previous.processor_ns = system_processor_ns();
         finish(t, now_ticks());
-        if (UNLIKELY(runtime.head.budget && runtime.has_sleds)) budget_look(t, chunk, previous.processor_ns);
+        if (UNLIKELY(runtime.head.budget && runtime.has_sleds)) budget_look(chunk, previous.processor_ns);
         __builtin_memcpy(previous.name, chunk->name, sizeof previous.name);
         session_give_slot(w->slot);
         metadata_look_at_title(w->finished);
