@@ -55,6 +55,12 @@ class FailedByFathom(Exception):
     """Only by fathom build."""
 
 
+EMPTY_HOOKS = """
+void __cyg_profile_func_enter(void *function, void *site) { (void)function, (void)site; }
+void __cyg_profile_func_exit(void *function, void *site) { (void)function, (void)site; }
+"""
+
+
 class Build:
     def __init__(self, name):
         self.name = name
@@ -107,6 +113,16 @@ class Build:
                 raise Failed(last_line(made.stderr))
             raise FailedByFathom("by fathom build, not without: " + last_line(made.stderr))
         return [line for line in own if "warning" in line]
+
+    def make_bare(self, source, binary, language, flags):
+        """Builds the program with the compiler's own hooks, which do nothing."""
+        hooks = binary.parent / "hooks.c"
+        hooks.write_text(EMPTY_HOOKS)
+        made = hooks.with_suffix(".o")
+        subprocess.run([COMPILERS[self.compiler]["c"], *LINKS[self.link], "-c", hooks, "-o", made], check=True, capture_output=True,
+                       timeout=300)
+        kind = "-finstrument-functions" + ("-after-inlining" if self.kind == "after" else "")
+        subprocess.run([*self.command(language, flags), kind, source, made, "-o", binary], check=True, capture_output=True, timeout=300)
 
 
 def last_line(text):

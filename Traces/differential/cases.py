@@ -52,10 +52,23 @@ class Case:
         self.duration = time.monotonic() - begin
         if self.duration > 15 or again.difference(self.plain[()]):
             raise programs.Unfit("it does not do the same twice")
-        with_places = runs.run([self.binary, *arguments])
-        difference = with_places.difference(self.plain[()])
-        if difference:
-            raise checks.Different("not recorded: " + difference)
+        difference = self.changes(self.binary)
+        if not difference:
+            return
+        if self.build.kind in ("hooks", "after"):
+            bare = self.place / "bare" / "program"
+            bare.parent.mkdir()
+            self.build.make_bare(source, bare, self.program.language, self.program.flags)
+            if self.changes(bare):
+                raise programs.Unfit("its compiler makes another program of it where hooks that do nothing are called")
+        raise checks.Different("not recorded: " + difference)
+
+    def changes(self, binary):
+        """What a build that is not recorded does otherwise. None: nothing."""
+        try:
+            return runs.run([binary, *self.program.arguments]).difference(self.plain[()])
+        except runs.Hangs as error:
+            return str(error)
 
     def lasting(self):
         """Arguments with which the program lasts for a while, and what it does then."""
