@@ -19,6 +19,8 @@ public enum BuildError: Error, Sendable, Equatable, CustomStringConvertible {
     case noSleds(option: String, compiler: String)
     /// An option of the compiler's that gives functions hooks, where Fathom is to give them sleds.
     case hooksOfItsOwn(option: String)
+    /// The compiler itself fails where functions call hooks, as gcc does with some coroutines.
+    case failsWithHooks(sources: [String], compiler: String)
     /// Objects without hooks are about to be linked.
     case mixed(objects: [String], output: String)
 
@@ -47,6 +49,9 @@ public enum BuildError: Error, Sendable, Equatable, CustomStringConvertible {
                 + "CC=clang CXX=clang++"
         case .hooksOfItsOwn(let option):
             "with \(option), functions have hooks that are never closed; leave \(option) out of a build with --dormant"
+        case .failsWithHooks(let sources, let compiler):
+            "\(compiler) itself fails on \(listed(sources)) where functions call hooks, and not otherwise; build with --dormant, "
+                + "leave what it names out by --exclude, or use clang"
         case .linkerWithoutOrder(let linker):
             "\(linker) reads no order of functions: link with lld, gold or GNU ld, as by -fuse-ld=lld"
         case .mixed(let objects, let output):

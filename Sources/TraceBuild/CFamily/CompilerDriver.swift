@@ -84,7 +84,9 @@ public struct CompilerDriver {
             compiler: compiler, invocation: invocation, given: given, options: options, covered: covered,
             directory: directory, linked: linked, assembler: try standBeforeAssembler())
         guard invocation.hasFatalWarnings, !invocation.sources.contains("-") else {
-            return options.dormant ? settled(try compilation.run(adding: [])) : try compilation.become()
+            if options.dormant { return settled(try compilation.run(adding: [])) }
+            guard mayFailWithHooks else { return try compilation.become() }
+            return try explained(try compilation.run(adding: []))
         }
         return settled(try runAsThePlainBuildDecides(compilation, linked))
     }
@@ -159,7 +161,25 @@ public struct CompilerDriver {
             return 0
         }
         let plain = try Subprocess.run(command(adding: []))
-        return plain == 0 ? try compilation.run(adding: HookFlags.withoutWarnings) : plain
+        return plain == 0 ? try explained(try compilation.run(adding: HookFlags.withoutWarnings)) : plain
+    }
+
+    /// Whether the compiler is one that ends with an internal error for some coroutines with hooks: gcc, up to 12 at least.
+    private var mayFailWithHooks: Bool {
+        compiler.family == .gcc && !options.dormant && !invocation.sources.contains("-")
+            && given.contains { $0 == "-fcoroutines" || $0.hasPrefix("-std=") && $0.contains(/\+\+2/) }
+    }
+
+    /// Says so where a compilation failed because of its hooks alone.
+    ///
+    /// - Throws: ``BuildError/failsWithHooks(sources:compiler:)``.
+    private func explained(_ status: Int32) throws(BuildError) -> Int32 {
+        guard status != 0, mayFailWithHooks else { return status }
+        let plain = try HeldDiagnostics { () throws(BuildError) in
+            try Subprocess.run(command(adding: ["-fsyntax-only"]))
+        }
+        guard plain.status == 0 else { return status }
+        throw .failsWithHooks(sources: invocation.sources, compiler: compiler.path)
     }
 
     /// Returns the arguments that are added to the link.

@@ -135,6 +135,30 @@ import Testing
         #expect(calls.filter { $0.key.contains("numbers") && !$0.key.contains("destroy") }.values.max() ?? 0 >= 4)
     }
 
+    /// Where gcc itself fails because of hooks alone, it is said, whether warnings are errors or not.
+    @Test(arguments: [[], ["-Werror"]]) func failsWithHooks(_ flags: [String]) throws {
+        let command =
+            ["g++", "-std=gnu++20", "-O2"] + flags
+            + ["\(Binaries.sources)/coroutine_transfer.cpp", "-o", "\(project.path)/transfer"]
+        let bare = try run(
+            "g++",
+            flags + [
+                "-std=gnu++20", "-O2", "-finstrument-functions", "-c", "\(Binaries.sources)/coroutine_transfer.cpp",
+                "-o", "/dev/null",
+            ])
+        let built = try project.build(command)
+        #expect((built.status == 0) == (bare.status == 0), "\(built.stderr)")
+        #expect(
+            built.stderr.contains(
+                "itself fails on \(Binaries.sources)/coroutine_transfer.cpp where functions call hooks")
+                == (bare.status != 0), "\(built.stderr)")
+        let broken = try project.build(command.map { $0 == "-O2" ? "-DTask=" : $0 })
+        #expect(broken.status != 0 && !broken.stderr.contains("itself fails"), "\(broken.stderr)")
+        let dormant = try project.build(command, options: ["--dormant"])
+        #expect(dormant.status == 0, "\(dormant.stderr)")
+        #expect(try run("\(project.path)/transfer", []).status == 0)
+    }
+
     /// What compiles other languages gets no advice on make.
     @Test func otherLanguages() throws {
         let refused = try project.build(["rustc", "main.rs"])
