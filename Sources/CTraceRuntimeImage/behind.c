@@ -35,12 +35,6 @@ static const char *name_of(uint32_t number) {
 // This library's own.
 extern const ElfW(Dyn) own_dynamic[] __asm__("_DYNAMIC") HIDDEN;
 
-static const ElfW(Dyn) * dynamic_of(uintptr_t bias, const ElfW(Phdr) * header, size_t count) {
-    for (; count--; header++)
-        if (header->p_type == PT_DYNAMIC) return (const ElfW(Dyn) *)(bias + header->p_vaddr);
-    return NULL;
-}
-
 // Where the loader's list of modules begins: a program's dynamic section tells it and, where that does not, the loader
 // has it by a name.
 static const struct link_map *list_of(uintptr_t bias, const ElfW(Dyn) * dynamic) {
@@ -60,10 +54,10 @@ static const struct link_map *first_module(void) {
     uintptr_t bias = 0, loader = fathom_auxiliary(AT_BASE);
     for (size_t i = 0; header && i < count; i++)
         if (header[i].p_type == PT_PHDR) bias = (uintptr_t)header - header[i].p_vaddr;
-    const struct link_map *first = header ? list_of(bias, dynamic_of(bias, header, count)) : NULL;
+    const struct link_map *first = header ? list_of(bias, symbols_dynamic(bias, header, count)) : NULL;
     if (first || !loader) return first;
     const ElfW(Ehdr) *elf = (const ElfW(Ehdr) *)loader;
-    return list_of(loader, dynamic_of(loader, (const ElfW(Phdr) *)(loader + elf->e_phoff), elf->e_phnum));
+    return list_of(loader, symbols_dynamic(loader, (const ElfW(Phdr) *)(loader + elf->e_phoff), elf->e_phnum));
 }
 
 // ---- at load
@@ -113,7 +107,7 @@ struct search {
 static int search_module(struct dl_phdr_info *info, size_t size, void *argument) {
     (void)size;
     struct search *search = argument;
-    const ElfW(Dyn) *dynamic = dynamic_of(info->dlpi_addr, info->dlpi_phdr, info->dlpi_phnum);
+    const ElfW(Dyn) *dynamic = symbols_dynamic(info->dlpi_addr, info->dlpi_phdr, info->dlpi_phnum);
     if (search->is_behind && dynamic) {
         struct symbols in = symbols_of(info->dlpi_addr, dynamic);
         search->found = symbols_find(&in, search->name);

@@ -104,13 +104,6 @@ static void span_of(const struct dl_phdr_info *module, uintptr_t *from, uintptr_
     }
 }
 
-static const ElfW(Dyn) * dynamic_of(const struct dl_phdr_info *module) {
-    for (int i = 0; i < module->dlpi_phnum; i++)
-        if (module->dlpi_phdr[i].p_type == PT_DYNAMIC)
-            return (const ElfW(Dyn) *)(module->dlpi_addr + module->dlpi_phdr[i].p_vaddr);
-    return NULL;
-}
-
 int fathom_find_allocator(struct dl_phdr_info *module, size_t size, void *result) {
     (void)size, (void)result;
     uintptr_t from, to, allocates = (uintptr_t)REAL(malloc);
@@ -142,7 +135,7 @@ static void point(struct dl_phdr_info *module, uintptr_t *place, const char *nam
 
 int fathom_see_operators(struct dl_phdr_info *module, size_t size, void *result) {
     (void)size, (void)result;
-    const ElfW(Dyn) *dynamic = dynamic_of(module);
+    const ElfW(Dyn) *dynamic = symbols_dynamic(module->dlpi_addr, module->dlpi_phdr, module->dlpi_phnum);
     uintptr_t from, to;
     span_of(module, &from, &to);
     if (!low || !dynamic || fathom_is_allocator(dynamic) || (uintptr_t)fathom_see_operators - from < to - from)

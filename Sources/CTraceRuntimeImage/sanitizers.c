@@ -7,9 +7,8 @@
 // whoever starts the program.
 
 #define _GNU_SOURCE
-#include <link.h>
-
 #include "behind.h"
+#include "symbols.h"
 
 FATHOM_WITHOUT_HOOKS
 
@@ -53,13 +52,6 @@ __attribute__((visibility("default"), alias("options"))) options_function __asan
 
 static const char *in_place_of_programs(void) { return with_ours(programs); }
 
-// A table of the dynamic section. The loader has put addresses in place of offsets.
-static const void *table(const ElfW(Dyn) * entry, ElfW(Sxword) tag) {
-    for (; entry->d_tag != DT_NULL; entry++)
-        if (entry->d_tag == tag) return (const void *)entry->d_un.d_ptr;
-    return NULL;
-}
-
 static int is_sanitizer(const char *path) {
     const char *name = path;
     for (const char *letter = path; letter && *letter; letter++)
@@ -71,18 +63,11 @@ static int is_sanitizer(const char *path) {
 static int point_slot(struct dl_phdr_info *module, size_t size, void *argument) {
     (void)size, (void)argument;
     if (!is_sanitizer(module->dlpi_name)) return 0;
-    const ElfW(Dyn) *dynamic = NULL;
-    for (int i = 0; i < module->dlpi_phnum; i++)
-        if (module->dlpi_phdr[i].p_type == PT_DYNAMIC)
-            dynamic = (const ElfW(Dyn) *)(module->dlpi_addr + module->dlpi_phdr[i].p_vaddr);
-    if (!dynamic) return 0;
-    const ElfW(Rela) *entry = table(dynamic, DT_JMPREL);
-    const ElfW(Sym) *symbols = table(dynamic, DT_SYMTAB);
-    const char *names = table(dynamic, DT_STRTAB);
-    size_t count = (size_t)table(dynamic, DT_PLTRELSZ) / sizeof *entry;
-    if (!entry || !symbols || !names) return 0;
-    for (; count > 0; count--, entry++) {
-        if (!begins(names + symbols[ELF64_R_SYM(entry->r_info)].st_name, NAME)) continue;
+    struct symbols in =
+        symbols_of(module->dlpi_addr, symbols_dynamic(module->dlpi_addr, module->dlpi_phdr, module->dlpi_phnum));
+    for (size_t i = 0; in.symbols && in.names && in.relocations[0] && i < in.relocation_count[0]; i++) {
+        const ElfW(Rela) *entry = &in.relocations[0][i];
+        if (!begins(in.names + in.symbols[ELF64_R_SYM(entry->r_info)].st_name, NAME)) continue;
         uintptr_t *slot = (uintptr_t *)(module->dlpi_addr + entry->r_offset);
         fathom_write_word(module, slot, (uintptr_t)in_place_of_programs);
     }

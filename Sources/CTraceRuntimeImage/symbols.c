@@ -17,6 +17,12 @@ static int is_same(const char *one, const char *other) {
     return *one == *other;
 }
 
+const ElfW(Dyn) * symbols_dynamic(uintptr_t bias, const ElfW(Phdr) * header, size_t count) {
+    for (; count--; header++)
+        if (header->p_type == PT_DYNAMIC) return (const ElfW(Dyn) *)(bias + header->p_vaddr);
+    return NULL;
+}
+
 struct symbols symbols_of(uintptr_t bias, const ElfW(Dyn) * entry) {
     struct symbols in = {.bias = bias};
     size_t own_name = 0;

@@ -24,6 +24,8 @@ struct symbols {
     int stays;             // it is never unloaded
 };
 
+// The module's dynamic section. NULL: it has none.
+HIDDEN const ElfW(Dyn) * symbols_dynamic(uintptr_t bias, const ElfW(Phdr) * headers, size_t count);
 HIDDEN struct symbols symbols_of(uintptr_t bias, const ElfW(Dyn) * dynamic);
 // What the module defines by that name, in the name's default version or its only one. NULL: nothing.
 HIDDEN void *symbols_find(const struct symbols *in, const char *name);
