@@ -3,6 +3,7 @@
 import hashlib
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -64,6 +65,8 @@ def finish(process, directory, bound):
         raise Hangs(f"hangs for {bound:.0f} s{state}; it said last: {(stdout + stderr)[-150:]!r}") from None
     finally:
         end_group(process)
+    # Sanitizers say in front of their lines which process they are in.
+    stderr = re.sub(rb"^==\d+==", b"==1==", stderr, flags=re.MULTILINE)
     return Outcome(process.returncode, stdout, stderr, files_of(directory))
 
 
