@@ -215,7 +215,7 @@ struct fathom_buffers {
     uint32_t ring_next;      // where a thread that needs a slot begins to look, modulo the slots that were ever used
     uint32_t request_count;  // requests ever made; number n is in place n modulo FATHOM_RING_REQUEST_LIMIT
     uint32_t save_count;     // how often the program itself asked for a save
-    uint32_t ring_held;      // 1 while the recorder copies the ring: new chunks take other slots, up to as many again
+    uint32_t ring_held;      // 1 from a request to its save: new chunks take other slots, up to as many again
     uint32_t path_count;     // call paths that processes have made
     uint8_t tells_waits;     // one FATHOM_TELLS_* of waits, and the bits of start and memory
     uint8_t budget;     // of functions with sleds: percent of its time that recording may cost a thread; 0: no limit

@@ -35,6 +35,8 @@ void requests_tell(uint32_t thread, const struct fathom_long_call *call, uint32_
     request->thread = thread;
     request->conditions = conditions;
     request->call = *call;
+    // What led to the call is not written over until the recorder has looked: programs use other slots meanwhile.
+    fathom_store32(&buffers->ring_held, 1);
     fathom_store32(&request->number, number + 1);
     requests_wake();
 }

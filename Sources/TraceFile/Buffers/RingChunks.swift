@@ -6,7 +6,7 @@ internal import CTraceFormat
 /// Each thread's chunks are numbered from 0 again. The calls that are open when its first one begins are inherited, as
 /// after a start in the midst of them: their time counts from there, because what they called before is not known.
 enum RingChunks {
-    /// Changes chunks in place.
+    /// Changes chunks in place, or lays one in memory of its own in place of another.
     ///
     /// Slots are used again in nearly the order in which chunks ended, not always exactly. So where several threads write, an old
     /// chunk may still be there when the one after it is not. Of each thread, the last chunks that follow each other without
@@ -14,16 +14,23 @@ enum RingChunks {
     ///
     /// - Parameters:
     ///   - copies: the bytes of each chunk, header and payload, in memory of our own.
-    ///   - ticks: chunks of records that ended so long before the newest moment are left out.
+    ///   - ticks: what happened so long before the newest moment is left out.
+    ///   - ticksPerSecond: of the clock.
     ///   - copying: when the chunks were copied, in ns of CLOCK_MONOTONIC. What began meanwhile is left out: the chunk before
     ///     it may have been copied when it was not yet full.
     /// - Returns: For each chunk, whether it stays.
-    /// - Complexity: O(chunks · log chunks).
+    /// - Complexity: O(chunks · log chunks), and O(bytes) of two chunks of each thread where a time is to be kept.
     static func settle(
-        _ copies: [UnsafeMutableRawBufferPointer], keeping ticks: UInt64, copying: ClosedRange<UInt64>
+        _ copies: inout [UnsafeMutableRawBufferPointer], keeping ticks: UInt64, ticksPerSecond: UInt64,
+        copying: ClosedRange<UInt64>
     ) -> [Bool] {
         let headers = copies.map { $0.loadUnaligned(as: fathom_chunk.self) }
-        let newest = headers.lazy.map { max($0.begin_ticks, $0.end_ticks) }.max() ?? 0
+        var newest: UInt64 = 0
+        for (header, bytes) in zip(headers, copies) {
+            newest = max(newest, header.begin_ticks, header.end_ticks)
+            guard ticks != .max, UInt32(header.kind) == FATHOM_CHUNK_RECORDS, header.end_ticks == 0 else { continue }
+            newest = max(newest, lastMoment(header, bytes))
+        }
         var isKept = headers.map { UInt32($0.kind) != FATHOM_CHUNK_RECORDS }
         let candidates = headers.indices.filter { index in
             let header = headers[index]
@@ -32,8 +39,21 @@ enum RingChunks {
         }
         for run in lastRuns(headers, candidates) {
             let first = headers[run[0]].sequence
+            let begin = newest > ticks ? newest - ticks : 0
+            let shorter = LateChunk.make(of: copies[run[0]], from: begin, ticksPerSecond: ticksPerSecond)
+            if let shorter {
+                copies[run[0]].deallocate()
+                copies[run[0]] = shorter
+            }
             for index in run {
                 isKept[index] = true
+                if index == run[0], shorter != nil {
+                    var header = copies[index].loadUnaligned(as: fathom_chunk.self)
+                    cut(&header, copies[index])
+                    header.sequence = 0
+                    copies[index].storeBytes(of: header, as: fathom_chunk.self)
+                    continue
+                }
                 guard first > 0 else { continue }
                 var header = headers[index]
                 if header.sequence == first { cut(&header, copies[index]) }
@@ -66,6 +86,19 @@ enum RingChunks {
             }
         }
         return runs
+    }
+
+    /// When the last record happened of a chunk that is not finished.
+    private static func lastMoment(_ header: fathom_chunk, _ bytes: UnsafeMutableRawBufferPointer) -> UInt64 {
+        let skip = Chunk.headerSize + Int(header.path_count) * PathEntry.size
+        guard skip <= bytes.count else { return header.begin_ticks }
+        var cursor = RecordCursor(
+            UnsafeRawBufferPointer(rebasing: bytes[skip...]), ticks: header.begin_ticks,
+            functionBase: header.function_base)
+        while true {
+            let record = cursor.next()
+            if record == .end || record == .malformed { return cursor.ticks }
+        }
     }
 
     private static func thread(of header: fathom_chunk) -> UInt64 {

@@ -12,6 +12,22 @@ package struct RingRequest: Equatable {
     package var durationTicks: UInt64
     /// The conditions on arguments that it fulfils, a bit for each; 0: it took long.
     package var conditions: UInt32
+
+    /// Why what is kept of a ring does not hold all of the call; nil if it does.
+    ///
+    /// - Parameter chunks: of the whole ring, in any order.
+    package func shortcoming(in chunks: [Chunk]) -> String? {
+        let begin = endTicks &- durationTicks
+        let own = chunks.filter { $0.kind == .records && $0.process == process && $0.thread == thread }
+            .sorted { $0.sequence < $1.sequence }
+        guard let first = own.first, let last = own.last, last.endTicks == 0 || last.endTicks >= endTicks else {
+            return "it was written over"
+        }
+        // What was open when a cut chunk began is in its path alone.
+        if first.isCut ? first.beginTicks >= begin : first.beginTicks > begin { return "its beginning is not kept" }
+        let within = own.filter { begin < $0.beginTicks && $0.beginTicks <= endTicks }
+        return within.contains { $0.lostCalls > 0 } ? "calls within it were lost" : nil
+    }
 }
 
 extension SharedBuffers {

@@ -48,12 +48,13 @@ final class SlotBuffers {
         }
         guard raw.ring_slots != 0 else { return }
         let copying = begin...SessionClock.nanoseconds(CLOCK_MONOTONIC)
-        let kept = RingChunks.settle(copies, keeping: raw.ring_ticks, copying: copying)
+        let kept = RingChunks.settle(
+            &copies, keeping: raw.ring_ticks, ticksPerSecond: raw.ticks_per_second, copying: copying)
         chunks = zip(copies, chunks).enumerated().compactMap { index, copy in
             !kept[index]
                 ? nil
                 : Chunk(
-                    at: copy.0.baseAddress!, available: copy.0.count, used: copy.1.payload.count,
+                    at: copy.0.baseAddress!, available: copy.0.count, used: copy.0.count - Chunk.headerSize,
                     file: SlotBuffers.name,
                     offset: copy.1.offset)
         }

@@ -12,14 +12,14 @@ package struct SessionSnapshot {
     /// - Parameters:
     ///   - ring: the directory of the recording.
     ///   - name: the directory to create. Nothing may have the name.
-    ///   - description: what its `session.json` holds.
+    ///   - description: what its `session.json` holds, which may depend on what is saved.
     ///   - onCopied: is called once the ring may be written over again.
     /// - Throws: ``SessionFileError`` when it cannot be made, and ``TraceFileError`` when the ring cannot be read. Then
     ///   there is no new session.
     /// - Complexity: O(bytes of the ring), which are in memory meanwhile.
     package init(
-        of ring: SessionDirectory, as name: String, description: SessionDescription, clock: SessionClock,
-        losses: RecordingLosses, onCopied: () -> Void = {}
+        of ring: SessionDirectory, as name: String, description describe: (_ chunks: [Chunk]) -> SessionDescription,
+        clock: SessionClock, losses: RecordingLosses, onCopied: () -> Void = {}
     ) throws {
         let damage = DamageLog(), moment = clock.now
         // The buffers are read first: metadata that moves to the log meanwhile is then found twice, and not missed.
@@ -28,6 +28,7 @@ package struct SessionSnapshot {
         onCopied()
         let file = try MappedFile(path: ring.file(TraceLog.name))
         let log = try TraceLog(file, path: ring.path, isGrowing: true, damage: damage)
+        let description = describe(buffers.chunks)
         // A recorder that is killed meanwhile leaves a directory that no command takes for a session.
         let unfinished = name + ".saving"
         let directory = try SessionDirectory(creating: unfinished)

@@ -21,8 +21,6 @@ final class FlightRecorder: @unchecked Sendable {
     private var knownCommands: UInt32 = 0
     /// When the last call ended that was a reason, by where that was.
     private var ends: [Place: UInt64] = [:]
-    /// When the judge is asked again, in ns of CLOCK_MONOTONIC.
-    private var nextQuestion: UInt64 = 0
     /// The moments of the last hour's saves, in ns of CLOCK_MONOTONIC.
     private var times: [UInt64] = []
 
@@ -40,8 +38,14 @@ final class FlightRecorder: @unchecked Sendable {
         var function: UInt64
     }
 
+    /// Why something is saved, and the call that is the reason, if one is.
+    private struct Reason {
+        var text: String
+        var call: RingRequest?
+    }
+
     private static let mostEnds = 4096
-    private static let second: UInt64 = 1_000_000_000, hour: UInt64 = 3600 * second
+    private static let hour: UInt64 = 3600 * 1_000_000_000
 
     init(
         _ buffers: SharedBuffers, in ring: SessionDirectory, named name: String, description: SessionDescription,
@@ -81,21 +85,37 @@ final class FlightRecorder: @unchecked Sendable {
         if !isLast { ask() }
         let (requests, missed) = buffers.requests(from: &knownRequests)
         unjudged += UInt64(missed)
-        var reasons = requests.compactMap(reason)
+        var reasons = requests.compactMap { call in reason(for: call).map { Reason(text: $0, call: call) } }
         let wishes = buffers.wishes
-        if wishes != knownWishes { reasons.append("the program asked for it") }
+        if wishes != knownWishes { reasons.append(Reason(text: "the program asked for it")) }
         knownWishes = wishes
         let commands = buffers.saveCommands
-        if commands != knownCommands { reasons.append("fathom ctl asked for it") }
+        if commands != knownCommands { reasons.append(Reason(text: "fathom ctl asked for it")) }
         knownCommands = commands
-        if wasSignaled.exchange(false, ordering: .acquiring) { reasons.append("somebody sent the signal") }
-        guard let first = reasons.first else { return }
-        save(because: reasons.count > 1 ? "\(first), and \(reasons.count - 1) more" : first, losses())
+        if wasSignaled.exchange(false, ordering: .acquiring) {
+            reasons.append(Reason(text: "somebody sent the signal"))
+        }
+        if !reasons.isEmpty {
+            save(because: reasons, losses())
+        } else if !requests.isEmpty || missed > 0 {
+            // Whoever told of these calls has held the ring.
+            buffers.releaseRing()
+        }
+    }
+
+    /// All reasons in a line, and of which of their calls what is kept does not hold all.
+    private static func text(_ reasons: [Reason], keeping chunks: [Chunk]) -> String {
+        let cuts = reasons.map { $0.call?.shortcoming(in: chunks) }
+        var text = reasons[0].text
+        if let cut = cuts[0] { text += ", which is not whole: \(cut)" }
+        guard reasons.count > 1 else { return text }
+        let others = cuts.dropFirst().count { $0 != nil }
+        return text + ", and \(reasons.count - 1) more" + (others > 0 ? ", of which \(others) not whole" : "")
     }
 
     /// Saves what led to the program's end, however many saves there were before.
     func finish(_ reason: String, losses: RecordingLosses) {
-        if plan.savesCrashes { save(because: reason, losses, isLast: true) }
+        if plan.savesCrashes { save(because: [Reason(text: reason)], losses, isLast: true) }
     }
 
     /// Whether the ring may be deleted: no save was begun yet, or the last one that was begun succeeded.
@@ -112,9 +132,6 @@ final class FlightRecorder: @unchecked Sendable {
 
     private func ask() {
         guard let judge = plan.judge else { return }
-        let now = SessionClock.nanoseconds(CLOCK_MONOTONIC)
-        guard now >= nextQuestion else { return }
-        nextQuestion = now + Self.second
         buffers.announce(longTicks: judge.leastDuration(in: ring.path).map { clock.ticks(nanoseconds: $0) } ?? .max)
     }
 
@@ -136,16 +153,16 @@ final class FlightRecorder: @unchecked Sendable {
         return reason
     }
 
-    private func save(because reason: String, _ losses: RecordingLosses, isLast: Bool = false) {
+    private func save(because reasons: [Reason], _ losses: RecordingLosses, isLast: Bool = false) {
         let now = SessionClock.nanoseconds(CLOCK_MONOTONIC)
         times.removeAll { now - $0 >= Self.hour }
         guard isLast || times.count < plan.savesPerHour else {
             refused += 1
+            buffers.releaseRing()
             return
         }
         times.append(now)
-        var description = description
-        description.reason = reason
+        var reason = ""
         number += 1
         let session = "\(name)-\(number).fathom"
         isSettled = false
@@ -153,8 +170,13 @@ final class FlightRecorder: @unchecked Sendable {
         defer { buffers.releaseRing() }
         do {
             let snapshot = try SessionSnapshot(
-                of: ring, as: session, description: description, clock: clock, losses: losses,
-                onCopied: buffers.releaseRing)
+                of: ring, as: session,
+                description: { chunks in
+                    reason = Self.text(reasons, keeping: chunks)
+                    var description = description
+                    description.reason = reason
+                    return description
+                }, clock: clock, losses: losses, onCopied: buffers.releaseRing)
             let save = FlightSave(
                 session: session, reason: reason, calls: snapshot.calls, bytes: snapshot.bytes)
             saves.append(save)

@@ -17,7 +17,9 @@ final class ConditionJudge: FlightJudge, @unchecked Sendable {
     /// The limits in ns, as far as they are known, in the order of the conditions.
     private var limits: [UInt64?]
     /// When percentiles are looked at again, in ns, and the pause after that, as long as some are not known.
-    private var nextLook: UInt64 = 0, pause = ConditionJudge.second
+    private var nextLook: UInt64 = 0, pause = ConditionJudge.firstPause
+    /// The same where a call has come whose limit is not known.
+    private var nextUrgentLook: UInt64 = 0
     private var names: [Function: String] = [:]
     /// What the ring's metadata said when it was read last, and when that was, in ns.
     private var known: Known?
@@ -26,8 +28,10 @@ final class ConditionJudge: FlightJudge, @unchecked Sendable {
     /// So many calls are needed before a percentile is one.
     private static let warmUp: UInt64 = 1000
     /// Percentiles move slowly, and reading the whole ring takes the time of a processor: this part of it at most.
-    private static let share: UInt64 = 50
-    private static let longestPause = 60 * second, pauseOfKnown = 10 * second
+    private static let share: UInt64 = 50, urgentShare: UInt64 = 10
+    private static let firstPause = second / 20, longestPause = 60 * second, pauseOfKnown = 10 * second
+    /// As long as a percentile is not known, the program tells of calls that took this, in ns: when one comes, it is known perhaps.
+    private static let longUntilKnown = second / 1000
     /// The age up to which metadata is good enough, in ns. A library that is unloaded, and another one loaded in its place,
     /// within this time may be taken for each other.
     private static let freshness = second / 10
@@ -71,22 +75,35 @@ final class ConditionJudge: FlightJudge, @unchecked Sendable {
         if hasPercentiles, begin >= nextLook {
             lookAtPercentiles(in: ring)
             let end = Self.now
-            let isWarm = !zip(limits, conditions).contains { $0 == nil && $1.comparisons.isEmpty }
-            nextLook = end + max(isWarm ? Self.pauseOfKnown : pause, (end - begin) * Self.share)
+            nextLook = end + max(knowsAll ? Self.pauseOfKnown : pause, (end - begin) * Self.share)
             pause = min(pause * 2, Self.longestPause)
         }
-        return limits.compactMap { $0 }.min()
+        return (limits + (knowsAll ? [] : [Self.longUntilKnown])).compactMap { $0 }.min()
     }
+
+    /// Whether all limits are known that the program does not look at itself.
+    private var knowsAll: Bool { !zip(limits, conditions).contains { $0 == nil && $1.comparisons.isEmpty } }
 
     func reason(for call: LongCall, in ring: String) -> String? {
         if call.conditions != 0 { return reason(ofArguments: call, in: ring) }
-        let isLong = limits.contains { $0.map { call.duration >= $0 } ?? false }
-        guard isLong, let name = name(of: call, in: ring) else { return nil }
-        for (condition, limit) in zip(conditions, limits) {
-            guard let limit, call.duration >= limit, condition.function.matches(name) else { continue }
-            return "\(name) took \(String(time: call.duration)) (--when \(condition.text))"
+        let ofTime = conditions.indices.filter { conditions[$0].comparisons.isEmpty }
+        let mayBeLong = ofTime.contains { limits[$0].map { call.duration >= $0 } ?? true }
+        guard mayBeLong, let name = name(of: call, in: ring) else { return nil }
+        for index in ofTime where conditions[index].function.matches(name) {
+            // The ring may have enough calls by now.
+            if limits[index] == nil { lookUrgently(in: ring) }
+            guard let limit = limits[index], call.duration >= limit else { continue }
+            return "\(name) took \(String(time: call.duration)) (--when \(conditions[index].text))"
         }
         return nil
+    }
+
+    private func lookUrgently(in ring: String) {
+        let begin = Self.now
+        guard begin >= nextUrgentLook else { return }
+        lookAtPercentiles(in: ring)
+        let end = Self.now
+        nextUrgentLook = end + (end - begin) * Self.urgentShare
     }
 
     /// The program has looked at the arguments and the time already.

@@ -5,8 +5,10 @@ import Testing
 /// Programs that steer their own recording by `fathom.h`.
 @Suite struct ControlTests {
 
-    private func program(_ build: Build, flags: [String] = [], variant: String = "") throws -> String {
-        try Binaries.instrumented("control.c", build, flags: flags, variant: variant)
+    private func program(
+        _ build: Build, flags: [String] = [], libraries: [String] = [], variant: String = ""
+    ) throws -> String {
+        try Binaries.instrumented("control.c", build, flags: flags, libraries: libraries, variant: variant)
     }
 
     /// The lines of a tree from depth on: what does not depend on the machine.
@@ -70,8 +72,18 @@ import Testing
     /// Position-independent or not, by either compiler: the same tree, and the same output with Fathom and without.
     @Test(arguments: [Build.gccO0, .gccO2, .clangO0, .clangO2], [[], ["-fno-pie", "-no-pie"]])
     func steers(_ build: Build, _ flags: [String]) throws {
+        try check(try program(build, flags: flags, variant: flags.isEmpty ? "" : "-fixed"))
+    }
+
+    /// So do programs that are linked statically: nothing but the header refers to the table of functions there.
+    @Test(arguments: [Build.gccO2, .clangO2], [["-static"], ["-static-pie", "-fPIE"]])
+    func steersStatically(_ build: Build, _ flags: [String]) throws {
+        let name = flags[0] == "-static" ? "-static-api" : "-static-pie-api"
+        try check(try program(build, flags: flags, libraries: Fathom.staticRuntime, variant: name))
+    }
+
+    private func check(_ binary: String) throws {
         let directory = try TemporaryDirectory("control")
-        let binary = try program(build, flags: flags, variant: flags.isEmpty ? "" : "-fixed")
         let plain = try run(binary)
         #expect(plain.status == 0)
         let session = directory.file("session.fathom")

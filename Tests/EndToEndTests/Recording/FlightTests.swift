@@ -129,6 +129,29 @@ import Testing
         #expect(info.contains("damage       none") && info.contains("kept         the newest"), "\(info)")
     }
 
+    /// One that is larger than the ring is not, and the save says so.
+    @Test func callThatIsNotWholeIsTold() throws {
+        let recorded = try record(
+            .gccO2, ["1000", "500", "large"], ["--keep", "1M", "--buffer-size", "16K", "--when", "handle_all>1ms"])
+        let told = "which is not whole: its beginning is not kept"
+        #expect(recorded.stderr.contains(told), "\(recorded.stderr)")
+        let info = try Fathom.run(["info", save(1)]).stdout
+        #expect(info.contains("because handle_all took") && info.contains(told), "\(info)")
+    }
+
+    /// The time that is kept is kept to, also where one buffer goes back for longer.
+    @Test func noMoreTimeIsKept() throws {
+        let recorded = try record(
+            .gccO2, ["20", "15", "nested"], ["--keep", "2M", "--keep", "50ms", "--when", "handle>200ms"])
+        #expect(recorded.stderr.contains("handle took"), "\(recorded.stderr)")
+        // The innermost handle takes 300 ms, and each of the ten around it 20 ms more, so 50 ms have two of their ends, or three.
+        let dump = try Fathom.run(["dump", save(1)]).stdout.split(separator: "\n")
+        let exits = dump.count { $0.contains(" exit ") && $0.contains("handle") }
+        #expect((1...9).contains(exits) && !dump.contains { $0.contains("wait_for_disk") }, "\(dump)")
+        let check = try Fathom.run(["info", "--check", save(1)])
+        #expect(check.status == 0 && check.stdout.contains("damage       none"), "\(check.stdout)")
+    }
+
     /// A crash is saved however many saves there were.
     @Test func crashIsSavedBeyondTheLimit() throws {
         let options = ["--when", "handle>200ms", "--limit-saves", "1/hour"]
@@ -163,11 +186,18 @@ import Testing
         #expect(try names() == ["server-1.fathom", "server-4.fathom.saving", "server-5.fathom"])
     }
 
-    /// Three times what 99 of 100 calls take, once there were a thousand.
-    @Test func limitByPercentile() throws {
-        // The percentiles are looked at once a second.
-        let recorded = try record(.gccO2, ["20000000", "19999990"], ["--when", "handle>p99*100000"])
+    /// Three times what 99 of 100 calls take, once there were a thousand, however early that is.
+    @Test(arguments: [("20000000", "19999990"), ("20000", "12000")], ["p99*1000", "p50*2000"])
+    func limitByPercentile(_ counts: (String, String), _ limit: String) throws {
+        let recorded = try record(
+            .gccO2, [counts.0, counts.1], ["--when", "parse>p99*3000000", "--when", "handle>\(limit)"])
         #expect(recorded.stderr.contains("handle took 3"), "\(recorded.stderr)")
+    }
+
+    /// Fewer calls have no percentile.
+    @Test func noPercentileOfFewCalls() throws {
+        let recorded = try record(.gccO2, ["900", "800"], ["--when", "handle>p99*3"])
+        #expect(recorded.stderr.contains("nothing asked for a save"), "\(recorded.stderr)")
     }
 
     @Test func savesAreLimited() throws {
