@@ -1,5 +1,5 @@
 // What the recorder needs of the machine, in C because Swift cannot call it: futexes, fork, scheduling attributes,
-// leases and CPUID.
+// leases, the kernel's clocks and CPUID.
 
 #ifndef CTRACEHOST_H
 #define CTRACEHOST_H
@@ -87,6 +87,27 @@ FATHOM_PUBLIC_INLINE int fathom_is_in_memory(int descriptor) {
 FATHOM_PUBLIC_INLINE int fathom_try_lease(int descriptor) {
     if (syscall(SYS_fcntl, descriptor, FATHOM_SETLEASE, FATHOM_READ_LEASE)) return -1;
     return (int)syscall(SYS_fcntl, descriptor, FATHOM_SETLEASE, FATHOM_NO_LEASE);
+}
+
+// A moment by one of the kernel's clocks, in ns. It asks the kernel itself, as the runtime does: clock_gettime may be that
+// of a preloaded library, which shows programs another time, or one that stands still.
+FATHOM_PUBLIC_INLINE uint64_t fathom_clock_time(int clock) {
+    struct timespec now = {0, 0};
+#if defined(__x86_64__)
+    long result;
+    __asm__ volatile("syscall"
+                     : "=a"(result)
+                     : "0"((long)SYS_clock_gettime), "D"((long)clock), "S"(&now)
+                     : "rcx", "r11", "memory");
+#elif defined(__aarch64__)
+    register long number __asm__("x8") = SYS_clock_gettime;
+    register long result __asm__("x0") = clock;
+    register struct timespec *place __asm__("x1") = &now;
+    __asm__ volatile("svc 0" : "+r"(result) : "r"(number), "r"(place) : "memory");
+#else
+    clock_gettime(clock, &now);
+#endif
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
 // Whether the counter runs at one rate in all power states (Intel SDM vol. 3, "Invariant TSC"). Whether the counters of

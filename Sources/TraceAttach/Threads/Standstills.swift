@@ -1,5 +1,6 @@
 internal import CThreadStop
 internal import Glibc
+internal import TraceFile
 
 /// How long threads of another process have stood still for us, and which of them were asked to stop and have not yet.
 final class Standstills {
@@ -12,11 +13,7 @@ final class Standstills {
     static let patience: UInt64 = 40_000_000
 
     /// In ns.
-    static var now: UInt64 {
-        var now = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &now)
-        return UInt64(now.tv_sec) * 1_000_000_000 + UInt64(now.tv_nsec)
-    }
+    static var now: UInt64 { SessionClock.nanoseconds(CLOCK_MONOTONIC) }
 
     /// - Parameter begin: when it was asked to stop.
     func add(since begin: UInt64) { longest = max(longest, Self.now - begin) }

@@ -49,11 +49,8 @@ package struct SessionClock {
     /// This moment, in ticks of a session that counts by the processor's counter, or in ns of CLOCK_MONOTONIC.
     static func ticks(byCounter: Bool) -> UInt64 { byCounter ? fathom_counter() : nanoseconds(CLOCK_MONOTONIC) }
 
-    package static func nanoseconds(_ clock: clockid_t) -> UInt64 {
-        var time = timespec()
-        clock_gettime(clock, &time)
-        return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
-    }
+    /// This moment by one of the kernel's clocks, in ns, whatever a preloaded library shows this program.
+    package static func nanoseconds(_ clock: clockid_t) -> UInt64 { fathom_clock_time(Int32(clock)) }
 
     /// This moment by the processor's counter and in ns of CLOCK_MONOTONIC.
     static var pair: Moment { now(UInt8(FATHOM_CLOCK_COUNTER)) }

@@ -1,5 +1,6 @@
 internal import CSQLite
 internal import Glibc
+internal import TraceFile
 
 /// A connection to an SQLite database, as far as a history needs one.
 final class SQLiteDatabase {
@@ -80,12 +81,12 @@ final class SQLiteDatabase {
     /// Does `body`, and does it again as long as others are in its way: of two who wait for each other, SQLite lets one give up at once
     /// (https://sqlite.org/c3ref/busy_handler.html).
     func insist<Result>(_ body: () throws(HistoryError) -> Result) throws(HistoryError) -> Result {
-        let end = ContinuousClock.now + .milliseconds(SQLiteDatabase.patience)
+        let end = SessionClock.nanoseconds(CLOCK_MONOTONIC) + UInt64(SQLiteDatabase.patience) * 1_000_000
         while true {
             do throws(HistoryError) {
                 return try body()
             } catch {
-                guard case .busy = error, ContinuousClock.now < end else { throw error }
+                guard case .busy = error, SessionClock.nanoseconds(CLOCK_MONOTONIC) < end else { throw error }
             }
             sqlite3_sleep(SQLiteDatabase.pause)
         }

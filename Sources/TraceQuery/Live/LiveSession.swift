@@ -57,11 +57,7 @@ public final class LiveSession {
         if let session = try? Session(path: path, readsCalls: false) { known = Known(session, options) }
     }
 
-    private static var now: UInt64 {
-        var now = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &now)
-        return UInt64(now.tv_sec) * 1_000_000_000 + UInt64(now.tv_nsec)
-    }
+    private static var now: UInt64 { SessionClock.nanoseconds(CLOCK_MONOTONIC) }
 
     /// The processes that are known so far.
     public var processes: [TracedProcess] {

@@ -83,11 +83,7 @@ public final class RunningQuery {
         return isThrough ? 1 : growing.session.part
     }
 
-    private static var now: UInt64 {
-        var now = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &now)
-        return UInt64(now.tv_sec) &* 1_000_000_000 &+ UInt64(now.tv_nsec)
-    }
+    private static var now: UInt64 { SessionClock.nanoseconds(CLOCK_MONOTONIC) }
 
     /// How things are.
     ///

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import TraceFile
 
 /// Says on a terminal how far a long task is, once it has taken a second; the line goes when the task is through.
 struct ProgressLine {
@@ -40,9 +41,5 @@ struct ProgressLine {
     }
 
     /// ns of CLOCK_MONOTONIC.
-    private static func now() -> UInt64 {
-        var time = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &time)
-        return UInt64(time.tv_sec) &* 1_000_000_000 &+ UInt64(time.tv_nsec)
-    }
+    private static func now() -> UInt64 { SessionClock.nanoseconds(CLOCK_MONOTONIC) }
 }

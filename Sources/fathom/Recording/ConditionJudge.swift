@@ -64,11 +64,7 @@ final class ConditionJudge: FlightJudge, @unchecked Sendable {
         hasPercentiles = conditions.contains { if case .percentile = $0.limit { true } else { false } }
     }
 
-    private static var now: UInt64 {
-        var now = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &now)
-        return UInt64(now.tv_sec) * second + UInt64(now.tv_nsec)
-    }
+    private static var now: UInt64 { SessionClock.nanoseconds(CLOCK_MONOTONIC) }
 
     func leastDuration(in ring: String) -> UInt64? {
         let begin = Self.now

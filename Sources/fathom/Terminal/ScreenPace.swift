@@ -1,4 +1,5 @@
 internal import Glibc
+internal import TraceFile
 
 /// Says when to draw again how far something is, which is told much more often.
 struct ScreenPace {
@@ -6,9 +7,7 @@ struct ScreenPace {
 
     /// Whether a tenth of a second has gone by since it was last so.
     mutating func isDue() -> Bool {
-        var time = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &time)
-        let now = UInt64(time.tv_sec) &* 1_000_000_000 &+ UInt64(time.tv_nsec)
+        let now = SessionClock.nanoseconds(CLOCK_MONOTONIC)
         guard now >= next else { return false }
         next = now &+ 100_000_000
         return true

@@ -109,4 +109,38 @@ import Testing
         let info = try run(Fathom.executable, ["info", session])
         #expect(info.stdout.contains(signal == SIGKILL ? "killed by SIGKILL" : "killed by SIGSEGV"))
     }
+
+    /// A library that shows programs another time, also Fathom itself, changes nothing of what is measured: one by which the clock
+    /// stands still, and one by which it runs ten times as fast.
+    @Test(arguments: ["0", "10"]) func clockOfAnother(_ factor: String) throws {
+        let directory = try TemporaryDirectory("clock")
+        let clock = try directory.write(
+            """
+            #include <stdint.h>
+            #include <sys/syscall.h>
+            #include <time.h>
+            #include <unistd.h>
+            int clock_gettime(clockid_t clock, struct timespec *time) {
+                long result = syscall(SYS_clock_gettime, clock, time);
+                uint64_t shown = ((uint64_t)time->tv_sec * 1000000000u + (uint64_t)time->tv_nsec) % 1000000000000u * FACTOR;
+                time->tv_sec = (time_t)(shown / 1000000000u), time->tv_nsec = (long)(shown % 1000000000u);
+                return (int)result;
+            }
+
+            """, to: "clock.c")
+        let library = directory.file("libclock.so")
+        let made = try run("gcc", ["-shared", "-fPIC", "-DFACTOR=\(factor)", clock, "-o", library])
+        try #require(made.status == 0, "\(made.stderr)")
+        let source = try directory.write(
+            "#include <unistd.h>\nvoid nap(void) { usleep(50000); }\nint main(void) { nap(); return 0; }\n", to: "p.c")
+        let program = directory.file("p")
+        try #require(try Fathom.run(["build", "--", "gcc", "-g", source, "-o", program]).status == 0)
+        let session = directory.file("p.fathom")
+        let recorded = try Fathom.record([program], into: session, environment: ["LD_PRELOAD": library])
+        #expect(recorded.status == 0, "\(recorded.stderr)")
+        let report = try Fathom.run(["report", session, "--format", "json"])
+        let total = try #require(report.stdout.firstMatch(of: #/"name":"nap".*?"total_ns":(\d+)/#)?.1)
+        let nanoseconds = try #require(Double(total))
+        #expect(nanoseconds >= 50e6 && nanoseconds < 400e6, "\(report.stdout)")
+    }
 }
