@@ -88,7 +88,7 @@ extension Fathom {
     private static func advice(on path: String) -> String {
         var status = stat()
         guard stat(path, &status) == 0 else { return "" }
-        let word = CommandText.line([path])
+        let word = CommandText.file(path)
         return status.st_mode & S_IFMT == S_IFDIR
             ? "; a session is read by fathom tree \(word)" : "; a program is recorded by fathom record -- \(word)"
     }

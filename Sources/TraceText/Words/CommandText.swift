@@ -3,6 +3,9 @@ public enum CommandText {
     /// Arguments as a shell takes them, in one line without anything that steers a terminal.
     public static func line(_ arguments: [String]) -> String { arguments.map(word).joined(separator: " ") }
 
+    /// The name of a file as an argument, which no command takes for an option.
+    public static func file(_ path: String) -> String { word(path.hasPrefix("-") ? "./" + path : path) }
+
     private static func word(_ argument: String) -> String {
         let isPlain = argument.unicodeScalars.allSatisfy { scalar in
             switch scalar {

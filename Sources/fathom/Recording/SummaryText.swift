@@ -9,8 +9,10 @@ struct SummaryText {
     /// Those that say what is missing.
     var warnings: [String] { lines.filter { $0.hasPrefix("warning: ") } }
 
-    /// - Parameter isFirst: whether only the first call of each function was recorded.
-    init(_ summary: RecordingSummary, isFirst: Bool = false) {
+    /// - Parameters:
+    ///   - isFirst: whether only the first call of each function was recorded.
+    ///   - hasNames: whether functions have names, by which they can be put in order.
+    init(_ summary: RecordingSummary, isFirst: Bool = false, hasNames: Bool = true) {
         if summary.isFlight {
             lines = Self.flight(summary)
             return
@@ -26,7 +28,7 @@ struct SummaryText {
                 + "\(CountText.size(summary.bytes)) in \(summary.session)"
         ]
         if summary.paths > 0 { lines.append(Self.paths(summary)) }
-        if summary.calls == 0 && missing == 0 && !summary.isContinued {
+        if summary.calls == 0 && missing == 0 && summary.leftOutCalls == 0 && !summary.isContinued {
             lines.append(isFirst ? "no function with a trap was called" : "no instrumented function was called")
         }
         if missing > 0 || overflow {
@@ -70,7 +72,8 @@ struct SummaryText {
             lines.append("warning: not all is known of the start: \(problem)")
         }
         if summary.leftOutCalls > 0 {
-            lines.append("left out as asked for: \(Self.count(summary.leftOutCalls, "call"))")
+            let all = summary.calls == 0 && missing == 0 ? ", which is all of them" : ""
+            lines.append("left out as asked for: \(Self.count(summary.leftOutCalls, "call"))\(all)")
         }
         if let baseline = summary.baseline {
             lines.append(
@@ -81,8 +84,8 @@ struct SummaryText {
         if let problem = summary.baselineProblem { lines.append("warning: no baseline: \(problem)") }
         if summary.isContinued { lines.append(Self.continuation(summary)) }
         if summary.calls > 0 || summary.isContinued {
-            let view = isFirst ? "order" : summary.paths > 0 ? "report" : "tree"
-            lines.append("next: fathom \(view) \(CommandText.line([summary.session]))")
+            let view = isFirst ? (hasNames ? "order" : "dump") : summary.paths > 0 ? "report" : "tree"
+            lines.append("next: fathom \(view) \(CommandText.file(summary.session))")
         }
         self.lines = lines
     }
@@ -109,9 +112,9 @@ struct SummaryText {
         if summary.isContinued { lines.append(continuation(summary)) }
         if summary.leavesRing {
             lines.append("what the ring held is left in \(summary.session)")
-            lines.append("next: fathom tree \(CommandText.line([summary.session]))")
+            lines.append("next: fathom tree \(CommandText.file(summary.session))")
         } else if let last = summary.saves.last {
-            lines.append("next: fathom tree \(CommandText.line([last.session]))")
+            lines.append("next: fathom tree \(CommandText.file(last.session))")
         } else if !summary.isContinued && summary.refusedSaves == 0 && summary.saveProblem == nil {
             lines.append("nothing asked for a save, so nothing was kept")
         }
@@ -135,7 +138,7 @@ struct SummaryText {
         }
         if summary.isContinued { lines.append(continuation(summary)) }
         if summary.samples > 0 || summary.isContinued {
-            lines.append("next: fathom report \(CommandText.line([summary.session]))")
+            lines.append("next: fathom report \(CommandText.file(summary.session))")
         }
         return lines
     }

@@ -104,7 +104,7 @@ struct Tune: ParsableCommand {
         guard let output, output != "-" else { return }
         report.summary.forEach(Diagnostics.say)
         if format == .text, !tuning.exclusions.isEmpty {
-            Diagnostics.say("next: fathom build --exclude-list \(CommandText.line([output])) -- COMMAND")
+            Diagnostics.say("next: fathom build --exclude-list \(CommandText.file(output)) -- COMMAND")
         }
     }
 }

@@ -101,6 +101,6 @@ struct SampleCommand: ParsableCommand {
                 "running threads could not be stopped (a debugger has them, or the system's rules deny it), so only those that waited were seen"
             )
         }
-        Diagnostics.say("next: fathom report \(CommandText.line([name]))")
+        Diagnostics.say("next: fathom report \(CommandText.file(name))")
     }
 }
