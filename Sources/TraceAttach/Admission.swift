@@ -60,6 +60,7 @@ enum Admission {
             case _ where !program.is64Bit: "it is a 32-bit program"
             case _ where !program.matchesHost: "it is built for another machine, and runs in an emulator"
             case _ where program.usesMusl: "its C library is musl, but the runtime is made for glibc"
+            case .sharedLibrary: "it is a loader, or a library, that runs by itself; start the program without it"
             case .elfStatic:
                 program.hasFathomRuntime
                     ? "it is statically linked, so nothing can be pointed to the runtime in it; start it by fathom record"

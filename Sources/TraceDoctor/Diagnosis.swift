@@ -131,18 +131,26 @@ public struct Diagnosis: Sendable {
 
     private static func program(_ program: MachineFacts.Program) -> [Finding] {
         var findings: [Finding] = []
-        if let refusal = program.refusal {
+        let counted =
+            "\(CountText.grouped(UInt64(program.hookedCount))) of "
+            + "\(CountText.grouped(UInt64(program.functionCount))) functions have hooks"
+        if program.isLibrary {
+            let text = "\(program.path): a shared library, recorded with the programs that load it; \(counted)"
+            findings.append(
+                program.hookedCount > 0
+                    ? Finding("library", .ok, text)
+                    : Finding("library", .limited, text, remedy: "build it with fathom build"))
+        } else if let refusal = program.refusal {
             findings.append(Finding("program", .no, refusal))
         } else {
             findings.append(
                 Finding(
                     "program", .ok,
-                    "\(program.path): can be recorded; \(CountText.grouped(UInt64(program.hookedCount))) of "
-                        + "\(CountText.grouped(UInt64(program.functionCount))) functions have hooks"))
+                    "\(program.path): can be recorded; \(counted)"))
         }
         if program.functionCount == 0 {
             // What cannot be recorded may be no program.
-            if program.refusal != nil { return findings }
+            if program.refusal != nil, !program.isLibrary { return findings }
             findings.append(
                 Finding(
                     "symbols", .limited, "\(program.path): stripped; functions are shown as addresses",

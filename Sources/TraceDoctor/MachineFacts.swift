@@ -15,13 +15,15 @@ public struct MachineFacts: Sendable {
         }
     }
 
-    /// A program that the user wants to record.
+    /// A program that the user wants to record, or a library.
     public struct Program: Sendable {
         public var path: String
         /// Why it cannot be recorded, with the remedy; nil when it can.
         public var refusal: String?
         public var functionCount: Int
         public var hookedCount: Int
+        /// Whether it is a shared library, which others load.
+        public var isLibrary = false
         /// Whether some function's file and line are known.
         public var hasLines: Bool
 

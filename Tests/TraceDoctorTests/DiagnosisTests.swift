@@ -67,6 +67,12 @@ import TraceText
         Fake("ptrace", .ok, ["what they started", "sysctl kernel.yama.ptrace_scope=0"]) { $0.ptraceScope = 1 },
         Fake("ptrace", .limited, ["only root"]) { $0.ptraceScope = 2 },
         Fake("ptrace", .limited, ["nobody", "boot"]) { $0.ptraceScope = 3 },
+        Fake("library", .ok, ["libx.so", "programs that load it", "2 of 3"]) {
+            $0.program = program { ($0.path, $0.isLibrary, $0.hookedCount, $0.functionCount) = ("libx.so", true, 2, 3) }
+        },
+        Fake("library", .limited, ["libx.so", "fathom build"]) {
+            $0.program = program { ($0.path, $0.isLibrary, $0.hookedCount) = ("libx.so", true, 0) }
+        },
         Fake("compilers", .limited, ["none in PATH", "install"]) { $0.compilers = [] },
         Fake("clang", .limited, ["cannot give", "clang 7"]) {
             $0.compilers.append(.init(name: "clang", path: "/opt/clang", hasHooks: false))

@@ -42,6 +42,18 @@ import TraceSymbols
         #expect(inspection.kind == .elfStatic)
     }
 
+    /// A library is no static program, whether or not it needs others; a static program that can be anywhere is no library.
+    @Test func sharedLibraries() throws {
+        for flags in ["-finstrument-functions -shared -fPIC", "-shared -fPIC -nostdlib -Wl,-soname,liba.so"] {
+            let inspection = try ExecutableInspection.inspect(path: build(Build(.gcc, flags)))
+            #expect(inspection.kind == .sharedLibrary)
+            #expect(inspection.isInstrumented == flags.contains("instrument"))
+        }
+        for flags in ["-static", "-static-pie -fPIE"] {
+            #expect(try ExecutableInspection.inspect(path: build(Build(.gcc, flags))).kind == .elfStatic)
+        }
+    }
+
     @Test(arguments: ["-static", "-static-pie"]) func staticallyLinked(_ flag: String) throws {
         let inspection = try ExecutableInspection.inspect(path: build(Build(.gcc, "-finstrument-functions \(flag)")))
         #expect(inspection.kind == .elfStatic)

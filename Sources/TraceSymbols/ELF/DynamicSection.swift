@@ -12,12 +12,18 @@ struct DynamicSection {
     /// DT_RUNPATH.
     private(set) var ownPaths: [String] = []
 
+    /// Whether DT_FLAGS_1 says that it is a program, not a library.
+    private(set) var isMarkedProgram = false
+
+    private static let program: UInt64 = 0x0800_0000  // DF_1_PIE of <elf.h>
+
     init(_ file: borrowing ELFFile) {
         guard let section = file.section(type: SHT_DYNAMIC), let data = section.data else { return }
         let count = data.pointee.d_size / max(1, gelf_fsize(file.handle, ELF_T_DYN, 1, UInt32(EV_CURRENT)))
         var entry = GElf_Dyn()
         for index in 0..<min(count, Int(Int32.max)) where gelf_getdyn(data, Int32(index), &entry) != nil {
             let tag = Int32(truncatingIfNeeded: entry.d_tag)
+            if tag == DT_FLAGS_1 { isMarkedProgram = entry.d_un.d_val & DynamicSection.program != 0 }
             guard [DT_NEEDED, DT_SONAME, DT_RPATH, DT_RUNPATH].contains(tag),
                 let offset = Int(exactly: entry.d_un.d_val),
                 let pointer = elf_strptr(file.handle, Int(section.header.sh_link), offset)

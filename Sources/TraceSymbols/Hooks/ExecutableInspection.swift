@@ -9,6 +9,8 @@ public struct ExecutableInspection: Sendable {
         case elfDynamic
         /// Nothing can be preloaded, so the runtime has to be linked in.
         case elfStatic
+        /// Programs load it; by itself it does not run.
+        case sharedLibrary
         case script(interpreter: String)
         case notExecutableFormat
     }
@@ -51,12 +53,16 @@ public struct ExecutableInspection: Sendable {
         guard file.header.e_type == UInt16(ET_EXEC) || file.header.e_type == UInt16(ET_DYN), types.contains(PT_LOAD)
         else { return Self(kind: .notExecutableFormat) }
 
-        var inspection = Self(kind: types.contains(PT_INTERP) ? .elfDynamic : .elfStatic)
+        let dynamic = DynamicSection(file)
+        // A program that is static and position-independent is a shared object, too, but marked as a program.
+        let isLinkedStatically = file.note(owner: "Fathom", type: nil) != nil
+        let isLibrary =
+            file.header.e_type == UInt16(ET_DYN) && !dynamic.isMarkedProgram && !isLinkedStatically
+        var inspection = Self(
+            kind: types.contains(PT_INTERP) ? .elfDynamic : isLibrary ? .sharedLibrary : .elfStatic)
         inspection.is64Bit = file.is64Bit
         inspection.matchesHost = file.header.e_machine == hostMachine
         inspection.isPrivileged = gainsRights(path)
-        let dynamic = DynamicSection(file)
-        let isLinkedStatically = file.note(owner: "Fathom", type: nil) != nil
         inspection.hasFathomRuntime = isLinkedStatically || dynamic.needed.contains(where: isRuntime)
         inspection.isGo = file.section(named: ".go.buildinfo") != nil
         inspection.usesMusl = dynamic.needed.contains(where: isMusl)
@@ -64,7 +70,7 @@ public struct ExecutableInspection: Sendable {
         inspection.hasOwnHooks =
             !inspection.hasFathomRuntime && inspection.kind == .elfDynamic
             && [SHT_DYNSYM, SHT_SYMTAB].contains { file.namesSymbol([hooks[0]], in: $0) { !$0 } }
-        if !inspection.isInstrumented, inspection.kind == .elfDynamic {
+        if !inspection.isInstrumented, inspection.kind != .elfStatic {
             var search = LibrarySearch(program: file, libraryPath: libraryPath)
             inspection.isInstrumented = search.anyLibrary(of: file, dynamic) { library in
                 DynamicSection(library).name.map(isRuntime) != true

@@ -36,6 +36,8 @@ struct Refusal: CustomStringConvertible {
         case .script: return nil
         case .notExecutableFormat:
             description = "\(path): neither an ELF program nor a script with a #! line; name the program that runs it"
+        case .sharedLibrary:
+            description = "\(path): a shared library, which does not run by itself; record a program that loads it"
         case _ where !program.matchesHost:
             description = "\(path): built for another machine; record it on one that runs it"
         case _ where program.isPrivileged:

@@ -51,6 +51,19 @@ import Testing
         #expect(forced.status == 0)
     }
 
+    @Test func sharedLibrary() throws {
+        let directory = try TemporaryDirectory("library")
+        let source = try directory.write("int f(int x) { return x; }\n", to: "f.c")
+        let library = directory.file("libf.so")
+        let built = try Fathom.run(["build", "--", "gcc", "-g", "-fPIC", "-shared", source, "-o", library])
+        #expect(built.status == 0, "\(built.stderr)")
+        let recorded = try Fathom.record([library], into: directory.file("s.fathom"))
+        #expect(recorded.status == 126 && recorded.stderr.contains("a shared library"), "\(recorded.stderr)")
+        let doctor = try Fathom.run(["doctor", library])
+        #expect(doctor.status == 0, "\(doctor.stdout)")
+        #expect(doctor.stdout.contains("recorded with the programs that load it; 1 of 1 functions have hooks"))
+    }
+
     @Test func staticWithoutRuntime() throws {
         let directory = try TemporaryDirectory("refusal")
         let binary = try Binaries.instrumented("fib.c", .gccO2, flags: ["-static"], variant: "-static")

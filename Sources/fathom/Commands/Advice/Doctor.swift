@@ -54,11 +54,13 @@ struct Doctor: ParsableCommand {
                 path: path, libraryPath: getenv("LD_LIBRARY_PATH").map { String(cString: $0) })
             // A stripped program has no functions to look at.
             let modules = (try? hookedModules(of: path)) ?? []
-            return MachineFacts.Program(
+            var program = MachineFacts.Program(
                 path: path, refusal: Refusal(of: inspection, at: path, force: false)?.description,
                 functionCount: modules.reduce(0) { $0 + $1.functions.functions.count },
                 hookedCount: modules.reduce(0) { $0 + $1.functions.hookedCount },
                 hasLines: ModuleSymbols(path: path, buildID: []).hasLines)
+            program.isLibrary = inspection.kind == .sharedLibrary
+            return program
         } catch {
             throw Diagnostics.fail(error.description, .failed)
         }
