@@ -4,13 +4,23 @@ internal import TraceText
 /// The trend as a picture: a point for each run, the median and the percentile of each group, and a line where it changes.
 extension TrendReport {
     private static let width = 960.0, height = 360.0
-    private static let left = 90.0, right = 20.0, top = 40.0, bottom = 50.0
+    private static let left = 90.0, right = 20.0, letter = 7.0, top = 40.0, bottom = 50.0
 
     private static let style = """
         svg{background:#fff;color:#222}text{fill:currentColor;font:12px system-ui,sans-serif}
         .p{fill:#2b6cb0}.m{stroke:#2b6cb0;stroke-width:2}.q{stroke:#c05621;stroke-dasharray:4 3;stroke-width:1.5}
         .c{stroke:#c53030;stroke-width:1.5}.a{stroke:#8888;stroke-width:1}.w{fill:#c53030}
         @media (prefers-color-scheme:dark){svg{background:#1a1a1a;color:#ddd}.p{fill:#63b3ed}.m{stroke:#63b3ed}.c{stroke:#fc8181}.w{fill:#fc8181}}
+
+        """
+
+    /// On narrow screens, the picture keeps letters that can be read, and is moved sideways.
+    private static let pageStyle = """
+        :root{color-scheme:light dark}body{font:14px/1.45 system-ui,sans-serif;margin:0 auto;max-width:64rem;padding:1.5rem}
+        .scroll{overflow-x:auto}svg{display:block;width:100%;min-width:48rem;height:auto}ul{padding-left:1.2rem}
+        table{border-collapse:collapse;font-variant-numeric:tabular-nums}td,th{padding:2px 12px;text-align:right;white-space:nowrap}
+        td:first-child,th:first-child{text-align:left;padding-left:0;white-space:normal;overflow-wrap:break-word;max-width:14rem}
+        @media (max-width:60rem){body{padding:1rem}}
 
         """
 
@@ -32,9 +42,9 @@ extension TrendReport {
         let (least, most) = (values.min()!, values.max()!)
         let margin = most > least ? (most - least) / 20 : max(abs(most), 1) / 20
         let (low, high) = (least - margin, most + margin)
-        let step =
-            (TrendReport.width - TrendReport.left - TrendReport.right) / Double(max(values.count - 1, 1))
-        func x(_ index: Double) -> String { TrendReport.coordinate(TrendReport.left + index * step) }
+        let step = (TrendReport.width - TrendReport.left - TrendReport.right) / Double(values.count)
+        func place(_ index: Double) -> Double { TrendReport.left + (index + 0.5) * step }
+        func x(_ index: Double) -> String { TrendReport.coordinate(place(index)) }
         func y(_ value: Double) -> String {
             let part = (value - low) / (high - low)
             return TrendReport.coordinate(
@@ -42,11 +52,13 @@ extension TrendReport {
                     * (TrendReport.height - TrendReport.top - TrendReport.bottom))
         }
         for value in [least, (least + most) / 2, most] {
-            line("a", (x(0), y(value)), (x(Double(values.count - 1)), y(value)), writer)
+            line("a", (x(-0.5), y(value)), (x(Double(values.count) - 0.5), y(value)), writer)
             writer.write("<text x=\"\(Int(TrendReport.left) - 8)\" y=\"\(y(value))\" text-anchor=\"end\">")
             writer.write(markup: text(value))
             writer.write("</text>\n" as StaticString)
         }
+        // Names for which there is no room behind the last one are left out; the page's table has them all.
+        var room = 0.0
         for group in trend.groups {
             // Runs of a group need not stand side by side; its lines span all of them.
             let (first, last) = (Double(group.points.first!) - 0.4, Double(group.points.last!) + 0.4)
@@ -54,7 +66,9 @@ extension TrendReport {
             if low...high ~= group.percentile {
                 line("q", (x(first), y(group.percentile)), (x(last), y(group.percentile)), writer)
             }
-            guard trend.label != nil else { continue }
+            let begin = place(first), end = begin + Double(group.name.columns + 1) * TrendReport.letter
+            guard trend.label != nil, begin >= room, end <= TrendReport.width || room == 0 else { continue }
+            room = end
             writer.write("<text x=\"\(x(first))\" y=\"\(Int(TrendReport.height) - 20)\">")
             writer.write(markup: group.name)
             writer.write("</text>\n" as StaticString)
@@ -85,16 +99,12 @@ extension TrendReport {
 
     /// A page with the picture, what changed, and a table of the groups. It loads nothing.
     func writeHTML(to writer: ByteWriter) {
-        writer.write("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>" as StaticString)
+        writer.write("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">" as StaticString)
+        writer.write("<meta name=\"viewport\" content=\"width=device-width\"><title>" as StaticString)
         writer.write(markup: title)
-        writer.write(
-            "</title>\n<style>:root{color-scheme:light dark}body{font:14px system-ui,sans-serif;margin:2em}"
-                as StaticString)
-        writer.write(
-            "td,th{padding:2px 12px;text-align:right}td:first-child,th:first-child{text-align:left}" as StaticString)
-        writer.write("svg{max-width:100%;height:auto}</style></head><body>\n" as StaticString)
+        writer.write("</title>\n<style>\(TrendReport.pageStyle)</style></head><body>\n<div class=\"scroll\">\n")
         writeSVG(to: writer)
-        writer.write("<ul>\n" as StaticString)
+        writer.write("</div>\n<ul>\n" as StaticString)
         for change in trend.changes {
             writer.write("<li>" as StaticString)
             writer.write(
@@ -104,7 +114,7 @@ extension TrendReport {
             writer.write("</li>\n" as StaticString)
         }
         if trend.changes.isEmpty { writer.write("<li>no change that is beyond noise</li>\n" as StaticString) }
-        writer.write("</ul>\n<table><tr><th>" as StaticString)
+        writer.write("</ul>\n<div class=\"scroll\"><table><tr><th>" as StaticString)
         writer.write(markup: trend.label ?? "")
         writer.write("</th><th>runs</th><th>median</th><th>\(percentile)</th></tr>\n")
         for group in trend.groups where !writer.isClosed {
@@ -113,6 +123,6 @@ extension TrendReport {
             writer.write("</td><td>\(group.points.count)</td><td>\(text(group.median))</td>")
             writer.write("<td>\(text(group.percentile))</td></tr>\n")
         }
-        writer.write("</table></body></html>\n" as StaticString)
+        writer.write("</table></div></body></html>\n" as StaticString)
     }
 }

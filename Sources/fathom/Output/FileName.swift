@@ -4,6 +4,12 @@ internal import TraceText
 
 /// Names of files that were given as arguments.
 enum FileName {
+    /// What stands behind the last dot of the last component, in lower case; empty where there is no dot.
+    static func ending(_ path: String) -> String {
+        let name = PathText.name(path)
+        return name.lastIndex(of: ".").map { name[name.index(after: $0)...].lowercased() } ?? ""
+    }
+
     /// Refuses an empty name, and one that is not UTF-8: other programs, and the files of a session, have such names as text.
     ///
     /// - Throws: bad usage, or exit status 64, the reason said.

@@ -16,8 +16,7 @@ struct FlameFile {
     /// - Throws: bad usage when the name is that of another type of file.
     init(_ path: String) throws {
         self.path = path
-        let name = path.split(separator: "/").last ?? ""
-        let ending = name.contains(".") ? name.split(separator: ".").last?.lowercased() ?? "" : ""
+        let ending = FileName.ending(path)
         if FlameFile.others.contains(ending) {
             throw ValidationError(
                 "-o \(path): flame graphs are pages or SVG pictures: end the name in .html or .svg, not .\(ending)")

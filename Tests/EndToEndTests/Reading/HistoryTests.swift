@@ -213,4 +213,27 @@ import Testing
         #expect(try fathom("gate", "--", "./wait").status == 64)
         #expect(try fathom("gate", "--against", "none.db", "--", "./wait").status == 2)
     }
+
+    /// The ending of the file's name says what is written, unless an option does.
+    @Test func trendsByEnding() throws {
+        for number in 1...3 {
+            let made = try fathom("record", "-q", "--history", "h.db", "-o", "s\(number)", "--", "./prog")
+            try #require(made.status == 0, "\(made.stderr)")
+        }
+        let beginnings = [
+            ("t.html", "<!DOCTYPE html>"), ("t.SVG", "<svg"), ("t.json", "{\"subject\""), ("t.txt", "total"),
+            ("t", "total"),
+        ]
+        for (name, beginning) in beginnings {
+            let made = try fathom("history", "trend", "total", "--history", "h.db", "-o", name)
+            #expect(made.status == 0, "\(made.stderr)")
+            let text = String(decoding: try readFile(directory.file(name)), as: UTF8.self)
+            #expect(text.hasPrefix(beginning), "\(name): \(text.prefix(40))")
+        }
+        _ = try fathom("history", "trend", "total", "--history", "h.db", "-o", "t.html", "--format", "json")
+        #expect(String(decoding: try readFile(directory.file("t.html")), as: UTF8.self).hasPrefix("{"))
+        // So does fathom startup.
+        _ = try fathom("startup", "-o", "start.json", "--", "./prog")
+        #expect(String(decoding: try readFile(directory.file("start.json")), as: UTF8.self).hasPrefix("{"))
+    }
 }

@@ -37,8 +37,8 @@ struct HistoryTrend: ParsableCommand {
     @OptionGroup(title: "Runs") var runs: RunOptions
     @OptionGroup(title: "Terminal") var screenOptions: ScreenOptions
 
-    @Option(help: "How to write it.")
-    var format = TrendReport.Format.text
+    @Option(help: "How to write it (default: as the file's ending says, html, svg or json, else text).")
+    var format: TrendReport.Format?
 
     @Option(
         name: [.customShort("o", allowingJoined: true), .customLong("output")],
@@ -63,6 +63,7 @@ struct HistoryTrend: ParsableCommand {
             throw Diagnostics.fail("--by \(by): no run has such a label\(near.question)", .nothing)
         }
         RunOptions.tell(trend.selection)
+        let format = format ?? output.flatMap { TrendReport.Format(rawValue: FileName.ending($0)) } ?? .text
         if let output {
             let file = try OutputFile(output)
             TrendReport(trend).write(format, to: file.writer)

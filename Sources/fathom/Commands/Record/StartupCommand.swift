@@ -43,7 +43,7 @@ struct StartupCommand: ParsableCommand {
     @Flag(help: "Empty the page cache of the files that the program maps before each run.")
     var cold = false
 
-    @Option(help: "How to write it (default: html for a file of that ending, else text).")
+    @Option(help: "How to write it (default: as the file's ending says, html or json, else text).")
     var format: StartupReport.Format?
 
     @Option(
@@ -130,7 +130,7 @@ struct StartupCommand: ParsableCommand {
             coldText = recording.coldText
         }
         let file = try output.map { try OutputFile($0) }
-        let format = format ?? (output?.hasSuffix(".html") == true ? .html : .text)
+        let format = format ?? output.flatMap { StartupReport.Format(rawValue: FileName.ending($0)) } ?? .text
         let screen = Screen(screenOptions, isText: format == .text && file == nil)
         let writer = file?.writer ?? screen.writer()
         var options = StartupReport.Options()
