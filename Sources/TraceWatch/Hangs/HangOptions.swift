@@ -20,8 +20,11 @@ public struct HangOptions {
     public init() {}
 
     /// Whether marks are to be read.
-    public var wantsMarks: Bool {
-        if case .marks = root { return true }
-        return launched != nil
+    public var wantsMarks: Bool { !marks.isEmpty }
+
+    /// The marks that mean something.
+    var marks: [String] {
+        let ends: [String] = if case .marks(let begin, let end) = root { [begin, end] } else { [] }
+        return ends + (launched.map { [$0] } ?? [])
     }
 }

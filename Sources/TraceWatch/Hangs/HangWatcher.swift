@@ -68,6 +68,8 @@ public final class HangWatcher: @unchecked Sendable {
 
     /// How many hangs were not reported, because there had been too many within a day.
     public var refused: UInt64 { judge.refused + daily.refused }
+    /// Marks that the options name, and that no thread was seen to set.
+    public var unseenMarks: [String] { events.unseenMarks.sorted() }
 
     /// Makes ``run()`` return soon. Any thread may call it.
     public func stop() {
@@ -75,11 +77,7 @@ public final class HangWatcher: @unchecked Sendable {
         fathom_wake32(stopWord)
     }
 
-    private static func now(_ clock: clockid_t = CLOCK_MONOTONIC) -> UInt64 {
-        var now = timespec()
-        clock_gettime(clock, &now)
-        return UInt64(now.tv_sec) * second + UInt64(now.tv_nsec)
-    }
+    private static func now(_ clock: clockid_t = CLOCK_MONOTONIC) -> UInt64 { SessionClock.nanoseconds(clock) }
 
     /// Watches until ``stop()``, or until no process of the session is left and the recorder has ended.
     public func run() {

@@ -15,6 +15,8 @@ struct OpenEvents {
     private(set) var ended: [(event: HangJudge.Event, ticks: UInt64)] = []
     /// Whether the program has set the mark of its launch; also true when the options name no such mark.
     private(set) var isLaunched: Bool
+    /// Marks that the options name, and that no thread has set yet, as far as was seen.
+    private(set) var unseenMarks: Set<String>
 
     private struct Function: Hashable {
         var process: UInt32
@@ -30,6 +32,7 @@ struct OpenEvents {
         root = options.root
         launched = options.launched
         isLaunched = options.launched == nil
+        unseenMarks = Set(options.marks)
         self.session = session
     }
 
@@ -75,6 +78,7 @@ struct OpenEvents {
         for mark in marks {
             let name = session.mark(mark.name, of: thread.process)
             if name == launched { isLaunched = true }
+            if let name { unseenMarks.remove(name) }
             guard case .marks(let begin, let end) = root else { continue }
             let key = Thread(process: thread.process, serial: thread.serial)
             guard name == begin || name == end else { continue }

@@ -12,6 +12,7 @@ final class HangCompanion: RecordingCompanion, @unchecked Sendable {
     /// Why the program is not watched.
     private(set) var problem: String?
     private(set) var refused: UInt64 = 0
+    private(set) var unseenMarks: [String] = []
 
     init(_ options: HangOptions, _ files: HangFiles) {
         self.options = options
@@ -36,5 +37,6 @@ final class HangCompanion: RecordingCompanion, @unchecked Sendable {
         watcher.stop()
         thread?.join()
         refused = watcher.refused
+        unseenMarks = watcher.unseenMarks
     }
 }

@@ -104,7 +104,10 @@ struct WatchCommand: ParsableCommand {
         let files = try HangFiles(in: reports ?? "\(name).hangs", format, isQuiet: quiet, to: STDOUT_FILENO)
         let watcher = HangWatcher(live, options) { files.take($0) }
         Interruption.whenever([SIGINT, SIGTERM, SIGHUP]) { watcher.stop() }
+        let programs = Set(live.threads.look().map(\.pid)).compactMap { resolvedExecutable(Int32(bitPattern: $0)) }
+        if !quiet { hangs.warnings(on: programs).forEach(Diagnostics.say) }
         watcher.run()
+        tell(unseen: watcher.unseenMarks)
         try files.summarize(refused: watcher.refused)
     }
 
@@ -121,6 +124,18 @@ struct WatchCommand: ParsableCommand {
                 .failed)
         }
         return try openSession(target, readsCalls: false).path
+    }
+
+    private func resolvedExecutable(_ pid: Int32) -> String? {
+        guard let path = realpath("/proc/\(pid)/exe", nil) else { return nil }
+        defer { free(path) }
+        return String(cString: path)
+    }
+
+    /// Says which marks would have begun or ended something, and never came.
+    private func tell(unseen marks: [String]) {
+        guard !quiet else { return }
+        for mark in marks { Diagnostics.warn("no thread was seen to set the mark '\(mark)'") }
     }
 
     // MARK: A program
@@ -143,6 +158,7 @@ struct WatchCommand: ParsableCommand {
             request.companion = companion
             // What led to a crash is saved by `record --mode flight`, not here.
             request.flight.savesCrashes = false
+            if !quiet { hangs.warnings(on: [executable]).forEach(Diagnostics.say) }
             summary = try Recorder(request, runtime: Installation.runtimeLibrary).run { _exit(0) }
         } catch let error as SymbolProblem {
             throw Diagnostics.fail(error.description, status: 126)
@@ -153,6 +169,7 @@ struct WatchCommand: ParsableCommand {
         if summary.isContinued, !quiet {
             Diagnostics.warn("processes that the program started are still running; nobody watches them any more")
         }
+        tell(unseen: companion.unseenMarks)
         try? files.summarize(refused: companion.refused)
         ProgramEnd.end(as: summary.status)
     }

@@ -77,8 +77,12 @@ struct ChainCommand: ParsableCommand {
         let (thread, begin, end) = try stretch(found, all, selected, query)
         let chain = Chain(waits, thread: thread, from: begin, to: end, firsts: found.firsts)
         let excluded = try without.map { [try namePattern($0)] } ?? []
+        let isExcluded = query.functions.matching(excluded)
+        if let without, !query.functions.functions.indices.contains(where: { isExcluded(UInt32($0)) }) {
+            throw QueryError.noFunction(without, near: NearNames(to: try namePattern(without), in: query.functions))
+        }
         let times = ChainTimes(
-            of: chain, waits, session: session, resolver: query.resolver, isAsked: query.functions.matching(excluded))
+            of: chain, waits, session: session, resolver: query.resolver, isAsked: isExcluded)
         let screen = Screen(screenOptions, isText: format == .text)
         var options = ChainReport.Options()
         let what = call.map { "the longest call of \($0)" } ?? "the time"

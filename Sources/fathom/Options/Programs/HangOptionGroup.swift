@@ -1,5 +1,8 @@
 internal import ArgumentParser
+internal import Glibc
 internal import TraceAnalysis
+internal import TraceSymbols
+internal import TraceText
 internal import TraceWatch
 
 /// What `fathom watch` takes for a hang.
@@ -74,6 +77,17 @@ struct HangOptionGroup: ParsableArguments {
         guard maxThreads > 0 else { throw ValidationError("--max-threads is a number from 1") }
         if !root.isEmpty, between != nil { throw ValidationError("--root and --between exclude each other") }
         _ = try options()
+    }
+
+    /// Says which patterns of `--root` match no function of these programs and the libraries that they need.
+    func warnings(on programs: [String]) -> [String] {
+        guard !root.isEmpty, !programs.isEmpty else { return [] }
+        let libraryPath = getenv("LD_LIBRARY_PATH").map { String(cString: $0) }
+        let modules = programs.flatMap { ReportedFunctions.modules(of: $0, libraryPath: libraryPath) }
+        let names = Set(modules.flatMap { $0.functions.map(\.name.visible) })
+        let patterns = root.compactMap { try? Pattern($0) }
+        return patterns.filter { pattern in !names.contains { pattern.matches($0) } }
+            .map { FunctionMatch.warning("--root", $0, names) }
     }
 
     func options() throws -> HangOptions {
