@@ -14,7 +14,7 @@ struct CompilerInvocation {
     /// The arguments as given, with what response files hold in place of their names.
     let arguments: [String]
     private(set) var stage = Stage.link
-    /// Files to compile: C, C++ and their preprocessed forms.
+    /// Files to compile: C, C++, Objective-C and their preprocessed forms.
     private(set) var sources: [String] = []
     /// Files of assembly, which get no hooks.
     private(set) var assembly: [String] = []
@@ -33,12 +33,12 @@ struct CompilerInvocation {
 
     /// Whether a file is C++ by its name or by what the command says.
     var isCXX: Bool {
-        language.map { $0.hasPrefix("c++") } ?? sources.contains { Self.isCXX($0) }
+        language.map { $0.contains("c++") } ?? sources.contains { Self.isCXX($0) }
     }
 
     static func isCXX(_ source: String) -> Bool {
         let suffix = String(source[(source.lastIndex(of: ".") ?? source.endIndex)...].dropFirst())
-        return sourceSuffixes.contains(suffix) && suffix != "c" && suffix != "i"
+        return sourceSuffixes.contains(suffix) && !["c", "i", "m", "mi"].contains(suffix)
     }
 
     /// What is linked, where that needs a part of Fathom's; nil for anything else, such as a program that loads
@@ -127,9 +127,10 @@ struct CompilerInvocation {
         }
     }
 
-    /// gcc's "Options Controlling the Kind of Output"; preprocessed C and C++ too.
+    /// gcc's "Options Controlling the Kind of Output": C, C++, Objective-C and their preprocessed forms.
     private static let sourceSuffixes: Set<String> = [
-        "c", "i", "cc", "cp", "cxx", "cpp", "CPP", "c++", "C", "ii", "cppm", "ixx",
+        "c", "i", "cc", "cp", "cxx", "cpp", "CPP", "c++", "C", "ii", "cppm", "ixx", "m", "mi", "mm", "M",
+        "mii",
     ]
 
     /// Options of gcc's and clang's whose value is the next argument.

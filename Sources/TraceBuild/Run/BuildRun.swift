@@ -46,20 +46,37 @@ public struct BuildRun {
         let built = try log.entries()
         if built.isEmpty, let language { return BuildResult(status: status, lines: [language.advice]) }
         // When the command is itself a compiler, called through Fathom, nothing can have gone past.
-        let past =
-            StandIns.isStandIn(command[0]) || options.order != nil
-            ? [] : BuildTree.objectsWithoutHooks(of: built, in: directory, since: start)
-        return BuildResult(status: status, lines: lines(built) + Self.warning(past))
+        if StandIns.isStandIn(command[0]) || options.order != nil {
+            return BuildResult(status: status, lines: lines(built))
+        }
+        let past = BuildTree.objectsWithoutHooks(of: built, in: directory, since: start)
+        if built.isEmpty, past.isEmpty, let tree = ConfiguredTree.built(by: command, in: directory) {
+            return BuildResult(status: 1, lines: ["nothing was compiled through Fathom: " + Self.advice(on: tree)])
+        }
+        // A build that is up to date is none that failed, and one that makes everything without hooks is.
+        return BuildResult(
+            status: built.isEmpty && past.contains { $0.language == nil } ? 1 : status,
+            lines: lines(built, of: past.isEmpty) + Self.warnings(past, in: directory))
     }
 
     /// Warns of objects that were compiled during this build, but went past Fathom.
-    private static func warning(_ objects: [String]) -> [String] {
-        guard !objects.isEmpty else { return [] }
-        let verb = objects.count == 1 ? "has" : "have"
-        return [
-            "warning: \(listed(objects)) \(verb) no hooks: made by a compiler that was called by its full path, "
+    private static func warnings(_ objects: [BuildTree.BareObject], in directory: String) -> [String] {
+        let byLanguage = Dictionary(grouping: objects, by: \.language)
+        return byLanguage.sorted { ($0.key ?? "") < ($1.key ?? "") }.map { language, objects in
+            let paths = objects.map(\.path), verb = paths.count == 1 ? "has" : "have"
+            let start = "warning: \(listed(paths)) \(verb) no hooks: "
+            if let language { return start + "compiled from \(language), which gets none; only C, C++ and Swift do" }
+            if let tree = objects.lazy.compactMap({ ConfiguredTree.holding($0.path, in: directory) }).first {
+                return start + advice(on: tree)
+            }
+            return start + "made by a compiler that was called by its full path, "
                 + "which is to be called by its name, or by another build meanwhile"
-        ]
+        }
+    }
+
+    private static func advice(on tree: ConfiguredTree) -> String {
+        "\(tree.directory) was configured without Fathom, so compilers are called by their full paths there; configure it "
+            + "anew: \(tree.remedy)"
     }
 
     /// What functions get.
@@ -72,7 +89,8 @@ public struct BuildRun {
         return "\(made) compiled with a section for each function, and linked in the order that was given"
     }
 
-    private func lines(_ built: Set<BuildLog.Entry>) -> [String] {
+    /// - Parameter isWhole: whether nothing else was compiled, as far as is known.
+    private func lines(_ built: Set<BuildLog.Entry>, of isWhole: Bool = true) -> [String] {
         var (files, hooked, swiftFiles, packages, probes) = (0, 0, 0, 0, 0)
         var holdsCXX = false
         for entry in built {
@@ -90,6 +108,7 @@ public struct BuildRun {
         if probes > 0, files + swiftFiles + packages == 0 {
             return ["configured; nothing of the program itself is compiled yet"]
         }
+        if built.isEmpty, !isWhole { return ["nothing was compiled through Fathom"] }
         if built.isEmpty {
             return [
                 "nothing was compiled through Fathom: if the tree is up to date, clean it; if it was configured without, "

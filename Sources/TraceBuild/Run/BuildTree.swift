@@ -7,23 +7,30 @@ enum BuildTree {
     /// At most this many files and directories are looked at, because a build may be started far above what it builds.
     static let limit = 200_000
 
+    /// An object without hooks.
+    struct BareObject {
+        let path: String
+        /// Of the source, where that language gets no hooks.
+        let language: String?
+    }
+
     /// Finds objects below a directory that were made at `start` or later by a compiler that went past Fathom, because
     /// it was called by its full path. Links and other file systems are not followed. Packages of Swift are passed
     /// over: they look after themselves.
     ///
-    /// - Returns: paths relative to the directory, ascending.
+    /// - Returns: objects by paths relative to the directory, ascending.
     /// - Complexity: O(files and directories), a system call each; objects that are new are read.
     ///
     /// Only directories in which this build is known to have worked are searched, because another build may run
     /// elsewhere below the directory.
     static func objectsWithoutHooks(
         of built: Set<BuildLog.Entry>, in directory: String, since start: timespec
-    ) -> [String] {
+    ) -> [BareObject] {
         var status = stat()
         let place = region(of: built, in: directory)
         guard lstat("\(directory)/\(place)", &status) == 0 else { return [] }
         let device = status.st_dev
-        var found: [String] = []
+        var found: [BareObject] = []
         var seen = 0
         var pending = [place]
         while let folder = pending.popLast() {
@@ -31,7 +38,7 @@ enum BuildTree {
             if files.contains(where: { $0.name == "workspace-state.json" }) { continue }
             for (name, type) in files {
                 seen += 1
-                guard seen <= limit else { return found.sorted() }
+                guard seen <= limit else { return found.sorted { $0.path < $1.path } }
                 let path = folder.isEmpty ? name : folder + "/" + name
                 let isFile = type == DT_REG && name.hasSuffix(".o")
                 guard isFile || type == DT_DIR || type == DT_UNKNOWN, lstat("\(directory)/\(path)", &status) == 0 else {
@@ -41,11 +48,14 @@ enum BuildTree {
                     if status.st_dev == device { pending.append(path) }
                 } else if status.st_mode & S_IFMT == S_IFREG, name.hasSuffix(".o"), isAt(status.st_mtim, orAfter: start)
                 {
-                    if !ObjectInspection("\(directory)/\(path)").withoutHookOptions.isEmpty { found.append(path) }
+                    let object = ObjectInspection("\(directory)/\(path)")
+                    if !object.withoutHookOptions.isEmpty {
+                        found.append(BareObject(path: path, language: object.otherLanguages.first))
+                    }
                 }
             }
         }
-        return found.sorted()
+        return found.sorted { $0.path < $1.path }
     }
 
     /// The innermost directory that holds the compiled sources, the directories they were compiled in, and those that

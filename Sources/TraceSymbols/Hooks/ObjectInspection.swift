@@ -9,6 +9,9 @@ public struct ObjectInspection: Sendable {
     /// not call the sanitizer's hooks.
     public private(set) var withoutHookOptions: [String] = []
 
+    /// The languages of these that get no hooks, such as Fortran, by the names of the sources that compilers leave in objects.
+    public private(set) var otherLanguages: Set<String> = []
+
     /// Whether it holds Swift code with hooks.
     public private(set) var holdsHookedSwift = false
 
@@ -46,12 +49,16 @@ public struct ObjectInspection: Sendable {
 
     private mutating func add(_ other: ObjectInspection) {
         withoutHookOptions += other.withoutHookOptions
+        otherLanguages.formUnion(other.otherLanguages)
         holdsHookedSwift = holdsHookedSwift || other.holdsHookedSwift
         mayCallHooks = mayCallHooks || other.mayCallHooks
     }
 
     private mutating func add(_ object: ObjectTraits, _ name: String) {
-        if object.isBare { withoutHookOptions.append(name) }
+        if object.isBare {
+            withoutHookOptions.append(name)
+            if let language = object.otherLanguage { otherLanguages.insert(language) }
+        }
         if object.isHookedSwift { holdsHookedSwift = true }
         if object.mayCallHooks { mayCallHooks = true }
     }
@@ -106,6 +113,8 @@ private struct ObjectTraits {
     private var hasCode = false
     private var hasHookOptions = false
     private var isIntermediate = false
+    /// The language, where its source is of none that gets hooks.
+    private(set) var otherLanguage: String?
 
     /// Whether a compiler made it without hooks. An object that was assembled by hand names no compiler: this is false.
     var isBare: Bool {
@@ -143,6 +152,7 @@ private struct ObjectTraits {
                 if name.dropFirst(Self.gccIntermediate.count).first != "." { hasCode = true }
             }
         }
+        if isBare, let symbols { otherLanguage = Self.otherLanguage(object, symbols.section, symbols.header) }
         if isSwift, let symbols {
             callsSanitizer = Self.names(Self.sanitizerSetup, object, symbols.section, symbols.header)
         }
@@ -188,6 +198,31 @@ private struct ObjectTraits {
                 && elf_strptr(object, Int(header.sh_link), Int(symbol.st_name)).map { strcmp($0, name) == 0 } == true
         }
     }
+
+    /// The language that the first source's name tells, of those that get no hooks.
+    private static func otherLanguage(
+        _ object: OpaquePointer, _ section: OpaquePointer, _ header: GElf_Shdr
+    ) -> String? {
+        guard let data = elf_getdata(section, nil) else { return nil }
+        let count = data.pointee.d_size / max(1, gelf_fsize(object, ELF_T_SYM, 1, UInt32(EV_CURRENT)))
+        var symbol = GElf_Sym()
+        // Symbols of files are local, and stand before those of the file's own.
+        for index in 0..<min(count, Int(Int32.max)) where gelf_getsym(data, Int32(index), &symbol) != nil {
+            guard symbol.st_info & 0xf == UInt8(STT_FILE),
+                let name = elf_strptr(object, Int(header.sh_link), Int(symbol.st_name)).map({ String(cString: $0) }),
+                let dot = name.lastIndex(of: ".")
+            else { continue }
+            return otherLanguages[name[name.index(after: dot)...].lowercased()]
+        }
+        return nil
+    }
+
+    /// By the endings of sources, in lower case (gcc's "Options Controlling the Kind of Output").
+    private static let otherLanguages = [
+        "f": "Fortran", "for": "Fortran", "ftn": "Fortran", "fpp": "Fortran", "f90": "Fortran", "f95": "Fortran",
+        "f03": "Fortran", "f08": "Fortran", "adb": "Ada", "ads": "Ada", "d": "D", "go": "Go", "mod": "Modula-2",
+        "cu": "CUDA", "rs": "Rust",
+    ]
 
     private static func holds(_ section: OpaquePointer, _ text: String) -> Bool {
         guard let data = elf_getdata(section, nil), let bytes = data.pointee.d_buf, data.pointee.d_size > 0 else {

@@ -125,6 +125,45 @@ import Testing
         #expect(none.stderr.contains("fathom: warning: main.o has no hooks"))
     }
 
+    /// A tree that was configured without Fathom is built without hooks, which is said with what helps, and which does help.
+    @Test(arguments: [
+        ["cmake", "-S", ".", "-B", "out"], ["meson", "setup", "out"], ["cmake", "-S", ".", "-B", "in side"],
+    ])
+    func configuredWithout(_ configure: [String]) throws {
+        let project = try Project("libraries"), out = configure.last!
+        let configured = try run(configure[0], Array(configure.dropFirst()), workingDirectory: project.path)
+        #expect(configured.status == 0, "\(configured.stdout)\(configured.stderr)")
+        let command = configure[0] == "cmake" ? ["cmake", "--build", out] : ["meson", "compile", "-C", out]
+        let built = try project.build(command)
+        #expect(built.status != 0 && built.stderr.contains(" have no hooks: \(out) was configured without Fathom"))
+        // Nothing is left to do, and nothing has hooks.
+        let again = try project.build(command)
+        #expect(
+            again.status != 0 && again.stderr.contains("nothing was compiled through Fathom: \(out) was configured"))
+        let remedy = try #require(again.stderr.split(separator: "anew: ").last).split(separator: "\n")[0]
+        let words = String(remedy).replacing("fathom build", with: "'\(Fathom.executable)' build")
+        let anew = try run(
+            "sh", ["-c", words],
+            environment: Fathom.inherited(adding: ["XDG_CACHE_HOME": project.directory.file("cache")]),
+            workingDirectory: project.path)
+        #expect(anew.status == 0, "\(anew.stdout)\(anew.stderr)")
+        #expect(try project.build(command).stderr.contains("3 of 3 files compiled with hooks"))
+    }
+
+    /// Objective-C gets hooks as C does. What is of another language is said to be.
+    @Test func otherLanguagesBesideC() throws {
+        let project = try Project("libraries")
+        try project.directory.write("int half(int x) { return x / 2; }\n", to: "libraries/half.m")
+        try project.directory.write("int other(void) { return 1; }\n", to: "libraries/other.f90")
+        let compiler = try run("sh", ["-c", "command -v gcc"]).stdout.filter { !$0.isNewline }
+        let commands = "clang -O1 -c half.m && g++ -c words.cpp && \(compiler) -x c -c other.f90"
+        let built = try project.build(["sh", "-c", commands])
+        #expect(built.status == 0 && built.stderr.contains("2 of 2 files compiled with hooks"), "\(built.stderr)")
+        #expect(built.stderr.contains("warning: other.o has no hooks: compiled from Fortran, which gets none"))
+        let symbols = try run("nm", ["half.o"], workingDirectory: project.path).stdout
+        #expect(symbols.contains("__cyg_profile_func_enter"), "\(symbols)")
+    }
+
     @Test(arguments: ["g++", "clang++"]) func exclusions(_ compiler: String) throws {
         let project = try Project("libraries")
         let list = try project.directory.write("# too many\nis_blank  # 20 calls\n", to: "list")
