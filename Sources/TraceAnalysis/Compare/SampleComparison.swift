@@ -5,6 +5,9 @@ public struct SampleComparison: Sendable {
     /// Means over the runs.
     public let before: Double
     public let after: Double
+    /// The change by the runs that count, as its interval does: without the most extreme runs, and without what a drift of the
+    /// machine explains. It may differ from that of the means.
+    public let estimate: Double
     /// The range in which the change lies with ``confidence``; nil unless both sides have at least two runs.
     public let interval: ClosedRange<Double>?
     /// The chance to find a change this large when there is none, for this number alone; nil without an interval.
@@ -44,12 +47,14 @@ public struct SampleComparison: Sendable {
         runs = Double(before.count + after.count) / 2
         guard before.count >= 2, after.count >= 2 else {
             (interval, chance, objection, distance) = (nil, nil, nil, 0)
+            estimate = other - mean
             return
         }
         // A number that is the same in all runs of a side owes nothing to chance. That holds above all for calls.
         if before.isConstant, after.isConstant {
             interval = (other - mean)...(other - mean)
             (chance, objection, distance) = (mean == other ? 1 : 0, nil, 0)
+            estimate = other - mean
             return
         }
         let (plain, trend) = (
@@ -57,6 +62,7 @@ public struct SampleComparison: Sendable {
         )
         let test = trend ?? plain
         let margin = StudentT.quantile(twoSided: SampleComparison.doubt, degrees: test.degrees) * test.error
+        estimate = test.change
         interval = (test.change - margin)...(test.change + margin)
         distance = abs(test.change) / test.error
         // The order of the values is asked only where the means speak of a change.

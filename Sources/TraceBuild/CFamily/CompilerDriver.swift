@@ -143,7 +143,7 @@ public struct CompilerDriver {
         guard invocation.stage == .link else { return command(adding: [], [OrderFlags.sections]) }
         // What is put together to be linked later keeps its sections as they are.
         if given.contains("-r") { return command(adding: [], [OrderFlags.sections]) }
-        let linker = try OrderFlags.linker(of: compiler.path, given)
+        let linker = try OrderFlags.linker(of: compiler, given)
         let words = order.words(linker).map { "-Wl,\($0)" }
         return command(adding: [], [OrderFlags.sections] + words)
     }

@@ -35,7 +35,9 @@ public struct VerifyReport {
     }
 
     private func writeText(to writer: ByteWriter) {
-        writer.write("\(facts.runs) starts each, by turns: means, and the change with its interval of 95 %\n")
+        writer.write(
+            "\(facts.runs) starts each, by turns: means, and the change without the most extreme starts with its interval of 95 %\n"
+        )
         writer.write("old: \(facts.old.visible)\nnew: \(facts.new.visible)\n")
         for isCold in [true, false] {
             let rows = comparison.rows.filter { $0.isCold == isCold }
@@ -55,7 +57,7 @@ public struct VerifyReport {
         text += VerifyReport.padded(amount(numbers.after, row.measure), 12)
         if let interval = numbers.interval, numbers.before > 0 {
             let (low, high) = (interval.lowerBound / numbers.before, interval.upperBound / numbers.before)
-            text += VerifyReport.padded(VerifyReport.percent(numbers.relativeChange), 10)
+            text += VerifyReport.padded(VerifyReport.percent(numbers.estimate / numbers.before), 10)
             text += " (\(VerifyReport.percent(low)) to \(VerifyReport.percent(high)))"
         }
         return row.verdict == .same ? text : text + "  \(row.verdict.rawValue)"
@@ -83,7 +85,7 @@ public struct VerifyReport {
         return isRight ? spaces + text : text + spaces
     }
 
-    /// `{"old","new","runs","better","rows":[{"start","measure","before","after","low","high","verdict"}]}`
+    /// `{"old","new","runs","better","rows":[{"start","measure","before","after","change","low","high","verdict"}]}`
     private func writeJSON(to writer: ByteWriter) {
         writer.write("{\"old\":")
         writer.write(json: facts.old)
@@ -100,6 +102,7 @@ public struct VerifyReport {
             writer.write(index == 0 ? "\n" : ",\n")
             writer.write("{\"start\":\"\(row.isCold ? "cold" : "warm")\",\"measure\":\"\(row.measure.rawValue)\"")
             writer.write(",\"before\":\(numbers.before.json),\"after\":\(numbers.after.json)")
+            writer.write(",\"change\":\(numbers.estimate.json)")
             writer.write(",\"low\":\(numbers.interval?.lowerBound.json ?? "null")")
             writer.write(",\"high\":\(numbers.interval?.upperBound.json ?? "null")")
             writer.write(",\"verdict\":\"\(row.verdict.rawValue)\"}")

@@ -150,4 +150,50 @@ import Testing
         let mold = try Fathom.run(["order", sessions[0], "--linker", "mold"])
         #expect(mold.status == 64 && mold.stderr.contains("lld"), "\(mold)")
     }
+
+    /// An order is written for the linker that made the program, and whoever asks for another one is told.
+    @Test(arguments: [("gcc", "bfd", "-Wl,-T,"), ("gcc", "gold", "-fuse-ld=gold"), ("clang", "lld", "-fuse-ld=lld")])
+    func theProgramsOwnLinker(_ compiler: String, _ linker: String, _ flag: String) throws {
+        let directory = try TemporaryDirectory("order")
+        let session = directory.file("s.fathom"), program = directory.file("p"), file = directory.file("o")
+        let source = "\(Binaries.sources)/startup.c"
+        let built = try run(
+            compiler, ["-O2", "-g", "-fuse-ld=\(linker)", "-finstrument-functions", source, "-o", program])
+        try #require(built.status == 0, "\(built.stderr)")
+        #expect(try Fathom.record([program], into: session).status == 0)
+        let own = try Fathom.run(["order", session, "-o", file])
+        #expect(own.status == 0 && own.stderr.contains("link with \(flag)"), "\(own.stderr)")
+        #expect(!own.stderr.contains("was linked by"))
+        let asked = linker == "lld" ? "gold" : "lld"
+        let other = try Fathom.run(["order", session, "-o", file, "--linker", asked])
+        #expect(
+            other.stderr.contains("p was linked by \(linker == "bfd" ? "GNU ld" : linker), and another"),
+            "\(other.stderr)")
+    }
+
+    /// A build in order takes each compiler's own linker, be it the default or one that an option names.
+    @Test(arguments: [
+        ["gcc"], ["gcc", "-fuse-ld=gold"], ["gcc", "-fuse-ld=bfd"], ["clang"], ["clang", "-fuse-ld=lld"],
+        ["clang", "-fuse-ld=bfd"],
+    ])
+    func eachLinker(_ compiler: [String]) throws {
+        let directory = try TemporaryDirectory("order")
+        try directory.write("main\nlast\nfirst\n", to: "o.order")
+        try directory.write(
+            """
+            __attribute__((noinline)) int first(int x) { return x; }
+            __attribute__((noinline)) int middle(int x) { return x + 1; }
+            __attribute__((noinline)) int last(int x) { return x + 2; }
+            int main(int count, char **words) { (void)words; return first(middle(last(count - 1))) - 3; }
+
+            """, to: "p.c")
+        let command = ["build", "--order", "o.order", "--"] + compiler + ["-O1", "-fno-inline", "p.c", "-o", "p"]
+        let built = try Fathom.run(command, workingDirectory: directory.path)
+        #expect(built.status == 0, "\(built.stderr)")
+        let symbols = try run("nm", ["-n", directory.file("p")]).stdout.split(separator: "\n").compactMap {
+            $0.split(separator: " ").last.map(String.init)
+        }
+        let own = symbols.filter { ["main", "last", "first"].contains($0) }
+        #expect(own == ["main", "last", "first"], "\(symbols)")
+    }
 }

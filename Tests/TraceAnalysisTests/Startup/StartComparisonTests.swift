@@ -47,4 +47,19 @@ import Testing
         #expect(comparison.rows.count == 6 && comparison.rows.allSatisfy { $0.measure != .time })
         #expect(comparison.rows.filter { $0.verdict == .better }.map(\.isCold) == [true])
     }
+
+    /// The change that is told lies inside its interval, also where a few starts were disturbed.
+    @Test func estimateInsideItsInterval() throws {
+        let old = noise + [99, 101, 5000, 7000], new = noise.map { $0 - 20 } + [9000, 80, 81, 79]
+        for (before, after) in [(old, new), (new, old), (old, noise + noise), (noise, noise.map { $0 * 2 })] {
+            let rows = StartComparison(
+                old: starts([Double](repeating: 400, count: before.count), time: before),
+                new: starts([Double](repeating: 400, count: after.count), time: after)
+            ).rows
+            for row in rows {
+                let interval = try #require(row.comparison.interval)
+                #expect(interval.contains(row.comparison.estimate), "\(row)")
+            }
+        }
+    }
 }

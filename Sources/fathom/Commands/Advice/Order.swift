@@ -4,6 +4,7 @@ internal import TraceFile
 internal import TraceQuery
 internal import TraceRecording
 internal import TraceReports
+internal import TraceSymbols
 internal import TraceText
 internal import TraceWatch
 
@@ -17,7 +18,10 @@ struct Order: ParsableCommand {
             programs that are linked by mold there is nothing to write: it reads no order.
             """,
         examples: [
-            ("fathom order prog.fathom -o prog.order", "Writes the order for lld, and says how to link with it."),
+            (
+                "fathom order prog.fathom -o prog.order",
+                "Writes the order for the program's linker, and says how to link with it."
+            ),
             (
                 "fathom order before.fathom after.fathom --linker bfd -o prog.ld",
                 "Writes a script for GNU ld, from two runs."
@@ -37,8 +41,9 @@ struct Order: ParsableCommand {
         completion: .file())
     var output: String?
 
-    @Option(help: "Write it for this linker.")
-    var linker = OrderFile.Linker.lld
+    @Option(
+        help: "Write it for this linker (default: the one that linked the program, as far as that is known, else lld).")
+    var linker: OrderFile.Linker?
 
     @Option(
         help: ArgumentHelp(
@@ -104,6 +109,8 @@ struct Order: ParsableCommand {
         let opened = try (sessions.isEmpty ? [newestSession()] : sessions).map(openSession)
         let file = try output.map { try OutputFile($0) }
         let query = try OrderQuery(opened, options, subject, listener: Diagnostics.listener())
+        let used = UsedLinker(of: query.path)
+        let linker = linker ?? used.flatMap { OrderFile.Linker(rawValue: $0.rawValue) } ?? .lld
         if let file {
             let functions = query.functions.lazy.map { OrderFile.Function(names: $0.linkageNames) }
             OrderFile(for: linker).write(functions, to: file.writer)
@@ -117,8 +124,15 @@ struct Order: ParsableCommand {
         }
         Diagnostics.warn(query.warnings, of: opened)
         guard let output, output != "-" else { return }
-        Diagnostics.say("compile with -ffunction-sections (swiftc: -Xfrontend -function-sections)")
-        Diagnostics.say("link with \(OrderFile(for: linker).flag(path: CommandText.line([output])))")
+        Diagnostics.say(
+            "compile with -ffunction-sections (swiftc: -Xfrontend -function-sections); what was compiled without, as archives may be, stays "
+                + "together, and then less is saved than is estimated")
+        if let used, used.rawValue != linker.rawValue {
+            Diagnostics.warn(
+                "\(query.path) was linked by \(used == .bfd ? "GNU ld" : used.rawValue), and another linker lays out everything else anew, too: fathom order --verify tells which is better"
+            )
+        }
+        Diagnostics.say("link with \(OrderFile(for: linker).flag(path: CommandText.file(output)))")
     }
 
     /// What stands behind `--` are the programs' arguments then.
