@@ -57,6 +57,12 @@ public struct CallTree {
         return times
     }
 
+    /// What ``rank(_:limit:)`` left out: how many calls the filter keeps, and the time in ns of the shortest that is shown; nil
+    /// when nothing was.
+    public var leftOut: (of: UInt64, least: UInt64)? {
+        longest.flatMap { $0.candidates > UInt64($0.limit) ? ($0.candidates, $0.least) : nil }
+    }
+
     private func replay(_ thread: TracedThread, chunks: Range<Int>? = nil, into builder: inout TreeBuilder) {
         let progress = progress
         let onChunk = progress.map { progress in { progress.read(chunk: $0) } }

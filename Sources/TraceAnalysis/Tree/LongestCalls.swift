@@ -21,6 +21,8 @@ public final class LongestCalls {
     private var ranks: [Rank] = []
     /// In ns: shorter calls are not among the longest. Calls that are as long as this may be.
     private(set) var least: UInt64 = 0
+    /// How many calls there are to choose from.
+    private(set) var candidates: UInt64 = 0
     private var last: Rank?
     private var thread: UInt64 = 0
     private var longest: UInt64 = 0
@@ -41,6 +43,7 @@ public final class LongestCalls {
     /// Takes a call into account.
     func add(total: UInt64, start: UInt64, depth: UInt32) {
         longest = max(longest, total)
+        candidates &+= 1
         guard limit < .max / 2, total >= least else { return }
         ranks.append(Rank(total: total, start: start, depth: depth, thread: thread))
         if ranks.count >= 2 * limit { cut() }

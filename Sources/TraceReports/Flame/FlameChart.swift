@@ -30,8 +30,10 @@ public struct FlameChart: TreeVisitor {
     /// - Parameter calls: how many there are, to make room for at once. An array that grows is in memory twice for a moment.
     public init(calls: UInt64 = 0) { frames.reserveCapacity(Int(min(calls + 2, FlameChart.mostReserved))) }
 
-    /// The most frames of a chart: no screen shows more, and a machine may not have the memory for more.
-    private static let mostReserved: UInt64 = 1 << 24
+    /// Where a chart has more calls, it shows the longest: browsers do not open pages that are much larger.
+    public static let mostCalls = 1_000_000
+
+    private static let mostReserved = UInt64(mostCalls) + 1000
 
     /// Makes the chart, from the first moment to the last call's end. The collection is empty then.
     ///

@@ -183,4 +183,46 @@ import Testing
         #expect(one.status == 0, "\(one.stderr)")
         #expect(!String(decoding: try readFile(picture), as: UTF8.self).contains("<title>main\n"))
     }
+
+    /// Moments are told since the session's start, as by every other command.
+    @Test func momentsAreTheSessions() throws {
+        let tree = try Fathom.run(["export", session, "--format", "chrome", "-o", "-"]).stdout
+        let first = try #require(tree.firstMatch(of: #/"ph":"B".*?"ts":([0-9.]+),"name":"([^"]*)"/#))
+        let microseconds = try #require(Double(first.1))
+        let found = try Browser.run(
+            page,
+            [
+                "data.time.origin", "momentFacts(0)[0][1] === time(data.time.origin)",
+                "Array.from(element('marks').children).map(mark => mark.textContent).at(-1)",
+            ])
+        #expect(Double(found[0]) == (microseconds * 1000).rounded(), "\(found) \(first.1)")
+        #expect(found[1] == "true")
+        // The last mark of the ruler is near the end: no less than the first moment.
+        let last = try #require(found[2].firstMatch(of: #/([0-9.]+) (us|ms|s)/#))
+        let scale = ["us": 1e3, "ms": 1e6, "s": 1e9][String(last.2)]!
+        #expect(try #require(Double(last.1)) * scale >= microseconds * 1000, "\(found)")
+    }
+
+    /// A chart of more calls than a browser opens shows the longest, and says so.
+    @Test func tooManyCalls() throws {
+        let source = try directory.write(
+            """
+            static volatile int sum;
+            void leaf(void) { sum++; }
+            void long_one(void) { for (volatile int i = 0; i < 20000000; i++) {} }
+            int main(void) { for (int i = 0; i < 1100000; i++) leaf(); long_one(); return 0; }
+
+            """, to: "many.c")
+        let program = directory.file("many"), session = directory.file("many.fathom")
+        try #require(try Fathom.run(["build", "--", "gcc", "-O1", source, "-o", program]).status == 0)
+        try #require(try Fathom.record([program], into: session).status == 0)
+        let drawn = try Fathom.run(["flame", session, "--time-order", "-o", page])
+        let said = "the 1,000,000 longest of 1,100,002 calls"
+        #expect(
+            drawn.status == 0 && drawn.stderr.contains("warning: the chart shows \(said), from "), "\(drawn.stderr)")
+        let found = try Browser.run(
+            page, ["document.title.includes('\(said)')", "count - 1", "names.includes('long_one')"])
+        #expect(found[0] == "true" && found[2] == "true", "\(found)")
+        #expect((999_998...1_000_002).contains(Int(found[1]) ?? 0), "\(found)")
+    }
 }

@@ -7,13 +7,13 @@ function drawRuler() {
     const step = Math.max([1, 2, 5, 10].find(n => n * magnitude >= least) * magnitude, 1);
     // All marks in one unit, with as many digits as tell them apart.
     const [scale, unit] = [[1e9, 's'], [1e6, 'ms'], [1e3, 'us'], [1, 'ns']].find(
-        ([scale]) => shown.start + shown.span >= scale || scale === 1);
+        ([scale]) => data.time.origin + shown.start + shown.span >= scale || scale === 1);
     const digits = each => Math.max(Math.ceil(Math.log10(each / step) - 1e-9), 0);
-    // Times of day are round where those of the chart are not.
-    const offset = isClock ? data.time.began[1] % step : 0;
+    // Times of day are round, or those since the session's start, where those since the chart's are not.
+    const { origin, began } = data.time, offset = (isClock ? began[1] : origin) % step;
     const marks = [];
     for (let at = Math.ceil((shown.start + offset) / step) * step - offset; at <= shown.start + shown.span; at += step) {
-        const mark = make('span', isClock ? clock(at, digits(1e9)) : `${(at / scale).toFixed(digits(scale))} ${unit}`);
+        const mark = make('span', isClock ? clock(at, digits(1e9)) : `${((origin + at) / scale).toFixed(digits(scale))} ${unit}`);
         mark.style.left = `${(at - shown.start) * width / shown.span}px`;
         marks.push(mark);
     }
@@ -52,4 +52,4 @@ function toggleClock() {
 }
 
 /// When something was, as pairs of a word and its value.
-const momentFacts = moment => [['at', time(moment)], ['time of day', `${clock(moment)} UTC`]];
+const momentFacts = moment => [['at', since(moment)], ['time of day', `${clock(moment)} UTC`]];

@@ -21,7 +21,7 @@ function scope() {
 function fillTable() {
     found = sums(scope());
     found.change = found.self.map((own, f) => own - found.before[f]);
-    const caption = range ? `in ${time(range.end - range.start)} from ${time(range.start)}`
+    const caption = range ? `in ${time(range.end - range.start)} from ${since(range.start)}`
         : isChart && isFree() ? 'in what is shown' : `in ${middle(graph.label(zoomed), 60)}`;
     const narrow = found.narrow > 0 ? `, without ${tooNarrow(found.narrow)}` : '';
     const test = matcher(element('filter').value);

@@ -34,7 +34,7 @@ function wording(each, i) {
 
 function tell(i) {
     let numbers = words(facts(graph, i));
-    if (range) numbers = `range ${time(range.end - range.start)} from ${time(range.start)}, --from ${option(range.start)} `
+    if (range) numbers = `range ${time(range.end - range.start)} from ${since(range.start)}, --from ${option(range.start)} `
         + `--to ${option(range.end)} · ${numbers}`;
     // Each by itself, so that the style sheet can give each its room, or a line.
     const parts = [numbers, middle(name(i), 1000), placeIn(fn[i])].filter(part => part).map((part, at) => {

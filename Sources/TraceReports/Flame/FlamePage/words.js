@@ -47,6 +47,9 @@ function clock(ns, digits = 9) {
     return part ? `${day}.${part}` : day;
 }
 
+/// A moment as every report of Fathom tells it: since the session's start.
+const since = moment => time(data.time.origin + moment);
+
 /// A moment as options such as --from take it: ns since the session's start.
 const option = ns => `${Math.max(Math.round(data.time.origin + ns), 0)}ns`;
 

@@ -3,6 +3,7 @@ internal import TraceAnalysis
 internal import TraceFile
 internal import TraceQuery
 internal import TraceReports
+internal import TraceText
 
 struct Flame: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -94,7 +95,7 @@ struct Flame: ParsableCommand {
             graph = FlameGraph(measure.map(tree.only) ?? tree.only(kind), options: options(aggregate))
         }
         try aggregate.check(isEmpty: graph.isEmpty)
-        if graph.frameCount > FlameGraph.comfortableFrames {
+        if !timeOrder, graph.frameCount > FlameGraph.comfortableFrames {
             Diagnostics.warn("\(graph.frameCount) frames make a large page; --min-cost, --from and --to draw fewer")
         }
         try file.draw(graph)
@@ -134,10 +135,12 @@ struct Flame: ParsableCommand {
     private func chart(of aggregate: AggregateQuery) -> FlameGraph {
         let threads = aggregate.threads
         let progress = ReadingProgress(of: threads, report: Diagnostics.progress())
-        let calls = CallTree(
+        var calls = CallTree(
             of: aggregate.session, resolver: aggregate.query.resolver, filter: aggregate.filter,
             layout: FlameChart.layout, progress: progress)
-        var chart = FlameChart(calls: threads.reduce(0) { $0 &+ $1.countCalls() })
+        let count = threads.reduce(UInt64(0)) { $0 &+ $1.countCalls() }
+        if count > UInt64(FlameChart.mostCalls) { _ = calls.rank(threads, limit: FlameChart.mostCalls) }
+        var chart = FlameChart(calls: count)
         for thread in threads { calls.walk(thread, &chart) }
         progress.end()
         if aggregate.session.description?.waitSources != nil {
@@ -146,6 +149,15 @@ struct Flame: ParsableCommand {
                 of: own, session: aggregate.session, resolver: aggregate.query.resolver, isAsked: { _ in true })
             chart.show(waits, functions: aggregate.functions) { aggregate.query.variable(of: $0, at: $1) }
         }
-        return chart.graph(names: aggregate.functions, options: options(aggregate))
+        var options = options(aggregate)
+        if let (all, least) = calls.leftOut {
+            let shown =
+                "the \(CountText.grouped(UInt64(FlameChart.mostCalls))) longest of \(CountText.grouped(all)) calls"
+            options.title += " · \(shown)"
+            Diagnostics.warn(
+                "the chart shows \(shown), from \(String(time: least)) on; --from and --to draw a shorter stretch whole"
+            )
+        }
+        return chart.graph(names: aggregate.functions, options: options)
     }
 }
