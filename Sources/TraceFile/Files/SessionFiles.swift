@@ -29,6 +29,27 @@ public enum SessionFiles {
         return newest.map { directory == "." ? $0.name : "\(directory)/\($0.name)" }
     }
 
+    /// The paths of directories in `directory` that are called as sessions are, but which this user may not look into.
+    public static func forbidden(in directory: String) -> [String] {
+        let descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { return [] }
+        defer { close(descriptor) }
+        let paths = (names(in: descriptor) ?? []).sorted().filter { $0.hasSuffix(".fathom") }.map {
+            "\(directory)/\($0)"
+        }
+        return paths.filter { owner(ofForbidden: $0) != nil }
+    }
+
+    /// The user, by name or number, to whom a directory belongs that this user may not look into; nil of any other.
+    static func owner(ofForbidden path: String) -> String? {
+        var status = stat()
+        guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR, access(path, X_OK) != 0, errno == EACCES
+        else {
+            return nil
+        }
+        return getpwuid(status.st_uid).map { String(cString: $0.pointee.pw_name) } ?? "\(status.st_uid)"
+    }
+
     /// When a session was begun, by the file that is written then and not again.
     private static func begin(of name: String, in parent: Int32) -> (Int, Int)? {
         let directory = openat(parent, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC)

@@ -175,7 +175,12 @@ public final class Session {
 
     static func directory(at path: String) throws(TraceFileError) -> String {
         let trimmed = path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
-        for candidate in [trimmed, trimmed + ".fathom"] where exists(at: candidate) { return candidate }
+        for candidate in [trimmed, trimmed + ".fathom"] {
+            if exists(at: candidate) { return candidate }
+            if let owner = SessionFiles.owner(ofForbidden: candidate) {
+                throw .forbidden(path: candidate, owner: owner)
+            }
+        }
         if access(trimmed, F_OK) != 0 { throw .unreadable(path: path, errno: errno) }
         var status = stat()
         let isProgram = stat(trimmed, &status) == 0 && status.st_mode & S_IFMT == S_IFREG && access(trimmed, X_OK) == 0

@@ -6,6 +6,8 @@ public enum TraceFileError: Error, Equatable {
     case notASession(path: String)
     /// `path` is a program that has no session beside it.
     case notRecorded(path: String)
+    /// `path` is a directory that only others may look into: `owner`, by name, and whom that user lets.
+    case forbidden(path: String, owner: String)
     /// The system refused to open, inspect or map `path`.
     case unreadable(path: String, errno: Int32)
     /// `path` is a pipe, a directory or a device, which cannot be mapped.
@@ -22,7 +24,7 @@ extension TraceFileError {
         switch self {
         case .unreadable(_, let number): String(cString: strerror(number))
         case .notAFile: "not a plain file"
-        case .notASession, .notRecorded, .unsupportedVersion, .noHeader: description
+        case .notASession, .notRecorded, .forbidden, .unsupportedVersion, .noHeader: description
         }
     }
 }
@@ -32,6 +34,8 @@ extension TraceFileError: CustomStringConvertible {
         switch self {
         case .notASession(let path): "\(path): not a Fathom session"
         case .notRecorded(let path): "\(path): a program, and no recording of it: there is no \(path).fathom"
+        case .forbidden(let path, let owner):
+            "\(path): you may not look into it (permission denied); it belongs to user \(owner)"
         case .unreadable(let path, _): "\(path): \(reason)"
         case .notAFile(let path): "\(path): \(reason)"
         case .unsupportedVersion(let path, let found, let supported):

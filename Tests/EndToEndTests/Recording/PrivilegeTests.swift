@@ -44,4 +44,29 @@ import Testing
         #expect(info.contains("\"unplaced_calls\":0,"))
         #expect(info.contains("\"damage\":[]"))
     }
+
+    /// Of a session that only its owner may look into, nobody says that it is none.
+    @Test(.enabled(if: Privilege.isRoot)) func sessionsOfOthers() throws {
+        let binary = try Binaries.instrumented("rights.c", .gccO2)
+        let directory = try TemporaryDirectory("others")
+        chmod(directory.path, 0o755)
+        let session = directory.file("private.fathom")
+        #expect(try Fathom.record([binary], into: session).status == 0)
+        chmod(session, 0o700)
+        func asNobody(_ arguments: [String]) throws -> ProcessOutput {
+            try run(
+                "setpriv", ["--reuid=65534", "--regid=65534", "--clear-groups", Fathom.executable] + arguments,
+                workingDirectory: directory.path)
+        }
+        for command in [
+            ["tree", session], ["tree"], ["info", "private.fathom"], ["report", directory.file("private")],
+        ] {
+            let read = try asNobody(command)
+            #expect(read.status != 0 && read.stdout.isEmpty)
+            #expect(
+                read.stderr.contains(
+                    "private.fathom: you may not look into it (permission denied); it belongs to user root"),
+                "\(command): \(read.stderr)")
+        }
+    }
 }

@@ -3,6 +3,7 @@ internal import Glibc
 internal import TraceAnalysis
 internal import TraceFile
 internal import TraceQuery
+internal import TraceText
 
 /// The session that a command reads, and which of its threads.
 struct SessionOptions: ParsableArguments {
@@ -78,6 +79,7 @@ extension QueryOptions {
 /// The session in the working directory that was begun last, which is said. That there is none is bad usage.
 func newestSession() throws -> String {
     guard let newest = SessionFiles.newest(in: ".") else {
+        if let other = SessionFiles.forbidden(in: ".").first { _ = try openSession(PathText.relative(other, to: "/")) }
         throw ValidationError("name a session: there is none in this directory (fathom record -- COMMAND makes one)")
     }
     Diagnostics.say("reading \(newest), the newest session here")
