@@ -150,4 +150,11 @@ import Testing
         #expect(warnings.count == 1)
         #expect(warnings.first?.contains("3 deeper calls are left out") == true)
     }
+
+    /// Threads of one name are told apart.
+    @Test func speedscopeNamesThreadsWithTheirIDs() throws {
+        let text = String(decoding: try calls().export(.speedscope).bytes, as: UTF8.self)
+        let names = text.matches(of: #/"type":"evented","name":"([^"]*)"/#).map { String($0.1) }
+        #expect(!names.isEmpty && names.allSatisfy { $0.contains(#/ · .* ?[0-9]+$/#) }, "\(names)")
+    }
 }

@@ -54,7 +54,7 @@ private struct SpeedscopeTracks: TrackWriter {
         hasProfile = true
         hasEvent = false
         writer.write("{\"type\":\"evented\",\"name\":" as StaticString)
-        writer.write(json: "\(track.process.programName) \(track.process.pid) · \(track.name)")
+        writer.write(json: "\(track.process.programName) \(track.process.pid) · \(track.ownName)")
         writer.write(",\"unit\":\"nanoseconds\",\"events\":[" as StaticString)
     }
 

@@ -11,6 +11,14 @@ struct Track {
     /// Whether these are the calls of a Swift task, which no thread of the system stands for.
     var isTask: Bool { thread.task != nil }
 
+    /// `worker 4242`, `thread 12`, `task 3`; `worker 4242 lane 1`: a name that no other track of the process has.
+    var ownName: String {
+        let name =
+            thread.name.isEmpty || isTask
+            ? Track(process: process, thread: thread, lane: 0).name : "\(thread.name) \(thread.tid)"
+        return lane == 0 ? name : "\(name) lane \(lane)"
+    }
+
     /// `worker`, or `thread 12` for one without a name; `worker lane 1`.
     var name: String {
         let name = thread.name.isEmpty ? "thread \(thread.tid)" : thread.name
