@@ -177,8 +177,9 @@ public struct LaunchComparison: Sendable {
 }
 
 extension LaunchPlan {
-    /// A plan by what happened: each task depends on the one before it on its thread, and on those that it waited for. Scopes within others
-    /// are no tasks of their own.
+    /// A plan by what happened: each task depends on the one before it on its thread, and on those that it waited for. What a thread waits
+    /// for between two tasks, as for the end of another thread, the later one has waited for, and what it waits for is the last task that
+    /// the other thread was through with. Scopes within others are no tasks of their own.
     public init(
         proposedBy calls: StartupCalls, _ waits: Waits?, name: (UInt32) -> String
     ) throws(Problem) {
@@ -207,14 +208,15 @@ extension LaunchPlan {
         }
         for wait in waits?.waits ?? [] {
             guard let waits, let wake = wait.wake.map({ waits.wakes[$0] }) else { continue }
-            func task(_ thread: Int, _ moment: UInt64) -> Int? {
-                spans.first {
-                    calls.threads[$0.scope.thread].tid == waits.threads[thread].tid && $0.scope.begin <= moment
-                        && moment <= $0.scope.end
-                }?.task
+            func tasks(of thread: Int) -> [(task: Int, scope: StartupCalls.Scope)] {
+                spans.filter { calls.threads[$0.scope.thread].tid == waits.threads[thread].tid }
             }
-            guard let waiting = task(wait.thread, wait.begin), let other = task(wake.thread, wake.moment),
-                other != waiting, !tasks[waiting].dependencies.contains(tasks[other].id)
+            let own = tasks(of: wait.thread), others = tasks(of: wake.thread)
+            guard
+                let waiting = own.first(where: { $0.scope.begin <= wait.begin && wait.begin <= $0.scope.end })?.task
+                    ?? own.first(where: { $0.scope.begin >= wait.begin })?.task,
+                let other = others.last(where: { $0.scope.begin <= wake.moment })?.task, other != waiting,
+                !tasks[waiting].dependencies.contains(tasks[other].id)
             else { continue }
             // Two tasks that wait for each other would be a circle: the first wait counts.
             var changed = tasks

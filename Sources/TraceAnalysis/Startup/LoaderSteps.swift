@@ -15,6 +15,8 @@ public struct LoaderSteps {
 
     /// In the order in which they were mapped, the program and the loader, which the kernel maps, left out.
     public private(set) var libraries: [Library] = []
+    /// What the loader did when, in ns of CLOCK_MONOTONIC: it mapped or relocated the library of that path.
+    public private(set) var stretches: [(path: String, time: Range<UInt64>)] = []
     /// When everything was mapped, in ns of CLOCK_MONOTONIC; nil when nothing was.
     public private(set) var mapped: UInt64?
 
@@ -46,6 +48,7 @@ public struct LoaderSteps {
         mapped = last
         var cursor = begin
         for (mapping, time) in files {
+            stretches.append((mapping.path, cursor..<max(cursor, time)))
             if let index = libraries.firstIndex(where: { $0.path == mapping.path }) {
                 libraries[index].mapping += time - cursor
                 let range = libraries[index].range
@@ -58,6 +61,7 @@ public struct LoaderSteps {
         }
         cursor = last ?? begin
         for (path, time) in protections {
+            stretches.append((path, cursor..<max(cursor, time)))
             if let index = libraries.firstIndex(where: { $0.path == path }) {
                 libraries[index].relocation = (libraries[index].relocation ?? 0) + (time - cursor)
             }

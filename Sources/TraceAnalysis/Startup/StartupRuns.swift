@@ -21,6 +21,9 @@ public struct StartupRuns {
     public let phases: [(parts: [StartupTimeline.Part], numbers: Numbers)]
     /// Indices of the runs: those that read most pages first, and of these the slowest.
     public let coldestFirst: [Int]
+    /// The initialisers of the run at ``median``, in the order in which they ran there, each with its median time over the runs
+    /// that it ran in.
+    public let initializers: [Startup.Initializer]
     /// Index of a run whose total is the median.
     public let median: Int
 
@@ -37,6 +40,35 @@ public struct StartupRuns {
             let (a, b) = (runs[left], runs[right])
             return (b.majorFaults ?? 0, b.total, left) < (a.majorFaults ?? 0, a.total, right)
         }
-        median = runs.firstIndex { $0.total == total.p50 } ?? 0
+        let median = runs.firstIndex { $0.total == total.p50 } ?? 0
+        self.median = median
+        var times: [Key: [UInt64]] = [:]
+        for run in runs {
+            for (key, initializer) in zip(StartupRuns.keys(of: run), run.initializers) {
+                times[key, default: []].append(initializer.nanoseconds)
+            }
+        }
+        initializers = zip(StartupRuns.keys(of: runs[median]), runs[median].initializers).map { key, initializer in
+            var initializer = initializer
+            initializer.nanoseconds = Numbers(times[key]!).p50
+            return initializer
+        }
+    }
+
+    /// What an initialiser is called in every run: its place among those of its name, too.
+    private struct Key: Hashable {
+        var module: String
+        var function: String
+        var place: Int
+    }
+
+    private static func keys(of run: Startup) -> [Key] {
+        var counts: [Key: Int] = [:]
+        return run.initializers.map { initializer in
+            var key = Key(module: initializer.module, function: initializer.function, place: 0)
+            counts[key, default: 0] += 1
+            key.place = counts[key]!
+            return key
+        }
     }
 }

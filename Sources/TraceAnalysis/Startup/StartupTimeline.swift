@@ -60,8 +60,11 @@ public struct StartupTimeline: Sendable {
 
     /// - Parameters:
     ///   - notes: the process's own; nil where it has none.
-    ///   - origin: what is subtracted from their times.
-    public init(_ moments: Moments, _ notes: RecordedStart?, origin: UInt64, end: UInt64) {
+    ///   - ours: when the loader was at work on what recording adds, in ns of CLOCK_MONOTONIC; ascending.
+    ///   - origin: what is subtracted from their times, and from these.
+    public init(
+        _ moments: Moments, _ notes: RecordedStart?, ours: [Range<UInt64>] = [], origin: UInt64, end: UInt64
+    ) {
         let begin = moments.begin, end = max(end, begin)
         var stretches: [Stretch] = []
         var pending: [Part] = []
@@ -71,6 +74,15 @@ public struct StartupTimeline: Sendable {
             pending.append(part)
             guard let moment else { return }
             let limit = min(max(moment, cursor), end)
+            let isLoading = pending.allSatisfy { $0 == .mapping || $0 == .relocation }
+            for stretch in isLoading ? ours : [] {
+                let low = max(stretch.lowerBound, origin) - origin, high = max(stretch.upperBound, origin) - origin
+                guard low < limit, high > cursor else { continue }
+                let (first, last) = (max(low, cursor), min(high, limit))
+                if first > cursor { stretches.append(Stretch(parts: pending, begin: cursor, end: first)) }
+                stretches.append(Stretch(parts: [.recording], begin: first, end: last))
+                cursor = last
+            }
             if limit > cursor { stretches.append(Stretch(parts: pending, begin: cursor, end: limit)) }
             cursor = limit
             pending = []

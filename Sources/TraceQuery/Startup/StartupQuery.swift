@@ -96,7 +96,13 @@ private struct StartupBuilder {
             if found.end == nil { incompleteness = "\(text) was not reached\(near)" }
             reached = found.end ?? main ?? max(found.last, moments.user ?? 0)
         }
-        let timeline = StartupTimeline(moments, notes, origin: origin, end: reached)
+        let steps = kernel.flatMap { kernel in
+            moments.user.map {
+                LoaderSteps(kernel, from: $0 + origin, to: first ?? moments.main.map { $0 + origin } ?? .max)
+            }
+        }
+        let ours = (steps?.stretches ?? []).filter { StartupBuilder.isOurs($0.path) }.map(\.time)
+        let timeline = StartupTimeline(moments, notes, ours: ours, origin: origin, end: reached)
         let spans = (notes?.initializers ?? []).map { part in
             (
                 begin: part.begin.nanoseconds - min(origin, part.begin.nanoseconds),
@@ -118,7 +124,7 @@ private struct StartupBuilder {
                 $0.refusal == nil ? UInt64($0.faults.count { $0.isMajor && $0.time < timeline.end + origin }) : nil
             }
             ?? notes?.main?.begin.majorFaults
-        addLibraries(to: &startup, loader: moments.user, limit: first)
+        addLibraries(to: &startup, steps)
         let waits =
             session.description?.waitSources == nil
             ? nil
@@ -215,12 +221,7 @@ private struct StartupBuilder {
 
     // MARK: Libraries
 
-    private func addLibraries(to startup: inout Startup, loader begin: UInt64?, limit: UInt64?) {
-        let steps = kernel.flatMap { kernel in
-            begin.map {
-                LoaderSteps(kernel, from: $0 + origin, to: limit ?? startup.timeline.main.map { $0 + origin } ?? .max)
-            }
-        }
+    private func addLibraries(to startup: inout Startup, _ steps: LoaderSteps?) {
         // Without hooks and the runtime, only the kernel knows the libraries.
         let first = process.modules.isEmpty ? steps?.libraries.map(\.path).filter { $0.contains(".so") } ?? [] : []
         var paths = process.modules.dropFirst().filter { isEarly($0) }.map(\.path) + first
@@ -232,7 +233,7 @@ private struct StartupBuilder {
             let real = byPath[path] != nil ? path : realPath(path)
             var library = Startup.Library(
                 path: path.visible, isSystem: StartupBuilder.isSystem(path),
-                isOurs: PathText.name(path).hasPrefix("libfathom"))
+                isOurs: StartupBuilder.isOurs(path))
             library.mapping = byPath[real]?.mapping
             library.relocation = byPath[real]?.relocation
             library.relocations = linkages[path].map(StartupBuilder.relocations)
@@ -245,7 +246,10 @@ private struct StartupBuilder {
             }
             startup.libraries.append(library)
         }
-        for linkage in linkages.values { startup.relocations.add(StartupBuilder.relocations(linkage)) }
+        // What recording adds is nothing of the program's.
+        for (path, linkage) in linkages where !StartupBuilder.isOurs(path) {
+            startup.relocations.add(StartupBuilder.relocations(linkage))
+        }
     }
 
     /// Whether a module was there before main.
@@ -276,6 +280,9 @@ private struct StartupBuilder {
         }
         return result
     }
+
+    /// Whether a library was preloaded to record.
+    private static func isOurs(_ path: String) -> Bool { PathText.name(path).hasPrefix("libfathom") }
 
     /// Whether a library lies where the distribution's packages put theirs.
     private static func isSystem(_ path: String) -> Bool {

@@ -1,3 +1,4 @@
+internal import CTraceFormat
 internal import Glibc
 
 /// What the kernel keeps of files in memory.
@@ -7,6 +8,8 @@ public struct PageCache {
     public private(set) var pages = 0
     /// The files of which most is kept, the most first.
     public private(set) var keptFiles: [String] = []
+    /// Files whose file system is in memory: they are nowhere else, and never cold.
+    public private(set) var inMemory: [String] = []
     /// Files that could not be asked for, each with the reason.
     public private(set) var problems: [String] = []
 
@@ -27,6 +30,7 @@ public struct PageCache {
             guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size > 0 else {
                 continue
             }
+            if fathom_is_in_memory(descriptor) != 0 { inMemory.append(path) }
             // What is not yet written is not forgotten.
             fdatasync(descriptor)
             let error = posix_fadvise(descriptor, 0, 0, Int32(POSIX_FADV_DONTNEED))

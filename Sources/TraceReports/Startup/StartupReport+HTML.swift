@@ -22,7 +22,7 @@ extension StartupReport {
         StartupWaterfall(startup, functions: shown.functions).write(to: writer)
         writer.write("</div>\n" as StaticString)
         writePhases(startup, to: writer)
-        writeInitializers(startup, to: writer)
+        writeInitializers(to: writer)
         writeAdvice(startup, to: writer)
         if let plan = options.plan {
             writer.write("<h2>Launch plan</h2>\n<pre>" as StaticString)
@@ -85,8 +85,8 @@ extension StartupReport {
         table("Phases", heads, rows, to: writer)
     }
 
-    private func writeInitializers(_ startup: Startup, to writer: ByteWriter) {
-        let slowest = StartupReport.slowest(startup).prefix(50)
+    private func writeInitializers(to writer: ByteWriter) {
+        let slowest = slowest.prefix(50)
         if slowest.isEmpty { return }
         let rows = slowest.map { initializer in
             [
@@ -94,7 +94,8 @@ extension StartupReport {
                 CountText.grouped(initializer.minorFaults), CountText.grouped(initializer.majorFaults),
             ]
         }
-        table("Slowest initialisers", ["initialiser", "time", "minor faults", "major faults"], rows, to: writer)
+        let title = runs.count > 1 ? "Slowest initialisers, medians of \(runs.count) runs" : "Slowest initialisers"
+        table(title, ["initialiser", "time", "minor faults", "major faults"], rows, to: writer)
     }
 
     private func writeAdvice(_ startup: Startup, to writer: ByteWriter) {

@@ -3,7 +3,8 @@ internal import TraceFile
 internal import TraceText
 
 extension StartupReport {
-    /// Of several runs, the phases are those of the run whose total is the median.
+    /// Of several runs, the phases are those of the run whose total is the median, and the times of initialisers are
+    /// medians over the runs.
     func writeJSON(to writer: ByteWriter) {
         let startup = shown.startup
         writer.write("{\"total_ns\":\(startup.total),\"complete\":\(startup.incompleteness == nil),\"end\":")
@@ -24,7 +25,7 @@ extension StartupReport {
             )
         }
         writer.write(",\n\"initializers\":" as StaticString)
-        list(StartupReport.slowest(startup), writer) { initializer in
+        list(slowest, writer) { initializer in
             writer.write("{\"module\":" as StaticString)
             writer.write(json: initializer.module)
             writer.write(",\"function\":" as StaticString)

@@ -71,7 +71,7 @@ public struct StartupReport {
         let isApart = startup.preMain != nil || !startup.phases.contains { $0.parts.contains(.main) }
         let first = isApart ? "Total pre-main time: " : "Total time before what is not known apart: "
         lines.append(heading(first + share(preMain, of: preMain)))
-        let slowest = slowestLines(startup, preMain)
+        let slowest = slowestLines
         let names = before.map { "\($0.name) time" } + slowest.map(\.name)
         // Behind a name stands a time and a share, as in "12345.67 milliseconds (100.0%)".
         let room = options.layout.width.map { max($0 - 35, TextLayout.leastName) } ?? .max
@@ -116,13 +116,13 @@ public struct StartupReport {
 
     private func sentence(_ text: String) -> [String] { sentence(text, hanging: 2) }
 
-    private func slowestLines(_ startup: Startup, _ preMain: UInt64) -> [(name: String, nanoseconds: UInt64)] {
-        StartupReport.slowest(startup).prefix(options.limit ?? .max).map { ($0.label, $0.nanoseconds) }
+    private var slowestLines: [(name: String, nanoseconds: UInt64)] {
+        slowest.prefix(options.limit ?? .max).map { ($0.label, $0.nanoseconds) }
     }
 
-    /// Longest first.
-    static func slowest(_ startup: Startup) -> [Startup.Initializer] {
-        startup.initializers.sorted { ($1.nanoseconds, $0.begin) < ($0.nanoseconds, $1.begin) }
+    /// Of the run that is shown, longest first. Of several runs, the times are the medians, by which they are ranked.
+    var slowest: [Startup.Initializer] {
+        statistics.initializers.sorted { ($1.nanoseconds, $0.begin) < ($0.nanoseconds, $1.begin) }
     }
 
     private enum Column: String, CaseIterable { case time, running, blocked, runnable, faults, major }
@@ -173,7 +173,7 @@ public struct StartupReport {
         let text = kinds.filter { $0.0 > 0 }.map { "\(CountText.grouped($0.0)) \($0.1)" }.joined(separator: ", ")
         let own = startup.libraries.count { !$0.isSystem && !$0.isOurs }
         var lines = [
-            "", "libraries:   \(startup.libraries.count), \(own) of them not the system's",
+            "", "libraries:   \(startup.libraries.count { !$0.isOurs }), \(own) of them not the system's",
         ]
         lines += sentence(
             "relocations: \(CountText.grouped(numbers.total)): \(text)", hanging: "relocations: ".count)
@@ -191,7 +191,10 @@ public struct StartupReport {
             return cells.joined() + "  \(name)"
         }
         let heads = ["p50", "p90", "least", "most", "spread"].map { String(repeating: " ", count: 11 - $0.count) + $0 }
-        var lines = ["", "\(runs.count) runs; above is the one of the median.", heading(heads.joined() + "  phase")]
+        var lines = [
+            "", "\(runs.count) runs; above is the one of the median, with initialisers by their medians.",
+            heading(heads.joined() + "  phase"),
+        ]
         lines.append(line("total", statistics.total))
         lines += statistics.phases.map { line($0.parts.map(\.name).joined(separator: " + "), $0.numbers) }
         lines += ["", "runs, coldest first:"]

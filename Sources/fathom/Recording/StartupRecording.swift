@@ -15,6 +15,8 @@ final class StartupRecording {
     /// The files that the program maps, once they are known.
     private var files: [String]?
     private var kept: (pages: Int, all: Int, files: [String])?
+    /// Those of the files that lie in memory and nowhere else.
+    private var inMemory: [String] = []
     private var problems: Set<String> = []
 
     /// - Parameter session: where the recordings are kept; nil for nowhere.
@@ -94,7 +96,7 @@ final class StartupRecording {
         let modules = session.processes.first?.modules.map(\.path).filter { $0.hasPrefix("/") } ?? []
         let own = Installation.runtimeLibrary
         let real = Set((mapped + modules).map(StartupRecording.resolved))
-        return real.filter { $0 != StartupRecording.resolved(own) && !$0.hasPrefix("/dev/") }
+        return real.filter { $0 != StartupRecording.resolved(own) }
             .filter { !$0.hasSuffix("/buffers") && !$0.hasSuffix(" (deleted)") }.sorted()
     }
 
@@ -107,6 +109,7 @@ final class StartupRecording {
     private func empty(_ files: [String]) {
         let cache = PageCache(emptying: files)
         problems.formUnion(cache.problems)
+        inMemory = cache.inMemory
         if let kept, kept.pages >= cache.kept { return }
         kept = (cache.kept, cache.pages, cache.keptFiles)
     }
@@ -119,8 +122,13 @@ final class StartupRecording {
             let names = kept.files.prefix(3).map { PathText.name($0) }.joined(separator: ", ")
             text =
                 "only partly cold: of \(CountText.grouped(UInt64(kept.all))) pages of \(files?.count ?? 0) files "
-                + "\(CountText.grouped(UInt64(kept.pages))) stayed in memory (\(names)), which other processes have mapped, or whose "
-                + "file system is in memory"
+                + "\(CountText.grouped(UInt64(kept.pages))) stayed in memory (\(names)), which other processes have mapped"
+        }
+        if !inMemory.isEmpty {
+            let names = inMemory.map { PathText.name($0) }, shown = names.prefix(3).joined(separator: ", ")
+            text +=
+                (kept.pages > 0 ? ", or which have no other place" : "; not cold is what has no other place")
+                + ": the file system of \(shown)\(names.count > 3 ? " and others" : "") is in memory"
         }
         if !problems.isEmpty { text += "; impossible for \(problems.sorted().joined(separator: ", "))" }
         return text

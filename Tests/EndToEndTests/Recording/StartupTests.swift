@@ -238,6 +238,38 @@ import Testing
         }
     }
 
+    /// What is waited for between two scopes is known, too: the end of a thread whose scope is over by then, and of a child of that.
+    @Test func planOfJoinsBetweenScopes() throws {
+        let source = try directory.write(
+            """
+            #include "fathom.h"
+            #include <pthread.h>
+            #include <unistd.h>
+            static void *load(void *unused) { { FATHOM_SCOPE("load"); usleep(60000); } usleep(20000); return unused; }
+            int main(void) {
+                pthread_t thread;
+                pthread_create(&thread, NULL, load, NULL);
+                { FATHOM_SCOPE("first"); usleep(1000); }
+                { FATHOM_SCOPE("beside"); usleep(1000); }
+                pthread_join(thread, NULL);
+                { FATHOM_SCOPE("last"); usleep(1000); }
+                return 0;
+            }
+
+            """, to: "joins.c")
+        let program = directory.file("joins"), session = directory.file("joins.fathom")
+        let include = "-I\(Binaries.repository)/Sources/CFathom/include"
+        let built = try Fathom.run(["build", "--", "gcc", "-g", "-pthread", include, source, "-o", program])
+        #expect(built.status == 0, "\(built.stderr)")
+        let options = ["--quiet", "--startup", "--blocked"]
+        #expect(try Fathom.record([program], into: session, options: options, isUrgent: true).status == 0)
+        let plan = try Fathom.run(["startup", "--plan-from", session])
+        let last = try #require(plan.stdout.split(separator: "\n").first { $0.contains("\"id\": \"last\"") }, "\(plan)")
+        #expect(last.contains("\"load\"") && last.contains("\"beside\""), "\(plan.stdout)")
+        let beside = try #require(plan.stdout.split(separator: "\n").first { $0.contains("\"id\": \"beside\"") })
+        #expect(!beside.contains("load"), "\(plan.stdout)")
+    }
+
     @Test func page() throws {
         let page = directory.file("start.html")
         let program = try Binaries.instrumented("launch.c", .gccO2)
@@ -246,5 +278,19 @@ import Testing
         #expect(text.contains("Content-Security-Policy") && text.contains("default-src 'none'"))
         #expect(text.contains("<svg") && text.contains("slow_start") && text.contains("database"))
         #expect(!text.contains("<script") && !text.contains("http://") && !text.contains("https://"))
+    }
+
+    /// What lies in memory alone is never cold, and is named, wherever it lies.
+    @Test(.enabled(if: access("/dev/shm", W_OK) == 0)) func coldStartsOfFilesInMemory() throws {
+        let program = "/dev/shm/fathom-test-\(getpid())"
+        defer { unlink(program) }
+        try run("cp", [try plain("launch.c", "launch-plain"), program])
+        let report = try startup([program], ["--cold"])
+        let cold = try #require(report.cold)
+        #expect(cold.contains("the file system of fathom-test-\(getpid()) is in memory"), "\(cold)")
+        // What recording adds is none of the program's libraries, of which it says how much they take.
+        let text = try Fathom.run(["startup", "--", program]).stdout
+        let libraries = report.libraries.count { !$0.path.contains("libfathom") }
+        #expect(text.contains("libraries:   \(libraries), "), "\(text)")
     }
 }
