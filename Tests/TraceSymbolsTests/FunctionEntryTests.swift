@@ -40,4 +40,37 @@ import Testing
         try #require(try run("strip", [binary]).status == 0)
         #expect(try FunctionEntries(path: binary).isStripped)
     }
+
+    /// In a stripped program, functions are known by the table for unwinding: those that are called, and not their parts.
+    @Test(arguments: [["gcc", "-O2"], ["gcc", "-O1", "-fno-pie", "-no-pie"], ["clang", "-O2"], ["gcc", "-O0"]])
+    func stripped(_ compiler: [String]) throws {
+        let directory = try TemporaryDirectory("entries")
+        let source = directory.file("s.c"), binary = directory.file("s")
+        try directory.write(
+            """
+            #include <stdio.h>
+            #include <stdlib.h>
+            __attribute__((noinline, cold)) static void fail(const char *text) { fputs(text, stderr); abort(); }
+            __attribute__((noinline)) static int first(int x) { if (__builtin_expect(x < -9, 0)) { puts("low"); fail("low"); } return x + 1; }
+            __attribute__((noinline)) static int second(int x) { int y[64]; for (int i = 0; i < 64; i++) y[i] = x * i; return y[x & 63] + first(x); }
+            static int plain(int x) { return x; }
+            static int (*choose(void))(int) { return plain; }
+            __attribute__((ifunc("choose"))) static int chosen(int x);
+            int main(int count, char **words) { (void)words; return second(count) + chosen(count) > 1000; }
+            """, to: "s.c")
+        try #require(try run(compiler[0], compiler.dropFirst() + ["-o", binary, source]).status == 0)
+        let whole = try FunctionEntries(path: binary)
+        let names = try run("nm", [binary]).stdout.split(separator: "\n").map { $0.split(separator: " ") }
+        func name(_ address: UInt64) -> String {
+            names.first { $0.count == 3 && UInt64($0[0], radix: 16) == address }.map { String($0[2]) } ?? "?"
+        }
+        try #require(try run("strip", [binary]).status == 0)
+        let found = try FunctionEntries(path: binary)
+        #expect(found.isStripped)
+        let all = Set(found.entries.map { name($0.address) })
+        #expect(all.isSuperset(of: ["main", "first", "second", "fail"]), "\(all)")
+        #expect(all.isSubset(of: Set(whole.entries.map { name($0.address) })), "\(all)")
+        // The program itself has the same entries by its symbols, with the same bytes.
+        #expect(found.entries.allSatisfy { whole.entries.contains($0) })
+    }
 }

@@ -3,8 +3,9 @@ internal import Glibc
 
 /// Where the functions of a module begin, and with which byte: what a trap can take the place of.
 ///
-/// Only what a symbol says to be a function with a size counts, and only if its code can be decoded from its first byte to
-/// its last. So data among code is left alone, and so is assembly that is not made as compilers make functions.
+/// Only what a symbol says to be a function with a size counts or, in a stripped module, the table for unwinding; and only if its
+/// code can be decoded from its first byte to its last. So data among code is left alone, and so is assembly that is not made as
+/// compilers make functions.
 public struct FunctionEntries: Sendable {
     public struct Entry: Sendable, Equatable {
         /// In the module's file.
@@ -19,7 +20,7 @@ public struct FunctionEntries: Sendable {
     public let entries: [Entry]
     /// How many functions have none, because their code is not like a compiler's.
     public let leftAlone: Int
-    /// Whether only those functions are known that other modules may call.
+    /// Whether there are symbols only of those functions that other modules may call. The others are known by where they begin.
     public let isStripped: Bool
 
     /// What lies between modules, or runs where no function has been called.
@@ -47,9 +48,11 @@ public struct FunctionEntries: Sendable {
         } else if let section = file.section(type: isStripped ? SHT_DYNSYM : SHT_SYMTAB) {
             symbols = EntrySymbol.all(of: section, in: file)
         }
+        if isStripped { symbols = EntrySymbol.all(symbols, and: UnwindEntries(file).functions, in: file) }
         guard !symbols.isEmpty else { throw .noSymbols(path) }
         self.isStripped = isStripped
-        (entries, leftAlone) = FunctionEntries.decode(symbols, file)
+        let found = FunctionEntries.decode(symbols, file, leavesParts: isStripped)
+        (entries, leftAlone) = (found.entries, found.left)
     }
 
     /// A program and the libraries that it needs, with what tells their builds apart. Those that cannot be read are passed
@@ -75,7 +78,10 @@ public struct FunctionEntries: Sendable {
         return file.segments.contains { $0.p_type == UInt32(PT_INTERP) }
     }
 
-    private static func decode(_ symbols: [EntrySymbol], _ file: borrowing ELFFile) -> (entries: [Entry], left: Int) {
+    /// - Parameter leavesParts: whether what conditional branches of other functions lead to is left alone, as parts of these.
+    private static func decode(
+        _ symbols: [EntrySymbol], _ file: borrowing ELFFile, leavesParts: Bool
+    ) -> (entries: [Entry], left: Int) {
         let code = file.codeSections.filter { !sections.contains($0.name) }
         let lengths = InstructionLengths()
         var entries: [Entry] = []
@@ -83,6 +89,7 @@ public struct FunctionEntries: Sendable {
         // The functions that still go on where the next one begins: where they overlap, it must begin one of their
         // instructions, too.
         var open: [EntrySymbol] = []
+        var parts: Set<UInt64> = []
         for symbol in symbols {
             guard let section = code.first(where: { $0.range.contains(symbol.start) }),
                 symbol.end <= section.range.upperBound
@@ -93,6 +100,13 @@ public struct FunctionEntries: Sendable {
                     && open.allSatisfy { walk($0, to: symbol.start, section.range.lowerBound, bytes, lengths) }
             }
             if isWhole {
+                if leavesParts {
+                    section.bytes.withUnsafeBytes {
+                        parts.formUnion(
+                            UnwindEntries.parts(
+                                reachedFrom: symbol.start..<symbol.end, $0, section.range.lowerBound))
+                    }
+                }
                 let byte = section.bytes[Int(symbol.start - section.range.lowerBound)]
                 entries.append(Entry(address: symbol.start, byte: byte))
                 open.append(symbol)
@@ -100,7 +114,9 @@ public struct FunctionEntries: Sendable {
                 left += 1
             }
         }
-        return (entries, left)
+        let count = entries.count
+        entries.removeAll { parts.contains($0.address) }
+        return (entries, left + count - entries.count)
     }
 
     /// Whether the instructions of a function lead from its beginning to `end`, and not past it.
@@ -154,7 +170,48 @@ private struct EntrySymbol {
     }
 }
 
+extension EntrySymbol {
+    /// The functions of symbols, and those that are known only by where they are.
+    fileprivate static func all(
+        _ symbols: [EntrySymbol], and functions: [Range<UInt64>], in file: borrowing ELFFile
+    ) -> [EntrySymbol] {
+        var known = Set(symbols.map(\.start))
+        known.formUnion(file.resolvers)
+        let others = functions.filter { known.insert($0.lowerBound).inserted }
+        return (symbols + others.map { EntrySymbol(start: $0.lowerBound, end: $0.upperBound) }).sorted {
+            ($0.start, $1.end) < ($1.start, $0.end)
+        }
+    }
+}
+
 extension ELFFile {
+    /// What chooses functions while the module is relocated: by its symbols, and by the relocations that call it.
+    fileprivate var resolvers: Set<UInt64> {
+        var found: Set<UInt64> = []
+        var section: OpaquePointer?
+        while let next = elf_nextscn(handle, section) {
+            section = next
+            var header = GElf_Shdr()
+            guard gelf_getshdr(next, &header) != nil, let data = elf_getdata(next, nil) else { continue }
+            if header.sh_type == UInt32(SHT_RELA) {
+                let count = data.pointee.d_size / max(1, gelf_fsize(handle, ELF_T_RELA, 1, UInt32(EV_CURRENT)))
+                var entry = GElf_Rela()
+                for index in 0..<min(count, Int(Int32.max)) where gelf_getrela(data, Int32(index), &entry) != nil {
+                    if entry.r_info & 0xffff_ffff == UInt64(R_X86_64_IRELATIVE) {
+                        found.insert(UInt64(bitPattern: Int64(entry.r_addend)))
+                    }
+                }
+            } else if header.sh_type == UInt32(SHT_DYNSYM) {
+                let count = data.pointee.d_size / max(1, gelf_fsize(handle, ELF_T_SYM, 1, UInt32(EV_CURRENT)))
+                var symbol = GElf_Sym()
+                for index in 0..<min(count, Int(Int32.max)) where gelf_getsym(data, Int32(index), &symbol) != nil {
+                    if symbol.st_info & 0xf == UInt8(STT_GNU_IFUNC) { found.insert(symbol.st_value) }
+                }
+            }
+        }
+        return found
+    }
+
     /// The sections with code.
     fileprivate var codeSections: [(name: String, range: Range<UInt64>, bytes: [UInt8])] {
         var names: [UInt64: String] = [:]

@@ -8,6 +8,8 @@ internal import TraceText
 /// Which functions of a program get traps, so that their first calls are recorded.
 struct FirstCallRequest {
     let functions: RecordingRequest.Functions
+    /// Whether the program's functions have names.
+    let hasNames: Bool
     /// What is said of the modules before the program starts, a line each.
     let lines: [String]
 
@@ -23,6 +25,7 @@ struct FirstCallRequest {
         var lines: [String] = []
         var problem: String?
         var count = 0
+        var hasNames = true
         for (index, module) in modules.enumerated() {
             let file = ModuleFile(path: module.path, buildID: module.buildID)
             guard choice.holds(module.path, isProgram: index == 0) else {
@@ -32,6 +35,7 @@ struct FirstCallRequest {
             do throws(SymbolProblem) {
                 let found = try FunctionEntries(path: module.path, buildID: module.buildID)
                 known.append((file, FirstCallRequest.named(found)))
+                if index == 0 { hasNames = !found.isStripped }
                 lines.append(FirstCallRequest.line(found))
                 count += found.entries.count
             } catch {
@@ -45,7 +49,7 @@ struct FirstCallRequest {
                 "no module that the program is started with is asked for; those that it loads later get traps then")
         } else if !modules.isEmpty, count == 0 {
             throw Diagnostics.fail(
-                "\(executable): no function can get a trap: no symbols name any, in the modules that are asked for",
+                "\(executable): no function can get a trap: neither symbols nor tables for unwinding tell of any, in the modules that are asked for",
                 status: 126)
         }
         var all = FunctionRule()
@@ -59,6 +63,7 @@ struct FirstCallRequest {
                 return (try? FunctionEntries(path: file.path, buildID: file.buildID)).map(FirstCallRequest.named) ?? []
             })
         self.lines = lines
+        self.hasNames = hasNames
     }
 
     private static func named(_ found: FunctionEntries) -> [NamedFunction] {
@@ -73,7 +78,7 @@ struct FirstCallRequest {
         let name = PathText.name(found.path).visible
         let count = CountText.grouped(UInt64(found.entries.count))
         return "\(count) functions of \(name) get traps"
-            + (found.isStripped ? "; others have no symbols, because it is stripped" : "")
+            + (found.isStripped ? "; it is stripped, so most are known by their addresses only" : "")
             + (found.leftAlone > 0
                 ? "; \(CountText.grouped(UInt64(found.leftAlone))) are left alone, because their code is not like a compiler's"
                 : "")

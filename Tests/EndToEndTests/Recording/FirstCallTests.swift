@@ -150,4 +150,19 @@ import Testing
             recorded.stderr.contains("first_calls: no first calls: the system does not let traps be written"),
             "\(recorded.stderr)")
     }
+
+    /// A stripped program does what it does, and its functions are found by where they are.
+    @Test func strippedProgram() throws {
+        let stripped = directory.file("stripped")
+        try #require(try run("strip", ["-o", stripped, program]).status == 0)
+        let plain = try run(program, ["threads", "2"])
+        let whole = try record(["threads", "2"])
+        let session = directory.file("stripped.fathom")
+        let recorded = try Fathom.record([stripped, "threads", "2"], into: session, options: ["--first-calls"])
+        #expect(recorded.status == plain.status && recorded.stdout == plain.stdout, "\(recorded.stderr)")
+        #expect(recorded.stderr.contains("it is stripped"), "\(recorded.stderr)")
+        let calls = try Dump(session).counts()
+        #expect(calls.values.allSatisfy { $0 == 1 })
+        #expect(calls.count <= whole.count && calls.count * 10 >= whole.count * 9, "\(calls.count) of \(whole.count)")
+    }
 }

@@ -7,6 +7,7 @@ internal import TraceQuery
 internal import TraceRecording
 internal import TraceReports
 internal import TraceSymbols
+internal import TraceText
 
 /// `fathom record [options] -- CMD ARGS...`
 struct Record: ParsableCommand {
@@ -282,6 +283,7 @@ struct Record: ParsableCommand {
         let history = try openedHistory()
         let summary: RecordingSummary
         let executable: String
+        var hasNames = true
         do {
             executable = try findExecutable(arguments[0])
             var request = try RecordingRequest(
@@ -298,6 +300,7 @@ struct Record: ParsableCommand {
                 let traps = try FirstCallRequest(of: executable, module)
                 if !quiet { traps.lines.forEach(Diagnostics.say) }
                 request.functions = traps.functions
+                hasNames = traps.hasNames
             } else {
                 request.functions = try namedFunctions(of: executable)
             }
@@ -307,13 +310,15 @@ struct Record: ParsableCommand {
         } catch let error as RecordingError {
             throw Diagnostics.fail(error.description, status: error.exitStatus)
         }
-        if !quiet { say(summary, of: executable) }
+        if !quiet { say(summary, of: executable, hasNames) }
         if let history { add(summary, to: history) }
         ProgramEnd.end(as: summary.status)
     }
 
     /// What is said at the end.
-    private func say(_ summary: RecordingSummary, of executable: String) {
+    ///
+    /// - Parameter hasNames: whether the functions whose first calls were recorded have names.
+    private func say(_ summary: RecordingSummary, of executable: String, _ hasNames: Bool) {
         if recordsFirstCalls {
             if let choice = try? FirstCallModules(module), let session = try? Session(path: summary.session) {
                 FirstCallRequest.refusals(session, choice).forEach(Diagnostics.say)
@@ -331,7 +336,7 @@ struct Record: ParsableCommand {
         if memory, let session = try? Session(path: summary.session, readsCalls: false) {
             session.unseenMemory.forEach { Diagnostics.say("warning: \($0)") }
         }
-        SummaryText(summary, isFirst: recordsFirstCalls).lines.forEach(Diagnostics.say)
+        SummaryText(summary, isFirst: recordsFirstCalls, hasNames: hasNames).lines.forEach(Diagnostics.say)
     }
 
     /// Says which sleds were open, of the modules of the program itself; `info` has those of all processes.
@@ -363,7 +368,7 @@ struct Record: ParsableCommand {
     private func add(_ summary: RecordingSummary, to history: HistoryStore) {
         if summary.isContinued {
             return Diagnostics.warn(
-                "\(history.path): the run is not over, so it is not added: fathom history add \(summary.session) does that later"
+                "\(history.path): the run is not over, so it is not added: fathom history add \(CommandText.file(summary.session)) does that later"
             )
         }
         do {
