@@ -123,11 +123,12 @@ extension TraceScreen {
 
     private mutating func chooseColumns() {
         guard let columns = page.columns else { return say("there are no columns here") }
-        let all = ScreenColumn.allCases
+        let all = content.columns
         let chosen = all.indices.filter { columns.contains(all[$0]) }
         pages.append(
             ChoiceView(
-                "columns", all.map { ScreenContent.Choice($0.rawValue) }, chosen: Set(chosen), isMultiple: true))
+                "columns", all.map { ScreenContent.Choice($0.heading(content.numbers)) }, chosen: Set(chosen),
+                isMultiple: true))
     }
 
     /// Enter takes what is chosen.
@@ -137,7 +138,7 @@ extension TraceScreen {
         guard key == .enter, let choice = page as? ChoiceView else { return nil }
         pages.removeLast()
         if choice.isMultiple {
-            let all = ScreenColumn.allCases
+            let all = content.columns
             page.columns = all.indices.filter(choice.chosen.contains).map { all[$0] }
             return (nil, ())
         }
@@ -168,6 +169,6 @@ extension TraceScreen {
         let path = (page as? TreeView)?.currentPath.map { path in
             (names: path.functions.map { functions[$0].name }, row: path.row)
         }
-        pages.append(TextView.details(functions[id], path: path, row: row, surroundings))
+        pages.append(TextView.details(functions[id], path: path, row: row, content.numbers.counted, surroundings))
     }
 }

@@ -42,9 +42,9 @@ public struct TraceScreen {
 
     private static func bases(_ content: ScreenContent, _ order: ScreenColumn) -> [any ScreenPage] {
         let hasTimes = content.keepsTimes
-        let order = hasTimes ? order : .calls
+        let order = hasTimes ? (content.columns.contains(order) ? order : .total) : .calls
         let treeColumns = hasTimes ? ScreenColumn.ofTree : [.calls]
-        var tableColumns = hasTimes ? ScreenColumn.ofTable(isLive: content.isLive) : [.calls]
+        var tableColumns = hasTimes ? ScreenColumn.ofTable(content) : [.calls]
         if !tableColumns.contains(order) { tableColumns.append(order) }
         return [
             TreeView(.everything, of: content, treeColumns, by: .column(order == .now ? .total : order)),

@@ -151,4 +151,21 @@ import Testing
         fixture.press(.end)
         #expect(fixture.body().contains { $0.contains("pause") })
     }
+
+    /// Samples are not called calls, and have no shortest and no typical one.
+    @Test func samples() throws {
+        let directory = try TemporaryDirectory("screen"), functions = ScreenFixture.functions()
+        functions.countsSamples = true
+        let content = try ScreenFixture.content(calls, functions, in: directory)
+        for start in [TraceScreen.Start.tree, .report] {
+            var screen = TraceScreen(content, start, sortedBy: .p99)
+            screen.resize(columns: 160, rows: 20)
+            var text = screen.lines().map(\.text).joined(separator: "\n")
+            #expect(text.contains("samples") && !text.contains("calls") && !text.contains("p99"), "\(text)")
+            _ = screen.handle(.enter)
+            _ = screen.handle(.character("i"))
+            text = screen.lines().map(\.text).joined(separator: "\n")
+            #expect(!text.contains(" calls") && !text.contains("avg"), "\(text)")
+        }
+    }
 }

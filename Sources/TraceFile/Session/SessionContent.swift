@@ -20,7 +20,9 @@ public enum SessionContent: Sendable, Equatable {
         }
         let threads = processes.lazy.flatMap(\.threads)
         guard let thread = threads.first(where: { !$0.chunks.isEmpty }), thread.keepsPaths else {
-            self = .calls
+            // The recorder alone knows of a program that has not been sampled yet.
+            let interval = description?.option(.interval).flatMap { UInt64($0) }
+            self = mode == RecordOptions.Mode.stack.rawValue ? .samples(period: interval ?? 0) : .calls
             return
         }
         let units = thread.chunks[0].pathUnits

@@ -20,8 +20,10 @@ public enum ScreenColumn: String, CaseIterable, Sendable {
     /// Those that a tree shows at first.
     static let ofTree: [ScreenColumn] = [.total, .self, .calls]
     /// Those that a table shows at first.
-    static func ofTable(isLive: Bool) -> [ScreenColumn] {
-        (isLive ? [.now] : []) + [.calls, .total, .self, .average, .minimum, .maximum, .p50, .p90, .p99]
+    static func ofTable(_ content: ScreenContent) -> [ScreenColumn] {
+        let all: [ScreenColumn] =
+            (content.isLive ? [.now] : []) + [.calls, .total, .self, .average, .minimum, .maximum, .p50, .p90, .p99]
+        return all.filter(content.columns.contains)
     }
 
     /// Those that may give way to names, the first one first.
@@ -39,6 +41,9 @@ public enum ScreenColumn: String, CaseIterable, Sendable {
         }
         return columns
     }
+
+    /// What stands above the column.
+    func heading(_ numbers: ScreenNumbers) -> String { self == .calls ? numbers.counted : rawValue }
 
     /// Whether the number takes a look at the durations of all calls.
     var needsPercentiles: Bool { [.p50, .p90, .p99].contains(self) }

@@ -48,7 +48,17 @@ public struct ScreenContent {
     }
 
     var numbers: ScreenNumbers {
-        ScreenNumbers(whole: tree.total, interval: interval, minCost: minCost, recent: recent)
+        ScreenNumbers(
+            whole: tree.total, counted: tree.functions.counted, interval: interval, minCost: minCost, recent: recent)
+    }
+
+    /// Whether what is counted are samples of the stacks, of which none tells how long a call took.
+    var countsSamples: Bool { tree.functions.countsSamples }
+
+    /// The columns that can be shown: those with numbers of single calls only where there are such.
+    var columns: [ScreenColumn] {
+        let ofSamples: [ScreenColumn] = [.calls, .total, .self, .share, .now]
+        return countsSamples ? ofSamples : ScreenColumn.allCases
     }
 
     /// Whether calls have times, and were not only counted.

@@ -4,6 +4,8 @@ internal import TraceAnalysis
 struct ScreenNumbers {
     /// The time of all calls, in ns.
     var whole: UInt64
+    /// What is counted: `calls` or `samples`.
+    var counted = ScreenColumn.calls.rawValue
     /// The time between the last two looks at a running program, in ns, over all of its threads; 0 where there were not two.
     var interval: UInt64 = 0
     /// Lines with less time are not shown. In ns.

@@ -8,9 +8,10 @@ extension TextView {
     ///   - path: the functions of the line's path, the root's first, and what the path's calls add up to; nil where the line is
     ///     of no path.
     ///   - row: what all calls of the function add up to.
+    ///   - counted: what these are: `calls` or `samples`.
     static func details(
         _ function: ResolvedFunction, path: (names: [String], row: AggregateRow)?, row: AggregateRow?,
-        _ surroundings: ScreenSurroundings
+        _ counted: String, _ surroundings: ScreenSurroundings
     ) -> TextView {
         var lines: [(text: String, style: ScreenStyle)] = [(function.name, .bold), ("", .plain)]
         func say(_ text: String, _ style: ScreenStyle = .plain) { lines.append((text, style)) }
@@ -21,9 +22,9 @@ extension TextView {
             say("source     not known: the module has no debug information of it")
         }
         if !function.isKnown { say("name       no symbol has this address") }
-        if let row { lines += numbers("all calls", row) }
+        if let row { lines += numbers("all \(counted)", row, counted) }
         if let path {
-            lines += numbers("calls of this path", path.row)
+            lines += numbers("\(counted) of this path", path.row, counted)
             say("")
             say("path", .bold)
             for name in path.names { say("    " + name) }
@@ -44,9 +45,12 @@ extension TextView {
         return TextView("details of " + function.name, lines)
     }
 
-    private static func numbers(_ heading: String, _ row: AggregateRow) -> [(text: String, style: ScreenStyle)] {
+    private static func numbers(
+        _ heading: String, _ row: AggregateRow, _ counted: String
+    ) -> [(text: String, style: ScreenStyle)] {
         var lines: [(text: String, style: ScreenStyle)] = [
-            ("", .plain), (heading, .bold), ("    calls    \(CountText.grouped(row.calls))", .plain),
+            ("", .plain), (heading, .bold),
+            ("    \(counted)\(counted.count < 6 ? "    " : "  ")\(CountText.grouped(row.calls))", .plain),
         ]
         let times = [
             ("total", row.total), ("self", row.selfTime), ("avg", row.average), ("min", row.minimum),
@@ -54,7 +58,10 @@ extension TextView {
             ("p50", row.percentiles.p50), ("p90", row.percentiles.p90), ("p99", row.percentiles.p99),
             ("inherited", row.inherited), ("suspended", row.suspended),
         ]
-        for (name, time) in times where time > 0 || !["inherited", "suspended"].contains(name) {
+        for (name, time) in times
+        where (time > 0 || !["inherited", "suspended"].contains(name))
+            && (counted == ScreenColumn.calls.rawValue || ["total", "self"].contains(name))
+        {
             let padding = String(repeating: " ", count: max(9 - name.count, 1))
             lines.append(("    \(name)\(padding)\(CountText.grouped(time)) ns", .plain))
         }

@@ -76,7 +76,7 @@ struct FunctionView: ScreenPage {
         var lines: [ScreenLine] = []
         let shown = ScreenColumn.fitting(columns ?? [], in: width, keeping: tables[0].order)
         var heading = ScreenLine(width: width)
-        for column in shown { heading.write(right: column.rawValue, width: ScreenColumn.width, .bold) }
+        for column in shown { heading.write(right: column.heading(numbers), width: ScreenColumn.width, .bold) }
         heading.write("  function", .bold)
         var line = ScreenLine(width: width)
         if let row { for column in shown { column.write(row, numbers, to: &line) } }

@@ -57,7 +57,7 @@ struct TableView: ScreenPage {
     mutating func sortByNext() -> String? {
         let all: [ScreenColumn?] = shownColumns + [nil]
         sort(by: all[((all.firstIndex(of: order) ?? -1) + 1) % all.count])
-        return order?.rawValue ?? "name"
+        return order?.heading(numbers) ?? "name"
     }
 
     var columns: [ScreenColumn]? {
@@ -124,7 +124,8 @@ struct TableView: ScreenPage {
         let shown = ScreenColumn.fitting(shownColumns, in: width, keeping: order)
         var heading = ScreenLine(width: width)
         for column in shown {
-            heading.write(right: (column == order ? "▼" : "") + column.rawValue, width: ScreenColumn.width, .bold)
+            heading.write(
+                right: (column == order ? "▼" : "") + column.heading(numbers), width: ScreenColumn.width, .bold)
         }
         heading.write("  \(order == nil ? "▼" : "")\(self.heading ?? "function")", .bold)
         let view = cursor.view(height: height - 1, of: rows.count)

@@ -242,7 +242,7 @@ struct TreeView: ScreenPage {
     mutating func lines(width: Int, height: Int, search: SearchText?) -> [ScreenLine] {
         let shown = ScreenColumn.fitting(shownColumns, in: width, keeping: order.column)
         var heading = ScreenLine(width: width)
-        for column in shown { heading.write(right: column.rawValue, width: ScreenColumn.width, .bold) }
+        for column in shown { heading.write(right: column.heading(parts[0].numbers), width: ScreenColumn.width, .bold) }
         heading.write("    function, callees by \(order.text)", .bold)
         let view = cursor.view(height: height - 1, of: rows.count)
         return [heading] + view.map { line(rows[$0], isCurrent: $0 == cursor.current, width, shown, search) }

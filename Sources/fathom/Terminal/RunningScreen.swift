@@ -80,14 +80,10 @@ struct RunningScreen {
         if moment.isStopped, !isOver { parts.append("stopped") }
         if moment.processes != 1 { parts.append("\(CountText.grouped(UInt64(moment.processes))) processes") }
         parts.append("\(CountText.grouped(UInt64(moment.threads))) thread\(moment.threads == 1 ? "" : "s")")
-        parts.append("\(CountText.grouped(calls)) calls")
+        parts.append("\(CountText.grouped(calls)) \(moment.tree.functions.counted)")
         if moment.lostCalls > 0 { parts.append("\(CountText.grouped(moment.lostCalls)) calls not recorded") }
         return parts.joined(separator: ", ")
     }
 
-    static func now(_ clock: clockid_t) -> UInt64 {
-        var now = timespec()
-        clock_gettime(clock, &now)
-        return UInt64(now.tv_sec) &* 1_000_000_000 &+ UInt64(now.tv_nsec)
-    }
+    static func now(_ clock: clockid_t) -> UInt64 { SessionClock.nanoseconds(clock) }
 }
