@@ -34,6 +34,8 @@ public struct SampledProcess: Sendable {
     public var path: String
     public var arguments: [String]
     public var modules: [Module] = []
+    /// The names of code that is in no module.
+    public var names: [String] = []
     public var threads: [Thread] = []
     /// How often the sampler looked, and how long its looks took in all, in ns.
     public var looks: UInt64 = 0
@@ -44,6 +46,11 @@ public struct SampledProcess: Sendable {
         self.path = path
         self.arguments = arguments
     }
+
+    /// What stands in paths for code that is in no module.
+    ///
+    /// - Parameter index: of its name in ``names``.
+    public static func named(_ index: Int) -> UInt64 { GivenName.scopeBase + UInt64(index) + 1 }
 
     /// The time that a sample stands for, in ns.
     public var period: UInt64 { looks == 0 ? 0 : duration / looks }

@@ -61,6 +61,12 @@ public struct SampledSession {
             (item.build_id_size, item.path_size) = (UInt32(module.buildID.count), UInt32(module.path.utf8.count))
             add(FATHOM_ITEM_MODULE, &item, \.item, module.buildID + Array(module.path.utf8), to: &bytes)
         }
+        for (index, name) in process.names.enumerated() {
+            let text = Array(name.utf8.prefix(Int(FATHOM_NAME_LIMIT)))
+            var item = fathom_name_item()
+            (item.id, item.kind, item.text_size) = (UInt32(index + 1), FATHOM_NAME_SCOPE, UInt32(text.count))
+            add(FATHOM_ITEM_NAME, &item, \.item, text, to: &bytes)
+        }
         var ended = fathom_end_item(FATHOM_END_SAVED, status: 0, at: end)
         add(FATHOM_ITEM_END, &ended, \.item, [], to: &bytes)
         return bytes

@@ -10,7 +10,7 @@ public final class NativeStacks {
     public typealias Load = (_ address: UInt64) -> UInt64?
 
     private let pid: Int32
-    private let load: Load
+    let load: Load
     private let dwfl: OpaquePointer
     private let callbacks = UnsafeMutablePointer<Dwfl_Callbacks>.allocate(capacity: 1)
     private let threadCallbacks = UnsafeMutablePointer<Dwfl_Thread_Callbacks>.allocate(capacity: 1)

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import TraceFile
 internal import TraceSymbols
 
 /// The stacks of any process of ours, rebuilt from unwind tables.
@@ -9,6 +10,7 @@ internal import TraceSymbols
 final class NativeSource: StackSource {
     private let pid: Int32
     private let stacks: NativeStacks
+    private var code: CodeMap
     private(set) var missed = 0
     /// Threads that were asked to stop and had not stopped when this gave up waiting for them.
     private var late: Set<Int32> = []
@@ -23,7 +25,11 @@ final class NativeSource: StackSource {
         }
         self.pid = pid
         self.stacks = stacks
+        code = CodeMap(of: pid)
     }
+
+    /// The names of code that the process has made, which are found in stacks by their numbers.
+    var names: [String] { code.names }
 
     var modules: [NativeModule] { stacks.modules }
 
@@ -46,8 +52,8 @@ final class NativeSource: StackSource {
         // A thread that goes on meanwhile may be in another call by now.
         for _ in 0..<Self.tries {
             guard case .blocked(let call) = answer else { break }
-            let registers = NativeRegisters(stackPointer: call.stackPointer, programCounter: call.programCounter)
-            let (frames, isWhole) = stacks.frames(of: tid, registers)
+            let (frames, isWhole) = stacks.frames(
+                of: tid, stackPointer: call.stackPointer, programCounter: call.programCounter)
             let now = BlockedCall.of(tid, in: pid)
             if now == answer {
                 if isWhole { return functions(frames, isWhole: true) }
@@ -73,7 +79,10 @@ final class NativeSource: StackSource {
 
     /// The functions of frames, outermost first.
     private func functions(_ frames: [NativeFrame], isWhole: Bool) -> [UInt64] {
-        let found = frames.reversed().map { frame in stacks.symbol(at: frame).map(\.start) ?? frame.address }
+        let found = frames.reversed().map { frame in
+            stacks.symbol(at: frame).map(\.start) ?? code.name(at: frame.lookup).map { SampledProcess.named($0) }
+                ?? frame.address
+        }
         return isWhole ? found : [0] + found
     }
 }

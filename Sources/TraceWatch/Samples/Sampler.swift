@@ -82,6 +82,7 @@ public final class Sampler: @unchecked Sendable {
         }
         result.duration = Sampler.now - begin
         result.modules = modules(knowing: result.modules)
+        result.names = (source as? NativeSource)?.names ?? []
         result.threads = trees.keys.sorted().map { tid in
             var thread = SampledProcess.Thread(tid: tid, name: names[tid] ?? "")
             thread.paths = trees[tid]!.paths
@@ -105,11 +106,7 @@ public final class Sampler: @unchecked Sendable {
         return found + known.filter { old in !found.contains { $0.low == old.low } }
     }
 
-    private static var now: UInt64 {
-        var now = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &now)
-        return UInt64(now.tv_sec) * 1_000_000_000 + UInt64(now.tv_nsec)
-    }
+    private static var now: UInt64 { SessionClock.nanoseconds(CLOCK_MONOTONIC) }
 
     private static func program(_ pid: Int32) -> String {
         var path = [CChar](repeating: 0, count: Int(PATH_MAX))

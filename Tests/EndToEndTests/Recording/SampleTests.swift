@@ -137,6 +137,73 @@ import Testing
         recorder.wait()
     }
 
+    /// A thread that waits in a call which must not be interrupted has its callers, also in code with frame pointers, where only
+    /// the frame pointer leads to them, and where a function calls itself.
+    @Test(arguments: [["-O0"], ["-O2", "-fno-omit-frame-pointer"], ["-O2", "-fno-omit-frame-pointer", "-no-pie"]])
+    func framePointers(_ flags: [String]) throws {
+        let source = """
+            #include <sys/epoll.h>
+            #include <string.h>
+            volatile int sum;
+            __attribute__((noinline)) void before(int deep) { volatile char pad[64]; memset((void *)pad, deep, 64); if (deep) before(deep - 1); sum++; }
+            __attribute__((noinline)) int wait_here(int set, int deep) {
+                volatile char pad[300];
+                struct epoll_event event;
+                pad[0] = 1;
+                if (deep > 0) return wait_here(set, deep - 1) + 1;
+                return epoll_wait(set, &event, 1, 100000) + pad[0];
+            }
+            __attribute__((noinline)) int middle(int set) { before(20); int found = wait_here(set, 2); sum++; return found; }
+            __attribute__((noinline)) int outer(int set) { int found = middle(set); sum++; return found; }
+            int main(void) { return outer(epoll_create1(0)); }
+            """
+        let program = try Toolchain.compile(
+            sources: ["wait.c": source], compiler: .gcc, flags: flags + ["-g"], output: directory.file("wait"))
+        let waiting = try BackgroundProcess([program])
+        let call = "/proc/\(waiting.pid)/syscall"
+        #expect(waitUntil { (try? readFile(call)).map { $0.starts(with: Array("232 ".utf8)) } ?? false })
+        let sampled = try Fathom.run(["sample", "--for", "200ms", "-o", session, "\(waiting.pid)"])
+        #expect(sampled.status == 0, "\(sampled.stderr)")
+        let folded = try Fathom.run(["export", session, "--format", "folded", "-o", "-"]).stdout
+        #expect(folded.contains("main;outer;middle;wait_here;wait_here;wait_here;epoll_wait "), "\(folded)")
+    }
+
+    /// Code that a program makes while it runs is shown by the names that it tells in perf's file, and not as the program's.
+    @Test func codeMadeAtRunTime() throws {
+        let source = """
+            #include <stdio.h>
+            #include <string.h>
+            #include <sys/mman.h>
+            #include <unistd.h>
+            int main(void) {
+                // mov $100000000, %ecx; dec %ecx; jne -4; ret
+                unsigned char code[] = {0xb9, 0x00, 0xe1, 0xf5, 0x05, 0xff, 0xc9, 0x75, 0xfc, 0xc3};
+                void *place = mmap(0, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+                memcpy(place, code, sizeof code);
+                char path[64];
+                snprintf(path, sizeof path, "/tmp/perf-%d.map", getpid());
+                FILE *map = fopen(path, "w");
+                fprintf(map, "%lx 40 older name\\n%lx %zx function made:1 at run time\\nnonsense\\n", (long)place, (long)place, sizeof code);
+                fclose(map);
+                puts("ready");
+                fflush(stdout);
+                for (;;) ((void (*)(void))place)();
+            }
+            """
+        let program = try Toolchain.compile(
+            sources: ["made.c": source], compiler: .gcc, flags: ["-O2", "-g"], output: directory.file("made"))
+        let running = try BackgroundProcess(Privilege.urgent([program]))
+        let map = "/tmp/perf-\(running.pid).map"
+        defer { unlink(map) }
+        #expect(waitUntil { ((try? readFile(map))?.count ?? 0) > 60 })
+        let sampled = try sample(running.pid)
+        #expect(sampled.status == 0, "\(sampled.stderr)")
+        let report = try Fathom.run(["report", session]).stdout
+        let row = report.split(separator: "\n").first { $0.contains("function made:1 at run time") }
+        #expect(row != nil && !row!.contains("made.c"), "\(report)")
+        #expect(!report.contains("older name"))
+    }
+
     @Test func wrongUse() throws {
         let none = try Fathom.run(["sample", "--for", "1s", "4194303"])
         #expect(none.status == 2 && none.stderr.contains("there is no process 4194303"))
