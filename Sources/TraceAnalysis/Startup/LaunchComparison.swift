@@ -208,10 +208,10 @@ extension LaunchPlan {
         }
         for wait in waits?.waits ?? [] {
             guard let waits, let wake = wait.wake.map({ waits.wakes[$0] }) else { continue }
-            func tasks(of thread: Int) -> [(task: Int, scope: StartupCalls.Scope)] {
+            func runs(on thread: Int) -> [(task: Int, scope: StartupCalls.Scope)] {
                 spans.filter { calls.threads[$0.scope.thread].tid == waits.threads[thread].tid }
             }
-            let own = tasks(of: wait.thread), others = tasks(of: wake.thread)
+            let own = runs(on: wait.thread), others = runs(on: wake.thread)
             guard
                 let waiting = own.first(where: { $0.scope.begin <= wait.begin && wait.begin <= $0.scope.end })?.task
                     ?? own.first(where: { $0.scope.begin >= wait.begin })?.task,

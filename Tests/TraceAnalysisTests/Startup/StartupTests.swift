@@ -125,7 +125,7 @@ import Testing
         let steps = LoaderSteps(kernel(), from: 20, to: 400)
         #expect(
             steps.stretches.map(\.path) == [
-                "/lib/a.so", "/lib/a.so", "/lib/b.so", "/lib/b.so", "/lib/b.so", "/lib/a.so",
+                "/lib/a.so", "/lib/a.so", "/lib/b.so", "/lib/b.so", "/lib/b.so", "/lib/a.so", "/bin/prog",
             ])
         let ours = steps.stretches.filter { $0.path == "/lib/a.so" }.map(\.time)
         let moments = StartupTimeline.Moments(kernel(), origin: 0, limit: 400)
