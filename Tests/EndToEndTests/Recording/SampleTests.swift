@@ -145,20 +145,21 @@ import Testing
             #include <sys/epoll.h>
             #include <string.h>
             volatile int sum;
-            __attribute__((noinline)) void before(int deep) { volatile char pad[64]; memset((void *)pad, deep, 64); if (deep) before(deep - 1); sum++; }
-            __attribute__((noinline)) int wait_here(int set, int deep) {
+            __attribute__((noipa)) void before(int deep) { volatile char pad[64]; memset((void *)pad, deep, 64); if (deep) before(deep - 1); sum++; }
+            __attribute__((noipa)) int wait_here(int set, int deep) {
                 volatile char pad[300];
                 struct epoll_event event;
                 pad[0] = 1;
                 if (deep > 0) return wait_here(set, deep - 1) + 1;
                 return epoll_wait(set, &event, 1, 100000) + pad[0];
             }
-            __attribute__((noinline)) int middle(int set) { before(20); int found = wait_here(set, 2); sum++; return found; }
-            __attribute__((noinline)) int outer(int set) { int found = middle(set); sum++; return found; }
+            __attribute__((noipa)) int middle(int set) { before(20); int found = wait_here(set, 2); sum++; return found; }
+            __attribute__((noipa)) int outer(int set) { int found = middle(set); sum++; return found; }
             int main(void) { return outer(epoll_create1(0)); }
             """
         let program = try Toolchain.compile(
-            sources: ["wait.c": source], compiler: .gcc, flags: flags + ["-g"], output: directory.file("wait"))
+            sources: ["wait.c": source], compiler: .gcc, flags: flags + ["-g", "-fno-optimize-sibling-calls"],
+            output: directory.file("wait"))
         let waiting = try BackgroundProcess([program])
         let call = "/proc/\(waiting.pid)/syscall"
         #expect(waitUntil { (try? readFile(call)).map { $0.starts(with: Array("232 ".utf8)) } ?? false })
