@@ -15,6 +15,8 @@
 
 FATHOM_WITHOUT_HOOKS
 
+const uintptr_t *sled_targets;
+
 #if defined(__x86_64__)
 
 // ---- what sleds are made of

@@ -9,8 +9,6 @@
 
 FATHOM_WITHOUT_HOOKS
 
-const uintptr_t *sled_targets;
-
 #if defined(__x86_64__)
 
 static const struct sled *end_of_function(const struct sled_module *module, const struct sled *sled) {

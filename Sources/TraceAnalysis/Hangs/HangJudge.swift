@@ -36,24 +36,15 @@ public struct HangJudge {
         /// In how many looks it was not there, and in how many of these nothing was known of its thread.
         var missing = 0
         var unknown = 0
-        /// Whether it is told of, or only counted.
-        var isTold: Bool
     }
 
     /// After so many looks, a thread of which nothing is known has ended.
     private static let mostUnknown = 200
 
     private let limits: HangLimits
-    private var daily: DailyLimit
     private var hangs: [Event: Known] = [:]
 
-    public init(_ limits: HangLimits) {
-        self.limits = limits
-        daily = DailyLimit(limits.daily)
-    }
-
-    /// Hangs that were not told of, because there had been too many.
-    public var refused: UInt64 { daily.refused }
+    public init(_ limits: HangLimits) { self.limits = limits }
 
     /// - Parameters:
     ///   - events: those that go on, with how long each has lasted and the stack that its thread is in.
@@ -69,18 +60,16 @@ public struct HangJudge {
         for (event, duration, stack) in events where duration >= limits.timeout {
             seen.insert(event)
             guard var known = hangs[event] else {
-                let isTold = daily.take(at: now)
                 hangs[event] = Known(
-                    backoff: Backoff(interval: limits.interval, stack: stack, at: now), duration: duration,
-                    isTold: isTold)
-                if isTold { answers.append(.began(event, duration: duration)) }
+                    backoff: Backoff(interval: limits.interval, stack: stack, at: now), duration: duration)
+                answers.append(.began(event, duration: duration))
                 continue
             }
             known.duration = duration
             known.missing = 0
             known.unknown = 0
             let look = known.backoff.look(stack, at: now)
-            if look != .notYet, known.isTold {
+            if look != .notYet {
                 answers.append(.goesOn(event, duration: duration, isSameStack: look == .sameStack))
             }
             hangs[event] = known
@@ -96,7 +85,7 @@ public struct HangJudge {
                 continue
             }
             hangs[event] = nil
-            if known.isTold { answers.append(.ended(event, duration: max(ended[event] ?? 0, known.duration))) }
+            answers.append(.ended(event, duration: max(ended[event] ?? 0, known.duration)))
         }
         return answers
     }

@@ -7,8 +7,6 @@ public struct HangLimits: Sendable, Equatable {
     /// In percent of each core.
     public var processorPercent = 80.0
     public var processorTime: UInt64 = 60_000_000_000
-    /// Reports of hangs within 24 hours, at most.
-    public var daily = 100
     /// Of a process with more threads, no paths are taken.
     public var threads = 64
 

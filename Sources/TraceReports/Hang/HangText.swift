@@ -51,7 +51,7 @@ public struct HangText {
             let thread = hang.threads.first { $0.tid == tid }
             let next = hang.circle[(index + 1) % hang.circle.count]
             sentence(
-                "\(HangText.label(tid, thread?.name ?? "")) waits for \(next == tid ? "itself" : "\(next)"): "
+                "\(HangText.label(tid, thread?.name ?? "")) waits for \(thread?.owner == nil ? "one of them" : next == tid ? "itself" : "\(next)"): "
                     + (thread?.waitsFor ?? "it is not known what for"))
         }
         if !hang.path.isEmpty {
@@ -61,7 +61,7 @@ public struct HangText {
         if let repeated = hang.repeated {
             writer.write(byte: UInt8(ascii: "\n"))
             sentence(
-                "seen most often in the last \(repeated.samples) samples, \(min(repeated.count, repeated.samples)) times in a row:"
+                "seen most often in the last \(repeated.samples) samples, \(repeated.count) times in a row:"
             )
             for (depth, frame) in repeated.frames.enumerated() {
                 writer.write(decimal: UInt64(frame.count), width: HangText.width)

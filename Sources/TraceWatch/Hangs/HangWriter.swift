@@ -27,7 +27,7 @@ struct HangWriter {
     /// Makes the report of a thread, with what all threads of its process do.
     func hang(
         _ kind: Hang.Kind, _ process: WatchedProcess, thread tid: UInt32, duration: UInt64, ring: StackRing?,
-        at moment: Moment
+        _ findings: [Int32: WaitFinder.Finding], _ circle: [UInt32] = [], at moment: Moment
     ) -> Hang {
         session.refresh()
         let live = moment.threads.filter { Int32(bitPattern: $0.pid) == process.pid }
@@ -37,21 +37,13 @@ struct HangWriter {
             kind: kind, program: traced?.programName ?? facts?.name ?? "?", pid: UInt32(bitPattern: process.pid),
             thread: tid, threadName: facts.flatMap { _ in name(tid, process) } ?? "",
             startRealtime: moment.realtime > duration ? moment.realtime - duration : 0, duration: duration)
+        hang.circle = circle
         hang.cpuPercent = process.usage.process
         hang.threadCount = facts?.threadCount ?? 0
         hang.memory = TaskFacts.memory(of: process.pid)
         if hang.threadCount > limits.threads {
             if kind == .hang || kind == .launch { hang.kind = .threads }
             return hang
-        }
-        let findings = process.findings()
-        if let circle = DeadlockJudge.circle(findings) {
-            let owners = findings.compactMapValues { $0.wait?.owner }
-            if leads(tid, into: circle, owners) {
-                hang.circle = circle
-                if kind == .hang || kind == .launch { hang.kind = .deadlock }
-                process.deadlocks.noteReported(circle)
-            }
         }
         hang.path = live.first { $0.tid == tid }.map { path($0, at: moment) } ?? []
         hang.threads = findings.keys.sorted().map { thread in
@@ -61,16 +53,6 @@ struct HangWriter {
             live.first.map { session.function(at: address, of: $0.process).name } ?? ""
         }
         return hang
-    }
-
-    /// Returns whether a thread is in a circle, or waits for one that is.
-    private func leads(_ tid: UInt32, into circle: [UInt32], _ owners: [Int32: UInt32]) -> Bool {
-        var next: UInt32? = tid, seen: Set<UInt32> = []
-        while let thread = next, seen.insert(thread).inserted {
-            if circle.contains(thread) { return true }
-            next = owners[Int32(bitPattern: thread)]
-        }
-        return false
     }
 
     private func name(_ tid: UInt32, _ process: WatchedProcess) -> String? {

@@ -25,6 +25,13 @@ package struct TaskFacts: Sendable {
         threadCount = Int(fields[17]) ?? 0
     }
 
+    /// The processor time that a thread has used, in ns: up to the last tick of the kernel's scheduler where the kernel tells
+    /// it (`schedstat`), and in steps of a clock tick elsewhere. Nil when it is not there.
+    static func processorTime(_ pid: Int32, thread: Int32) -> UInt64? {
+        let first = SystemFile.firstLine(of: "/proc/\(pid)/task/\(thread)/schedstat").prefix { $0 != " " }
+        return UInt64(first) ?? TaskFacts(pid, thread: thread)?.processorTime
+    }
+
     package var isStopped: Bool { state == "T" || state == "t" }
     package var hasEnded: Bool { state == "Z" || state == "X" }
 

@@ -5,13 +5,14 @@
 /// `struct __pthread_rwlock_arch_t`, `struct pthread`).
 struct FutexWait {
     let tid: Int32
+    let stackPointer: UInt64
     /// The threads of the process.
     let threads: Set<UInt32>
     /// The functions on the thread's stack that are in libraries, innermost first.
     let functions: [String]
     let load: (UInt64) -> UInt32?
-    /// How a thread is called.
-    let name: (UInt32) -> String
+    /// How a thread is called that has something.
+    let holder: (UInt32) -> String
 
     private static let privateFlag: UInt64 = 128
     private static let lockPI: Set<UInt64> = [6, 13]
@@ -50,13 +51,17 @@ struct FutexWait {
         let owner = word.map { $0 & FutexWait.idMask }
         let text = "\(what) at 0x\(String(address, radix: 16))"
         guard let owner, isPlausible(owner) else { return Wait(kind, text) }
-        let holder = owner == UInt32(bitPattern: tid) ? "this thread itself" : "thread \(owner)\(name(owner))"
-        return Wait(kind, "\(text), which \(holder) holds", owner: owner)
+        return Wait(kind, "\(text), which \(holder(owner)) holds", owner: owner)
     }
 
     /// The word is the first of the mutex; the owner's id is the third.
     private func mutex(_ address: UInt64, _ value: UInt32) -> Wait {
-        held("mutex", "a mutex", address, load(address &+ 8))
+        guard value == 0, RefusedMutex.isOwnWord(address, stackPointer) else {
+            return held("mutex", "a mutex", address, load(address &+ 8))
+        }
+        var wait = Wait("mutex", "\(RefusedMutex.text) that it cannot have")
+        wait.refused = RefusedMutex.found(near: stackPointer, load: load, isThread: isPlausible)
+        return wait
     }
 
     /// Whether the words around are those of a mutex that is locked, with others waiting.
@@ -65,14 +70,14 @@ struct FutexWait {
             return false
         }
         let isContended = value == 2 || value & FutexWait.idMask == owner
-        return isContended && isPlausible(owner) && (1...65_536).contains(users) && kind < 0x200
+        return isContended && isPlausible(owner) && (1...65_536).contains(users) && kind < 0x400
     }
 
     /// The seventh word has the writer's id. A reader waits at the third word, a writer there or at the fourth.
     private func readWriteLock(_ address: UInt64) -> Wait {
         for offset in [16, 12] as [UInt64] {
             if let writer = load(address &+ offset), isPlausible(writer) {
-                return held("rwlock", "a read-write lock", address, writer)
+                return held("rwlock", "a read-write lock", address &+ offset &- 24, writer)
             }
         }
         return Wait("rwlock", "a read-write lock at 0x\(String(address, radix: 16)), which readers hold")
@@ -80,7 +85,7 @@ struct FutexWait {
 
     private func join(_ value: UInt32) -> Wait {
         isPlausible(value)
-            ? Wait("join", "the end of thread \(value)\(name(value))", owner: value)
+            ? Wait("join", "the end of \(holder(value))", owner: value)
             : Wait("join", "the end of a thread")
     }
 

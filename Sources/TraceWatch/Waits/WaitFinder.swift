@@ -19,6 +19,8 @@ public final class WaitFinder {
         public var wait: Wait?
         /// Functions of libraries that it waits in, innermost first.
         public var functions: [String] = []
+        /// The system call that it waits in, where the kernel tells it.
+        package var call: BlockedCall?
     }
 
     /// - Parameters:
@@ -31,7 +33,7 @@ public final class WaitFinder {
         let wait = wait(tid, call, functions, Set(threads.map { UInt32(bitPattern: $0) }))
         // It may have gone on while it was looked at. Then the answer would be made of two moments.
         guard BlockedCall.of(tid, in: pid) == answer else { return Finding() }
-        return Finding(wait: wait, functions: functions)
+        return Finding(wait: wait, functions: functions, call: call)
     }
 
     /// Where the kernel does not tell the call, it may tell where it sleeps, or at least that it does.
@@ -69,8 +71,9 @@ public final class WaitFinder {
         switch name {
         case "futex":
             let wait = FutexWait(
-                tid: tid, threads: threads, functions: functions, load: { [memory] in memory?.load($0) },
-                name: { [pid] in TaskFacts(pid, thread: Int32(bitPattern: $0)).map { " (\($0.name))" } ?? "" })
+                tid: tid, stackPointer: call.stackPointer, threads: threads, functions: functions,
+                load: { [memory] in memory?.load($0) },
+                holder: { self.holder($0, for: tid) })
             return wait.wait(call.arguments)
         case "nanosleep", "clock_nanosleep":
             let request = call.arguments[name == "nanosleep" ? 0 : 2]
@@ -86,6 +89,14 @@ public final class WaitFinder {
             return Wait(name, "\(name) of \(Descriptors.text(call.arguments[0], of: pid))")
         default: return Wait(name, "system call \(name)")
         }
+    }
+
+    /// Completes what the threads of a process were found to wait for, by what is known of the others.
+    func complete(_ findings: inout [Int32: Finding]) { RefusedMutex.complete(&findings, holder: holder) }
+
+    private func holder(_ owner: UInt32, for tid: Int32) -> String {
+        if owner == UInt32(bitPattern: tid) { return "this thread itself" }
+        return "thread \(owner)\(TaskFacts(pid, thread: Int32(bitPattern: owner)).map { " (\($0.name))" } ?? "")"
     }
 
     /// The system call that goes on after its process was stopped (restart_syscall(2)), with the arguments that it had, by the

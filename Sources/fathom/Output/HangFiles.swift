@@ -65,9 +65,41 @@ final class HangFiles: @unchecked Sendable {
 
     /// The program, its process, when it began, and which of several it is.
     private static func name(_ news: HangNews) -> String {
-        let digits = DateText.utc(secondsSinceEpoch: news.hang.startRealtime / 1_000_000_000).filter(\.isNumber)
+        let digits = digits(ofSecond: news.hang.startRealtime / 1_000_000_000)
         let program = String(news.hang.program.map { $0 == "/" ? "_" : $0 })
         return "\(program)-\(news.hang.pid)-\(digits)-\(news.number)"
+    }
+
+    /// A moment, in s since 1970, as the name of a report has it.
+    private static func digits(ofSecond second: UInt64) -> String {
+        DateText.utc(secondsSinceEpoch: second).filter(\.isNumber)
+    }
+
+    /// How many reports there are, by whichever process, of hangs that began within the last 24 hours.
+    ///
+    /// - Complexity: O(files in the directory).
+    var countOfLastDay: Int {
+        let yesterday = HangFiles.digits(ofSecond: UInt64(max(time(nil) - 86_400, 0)))
+        return HangFiles.names(in: directory)?.count { name in
+            guard let moment = name.split(separator: "-").suffix(2).first, moment.count == yesterday.count else {
+                return false
+            }
+            return moment >= yesterday
+        } ?? 0
+    }
+
+    /// The names of the files for programs that a directory has; nil, and errno, when it cannot be read.
+    private static func names(in directory: String) -> [String]? {
+        guard let entries = opendir(directory) else { return nil }
+        defer { closedir(entries) }
+        var names: [String] = []
+        while let entry = readdir(entries) {
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) {
+                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if name.hasSuffix(".json"), !name.hasPrefix(".") { names.append(name) }
+        }
+        return names
     }
 
     private func write(_ name: String, _ body: (ByteWriter) -> Void) {
@@ -111,14 +143,9 @@ final class HangFiles: @unchecked Sendable {
     /// The hangs that a directory has reports of.
     static func read(_ directory: String) throws -> [HangSummary] {
         try FileName.check(directory)
-        guard let entries = opendir(directory) else { throw fail(directory) }
-        defer { closedir(entries) }
+        guard let names = names(in: directory) else { throw fail(directory) }
         var hangs: [HangSummary] = []
-        while let entry = readdir(entries) {
-            let name = withUnsafeBytes(of: &entry.pointee.d_name) {
-                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            guard name.hasSuffix(".json"), !name.hasPrefix(".") else { continue }
+        for name in names {
             guard let text = SystemFile.contents(of: "\(directory)/\(name)"), let hang = HangSummary(json: text) else {
                 Diagnostics.warn("\(directory)/\(name): no report of a hang")
                 continue

@@ -7,6 +7,7 @@ internal import TraceWatch
 final class HangCompanion: RecordingCompanion, @unchecked Sendable {
     private let options: HangOptions
     private let files: HangFiles
+    private let limit: Int
     private var watcher: HangWatcher?
     private var thread: BackgroundThread?
     /// Why the program is not watched.
@@ -14,15 +15,19 @@ final class HangCompanion: RecordingCompanion, @unchecked Sendable {
     private(set) var refused: UInt64 = 0
     private(set) var unseenMarks: [String] = []
 
-    init(_ options: HangOptions, _ files: HangFiles) {
+    /// - Parameter limit: how many reports of one day there may be.
+    init(_ options: HangOptions, _ files: HangFiles, limit: Int) {
         self.options = options
         self.files = files
+        self.limit = limit
     }
 
     func start(_ session: String, _ pid: Int32) {
         do throws(QueryError) {
             let live = try LiveSession(at: session, wantsMarks: options.wantsMarks)
-            let watcher = HangWatcher(live, options) { [files] in files.take($0) }
+            let watcher = HangWatcher(
+                live, options, isAllowed: { [files, limit] in files.countOfLastDay < limit },
+                news: { [files] in files.take($0) })
             watcher.awaited = pid
             self.watcher = watcher
             thread = BackgroundThread { watcher.run() }

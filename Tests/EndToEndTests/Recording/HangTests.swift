@@ -63,6 +63,8 @@ import Testing
         let report = try #require(hangs.wait())
         #expect(report.member("kind") == "hang" && report.member("wait") == "null", "\(report)")
         #expect(report.path == ["main", "hang_spin"])
+        let used = try #require(report.thread(report.member("thread") ?? "")?.member("cpu_percent"))
+        #expect(try #require(Double(used)) > 5, "it was 0 where the limit was shorter than a second: \(report)")
     }
 
     /// Two mutexes that two threads take in different orders: named with both paths and owners, within three seconds at the
@@ -165,6 +167,10 @@ import Testing
         let output = try run(command)
         #expect(hangs.found().count == 2)
         #expect(output.stderr.contains("2 more were counted and not written"), "\(output.stderr)")
+        // The day's reports are those of all runs.
+        let again = try run(command)
+        #expect(hangs.found().count == 2)
+        #expect(again.stderr.contains("4 more were counted and not written"), "\(again.stderr)")
     }
 
     /// A process that is stopped does not hang, and the time in which it is stopped does not count.

@@ -74,24 +74,6 @@ private let second: UInt64 = 1_000_000_000
         #expect(told.map(\.count) == [1, 0, 0, 0, 1])
         #expect(told[4] == [.ended(event, duration: 3 * second)])
     }
-
-    /// Beyond the limit of a day, hangs are counted and not told.
-    @Test func dailyLimit() {
-        var limits = HangLimits()
-        limits.daily = 2
-        var judge = HangJudge(limits)
-        func begin(_ number: UInt64, at now: UInt64) -> Int {
-            let other = HangJudge.Event(process: 0, serial: 1, function: 7, begin: number)
-            let told = judge.look([(event: other, duration: 3 * second, stack: [])], at: now).count {
-                if case .began = $0 { true } else { false }
-            }
-            _ = judge.forget(other)
-            return told
-        }
-        #expect(begin(1, at: 0) == 1 && begin(2, at: second) == 1 && begin(3, at: 2 * second) == 0)
-        #expect(judge.refused == 1)
-        #expect(begin(4, at: 86_400 * second) == 1 && begin(5, at: 86_400 * second) == 0)
-    }
 }
 
 extension HangJudge.Answer {
@@ -163,6 +145,16 @@ extension HangJudge.Answer {
         #expect(stack.count == 8 && stack.samples == 20)
     }
 
+    /// A run is no longer than the samples that are kept, even where it began before.
+    @Test func runWithinTheSamples() throws {
+        var ring = StackRing(capacity: 20)
+        for _ in 0..<40 { ring.add([1, 2]) }
+        #expect(try #require(ring.mostRepeated { "\($0)" }).count == 20)
+        for _ in 0..<15 { ring.add([1, 3]) }
+        let later = try #require(ring.mostRepeated { "\($0)" })
+        #expect(later.count == 15 && later.frames.map(\.name) == ["1", "3"] && later.samples == 20)
+    }
+
     /// Of several that were as frequent, the newest counts.
     @Test func newestOfEqual() throws {
         var ring = StackRing(capacity: 20)
@@ -175,10 +167,17 @@ extension HangJudge.Answer {
 /// Who waits for whom.
 @Suite struct WaitCircleTests {
     @Test func circles() {
-        #expect(WaitCircle.find([1: 2, 2: 1]) == [1, 2])
-        #expect(WaitCircle.find([9: 9]) == [9])
-        #expect(WaitCircle.find([5: 3, 3: 8, 8: 5, 1: 5]) == [3, 8, 5])
-        #expect(WaitCircle.find([1: 2, 2: 3, 4: 3]) == nil)
-        #expect(WaitCircle.find([:]) == nil)
+        #expect(WaitCircle.all([1: 2, 2: 1]) == [[1, 2]])
+        #expect(WaitCircle.all([9: 9]) == [[9]])
+        #expect(WaitCircle.all([5: 3, 3: 8, 8: 5, 1: 5]) == [[3, 8, 5]])
+        #expect(WaitCircle.all([1: 2, 2: 3, 4: 3]).isEmpty)
+        #expect(WaitCircle.all([:]).isEmpty)
+        #expect(WaitCircle.all([7: 6, 6: 7, 1: 2, 2: 1, 3: 1, 4: 7, 5: 9]) == [[1, 2], [6, 7]])
+    }
+
+    @Test func leads() {
+        let owners: [UInt32: UInt32] = [1: 2, 2: 1, 3: 1, 4: 5, 5: 5]
+        #expect([1, 2, 3].allSatisfy { WaitCircle.leads($0, into: [1, 2], owners) })
+        #expect(!WaitCircle.leads(4, into: [1, 2], owners) && !WaitCircle.leads(6, into: [1, 2], owners))
     }
 }

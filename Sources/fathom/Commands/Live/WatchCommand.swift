@@ -102,7 +102,9 @@ struct WatchCommand: ParsableCommand {
         for spot in live.blindSpots { Diagnostics.warn(spot) }
         let name = SessionDirectory.stem(of: SessionName.stem(session))
         let files = try HangFiles(in: reports ?? "\(name).hangs", format, isQuiet: quiet, to: STDOUT_FILENO)
-        let watcher = HangWatcher(live, options) { files.take($0) }
+        let watcher = HangWatcher(
+            live, options, isAllowed: { [limit = hangs.limitReports] in files.countOfLastDay < limit },
+            news: { files.take($0) })
         Interruption.whenever([SIGINT, SIGTERM, SIGHUP]) { watcher.stop() }
         let programs = Set(live.threads.look().map(\.pid)).compactMap { resolvedExecutable(Int32(bitPattern: $0)) }
         if !quiet { hangs.warnings(on: programs).forEach(Diagnostics.say) }
@@ -154,7 +156,7 @@ struct WatchCommand: ParsableCommand {
             var request = try RecordingRequest(
                 of: executable, command, into: "\(directory)/\(stem)-\(getpid()).fathom", record)
             files = try HangFiles(in: directory, format, isQuiet: quiet, to: STDERR_FILENO)
-            companion = HangCompanion(options, files)
+            companion = HangCompanion(options, files, limit: hangs.limitReports)
             request.companion = companion
             // What led to a crash is saved by `record --mode flight`, not here.
             request.flight.savesCrashes = false

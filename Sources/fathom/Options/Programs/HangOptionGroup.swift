@@ -49,9 +49,10 @@ struct HangOptionGroup: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Write so many reports at most; others are only counted (default: 100/day).", valueName: "n/day"),
+            "Write a report only while the directory has fewer of the last 24 hours; count others (default: 100/day).",
+            valueName: "n/day"),
         transform: HangOptionGroup.rate)
-    var limitReports = HangLimits().daily
+    var limitReports = 100
 
     private static let day = "/day"
 
@@ -97,7 +98,6 @@ struct HangOptionGroup: ParsableArguments {
         options.limits.processorPercent = cpuLimit.percent
         options.limits.processorTime = cpuTime.nanoseconds
         options.limits.threads = maxThreads
-        options.limits.daily = limitReports
         options.launched = launched
         if !root.isEmpty {
             options.root = .functions(try root.map(namePattern))
