@@ -96,7 +96,7 @@ public struct PathWriter {
             unit.unit = UInt16(FATHOM_UNIT_DURATIONS)
             unit.first = UInt16(first)
             unit.path = UInt32(number)
-            withUnsafeMutableBytes(of: &unit.counts) { $0.bindMemory(to: UInt32.self)[Int(bucket - first)] += 1 }
+            withUnsafeMutableBytes(of: &unit.counts) { $0.bindMemory(to: UInt16.self)[Int(bucket - first)] += 1 }
             units[first] = unit
         }
         return units.sorted { $0.key < $1.key }.map(\.value)

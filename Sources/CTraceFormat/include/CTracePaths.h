@@ -30,7 +30,9 @@
 #define FATHOM_UNIT_INHERITED                                                                                          \
     3u                            // struct fathom_path: those calls of `path` that began before it was recorded; only
                                   // `calls` and `total` mean something, and `path` has these times in its total, too
-#define FATHOM_UNIT_DURATIONS 4u  // struct fathom_durations: a part of the durations of the calls of `path`
+#define FATHOM_UNIT_COARSE 4u  // struct fathom_coarse_durations: the same as the next one, of Fathom up to 0.2.0
+#define FATHOM_UNIT_DURATIONS 5u  // struct fathom_durations: a part of the durations of the calls of `path`
+#define FATHOM_UNIT_CARRIES 6u  // struct fathom_durations: each count stands for FATHOM_CARRY calls
 
 // The first bytes of the payload.
 struct fathom_paths_head {
@@ -60,16 +62,29 @@ struct fathom_path {
 #define FATHOM_PATH_OPEN 1u       // a call is open, and began then
 #define FATHOM_PATH_INHERITED 2u  // that call counts as inherited
 
-#define FATHOM_DURATIONS_SIZE 30u
+#define FATHOM_DURATIONS_SIZE 60u
+#define FATHOM_CARRY 65536u
 
 // How many calls took how long, for the durations in FATHOM_DURATIONS_SIZE neighbouring buckets; a bucket may be in
 // several of a path's. There is none for a path that has one or two calls, which are the shortest and the longest. A
-// count stops at UINT32_MAX. This takes the place of two units.
+// count that is full begins again at 0, and FATHOM_CARRY goes to the unit of carries of the same buckets. Both stop at
+// UINT16_MAX when there is no such unit, or it is full, too. This takes the place of two units.
 struct fathom_durations {
-    uint16_t unit;   // FATHOM_UNIT_DURATIONS
+    uint16_t unit;   // FATHOM_UNIT_DURATIONS or FATHOM_UNIT_CARRIES
     uint16_t first;  // bucket
     uint32_t path;
-    uint32_t counts[FATHOM_DURATIONS_SIZE];
+    uint16_t counts[FATHOM_DURATIONS_SIZE];
+};
+
+#define FATHOM_COARSE_SIZE 30u
+#define FATHOM_COARSE_BUCKETS 252u
+
+// The same with four buckets to each doubling.
+struct fathom_coarse_durations {
+    uint16_t unit;   // FATHOM_UNIT_COARSE
+    uint16_t first;  // bucket
+    uint32_t path;
+    uint32_t counts[FATHOM_COARSE_SIZE];
 };
 
 FATHOM_SIZE(fathom_paths_head, 32);
@@ -78,30 +93,37 @@ FATHOM_OFFSET(fathom_path, moment, 32);
 FATHOM_SIZE(fathom_path, 64);
 FATHOM_OFFSET(fathom_durations, counts, 8);
 FATHOM_SIZE(fathom_durations, 128);
+FATHOM_SIZE(fathom_coarse_durations, 128);
 
 #define FATHOM_UNIT_SIZE 64u
 
-// The bucket of a duration: exact up to 3 ticks, and then four to each doubling. The sum of 4 makes small durations
+// The bucket of a duration: exact up to 31 ticks, and then 32 to each doubling. The sum of 32 makes small durations
 // ordinary ones, without a branch. The conversion finds the exponent in less time than an instruction that looks for
 // the highest bit takes on some processors; beyond 2^53 ticks it may round up to the next bucket.
 FATHOM_PUBLIC_INLINE uint32_t fathom_duration_bucket(uint64_t ticks) {
 #if defined(__x86_64__) && !defined(__SSE2__)
     // The runtime has general registers alone.
-    uint64_t whole = (ticks & (UINT64_MAX >> 2)) + 4;
+    uint64_t whole = (ticks & (UINT64_MAX >> 2)) + 32;
     uint32_t exponent = 63u - (uint32_t)__builtin_clzll(whole);
-    return (exponent - 2) * 4 + (uint32_t)(whole >> (exponent - 2) & 3);
+    return (exponent - 5) * 32 + (uint32_t)(whole >> (exponent - 5) & 31);
 #else
-    double shifted = (double)(int64_t)((ticks & (UINT64_MAX >> 2)) + 4);
+    double shifted = (double)(int64_t)((ticks & (UINT64_MAX >> 2)) + 32);
     uint64_t bits;
     __builtin_memcpy(&bits, &shifted, sizeof bits);
-    return (uint32_t)(bits >> 50) - (1023u + 2) * 4;
+    return (uint32_t)(bits >> 47) - (1023u + 5) * 32;
 #endif
 }
 
-#define FATHOM_BUCKETS 252u
+#define FATHOM_BUCKETS 1888u
 
-// The middle of a bucket, in ticks.
+// The middle of a bucket, in ticks: within 1.6 % of everything in it.
 FATHOM_PUBLIC_INLINE uint64_t fathom_bucket_middle(uint32_t bucket) {
+    uint32_t shift = bucket / 32;
+    return ((32ull + bucket % 32) << shift) - 32 + ((1ull << shift) - 1) / 2;
+}
+
+// The same of a bucket of FATHOM_UNIT_COARSE: within 12.5 %.
+FATHOM_PUBLIC_INLINE uint64_t fathom_coarse_middle(uint32_t bucket) {
     uint32_t shift = bucket / 4;
     return ((4ull + bucket % 4) << shift) - 4 + ((1ull << shift) - 1) / 2;
 }

@@ -8,7 +8,7 @@
 
 FATHOM_WITHOUT_HOOKS
 
-static uint32_t no_counts[FATHOM_DURATIONS_SIZE];
+static uint16_t no_counts[FATHOM_DURATIONS_SIZE];
 struct path path_none_ended = {.counts = no_counts};
 
 static struct path_counts *take_counts(struct paths *p) {
@@ -37,7 +37,7 @@ static int aim_counts(struct thread *t, struct path *path, uint32_t bucket, uint
             base = bucket < half ? 0 : bucket - half < last ? bucket - half : last;
         *unit = (struct fathom_durations){.unit = FATHOM_UNIT_DURATIONS, .first = (uint16_t)base, .path = path->number};
         path_publish(paths_of(t), 2);
-        *made = (struct path_counts){path->more, unit->counts, base};
+        *made = (struct path_counts){path->more, unit->counts, NULL, base};
         path->more = known = made;
     }
     path->counts = known->counts;
@@ -45,11 +45,33 @@ static int aim_counts(struct thread *t, struct path *path, uint32_t bucket, uint
     return 1;
 }
 
+// Counts a call at a place whose count is full. That stays full where there is no room for its carry. A reader, or who
+// finds what a killed process left, may come between the two stores, and then misses FATHOM_CARRY calls in the bucket.
+static void carry(struct thread *t, struct path *path, uint32_t place) {
+    struct path_counts *known = path->more;
+    while (known->counts != path->counts) known = known->next;
+    if (!known->carries) {
+        uint32_t number;
+        struct fathom_durations *unit = path_new_unit(t, 2, &number);
+        if (!unit) return;
+        *unit = (struct fathom_durations){
+            .unit = FATHOM_UNIT_CARRIES, .first = (uint16_t)known->base, .path = path->number};
+        path_publish(paths_of(t), 2);
+        known->carries = unit->counts;
+    }
+    if (known->carries[place] == UINT16_MAX) return;
+    path->counts[place] = 0;
+    known->carries[place]++;
+}
+
 static void count(struct thread *t, struct path *path, uint64_t ticks, uint32_t centre) {
-    if (aim_counts(t, path, fathom_duration_bucket(ticks), centre)) path_count(path, ticks);
+    uint32_t bucket = fathom_duration_bucket(ticks);
+    if (!aim_counts(t, path, bucket, centre)) return;
+    if (!path_count(path, ticks)) carry(t, path, bucket - path->base);
 }
 
 void paths_count(struct thread *t, struct path *path, uint64_t ticks) {
+    if (path == &path_none_ended) return;
     count(t, path, ticks, fathom_duration_bucket(ticks));
 }
 

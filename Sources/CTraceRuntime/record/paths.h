@@ -16,7 +16,7 @@ struct path {
     struct path *next;         // of its caller's callees
     struct path *caller;       // a stack's root, which is no call, for its outermost calls
     struct fathom_path *sums;  // in the buffers
-    uint32_t *counts;          // in the buffers, of durations in buckets from `base` on
+    uint16_t *counts;          // in the buffers, of durations in buckets from `base` on
     struct path_counts *more;  // all counts that it has
     uint32_t number;           // of its unit; FATHOM_NO_PATH: it has none, and nothing that is added up is kept
     uint16_t callees;          // up to LISTED_CALLEES + 1
@@ -33,7 +33,8 @@ _Static_assert(sizeof(struct path) == 64, "it takes one line of the cache");
 
 struct path_counts {
     struct path_counts *next;
-    uint32_t *counts;
+    uint16_t *counts;
+    uint16_t *carries;  // NULL: no count was full yet
     uint32_t base;
 };
 
@@ -158,11 +159,12 @@ INTERNAL void path_add(struct path *path, uint64_t ticks) {
     if (ticks < sums->shortest) sums->shortest = ticks;
     if (ticks > sums->longest) sums->longest = ticks;
 }
-// Counts a call that took that long. 0 when there is no place for it in path->counts.
+// Counts a call that took that long. 0 when there is no place for it in path->counts, or the count there is full. The
+// thread is busy.
 INTERNAL int path_count(struct path *path, uint64_t ticks) {
     uint32_t place = fathom_duration_bucket(ticks) - path->base;
-    if (UNLIKELY(place >= FATHOM_DURATIONS_SIZE)) return 0;
-    if (UNLIKELY(!++path->counts[place])) path->counts[place] = UINT32_MAX;
+    if (UNLIKELY(place >= FATHOM_DURATIONS_SIZE || path->counts[place] == UINT16_MAX)) return 0;
+    path->counts[place]++;
     return 1;
 }
 

@@ -66,7 +66,7 @@ public struct PathUnits {
         case FATHOM_UNIT_PATH: kind = .path
         case FATHOM_UNIT_FOLDED: kind = .folded
         case FATHOM_UNIT_INHERITED: kind = .inherited
-        case FATHOM_UNIT_DURATIONS: kind = .durations
+        case FATHOM_UNIT_DURATIONS, FATHOM_UNIT_CARRIES, FATHOM_UNIT_COARSE: kind = .durations
         default: return nil
         }
         let path = kind == .durations ? durations(at: index).path : raw.path
@@ -84,8 +84,11 @@ public struct PathUnits {
 
     /// How many places the unit at `index` takes.
     private func places(at index: Int) -> Int {
-        let unit = bytes.loadUnaligned(fromByteOffset: index * Int(FATHOM_UNIT_SIZE), as: UInt16.self)
-        return UInt32(unit) == FATHOM_UNIT_DURATIONS ? Int(FATHOM_DURATIONS_SIZE + 2) / 16 : 1
+        switch UInt32(bytes.loadUnaligned(fromByteOffset: index * Int(FATHOM_UNIT_SIZE), as: UInt16.self)) {
+        case FATHOM_UNIT_DURATIONS, FATHOM_UNIT_CARRIES, FATHOM_UNIT_COARSE:
+            MemoryLayout<fathom_durations>.size / Int(FATHOM_UNIT_SIZE)
+        default: 1
+        }
     }
 
     /// Passes the units with their places, in their order, as far as they can be understood.
@@ -100,11 +103,25 @@ public struct PathUnits {
     /// Passes how many calls took about how long, in ticks, of the unit at `index`, which is one of durations.
     public func forEachDuration(at index: Int, _ body: (_ ticks: UInt64, _ calls: UInt64) -> Void) {
         var unit = durations(at: index)
-        guard UInt32(unit.first) + FATHOM_DURATIONS_SIZE <= FATHOM_BUCKETS else { return }
         let first = UInt32(unit.first)
+        if UInt32(unit.unit) == FATHOM_UNIT_COARSE { return forEachCoarseDuration(at: index, body) }
+        guard first + FATHOM_DURATIONS_SIZE <= FATHOM_BUCKETS else { return }
+        let each = UInt32(unit.unit) == FATHOM_UNIT_CARRIES ? UInt64(FATHOM_CARRY) : 1
+        withUnsafeBytes(of: &unit.counts) { counts in
+            for (place, count) in counts.bindMemory(to: UInt16.self).enumerated() where count > 0 {
+                body(fathom_bucket_middle(first + UInt32(place)), UInt64(count) * each)
+            }
+        }
+    }
+
+    private func forEachCoarseDuration(at index: Int, _ body: (_ ticks: UInt64, _ calls: UInt64) -> Void) {
+        var unit = bytes.loadUnaligned(
+            fromByteOffset: index * Int(FATHOM_UNIT_SIZE), as: fathom_coarse_durations.self)
+        let first = UInt32(unit.first)
+        guard first + FATHOM_COARSE_SIZE <= FATHOM_COARSE_BUCKETS else { return }
         withUnsafeBytes(of: &unit.counts) { counts in
             for (place, count) in counts.bindMemory(to: UInt32.self).enumerated() where count > 0 {
-                body(fathom_bucket_middle(first + UInt32(place)), UInt64(count))
+                body(fathom_coarse_middle(first + UInt32(place)), UInt64(count))
             }
         }
     }

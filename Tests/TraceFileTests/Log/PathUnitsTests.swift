@@ -17,7 +17,7 @@ import Testing
             #expect(bucket >= previous && bucket < FATHOM_BUCKETS, "\(ticks)")
             previous = bucket
             let middle = Double(fathom_bucket_middle(bucket))
-            #expect(abs(middle - Double(ticks)) <= Double(ticks) / 8 + 1, "\(ticks) is taken for \(middle)")
+            #expect(abs(middle - Double(ticks)) <= Double(ticks) / 64 + 1, "\(ticks) is taken for \(middle)")
         }
     }
 
@@ -71,5 +71,33 @@ import Testing
                 units?.forEach { index, _ in units?.forEachDuration(at: index) { _, _ in } }
             }
         }
+    }
+
+    /// Counts that were full stand in a unit of carries, and recordings of Fathom up to 0.2.0 have coarse units.
+    @Test func carriesAndCoarseUnits() throws {
+        var head = fathom_paths_head()
+        head.keeps = UInt64(FATHOM_KEEPS_TIMES)
+        var bytes = withUnsafeBytes(of: head) { Array($0) }
+        let bucket = fathom_duration_bucket(1000)
+        for (unit, calls) in [(FATHOM_UNIT_DURATIONS, 7), (FATHOM_UNIT_CARRIES, 3)] as [(UInt32, UInt16)] {
+            var durations = fathom_durations()
+            (durations.unit, durations.first) = (UInt16(unit), UInt16(bucket - 5))
+            withUnsafeMutableBytes(of: &durations.counts) { $0.bindMemory(to: UInt16.self)[5] = calls }
+            withUnsafeBytes(of: durations) { bytes.append(contentsOf: $0) }
+        }
+        var coarse = fathom_coarse_durations()
+        // The exponent of 1,004 is 9, and the bits behind its first one are 11.
+        (coarse.unit, coarse.first) = (UInt16(FATHOM_UNIT_COARSE), 4 * (9 - 2))
+        withUnsafeMutableBytes(of: &coarse.counts) { $0.bindMemory(to: UInt32.self)[3] = 100_000 }
+        withUnsafeBytes(of: coarse) { bytes.append(contentsOf: $0) }
+        var found: [(ticks: UInt64, calls: UInt64)] = []
+        bytes.withUnsafeBytes { bytes in
+            let units = PathUnits(bytes)
+            units?.forEach { index, _ in units?.forEachDuration(at: index) { found.append(($0, $1)) } }
+        }
+        try #require(found.count == 3)
+        #expect(found[0].calls == 7 && found[1].calls == 3 * 65_536 && found[2].calls == 100_000)
+        #expect(found[0].ticks == found[1].ticks && (985...1016).contains(found[0].ticks))
+        #expect((892...1019).contains(found[2].ticks))
     }
 }
