@@ -15,8 +15,8 @@ WITH wanted AS (
     FROM buckets
 )
 SELECT host, max(calls) AS calls,
-    min(CASE WHEN seen >= ceil(calls * 0.5) THEN ns END) / 1e3 AS p50_us,
-    min(CASE WHEN seen >= ceil(calls * 0.99) THEN ns END) / 1e3 AS p99_us
+    min(CASE WHEN seen >= ceil(calls * 50 / 100.0) THEN ns END) / 1e3 AS p50_us,
+    min(CASE WHEN seen >= ceil(calls * 99 / 100.0) THEN ns END) / 1e3 AS p99_us
 FROM ranked
 GROUP BY host
 ORDER BY p99_us DESC, host

@@ -6,9 +6,16 @@ WITH leaves AS (
     SELECT run.run_id, run.program, run.version = asked.new_version AS is_new
     FROM run CROSS JOIN asked
     WHERE run.version = asked.old_version OR run.version = asked.new_version
+), timed AS (
+    -- Runs of --mode counts have no times.
+    SELECT sample.run_id, count(sample.self_ns) > 0 AS has_times
+    FROM sample JOIN versions ON sample.run_id = versions.run_id
+    GROUP BY sample.run_id
 ), counts AS (
-    SELECT program, count(CASE WHEN is_new THEN 1 END) AS new_runs, count(CASE WHEN NOT is_new THEN 1 END) AS old_runs
-    FROM versions GROUP BY program
+    SELECT program, count(CASE WHEN is_new THEN 1 END) AS new_runs, count(CASE WHEN NOT is_new THEN 1 END) AS old_runs,
+        count(CASE WHEN is_new AND has_times THEN 1 END) AS new_timed, count(CASE WHEN NOT is_new AND has_times THEN 1 END) AS old_timed
+    FROM versions LEFT JOIN timed ON versions.run_id = timed.run_id
+    GROUP BY program
 ), by_stack AS (
     SELECT versions.program, sample.stack_id,
         sum(CASE WHEN is_new THEN sample.self_ns END) AS new_self, sum(CASE WHEN NOT is_new THEN sample.self_ns END) AS old_self,
@@ -23,8 +30,8 @@ WITH leaves AS (
     GROUP BY by_stack.program, leaves.leaf
 )
 SELECT by_function.program, leaf,
-    old_self / 1e6 / old_runs AS old_self_ms, new_self / 1e6 / new_runs AS new_self_ms,
-    new_self / 1e6 / new_runs - old_self / 1e6 / old_runs AS more_ms,
+    old_self / 1e6 / nullif(old_timed, 0) AS old_self_ms, new_self / 1e6 / nullif(new_timed, 0) AS new_self_ms,
+    new_self / 1e6 / nullif(new_timed, 0) - old_self / 1e6 / nullif(old_timed, 0) AS more_ms,
     old_calls * 1.0 / old_runs AS old_calls, new_calls * 1.0 / new_runs AS new_calls
 FROM by_function JOIN counts ON by_function.program = counts.program
 WHERE old_runs > 0 AND new_runs > 0

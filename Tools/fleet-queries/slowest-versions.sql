@@ -14,8 +14,8 @@ WITH roots AS (
     WHERE run.version IS NOT NULL AND totals.total IS NOT NULL
 )
 SELECT program, version, max(runs) AS runs,
-    max(CASE WHEN place = ceil(runs * 0.5) THEN total END) / 1e6 AS p50_ms,
-    max(CASE WHEN place = ceil(runs * 0.9) THEN total END) / 1e6 AS p90_ms,
+    max(CASE WHEN place = ceil(runs * 50 / 100.0) THEN total END) / 1e6 AS p50_ms,
+    max(CASE WHEN place = ceil(runs * 90 / 100.0) THEN total END) / 1e6 AS p90_ms,
     max(total) / 1e6 AS max_ms
 FROM ranked
 GROUP BY program, version

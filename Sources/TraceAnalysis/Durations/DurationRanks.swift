@@ -26,8 +26,6 @@ public struct DurationRanks: Sendable {
 
     /// The duration that `percent` % of the calls do not exceed (nearest rank); 0 when there are no calls.
     public func percentile(_ percent: UInt64) -> UInt64 {
-        guard calls > 0 else { return 0 }
-        let (quotient, remainder) = calls.quotientAndRemainder(dividingBy: 100)
-        return duration(atRank: max(1, quotient &* percent &+ (remainder &* percent &+ 99) / 100))
+        calls > 0 ? duration(atRank: NearestRank.rank(of: Double(percent), count: calls)) : 0
     }
 }

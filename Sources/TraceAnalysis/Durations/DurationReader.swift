@@ -43,11 +43,11 @@ public struct DurationReader {
         guard let range else { return nil }
         let counts = take()
         let all = counts.pairs.reduce(0) { $0 + $1.count }
-        let rank = max(1, (percent * Double(all) / 100 - 1e-9).rounded(.up))
+        let rank = NearestRank.rank(of: percent, count: all)
         var seen: UInt64 = 0
         for (bucket, count) in counts.pairs {
             seen += count
-            if Double(seen) >= rank {
+            if seen >= rank {
                 return min(max(Bucket.middle(of: Int(bucket)), range.lowerBound), range.upperBound)
             }
         }

@@ -37,9 +37,8 @@ struct PercentileReader {
     mutating func take(within range: ClosedRange<UInt64>) -> Percentiles {
         let buckets = Bucket.index(of: range.lowerBound)...Bucket.index(of: range.upperBound)
         let count = sums[buckets].reduce(0, &+)
-        func value(_ percent: UInt64) -> UInt64 {
-            let (quotient, remainder) = count.quotientAndRemainder(dividingBy: 100)
-            let rank = max(1, quotient * percent + (remainder * percent + 99) / 100)
+        func value(_ percent: Double) -> UInt64 {
+            let rank = NearestRank.rank(of: percent, count: count)
             var seen: UInt64 = 0
             for bucket in buckets {
                 seen &+= sums[bucket]

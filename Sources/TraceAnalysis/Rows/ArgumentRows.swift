@@ -34,8 +34,8 @@ public struct ArgumentRows: TreeVisitor {
     public var rows: [AggregateRow] {
         values.map { value, found in
             let sorted = found.durations.sorted()
-            func rank(_ share: Int) -> UInt64 {
-                sorted.isEmpty ? 0 : sorted[(sorted.count * share + 99) / 100 - 1]
+            func rank(_ percent: Double) -> UInt64 {
+                sorted.isEmpty ? 0 : NearestRank.value(of: sorted, percent)
             }
             let percentiles = Percentiles(p50: rank(50), p90: rank(90), p99: rank(99))
             return AggregateRow(.place(value), found.sums, percentiles, cost: nil)

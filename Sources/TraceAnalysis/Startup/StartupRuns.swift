@@ -11,8 +11,8 @@ public struct StartupRuns {
         /// - Parameter values: at least one.
         public init(_ values: [UInt64]) {
             let sorted = values.sorted()
-            func rank(_ percent: Int) -> UInt64 { sorted[max(0, (sorted.count * percent + 99) / 100 - 1)] }
-            (p50, p90, least, most) = (rank(50), rank(90), sorted[0], sorted[sorted.count - 1])
+            (p50, p90) = (NearestRank.value(of: sorted, 50), NearestRank.value(of: sorted, 90))
+            (least, most) = (sorted[0], sorted[sorted.count - 1])
         }
     }
 

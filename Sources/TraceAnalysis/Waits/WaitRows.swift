@@ -74,8 +74,7 @@ public struct WaitRows {
             wakers[waker]?.calls += 1
         }
         let times = members.map { waits.waits[$0].time }.sorted()
-        row.p50 = times[(times.count - 1) / 2]
-        row.p99 = times[(times.count - 1) * 99 / 100]
+        (row.p50, row.p99) = (NearestRank.value(of: times, 50), NearestRank.value(of: times, 99))
         row.wakers = wakers.values.sorted { ($1.time, $0.thread, $0.path) < ($0.time, $1.thread, $1.path) }
         return row
     }

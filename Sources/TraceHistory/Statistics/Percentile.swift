@@ -1,20 +1,13 @@
 internal import Glibc
+internal import TraceAnalysis
 
-/// Percentiles by nearest rank: of n values in order, the p-th percentile is the one at rank ⌈p · n / 100⌉. It is always one of
-/// the values; of 1 to 10, the 90th is 9.
+/// Percentiles of runs, by ``NearestRank``.
 public enum Percentile {
     /// - Parameters:
     ///   - sorted: in ascending order; not empty.
     ///   - percent: more than 0, at most 100.
     public static func nearestRank(of sorted: [Double], _ percent: Double) -> Double {
-        sorted[rank(of: percent, count: sorted.count) - 1]
-    }
-
-    /// The rank, from 1 to `count`.
-    static func rank(of percent: Double, count: Int) -> Int {
-        // 99.9 % of 1,000 is 999, whatever binary fractions make of it.
-        let rank = (percent * Double(count) / 100 - 1e-9).rounded(.up)
-        return min(max(Int(rank), 1), count)
+        NearestRank.value(of: sorted, percent)
     }
 
     public static func median(_ values: [Double]) -> Double {
