@@ -5,9 +5,6 @@ import Testing
 @testable import TraceHistory
 
 @Suite struct ChangeDetectorTests {
-    /// How many series are looked at; FATHOM_SERIES=500 takes minutes in a debug build.
-    private static let count = getenv("FATHOM_SERIES").flatMap { UInt64(String(cString: $0)) } ?? 36
-
     private func noise(_ count: Int, seed: UInt64 = 1, _ part: Double = 0.01) -> [Double] {
         var random = SeededGenerator(seed: seed)
         return (0..<count).map { _ in 100 * (1 + part * random.normal()) }
@@ -56,7 +53,6 @@ import Testing
         let expected: [([Double], [Int])] = [(first, []), (second, [6]), (halved, [6]), (lowered, [4])]
         for (series, steps) in expected {
             #expect(ChangeDetector().changes(of: series).map(\.index) == steps)
-            #expect(Otava.changes(series) == steps)
         }
     }
 
@@ -68,17 +64,68 @@ import Testing
         #expect(!found.contains { (5...12).contains($0) } && found.count <= 5, "\(found)")
     }
 
-    /// More right and fewer wrong than Otava's algorithm, and few alarms where nothing changed.
-    @Test func comparedWithOtava() {
-        var own = Score(), other = Score()
-        for seed in 0..<Self.count {
-            let series = NoisySeries(seed: seed)
-            own.add(ChangeDetector().changes(of: series.values).map(\.index), of: series)
-            other.add(Otava.changes(series.values), of: series)
+    /// Several steps in few runs: two of 10 % with next to no noise, one and the one back from it, and one after 7 of 14 runs.
+    @Test func severalSteps() {
+        func found(_ levels: [(Int, Double)]) -> [Int] {
+            let values = levels.flatMap { [Double](repeating: $0.1, count: $0.0) }
+            return ChangeDetector().changes(of: values.enumerated().map { $1 + Double($0 % 7) }).map(\.index)
         }
-        if Self.count > 100 { print("own \(own)\nOtava's \(other)") }
-        #expect(own.harmonicMean >= other.harmonicMean, "\(own) \(other)")
-        #expect(Double(own.alarms) <= 0.05 * Double(own.quiet), "\(own)")
+        #expect(found([(20, 1000), (20, 1100), (20, 1210)]) == [20, 40])
+        #expect(found([(20, 1000), (20, 1500), (20, 1000)]) == [20, 40])
+        #expect(found([(7, 1000), (7, 1500)]) == [7])
+        #expect(found([(4, 1000), (16, 1500)]) == [4] && found([(16, 1000), (4, 1500)]) == [16])
+        #expect(found([(5, 1000), (5, 1500), (5, 2000)]) == [5, 10])
+        for levels in [3, 8, 22] {
+            var values = noise(3 * levels, seed: 3)
+            for index in levels..<(2 * levels) { values[index] *= 1.2 }
+            for index in (2 * levels)..<(3 * levels) { values[index] *= 1.1 }
+            #expect(ChangeDetector().changes(of: values).map(\.index) == [levels, 2 * levels], "\(levels)")
+        }
+    }
+
+    /// Outliers, however many times as long, do not hide a step that ranks show.
+    @Test func outliersBesideAStep() {
+        for seed in 1..<6 as Range<UInt64> {
+            var values = noise(40, seed: seed, 0.05)
+            for index in 20..<40 { values[index] *= 3 }
+            for index in [3, 9, 26, 33] { values[index] *= 20 }
+            #expect(ChangeDetector().changes(of: values).map(\.index) == [20], "\(seed)")
+        }
+    }
+
+    /// Two or three disturbed runs, after which everything is as before, are no change.
+    @Test func shortDisturbance() {
+        for length in 1...3 {
+            var values = noise(40, seed: 7)
+            for index in 18..<(18 + length) { values[index] *= 1.5 }
+            #expect(ChangeDetector().changes(of: values).isEmpty, "\(length)")
+        }
+    }
+
+    /// Of 600 series, as many steps as Otava finds, and fewer false alarms. A false alarm is a series without a step in which one
+    /// is found. Outliers, drift and a second speed of the machine are no steps.
+    @Test func comparedWithOtava() throws {
+        let each = 60 as UInt64
+        let all = StepSeries.Group.allCases.flatMap { group in (0..<each).map { StepSeries(group, $0) } }
+        let other = try Otava.changes(all.map(\.values))
+        if other == nil { print("skip: no Python has apache-otava, so its recorded figures are compared with") }
+        var own: [StepSeries.Group: Score] = [:], others = own
+        for (place, series) in all.enumerated() {
+            own[series.group, default: Score()].add(
+                ChangeDetector().changes(of: series.values).map(\.index), of: series)
+            if let other { others[series.group, default: Score()].add(other[place], of: series) }
+        }
+        var sum = Score(), otavas = 0
+        for group in StepSeries.Group.allCases {
+            let score = own[group]!, found = other == nil ? Otava.found[group]! : others[group]!.found
+            // With so few series, two steps are chance.
+            #expect(score.found + 2 >= found, "\(group): \(score), Otava \(found)")
+            #expect(Double(score.alarms) <= max(2, 0.05 * Double(score.quiet)), "\(group): \(score)")
+            sum.add(score)
+            otavas += found
+        }
+        #expect(sum.found > otavas && Double(sum.alarms) <= 0.05 * Double(sum.quiet), "\(sum), Otava \(otavas)")
+        #expect(sum.harmonicMean > 0.9, "\(sum)")
     }
 
     /// What was found of the steps of many series.
@@ -87,7 +134,7 @@ import Testing
         /// Series without a step, and those of them in which one was found.
         var (quiet, alarms) = (0, 0)
 
-        mutating func add(_ changes: [Int], of series: NoisySeries) {
+        mutating func add(_ changes: [Int], of series: StepSeries) {
             var left = changes
             for step in series.steps {
                 if let near = left.indices.min(by: { abs(left[$0] - step) < abs(left[$1] - step) }),
@@ -101,6 +148,11 @@ import Testing
             }
             wrong += left.count
             if series.steps.isEmpty { (quiet, alarms) = (quiet + 1, alarms + (changes.isEmpty ? 0 : 1)) }
+        }
+
+        mutating func add(_ other: Score) {
+            (found, wrong, missed) = (found + other.found, wrong + other.wrong, missed + other.missed)
+            (quiet, alarms) = (quiet + other.quiet, alarms + other.alarms)
         }
 
         /// F1, of precision and recall.

@@ -61,9 +61,11 @@ import Testing
         #expect(FalseDiscovery.kept([nil, nil], rate: 0.05) == [false, false])
     }
 
-    @Test func split() {
-        #expect(EnergyDistance.bestSplit(of: [1, 1, 1, 1, 5, 5, 5][...], least: 2) == 4)
-        #expect(EnergyDistance.bestSplit(of: [1, 1, 1, 1][...], least: 2) == nil)
-        #expect(EnergyDistance.bestSplit(of: [1, 2, 3][...], least: 2) == nil)
+    /// A step and the one back are found together, which dividing in two does not see.
+    @Test func segmentation() {
+        let parts = Segmentation([1, 1, 1, 5, 5, 5, 1, 1, 1], most: 3, least: 2)
+        #expect(parts.bounds(2) == [0, 3, 6, 9] && parts.costs[2] < 1e-9 && parts.costs[1] > 10)
+        #expect(parts.bounds(0) == [0, 9] && abs(parts.costs[0] - 32) < 1e-9)
+        #expect(Segmentation([1, 2, 3], most: 3, least: 2).costs.count == 1)
     }
 }

@@ -45,7 +45,9 @@ struct ChangeSearch {
         let least = options.threshold
         whole =
             runs.count >= HistoryChanges.leastRuns && runs.allSatisfy(\.mode.hasTimes)
-            ? ChangeDetector().changes(of: runs.map { Double($0.total) }).filter { abs($0.relativeChange) >= least }
+            ? ChangeDetector().changes(of: runs.map { Double($0.total) }).filter {
+                abs($0.relativeChange) >= least && $0.chance <= options.falseRate
+            }
             : []
     }
 
@@ -156,8 +158,8 @@ struct ChangeSearch {
         let least = options.leastShare * Percentile.median(runs.map { Double($0.total) })
         var found: [(function: Int, points: [ChangePoint])] = []
         for (function, series) in series.enumerated() {
-            // As many runs as lie between two changes at least must have this much time. One disturbed run is not enough.
-            guard let series, series.own.sorted(by: >)[ChangeDetector.least - 1] >= least else { continue }
+            // Several runs must have this much time. One disturbed run is not enough.
+            guard let series, series.own.sorted(by: >)[2] >= least else { continue }
             found.append((function, ChangeDetector().changes(of: series.own)))
         }
         // A function counts by the surest of its changes.

@@ -65,8 +65,17 @@ public struct Trend: Sendable {
         self.selection = found
         points = found.runs.compactMap { run in numbers.value(of: run).map { Point(run: run, value: $0) } }
         missing = found.runs.count - points.count
-        changes = ChangeDetector().changes(of: points.map(\.value))
+        changes = Trend.changes(points, metric)
         groups = Trend.groups(points, label, percent, numbers)
+    }
+
+    /// Where numbers of calls are the same in run after run, another number is certain, as ``HistoryChanges`` has it.
+    private static func changes(_ points: [Point], _ metric: HistoryMetric) -> [ChangePoint] {
+        let values = points.map(\.value)
+        guard metric == .calls, points.count >= HistoryChanges.leastRunsOfCalls, points.allSatisfy(\.run.mode.isExact),
+            let steps = ChangeSearch.steps(of: values)
+        else { return ChangeDetector().changes(of: values) }
+        return steps.map { ChangePoint(index: $0, before: values[$0 - 1], after: values[$0], chance: 0) }
     }
 
     private static func groups(

@@ -1,142 +1,120 @@
+internal import Glibc
+internal import TraceAnalysis
+
 /// Finds the places where a series of runs changes.
 ///
-/// Candidates come from e-divisive means on overlapping windows, as in Hunter, now Apache Otava (M. Fleming, P.
-/// Kołaczkowski and others, arXiv 2301.03034). A window is divided as long as a weak test agrees. Then candidates are
-/// taken away, the least sure one first, until each that remains is sure between its neighbours. This differs from
-/// Hunter in three ways: values far off all of their neighbours are moved to the edge of what is usual there; a
-/// ``StepVote`` decides instead of one t-test; and the more places were looked at, the surer each change has to be.
+/// All steps are looked for at once (``StepSearch``), twice: as the values are, and with outliers replaced. A step that is 1 of
+/// 10 values away from an end, and several within ten values, can be found. What is taken for noise: runs far off their
+/// neighbours, however far; a drift, which a straight line explains better than steps do; states between which runs change by
+/// chance; and fewer than four runs after which the former level returns. Runs that are alike because they were made one after
+/// another count for less.
 public struct ChangeDetector: Sendable {
     /// A change is reported only if its chance is no greater.
-    public var mostChance = 0.001
-    /// The same for candidates.
-    private let weakChance = 0.02
+    public var mostChance = 0.025
     /// How many runs are looked at together.
-    public var window = 50
-    /// The fewest runs between two changes.
-    static let least = 3
+    public var window = 100
+    /// The fewest runs of a series in which changes are looked for.
+    static let leastRuns = 6
+    /// For how many runs a level has to hold before the former one returns.
+    static let longHold = 4
+
+    /// Changes by less than this part have to be surer: noise is never wholly without order, and where there is next to none of it, its
+    /// order looks like steps.
+    private static let smallPart = 0.01, mostChanceOfSmall = 0.0001
 
     public init() {}
 
     /// The changes of `series`, in order.
     ///
-    /// - Complexity: O(n · window), times the number of changes in a window.
+    /// - Complexity: O(n · window), for each deal of ``StepSearch``.
     public func changes(of series: [Double]) -> [ChangePoint] {
-        guard series.count >= 2 * ChangeDetector.least else { return [] }
-        let values = ChangeDetector.withoutOutliers(series)
-        var points = candidates(values)
-        while !points.isEmpty {
-            let chances = points.indices.map { chance(of: $0, points, values) }
-            let weakest = chances.indices.max { chances[$0] < chances[$1] }!
-            guard chances[weakest] > mostChance else {
-                points = settled(points, values)
-                return points.indices.map { place in
-                    let (left, right) = parts(place, points, series.count)
-                    return ChangePoint(
-                        index: points[place], before: Percentile.median(Array(series[left])),
-                        after: Percentile.median(Array(series[right])), chance: chances[place])
-                }
-            }
-            points.remove(at: weakest)
-        }
-        return []
-    }
-
-    // MARK: Candidates
-
-    private func candidates(_ values: [Double]) -> [Int] {
-        var found: Set<Int> = []
+        guard series.count >= ChangeDetector.leastRuns else { return [] }
+        // Noise, steps and drift are parts of the whole, and so they are sums of logarithms.
+        let isLogarithmic = series.allSatisfy { $0 > 0 }
+        let values = isLogarithmic ? series.map { log($0) } : series
+        var points: [Point] = []
         var start = 0
-        while start < values.count {
+        while true {
             let end = min(start + window, values.count)
-            let inside = divide(values[start..<end])
-            found.formUnion(inside)
+            let inside = found(in: Array(values[start..<end]), isLogarithmic: isLogarithmic)
+            // Windows overlap, so that each step lies well inside one.
+            points += inside.map { Point(index: $0.index + start, chance: $0.chance) }.filter { point in
+                !points.contains { abs($0.index - point.index) <= ChangeDetector.longHold }
+            }
             if end == values.count { break }
-            start = max(inside.max() ?? 0, start + window / 2)
+            start = max(points.last?.index ?? 0, min(start + window / 2, values.count - window))
         }
-        return found.sorted()
-    }
-
-    /// Divides a window, and its parts, as long as the weak test agrees.
-    private func divide(_ values: ArraySlice<Double>) -> [Int] {
-        guard let split = EnergyDistance.bestSplit(of: values, least: ChangeDetector.least) else { return [] }
-        let middle = values.startIndex + split
-        let (left, right) = (values[..<middle], values[middle...])
-        guard StepVote(Array(left), Array(right)).chance <= weakChance else { return [] }
-        return divide(left) + [middle] + divide(right)
-    }
-
-    /// The values between a point's neighbours, before and after it.
-    private func parts(_ place: Int, _ points: [Int], _ count: Int) -> (Range<Int>, Range<Int>) {
-        let start = place == 0 ? 0 : points[place - 1]
-        let end = place + 1 < points.count ? points[place + 1] : count
-        return (start..<points[place], points[place]..<end)
-    }
-
-    private func chance(of place: Int, _ points: [Int], _ values: [Double]) -> Double {
-        let (left, right) = parts(place, points, values.count)
-        // A step need not be as old as the values before it.
-        let near = left.suffix(2 * window), after = right.prefix(2 * window)
-        let vote = StepVote(Array(values[near]), Array(values[after])).chance
-        return vote * ChangeDetector.places(near.count + after.count)
-    }
-
-    /// How many independent places a search among `count` values is worth: neighbouring places divide nearly the same values, so
-    /// there are far fewer than `count`.
-    private static func places(_ count: Int) -> Double { max(1, Double(count) / 5) }
-
-    /// Moves each point to where the values on either side are closest to their mean, which is where a step in normal noise most
-    /// likely is. The energy distance finds that there is a step, but weighs the middle more than the ends.
-    private func settled(_ points: [Int], _ values: [Double]) -> [Int] {
-        var settled = points
-        for place in settled.indices {
-            let (left, right) = parts(place, settled, values.count)
-            let part = ChangeDetector.within(Array(values[left]), Array(values[right]))
-            guard let split = ChangeDetector.leastSquares(part) else { continue }
-            let moved = left.lowerBound + split
-            if abs(moved - points[place]) <= ChangeDetector.reach { settled[place] = moved }
+        points.sort { $0.index < $1.index }
+        return points.indices.map { place in
+            let from = place == 0 ? 0 : points[place - 1].index
+            let to = place + 1 < points.count ? points[place + 1].index : series.count
+            let index = points[place].index
+            return ChangePoint(
+                index: index, before: Percentile.median(Array(series[from..<index])),
+                after: Percentile.median(Array(series[index..<to])), chance: points[place].chance)
         }
-        return settled
     }
 
-    /// The values of both parts. Those that lie more than half a standard deviation outside of both medians are moved
-    /// to that edge: a few disturbed runs beside a step would move the step.
-    private static func within(_ left: [Double], _ right: [Double]) -> [Double] {
-        let (a, b) = (Percentile.median(left), Percentile.median(right))
-        let spread = 1.4826 * Percentile.median(left.map { abs($0 - a) } + right.map { abs($0 - b) })
-        let (low, high) = (min(a, b) - spread / 2, max(a, b) + spread / 2)
-        return (left + right).map { min(max($0, low), high) }
+    private struct Point {
+        var index: Int
+        var chance: Double
     }
 
-    /// How far a point may move.
-    private static let reach = 5
-
-    /// The split with the least sum of squared distances from the means of both parts.
-    private static func leastSquares(_ values: [Double]) -> Int? {
-        guard values.count >= 2 * least else { return nil }
-        let whole = values.reduce(0, +)
-        var sum = 0.0, best: (split: Int, size: Double)?
-        for split in 1..<values.count {
-            sum += values[split - 1]
-            guard split >= least, values.count - split >= least else { continue }
-            // The squares are least where the squares of the means, weighted, are most.
-            let size = sum * sum / Double(split) + (whole - sum) * (whole - sum) / Double(values.count - split)
-            if size > best?.size ?? -.infinity { best = (split, size) }
+    private func found(in values: [Double], isLogarithmic: Bool) -> [Point] {
+        var plain = StepSearch(values, hasOutliers: false, limit: mostChance)
+        var found = plain.found()
+        if Outliers.replaced(in: values) != values {
+            // Replacing outliers makes neighbours alike, so it has to find more, more surely, and what was found without.
+            var without = StepSearch(values, hasOutliers: true, limit: mostChance / 5)
+            let other = without.found()
+            let hasAll = found.steps.allSatisfy { step in other.steps.contains { abs($0 - step) <= 1 } }
+            if hasAll, other.steps.count > found.steps.count { found = other }
         }
-        return best?.split
+        func part(_ left: some Collection<Double>, _ right: some Collection<Double>) -> Double {
+            let (before, after) = (Percentile.median(Array(left)), Percentile.median(Array(right)))
+            return abs(isLogarithmic ? after - before : after.change(relativeTo: before))
+        }
+        var steps = ChangeDetector.lasting(found.steps, found.values)
+        while true {
+            let bounds = [0] + steps + [values.count]
+            var points: [Point] = [], leastSure: (place: Int, chance: Double)?
+            for (place, step) in steps.enumerated() {
+                let (left, right) = (
+                    Array(found.values[bounds[place]..<step]), Array(found.values[step..<bounds[place + 2]])
+                )
+                let places = max(1, Double(left.count + right.count) / 5)
+                let chance = StepVote(left, right).chance * places
+                points.append(Point(index: step, chance: min(chance, found.chance)))
+                // Together with a drift, steps explain whatever goes up and begins again.
+                let (before, after) = (Array(values[bounds[place]..<step]), Array(values[step..<bounds[place + 2]]))
+                guard min(part(left, right), part(before.suffix(8), after.prefix(8))) < ChangeDetector.smallPart else {
+                    continue
+                }
+                let asIs = StepVote(before, after).chance * places
+                guard max(chance, asIs) > ChangeDetector.mostChanceOfSmall else { continue }
+                if max(chance, asIs) > leastSure?.chance ?? 0 { leastSure = (place, max(chance, asIs)) }
+            }
+            guard let leastSure else { return points }
+            steps.remove(at: leastSure.place)
+        }
     }
 
-    // MARK: Outliers
-
-    /// Moves values that lie far off the median of their neighbours to the edge of what is usual there (F. R. Hampel,
-    /// Journal of the American Statistical Association 69, 1974). At a step, the neighbours on both sides widen what is
-    /// usual, so a step remains.
-    static func withoutOutliers(_ series: [Double]) -> [Double] {
-        return series.indices.map { index in
-            let around = Array(series[max(0, index - reach)...min(series.count - 1, index + reach)])
-            let median = Percentile.median(around)
-            // 1.4826: what makes the median distance of normal values their standard deviation.
-            let usual = 3 * 1.4826 * Percentile.median(around.map { abs($0 - median) })
-            return usual > 0 ? min(max(series[index], median - usual), median + usual) : series[index]
+    /// `steps` without those to a level that holds for a few values only, after which the former one returns.
+    private static func lasting(_ steps: [Int], _ values: [Double]) -> [Int] {
+        var steps = steps, place = 0
+        while place + 1 < steps.count {
+            let (start, end) = (steps[place], steps[place + 1])
+            let from = place == 0 ? 0 : steps[place - 1], to = place + 2 < steps.count ? steps[place + 2] : values.count
+            let before = Percentile.median(Array(values[from..<start])),
+                after = Percentile.median(Array(values[end..<to]))
+            let between = Percentile.median(Array(values[start..<end]))
+            if end - start < longHold, abs(after - before) <= abs(between - (before + after) / 2) / 4 {
+                steps.removeSubrange(place...(place + 1))
+                place = max(0, place - 1)
+            } else {
+                place += 1
+            }
         }
+        return steps
     }
 }

@@ -7,8 +7,8 @@ internal import TraceAnalysis
 /// The tests are B. L. Welch's of means, and those of Mann and Whitney and of Kolmogorov and Smirnov. The last two
 /// assume nothing about how the values are distributed.
 struct StepVote {
-    /// The second smallest of the three chances: at this level, two of three tests speak of a difference. It is 1 where values
-    /// drift. The initializer chooses otherwise where nothing varies on either side, and where values are few and lie apart.
+    /// The second smallest of the three chances: at this level, two of three tests speak of a difference. The
+    /// initializer chooses otherwise where nothing varies on either side, and where values are few and lie apart.
     let chance: Double
 
     /// - Parameters:
@@ -20,15 +20,13 @@ struct StepVote {
             chance = left[0] == right[0] ? 1 : RankTest.least(left.count, right.count)
             return
         }
-        let share = StepVote.independentShare(left, right)
+        let share = IndependentShare.of(left + right, within: [0, left.count, left.count + right.count])
         let chances = [
             StepVote.welch(left, right, share: share),
             StepVote.weakened(RankTest.twoSided(left, right), share),
             StepVote.weakened(KolmogorovSmirnov.twoSided(left, right), share),
         ].sorted()
-        if StepVote.isDrift(left, right) {
-            chance = 1
-        } else if left.count + right.count <= StepVote.fewValues, StepVote.areApart(left, right) {
+        if left.count + right.count <= StepVote.fewValues, StepVote.areApart(left, right) {
             // Few values cannot make the rank tests surer than this, however far apart they are.
             chance = min(chances[1], StepVote.unsure * StepVote.welch(left, right, share: share))
         } else {
@@ -38,7 +36,7 @@ struct StepVote {
 
     /// Up to `fewValues` values, the test of means alone is enough to find a step, if the values of the two sides do
     /// not overlap. It then has to be `unsure` times surer, because values need not be normal.
-    private static let fewValues = 12, unsure = 20.0
+    private static let fewValues = 30, unsure = 20.0
 
     private static func areApart(_ left: [Double], _ right: [Double]) -> Bool {
         left.max()! < right.min()! || right.max()! < left.min()!
@@ -67,45 +65,6 @@ struct StepVote {
             if erfc(middle / 2.0.squareRoot()) > chance { low = middle } else { high = middle }
         }
         return erfc(low * share.squareRoot() / 2.0.squareRoot())
-    }
-
-    // MARK: What misleads tests
-
-    /// How many values tell as much as independent ones would, as a share of them all: (1 - r) / (1 + r), where r is the
-    /// correlation of each value with the one before. A machine that is slow for an hour makes many runs slow, but is one
-    /// observation.
-    private static func independentShare(_ left: [Double], _ right: [Double]) -> Double {
-        var products = 0.0, squares = 0.0
-        var count = 0
-        for part in [left, right] {
-            let mean = mean(part)
-            for value in part { squares += (value - mean) * (value - mean) }
-            for (a, b) in zip(part, part.dropFirst()) { products += (a - mean) * (b - mean) }
-            count += part.count
-        }
-        guard squares > 0, count >= 8 else { return 1 }
-        // The estimate is too low by about 1 / n for each mean that was taken off.
-        let correlation = min(max(products / squares + 2 / Double(count), 0), 0.95)
-        // Chance alone gives correlations of this size.
-        guard correlation > 1.3 / Double(count).squareRoot() else { return 1 }
-        return (1 - correlation) / (1 + correlation)
-    }
-
-    /// Whether a straight line explains the values at least as well as a step does. Then the machine, or the program's
-    /// data, changes gradually.
-    private static func isDrift(_ left: [Double], _ right: [Double]) -> Bool {
-        let all = left + right
-        guard left.count >= 3, right.count >= 3 else { return false }
-        let step = squares(left, of: mean(left)) + squares(right, of: mean(right))
-        let (middle, center) = (mean(all), Double(all.count - 1) / 2)
-        var products = 0.0, spread = 0.0, whole = 0.0
-        for (index, value) in all.enumerated() {
-            let x = Double(index) - center
-            products += x * (value - middle)
-            spread += x * x
-            whole += (value - middle) * (value - middle)
-        }
-        return whole - products * products / spread <= step
     }
 
     static func mean(_ values: [Double]) -> Double { values.reduce(0, +) / Double(values.count) }
