@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 import Testing
 import TraceAnalysis
@@ -146,5 +147,51 @@ import TraceAnalysis
         }
         #expect(throws: HistoryError.notAHistory(path: other)) { _ = try HistoryStore(path: other, creates: true) }
         #expect(HistoryStore.isDatabase(at: other) && !HistoryStore.isDatabase(at: text))
+    }
+
+    /// When nobody has it open any more, a history is its one file.
+    @Test func oneFile() throws {
+        do {
+            let store = try store()
+            try SyntheticRun().add(0, to: store)
+            let reader = try self.store(creates: false)
+            #expect(try reader.runs().count == 1)
+            store.close()
+            try SyntheticRun().add(1, to: store)
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path) == ["h.db"])
+        // The version of the file format that needs no log beside the file (https://sqlite.org/fileformat2.html).
+        let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: directory.file("h.db"))))
+        #expect(bytes[18] == 1 && bytes[19] == 1)
+    }
+
+    /// Where nothing can be written, a history is read in every state that it may be left in: whole, with a log beside it, and
+    /// without the log that it asks for. Root may write anywhere, so this runs as nobody.
+    @Test func readInUnwritableDirectory() throws {
+        do { try SyntheticRun().add(0, to: try store("whole.db")) }
+        let open = try store("logged.db")
+        try SyntheticRun().add(0, to: open)
+        try SyntheticRun().add(1, to: open)
+        let (place, copies) = (directory.path, directory.file("copies"))
+        try FileManager.default.createDirectory(atPath: copies, withIntermediateDirectories: false)
+        for name in ["whole.db", "logged.db", "logged.db-wal"] {
+            try FileManager.default.copyItem(atPath: "\(place)/\(name)", toPath: "\(copies)/\(name)")
+        }
+        // The log alone is left out.
+        open.close()
+        try SyntheticRun().add(2, to: open)
+        try FileManager.default.copyItem(atPath: "\(place)/logged.db", toPath: "\(copies)/asks.db")
+        #expect(chmod(copies, 0o555) == 0)
+        defer { chmod(copies, 0o755) }
+        for (name, count) in [("whole.db", 1), ("logged.db", 2), ("asks.db", 2)] {
+            let store = try HistoryStore(path: "\(copies)/\(name)", creates: false)
+            #expect(try store.runs().count >= count, "\(name)")
+        }
+        if geteuid() != 0 {
+            let store = try HistoryStore(path: "\(copies)/whole.db", creates: false)
+            #expect(throws: HistoryError.self) { try store.requireWritable() }
+        }
+        #expect(
+            Set(try FileManager.default.contentsOfDirectory(atPath: copies)).isSuperset(of: ["asks.db", "whole.db"]))
     }
 }

@@ -7,7 +7,7 @@ extension HistoryStore {
     /// - Returns: its number, and whether it is new; a run that is there already stays as it is.
     /// - Complexity: O(paths), and O(functions and paths of the history) to number them.
     public func add(_ run: HistoryRun, _ content: RunContent) throws(HistoryError) -> (id: Int64, isNew: Bool) {
-        try database.write { () throws(HistoryError) in
+        try write { () throws(HistoryError) in
             let known = try database.statement("SELECT id FROM run WHERE key = ?")
             known.bind(1, run.key)
             defer { known.reset() }

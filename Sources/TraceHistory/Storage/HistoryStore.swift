@@ -20,18 +20,47 @@ public final class HistoryStore {
         database = try SQLiteDatabase(path: path, creates: creates)
         try database.insist { () throws(HistoryError) in
             try HistorySchema.migrate(database, to: version)
-            // With a log beside the file, readers and one writer go on together.
-            try keepLog()
         }
         // FULL waits for the disk at each end of writing.
         try database.run("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA cache_size = -65536")
     }
 
-    /// Asks for a log beside the file. Network file systems allow none.
-    private func keepLog() throws(HistoryError) {
-        let statement = try database.statement("PRAGMA journal_mode = WAL")
+    deinit { close() }
+
+    /// Puts what was written into the one file, so that it can be carried away alone, and read where nothing can be written. Where
+    /// others have the history open, the last of them who writes does this.
+    public func close() {
+        guard hasWritten else { return }
+        hasWritten = false
+        database.patience = 0
+        defer { database.patience = SQLiteDatabase.longPatience }
+        _ = try? database.number("PRAGMA wal_checkpoint(TRUNCATE)")
+        try? keepLog(false)
+    }
+
+    private var hasWritten = false
+
+    /// All of `body` or nothing. While somebody writes, there is a log beside the file, so that readers and one writer go on together.
+    /// A process that is killed leaves the log, and the file as it was before.
+    func write<Result>(_ body: () throws(HistoryError) -> Result) throws(HistoryError) -> Result {
+        try database.insist { () throws(HistoryError) in try keepLog(true) }
+        hasWritten = true
+        return try database.write(body)
+    }
+
+    /// Asks for a log beside the file, or for none. Network file systems allow none.
+    private func keepLog(_ isKept: Bool) throws(HistoryError) {
+        let statement = try database.statement("PRAGMA journal_mode = \(isKept ? "WAL" : "DELETE")")
         defer { statement.reset() }
         _ = try statement.step()
+    }
+
+    /// - Throws: why nothing can be added to the file, or beside it.
+    public func requireWritable() throws(HistoryError) {
+        let directory = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
+        for place in [path, directory] where access(place, W_OK) != 0 {
+            throw .failed(path: path, reason: "cannot be written: \(place): \(String(cString: strerror(errno)))")
+        }
     }
 
     /// Whether the file at `path` is an SQLite database, and so may be a history.
@@ -91,7 +120,7 @@ public final class HistoryStore {
     ///
     /// - Throws: ``HistoryError/noRun(path:run:)``; then all stay.
     public func remove(_ runs: [Int64]) throws(HistoryError) {
-        try database.write { () throws(HistoryError) in
+        try write { () throws(HistoryError) in
             for run in runs {
                 for table in [Table.functions, .paths] {
                     // One key in each page, found by the one before it.

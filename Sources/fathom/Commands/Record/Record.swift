@@ -311,7 +311,9 @@ struct Record: ParsableCommand {
             throw Diagnostics.fail(error.description, status: error.exitStatus)
         }
         if !quiet { say(summary, of: executable, hasNames) }
-        if let history { add(summary, to: history) }
+        if let history, !add(summary, to: history), summary.status == .exited(0) {
+            throw ExitCode(RecordingError.ownStatus)
+        }
         ProgramEnd.end(as: summary.status)
     }
 
@@ -358,26 +360,35 @@ struct Record: ParsableCommand {
     /// The history that the run is to be added to. One that cannot be written is told before the program runs.
     private func openedHistory() throws -> HistoryStore? {
         do throws(HistoryError) {
-            return try history.map { path throws(HistoryError) in try HistoryStore(path: path, creates: true) }
+            return try history.map { path throws(HistoryError) in
+                let store = try HistoryStore(path: path, creates: true)
+                try store.requireWritable()
+                return store
+            }
         } catch {
             throw Diagnostics.fail(error.description, status: RecordingError.ownStatus)
         }
     }
 
-    /// Adds the run to a history. That it cannot be added does not change how the program ended.
-    private func add(_ summary: RecordingSummary, to history: HistoryStore) {
+    /// Adds the run to a history, which then is whole in its one file. False when it cannot be added: then a command whose program
+    /// ended well does not.
+    private func add(_ summary: RecordingSummary, to history: HistoryStore) -> Bool {
         if summary.isContinued {
-            return Diagnostics.warn(
+            Diagnostics.warn(
                 "\(history.path): the run is not over, so it is not added: fathom history add \(CommandText.file(summary.session)) does that later"
             )
+            return true
         }
+        defer { history.close() }
         do {
             let read = try SessionRun(summary.session, labels: labels.label)
             let (id, _) = try history.add(read.run, read.content)
             if !quiet { Diagnostics.say("\(history.path): added as run \(id)") }
+            return true
         } catch {
             _ = Diagnostics.ended(by: error)
             Diagnostics.warn("\(history.path): the run is not added")
+            return false
         }
     }
 
