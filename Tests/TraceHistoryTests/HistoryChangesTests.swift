@@ -136,4 +136,50 @@ import TraceAnalysis
             _ = try Trend(of: HistorySubject("slaw"), .total, in: store, RunSelection(), by: nil, percent: 50)
         }
     }
+
+    /// A program is one wherever it lies, when it is given the same arguments; machines of one class are one.
+    @Test func placesAndMachines() throws {
+        let store = try HistoryStore(path: directory.file("places.db"), creates: true)
+        var runs: [HistoryRun] = []
+        func add(_ command: String, _ host: String, machine: String? = nil) {
+            var run = HistoryRun()
+            (run.program, run.command, run.host, run.total) = ("prog", command, host, 1)
+            if let machine { run.labels = [("machine", machine)] }
+            runs.append(run)
+        }
+        for _ in 0..<2 { add("./prog 10", "a") }
+        add("'/opt/my place/prog' 10", "a")
+        add("prog 11", "a")
+        add("/usr/bin/prog 10", "b", machine: "large")
+        add("/usr/bin/prog 10", "c", machine: "large")
+        func found(_ change: (inout RunSelection) -> Void) throws -> Int {
+            var selection = RunSelection()
+            change(&selection)
+            return try selection.found(among: runs, of: store.path).runs.count
+        }
+        #expect(try found { _ in } == 2)
+        #expect(try found { $0.anyHost = true } == 5)
+        #expect(
+            try found {
+                $0.host = "a"; $0.command = "./prog 10"
+            } == 2)
+        #expect(try found { $0.host = "b" } == 1)
+        #expect(try found { $0.host = "large" } == 2)
+        #expect(try found { $0.candidate = ("x/prog 10", "a") } == 3)
+        #expect(try found { $0.candidate = ("x/prog 11", "z") } == 1)
+        #expect(throws: RunSelection.Refusal.self) { try found { $0.candidate = ("x/prog 12", "a") } }
+        #expect(HistoryRun.arguments(of: "$'a\\'b c' 'd e' f") == "'d e' f" && HistoryRun.arguments(of: "prog") == "")
+    }
+
+    /// Numbers of calls that are the same in run after run need no noise to be compared with, in trends as in changes.
+    @Test func trendOfCalls() throws {
+        let store = try HistoryStore(path: directory.file("calls.db"), creates: true)
+        for (number, calls) in [5, 5, 5, 6].enumerated() {
+            var one = SyntheticRun()
+            one.calls[3] = UInt64(calls)
+            try one.add(number, to: store)
+        }
+        let trend = try Trend(of: .function("slow"), .calls, in: store, RunSelection(), by: nil, percent: 50)
+        #expect(trend.changes.map(\.index) == [3] && trend.changes.first?.chance == 0)
+    }
 }

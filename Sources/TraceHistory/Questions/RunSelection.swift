@@ -1,9 +1,18 @@
-/// Which runs of a history are looked at together: those of one program, called in one way, on one machine, in the order in which
-/// they were made. Others would differ for reasons that are no changes.
+internal import TraceText
+
+/// Which runs of a history are looked at together: those of one program, given the same arguments, on one machine, in the order in
+/// which they were made. Others would differ for reasons that are no changes. Where the program lies does not matter, and machines
+/// that share the label `machine` are one.
 public struct RunSelection: Sendable {
     public var program: String?
     public var command: String?
+    /// A host's name, or the value of the label `machine`.
     public var host: String?
+    /// Whether runs on all machines are looked at.
+    public var anyHost = false
+    /// A command that is to be compared with the runs, and the host that it runs on: runs with its arguments are looked at, and those
+    /// on that host when there are any.
+    public var candidate: (command: String, host: String)?
     /// What runs are labelled with, all of them.
     public var labels: [(name: String, value: String)] = []
     /// The first run: its number, or the value of a label that it is the first to have.
@@ -20,6 +29,8 @@ public struct RunSelection: Sendable {
         case empty(path: String)
         case none(path: String, needsTimes: Bool)
         case noStart(String)
+        /// No run was given the candidate's arguments.
+        case noCommand(path: String, command: String, others: String)
         case unreadable(HistoryError)
 
         public var description: String {
@@ -28,6 +39,8 @@ public struct RunSelection: Sendable {
             case .none(let path, let needsTimes):
                 "\(path): no run is of that program, command, machine and label\(needsTimes ? ", and has times" : "")"
             case .noStart(let since): "--since \(since): neither the number of a run nor the value of a label"
+            case .noCommand(let path, let command, let others):
+                "\(path): has no run of \(command); --command \(CommandText.line([others])) compares with runs of another command"
             case .unreadable(let error): "\(error)"
             }
         }
@@ -37,7 +50,7 @@ public struct RunSelection: Sendable {
     public struct Found: Sendable {
         /// The oldest first.
         public var runs: [HistoryRun]
-        /// What all of them have in common.
+        /// What all of them have in common; the machine is empty where there are several.
         public var program: String
         public var command: String
         public var host: String
@@ -52,13 +65,22 @@ public struct RunSelection: Sendable {
         guard !runs.isEmpty else { throw .empty(path: path) }
         var left = runs.filter { run in
             (program == nil || run.program == program) && (command == nil || run.command == command)
-                && (host == nil || run.host == host) && (!needsTimes || run.mode.hasTimes)
+                && (host == nil || run.host == host || run.machine == host) && (!needsTimes || run.mode.hasTimes)
                 && labels.allSatisfy { run.label($0.name) == $0.value }
         }
-        guard let newest = left.last else { throw .none(path: path, needsTimes: needsTimes) }
         let all = left.count
+        if let candidate, command == nil, let last = left.last {
+            let arguments = HistoryRun.arguments(of: candidate.command)
+            left.removeAll { $0.arguments != arguments }
+            if left.isEmpty { throw .noCommand(path: path, command: candidate.command, others: last.command) }
+        }
+        if let candidate, host == nil, !anyHost, left.contains(where: { $0.machine == candidate.host }) {
+            left.removeAll { $0.machine != candidate.host }
+        }
+        guard let newest = left.last else { throw .none(path: path, needsTimes: needsTimes) }
         left.removeAll { run in
-            run.program != newest.program || run.command != newest.command || run.host != newest.host
+            run.program != newest.program || run.arguments != newest.arguments
+                || (!anyHost && host == nil && run.machine != newest.machine)
                 || run.mode.hasTimes != newest.mode.hasTimes || run.mode.isExact != newest.mode.isExact
         }
         let others = all - left.count
@@ -68,7 +90,8 @@ public struct RunSelection: Sendable {
         }
         if let last, left.count > last { left.removeSubrange(..<(left.count - last)) }
         return Found(
-            runs: left, program: newest.program, command: newest.command, host: newest.host, others: others)
+            runs: left, program: newest.program, command: newest.command,
+            host: left.allSatisfy { $0.machine == newest.machine } ? newest.machine : "", others: others)
     }
 
     private func start(_ since: String, _ runs: [HistoryRun]) -> Int? {

@@ -43,6 +43,30 @@ public struct HistoryRun: Sendable, Equatable {
 
     public func label(_ name: String) -> String? { labels.first { $0.name == name }?.value }
 
+    /// The machine, or the class of machines, that the run was made on: its label `machine`, or else its host.
+    public var machine: String { label(HistoryRun.machineLabel) ?? host }
+
+    public static let machineLabel = "machine"
+
+    /// What the program was given: the command without its first word, which is where the program lies.
+    public var arguments: Substring { HistoryRun.arguments(of: command) }
+
+    static func arguments(of command: String) -> Substring {
+        var place = command.startIndex, quote = false, escapes = false
+        while place < command.endIndex {
+            switch command[place] {
+            case " " where !quote: return command[place...].drop { $0 == " " }
+            case "\\" where !quote || escapes: place = command.index(after: place)
+            case "'":
+                escapes = !quote && place > command.startIndex && command[command.index(before: place)] == "$"
+                quote.toggle()
+            default: break
+            }
+            if place < command.endIndex { place = command.index(after: place) }
+        }
+        return ""
+    }
+
     public static func == (left: HistoryRun, right: HistoryRun) -> Bool {
         (left.id, left.key) == (right.id, right.key)
     }

@@ -76,6 +76,13 @@ final class GateRuns {
         return try SessionRun(session, symbols: symbols)
     }
 
+    /// What this machine calls itself.
+    static var host: String {
+        var system = utsname()
+        uname(&system)
+        return withUnsafeBytes(of: &system.nodename) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+    }
+
     private static var executable: String {
         var path = [UInt8](repeating: 0, count: Int(PATH_MAX))
         let length = path.withUnsafeMutableBytes {

@@ -52,12 +52,16 @@ enum Diagnostics {
         return { line.show($0) }
     }
 
+    /// The reason that was said last why the command ends.
+    nonisolated(unsafe) private(set) static var lastError: String?
+
     /// Says why the command ends, and returns what ends it.
     static func fail(_ text: String, _ status: ExitStatus) -> ExitCode { fail(text, status: status.rawValue) }
 
     /// The same with a status of another table: that of shells, or of compilers.
     static func fail(_ text: String, status: Int32) -> ExitCode {
         say("error: \(text)")
+        lastError = text
         return ExitCode(status)
     }
 

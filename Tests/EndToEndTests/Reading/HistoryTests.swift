@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 import TestSupport
 import Testing
@@ -235,5 +236,88 @@ import Testing
         // So does fathom startup.
         _ = try fathom("startup", "-o", "start.json", "--", "./prog")
         #expect(String(decoding: try readFile(directory.file("start.json")), as: UTF8.self).hasPrefix("{"))
+    }
+
+    /// A gate compares with runs of the same command, though the newest in the history are of another; where there is none, nobody can tell, and
+    /// who waits for a test's result gets one.
+    @Test func gateOfOtherCommands() throws {
+        for words in [["1"], ["1"], ["1"], ["2"], ["2"]] {
+            let more = words[0] == "2" ? "7" : "0"
+            let made = try Fathom.run(
+                ["record", "-q", "--history", "h.db", "-o", "s", "--", "./prog", words[0]], environment: ["MORE": more],
+                workingDirectory: directory.path)
+            try #require(made.status == 0, "\(made.stderr)")
+        }
+        let same = try fathom("gate", "--counts", "--against", "h.db", "--", "./prog", "1")
+        #expect(same.status == 0, "\(same.stdout) \(same.stderr)")
+        let elsewhere = try fathom("gate", "--counts", "--against", "h.db", "--", "\(directory.path)/prog", "1")
+        #expect(elsewhere.status == 0, "\(elsewhere.stdout) \(elsewhere.stderr)")
+        let other = try fathom("gate", "--counts", "--against", "h.db", "--junit", "gate.xml", "--", "./prog", "3")
+        #expect(other.status == 2 && other.stderr.contains("has no run of ./prog 3"), "\(other.stderr)")
+        let junit = try String(contentsOfFile: directory.file("gate.xml"), encoding: .utf8)
+        #expect(junit.contains("skipped=\"1\"") && junit.contains("has no run of ./prog 3"), "\(junit)")
+        let missing = try fathom("gate", "--against", "none.db", "--junit", "none.xml", "--", "./prog", "1")
+        #expect(missing.status == 2, "\(missing.stderr)")
+        #expect(try String(contentsOfFile: directory.file("none.xml"), encoding: .utf8).contains("<skipped"))
+    }
+
+    /// The recipes of Documentation/continuous-integration.md, in three jobs each, on a machine of its own name, which carry nothing but what they
+    /// cache: two of the main branch make the history grow, and the gate of a change judges.
+    @Test func recipesOfContinuousIntegration() throws {
+        let document = try String(
+            contentsOfFile: "\(Binaries.repository)/Documentation/continuous-integration.md", encoding: .utf8)
+        let cached = document.matches(of: #/(?:path: |paths: \[)([\w.]+)/#).map { String($0.1) }
+        #expect(Set(cached) == ["perf.db"])
+        func lines(_ beginning: String) -> [String] {
+            document.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
+                .map { $0.hasPrefix("run: ") ? String($0.dropFirst(5)) : $0 }
+                .filter {
+                    $0.hasPrefix(beginning) && $0.contains("perf.db")
+                        && ($0.contains("github") || $0.contains("CI_") || $0.contains("junit"))
+                }
+        }
+        let (records, gates) = (lines("fathom record"), lines("fathom gate"))
+        try #require(records.count == 2 && gates.count >= 2)
+        for (record, gate) in zip(records, gates) {
+            let cache = try TemporaryDirectory("cache")
+            func job(_ line: String, _ commit: String, more: String) throws -> ProcessOutput {
+                let work = try TemporaryDirectory("job")
+                for (from, to) in [
+                    (directory.file("prog"), work.file("prog")), (cache.file("perf.db"), work.file("perf.db")),
+                ]
+                where FileManager.default.fileExists(atPath: from) {
+                    try FileManager.default.copyItem(atPath: from, toPath: to)
+                }
+                let command = line.replacingOccurrences(of: "${{ github.sha }}", with: commit)
+                let output = try run(
+                    "/bin/sh", ["-c", command],
+                    environment: [
+                        "CI_COMMIT_SHA": commit, "MORE": more, "GITHUB_STEP_SUMMARY": work.file("summary"),
+                        "PATH":
+                            "\(Fathom.executable.split(separator: "/").dropLast().reduce("") { "\($0)/\($1)" }):/usr/bin:/bin",
+                    ], workingDirectory: work.path, seconds: 60)
+                if FileManager.default.fileExists(atPath: cache.file("perf.db")) {
+                    try FileManager.default.removeItem(atPath: cache.file("perf.db"))
+                }
+                try FileManager.default.copyItem(atPath: work.file("perf.db"), toPath: cache.file("perf.db"))
+                return output
+            }
+            for (count, commit) in [(1, "a1"), (2, "b2")] {
+                let made = try job(record, commit, more: "0")
+                #expect(made.status == 0, "\(made.stderr)")
+                let list = try fathom("history", "list", "--history", cache.file("perf.db"), "--format", "json")
+                #expect(list.stdout.matches(of: #/"run":/#).count == count, "\(list.stdout) \(list.stderr)")
+            }
+            #expect(try job(gate, "c3", more: "0").status == 0)
+            #expect(try job(gate, "c3", more: "1").status == 1)
+        }
+    }
+
+    /// A history that cannot be written is told before the program runs, and is no success.
+    @Test func unwritableHistory() throws {
+        try FileManager.default.createDirectory(atPath: directory.file("d"), withIntermediateDirectories: false)
+        let made = try fathom("record", "-q", "--history", "d", "-o", "s", "--", "./prog", "1")
+        #expect(made.status == 125 && made.stderr.contains("d:"), "\(made.stderr)")
+        #expect(!FileManager.default.fileExists(atPath: directory.file("s")))
     }
 }

@@ -119,6 +119,10 @@ struct GateCommand: ParsableCommand {
             result = try judged()
         } catch {
             let end = Diagnostics.ended(by: error)
+            // Who waits for the test's result is told as well.
+            let words = CommandText.line(words),
+                reason = "the gate could not judge: \(Diagnostics.lastError ?? "\(error)")"
+            try writeJUnit(GateReport(GateResult(.nothing(reason), command: words, baseline: ""), layout: TextLayout()))
             // Status 1 says that it is worse, and nothing else.
             throw end as? ExitCode == ExitStatus.nothing.code ? ExitStatus.failed.code : end
         }
@@ -148,11 +152,15 @@ struct GateCommand: ParsableCommand {
             report.write(format, to: writer)
             try StandardOutput.finish(writer)
         }
-        guard let junit else { return report }
+        try writeJUnit(report)
+        return report
+    }
+
+    private func writeJUnit(_ report: GateReport) throws {
+        guard let junit else { return }
         let test = try OutputFile(junit)
         report.writeJUnit(to: test.writer)
         try test.finish()
-        return report
     }
 
     // MARK: Judging
@@ -161,6 +169,9 @@ struct GateCommand: ParsableCommand {
         var selection = runs.selection
         selection.program = selection.program ?? SessionName.stem(words[0])
         selection.needsTimes = !counts
+        selection.candidate = (CommandText.line(words), GateRuns.host)
+        // Calls do not depend on the machine.
+        if counts, selection.host == nil { selection.anyHost = true }
         var baseline = try GateBaseline(against, selection, symbols: symbols.symbols)
         if baselineCmd != nil { baseline.name = baselineCmd!.visible }
         let runs = try GateRuns(mode: counts ? "counts" : baseline.mode, symbols: symbols.symbols)
@@ -212,11 +223,11 @@ struct GateCommand: ParsableCommand {
                     baseline.runs.append((read.run, read.content))
                 }
                 let read = try runs.run(program)
-                if let other = baseline.runs.last?.run, other.host != read.run.host, self.runs.host == nil {
+                if let other = baseline.runs.last?.run, other.host != read.run.host, !choosesMachine {
                     return GateResult(
                         .nothing(
-                            "the baseline was recorded on \(other.host), and this is \(read.run.host): times differ; "
-                                + "--host \(other.host) compares all the same"),
+                            "the baseline was recorded on \(other.machine), and this is \(read.run.host): times differ; "
+                                + "--host \(other.machine) compares all the same"),
                         command: program.text, baseline: baseline.name)
                 }
                 after.append(try time(read.run, read.content))
@@ -237,6 +248,11 @@ struct GateCommand: ParsableCommand {
                 .times(judgement, subject: subject.title, percent: percent, limit: limit, functions: functions),
                 command: program.text, baseline: baseline.name)
         }
+    }
+
+    /// Whether it was said which machines' runs to compare with.
+    private var choosesMachine: Bool {
+        runs.host != nil || runs.anyHost || runs.label.contains { $0.name == HistoryRun.machineLabel }
     }
 
     /// Whether the budget allows one run more, or one of each side, as long as those so far took.

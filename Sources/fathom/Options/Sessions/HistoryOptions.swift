@@ -79,8 +79,14 @@ struct RunOptions: ParsableArguments {
             "Runs of this command, as history list shows it (default: the newest run's).", valueName: "text"))
     var command: String?
 
-    @Option(help: ArgumentHelp("Runs on this machine (default: the newest run's).", valueName: "name"))
+    @Option(
+        help: ArgumentHelp(
+            "Runs on this machine: a host's name, or the value of the label machine (default: the newest run's).",
+            valueName: "name"))
     var host: String?
+
+    @Flag(help: "Runs on all machines.")
+    var anyHost = false
 
     @Option(
         help: ArgumentHelp("Only runs with this label; several times for several.", valueName: "name=value"),
@@ -98,6 +104,7 @@ struct RunOptions: ParsableArguments {
 
     func validate() throws {
         if let last, last < 1 { throw ValidationError("--last is a number of runs") }
+        if host != nil, anyHost { throw ValidationError("--host and --any-host exclude each other") }
     }
 
     var selection: RunSelection {
@@ -105,6 +112,7 @@ struct RunOptions: ParsableArguments {
         selection.program = program
         selection.command = command
         selection.host = host
+        selection.anyHost = anyHost
         selection.labels = label.map { ($0.name, $0.value) }
         selection.since = since
         selection.last = last
@@ -116,6 +124,6 @@ struct RunOptions: ParsableArguments {
         guard found.others > 0 else { return }
         Diagnostics.say(
             "\(found.others) more run\(found.others == 1 ? " is" : "s are") of another command, program or machine, or kept otherwise: "
-                + "--program, --command and --host choose")
+                + "--program, --command, --host and --any-host choose")
     }
 }
