@@ -76,7 +76,7 @@ import Testing
     }
 
     /// So do programs that are linked statically: nothing but the header refers to the table of functions there.
-    @Test(arguments: [Build.gccO2, .clangO2], [["-static"], ["-static-pie", "-fPIE"]])
+    @Test(arguments: [Build.gccO2, .clangO2], [["-static"], ["-static-pie", "-fPIE", "-fuse-ld=bfd"]])
     func steersStatically(_ build: Build, _ flags: [String]) throws {
         let name = flags[0] == "-static" ? "-static-api" : "-static-pie-api"
         try check(try program(build, flags: flags, libraries: Fathom.staticRuntime, variant: name))
