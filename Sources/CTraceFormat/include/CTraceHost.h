@@ -89,8 +89,8 @@ FATHOM_PUBLIC_INLINE int fathom_try_lease(int descriptor) {
     return (int)syscall(SYS_fcntl, descriptor, FATHOM_SETLEASE, FATHOM_NO_LEASE);
 }
 
-// A moment by one of the kernel's clocks, in ns. It asks the kernel itself, as the runtime does: clock_gettime may be that
-// of a preloaded library, which shows programs another time, or one that stands still.
+// A moment by one of the kernel's clocks, in ns. It asks the kernel itself, as the runtime does: clock_gettime may be
+// that of a preloaded library, which shows programs another time, or one that stands still.
 FATHOM_PUBLIC_INLINE uint64_t fathom_clock_time(int clock) {
     struct timespec now = {0, 0};
 #if defined(__x86_64__)

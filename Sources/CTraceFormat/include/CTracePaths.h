@@ -30,9 +30,9 @@
 #define FATHOM_UNIT_INHERITED                                                                                          \
     3u                            // struct fathom_path: those calls of `path` that began before it was recorded; only
                                   // `calls` and `total` mean something, and `path` has these times in its total, too
-#define FATHOM_UNIT_COARSE 4u  // struct fathom_coarse_durations: the same as the next one, of Fathom up to 0.2.0
+#define FATHOM_UNIT_COARSE 4u     // struct fathom_coarse_durations: the same as the next one, of Fathom up to 0.2.0
 #define FATHOM_UNIT_DURATIONS 5u  // struct fathom_durations: a part of the durations of the calls of `path`
-#define FATHOM_UNIT_CARRIES 6u  // struct fathom_durations: each count stands for FATHOM_CARRY calls
+#define FATHOM_UNIT_CARRIES 6u    // struct fathom_durations: each count stands for FATHOM_CARRY calls
 
 // The first bytes of the payload.
 struct fathom_paths_head {
