@@ -53,7 +53,17 @@
     DO(read) DO(readv) DO(recv) DO(recvfrom) DO(recvmsg) DO(accept) DO(accept4) DO(connect) DO(write) DO(writev)       \
     DO(send) DO(sendto) DO(sendmsg) DO(socketpair) DO(poll) DO(ppoll) DO(select) DO(pselect) DO(epoll_ctl)             \
     DO(epoll_wait) DO(epoll_pwait) DO(epoll_pwait2) DO(__read_chk) DO(__recv_chk) DO(__recvfrom_chk) DO(__poll_chk)    \
-    DO(__ppoll_chk) DO(flock) DO(wait) DO(waitpid) DO(waitid) DO(wait3) DO(wait4)
+    DO(__ppoll_chk) DO(flock) DO(wait) DO(waitpid) DO(waitid) DO(wait3) DO(wait4) DO(pclose) DO(mtx_lock)             \
+    DO(mtx_timedlock) DO(mtx_trylock) DO(mtx_unlock) DO(cnd_wait) DO(cnd_timedwait) DO(cnd_signal) DO(cnd_broadcast)   \
+    DO(thrd_create) DO(thrd_join) DO(thrd_sleep) DO(call_once) DO(kill) DO(sigqueue) DO(pthread_kill)                  \
+    DO(pthread_sigqueue) DO(semop) DO(semtimedop) DO(msgsnd) DO(msgrcv) DO(mq_send) DO(mq_timedsend) DO(mq_receive)    \
+    DO(mq_timedreceive) DO(aio_suspend) DO(lio_listio) DO(fsync) DO(fdatasync) DO(syncfs) DO(msync) DO(lockf)          \
+    DO(lockf64) DO(fcntl) DO(fcntl64) DO(pread) DO(pread64) DO(preadv) DO(preadv64) DO(preadv2) DO(preadv64v2)         \
+    DO(recvmmsg) DO(eventfd_read) DO(eventfd_write) DO(sendmmsg) DO(sendfile) DO(sendfile64) DO(splice)
+#define STREAMS_BEHIND(DO)                                                                                             \
+    DO(fgets) DO(__fgets_chk) DO(getline) DO(getdelim) DO(__getdelim) DO(fread) DO(__fread_chk) DO(fgetc) DO(getc) DO(_IO_getc)       \
+    DO(getchar) DO(fwrite) DO(fputs) DO(puts) DO(fputc) DO(putc) DO(_IO_putc) DO(putchar) DO(fflush) DO(flockfile)     \
+    DO(ftrylockfile) DO(funlockfile)
 #define MEMORY_BEHIND(DO)                                                                                              \
     DO(malloc) DO(calloc) DO(realloc) DO(free) DO(posix_memalign) DO(aligned_alloc) DO(memalign) DO(valloc)            \
     DO(pvalloc) DO(mmap) DO(munmap) DO(mremap)
@@ -63,7 +73,7 @@
     DO(mprotect) DO(pthread_attr_setsigmask_np) DO(pthread_attr_getsigmask_np) DO(getcontext)         \
     DO(sigpending) DO(sigwait) DO(sigwaitinfo) DO(sigtimedwait) DO(signalfd)
 #define ALL_BEHIND(DO)                                                                                                 \
-    JUMPS_BEHIND(DO) PROCESS_BEHIND(DO) WAITS_BEHIND(DO) MEMORY_BEHIND(DO) SIGNALS_BEHIND(DO)
+    JUMPS_BEHIND(DO) PROCESS_BEHIND(DO) WAITS_BEHIND(DO) STREAMS_BEHIND(DO) MEMORY_BEHIND(DO) SIGNALS_BEHIND(DO)
 // clang-format on
 
 #define NUMBER(name) BEHIND_##name,

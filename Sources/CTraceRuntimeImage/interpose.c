@@ -143,14 +143,22 @@ EXPORT void _Exit(int status) {
 
 #define FATHOM_NEW(name) name
 #define FATHOM_REAL(name) REAL(name)
+// The child's end is waited for.
+#define FATHOM_SYSTEM(command)                                                                                         \
+    if (IS_ASKED_FOR) {                                                                                                \
+        int result;                                                                                                    \
+        WAIT(result, system, FATHOM_WAIT_CHILD, 0, 0, (command));                                                      \
+        return result;                                                                                                 \
+    }
 #include "CTraceRuntimeExec.h"
 
 // ---- Confinement: after it, the runtime's own system calls, or its reading of the counter, would end the program
 
-// A futex that somebody waits for goes by waits.c on its way.
+// A system call that may wait goes by waits_syscalls.c on its way.
 FATHOM_CONFINE("prctl", (fathom_prctl_function *)behind(BEHIND_prctl), "syscall",
-               number == SYS_futex && fathom_waiting.on ? fathom_futex
-                                                        : (fathom_syscall_function *)behind(BEHIND_syscall))
+               __builtin_expect(fathom_waiting.on, 0) && fathom_syscall_waits(number)
+                   ? fathom_syscall_that_waits
+                   : (fathom_syscall_function *)behind(BEHIND_syscall))
 
 // ---- vfork
 

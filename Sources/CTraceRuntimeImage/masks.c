@@ -98,7 +98,7 @@ int fathom_create_thread(pthread_t *thread, const pthread_attr_t *attributes, vo
 
 // ---- what is pending
 
-static void ask(const sigset_t *set) {
+void fathom_ask_for_blocked(const sigset_t *set) {
     if (IS_ON && set && fathom_can_read(set, sizeof(uint64_t)) && sigismember(set, SIGTRAP) == 1) fathom_traps_ask();
 }
 
@@ -106,20 +106,8 @@ EXPORT int sigpending(sigset_t *set) {
     if (IS_ON) fathom_traps_ask();
     JUMP REAL(sigpending)(set);
 }
-EXPORT int sigwait(const sigset_t *restrict set, int *restrict number) {
-    ask(set);
-    JUMP REAL(sigwait)(set, number);
-}
-EXPORT int sigwaitinfo(const sigset_t *restrict set, siginfo_t *restrict info) {
-    ask(set);
-    JUMP REAL(sigwaitinfo)(set, info);
-}
-EXPORT int sigtimedwait(const sigset_t *restrict set, siginfo_t *restrict info, const struct timespec *restrict time) {
-    ask(set);
-    JUMP REAL(sigtimedwait)(set, info, time);
-}
 EXPORT int signalfd(int descriptor, const sigset_t *mask, int flags) {
-    ask(mask);
+    fathom_ask_for_blocked(mask);
     JUMP REAL(signalfd)(descriptor, mask, flags);
 }
 

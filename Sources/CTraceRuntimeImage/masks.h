@@ -21,6 +21,9 @@ static inline __attribute__((always_inline, no_instrument_function)) int fathom_
 HIDDEN int fathom_mask_begins(const sigset_t *mask, sigset_t *without);
 HIDDEN void fathom_mask_ends(int was_blocked);
 
+// The program asks for signals of this set, which nobody may be able to read.
+HIDDEN void fathom_ask_for_blocked(const sigset_t *set);
+
 // The thread is about to go on in `to`, whose mask then holds, and to keep its own in `from`; NULL: it keeps nothing.
 HIDDEN void fathom_change_context(ucontext_t *from, const ucontext_t *to);
 

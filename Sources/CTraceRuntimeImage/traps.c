@@ -141,15 +141,6 @@ int fathom_mask_begins(const sigset_t *mask, sigset_t *without) {
 
 void fathom_mask_ends(int was_blocked) { fathom_trap_blocked(was_blocked); }
 
-EXPORT int sigsuspend(const sigset_t *mask) {
-    if (!fathom_masks_trap(mask)) JUMP REAL(sigsuspend)(mask);
-    sigset_t without;
-    int was_blocked = fathom_mask_begins(mask, &without);
-    int result = REAL(sigsuspend)(&without);
-    fathom_mask_ends(was_blocked);
-    return result;
-}
-
 // ---- what older programs call
 
 static int with_trap(int mask, int was_blocked) { return was_blocked ? mask | (int)TRAP_BIT : mask; }

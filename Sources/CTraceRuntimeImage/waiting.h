@@ -14,8 +14,10 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/file.h>
 #include <sys/select.h>
+#include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -45,8 +47,9 @@ int __poll_chk(struct pollfd *descriptors, nfds_t count, int time, size_t room);
 int __ppoll_chk(struct pollfd *descriptors, nfds_t count, const struct timespec *time, const sigset_t *mask,
                 size_t room);
 
-// The C library's syscall, with a futex.
-HIDDEN fathom_syscall_function fathom_futex;
+// The C library's syscall, with a call that may wait or end waits; and whether a call is one that this knows.
+HIDDEN fathom_syscall_function fathom_syscall_that_waits;
+HIDDEN int fathom_syscall_waits(long number);
 
 #define PLACE(pointer) ((uint64_t)(uintptr_t)(pointer))
 
@@ -73,6 +76,14 @@ HIDDEN fathom_syscall_function fathom_futex;
         begin, (struct fathom_waited){kind, -1, object, -1, FATHOM_FLOW_NONE, seems_free ? LEAST_UNSEEN : least},      \
         HERE(name))
 
+// Calls the real function of that name, as a wait for what the kernel has a number for, so that other processes may end
+// it. `file` is a descriptor whose file it is, or -1.
+#define WAIT_SHARED(result, name, kind, object, file, arguments)                                                       \
+    struct fathom_wait_begin begin = fathom_wait_begins(kind, object, FATHOM_FLOW_DATA);                               \
+    result = REAL(name) arguments;                                                                                     \
+    fathom_wait_ends(begin, (struct fathom_waited){kind, file, object, file, FATHOM_FLOW_NONE, LEAST_DESCRIPTOR},      \
+                     HERE(name))
+
 // A function that waits in any case: its definition.
 #define WAITING(type, name, kind, object, least, parameters, arguments)                                                \
     EXPORT type name parameters {                                                                                      \
@@ -81,6 +92,41 @@ HIDDEN fathom_syscall_function fathom_futex;
         WAIT(result, name, kind, object, least, arguments);                                                            \
         return result;                                                                                                 \
     }
+
+// Whether somebody waits for an object, or has ever waited for a lock. Relaxed: see entry/waits.c. Where nobody has, a
+// lock that is given back costs no more than this.
+#define IS_WAITED_FOR(object) __builtin_expect(__atomic_load_n(fathom_waiters_of(PLACE(object)), __ATOMIC_RELAXED), 0)
+
+// Whether a lock was taken by a function with this result; and a lock that somebody has waited for is noted when it is
+// taken. Relaxed: nothing is read because of the count, and whoever finds it late does not know for how long the lock
+// was held.
+#define IS_TAKEN(result) ((result) == 0 || (result) == EOWNERDEAD)
+#define TAKEN(lock)                                                                                                    \
+    if (__builtin_expect(__atomic_load_n(fathom_waiters_of(PLACE(lock)), __ATOMIC_RELAXED) & FATHOM_CONTENDED, 0))     \
+    fathom_note_taken(PLACE(lock))
+
+// A function that tries to take a lock.
+#define TRYING(name, parameters)                                                                                       \
+    EXPORT int name parameters {                                                                                       \
+        if (!IS_ASKED_FOR) JUMP REAL(name)(lock);                                                                      \
+        int result = REAL(name)(lock);                                                                                 \
+        if (IS_TAKEN(result)) TAKEN(lock);                                                                             \
+        return result;                                                                                                 \
+    }
+
+// A function that waits for a condition: whoever waits gives the lock back meanwhile.
+#define CONDITION(name, parameters, arguments)                                                                         \
+    EXPORT int name parameters {                                                                                       \
+        if (!IS_ASKED_FOR) JUMP REAL(name) arguments;                                                                  \
+        fathom_note_release(FATHOM_WAIT_MUTEX, PLACE(lock));                                                           \
+        int result;                                                                                                    \
+        WAIT(result, name, FATHOM_WAIT_CONDITION, PLACE(condition), 0, arguments);                                     \
+        TAKEN(lock);                                                                                                   \
+        return result;                                                                                                 \
+    }
+
+// Runs `real`, pthread_once or the same of C11, for a thread that may have to run the routine. What it returns.
+HIDDEN int fathom_run_once(int (*real)(void *, void (*)(void)), void *control, void (*routine)(void));
 
 // A function that may end waits.
 #define WAKING(type, name, note, parameters, arguments)                                                                \

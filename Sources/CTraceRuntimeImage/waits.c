@@ -1,11 +1,10 @@
 // The functions of the C library that wait for threads, time and children, and those that end such waits.
 
 #define _GNU_SOURCE
+#include <stdio.h>
+
 #include "masks.h"
 #include "waiting.h"
-
-#include <linux/futex.h>
-#include <sys/syscall.h>
 
 FATHOM_WITHOUT_HOOKS
 
@@ -28,16 +27,10 @@ SEMAPHORE(sem_wait, (sem_t * semaphore), (semaphore))
 SEMAPHORE(sem_timedwait, (sem_t *restrict semaphore, const struct timespec *restrict until), (semaphore, until))
 SEMAPHORE(sem_clockwait, (sem_t *restrict semaphore, clockid_t clock, const struct timespec *restrict until),
           (semaphore, clock, until))
-WAKING(int, sem_post, fathom_note_wake(FATHOM_WAIT_SEMAPHORE, PLACE(semaphore)), (sem_t * semaphore), (semaphore))
+WAKING(int, sem_post, if (IS_WAITED_FOR(semaphore)) fathom_note_wake(FATHOM_WAIT_SEMAPHORE, PLACE(semaphore)),
+       (sem_t * semaphore), (semaphore))
 
 // ---- locks
-
-// A lock that somebody has waited for is noted when it is taken. Relaxed: nothing is read because of the count, and
-// whoever finds it late does not know for how long the lock was held.
-#define TAKEN(lock)                                                                                                    \
-    if (__atomic_load_n(fathom_waiters_of(PLACE(lock)), __ATOMIC_RELAXED)) fathom_note_taken(PLACE(lock))
-
-#define IS_TAKEN(result) ((result) == 0 || (result) == EOWNERDEAD)
 
 // glibc's kinds of mutexes (PTHREAD_MUTEX_ROBUST_NORMAL_NP, PTHREAD_MUTEX_PRIO_INHERIT_NP,
 // PTHREAD_MUTEX_PRIO_PROTECT_NP in nptl/pthreadP.h) of which a try does other things than the lock does at first: on a
@@ -80,13 +73,6 @@ static int is_time(const struct timespec *until) { return !until || (unsigned lo
             arguments)
 #define RWLOCK(name, attempt, may_try, parameters, arguments)                                                          \
     LOCKING(name, attempt, may_try, 0, FATHOM_WAIT_RWLOCK, parameters, arguments)
-#define TRYING(name, parameters)                                                                                       \
-    EXPORT int name parameters {                                                                                       \
-        if (!IS_ASKED_FOR) JUMP REAL(name)(lock);                                                                      \
-        int result = REAL(name)(lock);                                                                                 \
-        if (IS_TAKEN(result)) TAKEN(lock);                                                                             \
-        return result;                                                                                                 \
-    }
 #define UNTIL (lock, until)
 #define ON_CLOCK (lock, clock, until)
 #define MUTEX_UNTIL (pthread_mutex_t *restrict lock, const struct timespec *restrict until)
@@ -98,7 +84,8 @@ MUTEX(pthread_mutex_lock, 1, (pthread_mutex_t * lock), (lock))
 MUTEX(pthread_mutex_timedlock, 1, MUTEX_UNTIL, UNTIL)
 MUTEX(pthread_mutex_clocklock, is_clock(clock), MUTEX_ON_CLOCK, ON_CLOCK)
 TRYING(pthread_mutex_trylock, (pthread_mutex_t * lock))
-WAKING(int, pthread_mutex_unlock, fathom_note_release(FATHOM_WAIT_MUTEX, PLACE(lock)), (pthread_mutex_t * lock), (lock))
+WAKING(int, pthread_mutex_unlock, if (IS_WAITED_FOR(lock)) fathom_note_release(FATHOM_WAIT_MUTEX, PLACE(lock)),
+       (pthread_mutex_t * lock), (lock))
 RWLOCK(pthread_rwlock_rdlock, pthread_rwlock_tryrdlock, 1, (pthread_rwlock_t * lock), (lock))
 RWLOCK(pthread_rwlock_wrlock, pthread_rwlock_trywrlock, 1, (pthread_rwlock_t * lock), (lock))
 RWLOCK(pthread_rwlock_timedrdlock, pthread_rwlock_tryrdlock, is_time(until), RWLOCK_UNTIL, UNTIL)
@@ -109,20 +96,11 @@ RWLOCK(pthread_rwlock_clockwrlock, pthread_rwlock_trywrlock, is_clock(clock) && 
        ON_CLOCK)
 TRYING(pthread_rwlock_tryrdlock, (pthread_rwlock_t * lock))
 TRYING(pthread_rwlock_trywrlock, (pthread_rwlock_t * lock))
-WAKING(int, pthread_rwlock_unlock, fathom_note_release(FATHOM_WAIT_RWLOCK, PLACE(lock)), (pthread_rwlock_t * lock),
-       (lock))
+WAKING(int, pthread_rwlock_unlock, if (IS_WAITED_FOR(lock)) fathom_note_release(FATHOM_WAIT_RWLOCK, PLACE(lock)),
+       (pthread_rwlock_t * lock), (lock))
 
-// ---- conditions: whoever waits gives the lock back meanwhile
+// ---- conditions
 
-#define CONDITION(name, parameters, arguments)                                                                         \
-    EXPORT int name parameters {                                                                                       \
-        if (!IS_ASKED_FOR) JUMP REAL(name) arguments;                                                                  \
-        fathom_note_release(FATHOM_WAIT_MUTEX, PLACE(lock));                                                           \
-        int result;                                                                                                    \
-        WAIT(result, name, FATHOM_WAIT_CONDITION, PLACE(condition), 0, arguments);                                     \
-        TAKEN(lock);                                                                                                   \
-        return result;                                                                                                 \
-    }
 CONDITION(pthread_cond_wait, (pthread_cond_t *restrict condition, pthread_mutex_t *restrict lock), (condition, lock))
 CONDITION(pthread_cond_timedwait,
           (pthread_cond_t *restrict condition, pthread_mutex_t *restrict lock, const struct timespec *restrict until),
@@ -131,9 +109,11 @@ CONDITION(pthread_cond_clockwait,
           (pthread_cond_t *restrict condition, pthread_mutex_t *restrict lock, clockid_t clock,
            const struct timespec *restrict until),
           (condition, lock, clock, until))
-WAKING(int, pthread_cond_signal, fathom_note_wake(FATHOM_WAIT_CONDITION, PLACE(condition)),
+WAKING(int, pthread_cond_signal,
+       if (IS_WAITED_FOR(condition)) fathom_note_wake(FATHOM_WAIT_CONDITION, PLACE(condition)),
        (pthread_cond_t * condition), (condition))
-WAKING(int, pthread_cond_broadcast, fathom_note_wake(FATHOM_WAIT_CONDITION, PLACE(condition)),
+WAKING(int, pthread_cond_broadcast,
+       if (IS_WAITED_FOR(condition)) fathom_note_wake(FATHOM_WAIT_CONDITION, PLACE(condition)),
        (pthread_cond_t * condition), (condition))
 
 // ---- other threads
@@ -166,60 +146,31 @@ WAITING(int, pthread_clockjoin_np, FATHOM_WAIT_THREAD, (uint64_t)thread, 0,
 // returns, so the routine is called by one that notes this when it is through.
 static __thread struct once {
     void (*routine)(void);
-    pthread_once_t *control;
+    void *control;
 } once __attribute__((tls_model("initial-exec")));
 
 static void run_once(void) {
-    pthread_once_t *control = once.control;
+    void *control = once.control;
     once.routine();
     fathom_note_wake(FATHOM_WAIT_ONCE, PLACE(control));
+}
+
+int fathom_run_once(int (*real)(void *, void (*)(void)), void *control, void (*routine)(void)) {
+    // A handler that comes meanwhile may call another routine once, and then restores this one.
+    struct once before = once;
+    once = (struct once){routine, control};
+    int result = real(control, run_once);
+    once = before;
+    return result;
 }
 
 EXPORT int pthread_once(pthread_once_t *control, void (*routine)(void)) {
     // Acquire is more than enough: the C library's function looks at the word itself, and goes by what it finds.
     int state = __atomic_load_n(control, __ATOMIC_ACQUIRE);
     if (!IS_ASKED_FOR || state & 2) JUMP REAL(pthread_once)(control, routine);
+    if (!(state & 1)) return fathom_run_once((int (*)(void *, void (*)(void)))REAL(pthread_once), control, routine);
     int result;
-    if (state & 1) {
-        WAIT(result, pthread_once, FATHOM_WAIT_ONCE, PLACE(control), 0, (control, routine));
-    } else {
-        // A handler that comes meanwhile may call another routine once, and then restores this one.
-        struct once before = once;
-        once = (struct once){routine, control};
-        result = REAL(pthread_once)(control, run_once);
-        once = before;
-    }
-    return result;
-}
-
-// ---- futexes without the C library
-
-long fathom_futex(long number, long word, long operation, long value, long time, long other, long more) {
-    fathom_syscall_function *real = (fathom_syscall_function *)behind(BEHIND_syscall);
-    switch (operation & FUTEX_CMD_MASK) {
-    case FUTEX_WAIT:
-    case FUTEX_WAIT_BITSET:
-    case FUTEX_WAIT_REQUEUE_PI:
-    case FUTEX_LOCK_PI:
-    case FUTEX_LOCK_PI2: break;
-    case FUTEX_WAKE:
-    case FUTEX_WAKE_BITSET:
-    case FUTEX_REQUEUE:
-    case FUTEX_CMP_REQUEUE:
-    case FUTEX_CMP_REQUEUE_PI:
-    case FUTEX_UNLOCK_PI:
-        fathom_note_wake(FATHOM_WAIT_FUTEX, (uint64_t)word);
-        JUMP real(number, word, operation, value, time, other, more);
-    case FUTEX_WAKE_OP:
-        fathom_note_wake(FATHOM_WAIT_FUTEX, (uint64_t)word);
-        fathom_note_wake(FATHOM_WAIT_FUTEX, (uint64_t)other);
-        // fall through
-    default: JUMP real(number, word, operation, value, time, other, more);
-    }
-    struct fathom_wait_begin begin = fathom_wait_begins(FATHOM_WAIT_FUTEX, (uint64_t)word, FATHOM_FLOW_NONE);
-    long result = real(number, word, operation, value, time, other, more);
-    fathom_wait_ends(begin, (struct fathom_waited){FATHOM_WAIT_FUTEX, -1, (uint64_t)word, -1, FATHOM_FLOW_NONE, 0},
-                     HERE(syscall));
+    WAIT(result, pthread_once, FATHOM_WAIT_ONCE, PLACE(control), 0, (control, routine));
     return result;
 }
 
@@ -230,7 +181,6 @@ WAITING(int, usleep, FATHOM_WAIT_SLEEP, 0, 0, (useconds_t time), (time))
 WAITING(int, nanosleep, FATHOM_WAIT_SLEEP, 0, 0, (const struct timespec *time, struct timespec *rest), (time, rest))
 WAITING(int, clock_nanosleep, FATHOM_WAIT_SLEEP, 0, 0,
         (clockid_t clock, int flags, const struct timespec *time, struct timespec *rest), (clock, flags, time, rest))
-WAITING(int, pause, FATHOM_WAIT_SLEEP, 0, 0, (void), ())
 
 // ---- children
 
@@ -252,5 +202,7 @@ CHILD(pid_t, wait4, options, result, (pid_t process, int *status, int options, s
       (process, status, options, usage))
 CHILD(int, waitid, options, info ? info->si_pid : 0, (idtype_t which, id_t process, siginfo_t *info, int options),
       (which, process, info, options))
+
+WAITING(int, pclose, FATHOM_WAIT_CHILD, 0, 0, (FILE * stream), (stream))
 
 FATHOM_WITHOUT_HOOKS_END

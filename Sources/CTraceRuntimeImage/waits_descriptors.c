@@ -45,6 +45,20 @@ READING(int, accept, (int descriptor, __SOCKADDR_ARG address, socklen_t *restric
 READING(int, accept4, (int descriptor, __SOCKADDR_ARG address, socklen_t *restrict length, int flags),
         (descriptor, address, length, flags))
 
+READING(ssize_t, pread, (int descriptor, void *bytes, size_t size, off_t place), (descriptor, bytes, size, place))
+READING(ssize_t, pread64, (int descriptor, void *bytes, size_t size, off64_t place), (descriptor, bytes, size, place))
+READING(ssize_t, preadv, (int descriptor, const struct iovec *pieces, int count, off_t place),
+        (descriptor, pieces, count, place))
+READING(ssize_t, preadv64, (int descriptor, const struct iovec *pieces, int count, off64_t place),
+        (descriptor, pieces, count, place))
+READING(ssize_t, preadv2, (int descriptor, const struct iovec *pieces, int count, off_t place, int flags),
+        (descriptor, pieces, count, place, flags))
+READING(ssize_t, preadv64v2, (int descriptor, const struct iovec *pieces, int count, off64_t place, int flags),
+        (descriptor, pieces, count, place, flags))
+READING(int, recvmmsg, (int descriptor, struct mmsghdr *messages, unsigned count, int flags, struct timespec *time),
+        (descriptor, messages, count, flags, time))
+READING(int, eventfd_read, (int descriptor, eventfd_t *value), (descriptor, value))
+
 // These may wait for room, and may end the wait of a reader.
 #define WRITING_AND(type, name, flow, note, parameters, arguments)                                                     \
     EXPORT type name parameters {                                                                                      \
@@ -71,6 +85,18 @@ static void note_data_to(int descriptor, const void *address, socklen_t length) 
 
 WRITING(write, (int descriptor, const void *bytes, size_t size), (descriptor, bytes, size))
 WRITING(writev, (int descriptor, const struct iovec *pieces, int count), (descriptor, pieces, count))
+WRITING_AND(int, eventfd_write, FATHOM_FLOW_ROOM, fathom_note_data(descriptor), (int descriptor, eventfd_t value),
+            (descriptor, value))
+WRITING_AND(int, sendmmsg, FATHOM_FLOW_ROOM, fathom_note_data(descriptor),
+            (int descriptor, struct mmsghdr *messages, unsigned count, int flags), (descriptor, messages, count, flags))
+WRITING_AND(ssize_t, sendfile, FATHOM_FLOW_ROOM, fathom_note_data(descriptor),
+            (int descriptor, int from, off_t *place, size_t size), (descriptor, from, place, size))
+WRITING_AND(ssize_t, sendfile64, FATHOM_FLOW_ROOM, fathom_note_data(descriptor),
+            (int descriptor, int from, off64_t *place, size_t size), (descriptor, from, place, size))
+// It may wait at either end. The one that most wait at is the one that is read from.
+WRITING_AND(ssize_t, splice, FATHOM_FLOW_DATA, (fathom_note_data(to), fathom_note_room(descriptor)),
+            (int descriptor, off64_t *place, int to, off64_t *other, size_t size, unsigned flags),
+            (descriptor, place, to, other, size, flags))
 WRITING(send, (int descriptor, const void *bytes, size_t size, int flags), (descriptor, bytes, size, flags))
 WRITING_AND(ssize_t, sendto, FATHOM_FLOW_ROOM, note_data_to(descriptor, at(address), length),
             (int descriptor, const void *bytes, size_t size, int flags, __CONST_SOCKADDR_ARG address, socklen_t length),
@@ -259,7 +285,7 @@ MASKED(EPOLL, epoll_pwait2, ,
 // ---- files that are locked
 
 EXPORT int flock(int descriptor, int operation) {
-    if (IS_ASKED_FOR && operation & LOCK_UN) fathom_note_file_unlock(descriptor);
+    if (IS_ASKED_FOR && operation & LOCK_UN) fathom_note_file(FATHOM_WAIT_FILE_LOCK, descriptor);
     if (!IS_ASKED_FOR || operation & (LOCK_UN | LOCK_NB)) JUMP REAL(flock)(descriptor, operation);
     struct fathom_wait_begin begin = fathom_wait_begins(FATHOM_WAIT_FILE_LOCK, 0, FATHOM_FLOW_DATA);
     int result = REAL(flock)(descriptor, operation);

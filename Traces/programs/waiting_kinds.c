@@ -2,26 +2,38 @@
 // process does. It prints how long it waited each time, in ns. The functions are called after what is waited in:
 // wait_NAME waits, end_NAME ends the wait.
 #define _GNU_SOURCE
+#ifndef __NO_INLINE__
+#define __NO_INLINE__ 1  // getline is to be a call of that name
+#endif
+#include <aio.h>
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/aio_abi.h>
 #include <linux/futex.h>
+#include <mqueue.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/file.h>
+#include <sys/ipc.h>
 #include <sys/mman.h>
+#include <sys/msg.h>
 #include <sys/select.h>
+#include <sys/sem.h>
+#include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
+#include <threads.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -37,7 +49,7 @@ static pthread_barrier_t barrier;
 static pthread_once_t control = PTHREAD_ONCE_INIT;
 static pthread_t joined;
 static int changes, word, pi_word;
-static int ends[2], sockets[2], inet[2], listening, event, epoll, files[2];
+static int ends[2], other_ends[2], sockets[2], inet[2], listening, event, epoll, files[2];
 static long naptime;
 
 static long now(void) {
@@ -249,6 +261,179 @@ CASE(futex_lock_pi, expect(syscall(SYS_futex, &pi_word, FUTEX_LOCK_PI, 0, NULL, 
      syscall(SYS_futex, &pi_word, FUTEX_UNLOCK_PI, 0, NULL, NULL, 0),
      expect(syscall(SYS_futex, &pi_word, FUTEX_UNLOCK_PI, 0, NULL, NULL, 0) == 0, "unlock"))
 
+// ---- C11
+
+static mtx_t mtx, mtx_gate;
+static cnd_t cnd;
+static once_flag flag = ONCE_FLAG_INIT;
+static thrd_t thrd;
+static void give_mtx_back(void) { mtx_unlock(&mtx); }
+CASE(mtx_lock, mtx_lock(&mtx), mtx_lock(&mtx); give_mtx_back(), mtx_unlock(&mtx))
+CASE(mtx_timedlock, mtx_lock(&mtx); until = later(CLOCK_REALTIME), mtx_timedlock(&mtx, &until);
+     give_mtx_back(), mtx_unlock(&mtx))
+static void change_cnd(void) {
+    mtx_lock(&mtx_gate);
+    changes = 1;
+    cnd_signal(&cnd);
+    mtx_unlock(&mtx_gate);
+}
+static void change_cnd_for_all(void) {
+    mtx_lock(&mtx_gate);
+    changes = 1;
+    cnd_broadcast(&cnd);
+    mtx_unlock(&mtx_gate);
+}
+#define UNTIL_CND(call)                                                                                                \
+    mtx_lock(&mtx_gate);                                                                                               \
+    while (!changes) call;                                                                                             \
+    changes = 0;                                                                                                       \
+    mtx_unlock(&mtx_gate)
+CASE(cnd_wait, , UNTIL_CND(cnd_wait(&cnd, &mtx_gate)), change_cnd())
+CASE(cnd_timedwait, until = later(CLOCK_REALTIME), UNTIL_CND(cnd_timedwait(&cnd, &mtx_gate, &until)),
+     change_cnd_for_all())
+static int short_thrd(void *argument) {
+    short_life(argument);
+    return 0;
+}
+CASE(thrd_join, thrd_create(&thrd, short_thrd, NULL), thrd_join(thrd, NULL), )
+static void nap_thrd(void) {
+    struct timespec time = {naptime / 1000, naptime % 1000 * 1000000};
+    thrd_sleep(&time, NULL);
+}
+CASE(thrd_sleep, , nap_thrd(), )
+CASE(call_once, call_once(&flag, initialise), call_once(&flag, initialise), )
+
+// ---- signals
+
+static pthread_t main_thread;
+static volatile int handled, is_over;
+__attribute__((no_instrument_function)) static void handle(int number) { handled = number; }
+static sigset_t signal_set, no_signals;
+// A signal that comes before the wait does not end it.
+static void send_until_over(void) {
+    while (!is_over) {
+        pthread_kill(main_thread, SIGUSR2);
+        usleep(10000);
+    }
+}
+CASE(pause, is_over = 0, pause(); is_over = 1, send_until_over())
+CASE(sigsuspend, handled = 0, while (!handled) sigsuspend(&no_signals), pthread_kill(main_thread, SIGUSR1))
+static int got;
+static siginfo_t signal_info;
+CASE(sigwait, , sigwait(&signal_set, &got), pthread_kill(main_thread, SIGUSR1))
+CASE(sigwaitinfo, , sigwaitinfo(&signal_set, &signal_info), kill(getpid(), SIGUSR1))
+static struct timespec minute = {60, 0};
+CASE(sigtimedwait, , sigtimedwait(&signal_set, &signal_info, &minute), pthread_kill(main_thread, SIGUSR1))
+
+// ---- System V and POSIX
+
+static int set_id, queue_id;
+static mqd_t queue;
+static struct sembuf take_one = {0, -1, 0}, give_one = {0, 1, 0};
+static struct {
+    long type;
+    char text[8];
+} letter = {1, "1234567"};
+CASE(semop, , expect(semop(set_id, &take_one, 1) == 0, "semop"), semop(set_id, &give_one, 1))
+CASE(semtimedop, , expect(semtimedop(set_id, &take_one, 1, &minute) == 0, "semtimedop"), semop(set_id, &give_one, 1))
+CASE(msgrcv, , expect(msgrcv(queue_id, &letter, 8, 0, 0) == 8, "msgrcv"), msgsnd(queue_id, &letter, 8, 0))
+static void fill_queue(void) {
+    while (msgsnd(queue_id, &letter, 8, IPC_NOWAIT) == 0) continue;
+}
+static void empty_queue(void) {
+    while (msgrcv(queue_id, &letter, 8, 0, IPC_NOWAIT) == 8) continue;
+}
+CASE(msgsnd, fill_queue(), expect(msgsnd(queue_id, &letter, 8, 0) == 0, "msgsnd");
+     empty_queue(), msgrcv(queue_id, &letter, 8, 0, 0))
+CASE(mq_receive, , expect(mq_receive(queue, bytes, 8, NULL) == 8, "mq_receive"), mq_send(queue, "1234567", 8, 1))
+CASE(mq_timedreceive, until = later(CLOCK_REALTIME),
+     expect(mq_timedreceive(queue, bytes, 8, NULL, &until) == 8, "mq_timedreceive"), mq_send(queue, "1234567", 8, 1))
+
+// ---- input and output
+
+static struct aiocb block;
+static const struct aiocb *const blocks[] = {&block};
+static void begin_aio(void) {
+    memset(&block, 0, sizeof block);
+    block.aio_fildes = ends[0];
+    block.aio_buf = bytes;
+    block.aio_nbytes = 8;
+    expect(aio_read(&block) == 0, "aio_read");
+}
+CASE(aio_suspend, begin_aio(), expect(aio_suspend(blocks, 1, NULL) == 0, "aio_suspend"), put(ends[1]))
+static aio_context_t context;
+CASE(io_getevents, , struct io_event done; struct timespec time = ((struct timespec){0, naptime * 1000000});
+     syscall(SYS_io_getevents, context, 1, 1, &done, &time), )
+CASE(eventfd_read, , eventfd_t value; expect(eventfd_read(event, &value) == 0, "eventfd_read"), eventfd_write(event, 1))
+static struct mmsghdr several = {.msg_hdr = {.msg_iov = &pieces, .msg_iovlen = 1}};
+CASE(recvmmsg, , expect(recvmmsg(sockets[1], &several, 1, 0, NULL) == 1, "recvmmsg"), put(sockets[0]))
+CASE(splice, , expect(splice(ends[0], NULL, other_ends[1], NULL, 8, 0) == 8, "splice");
+     expect(read(other_ends[0], bytes, 8) == 8, "read"), put(ends[1]))
+static off64_t place;
+CASE(sendfile, fill(); place = 0, expect(sendfile64(ends[1], files[0], &place, 8) == 8, "sendfile"); empty(), drain())
+
+// ---- streams
+
+static FILE *in, *out;
+static char text[64], *line;
+static size_t room;
+static void put_line(void) { expect(write(ends[1], "1234567\n", 8) == 8, "write"); }
+CASE(fgets, , expect(fgets(text, sizeof text, in) != NULL, "fgets"), put_line())
+CASE(getline, , expect(getline(&line, &room, in) == 8, "getline"), put_line())
+ssize_t __getdelim(char **, size_t *, int, FILE *);
+CASE(getdelim, , expect(__getdelim(&line, &room, '\n', in) == 8, "getdelim"), put_line())
+CASE(fread, , expect(fread(text, 1, 8, in) == 8, "fread"), put_line())
+CASE(fgetc, , expect(fgetc(in) == '1', "fgetc"); fgets(text, sizeof text, in), put_line())
+CASE(fflush, fill(); fputs("1234567", out), fflush(out); empty(), drain())
+CASE(flockfile, flockfile(out), flockfile(out); funlockfile(out), funlockfile(out))
+
+// ---- locks of files, and programs
+
+CASE(ofd_lock, struct flock lock = (struct flock){.l_type = F_WRLCK};
+     fcntl(files[0], F_OFD_SETLKW, &lock), struct flock lock = (struct flock){.l_type = F_WRLCK};
+     expect(fcntl(files[1], F_OFD_SETLKW, &lock) == 0, "lock"); lock.l_type = F_UNLCK;
+     fcntl(files[1], F_OFD_SETLKW, &lock), struct flock lock = (struct flock){.l_type = F_UNLCK};
+     fcntl(files[0], F_OFD_SETLKW, &lock))
+static int locked[2];
+static void make_locker(void) {
+    child = fork();
+    if (child) return;
+    lockf(files[1], F_LOCK, 0);
+    write(locked[1], "", 1);
+    nap();
+    lockf(files[1], F_ULOCK, 0);
+    _exit(0);
+}
+static void await_locker(void) {
+    char byte;
+    make_locker();
+    read(locked[0], &byte, 1);
+}
+CASE(lockf, await_locker(), expect(lockf(files[0], F_LOCK, 0) == 0, "lockf"); lockf(files[0], F_ULOCK, 0);
+     waitpid(child, NULL, 0), )
+static char command[32];
+CASE(system, , expect(system(command) == 0, "system"), )
+static FILE *program;
+CASE(pclose, program = popen(command, "r"), expect(pclose(program) == 0, "pclose"), )
+
+// ---- what nobody stands before
+
+#if defined(__x86_64__)
+__attribute__((noinline)) static void raw_sleep(void) {
+    struct timespec time = {naptime / 1000, naptime % 1000 * 1000000};
+    long result = SYS_nanosleep;
+    __asm__ volatile("syscall" : "+a"(result) : "D"(&time), "S"(NULL) : "rcx", "r11", "memory");
+}
+#else
+__attribute__((noinline)) static void raw_sleep(void) {
+    struct timespec time = {naptime / 1000, naptime % 1000 * 1000000};
+    register long number __asm__("x8") = SYS_nanosleep, result __asm__("x0") = (long)&time;
+    register long rest __asm__("x1") = 0;
+    __asm__ volatile("svc 0" : "+r"(result) : "r"(number), "r"(rest) : "memory");
+}
+#endif
+CASE(raw_sleep, , raw_sleep(), )
+
 static const struct {
     const char *name;
     void (*prepare)(void), (*wait)(void), (*end)(void);
@@ -300,6 +485,42 @@ static const struct {
     ROW(wait4, 0),
     ROW(waitid, 0),
     ROW(read_from_child, 0),
+    ROW(mtx_lock, 0),
+    ROW(mtx_timedlock, 0),
+    ROW(cnd_wait, 0),
+    ROW(cnd_timedwait, 0),
+    ROW(thrd_join, 1),
+    ROW(thrd_sleep, 0),
+    ROW(call_once, 1),
+    ROW(pause, 0),
+    ROW(sigsuspend, 0),
+    ROW(sigwait, 0),
+    ROW(sigwaitinfo, 0),
+    ROW(sigtimedwait, 0),
+    ROW(semop, 0),
+    ROW(semtimedop, 0),
+    ROW(msgrcv, 0),
+    ROW(msgsnd, 0),
+    ROW(mq_receive, 0),
+    ROW(mq_timedreceive, 0),
+    ROW(aio_suspend, 0),
+    ROW(io_getevents, 0),
+    ROW(eventfd_read, 0),
+    ROW(recvmmsg, 0),
+    ROW(splice, 0),
+    ROW(sendfile, 0),
+    ROW(fgets, 0),
+    ROW(getline, 0),
+    ROW(getdelim, 0),
+    ROW(fread, 0),
+    ROW(fgetc, 0),
+    ROW(fflush, 0),
+    ROW(flockfile, 0),
+    ROW(ofd_lock, 0),
+    ROW(lockf, 0),
+    ROW(system, 0),
+    ROW(pclose, 0),
+    ROW(raw_sleep, 0),
 };
 #define COUNT (sizeof cases / sizeof *cases)
 
@@ -331,6 +552,34 @@ static void prepare_descriptors(const char *file) {
     epoll_ctl(epoll, EPOLL_CTL_ADD, inet[0], &read_inet);
     for (int i = 0; i < 2; i++) files[i] = open(file, O_RDWR | O_CREAT, 0600);
     unlink(file);
+    expect(write(files[0], "12345678", 8) == 8, "write");
+    expect(pipe(other_ends) == 0 && pipe(locked) == 0, "pipe");
+    in = fdopen(ends[0], "r");
+    out = fdopen(ends[1], "w");
+    mtx_init(&mtx, mtx_timed);
+    mtx_init(&mtx_gate, mtx_plain);
+    cnd_init(&cnd);
+    set_id = semget(IPC_PRIVATE, 1, 0600);
+    queue_id = msgget(IPC_PRIVATE, 0600);
+    expect(set_id >= 0 && queue_id >= 0, "System V");
+    char name[32];
+    struct mq_attr attributes = {.mq_maxmsg = 4, .mq_msgsize = 8};
+    snprintf(name, sizeof name, "/waiting_kinds_%d", getpid());
+    queue = mq_open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0600, &attributes);
+    expect(queue >= 0 && mq_unlink(name) == 0, "mq_open");
+    expect(syscall(SYS_io_setup, 1, &context) == 0, "io_setup");
+    snprintf(command, sizeof command, "sleep %ld.%03ld", naptime / 1000, naptime % 1000);
+}
+
+static void prepare_signals(void) {
+    struct sigaction action = {.sa_handler = handle};
+    sigaction(SIGUSR1, &action, NULL);
+    sigaction(SIGUSR2, &action, NULL);
+    sigemptyset(&no_signals);
+    sigemptyset(&signal_set);
+    sigaddset(&signal_set, SIGUSR1);
+    pthread_sigmask(SIG_BLOCK, &signal_set, NULL);
+    main_thread = pthread_self();
 }
 
 int main(int count, char **arguments) {
@@ -340,6 +589,7 @@ int main(int count, char **arguments) {
     sem_init(&semaphore, 0, 0);
     pthread_barrier_init(&barrier, NULL, 2);
     prepare_descriptors(count > 2 ? arguments[2] : "waiting_kinds.lock");
+    prepare_signals();
     pthread_create(&thread, NULL, worker, NULL);
     for (size_t i = 0; i < COUNT; i++) {
         __atomic_store_n(&turn, (int)i, __ATOMIC_SEQ_CST);
@@ -350,5 +600,7 @@ int main(int count, char **arguments) {
         fflush(stdout);
     }
     pthread_join(thread, NULL);
+    semctl(set_id, 0, IPC_RMID);
+    msgctl(queue_id, IPC_RMID, NULL);
     return 0;
 }

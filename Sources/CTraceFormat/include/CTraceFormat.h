@@ -85,10 +85,10 @@ struct fathom_trace_header {
 // Header of a chunk. Payload follows: path_count entries of struct fathom_path_entry, then records up to `used` bytes.
 // In the log, the next chunk starts at sizeof header + used, rounded up to 8.
 struct fathom_chunk {
-    uint32_t magic;  // FATHOM_CHUNK_MAGIC
-    uint8_t kind;    // FATHOM_CHUNK_*
-    uint8_t flags;   // FATHOM_FLAG_*
-    uint16_t reserved;
+    uint32_t magic;    // FATHOM_CHUNK_MAGIC
+    uint8_t kind;      // FATHOM_CHUNK_*
+    uint8_t flags;     // FATHOM_FLAG_*
+    uint16_t ran;      // the thread's processor time from begin to end, as fathom_ran says
     uint32_t process;  // index in the session: 0, 1, ... in order of first appearance
     uint32_t thread;   // serial in the process: 1, 2, ...; 0 for metadata
     uint32_t pid;
@@ -117,6 +117,14 @@ struct fathom_chunk {
     uint64_t header_sum;     // of the header with 0 in this field, by the recorder; Fletcher-64: of what is before it
     char name[16];           // thread name, NUL-padded; not covered by a header_sum of Fletcher-64
 };
+
+// A processor time as a part of the time that passed, in units of 1 / 65534, and 1; 0: it is not known. It is known
+// where waits are told of, of a chunk that its own thread has finished.
+FATHOM_PUBLIC_INLINE uint16_t fathom_ran(uint64_t processor_ns, uint64_t passed_ns) {
+    if (!passed_ns) return 0;
+    if (processor_ns > passed_ns) processor_ns = passed_ns;
+    return (uint16_t)(1 + ((unsigned __int128)processor_ns * 65534u + passed_ns / 2) / passed_ns);
+}
 
 #define FATHOM_DEPTH_LIMIT 0x4000000u  // open calls of a lane, at most; deeper calls are lost
 

@@ -48,10 +48,11 @@
 // FATHOM_PLAIN_VERSION do not take it.
 #define FATHOM_SIZED (FATHOM_SPECIAL + 32)
 #define FATHOM_ARGUMENTS                                                                                               \
-    (FATHOM_SIZED + 0)                  // arguments of the innermost open call, which has just begun: 4 bytes: id
-                                        // of their layout, then the values, then 0 up to an even size
-#define FATHOM_WAIT (FATHOM_SIZED + 1)  // struct fathom_wait: the innermost open call, which has just begun, waits
-#define FATHOM_WAKE (FATHOM_SIZED + 2)  // struct fathom_wait: the thread is about to end a wait of others
+    (FATHOM_SIZED + 0)                   // arguments of the innermost open call, which has just begun: 4 bytes: id
+                                         // of their layout, then the values, then 0 up to an even size
+#define FATHOM_WAIT (FATHOM_SIZED + 1)   // struct fathom_wait: the innermost open call, which has just begun, waits
+#define FATHOM_WAKE (FATHOM_SIZED + 2)   // struct fathom_wait: the thread is about to end a wait of others
+#define FATHOM_AWAY (FATHOM_SIZED + 10)  // 8 bytes: for so many ns before, the thread had no CPU, in no known wait
 // What the innermost open call does with memory: each record is a struct fathom_block.
 #define FATHOM_ALLOCATED (FATHOM_SIZED + 3)  // a block has been allocated
 #define FATHOM_FREED (FATHOM_SIZED + 4)      // a block is about to be freed; its size is 0
@@ -96,16 +97,20 @@ FATHOM_SIZE(fathom_task, 40);
 #define FATHOM_WAIT_CONDITION 3u
 #define FATHOM_WAIT_SEMAPHORE 4u
 #define FATHOM_WAIT_BARRIER 5u
-#define FATHOM_WAIT_THREAD 6u      // the end of a thread
-#define FATHOM_WAIT_SLEEP 7u       // a time
-#define FATHOM_WAIT_DESCRIPTOR 8u  // something to read, or room to write
-#define FATHOM_WAIT_POLL 9u        // one of several descriptors, or a time
-#define FATHOM_WAIT_CHILD 10u      // a child process
-#define FATHOM_WAIT_FUTEX 11u      // a futex by syscall()
-#define FATHOM_WAIT_FILE_LOCK 12u  // the lock of a file
-#define FATHOM_WAIT_ONCE 13u       // what another thread does once for all
-#define FATHOM_WAIT_CREATION 14u   // WAKE only: the innermost call makes a thread
-#define FATHOM_WAIT_BEGINNING 15u  // WAKE only: the thread itself begins; no call is open, or those of a fork's parent
+#define FATHOM_WAIT_THREAD 6u       // the end of a thread
+#define FATHOM_WAIT_SLEEP 7u        // a time
+#define FATHOM_WAIT_DESCRIPTOR 8u   // something to read, or room to write
+#define FATHOM_WAIT_POLL 9u         // one of several descriptors, or a time
+#define FATHOM_WAIT_CHILD 10u       // a child process
+#define FATHOM_WAIT_FUTEX 11u       // a futex by syscall()
+#define FATHOM_WAIT_FILE_LOCK 12u   // the lock of a file
+#define FATHOM_WAIT_ONCE 13u        // what another thread does once for all
+#define FATHOM_WAIT_CREATION 14u    // WAKE only: the innermost call makes a thread
+#define FATHOM_WAIT_BEGINNING 15u   // WAKE only: the thread itself begins; no call is open, or those of a fork's parent
+#define FATHOM_WAIT_SIGNAL 16u      // a signal; the object is the process
+#define FATHOM_WAIT_SEMAPHORES 17u  // semaphores of System V; the object is the number of their set
+#define FATHOM_WAIT_QUEUE 18u       // a message, or room for one; the object is the queue's number, or that of its file
+#define FATHOM_WAIT_INPUT_OUTPUT 19u  // the end of input or output that was asked for
 
 #define FATHOM_WAIT_RAN_UNKNOWN UINT32_MAX
 

@@ -5,7 +5,9 @@
 // end.
 
 #include "../file/confined.h"
+#include "../follow/process.h"
 #include "../host/runtime.h"
+#include "../record/away.h"
 #include "../record/chunk.h"
 #include "../record/put.h"
 #include "busy.h"
@@ -18,6 +20,8 @@ FATHOM_WITHOUT_HOOKS
 // Room for the records of a wait and for what a handler may record meanwhile, in bytes. A change of chunks at the
 // wait's end would cut off its beginning.
 #define ROOM 1024u
+// A part of a second: without a record for so long before a wait, the thread may have been away.
+#define UNTOLD 5000u
 
 static int is_recording(const struct thread *t) {
     return t->state == THREAD_ATTACHED && t->idle && control_mode() != MODE_UNKNOWN && control_mode() != MODE_OFF &&
@@ -54,12 +58,14 @@ struct fathom_wait_begin fathom_wait_begins(uint32_t kind, uint64_t object, uint
     struct thread *t = &current;
     if (!is_recording(t)) return begin;
     struct writer *w = writer_of(t);
-    if (w->limit && w->cursor + ROOM >= w->limit) {
+    // What the thread was away before is to be told before the wait is.
+    int is_full = w->limit && w->cursor + ROOM >= w->limit;
+    if (is_full || (away_is_asked_for() && now_ticks() - t->last >= runtime.ticks_per_second / UNTOLD)) {
         t = begin_note();
         if (!t) return begin;
         uint64_t now = now_ticks();
         w = writer_of(t);
-        if (w->chunk && !w->wanted_limit) chunk_finish(t, now);
+        if (is_full && w->chunk && !w->wanted_limit) chunk_finish(t, now);
         put_room(t, &now);
         end_note(t);
     }
@@ -79,14 +85,20 @@ struct fathom_wait_begin fathom_wait_begins(uint32_t kind, uint64_t object, uint
 
 // Records a call from `begin` to `end`, and within it a wait, or what ends a wait of another thread.
 static void tell_call(uint64_t begin, uint64_t end, struct told wait, struct fathom_place place) {
+    // A child of vfork has its parent's memory, but none of its waits is the parent's.
+    if (!runtime_records()) return;
     struct thread *t = begin_note();
     if (!t) return;
+    struct writer *w = writer_of(t);
+    w->away.is_told = 1;
     struct event enter = {place.stack_pointer, {{place.function, place.call_site, 0, NULL}}, HOOK_ENTER, 0};
     struct event told = {.stack_pointer = place.stack_pointer, .told = wait, .hook = HOOK_TOLD};
     struct event exit = {place.stack_pointer, {{place.function, place.call_site, 0, NULL}}, HOOK_EXIT, 0};
     side_follow(t, &enter, begin);
     side_follow(t, &told, begin);
     side_follow(t, &exit, end);
+    w->away.is_told = 0;
+    if (away_is_asked_for()) away_begin(t);
     end_note(t);
 }
 
@@ -105,7 +117,8 @@ void fathom_wait_ends(struct fathom_wait_begin begin, struct fathom_waited waite
             uint64_t ran = system_processor_ns() - begin.processor_ns;
             wait.ran_ns = ran < FATHOM_WAIT_RAN_UNKNOWN ? (uint32_t)ran : FATHOM_WAIT_RAN_UNKNOWN - 1;
         }
-        if (waited.kind == FATHOM_WAIT_FILE_LOCK) wait.object = file_behind(waited.ready);
+        int is_file = waited.kind == FATHOM_WAIT_FILE_LOCK || waited.kind == FATHOM_WAIT_QUEUE;
+        if (is_file && waited.ready >= 0) wait.object = file_behind(waited.ready);
         else if (waited.flow == FATHOM_FLOW_DATA) wait.object = flow_through(waited.ready, 0);
         else if (waited.flow == FATHOM_FLOW_ROOM) wait.object = room_in(flow_through(waited.ready, 1));
     }
@@ -121,7 +134,7 @@ void fathom_creation_ends(struct fathom_wait_begin begin, const void *thread, st
 }
 
 static void wake(uint32_t kind, uint64_t object, int descriptor, uint32_t ran) {
-    if (!object) return;
+    if (!object || !runtime_records()) return;
     struct thread *t = begin_note();
     if (!t) return;
     struct fathom_wait wait = {(uint16_t)kind, (int16_t)descriptor, ran, object};
@@ -217,10 +230,15 @@ void fathom_note_room(int descriptor) {
         wake(FATHOM_WAIT_DESCRIPTOR, room_in(flow_through(descriptor, 0)), descriptor, FATHOM_WAIT_RAN_UNKNOWN);
 }
 
-void fathom_note_file_unlock(int descriptor) {
-    if (waits(&runtime.buffers->data_waiters))
-        wake(FATHOM_WAIT_FILE_LOCK, file_behind(descriptor), descriptor, FATHOM_WAIT_RAN_UNKNOWN);
+void fathom_note_file(uint32_t kind, int descriptor) {
+    if (waits(&runtime.buffers->data_waiters)) wake(kind, file_behind(descriptor), descriptor, FATHOM_WAIT_RAN_UNKNOWN);
 }
+
+void fathom_note_number(uint32_t kind, uint64_t number) {
+    if (waits(&runtime.buffers->data_waiters)) wake(kind, number, -1, FATHOM_WAIT_RAN_UNKNOWN);
+}
+
+uint32_t fathom_own_process(void) { return runtime.pid; }
 
 void fathom_note_socket_pair(const int *ends) {
     if (is_recording(&current) && !confine_unnoted()) flow_pair(ends);

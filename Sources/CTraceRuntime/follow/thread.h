@@ -49,7 +49,7 @@ enum {
 struct mode;
 struct side_event;
 
-#define WRITER_SIZE 144u
+#define WRITER_SIZE 176u
 #define PATHS_SIZE 192u
 
 struct thread {

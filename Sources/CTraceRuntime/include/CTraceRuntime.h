@@ -146,10 +146,14 @@ void fathom_note_wake(uint32_t kind, uint64_t object);
 // The thread has taken a lock that others have waited for, or is about to give it back.
 void fathom_note_taken(uint64_t lock);
 void fathom_note_release(uint32_t kind, uint64_t lock);
-// The thread is about to write, or to read, or to give back the lock of a file.
+// The thread is about to write, or to read.
 void fathom_note_data(int descriptor);
 void fathom_note_room(int descriptor);
-void fathom_note_file_unlock(int descriptor);
+// Or to end a wait for a file behind a descriptor, its lock or what is in it; or for what the kernel has a number for.
+void fathom_note_file(uint32_t kind, int descriptor);
+void fathom_note_number(uint32_t kind, uint64_t number);
+// The process, as the kernel numbers it.
+uint32_t fathom_own_process(void);
 // It is about to connect or send to an address, or to send a message, which is a struct msghdr. Neither need be there.
 void fathom_note_data_to(int descriptor, const void *address, uint32_t size);
 void fathom_note_message(int descriptor, const void *message);

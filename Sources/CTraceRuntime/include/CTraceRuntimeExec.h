@@ -132,7 +132,11 @@ FATHOM_DEFINE int FATHOM_NEW(posix_spawnp)(pid_t *pid, const char *file, const p
 FATHOM_DEFINE int FATHOM_NEW(system)(const char *command) {
     size_t room = fathom_command_room(environ, command);
     char memory[room + 1];
-    return FATHOM_REAL(system)(room ? fathom_command(environ, command, memory) : command);
+    if (room) command = fathom_command(environ, command, memory);
+#ifdef FATHOM_SYSTEM
+    FATHOM_SYSTEM(command)
+#endif
+    return FATHOM_REAL(system)(command);
 }
 
 FATHOM_DEFINE FILE *FATHOM_NEW(popen)(const char *command, const char *mode) {

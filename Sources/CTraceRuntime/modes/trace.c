@@ -5,6 +5,7 @@
 
 #include "../file/modules.h"
 #include "../host/runtime.h"
+#include "../record/away.h"
 #include "../record/chunk.h"
 #include "../record/put.h"
 #include "../swift/tasks.h"
@@ -40,6 +41,7 @@ void trace_begins(struct thread *t, enum begins how) {
     }
     w->retry = t->hidden_calls = 0;
     w->pending = t->top + 1;
+    if (away_is_asked_for()) away_begin(t);
 }
 
 void trace_ends(struct thread *t, enum ends how, uint64_t now) {

@@ -152,6 +152,7 @@ static int chunk_begin(struct thread *t, const struct previous *previous) {
     uint64_t after = now_ticks();
     chunk->begin_ticks = before + (after - before) / 2;
     chunk->switch_ticks = previous->is_known ? switch_ticks(t, chunk->begin_ticks, previous->processor_ns) : 0;
+    w->began_processor_ns = runtime.head.tells_waits & FATHOM_TELLS_WAITS_MASK ? system_processor_ns() : 0;
     w->slot = slot;
     w->chunk = chunk;
     w->cursor = (char *)(chunk + 1) + chunk->used;
@@ -182,6 +183,9 @@ static void finish(struct thread *t, uint64_t now) {
     w->finished = now;
     chunk->calls = w->calls;
     chunk->end_ns = nanoseconds(chunk, now);
+    // Whoever attaches finishes the chunks of other threads, and those of confined ones.
+    if (w->began_processor_ns && t == &current && !confine_unnoted())
+        chunk->ran = fathom_ran(system_processor_ns() - w->began_processor_ns, chunk->end_ns - chunk->begin_ns);
     chunk->end_ticks = now;
     chunk_write_name(t, chunk);
 }

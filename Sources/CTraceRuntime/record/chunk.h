@@ -23,6 +23,14 @@ enum {
     GAP_PATH,  // only its path tells what is open
 };
 
+// When the thread's processor time was looked at last, and what it was; see away.c.
+struct away {
+    uint64_t ticks;  // 0: it was not
+    uint64_t processor_ns;
+    uint64_t switches;
+    uint64_t is_told;  // not 0: others tell of what is recorded now
+};
+
 // What a thread keeps of the records it writes.
 struct writer {
     char *cursor;  // where the next record goes
@@ -43,6 +51,8 @@ struct writer {
     char *wanted_limit;  // not NULL: limit was taken away, so that the next hook calls modules_scan
     uint32_t look;       // bytes of records until modules_scan is called again; 0: it is not
     char name[16];       // given by the program; empty: the kernel's
+    struct away away;
+    uint64_t began_processor_ns;  // the thread's processor time at the chunk's beginning; 0: it is not asked for
 };
 _Static_assert(sizeof(struct writer) <= WRITER_SIZE, "the thread has room for it");
 INTERNAL struct writer *writer_of(const struct thread *t) { return (struct writer *)t->writer; }

@@ -2,12 +2,21 @@
 
 #include "put.h"
 
+#include "away.h"
 #include "chunk.h"
 
 FATHOM_WITHOUT_HOOKS
 
 int put_room(struct thread *t, uint64_t *now) {
     struct writer *w = writer_of(t);
+    // A change of chunks moves the last record's time, so this comes first.
+    uint64_t away = UNLIKELY(away_is_asked_for()) ? away_look(t, *now) : 0;
+    if (w->cursor >= w->limit && !chunk_make_room(t)) return 0;
+    if (*now < t->last) *now = t->last;
+    if (LIKELY(!away)) return 1;
+    struct told told = told_of(FATHOM_AWAY, &away, sizeof away, 0);
+    put_told(t, &told, *now);
+    chunk_publish(t);
     if (w->cursor >= w->limit && !chunk_make_room(t)) return 0;
     if (*now < t->last) *now = t->last;
     return 1;

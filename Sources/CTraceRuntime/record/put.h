@@ -5,7 +5,8 @@
 
 #include "../follow/thread.h"
 
-// Whether a record can be written. Moves *now past the time that a change of chunks took.
+// Whether a record can be written. Moves *now past the time that a change of chunks took. Tells for how long the thread
+// was away before that, if that has to be told.
 int put_room(struct thread *t, uint64_t *now);
 // Whether there is room for `size` bytes, at most FATHOM_ARGUMENTS_LIMIT, and a record.
 int put_more_room(struct thread *t, size_t size, uint64_t *now);

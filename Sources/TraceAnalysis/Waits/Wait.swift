@@ -30,6 +30,10 @@ public struct Wait: Sendable {
                 case .futex: "futex"
                 case .fileLock: "file lock"
                 case .once: "once"
+                case .signal: "signal"
+                case .semaphores: "semaphore"
+                case .queue: "queue"
+                case .inputOutput: "i/o"
                 }
             }
         }

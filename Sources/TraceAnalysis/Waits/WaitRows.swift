@@ -5,6 +5,8 @@ public struct WaitRows {
     public struct Waker {
         public var thread: Int
         public var path: Int32
+        /// Whether it ended the waits by its own end.
+        public var isEnd: Bool
         /// The time of the waits that it ended, in ns.
         public var time: UInt64
         public var calls: UInt64
@@ -39,6 +41,7 @@ public struct WaitRows {
     private struct WakerKey: Hashable {
         var thread: Int
         var path: Int32
+        var isEnd: Bool
     }
 
     /// - Complexity: O(n log n) in the number of waits.
@@ -69,8 +72,9 @@ public struct WaitRows {
             row.total &+= wait.time
             row.longest = max(row.longest, wait.time)
             guard let wake = wait.wake.map({ waits.wakes[$0] }) else { continue }
-            let waker = WakerKey(thread: wake.thread, path: wake.path)
-            wakers[waker, default: Waker(thread: wake.thread, path: wake.path, time: 0, calls: 0)].time &+= wait.time
+            let waker = WakerKey(thread: wake.thread, path: wake.path, isEnd: wake.isEnd)
+            let new = Waker(thread: wake.thread, path: wake.path, isEnd: wake.isEnd, time: 0, calls: 0)
+            wakers[waker, default: new].time &+= wait.time
             wakers[waker]?.calls += 1
         }
         let times = members.map { waits.waits[$0].time }.sorted()

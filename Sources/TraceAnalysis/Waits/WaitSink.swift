@@ -75,6 +75,12 @@ struct WaitSink: CallSink {
         switch told {
         case .wait(let wait): begin(wait, in: call)
         case .wake(let wake): self.wake(wake, in: call, at: moment)
+        case .away(let time) where !hasSwitches && call.pointee.payload.depth > 0:
+            recorded.append(RecordedWait())
+            waits.append(
+                Wait(
+                    kind: .other, object: 0, descriptor: -1, path: path(of: call), thread: thread,
+                    begin: moment - min(time, moment), end: moment, time: min(time, moment)))
         default: break
         }
     }

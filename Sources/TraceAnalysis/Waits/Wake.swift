@@ -10,6 +10,8 @@ public struct Wake: Sendable {
     public var path: Int32
     public var thread: Int
     public var moment: UInt64
+    /// Whether it is the end of a thread or of a process, rather than something that a thread did when none of its calls was open.
+    public var isEnd: Bool { path == 0 && (kind == .thread || kind == .child) }
     /// For how long the lock was held that was given back, in ns; nil when that is not known, or no lock was.
     public var held: UInt64?
 }

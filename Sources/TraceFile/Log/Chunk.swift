@@ -22,6 +22,8 @@ public struct Chunk {
     public let endNanoseconds: UInt64
     /// Ticks the runtime took between the previous chunk's end and this one's beginning.
     public let switchTicks: UInt64
+    /// The part of the chunk's time in which the thread had a CPU, as ``fathom_ran(_:_:)`` says.
+    let ran: UInt16
     /// Calls that this chunk is the first to tell of. The number means something only once `endTicks` is set.
     public let calls: UInt64
     public let lostCalls: UInt64
@@ -113,6 +115,7 @@ public struct Chunk {
         endTicks = raw.end_ticks
         endNanoseconds = raw.end_ns
         switchTicks = raw.switch_ticks
+        ran = raw.ran
         calls = raw.calls &+ UInt64(raw.path_calls)
         lostCalls = raw.lost_calls
         orphanExits = raw.orphan_exits

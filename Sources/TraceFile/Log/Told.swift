@@ -17,6 +17,8 @@ public enum Told: BitwiseCopyable, Sendable {
     case wait(RecordedWait)
     /// The thread is about to end a wait of others.
     case wake(RecordedWait)
+    /// For so many ns before this moment, the thread had no CPU, although no call was known that waits.
+    case away(nanoseconds: UInt64)
     /// Memory was allocated or freed, or a page of it was brought.
     case memory(RecordedBlock)
 
@@ -53,6 +55,8 @@ public enum Told: BitwiseCopyable, Sendable {
             self = .wait(RecordedWait(payload.loadUnaligned(as: fathom_wait.self)))
         case FATHOM_WAKE where size >= MemoryLayout<fathom_wait>.size:
             self = .wake(RecordedWait(payload.loadUnaligned(as: fathom_wait.self)))
+        case FATHOM_AWAY where size >= MemoryLayout<UInt64>.size:
+            self = .away(nanoseconds: payload.loadUnaligned(as: UInt64.self))
         default:
             guard size >= MemoryLayout<fathom_block>.size, let kind = RecordedBlock.Kind(record: number) else {
                 return nil
@@ -72,7 +76,7 @@ public enum Told: BitwiseCopyable, Sendable {
         case .mark(let name): put(FATHOM_MARK, name)
         case .counter(let name, let value): put(FATHOM_COUNTER, fathom_counted(name, value.bitPattern))
         case .memory(let block): put(block.number, fathom_block(address: block.address, size: block.size))
-        case .arguments, .result, .wait, .wake: place
+        case .arguments, .result, .wait, .wake, .away: place
         }
     }
 }

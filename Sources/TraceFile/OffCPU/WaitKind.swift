@@ -20,4 +20,11 @@ public enum WaitKind: UInt16, CaseIterable, Sendable {
     case creation
     /// No wait: the thread itself begins.
     case beginning
+    case signal
+    /// Semaphores of System V.
+    case semaphores
+    /// A message, or room for one.
+    case queue
+    /// The end of input or output that was asked for.
+    case inputOutput
 }

@@ -19,6 +19,8 @@ public final class TracedThread {
     private let file: MappedFile?
     /// When the tracer took time, over all of the thread.
     private let tracer: TracerTime
+    /// How long the thread had a CPU, over all of the thread.
+    private let processor: ProcessorTime
     /// The memory that `chunks` lie in, when that is not the session's.
     private let memory: JoinedChunks?
     private var states: [PayloadState]
@@ -34,10 +36,12 @@ public final class TracedThread {
 
     init(
         process: TracedProcess, serial: UInt32, chunks: ChunkList, file: MappedFile?, damage: DamageLog,
-        tracer: TracerTime? = nil, switches: OffCPUSource? = nil, faults: FaultLog? = nil,
+        tracer: TracerTime? = nil, processor: ProcessorTime? = nil, switches: OffCPUSource? = nil,
+        faults: FaultLog? = nil,
         clock: Clock = Clock(monotonicFrom: 0)
     ) {
         self.tracer = tracer ?? TracerTime(chunks)
+        self.processor = processor ?? ProcessorTime(chunks)
         self.switches = switches
         faultLog = faults
         self.clock = clock
@@ -70,6 +74,7 @@ public final class TracedThread {
         keepsPaths = false
         file = nil
         tracer = TracerTime.none
+        processor = ProcessorTime(ChunkList([], 0..<0))
         switches = offCPU.map(OffCPUSource.joined)
         faultLog = nil
         clock = Clock(monotonicFrom: 0)
@@ -83,14 +88,14 @@ public final class TracedThread {
     public func part(_ range: Range<Int>, damage: DamageLog) -> TracedThread {
         TracedThread(
             process: process, serial: serial, chunks: chunks.part(range), file: file, damage: damage, tracer: tracer,
-            switches: switches, faults: faultLog, clock: clock)
+            processor: processor, switches: switches, faults: faultLog, clock: clock)
     }
 
     /// The same thread on the clock that all threads share, where what the tracer took is part of calls.
     public var onSharedClock: TracedThread {
         TracedThread(
             process: process, serial: serial, chunks: chunks, file: file, damage: damage, tracer: TracerTime.none,
-            switches: switches, faults: faultLog, clock: clock)
+            processor: processor, switches: switches, faults: faultLog, clock: clock)
     }
 
     /// When the thread had no CPU; nil when that was not recorded.
@@ -112,7 +117,7 @@ public final class TracedThread {
         guard !keepsPaths else { return nil }
         switch switches {
         case nil: return nil
-        case .switches(let log): return OffCPU(log.stretches(of: tid), own: own)
+        case .switches(let log): return OffCPU(processor.corrected(log.stretches(of: tid), clock), own: own)
         case .waits: return OffCPU(waitStretches(), own: own)
         case .joined(let times): return times
         }
@@ -129,7 +134,14 @@ public final class TracedThread {
             reading: while true {
                 switch cursor.next() {
                 case .enter: begin = cursor.ticks
-                case .told: if case .wait(let told) = cursor.told { wait = told }
+                case .told:
+                    switch cursor.told {
+                    case .wait(let told): wait = told
+                    case .away(let time):
+                        let end = clock.nanoseconds(at: cursor.ticks)
+                        result.append(SwitchLog.Stretch(begin: end - min(time, end), end: end, wantsCPU: false))
+                    default: break
+                    }
                 case .exit, .unwind:
                     guard let ended = wait else { continue }
                     wait = nil

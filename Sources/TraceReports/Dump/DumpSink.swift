@@ -93,7 +93,7 @@ struct DumpSink: CallSink {
         case .counter(let name, let value): show("counter", name, value: value, in: call, at: moment)
         case .arguments(let arguments): show(arguments, of: call)
         case .result(let result): show(result: result, of: call, at: moment)
-        case .wait, .wake, .memory: break
+        case .wait, .wake, .away, .memory: break
         }
     }
 

@@ -11,14 +11,17 @@ struct WaitNames {
     /// What is waited for; nil when it has no name.
     func object(_ kind: Wait.Kind, _ object: UInt64, _ descriptor: Int16, of thread: Int) -> String? {
         switch kind {
-        case .call(.descriptor), .call(.poll), .call(.fileLock):
+        case .call(.semaphores): return "set \(object - 1)"
+        case .call(.queue) where descriptor < 0: return object == 0 ? nil : "queue \(object - 1)"
+        case .call(.descriptor), .call(.poll), .call(.fileLock), .call(.queue), .call(.inputOutput):
             return descriptor >= 0 ? "descriptor \(descriptor)" : nil
         case .call(.mutex), .call(.rwlock), .call(.condition), .call(.semaphore), .call(.barrier), .call(.futex),
             .call(.once):
             let address = "0x" + String(object, radix: 16)
             return variable(waits.threads[thread].process, object) ?? address
         case .call(.child): return object == 0 ? nil : "process \(object)"
-        case .call(.thread), .call(.sleep), .call(.creation), .call(.beginning), .cpu, .other: return nil
+        case .call(.thread), .call(.sleep), .call(.signal), .call(.creation), .call(.beginning), .cpu, .other:
+            return nil
         }
     }
 
@@ -34,6 +37,7 @@ struct WaitNames {
         case .call(.sleep): "time to pass"
         case .call(.child): "a child process"
         case .call(.poll): "one of several descriptors"
+        case .call(.inputOutput): "input or output"
         case .call(let kind): "a \(Wait.Kind.call(kind).name)"
         }
     }

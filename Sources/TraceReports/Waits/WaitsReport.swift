@@ -81,9 +81,13 @@ public struct WaitsReport {
     }
 
     /// Writes a line that ends in where a thread was.
-    private func line(_ indentation: String, _ words: String, at path: Int32, to writer: ByteWriter) {
+    private func line(
+        _ indentation: String, _ words: String, at path: Int32, isEnd: Bool = false, to writer: ByteWriter
+    ) {
         let names = names.path(path)
-        if names.isEmpty { return line(indentation, words + "at its end", to: writer) }
+        if names.isEmpty {
+            return line(indentation, words + (isEnd ? "at its end" : "outside of all recorded calls"), to: writer)
+        }
         line(indentation, words + "in ", path: names.joined(separator: " → "), to: writer)
     }
 
@@ -106,7 +110,9 @@ public struct WaitsReport {
             line(indentation, "", at: row.path, to: writer)
             for waker in row.wakers.prefix(3) {
                 let share = percent(waker.time, of: row.total)
-                line(indentation, "\(share) ended by \(names.thread(waker.thread)) ", at: waker.path, to: writer)
+                line(
+                    indentation, "\(share) ended by \(names.thread(waker.thread)) ", at: waker.path,
+                    isEnd: waker.isEnd, to: writer)
             }
             if row.wakers.count > 3 { line(indentation, "… \(row.wakers.count - 3) more wakers", to: writer) }
         }
@@ -146,7 +152,8 @@ public struct WaitsReport {
             line("  ", "\(subject), \(names.thread(wait.thread))", to: writer)
             line(indentation, "", at: wait.path, to: writer)
             if let wake = wait.wake.map({ waits.wakes[$0] }) {
-                line(indentation, "ended by \(names.thread(wake.thread)) ", at: wake.path, to: writer)
+                line(
+                    indentation, "ended by \(names.thread(wake.thread)) ", at: wake.path, isEnd: wake.isEnd, to: writer)
             }
         }
     }
@@ -168,7 +175,9 @@ public struct WaitsReport {
                 writer.write("{\"thread\":\(waits.threads[waker.thread].tid),\"path\":")
                 write(path: waker.path, to: writer)
                 let share = row.total > 0 ? Double(waker.time) / Double(row.total) : 0
-                writer.write(",\"calls\":\(waker.calls),\"share\":\((share * 10000).rounded() / 10000)}")
+                writer.write(
+                    ",\"at_end\":\(waker.isEnd),\"calls\":\(waker.calls),\"share\":\((share * 10000).rounded() / 10000)}"
+                )
             }
             writer.write("]}" as StaticString)
         }

@@ -41,6 +41,7 @@ import TraceFile
         case .arguments(let arguments), .result(let arguments): "arguments \(arguments.count)"
         case .wait(let wait): "wait \(wait.kind) \(wait.object)"
         case .wake(let wake): "wake \(wake.kind) \(wake.object)"
+        case .away(let time): "away \(time)"
         case .memory(let block): "\(block.kind) \(String(block.address, radix: 16)) \(block.size)"
         }
     }
