@@ -127,11 +127,13 @@ final class HangFiles: @unchecked Sendable {
     func summarize(refused: UInt64) throws {
         if !isQuiet {
             let reports = "\(CountText.grouped(UInt64(count))) report\(count == 1 ? "" : "s")"
-            Diagnostics.say(
-                count == 0 ? "nothing hung" : "\(reports) in \(directory); next: fathom watch --list \(directory)")
+            if count > 0 || refused == 0 {
+                Diagnostics.say(
+                    count == 0 ? "nothing hung" : "\(reports) in \(directory); next: fathom watch --list \(directory)")
+            }
             if refused > 0 {
                 Diagnostics.warn(
-                    "\(CountText.grouped(refused)) more \(refused == 1 ? "was" : "were") counted and not written; --limit-reports allows more"
+                    "\(CountText.grouped(refused)) \(count == 0 ? "hang\(refused == 1 ? "" : "s")" : "more") \(refused == 1 ? "was" : "were") counted and not written; --limit-reports allows more"
                 )
             }
         }
