@@ -63,12 +63,17 @@ public struct ChangeDetector: Sendable {
     private func found(in values: [Double], isLogarithmic: Bool) -> [Point] {
         var plain = StepSearch(values, hasOutliers: false, limit: mostChance)
         var found = plain.found()
-        if Outliers.replaced(in: values) != values {
+        let calm = Outliers.replaced(in: values)
+        if calm != values {
             // Replacing outliers makes neighbours alike, so it has to find more, more surely, and what was found without.
             var without = StepSearch(values, hasOutliers: true, limit: mostChance / 5)
             let other = without.found()
             let hasAll = found.steps.allSatisfy { step in other.steps.contains { abs($0 - step) <= 1 } }
-            if hasAll, other.steps.count > found.steps.count { found = other }
+            if hasAll, other.steps.count > found.steps.count {
+                found = other
+            } else {
+                found.steps = ChangeDetector.settled(found.steps, values, calm)
+            }
         }
         func part(_ left: some Collection<Double>, _ right: some Collection<Double>) -> Double {
             let (before, after) = (Percentile.median(Array(left)), Percentile.median(Array(right)))
@@ -96,6 +101,18 @@ public struct ChangeDetector: Sendable {
             }
             guard let leastSure else { return points }
             steps.remove(at: leastSure.place)
+        }
+    }
+
+    /// `steps`, where each that begins with an outlier, which has drawn it to itself, is moved by a few values to where the others
+    /// are divided best.
+    private static func settled(_ steps: [Int], _ values: [Double], _ calm: [Double]) -> [Int] {
+        let bounds = [0] + steps + [values.count]
+        return steps.enumerated().map { place, step in
+            let (from, to) = (bounds[place], bounds[place + 2])
+            guard calm[step] != values[step], step + 1 < to, calm[step + 1] == values[step + 1] else { return step }
+            let best = from + Segmentation(Array(calm[from..<to]), most: 1, least: 2).bounds(1)[1]
+            return abs(best - step) <= longHold + 1 ? best : step
         }
     }
 

@@ -28,23 +28,25 @@ public final class HistoryStore {
     deinit { close() }
 
     /// Puts what was written into the one file, so that it can be carried away alone, and read where nothing can be written. Where
-    /// others have the history open, the last of them who writes does this.
+    /// others have the history open, the last of them does this.
     public func close() {
-        guard hasWritten else { return }
-        hasWritten = false
+        guard keepsLog else { return }
         database.patience = 0
         defer { database.patience = SQLiteDatabase.longPatience }
         _ = try? database.number("PRAGMA wal_checkpoint(TRUNCATE)")
         try? keepLog(false)
     }
 
-    private var hasWritten = false
+    private var keepsLog: Bool {
+        guard let statement = try? database.statement("PRAGMA journal_mode") else { return false }
+        defer { statement.reset() }
+        return (try? statement.step()) == true && statement.text(0) == "wal"
+    }
 
     /// All of `body` or nothing. While somebody writes, there is a log beside the file, so that readers and one writer go on together.
     /// A process that is killed leaves the log, and the file as it was before.
     func write<Result>(_ body: () throws(HistoryError) -> Result) throws(HistoryError) -> Result {
         try database.insist { () throws(HistoryError) in try keepLog(true) }
-        hasWritten = true
         return try database.write(body)
     }
 

@@ -84,7 +84,8 @@ import Testing
         // 20,000 functions called 50 times, and what calls them; each is counted once.
         #expect((1_000_000...1_000_100).contains(number(before: "calls")), "\(recorded.stderr)")
         let bytes = try readFile(sums + "/trace").count
-        #expect(bytes < 1000 * 300, "\(bytes) bytes for 1000 paths")
+        // A path, and a unit of durations for each two doublings that a busy machine spreads its 50 calls over.
+        #expect(bytes < 1000 * 800, "\(bytes) bytes for 1000 paths")
         let info = try Fathom.run(["info", sums])
         #expect(info.stdout.contains("1,000 call paths") && info.stdout.contains("--max-paths"), "\(info.stdout)")
     }

@@ -43,7 +43,7 @@ import Testing
             #expect(found.map(\.path) == [nil, 0, 0, 1])
             #expect(found[0].isOpen && found[0].moment == 10 && found[0].calls == 1)
             #expect(!found[1].isOpen && found[1].total == 25 && found[1].calls == 5 && found[1].shortest == 5)
-            #expect(durations == [4: 5])
+            #expect(durations == [5: 5])
             var totals = PathTotals()
             totals.add(bytes)
             #expect(totals.paths == 2 && totals.calls == 6 && totals.folded == 7 && totals.lost == 0)
