@@ -13,11 +13,11 @@
 
 #include "functions.h"
 
-FATHOM_WITHOUT_HOOKS
-
 const uintptr_t *sled_targets;
 
 #if defined(__x86_64__)
+
+FATHOM_WITHOUT_HOOKS
 
 // ---- what sleds are made of
 
@@ -184,6 +184,6 @@ void sled_stubs_restore(struct sled_module *module) {
     end_changes(module, module->span_count);
 }
 
-#endif
-
 FATHOM_WITHOUT_HOOKS_END
+
+#endif

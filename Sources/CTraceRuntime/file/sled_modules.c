@@ -2,9 +2,9 @@
 
 #include "sled_module.h"
 
-FATHOM_WITHOUT_HOOKS
-
 #if defined(__x86_64__)
+
+FATHOM_WITHOUT_HOOKS
 
 // The stubs of a product. Version 0.2.0 left room for six.
 #define FIRST_STUB_COUNT 6u
@@ -141,6 +141,6 @@ void sleds_forget(uintptr_t low, uintptr_t high) {
     lock_give(LOCK_SLEDS, signals);
 }
 
-#endif
-
 FATHOM_WITHOUT_HOOKS_END
+
+#endif

@@ -22,9 +22,9 @@ struct ConfiguredTree: Equatable {
             let source = Self.values(text, behind: ["CMAKE_HOME_DIRECTORY:"]).first ?? "."
             let shown = PathText.relative(source, to: currentDirectory())
             words = ["cmake", "--fresh", "-S", source == currentDirectory() ? "." : shown, "-B", name]
-        } else if let bytes = try? TextFile.bytes("\(place)/meson-private/coredata.dat") {
-            // A pickle of Python's, in which paths of compilers are text.
-            guard !String(raw: bytes).contains("/fathom/compilers/") else { return nil }
+        } else if access("\(place)/meson-private", F_OK) == 0, let text = try? TextFile.read("\(place)/build.ninja") {
+            let commands = Self.values(text, behind: [" command = "]).map { $0.drop { $0 == " " }.prefix { $0 != " " } }
+            guard commands.contains(where: { Self.goesPast(String($0)) }) else { return nil }
             words = ["meson", "setup", "--wipe", name]
         } else if let text = try? TextFile.read(autoconf) {
             // S["CC"]="/usr/bin/gcc -std=gnu11"
