@@ -63,7 +63,8 @@ extension NativeStacks {
     private func isStub(at address: UInt64, to start: UInt64) -> Bool {
         var address = address
         guard var bytes = load(address) else { return false }
-        for prefix in [(size: UInt64(4), value: UInt64(0xfa1e_0ff3)), (size: UInt64(1), value: UInt64(0xf2))]  // endbr64, bnd
+        // endbr64, bnd
+        for prefix in [(size: UInt64(4), value: UInt64(0xfa1e_0ff3)), (size: UInt64(1), value: UInt64(0xf2))]
         where bytes & (1 << (8 * prefix.size) - 1) == prefix.value {
             address += prefix.size
             guard let next = load(address) else { return false }

@@ -135,7 +135,8 @@ import Testing
             let words = [String](repeating: "word", count: index == 2 ? 3 : 0)
             _ = try Fathom.record([binary] + words, into: session)
         }
-        let text = try Fathom.run(["order", "--linker", "lld", "-o", "-"] + sessions).stdout.split(separator: "\n").map(String.init)
+        let text = try Fathom.run(["order", "--linker", "lld", "-o", "-"] + sessions).stdout.split(separator: "\n").map(
+            String.init)
         #expect(text.sorted() == (order + ["unused_a", "unused_b", "unused_c"]).sorted() && text.first == "main")
         let report = try Fathom.run(["order", "--compat"] + sessions).stdout
         #expect(

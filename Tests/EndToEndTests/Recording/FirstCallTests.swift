@@ -97,7 +97,8 @@ import Testing
         #expect(
             recorded.stderr.contains(name) && recorded.stderr.contains("recorded 85 first calls"), "\(recorded.stderr)")
         #expect(recorded.stderr.contains("next: fathom order"))
-        let order = try Fathom.run(["order", session, "--linker", "lld", "-o", "-"]).stdout.split(separator: "\n").map(String.init)
+        let order = try Fathom.run(["order", session, "--linker", "lld", "-o", "-"]).stdout.split(separator: "\n").map(
+            String.init)
         #expect(order.prefix(4) == ["early", "also_known", "main", "sum_table"] || order.first == "early", "\(order)")
         #expect(order.count == 85 && order.suffix(79) == (11...89).map { "work\($0)" }, "\(order)")
         let unused = try Fathom.run(["unused", session, "--format", "json"]).stdout
@@ -164,6 +165,7 @@ import Testing
         let calls = try Dump(session).counts()
         #expect(calls.values.allSatisfy { $0 == 1 })
         // The table knows code without a symbol, too, such as a program's start.
-        #expect(calls.count <= whole.count + 2 && calls.count * 10 >= whole.count * 9, "\(calls.count) of \(whole.count)")
+        #expect(
+            calls.count <= whole.count + 2 && calls.count * 10 >= whole.count * 9, "\(calls.count) of \(whole.count)")
     }
 }
