@@ -111,7 +111,7 @@ import Testing
         let recorded = try RecordedWaits(program, [], .wakings, in: directory)
         let waits = try recorded.json(["waits", "--thread", "main", "--limit", "0"])
         let rows = try #require(waits["waits"] as? [[String: Any]])
-        for (place, waker, kind) in [(["use", "fputc"], "give", "descriptor"), (["doze"], "prod", "signal")] {
+        for (place, waker, kind) in [(["use", "fputc"], "give", "descriptor"), (["doze"], "prod", "other")] {
             let row = try #require(
                 rows.first { $0["path"] as? [String] == ["main"] + place && $0["kind"] as? String == kind }, "\(rows)")
             let wakers = try #require(row["wakers"] as? [[String: Any]])
