@@ -7,10 +7,11 @@
 //   may
 //                          wait there for anything. So it is only taken through loader_modules (host/loader.h), which
 //                          gives up where the program may hold it.
-//   LOCK_START … METADATA  The runtime's own, in the order below. A thread takes one only if it holds none that stands
+//   LOCK_START … MAPS      The runtime's own, in the order below. A thread takes one only if it holds none that stands
 //                          behind it, or the same. Signals are blocked as long as one is held, so that no handler waits
 //                          for what it has interrupted, and none leaves by a jump or a fork. Whoever holds one waits
-//                          for nothing but a later one and, with LOCK_MODULES, for the recorder's answer.
+//                          for nothing but a later one and, with LOCK_MODULES, for the recorder's answer or, with
+//                          LOCK_MAPS, for a child of its own that reads a file.
 //
 // Foreign code is called through foreign_call, and no lock of the runtime's is held then. So nobody who holds one waits
 // for the program.
@@ -36,6 +37,7 @@ enum lock {
     LOCK_SLEDS,     // what is known of sleds
     LOCK_TITLE,     // the process's title; only tried
     LOCK_METADATA,  // the metadata chunk
+    LOCK_MAPS,      // the stack on which mappings are read
     LOCK_COUNT,
 };
 extern uint32_t locks[LOCK_COUNT] __attribute__((visibility("hidden")));

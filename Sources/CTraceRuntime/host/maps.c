@@ -2,6 +2,7 @@
 
 #include "apart.h"
 #include "base.h"
+#include "locks.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -48,8 +49,11 @@ static void look(void *argument) {
 int maps_find(uintptr_t address, struct mapping *found) {
     static _Alignas(16) char stack[4096];  // the caller's may be small
     struct question question = {.address = address};
+    uint64_t signals = lock_take(LOCK_MAPS);
     // A descriptor would be seen: another thread may count on getting its number.
-    if (!apart_call_on(stack + sizeof stack, look, &question)) return 0;
+    int is_asked = apart_call_on(stack + sizeof stack, look, &question);
+    lock_give(LOCK_MAPS, signals);
+    if (!is_asked) return 0;
     *found = question.found;
     return question.is_found;
 }

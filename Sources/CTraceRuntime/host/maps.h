@@ -10,8 +10,8 @@ struct mapping {
     int rights;  // PROT_*
 };
 
-// The mapping that holds `address`, or the first one above it. 0 when there is none, or when it cannot be told. One
-// thread at a time calls this.
+// The mapping that holds `address`, or the first one above it. 0 when there is none, or when it cannot be told.
+// Takes LOCK_MAPS.
 int maps_find(uintptr_t address, struct mapping *found);
 
 #endif

@@ -34,6 +34,20 @@ import Testing
         try compare(binary, ["--first-calls"])
     }
 
+    /// Threads that ask at once what is mapped, as those do that come to new stacks, get answers to what they have asked.
+    @Test func threadsAskForMappings() throws {
+        let sources = "\(Binaries.repository)/Sources"
+        let program = try Binaries.make(
+            "mappings", command: "gcc",
+            [
+                "-g", "-O1", "-std=gnu17", "-pthread", "-I\(sources)/CTraceFormat/include",
+                "-I\(sources)/CTraceRuntime/include", "-I\(sources)/CTraceRuntime",
+            ],
+            ["\(Binaries.sources)/mappings.c"]
+                + ["maps", "apart", "locks", "system"].map { "\(sources)/CTraceRuntime/host/\($0).c" })
+        #expect(try run(program, []).stdout == "0 of 1600 answers are wrong\n")
+    }
+
     /// A thread waits for a recorder that gets no processor, but not for one that was killed.
     @Test func aRecorderThatIsGoneIsNotWaitedFor() throws {
         let sources = "\(Binaries.repository)/Sources"
