@@ -30,10 +30,18 @@ SIGNALLED(sigwaitinfo, (const sigset_t *restrict set, siginfo_t *restrict info),
 SIGNALLED(sigtimedwait, (const sigset_t *restrict set, siginfo_t *restrict info, const struct timespec *restrict time),
           (set, info, time))
 
-EXPORT int pause(void) {
-    if (!IS_ASKED_FOR) JUMP REAL(pause)();
-    int result;
-    WAIT_SHARED(result, pause, FATHOM_WAIT_SIGNAL, fathom_own_process(), -1, ());
+// Libraries have functions of their own by this name, so whatever is passed is passed on.
+typedef long any_function(long, long, long, long, long, long);
+EXPORT any_function fathom_pause __asm__("pause");
+long fathom_pause(long a, long b, long c, long d, long e, long f) {
+    any_function *real = (any_function *)behind(BEHIND_pause);
+    if (!IS_ASKED_FOR) JUMP real(a, b, c, d, e, f);
+    struct fathom_wait_begin begin = fathom_wait_begins(FATHOM_WAIT_SIGNAL, fathom_own_process(), FATHOM_FLOW_DATA);
+    long result = real(a, b, c, d, e, f);
+    fathom_wait_ends(
+        begin,
+        (struct fathom_waited){FATHOM_WAIT_SIGNAL, -1, fathom_own_process(), -1, FATHOM_FLOW_NONE, LEAST_DESCRIPTOR},
+        HERE(pause));
     return result;
 }
 
@@ -127,20 +135,16 @@ DONE(msync, -1, (void *start, size_t size, int flags), (start, size, flags))
 
 // ---- locks of files
 
-EXPORT int lockf(int descriptor, int operation, off_t size) {
-    if (IS_ASKED_FOR && operation == F_ULOCK) fathom_note_file(FATHOM_WAIT_FILE_LOCK, descriptor);
-    if (!IS_ASKED_FOR || operation != F_LOCK) JUMP REAL(lockf)(descriptor, operation, size);
-    int result;
-    WAIT_SHARED(result, lockf, FATHOM_WAIT_FILE_LOCK, 0, descriptor, (descriptor, operation, size));
-    return result;
-}
-EXPORT int lockf64(int descriptor, int operation, off64_t size) {
-    if (IS_ASKED_FOR && operation == F_ULOCK) fathom_note_file(FATHOM_WAIT_FILE_LOCK, descriptor);
-    if (!IS_ASKED_FOR || operation != F_LOCK) JUMP REAL(lockf64)(descriptor, operation, size);
-    int result;
-    WAIT_SHARED(result, lockf64, FATHOM_WAIT_FILE_LOCK, 0, descriptor, (descriptor, operation, size));
-    return result;
-}
+#define LOCKF(name, offset)                                                                                            \
+    EXPORT int name(int descriptor, int operation, offset size) {                                                      \
+        if (IS_ASKED_FOR && operation == F_ULOCK) fathom_note_file(FATHOM_WAIT_FILE_LOCK, descriptor);                 \
+        if (!IS_ASKED_FOR || operation != F_LOCK) JUMP REAL(name)(descriptor, operation, size);                        \
+        int result;                                                                                                    \
+        WAIT_SHARED(result, name, FATHOM_WAIT_FILE_LOCK, 0, descriptor, (descriptor, operation, size));                \
+        return result;                                                                                                 \
+    }
+LOCKF(lockf, off_t)
+LOCKF(lockf64, off64_t)
 
 // Variadic: what the third argument is, and whether there is one, depends on the second. It is passed on as the word
 // that it is.

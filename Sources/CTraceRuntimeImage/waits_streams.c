@@ -31,20 +31,21 @@ static size_t room(const FILE *stream) {
     return stream->_IO_write_ptr < stream->_IO_write_end ? (size_t)(stream->_IO_write_end - stream->_IO_write_ptr) : 0;
 }
 
+// Somebody may close the stream meanwhile, so it is not read afterwards.
 #define STREAM(type, name, shown, flow, note, parameters, arguments)                                                   \
-    note(stream->_fileno);                                                                                             \
+    int descriptor = stream->_fileno;                                                                                  \
+    note(descriptor);                                                                                                  \
     struct fathom_wait_begin begin = fathom_wait_begins(FATHOM_WAIT_DESCRIPTOR, 0, flow);                              \
     type result = REAL(name) arguments;                                                                                \
     fathom_wait_ends(                                                                                                  \
-        begin,                                                                                                         \
-        (struct fathom_waited){FATHOM_WAIT_DESCRIPTOR, stream->_fileno, 0, stream->_fileno, flow, LEAST_DESCRIPTOR},   \
+        begin, (struct fathom_waited){FATHOM_WAIT_DESCRIPTOR, descriptor, 0, descriptor, flow, LEAST_DESCRIPTOR},      \
         HERE(shown));                                                                                                  \
     return result;
 
 // `stream` is a parameter, or the argument `from`.
 #define READING_FROM(type, name, shown, from, is_there, parameters, arguments)                                         \
     EXPORT type name parameters {                                                                                      \
-        if (!IS_ASKED_FOR || (from)->_fileno < 0 || (is_there)) JUMP REAL(name) arguments;                             \
+        if (!IS_ASKED_FOR || (is_there) || (from)->_fileno < 0) JUMP REAL(name) arguments;                             \
         FILE *stream = from;                                                                                           \
         STREAM(type, name, shown, FATHOM_FLOW_DATA, fathom_note_room, parameters, arguments)                           \
     }
@@ -52,8 +53,13 @@ READING_FROM(char *, fgets, fgets, from, held(from), (char *restrict line, int s
              (line, size, from))
 READING_FROM(char *, __fgets_chk, fgets, from, held(from),
              (char *restrict line, size_t room, int size, FILE *restrict from), (line, room, size, from))
-READING_FROM(ssize_t, getline, getline, from, held(from), (char **restrict line, size_t *restrict size, FILE *from),
-             (line, size, from))
+// Before POSIX had it, programs and libraries had functions of their own by this name, with other parameters, and still
+// do. What they pass may be anything.
+static int is_stream(const FILE *stream) {
+    return fathom_can_read(stream, sizeof *stream) && ((unsigned)stream->_flags & 0xffff0000u) == 0xfbad0000u;
+}
+READING_FROM(ssize_t, getline, getline, from, !is_stream(from) || held(from),
+             (char **restrict line, size_t *restrict size, FILE *from), (line, size, from))
 READING_FROM(ssize_t, getdelim, getdelim, from, held(from),
              (char **restrict line, size_t *restrict size, int end, FILE *from), (line, size, end, from))
 // What getline is in optimised code.
@@ -73,7 +79,7 @@ READING_FROM(int, getchar, getchar, stdin, held(stdin), (void), ())
 // writes each line, is about to write.
 #define WRITING_TO(type, name, to, is_free, parameters, arguments)                                                     \
     EXPORT type name parameters {                                                                                      \
-        if (!IS_ASKED_FOR || (to)->_fileno < 0 || (is_free)) JUMP REAL(name) arguments;                                \
+        if (!IS_ASKED_FOR || (is_free) || (to)->_fileno < 0) JUMP REAL(name) arguments;                                \
         FILE *stream = to;                                                                                             \
         STREAM(type, name, name, FATHOM_FLOW_ROOM, fathom_note_data, parameters, arguments)                            \
     }

@@ -63,20 +63,16 @@ static struct fathom_waited kind_of(long number, long first) {
     case SYS_recvfrom:
     case SYS_recvmsg:
     case SYS_accept:
-    case SYS_accept4:
-        waited.kind = FATHOM_WAIT_DESCRIPTOR;
-        waited.descriptor = waited.ready = (int32_t)first;
-        waited.flow = FATHOM_FLOW_DATA;
-        break;
+    case SYS_accept4: waited.flow = FATHOM_FLOW_DATA; break;
     case SYS_write:
     case SYS_writev:
     case SYS_sendto:
-    case SYS_sendmsg:
+    case SYS_sendmsg: waited.flow = FATHOM_FLOW_ROOM; break;
+    default: break;
+    }
+    if (waited.flow != FATHOM_FLOW_NONE) {
         waited.kind = FATHOM_WAIT_DESCRIPTOR;
         waited.descriptor = waited.ready = (int32_t)first;
-        waited.flow = FATHOM_FLOW_ROOM;
-        break;
-    default: break;
     }
     return waited;
 }

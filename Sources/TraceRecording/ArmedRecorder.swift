@@ -87,7 +87,7 @@ public struct ArmedRecorder {
             if AttachedRecorder.isAskedToEnd(&signals) || !steering.status.asked.records { break }
         }
         steering.run(false)
-        drain.stopped = clock.now
+        drain.stretch.end = clock.now
         let end = SessionClock.nanoseconds(CLOCK_MONOTONIC) + Self.patience
         while SessionClock.nanoseconds(CLOCK_MONOTONIC) < end, isAlive() {
             let status = steering.status

@@ -64,14 +64,8 @@ final class Drain: @unchecked Sendable {
     /// So close to the cap, nothing is written that is only there to fill pages.
     private static let exactSize: UInt64 = 32 << 20
 
-    /// Records from before are another recorder's, who did not fetch them. In ticks.
-    private var discardsBefore: UInt64 = 0
-    /// What others have told of themselves before is of this recording, even if they end during it, unless they were gone then.
-    private var livedBefore = LivingProcesses()
-    /// When recording was stopped: processes that have come and gone since are of no interest. In ticks.
-    var stopped = UInt64.max
-    /// Of each thread, the number of the first of its chunks that was fetched: where others are not, numbers begin with it.
-    private var firstSequences: [UInt64: UInt64] = [:]
+    /// What of the buffers is this recorder's, where others have recorded before and will.
+    var stretch = Stretch()
     /// Is called with each chunk of metadata.
     var onMetadata: ((fathom_chunk, UnsafeRawPointer) -> Void)?
 
@@ -194,34 +188,22 @@ final class Drain: @unchecked Sendable {
         return living.found
     }
 
-    /// Whether a chunk is of no use here: another recorder's, or of a process that was gone when this began.
     private func isOthers(_ header: fathom_chunk) -> Bool {
-        let isEarly = header.begin_ticks < discardsBefore
-        guard isEarly || header.begin_ticks > stopped else { return false }
-        if UInt32(header.kind) != FATHOM_CHUNK_METADATA { return true }
-        if isEarly { return livedBefore.knowsGone(header.pid) }
-        return processes[header.process] == nil && !processIsAlive(Int32(bitPattern: header.pid))
+        stretch.isOthers(header, isKnown: processes[header.process] != nil)
     }
 
     /// Makes this the recording of the processes that are alive now, in buffers that others have recorded from before.
     ///
     /// - Parameter living: what is known of them already.
     func beginHere(with living: LivingProcesses) {
-        livedBefore = living
+        var living = living
         for state in [FATHOM_SLOT_FULL, FATHOM_SLOT_OWNED] {
             for slot in buffers.slots(in: state) where slot.header.magic == FATHOM_CHUNK_MAGIC {
-                _ = livedBefore.contains(slot.header.pid)
+                _ = living.contains(slot.header.pid)
             }
         }
         // Whoever was gone before has written nothing after it.
-        discardsBefore = clock.now
-    }
-
-    private func number(_ header: inout fathom_chunk) {
-        guard discardsBefore > 0 else { return }
-        let thread = UInt64(header.process) << 32 | UInt64(header.thread)
-        if firstSequences[thread] == nil { firstSequences[thread] = header.sequence }
-        header.sequence &-= firstSequences[thread]!
+        stretch = Stretch(from: clock.now, with: living)
     }
 
     /// Says in the log that processes that are alive go on, and that nothing more of them is recorded.
@@ -254,7 +236,7 @@ final class Drain: @unchecked Sendable {
             if isMetadata {
                 processes[slot.header.process] = (slot.header.pid, slot.header.sequence &+ 1)
             } else {
-                number(&slot.header)
+                stretch.number(&slot.header)
                 slot.header.calls = slot.header.countEnters(payload.start)
                 threads.insert(UInt64(slot.header.process) << 32 | UInt64(slot.header.thread))
                 calls = calls.addingClamped(slot.header.calls + UInt64(slot.header.path_calls))
@@ -478,7 +460,7 @@ final class Drain: @unchecked Sendable {
                 header.calls = header.countEnters(payload.start)
             }
             threads.insert(UInt64(header.process) << 32 | UInt64(header.thread))
-            if before == nil { number(&header) }
+            if before == nil { stretch.number(&header) }
         }
         let told = header.calls + UInt64(header.path_calls)
         // The cap is only for records.

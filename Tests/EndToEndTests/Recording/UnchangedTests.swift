@@ -34,6 +34,39 @@ import Testing
         try compare(binary, ["--first-calls"])
     }
 
+    /// A library has functions of its own by names of the C library's, and other parameters.
+    @Test func functionsOfTheirOwn() throws {
+        let library = try directory.write(
+            """
+            static const char *next = "a line of text\\nanother\\n";
+            long getline(char *line, int room, int end) {
+                int size = 0;
+                while (size + 1 < room && *next && *next != end) line[size++] = *next++;
+                line[size] = 0;
+                return size;
+            }
+            long pause(const long *from, int which, long more) { return from[which] + more; }
+            long first_line(char *line, int room) { return getline(line, room, '\\n'); }
+            long second_of(const long *from) { return pause(from, 1, 1L << 40); }
+            """, to: "own.c")
+        let program = try directory.write(
+            """
+            #include <stdio.h>
+            long first_line(char *, int), second_of(const long *);
+            int main(void) {
+                char line[64];
+                long size = first_line(line, sizeof line), numbers[] = {1, 2};
+                printf("%ld %s %ld\\n", size, line, second_of(numbers));
+                return 0;
+            }
+            """, to: "program.c")
+        let (own, binary) = (directory.file("libown.so"), directory.file("program"))
+        try #require(try run("gcc", ["-w", "-fPIC", "-shared", "-fno-builtin", library, "-o", own]).status == 0)
+        try #require(try run("gcc", ["-g", "-finstrument-functions", program, own, "-o", binary]).status == 0)
+        let recorded = try Fathom.record([binary], into: directory.file("own.fathom"), options: ["-q", "--blocked"])
+        #expect(recorded.status == 0 && recorded.stdout == "14 a line of text 1099511627778\n", "\(recorded)")
+    }
+
     /// Threads that ask at once what is mapped, as those do that come to new stacks, get answers to what they have asked.
     @Test func threadsAskForMappings() throws {
         let sources = "\(Binaries.repository)/Sources"
