@@ -177,6 +177,8 @@ extension EntrySymbol {
     ) -> [EntrySymbol] {
         var known = Set(symbols.map(\.start))
         known.formUnion(file.resolvers)
+        // The start files' code that the kernel or the dynamic linker jumps to.
+        known.insert(file.header.e_entry)
         let others = functions.filter { known.insert($0.lowerBound).inserted }
         return (symbols + others.map { EntrySymbol(start: $0.lowerBound, end: $0.upperBound) }).sorted {
             ($0.start, $1.end) < ($1.start, $0.end)
