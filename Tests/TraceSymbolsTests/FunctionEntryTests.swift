@@ -42,7 +42,9 @@ import Testing
     }
 
     /// In a stripped program, functions are known by the table for unwinding: those that are called, and not their parts.
-    @Test(arguments: [["gcc", "-O2"], ["gcc", "-O1", "-fno-pie", "-no-pie"], ["clang", "-O2"], ["clang", "-O0"], ["gcc", "-O0"]])
+    @Test(arguments: [
+        ["gcc", "-O2"], ["gcc", "-O1", "-fno-pie", "-no-pie"], ["clang", "-O2"], ["clang", "-O0"], ["gcc", "-O0"],
+    ])
     func stripped(_ compiler: [String]) throws {
         let directory = try TemporaryDirectory("entries")
         let source = directory.file("s.c"), binary = directory.file("s")
