@@ -122,7 +122,9 @@ class Build:
         subprocess.run([COMPILERS[self.compiler]["c"], *LINKS[self.link], "-c", hooks, "-o", made], check=True, capture_output=True,
                        timeout=300)
         kind = "-finstrument-functions" + ("-after-inlining" if self.kind == "after" else "")
-        subprocess.run([*self.command(language, flags), kind, source, made, "-o", binary], check=True, capture_output=True, timeout=300)
+        made = subprocess.run([*self.command(language, flags), kind, source, made, "-o", binary], capture_output=True, text=True, timeout=300)
+        if made.returncode:
+            raise Failed(last_line(made.stderr))
 
 
 def last_line(text):

@@ -49,6 +49,9 @@ public struct Chain {
             if start < moment { links.append(Link(kind: kind, thread: current, begin: start, end: moment)) }
             moment = min(moment, start)
         }
+        // Whether the thread is known to have run at the moment; else it may have been within a wait, and these were met there.
+        var isAwake = false
+        var met: Set<Int> = []
         // Each step goes back in time, or to another thread's wait at the same moment, of which there are so many.
         var steps = 2 * (waits.waits.count + waits.wakes.count + waits.threads.count) + 2
         while moment > begin, steps > 0 {
@@ -69,17 +72,22 @@ public struct Chain {
                     made = waits.waits[index].begin
                 }
                 add(.began(origin), from: made)
-                current = origin.thread
+                (current, isAwake) = (origin.thread, true)
                 continue
             }
             let wait = waits.waits[index]
             if wait.end < moment { add(.ran, from: max(wait.end, begin)) }
             guard moment > begin else { break }
-            if let wake = wait.wake.map({ waits.wakes[$0] }), wake.moment < moment {
+            let wake = wait.wake.map { waits.wakes[$0] }
+            if let wake, wake.moment < moment {
                 add(.woken(index), from: wake.moment)
+                (current, isAwake) = (wake.thread, true)
+            } else if let wake, !isAwake, met.insert(index).inserted {
+                // The stretch ends while the thread waits. What ended the wait later was on its way.
                 current = wake.thread
             } else {
                 add(.waited(index), from: wait.begin)
+                isAwake = true
             }
         }
         self.links = links.reversed()

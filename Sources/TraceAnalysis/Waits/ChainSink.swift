@@ -1,39 +1,41 @@
 internal import TraceFile
 
-/// Adds up, by function, what one thread ran in some stretches of its time.
+/// Adds up, by call path, what one thread ran in some stretches of its time.
 struct ChainSink: CallSink {
     struct Payload: BitwiseCopyable {
-        /// Whether it is a call of one of the functions asked for, or within one.
-        var isInside = false
+        /// The call's number among the paths, once it is asked for; -1 before.
+        var path: Int32 = -1
     }
 
     private let space: AddressSpace
-    private let isAsked: (UInt32) -> Bool
     /// In the order of time.
     private let stretches: [(begin: UInt64, end: UInt64)]
     private var next = 0
     private var last: UInt64 = 0
-    /// By stretch and function.
-    private(set) var times: [[UInt32: UInt64]]
-    private(set) var inside: UInt64 = 0
+    var paths: WaitPaths
+    /// By stretch and path.
+    private(set) var times: [[Int32: UInt64]]
 
-    init(_ space: AddressSpace, _ stretches: [(begin: UInt64, end: UInt64)], isAsked: @escaping (UInt32) -> Bool) {
+    init(_ space: AddressSpace, _ stretches: [(begin: UInt64, end: UInt64)], paths: WaitPaths) {
         self.space = space
         self.stretches = stretches
-        self.isAsked = isAsked
+        self.paths = paths
         times = Array(repeating: [:], count: stretches.count)
     }
 
-    mutating func base(ofLane lane: UInt32) -> Payload { Payload() }
+    mutating func base(ofLane lane: UInt32) -> Payload { Payload(path: 0) }
 
     mutating func enter(_ call: UnsafeMutablePointer<OpenCall<Payload>>) {
         take(upTo: call.pointee.start, by: call - 1)
-        let function = space.function(at: call.pointee.function, ticks: call.pointee.enterTicks)
-        call.pointee.payload.isInside = (call - 1).pointee.payload.isInside || isAsked(function)
+        call.pointee.payload.path = -1
     }
 
     mutating func exit(_ call: UnsafeMutablePointer<OpenCall<Payload>>, end: UInt64, state: CallState) {
         take(upTo: end, by: call)
+    }
+
+    mutating func leave(_ call: UnsafeMutablePointer<OpenCall<Payload>>, at moment: UInt64) {
+        take(upTo: moment, by: call)
     }
 
     /// `call` was the innermost one from the last moment to this one.
@@ -43,19 +45,27 @@ struct ChainSink: CallSink {
         var index = next
         while index < stretches.count, stretches[index].begin < moment {
             let (begin, end) = (max(stretches[index].begin, last), min(stretches[index].end, moment))
-            if begin < end {
-                let function = space.function(at: call.pointee.function, ticks: call.pointee.enterTicks)
-                times[index][function, default: 0] &+= end &- begin
-                if call.pointee.payload.isInside { inside &+= end &- begin }
-            }
+            if begin < end { times[index][path(of: call), default: 0] &+= end &- begin }
             index += 1
         }
+    }
+
+    private mutating func path(of call: UnsafeMutablePointer<OpenCall<Payload>>) -> Int32 {
+        var first = call
+        while first.pointee.payload.path < 0 { first -= 1 }
+        while first != call {
+            let caller = first.pointee.payload.path
+            first += 1
+            let function = space.function(at: first.pointee.function, ticks: first.pointee.enterTicks)
+            first.pointee.payload.path = paths.path(function, from: caller)
+        }
+        return call.pointee.payload.path
     }
 
     mutating func drop(
         _ call: UnsafeMutablePointer<OpenCall<Payload>>, calls: UInt32, time: UInt64, at moment: UInt64
     ) {}
-    mutating func run(lane: UInt32, at moment: UInt64) {}
+    mutating func run(lane: UInt32, at moment: UInt64) { last = max(last, moment) }
     mutating func begin(chunk index: Int, at moment: UInt64, afterGap: Bool) {}
     mutating func end(chunk index: Int, main: LaneStack<Payload>) -> Bool { next < stretches.count }
 }

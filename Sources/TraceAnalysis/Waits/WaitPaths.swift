@@ -17,6 +17,9 @@ public struct WaitPaths {
         return Int32(steps.count - 1)
     }
 
+    /// The id of its innermost function; nil of the empty path.
+    func last(of path: Int32) -> UInt32? { path > 0 ? steps[Int(path)].function : nil }
+
     /// The ids of its functions, the outermost first.
     public func functions(of path: Int32) -> [UInt32] {
         var result: [UInt32] = []

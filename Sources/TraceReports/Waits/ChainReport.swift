@@ -21,6 +21,7 @@ public struct ChainReport {
 
     private let chain: Chain
     private let times: ChainTimes
+    private let rows: [ChainRows.Row]
     private let waits: Waits
     private let names: WaitNames
     private let functions: FunctionTable
@@ -29,6 +30,7 @@ public struct ChainReport {
     public init(_ chain: Chain, _ times: ChainTimes, _ waits: Waits, functions: FunctionTable, options: Options) {
         self.chain = chain
         self.times = times
+        rows = ChainRows(chain, times, waits).rows
         self.waits = waits
         self.functions = functions
         self.options = options
@@ -49,15 +51,17 @@ public struct ChainReport {
     private func path(_ path: Int32) -> String { names.path(path).joined(separator: " → ") }
 
     /// What happened in a part, and where.
-    private func text(_ index: Int) -> (words: String, path: String) {
-        let link = chain.links[index]
-        let thread = names.thread(link.thread)
-        switch link.kind {
-        case .ran:
-            guard let function = times.longest[index] else { return ("\(thread) ran", "") }
-            return ("\(thread) ran, mostly ", functions[function].name)
-        case .waited(let wait):
-            return ("\(thread) waited for \(names.subject(waits.waits[wait])) in ", path(waits.waits[wait].path))
+    private func text(_ row: ChainRows.Row) -> (words: String, path: String) {
+        let thread = names.thread(row.thread)
+        switch chain.links[row.link].kind {
+        case .waited(let wait) where row.subject != .ran:
+            return (
+                "\(thread) waited \(times(row))for \(names.subject(waits.waits[wait]))\(besides(row)) in ",
+                path(waits.waits[wait].path)
+            )
+        case .ran, .waited:
+            let words = "\(thread) ran\(besides(row))"
+            return row.longest.map { (words + ", mostly ", functions[$0].name) } ?? (words, "")
         case .woken(let wait):
             return ("\(thread) went on after \(names.subject(waits.waits[wait])) in ", path(waits.waits[wait].path))
         case .began(let origin):
@@ -65,6 +69,22 @@ public struct ChainReport {
             return path.isEmpty ? (words, "") : (words + " in ", path)
         case .unknown: return ("\(thread) had not made its first call; what made it begin is not known", "")
         }
+    }
+
+    /// How often it waited, where that was more than once.
+    private func times(_ row: ChainRows.Row) -> String {
+        let count = row.sums[row.subject]?.count ?? 1
+        return count > 1 ? "\(count) times " : ""
+    }
+
+    /// What the thread did beside the subject of the row.
+    private func besides(_ row: ChainRows.Row) -> String {
+        let others = row.others
+        var parts: [String] = []
+        if row.subject != .ran, row.ran > 0 { parts.append("ran \(String(time: row.ran))") }
+        if row.wantedCPU.count > 0 { parts.append("wanted a CPU for \(String(time: row.wantedCPU.time))") }
+        if others.count > 0 { parts.append("waited for others \(String(time: others.time))") }
+        return parts.isEmpty ? "" : " (\(parts.joined(separator: ", ")))"
     }
 
     // MARK: Text
@@ -75,21 +95,20 @@ public struct ChainReport {
         writer.write(in: options.layout.style(.bold)) { writer.write(options.title) }
         writer.write(byte: UInt8(ascii: "\n"))
         writer.write("       from       time  share  \n" as StaticString)
-        let shown = chain.links.indices.suffix(options.limit)
-        if shown.count < chain.links.count {
-            writer.write("… \(chain.links.count - shown.count) earlier parts, --limit 0 shows all\n")
+        let shown = rows.suffix(options.limit)
+        if shown.count < rows.count {
+            writer.write("… \(rows.count - shown.count) earlier parts, --limit 0 shows all\n")
         }
-        for index in shown where !writer.isClosed {
-            let link = chain.links[index]
-            writer.write(time: link.begin, width: Self.width)
-            let (words, path) = text(index)
-            row(link.end &- link.begin, words, path: path, to: writer)
+        for part in shown where !writer.isClosed {
+            writer.write(time: part.begin, width: Self.width)
+            let (words, path) = text(part)
+            row(part.end &- part.begin, words, path: path, to: writer)
         }
         writer.write(byte: UInt8(ascii: "\n"))
-        writer.write("                  time  share  function\n" as StaticString)
+        writer.write("       self      total  share  function\n" as StaticString)
         for share in times.shares.prefix(options.limit) where !writer.isClosed {
-            writer.write(spaces: Self.width)
-            row(share.time, path: functions[share.function].name, to: writer)
+            writer.write(time: share.own, width: Self.width)
+            row(share.total, path: functions[share.function].name, to: writer)
         }
         if times.shares.count > options.limit { writer.write(TextLayout.more(times.shares.count - options.limit)) }
         guard let without = options.without else { return }
@@ -111,15 +130,18 @@ public struct ChainReport {
     private func writeJSON(to writer: ByteWriter) {
         let tid = waits.threads[chain.thread].tid
         writer.write("{\"thread\":\(tid),\"from_ns\":\(chain.begin),\"to_ns\":\(chain.end),\"links\":[")
-        for (index, link) in chain.links.enumerated() where !writer.isClosed {
+        for (index, row) in rows.enumerated() where !writer.isClosed {
             writer.write(index == 0 ? "\n{" : ",\n{" as StaticString)
-            writer.write("\"thread\":\(waits.threads[link.thread].tid),")
-            writer.write("\"from_ns\":\(link.begin),\"to_ns\":\(link.end),")
-            switch link.kind {
-            case .ran:
+            writer.write("\"thread\":\(waits.threads[row.thread].tid),")
+            writer.write("\"from_ns\":\(row.begin),\"to_ns\":\(row.end),")
+            let others = row.others
+            writer.write("\"times\":\(row.sums[row.subject]?.count ?? 1),\"ran_ns\":\(row.ran),")
+            writer.write("\"cpu_wait_ns\":\(row.wantedCPU.time),\"other_waits_ns\":\(others.time),")
+            switch chain.links[row.link].kind {
+            case .waited(let wait) where row.subject != .ran: write("waited", waits.waits[wait], to: writer)
+            case .ran, .waited:
                 writer.write("\"what\":\"ran\",\"function\":" as StaticString)
-                writer.write(json: times.longest[index].map { functions[$0].name })
-            case .waited(let wait): write("waited", waits.waits[wait], to: writer)
+                writer.write(json: row.longest.map { functions[$0].name })
             case .woken(let wait): write("woken", waits.waits[wait], to: writer)
             case .began(let origin):
                 writer.write("\"what\":\"began\",\"by\":\(waits.threads[origin.thread].tid),")
@@ -132,8 +154,8 @@ public struct ChainReport {
         for (index, share) in times.shares.enumerated() where !writer.isClosed {
             writer.write(index == 0 ? "\n{\"name\":" : ",\n{\"name\":" as StaticString)
             writer.write(json: functions[share.function].name)
-            let part = (self.share(share.time) * 10000).rounded() / 10000
-            writer.write(",\"time_ns\":\(share.time),\"share\":\(part)}")
+            let part = (self.share(share.total) * 10000).rounded() / 10000
+            writer.write(",\"time_ns\":\(share.total),\"self_ns\":\(share.own),\"share\":\(part)}")
         }
         writer.write("]" as StaticString)
         if let without = options.without {

@@ -31,6 +31,21 @@ import Testing
         #expect(found == graph.criticalPath)
         // By function, it adds up to the whole.
         let times = ChainTimes(of: chain, waits, session: session, resolver: resolver, isAsked: { _ in false })
-        #expect(times.shares.reduce(0) { $0 + $1.time } == chain.end - chain.begin)
+        let whole = chain.end - chain.begin
+        #expect(times.shares.reduce(0) { $0 + $1.own } == whole)
+        #expect(times.shares.allSatisfy { $0.own <= $0.total && $0.total <= whole })
+        // Told in fewer rows, it is the same time.
+        let rows = ChainRows(chain, times, waits).rows
+        #expect(rows.count <= chain.links.count && rows.first?.begin == chain.begin && rows.last?.end == chain.end)
+        #expect(zip(rows, rows.dropFirst()).allSatisfy { $0.end == $1.begin })
+        #expect(rows.allSatisfy { row in row.sums.values.reduce(0) { $0 + $1.time } == row.end - row.begin })
+        // A stretch that ends within a wait is spent on what was to end it.
+        for wait in waits.waits where wait.thread == 0 {
+            guard let wake = wait.wake.map({ waits.wakes[$0] }), wake.moment > wait.begin + 1 else { continue }
+            let part = Chain(
+                waits, thread: 0, from: 0, to: (wait.begin + wake.moment) / 2, firsts: graph.threads.map(\.first))
+            #expect(part.links.last?.thread != 0)
+            #expect(zip(part.links, part.links.dropFirst()).allSatisfy { $0.end == $1.begin })
+        }
     }
 }
