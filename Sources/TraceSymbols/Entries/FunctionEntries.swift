@@ -72,6 +72,15 @@ public struct FunctionEntries: Sendable {
         return modules
     }
 
+    /// Whether a program has the thread sanitizer, which runs handlers of signals while all signals are blocked: a trap would end the
+    /// program then.
+    public static func hasThreadSanitizer(_ path: String) -> Bool {
+        guard let file = try? ELFFile(path: path) else { return false }
+        // Its library is needed, or is in the program. Swift's hooks define the first of these, too.
+        return file.namesSymbol(["__tsan_init"], in: SHT_DYNSYM) { $0 }
+            || [SHT_DYNSYM, SHT_SYMTAB].contains { file.namesSymbol(["__tsan_acquire"], in: $0) { !$0 } }
+    }
+
     /// Whether the dynamic linker starts the file as a program.
     public static func isProgram(_ path: String) -> Bool {
         guard let file = try? ELFFile(path: path) else { return false }

@@ -20,6 +20,11 @@ struct FirstCallRequest {
     init(of executable: String, _ patterns: [String]) throws {
         let choice = try FirstCallModules(patterns)
         let libraryPath = getenv("LD_LIBRARY_PATH").map { String(cString: $0) }
+        if FunctionEntries.hasThreadSanitizer(executable) {
+            throw Diagnostics.fail(
+                "\(executable): the thread sanitizer blocks all signals while handlers of signals run, and a trap would end the program then; compile it without -fsanitize=thread",
+                status: 126)
+        }
         let modules = (try? FunctionEntries.modules(of: executable, libraryPath: libraryPath)) ?? []
         var known: [(module: ModuleFile, functions: [NamedFunction]?)] = []
         var lines: [String] = []
@@ -58,7 +63,8 @@ struct FirstCallRequest {
             all: all, known: known,
             find: { file in
                 guard let choice = try? FirstCallModules(patterns),
-                    choice.holds(file.path, isProgram: FunctionEntries.isProgram(file.path))
+                    choice.holds(file.path, isProgram: FunctionEntries.isProgram(file.path)),
+                    !FunctionEntries.hasThreadSanitizer(file.path)
                 else { return [] }
                 return (try? FunctionEntries(path: file.path, buildID: file.buildID)).map(FirstCallRequest.named) ?? []
             })

@@ -43,6 +43,27 @@ import Testing
         #expect(direct.status == 0 && direct.stdout == "work\n", "\(direct.stderr)")
     }
 
+    /// The thread sanitizer blocks SIGTRAP in the kernel while the program's handlers run.
+    @Test(arguments: [[], ["-static-libtsan"]]) func firstCallsWithoutSignals(_ options: [String]) throws {
+        let directory = try TemporaryDirectory("sanitized")
+        let source = try directory.write(
+            """
+            #include <signal.h>
+            static void twice(int number) { (void)number; }
+            static void handler(int number) { twice(number); }
+            int main(void) { signal(SIGUSR1, handler); return raise(SIGUSR1); }
+            """, to: "prog.c")
+        let program = directory.file("prog"), session = directory.file("session.fathom")
+        let compiled = try run("gcc", ["-g", "-fsanitize=thread"] + options + [source, "-o", program])
+        try #require(compiled.status == 0, "\(compiled.stderr)")
+        let refused = try Fathom.record([program], into: session, options: ["--first-calls"])
+        #expect(refused.status == 126 && refused.stderr.contains("the thread sanitizer blocks all signals"))
+        // Started by another program, it has no traps.
+        let started = try Fathom.record(
+            ["sh", "-c", "\"$0\"; echo $?", program], into: session, options: ["--first-calls"])
+        #expect(started.stdout == "0\n", "\(started.stderr)")
+    }
+
     private static let source = """
         #include <pthread.h>
         #include <stdio.h>
