@@ -49,7 +49,8 @@ def options_for(base, is_dormant):
         return [option for option in names if option in ("small", "minsize")]
     if base == "arm-attach":
         return ["small", "short"]
-    return [option for option in names if kind not in ("flight", "attach") or option not in ONLY_WHOLE]
+    partial = ONLY_WHOLE - {"blocked"} if base == "flight" else ONLY_WHOLE if kind in ("flight", "attach") else ()
+    return [option for option in names if option not in partial]
 
 
 class Mode:

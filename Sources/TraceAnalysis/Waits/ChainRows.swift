@@ -38,25 +38,35 @@ public struct ChainRows {
     /// In the order of time, without gaps.
     public private(set) var rows: [Row] = []
 
-    /// What is shorter than one part in so many of the whole gets no row of its own beside what else its thread did.
+    /// What is shorter than one part in so many of the whole gets no row of its own between others of its thread.
     private static let leastShare: UInt64 = 100
 
     /// - Complexity: O(n) in the number of links, and of functions in them.
     public init(_ chain: Chain, _ times: ChainTimes, _ waits: Waits) {
         let least = (chain.end &- chain.begin) / ChainRows.leastShare
+        // Short ones in a row.
+        var short: Row?
         for (index, link) in chain.links.enumerated() {
             let row = ChainRows.row(index, link, times.ran[index], waits)
-            guard let last = rows.last, last.thread == link.thread, last.subject != .other, row.subject != .other,
-                last.subject == row.subject || link.end &- link.begin < least || last.end &- last.begin < least
-            else {
-                rows.append(row)
-                continue
+            let isShort = link.end &- link.begin < least && row.subject != .other
+            if let before = short, !isShort || before.thread != row.thread {
+                if let last = rows.last, last.isLike(row), before.thread == row.thread {
+                    rows[rows.count - 1].add(before)
+                } else {
+                    append(before)
+                }
+                short = nil
             }
-            rows[rows.count - 1].add(row)
+            if !isShort { append(row) } else if short == nil { short = row } else { short?.add(row) }
         }
+        if let short { append(short) }
         for index in rows.indices {
             rows[index].longest = rows[index].functions.max { ($0.value, $1.key) < ($1.value, $0.key) }?.key
         }
+    }
+
+    private mutating func append(_ row: Row) {
+        if let last = rows.last, last.isLike(row) { rows[rows.count - 1].add(row) } else { rows.append(row) }
     }
 
     private static func row(_ index: Int, _ link: Chain.Link, _ ran: [UInt32: UInt64], _ waits: Waits) -> Row {
@@ -89,6 +99,10 @@ extension ChainRows.Row {
             guard case .waited = entry.key, entry.key != subject else { return }
             sum = (sum.count + entry.value.count, sum.time &+ entry.value.time)
         }
+    }
+
+    fileprivate func isLike(_ other: ChainRows.Row) -> Bool {
+        thread == other.thread && subject == other.subject && subject != .other
     }
 
     /// Adds what follows.

@@ -106,7 +106,10 @@ extension Session {
     /// Throws where a view shows waits, and none were recorded.
     public func requireWaits() throws(QueryError) {
         if description?.waitSources != nil || switches != nil { return }
-        throw .notSplit(session: path, refusal: nil)
+        let isSummed = description?.option(.blocked) == "true"
+        throw .notSplit(
+            session: path,
+            refusal: isSummed ? "it has the sums of calls that wait, and no single wait; fathom report shows them" : nil)
     }
 
     /// The programs whose memory was to be recorded and could not be.

@@ -20,7 +20,12 @@ final class EventSources {
                 return (nil, error.text(kind))
             }
         }
-        switches = options.tellsWaits ? ask(.switches, isAlone: !options.tellsFaults) : nil
+        // The kernel's records would grow without bound beside a ring, and say nothing of sums.
+        let keepsSwitches = options.tellsWaits && options.mode == .trace
+        switches =
+            keepsSwitches
+            ? ask(.switches, isAlone: !options.tellsFaults)
+            : options.tellsWaits && options.mode == .flight ? (nil, nil) : nil
         wakings = switches?.rings == nil ? nil : ask(.wakings, isAlone: true)
         faults = options.tellsFaults ? ask(.faults, isAlone: !options.tellsWaits) : nil
     }

@@ -50,6 +50,20 @@ import Testing
         #expect(info.stdout.contains("damage       none"), "\(info.stdout)")
     }
 
+    /// A save knows what the slow call waited for, and nothing of the kernel's is kept beside the ring.
+    @Test func waitsAreSaved() throws {
+        let recorded = try record(.gccO2, ["100000", "60000"], ["--when", "handle>200ms", "--blocked"])
+        #expect(recorded.status == 0, "\(recorded.stderr)")
+        #expect(try names() == ["server-1.fathom"])
+        let waits = try Fathom.run(["waits", "--format", "json", save(1)]).stdout
+        #expect(waits.contains("\"wait_for_disk\"") && waits.contains("\"sleep\""), "\(waits)")
+        let chain = try Fathom.run(["chain", "--call", "handle", save(1)]).stdout
+        #expect(chain.contains("waited for time to pass"), "\(chain)")
+        // The call ran for less than it took by what it slept.
+        let blocked = try handled(save(1), ["--times", "blocked"]).longest
+        #expect((290..<400).contains(blocked), "\(blocked)")
+    }
+
     /// Nothing happened, so nothing is kept.
     @Test func nothingIsKeptWithoutReason() throws {
         let recorded = try record(.gccO2, ["1000"], ["--when", "handle>200ms"])

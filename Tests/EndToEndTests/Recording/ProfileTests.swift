@@ -56,6 +56,22 @@ import Testing
     }
 
     /// One library takes the addresses that another one had.
+    /// Calls that wait are added up, too, by the paths in which they wait.
+    @Test func waits() throws {
+        let binary = try Binaries.instrumented("requests.c", .gccO2)
+        let session = directory.file("waits.fathom")
+        let recorded = try Fathom.record(
+            [binary, "1000", "600"], into: session, options: ["--mode", "profile", "--blocked"])
+        #expect(recorded.status == 0, "\(recorded.stderr)")
+        let rows = try Fathom.run(["report", "--format", "csv", session]).stdout.split(separator: "\n")
+        let row = try #require(rows.first { $0.contains("nanosleep") }, "\(rows)")
+        #expect(row.contains(",1,"), "\(row)")
+        let folded = try Fathom.run(["export", "--format", "folded", "-o", "-", session]).stdout
+        #expect(folded.contains("handle;wait_for_disk;"), "\(folded)")
+        let none = try Fathom.run(["waits", session])
+        #expect(none.status == 1 && none.stderr.contains("has the sums of calls that wait"), "\(none.stderr)")
+    }
+
     @Test func reusedAddresses() throws {
         let libraries = try ["a", "b"].map { name in
             try Binaries.make(

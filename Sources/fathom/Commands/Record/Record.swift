@@ -224,7 +224,9 @@ struct Record: ParsableCommand {
         if mode != .trace, startup { throw ValidationError("--startup is for --mode trace") }
         if mode != .trace, memory { throw ValidationError("--memory is for --mode trace") }
         if mode != .trace, faults { throw ValidationError("--faults is for --mode trace") }
-        if mode != .trace, blocked { throw ValidationError("--blocked is for --mode trace") }
+        if blocked, ![.trace, .flight, .profile].contains(mode) {
+            throw ValidationError("--blocked is for --mode trace, flight and profile")
+        }
         if let interval {
             if mode != .stack { throw ValidationError("--interval is for --mode stack") }
             guard RecordOptions.intervals.contains(interval.nanoseconds) else {
