@@ -67,6 +67,7 @@ def finish(process, directory, bound):
         end_group(process)
     # Sanitizers say in front of their lines which process they are in.
     stderr = re.sub(rb"^==\d+==", b"==1==", stderr, flags=re.MULTILINE)
+    stderr = re.sub(rb"(?<=runtime error: )(.*? address) 0x[0-9a-f]+", rb"\1", stderr)
     return Outcome(process.returncode, stdout, stderr, files_of(directory))
 
 

@@ -109,7 +109,8 @@ extension Session {
         let isSummed = description?.option(.blocked) == "true"
         throw .notSplit(
             session: path,
-            refusal: isSummed ? "it has the sums of calls that wait, and no single wait; fathom report shows them" : nil)
+            refusal: isSummed ? "it has the sums of calls that wait, and no single wait; fathom report shows them" : nil
+        )
     }
 
     /// The programs whose memory was to be recorded and could not be.
