@@ -124,6 +124,14 @@ struct fathom_wait {
 };
 FATHOM_SIZE(fathom_wait, 16);
 
+// A WAIT for what has a name: the file, or the other end, of the descriptor.
+struct fathom_named_wait {
+    struct fathom_wait wait;
+    uint32_t name;  // id of a FATHOM_NAME_OBJECT; 0: none is known
+    uint32_t reserved;
+};
+FATHOM_SIZE(fathom_named_wait, 24);
+
 // A counter's value.
 struct fathom_count {
     uint32_t name;

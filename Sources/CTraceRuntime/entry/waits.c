@@ -11,6 +11,7 @@
 #include "../record/chunk.h"
 #include "../record/put.h"
 #include "busy.h"
+#include "descriptors.h"
 #include "flows.h"
 
 #include <sys/socket.h>
@@ -122,7 +123,10 @@ void fathom_wait_ends(struct fathom_wait_begin begin, struct fathom_waited waite
         else if (waited.flow == FATHOM_FLOW_DATA) wait.object = flow_through(waited.ready, 0);
         else if (waited.flow == FATHOM_FLOW_ROOM) wait.object = room_in(flow_through(waited.ready, 1));
     }
-    tell_call(begin.ticks, now, told_of(FATHOM_WAIT, &wait, sizeof wait, TOLD_OF_CALL), place);
+    struct fathom_named_wait named = {wait, 0, 0};
+    if (waited.descriptor >= 0 && !confine_unnoted()) named.name = descriptor_name(waited.descriptor);
+    tell_call(begin.ticks, now, told_of(FATHOM_WAIT, &named, named.name ? sizeof named : sizeof wait, TOLD_OF_CALL),
+              place);
 }
 
 // The new thread may have run and ended by now, and the memory at `thread` may be gone with it.

@@ -70,12 +70,13 @@ static void tell(uint32_t id) {
     metadata_append(FATHOM_ITEM_NAME, parts, 2);
 }
 
-uint32_t name_intern(uint32_t kind, const char *text) {
+static uint32_t find(uint32_t kind, const char *text, int is_added) {
     uint32_t size = kept(text), hash = hash_of(kind, text, size), mine = 0;
     for (uint32_t probe = 0; probe < TABLE_SIZE; probe++) {
         // Acquire pairs with the swap below, which releases the name's text together with its id.
         uint32_t *entry = &table[(hash + probe) % TABLE_SIZE], id = fathom_load32(entry);
         if (!id) {
+            if (!is_added) return 0;
             if (!mine) mine = add(kind, text, size);
             if (!mine) return 0;
             if (fathom_swap32(entry, 0, mine)) {
@@ -90,5 +91,9 @@ uint32_t name_intern(uint32_t kind, const char *text) {
     }
     return 0;
 }
+
+uint32_t name_known(uint32_t kind, const char *text) { return find(kind, text, 0); }
+
+uint32_t name_intern(uint32_t kind, const char *text) { return find(kind, text, 1); }
 
 FATHOM_WITHOUT_HOOKS_END

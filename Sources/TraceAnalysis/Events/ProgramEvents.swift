@@ -35,7 +35,7 @@ public struct ProgramEvents: Sendable {
     ///
     /// - Complexity: O(records) if programs have set any, on all cores; otherwise O(processes).
     public init(of session: Session, resolver: FunctionResolver) {
-        let named = session.processes.filter { $0.names.values.contains { $0.kind != .scope } }
+        let named = session.processes.filter { $0.names.values.contains { $0.kind == .mark || $0.kind == .counter } }
         let threads = session.content == .calls ? named.flatMap(\.threads) : []
         guard !threads.isEmpty else { return }
         let spaces = threads.map { resolver.space(of: $0.process) }

@@ -44,6 +44,8 @@ public struct Wait: Sendable {
     public var object: UInt64
     /// Which descriptor, or -1.
     public var descriptor: Int16
+    /// What is behind the descriptor: an id among the process's names; 0: not known.
+    public var name: UInt32 = 0
     /// Number among ``WaitPaths``: where it waited.
     public var path: Int32
     /// Index among the threads that were read.

@@ -16,6 +16,8 @@ public struct WaitRows {
         public var kind: Wait.Kind
         public var object: UInt64
         public var descriptor: Int16
+        /// What is behind the descriptor, where it was the same in all waits: an id among the process's names; else 0.
+        public var name: UInt32
         /// Process of the object: an address means something there.
         public var thread: Int
         public var path: Int32
@@ -63,8 +65,10 @@ public struct WaitRows {
     }
 
     private static func row(_ key: Key, _ members: [Int], _ waits: Waits) -> Row {
+        let first = waits.waits[members[0]]
+        let name = members.allSatisfy { waits.waits[$0].name == first.name } ? first.name : 0
         var row = Row(
-            kind: key.kind, object: key.object, descriptor: key.descriptor, thread: waits.waits[members[0]].thread,
+            kind: key.kind, object: key.object, descriptor: key.descriptor, name: name, thread: first.thread,
             path: key.path)
         var wakers: [WakerKey: Waker] = [:]
         for wait in members.lazy.map({ waits.waits[$0] }) {

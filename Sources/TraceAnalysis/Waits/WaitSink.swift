@@ -91,8 +91,8 @@ struct WaitSink: CallSink {
         recorded.append(wait)
         waits.append(
             Wait(
-                kind: .call(kind), object: wait.object, descriptor: wait.descriptor, path: path(of: call),
-                thread: thread, begin: call.pointee.start, end: call.pointee.start, time: 0))
+                kind: .call(kind), object: wait.object, descriptor: wait.descriptor, name: wait.name,
+                path: path(of: call), thread: thread, begin: call.pointee.start, end: call.pointee.start, time: 0))
     }
 
     private mutating func wake(

@@ -52,7 +52,11 @@ public enum Told: BitwiseCopyable, Sendable {
         case FATHOM_ARGUMENTS: self = .arguments(RecordedArguments(start: payload, count: size))
         case FATHOM_RESULT: self = .result(RecordedArguments(start: payload, count: size))
         case FATHOM_WAIT where size >= MemoryLayout<fathom_wait>.size:
-            self = .wait(RecordedWait(payload.loadUnaligned(as: fathom_wait.self)))
+            var wait = RecordedWait(payload.loadUnaligned(as: fathom_wait.self))
+            if size >= MemoryLayout<fathom_named_wait>.size {
+                wait.name = payload.loadUnaligned(as: fathom_named_wait.self).name
+            }
+            self = .wait(wait)
         case FATHOM_WAKE where size >= MemoryLayout<fathom_wait>.size:
             self = .wake(RecordedWait(payload.loadUnaligned(as: fathom_wait.self)))
         case FATHOM_AWAY where size >= MemoryLayout<UInt64>.size:

@@ -11,9 +11,11 @@ public struct RecordedWait: BitwiseCopyable, Sendable {
     public var ran: UInt32
     /// What is waited for: an address in the process, or a number of the kernel's; 0: nothing that has a name.
     public var object: UInt64
+    /// The id of the name of what is behind the descriptor, among the process's; 0: none is known.
+    public var name: UInt32
 
     @inlinable
-    public init() { (kind, descriptor, ran, object) = (0, -1, .max, 0) }
+    public init() { (kind, descriptor, ran, object, name) = (0, -1, .max, 0, 0) }
 
     /// The ns for which the lock was held, where this ends a wait for a lock; nil when that is not known.
     public var held: UInt64? { ran == .max ? nil : fathom_held_ns(ran) }
@@ -26,6 +28,7 @@ public struct RecordedWait: BitwiseCopyable, Sendable {
         descriptor = wait.descriptor
         ran = wait.ran_ns
         object = wait.object
+        name = 0
     }
 
     /// The time of a wait from `begin` to `end` in which the thread waited, as far as it is known from the wait itself.

@@ -2,7 +2,7 @@ internal import CTraceFormat
 
 /// A name that the program gave by `fathom.h`.
 public struct GivenName: Sendable, Equatable {
-    public enum Kind: UInt32, Sendable { case scope = 1, mark, counter }
+    public enum Kind: UInt32, Sendable { case scope = 1, mark, counter, object }
 
     public var kind: Kind
     /// As it may be shown.

@@ -172,6 +172,8 @@ public struct ChainReport {
         writer.write(json: wait.kind.name)
         writer.write(",\"object\":" as StaticString)
         writer.write(json: names.object(wait.kind, wait.object, wait.descriptor, of: wait.thread))
+        writer.write(",\"file\":" as StaticString)
+        writer.write(json: names.file(wait.name, of: wait.thread))
         writer.write("," as StaticString)
         write(path: wait.path, to: writer)
     }

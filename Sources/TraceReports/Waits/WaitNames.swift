@@ -25,10 +25,14 @@ struct WaitNames {
         }
     }
 
+    /// What is behind a descriptor; nil when that is not known.
+    func file(_ name: UInt32, of thread: Int) -> String? { waits.threads[thread].process.names[name]?.text }
+
     /// What a wait was for, in a sentence: its kind, and the object if that has a name.
     func subject(_ wait: Wait) -> String {
         if let object = object(wait.kind, wait.object, wait.descriptor, of: wait.thread) {
-            return "\(wait.kind.name) \(object)"
+            let file = file(wait.name, of: wait.thread).map { " (\($0))" } ?? ""
+            return spoken(wait.kind, object) + file
         }
         return switch wait.kind {
         case .cpu: "a CPU"
@@ -40,6 +44,11 @@ struct WaitNames {
         case .call(.inputOutput): "input or output"
         case .call(let kind): "a \(Wait.Kind.call(kind).name)"
         }
+    }
+
+    /// A kind, and the object, which may say the kind itself.
+    func spoken(_ kind: Wait.Kind, _ object: String) -> String {
+        object.hasPrefix(kind.name + " ") ? object : "\(kind.name) \(object)"
     }
 
     func thread(_ index: Int) -> String {

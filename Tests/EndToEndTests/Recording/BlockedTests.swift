@@ -186,6 +186,73 @@ import Testing
         #expect((without["time_ns"] as? Double ?? 0) >= time(sleep))
     }
 
+    /// Of descriptors it is said what is behind them.
+    @Test func filesAndPeers() throws {
+        let source = try directory.write(
+            """
+            #include <pthread.h>
+            #include <string.h>
+            #include <sys/eventfd.h>
+            #include <sys/file.h>
+            #include <sys/socket.h>
+            #include <sys/un.h>
+            #include <unistd.h>
+            #include <fcntl.h>
+            static int ends[2], event, listener, held, asked;
+            static struct sockaddr_un address = {AF_UNIX, "server.sock"};
+            static void *other(void *argument) {
+                usleep(20000);
+                if (write(ends[1], "x", 1) != 1) return argument;
+                usleep(20000);
+                eventfd_write(event, 1);
+                usleep(20000);
+                int client = socket(AF_UNIX, SOCK_STREAM, 0);
+                connect(client, (struct sockaddr *)&address, sizeof address);
+                usleep(20000);
+                if (send(client, "x", 1, 0) != 1) return argument;
+                usleep(20000);
+                flock(held, LOCK_UN);
+                return argument;
+            }
+            int main(void) {
+                char byte;
+                eventfd_t value;
+                pthread_t thread;
+                if (pipe(ends)) return 1;
+                event = eventfd(0, 0);
+                listener = socket(AF_UNIX, SOCK_STREAM, 0);
+                bind(listener, (struct sockaddr *)&address, sizeof address);
+                listen(listener, 1);
+                held = open("locked.txt", O_CREAT | O_RDWR, 0600);
+                asked = open("locked.txt", O_RDWR);
+                flock(held, LOCK_EX);
+                pthread_create(&thread, NULL, other, NULL);
+                if (read(ends[0], &byte, 1) != 1) return 2;
+                eventfd_read(event, &value);
+                int client = accept(listener, NULL, NULL);
+                if (recv(client, &byte, 1, 0) != 1) return 3;
+                flock(asked, LOCK_EX);
+                return pthread_join(thread, NULL);
+            }
+            """, to: "files.c")
+        let binary = directory.file("files")
+        try #require(
+            try run("gcc", ["-O1", "-g", "-w", "-finstrument-functions", source, "-o", binary, "-lpthread"]).status == 0
+        )
+        let recorded = try run(
+            Fathom.executable, ["record", "--blocked", "-q", "-o", session, binary], workingDirectory: directory.path)
+        #expect(recorded.status == 0, "\(recorded.stderr)")
+        let waits = try Fathom.run(["waits", session]).stdout
+        for text in [
+            "(a pipe (", "(an eventfd)", "(the local socket server.sock)",
+            "file lock descriptor", "/locked.txt)",
+        ] {
+            #expect(waits.contains(text), "\(text) in \(waits)")
+        }
+        let json = try Fathom.run(["waits", "--format", "json", session]).stdout
+        #expect(json.contains("\"file\":\"the local socket server.sock\""), "\(json)")
+    }
+
     /// Views say why there is nothing to show.
     @Test func sessionWithoutWaits() throws {
         let binary = try Binaries.instrumented("waits.c", .gccO2)
