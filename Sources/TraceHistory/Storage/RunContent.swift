@@ -67,6 +67,7 @@ extension SubjectSums {
     fileprivate init(_ sums: CallPathSums) {
         (calls, total, selfTime) = (sums.calls, sums.total, sums.selfTime)
         if calls > 0 { (minimum, maximum) = (sums.minimum, sums.maximum) }
+        shortestEnded = sums.shortestEnded
         (blocked, runnable) = (sums.offCPU.blocked, sums.offCPU.runnable)
     }
 
