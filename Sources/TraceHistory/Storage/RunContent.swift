@@ -8,6 +8,15 @@ public struct RunContent {
     public struct Function {
         public var identity: Identity
         public var sums: SubjectSums
+        /// Path of its module, and where it is defined; nil where that is not known or was not asked. Histories do not keep them.
+        public var module: String?
+        public var file: String?
+        public var line: Int?
+
+        public init(identity: Identity, sums: SubjectSums) {
+            self.identity = identity
+            self.sums = sums
+        }
     }
 
     public struct Path {
@@ -50,7 +59,13 @@ public struct RunContent {
             }
             paths.append(Path(caller: Int(path.parent), function: Int(path.function), sums: sums))
         }
-        functions = identified.identities.map { Function(identity: $0, sums: SubjectSums()) }
+        functions = identified.identities.indices.map { id in
+            var function = Function(identity: identified.identities[id], sums: SubjectSums())
+            let shown = identified.functions[UInt32(id)]
+            (function.module, function.file) = (shown.module, shown.file)
+            if shown.file != nil, shown.line > 0 { function.line = shown.line }
+            return function
+        }
         for row in tree.rows(by: .function) {
             guard case .function(let id) = row.subject else { continue }
             var sums = SubjectSums(row)

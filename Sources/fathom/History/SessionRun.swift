@@ -11,15 +11,17 @@ struct SessionRun {
 
     /// Reads a session. Its sums are kept beside it, as those of `fathom report` are.
     ///
-    /// - Parameter symbols: files and directories with symbols.
-    init(_ path: String, symbols: [String] = [], labels: [Label] = []) throws {
+    /// - Parameters:
+    ///   - symbols: files and directories with symbols.
+    ///   - lines: whether it is asked where functions are defined, which costs more to find.
+    init(_ path: String, symbols: [String] = [], labels: [Label] = [], lines: Bool = false) throws {
         let session = try openSession(path)
         if session.isRecording {
             throw Diagnostics.fail("\(path): is still being recorded, so it is not a whole run yet", .failed)
         }
         var options = QueryOptions()
         options.usesCache = true
-        options.lines = false
+        options.lines = lines
         options.symbolFiles = symbols
         let query = try AggregateQuery(session, options, listener: Diagnostics.listener())
         let tree = try query.tree()
