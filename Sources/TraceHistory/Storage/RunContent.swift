@@ -8,6 +8,10 @@ public struct RunContent {
     public struct Function {
         public var identity: Identity
         public var sums: SubjectSums
+        /// Blocks that the function itself allocated, and their bytes; 0 where that was not recorded.
+        public var allocations: UInt64 = 0
+        public var allocatedBytes: UInt64 = 0
+
         /// Path of its module, and where it is defined; nil where that is not known or was not asked. Histories do not keep them.
         public var module: String?
         public var file: String?
@@ -37,6 +41,11 @@ public struct RunContent {
     public var paths: [Path] = []
     public var modules: [Module] = []
     public var events = ProgramEvents()
+    /// In the order in which they are shown.
+    public var measures: [(measure: RunMeasure, value: UInt64)] = []
+
+    /// Whether it was recorded what was allocated.
+    public var tellsAllocations: Bool { measures.contains { $0.measure == .allocations } }
 
     public init() {}
 
@@ -74,6 +83,8 @@ public struct RunContent {
                 sums.durations = reader.take()
             }
             functions[Int(id)].sums = sums
+            functions[Int(id)].allocations = row.selfMemory.allocations
+            functions[Int(id)].allocatedBytes = row.selfMemory.bytes
         }
     }
 }
