@@ -117,6 +117,11 @@ import TraceAnalysis
         let third = try moment([5000, 6000, 6000], open: 3)
         #expect(try #require(third.since(second).minimum) >= 5000)
         #expect(try moment([5000, 6000, 6000, 40], open: 3).since(third).minimum == 40)
+        // Only the open call goes on: nothing has ended.
+        let later = try moment([5000, 6000, 6000], open: 900).since(third)
+        #expect(later.minimum == nil && later.maximum.map { $0 >= 900 && $0 < 1000 } == true)
+        // It ends within the bucket in which it was: it is the shortest one now.
+        #expect(try sums([5010]).since(moment([], open: 5000)).minimum == 5010)
     }
 
     @Test func statesAreReadAsTheyWereWritten() throws {

@@ -184,7 +184,7 @@ extension CallPathSink {
             recorded?.add(units)
             thread.release(chunk: index)
         }
-        finish(&recorded, at: thread.lastTicks(), goOn: thread.process.endTicks == 0)
+        finish(&recorded, at: thread.lastTicks(), goOn: thread.process.end == .unknown)
     }
 
     private mutating func finish(_ recorded: inout RecordedPaths?, at end: UInt64, goOn: Bool) {

@@ -71,13 +71,19 @@ public struct FleetSums: Sendable, Equatable {
             }
             if count != 0 { new.durations.append(Duration(bucket: bucket, calls: count)) }
         }
-        guard let lowest = new.durations.first(where: { $0.calls > 0 })?.bucket,
-            let highest = new.durations.last(where: { $0.calls > 0 })?.bucket
-        else { return new }
-        let isShorter = (minimum ?? .max) < (earlier.minimum ?? .max)
-        new.minimum = isShorter ? minimum : minimum.map { max(DurationCounts.start(of: lowest), $0) }
-        let isLonger = (maximum ?? 0) > (earlier.maximum ?? 0)
-        new.maximum = isLonger ? maximum : min(DurationCounts.end(of: highest), maximum ?? .max)
+        let highest = new.durations.last { $0.calls > 0 }?.bucket, lowest = new.durations.first { $0.calls > 0 }?.bucket
+        if (maximum ?? 0) > (earlier.maximum ?? 0) {
+            new.maximum = maximum
+        } else {
+            new.maximum = highest.map { min(DurationCounts.end(of: $0), maximum ?? .max) }
+        }
+        if let minimum, minimum < earlier.minimum ?? .max {
+            new.minimum = minimum
+        } else if let minimum, let lowest {
+            // Where all that is new is shorter than any call that has ended, none of it has.
+            let least = max(DurationCounts.start(of: lowest), minimum)
+            new.minimum = least <= new.maximum ?? 0 ? least : nil
+        }
         return new
     }
 }
