@@ -185,6 +185,21 @@ import Testing
         #expect(try hosts.count == 2 && hosts.at(1).at(1) == "8000", "\(hosts)")
     }
 
+    /// Times of a version are those of a run that has some, whatever other runs of it were recorded without.
+    @Test func regressionsBesideRunsWithoutTimes() throws {
+        try makeVersions()
+        func leaf() throws -> [Substring] { try #require(try query(["regressions"]).first { try $0.at(1) == "leaf" }) }
+        let before = try leaf()
+        for _ in 0..<2 {
+            let session = directory.file("counts.fathom")
+            let made = try Fathom.record(
+                [directory.file("prog"), "x"], into: session, options: ["--quiet", "--force", "--mode", "counts"])
+            try #require(made.status == 0, "\(made.stderr)")
+            try export(session, "--label", "version=2")
+        }
+        #expect(try leaf() == before)
+    }
+
     @Test func queriesThatCannotBeAsked() throws {
         let fleet = "\(Binaries.repository)/Tools/fleet"
         let none = try run(Self.python, [fleet, directory.path, "regressions"])
