@@ -80,6 +80,8 @@ import Testing
         let document = try String(contentsOfFile: "\(Binaries.repository)/Documentation/fleet.md", encoding: .utf8)
         let query = try #require(document.firstMatch(of: #/```sql\n(WITH buckets[^`]*)```/#)).1
         for session in ["s", "t"] {
+            try FileManager.default.createDirectory(
+                atPath: directory.file("fleet-\(session)"), withIntermediateDirectories: false)
             let made = try Fathom.run(
                 ["export", session, "--format", "fleet", "-o", "fleet-\(session)/fleet", "--label", "version=1"],
                 workingDirectory: directory.path)
@@ -90,7 +92,7 @@ import Testing
                     query = sys.argv[1].replace("FROM 'fleet/sample/*/*/*.parquet'", '''FROM (SELECT * FROM 'fleet/sample/*/*/*.parquet'
                         WHERE stack_id IN (SELECT stack_id FROM 'fleet/stack/*/*/*.parquet' WHERE leaf = 'nap'))''')
                     assert "leaf = 'nap'" in query and ' * 99 ' in query
-                    print(duckdb.sql(query.replace(' * 99 ', ' * \(percent) ')).fetchone()[0])
+                    print(duckdb.sql(query.replace(' * 99 ', ' * \(percent) ')).fetchall()[0][0])
                     """
                 let answer = try run(
                     python, ["-c", script, String(query)], workingDirectory: directory.file("fleet-\(session)"))
