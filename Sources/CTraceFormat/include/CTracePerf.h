@@ -65,8 +65,20 @@ FATHOM_PUBLIC_INLINE int fathom_open_faults(int cpu, int is_major, int in_kernel
     return fathom_open_event(&attributes, cpu);
 }
 
-// Opens a counter of the instructions of programs that this thread starts from now on, and of all their threads and children,
-// without the kernel's. The result is a descriptor, which the caller closes, or -1, and errno says why.
+// The same of wakings of all threads of the machine by what runs on one CPU, from now on. `id` is the tracepoint's
+// (of tracefs). Only who has CAP_PERFMON may ask for these.
+FATHOM_PUBLIC_INLINE int fathom_open_wakings(int cpu, uint64_t id, uint32_t wakeup_bytes) {
+    struct perf_event_attr attributes = fathom_event_attributes(id, wakeup_bytes);
+    attributes.type = PERF_TYPE_TRACEPOINT;
+    attributes.exclude_kernel = 0;
+    attributes.inherit = attributes.disabled = attributes.enable_on_exec = 0;
+    attributes.sample_period = 1;
+    attributes.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_RAW;
+    return (int)syscall(SYS_perf_event_open, &attributes, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+// Opens a counter of the instructions of programs that this thread starts from now on, and of all their threads and
+// children, without the kernel's. The result is a descriptor, which the caller closes, or -1, and errno says why.
 FATHOM_PUBLIC_INLINE int fathom_open_instructions(void) {
     struct perf_event_attr attributes;
     memset(&attributes, 0, sizeof attributes);
@@ -88,18 +100,6 @@ FATHOM_PUBLIC_INLINE int fathom_read_instructions(int descriptor, uint64_t *coun
     if (!values.running || values.running < values.enabled) return -1;
     *count = values.count;
     return 0;
-}
-
-// The same of wakings of all threads of the machine by what runs on one CPU, from now on. `id` is the tracepoint's
-// (of tracefs). Only who has CAP_PERFMON may ask for these.
-FATHOM_PUBLIC_INLINE int fathom_open_wakings(int cpu, uint64_t id, uint32_t wakeup_bytes) {
-    struct perf_event_attr attributes = fathom_event_attributes(id, wakeup_bytes);
-    attributes.type = PERF_TYPE_TRACEPOINT;
-    attributes.exclude_kernel = 0;
-    attributes.inherit = attributes.disabled = attributes.enable_on_exec = 0;
-    attributes.sample_period = 1;
-    attributes.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_RAW;
-    return (int)syscall(SYS_perf_event_open, &attributes, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
 // Opens a tracefs that nobody else sees, where the kernel's own is mounted nowhere. Only who may mount it can do so.
