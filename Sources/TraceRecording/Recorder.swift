@@ -36,6 +36,7 @@ public struct Recorder {
         // They are of what this thread starts, so they are opened first, and by this thread. Those of the start need less memory.
         let start = request.record.tellsStartup ? StartRecorder.open(main: request.mainAddress) : nil
         let events = EventSources(request.record)
+        let instructions = try? InstructionCounter()
         let directory: SessionDirectory
         do { directory = try SessionDirectory(creating: request.session) } catch { throw .files(error) }
         var description = request.description(startRealtime: startRealtime)
@@ -79,6 +80,7 @@ public struct Recorder {
             startRecorder?.start(target.pid, from: begin)
         } catch {
             answers?.stop()
+            _ = instructions?.take()
             directory.discard()
             throw error
         }
@@ -91,6 +93,7 @@ public struct Recorder {
         let end = clock.now
         request.companion?.stop(TargetStatus(status))
         let traced = Baseline.Usage.ofChildren - before
+        let usage = ProgramUsage(processor: traced, instructions: instructions?.take())
         drain.stop()
         thread.join()
         answers?.stop()
@@ -107,6 +110,7 @@ public struct Recorder {
         drain.noteEnd(of: target.pid, status: status, ticks: end)
         drain.noteMissed(hasHooks: request.hasHooks)
         drain.summarize(into: &summary)
+        let isDiscarded = { flight != nil && !drain.keepsChunks && !work.keepsRing }
         func finish() {
             log.complete(drain.losses)
             events.finish()
@@ -116,7 +120,7 @@ public struct Recorder {
             answers?.stop()
             answers?.remove()
             directory.removeNamedFunctions()
-            if flight != nil && !drain.keepsChunks && !work.keepsRing { directory.discard() }
+            if isDiscarded() { directory.discard() }
         }
         var crash: String?
         if case .signaled(let signal) = summary.status { crash = "\(signalName(signal)) ended the program" }
@@ -154,16 +158,19 @@ public struct Recorder {
                     traced: traced, status: summary.status, arguments: arguments(), environment: plainEnvironment(),
                     signals: signals)
             {
-            case .measured(let measured):
-                description.baseline = measured
-                do throws(SessionFileError) {
-                    try directory.replace(SessionFile.description.name, by: description.json)
-                    summary.baseline = measured
-                } catch {
-                    summary.baselineProblem = error.description
-                }
+            case .measured(let measured): description.baseline = measured
             case .failed(let problem): summary.baselineProblem = problem
             }
+        }
+        // What others take that go on is not known.
+        if !summary.isContinued, !isDiscarded() { description.usage = usage }
+        guard description.usage != nil || description.baseline != nil else { return summary }
+        do throws(SessionFileError) {
+            try directory.replace(SessionFile.description.name, by: description.json)
+            summary.baseline = description.baseline
+        } catch {
+            // The session is as good without what the program took.
+            if description.baseline != nil { summary.baselineProblem = error.description }
         }
         return summary
     }

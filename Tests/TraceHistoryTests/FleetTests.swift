@@ -94,6 +94,36 @@ import TraceAnalysis
         #expect(moments[1].since(moments[0]).calls == 0 && moments[1].since(moments[0]).maximum == 5000)
     }
 
+    /// How long a call has been open is not taken for the shortest call, whether or not others have ended.
+    @Test func openPartsAreNoShortestCalls() throws {
+        func moment(_ ended: [UInt64], open: UInt64) throws -> FleetSums {
+            var all = SubjectSums()
+            all.calls = UInt64(ended.count + 1)
+            all.total = ended.reduce(open, +)
+            (all.minimum, all.maximum) = (min(ended.min() ?? open, open), max(ended.max() ?? open, open))
+            all.shortestEnded = ended.min() ?? .max
+            if ended.count > 1 {
+                var reader = DurationReader()
+                for duration in ended + [open] { reader.add(duration) }
+                all.durations = reader.take()
+            }
+            return FleetSums(all, keepsTimes: true)
+        }
+        let first = try moment([], open: 12)
+        #expect(first.minimum == nil && first.maximum == 12)
+        #expect(first.since(FleetSums()).minimum == nil && first.since(FleetSums()).maximum == 12)
+        let second = try moment([5000], open: 12)
+        #expect(second.since(first).minimum == 5000)
+        let third = try moment([5000, 6000, 6000], open: 3)
+        #expect(try #require(third.since(second).minimum) >= 5000)
+        #expect(try moment([5000, 6000, 6000, 40], open: 3).since(third).minimum == 40)
+        // Only the open call goes on: nothing has ended.
+        let later = try moment([5000, 6000, 6000], open: 900).since(third)
+        #expect(later.minimum == nil && later.maximum.map { $0 >= 900 && $0 < 1000 } == true)
+        // It ends within the bucket in which it was: it is the shortest one now.
+        #expect(try sums([5010]).since(moment([], open: 5000)).minimum == 5010)
+    }
+
     @Test func statesAreReadAsTheyWereWritten() throws {
         var state = FleetState()
         (state.part, state.time, state.files) = (

@@ -93,4 +93,32 @@ import TraceAnalysis
         let found = GateResult.functions(baseline: before, candidate: after)
         #expect(found.map(\.function.name) == ["slow"])
     }
+
+    /// Where allocations are known on both sides, they are compared as calls are.
+    @Test func allocations() throws {
+        func content(_ blocks: UInt64?, calls: UInt64 = 20) -> RunContent {
+            var run = SyntheticRun()
+            run.calls[3] = calls
+            var content = run.content
+            guard let blocks else { return content }
+            content.functions[3].allocations = blocks
+            content.measures = [(.allocations, blocks)]
+            return content
+        }
+        func compared(_ baseline: [RunContent], _ candidate: RunContent) -> GateCounts {
+            GateCounts(baseline: baseline, candidate: candidate, limit: 0)
+        }
+        let worse = compared([content(5), content(5)], content(6))
+        #expect(worse.isWorse && worse.comparesAllocations)
+        #expect(worse.differences.map(\.what) == [.allocations] && worse.differences.map(\.follows) == [false])
+        #expect(worse.differences.first.map { [$0.before, $0.after] } == [5, 6])
+        #expect(compared([content(5)], content(5)).differences.isEmpty)
+        #expect(!compared([content(5)], content(4)).isWorse)
+        // What is called more often allocates more, which follows.
+        let called = compared([content(5), content(5)], content(6, calls: 21)).differences
+        #expect(called.map(\.what) == [.calls, .allocations] && called.last?.follows == true)
+        // One side does not know them.
+        #expect(!compared([content(nil)], content(6)).isWorse && !compared([content(5)], content(nil)).isWorse)
+        #expect(!compared([content(5), content(nil)], content(6)).comparesAllocations)
+    }
 }

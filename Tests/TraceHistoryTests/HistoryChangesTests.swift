@@ -182,4 +182,95 @@ import TraceAnalysis
         let trend = try Trend(of: .function("slow"), .calls, in: store, RunSelection(), by: nil, percent: 50)
         #expect(trend.changes.map(\.index) == [3] && trend.changes.first?.chance == 0)
     }
+
+    /// Runs of a program of 60 functions on a machine that does other things, too: now and then it takes a function's processor for
+    /// some ms, by chance in two or three of the first or last runs. Of 40 histories in which nothing changed, at most two tell a change.
+    @Test func busyMachine() throws {
+        var random = SeededGenerator(seed: 5)
+        let levels = (0..<60).map { _ in exp(log(2e4) + log(50.0) * random.part()) }
+        let whole = levels.reduce(0, +)
+        func disturbed() -> Int {
+            var rest = random.part() * whole
+            return levels.firstIndex { level in
+                rest -= level
+                return rest < 0
+            } ?? 0
+        }
+        var reporting = 0, number = 0
+        for history in 0..<40 {
+            let store = try HistoryStore(path: directory.file("busy\(history).db"), creates: true)
+            try store.database.run("PRAGMA synchronous = OFF")
+            for _ in 0..<14 {
+                let speed = 1 + abs(0.02 * random.normal())
+                var own = levels.map { $0 * speed * (1 + 0.01 * random.normal()) }
+                for _ in 0..<random.below(7) {
+                    own[disturbed()] += random.part() < 0.5 ? 4e6 : exp(log(1e5) + log(80.0) * random.part())
+                }
+                var content = RunContent()
+                for (index, time) in own.enumerated() {
+                    var sums = SubjectSums()
+                    (sums.calls, sums.total, sums.selfTime) = (1, UInt64(time), UInt64(time))
+                    (sums.minimum, sums.maximum) = (sums.total, sums.total)
+                    let function = RunContent.Function(identity: .init(module: "", name: "f\(index)"), sums: sums)
+                    content.functions.append(function)
+                    content.paths.append(RunContent.Path(caller: -1, function: index, sums: sums))
+                }
+                var run = HistoryRun()
+                number += 1
+                (run.key, run.time, run.program, run.command) = ("\(number)", UInt64(number), "prog", "prog")
+                (run.host, run.calls, run.total) = ("machine", 60, UInt64(own.reduce(0, +)))
+                _ = try store.add(run, content)
+            }
+            let found = try changes(store)
+            if !found.changes.isEmpty || !found.whole.isEmpty || !found.measures.isEmpty { reporting += 1 }
+        }
+        #expect(reporting <= 2, "\(reporting) of 40")
+    }
+
+    /// Numbers of the run as a whole and of its start change as functions do, where all runs know them.
+    @Test func measures() throws {
+        var random = SeededGenerator(seed: 21)
+        let store = try HistoryStore(path: directory.file("measures.db"), creates: true)
+        for number in 0..<24 {
+            let one = SyntheticRun()
+            var content = one.content
+            func time(_ level: Double) -> UInt64 { UInt64(level * (1 + 0.01 * random.normal())) }
+            content.measures = [
+                (.processorTime, time(5e6)), (.phase("relocation"), time(number < 12 ? 1e6 : 1.2e6)),
+                (.initializer("prog setup"), time(8e5)), (.initializer("libx.so setup"), time(8e5)),
+                (.initializer("prog open"), time(8e5)),
+            ]
+            // Only some runs know it.
+            if number > 2 { content.measures.append((.instructions, number < 12 ? 1000 : 9000)) }
+            _ = try store.add(one.run(number), content)
+        }
+        let found = try changes(store)
+        #expect(found.measures.map(\.measure) == [.phase("relocation")])
+        #expect(found.measures.first?.points.map(\.index) == [12])
+        func trend(_ text: String) throws -> Trend {
+            try Trend(of: HistorySubject(text), .total, in: store, RunSelection(), by: nil, percent: 50)
+        }
+        let relocation = try trend("phase relocation")
+        #expect(relocation.changes.map(\.index) == [12] && relocation.isTime && relocation.points.count == 24)
+        #expect(try trend("cpu time").changes.isEmpty)
+        #expect(try trend("initializer open").subject.title == "initializer prog open")
+        let instructions = try trend("instructions")
+        #expect(instructions.missing == 3 && !instructions.isTime && instructions.changes.map(\.index) == [9])
+        for (wrong, message) in [
+            ("initializer setup", "matches 2 functions"), ("phase relocations", "did you mean phase relocation?"),
+            ("allocations", "record --memory"),
+        ] {
+            do {
+                _ = try trend(wrong)
+                Issue.record("\(wrong) has an answer")
+            } catch { #expect("\(error)".contains(message), "\(error)") }
+        }
+        // They go along when histories are merged.
+        let other = try HistoryStore(path: directory.file("merged.db"), creates: true)
+        #expect(try other.merge(store).added == 24)
+        #expect(try other.values(of: .phase("relocation")) == store.values(of: .phase("relocation")))
+        // And they are gone with their run.
+        try other.remove([1])
+        #expect(try other.values(of: .processorTime).count == 23)
+    }
 }

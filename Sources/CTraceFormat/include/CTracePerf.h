@@ -77,6 +77,31 @@ FATHOM_PUBLIC_INLINE int fathom_open_wakings(int cpu, uint64_t id, uint32_t wake
     return (int)syscall(SYS_perf_event_open, &attributes, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
+// Opens a counter of the instructions of programs that this thread starts from now on, and of all their threads and
+// children, without the kernel's. The result is a descriptor, which the caller closes, or -1, and errno says why.
+FATHOM_PUBLIC_INLINE int fathom_open_instructions(void) {
+    struct perf_event_attr attributes;
+    memset(&attributes, 0, sizeof attributes);
+    attributes.size = sizeof attributes;
+    attributes.type = PERF_TYPE_HARDWARE;
+    attributes.config = PERF_COUNT_HW_INSTRUCTIONS;
+    attributes.inherit = attributes.disabled = attributes.enable_on_exec = 1;
+    attributes.exclude_kernel = attributes.exclude_hv = 1;
+    attributes.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+    return fathom_open_event(&attributes, -1);
+}
+
+// Reads what the counter has counted. Not 0 when it did not count all the time, or nothing: then *count stays.
+FATHOM_PUBLIC_INLINE int fathom_read_instructions(int descriptor, uint64_t *count) {
+    struct {
+        uint64_t count, enabled, running;
+    } values;
+    if (read(descriptor, &values, sizeof values) != sizeof values) return -1;
+    if (!values.running || values.running < values.enabled) return -1;
+    *count = values.count;
+    return 0;
+}
+
 // Opens a tracefs that nobody else sees, where the kernel's own is mounted nowhere. Only who may mount it can do so.
 // The result is a descriptor of its directory, or -1, and errno says why.
 FATHOM_PUBLIC_INLINE int fathom_open_tracefs(void) {

@@ -2,7 +2,7 @@ public import TraceFile
 
 /// The marks and counters that a program set, by name.
 public struct ProgramEvents: Sendable {
-    /// A mark: when it was first and last set, in ns since the session's start, and how often.
+    /// A mark: when it was first and last set, in ns since the program's start, and how often.
     public struct Mark: Sendable, Equatable {
         public var first: UInt64
         public var last: UInt64
@@ -18,7 +18,7 @@ public struct ProgramEvents: Sendable {
         public var value: Double
         public var greatest: Double
         public var count: UInt64
-        /// When it was set last, in ns since the session's start.
+        /// When it was set last, in ns since the program's start.
         public var moment: UInt64
 
         public init(value: Double, greatest: Double, count: UInt64, moment: UInt64) {
@@ -31,7 +31,8 @@ public struct ProgramEvents: Sendable {
 
     public init() {}
 
-    /// Reads the events of `session`.
+    /// Reads the events of `session`. Moments count from the start of its first process: what Fathom takes to start that one is none
+    /// of the program's time.
     ///
     /// - Complexity: O(records) if programs have set any, on all cores; otherwise O(processes).
     public init(of session: Session, resolver: FunctionResolver) {
@@ -39,17 +40,19 @@ public struct ProgramEvents: Sendable {
         let threads = session.content == .calls ? named.flatMap(\.threads) : []
         guard !threads.isEmpty else { return }
         let spaces = threads.map { resolver.space(of: $0.process) }
+        let start = session.processes.first.map { session.clock.nanoseconds(at: $0.startTicks) } ?? 0
         var found = self
         ThreadReplays(of: threads, clock: session.clock) { _ in }.run { _, _ in
             EventSink()
         } take: { index, sink in
-            for event in sink.events { found.add(event, named: spaces[index].name(event.name)) }
+            for event in sink.events { found.add(event, named: spaces[index].name(event.name), since: start) }
         }
         self = found
     }
 
-    mutating func add(_ event: ThreadEvent, named name: String) {
-        let moment = event.moment
+    /// - Parameter start: the moment from which moments count.
+    mutating func add(_ event: ThreadEvent, named name: String, since start: UInt64 = 0) {
+        let moment = event.moment - min(start, event.moment)
         if let value = event.value {
             var counter =
                 counters[name] ?? Counter(value: value, greatest: value, count: 0, moment: moment)

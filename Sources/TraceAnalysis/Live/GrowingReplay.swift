@@ -84,6 +84,7 @@ struct GrowingReplay {
                 (sums.inherited, sums.inheritedCalls) = (sums.total, 1)
             } else {
                 (sums.calls, sums.minimum, sums.maximum) = (1, sums.total, sums.total)
+                sums.shortestEnded = .max
             }
             below = sums.total
             let node = places.start[Int(call.payload.node)]

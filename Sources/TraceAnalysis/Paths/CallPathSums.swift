@@ -11,6 +11,9 @@ public struct CallPathSums: BitwiseCopyable, Sendable, Equatable {
     /// Shortest and longest call; `.max` and 0 when there is none.
     public var minimum: UInt64 = .max
     public var maximum: UInt64 = 0
+    /// The shortest call that has ended, where others still go on and count as long as they have been open: `.max` for none. nil where
+    /// all have ended, so that it is `minimum`.
+    public var shortestEnded: UInt64?
     /// When the first call began and the last one ended, in ns since the session's start.
     public var firstStart: UInt64 = .max
     public var lastEnd: UInt64 = 0
@@ -39,6 +42,9 @@ public struct CallPathSums: BitwiseCopyable, Sendable, Equatable {
         calls &+= other.calls
         total &+= other.total
         selfTime &+= other.selfTime
+        if shortestEnded != nil || other.shortestEnded != nil {
+            shortestEnded = min(shortestEnded ?? minimum, other.shortestEnded ?? other.minimum)
+        }
         minimum = min(minimum, other.minimum)
         maximum = max(maximum, other.maximum)
         firstStart = min(firstStart, other.firstStart)

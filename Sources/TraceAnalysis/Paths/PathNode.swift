@@ -41,6 +41,7 @@ struct PathNode: BitwiseCopyable {
         if rare != 0 {
             let rest = rares[rare].pointee
             sums.calls &+= rest.calls
+            sums.shortestEnded = rest.shortestEnded
             sums.inherited = rest.inherited
             sums.inheritedCalls = rest.inheritedCalls
             sums.dropped = rest.dropped
@@ -61,9 +62,9 @@ struct PathNode: BitwiseCopyable {
         firstStart = sums.firstStart
         lastEnd = sums.lastEnd
         let rest = RareSums(
-            calls: sums.calls &- UInt64(lowCalls), inherited: sums.inherited, inheritedCalls: sums.inheritedCalls,
-            dropped: sums.dropped, taken: sums.taken, offCPU: sums.offCPU, selfMemory: sums.selfMemory,
-            memory: sums.memory)
+            calls: sums.calls &- UInt64(lowCalls), shortestEnded: sums.shortestEnded, inherited: sums.inherited,
+            inheritedCalls: sums.inheritedCalls, dropped: sums.dropped, taken: sums.taken, offCPU: sums.offCPU,
+            selfMemory: sums.selfMemory, memory: sums.memory)
         if rare != 0 || rest != RareSums() { rares.change(&rare) { $0.pointee = rest } }
     }
 }

@@ -17,6 +17,8 @@ struct RecordedPaths {
         var first: UInt64
         var shortest: UInt64
         var longest: UInt64
+        /// The shortest but for a call that goes on: ``CallPathSums/shortestEnded``, in ticks.
+        var shortestEnded: UInt64?
         var inherited: UInt64 = 0
         var inheritedCalls: UInt64 = 0
         var folded: UInt64 = 0
@@ -75,7 +77,9 @@ struct RecordedPaths {
     }
 
     /// Ends the calls that are open, all at one moment.
-    mutating func close(at end: UInt64) {
+    ///
+    /// - Parameter goOn: whether they have not ended, as far as anybody knows.
+    mutating func close(at end: UInt64, goOn: Bool) {
         guard keepsTimes else { return }
         for index in paths.indices where paths[index].isOpen {
             let start = paths[index].moment, time = end > start ? end - start : 0
@@ -90,6 +94,10 @@ struct RecordedPaths {
                 // Those of the first two have no bucket yet.
                 count(1, of: paths[index].shortest, at: index)
                 count(1, of: paths[index].longest, at: index)
+            }
+            if goOn {
+                paths[index].shortestEnded =
+                    paths[index].shortest <= paths[index].longest ? paths[index].shortest : .max
             }
             paths[index].shortest = min(paths[index].shortest, time)
             paths[index].longest = max(paths[index].longest, time)
@@ -142,6 +150,7 @@ struct RecordedPaths {
             let isKnown = path.shortest <= path.longest
             sums.minimum = isKnown ? clock.nanoseconds(in: path.shortest) : 0
             sums.maximum = isKnown ? clock.nanoseconds(in: path.longest) : 0
+            sums.shortestEnded = path.shortestEnded.map { $0 == .max ? .max : clock.nanoseconds(in: $0) }
         }
         return sums
     }
@@ -168,18 +177,18 @@ extension CallPathSink {
         for index in thread.chunks.indices {
             defer { onChunk(index) }
             guard thread.payloadIsIntact(ofChunk: index), let units = thread.chunks[index].pathUnits else { continue }
-            if recorded != nil, units.tree != tree { finish(&recorded, at: treeEnd) }
+            if recorded != nil, units.tree != tree { finish(&recorded, at: treeEnd, goOn: false) }
             if recorded == nil { recorded = RecordedPaths(clock, keepsTimes: units.keepsTimes) }
             tree = units.tree
             treeEnd = thread.chunks[index].endTicks
             recorded?.add(units)
             thread.release(chunk: index)
         }
-        finish(&recorded, at: thread.lastTicks())
+        finish(&recorded, at: thread.lastTicks(), goOn: thread.process.end == .unknown)
     }
 
-    private mutating func finish(_ recorded: inout RecordedPaths?, at end: UInt64) {
-        recorded?.close(at: end)
+    private mutating func finish(_ recorded: inout RecordedPaths?, at end: UInt64, goOn: Bool) {
+        recorded?.close(at: end, goOn: goOn)
         recorded?.add(to: &table, &keys, space)
         recorded = nil
     }

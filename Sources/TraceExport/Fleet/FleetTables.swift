@@ -90,9 +90,14 @@ public struct FleetTables {
         var file = ParquetFile(
             writer,
             fields: [.value(.integer("run_id")), .value(.integer("stack_id")), .value(.integer("calls"))]
-                + times.map(ParquetField.value) + [.records("hist", [.integer("ns"), .integer("calls")])])
-        let known = zip(run.stacks, run.sums).lazy.compactMap { stack, sums in sums.map { (id: stack.id, sums: $0) } }
-        for (id, sums) in [AnySequence(known), AnySequence(run.gone)].joined() {
+                + times.map(ParquetField.value) + [.records("hist", [.integer("ns"), .integer("calls")])]
+                + ([.word("build_id").optional, .word("file").optional, .integer("line").optional] as [ParquetColumn])
+                .map(ParquetField.value))
+        let known = run.stacks.indices.lazy.compactMap { [run] index in
+            run.sums[index].map { (id: run.stacks[index].id, sums: $0, origin: run.origins[index]) }
+        }
+        let gone = run.gone.lazy.map { (id: $0.id, sums: $0.sums, origin: FleetRun.Origin()) }
+        for (id, sums, origin) in [AnySequence(known), AnySequence(gone)].joined() {
             file.add(signed: Int(Int64(bitPattern: run.id)))
             file.add(signed: Int(Int64(bitPattern: id)))
             file.add(signed: Int(sums.calls))
@@ -104,6 +109,11 @@ public struct FleetTables {
             file.add(optional: sums.maximum.map { Int64(clamping: $0) })
             file.add(list: sums.durations.map { Int64(clamping: DurationCounts.middle(of: $0.bucket)) })
             file.add(list: sums.durations.map(\.calls))
+            for text in [origin.buildID, origin.file] {
+                let word = text.map { file.words.number(of: $0) }
+                file.add(optionalWord: word)
+            }
+            file.add(optional: origin.line.map { Int64($0) })
             file.endRow()
         }
         file.finish()

@@ -19,6 +19,9 @@ public struct SessionDescription {
     /// What the program took with the runtime and without it, when both were measured.
     public package(set) var baseline: Baseline?
 
+    /// What the program took, with all processes that it waited for; nil while it runs, and where somebody else started it.
+    public package(set) var usage: ProgramUsage?
+
     /// How it was found out when threads waited; nil when nobody asked.
     public package(set) var waitSources: WaitSources?
 
@@ -114,6 +117,7 @@ public struct SessionDescription {
         }
         formatVersion = UInt32(clamping: format)
         baseline = Baseline(member("baseline"))
+        usage = ProgramUsage(member("usage"))
         waitSources = WaitSources(member("blocked"))
         faultSource = FaultSource(member("faults"))
         reason = text("saved_because")
@@ -170,6 +174,7 @@ extension SessionDescription {
               "options": {
             \(members)
               }\(baseline.map { ",\n  \"baseline\": " + $0.json } ?? "")\
+            \(usage.map { ",\n  \"usage\": " + $0.json } ?? "")\
             \(waitSources.map { ",\n  \"blocked\": " + $0.json } ?? "")\
             \(faultSource.map { ",\n  \"faults\": " + $0.json } ?? "")\
             \(reason.map { ",\n  \"saved_because\": " + Self.quoted($0) } ?? "")

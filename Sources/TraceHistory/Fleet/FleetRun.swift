@@ -20,10 +20,27 @@ public struct FleetRun: Sendable {
     public var keepsWaits: Bool
     /// Callers come before callees.
     public var stacks: [FleetStack] = []
+    /// What the functions of the stacks were built from, by the index of their stack.
+    public var origins: [Origin] = []
     /// By the index of their stack; nil where there is nothing to tell.
     public var sums: [FleetSums?] = []
     /// What is taken back of stacks that are there no more.
     public var gone: [(id: UInt64, sums: FleetSums)] = []
+
+    /// The build that a function was of, and where it is defined in it; nil where that is not known.
+    public struct Origin: Sendable, Equatable {
+        /// The build-id of its module, in hexadecimal.
+        public var buildID: String?
+        public var file: String?
+        public var line: Int?
+
+        public init(buildID: String? = nil, file: String? = nil, line: Int? = nil) {
+            (self.buildID, self.file, self.line) = (buildID, file, line)
+        }
+    }
+
+    /// By the path of a module's file; empty where it has none, or where it was another file later.
+    private var buildIDs: [String: String]
 
     /// Whether there is nothing to tell of any stack.
     public var isEmpty: Bool { gone.isEmpty && sums.allSatisfy { $0 == nil } }
@@ -46,6 +63,7 @@ public struct FleetRun: Sendable {
         self.labels.append(("fathom.mode", run.mode.rawValue))
         self.labels.append(("fathom.command", run.command))
         if run.lost > 0, part == nil { self.labels.append(("fathom.lost_calls", "\(run.lost)")) }
+        buildIDs = Dictionary(RunContent.Module.all(of: session).map { ($0.path, $0.buildID) }) { $0 == $1 ? $0 : "" }
         keepsTimes = run.mode.hasTimes
         keepsWaits = session.processes.contains { $0.threads.contains(where: \.splitsTimes) }
     }
@@ -60,6 +78,11 @@ public struct FleetRun: Sendable {
     /// Takes all calls of `content`, except for paths that took less than `minTotal` ns and those below them.
     public mutating func take(_ content: RunContent, minTotal: UInt64 = 0) {
         stacks = FleetStack.all(of: content)
+        origins = content.paths.map { path in
+            let function = content.functions[path.function]
+            let buildID = function.module.flatMap { buildIDs[$0] } ?? ""
+            return Origin(buildID: buildID.isEmpty ? nil : buildID, file: function.file, line: function.line)
+        }
         sums = []
         sums.reserveCapacity(stacks.count)
         for path in content.paths {

@@ -11,8 +11,8 @@ public struct FleetSums: Sendable, Equatable {
     /// Parts of `total`; 0 where they were not recorded.
     public var running: Int64 = 0
     public var blocked: Int64 = 0
-    /// The shortest and the longest duration; in a difference that does not know them better, the bounds of their buckets. nil
-    /// where there are no durations.
+    /// The shortest call that has ended, and the longest one, also of those that go on; in a difference that does not know them better,
+    /// the bounds of their buckets. nil where there are none.
     public var minimum: UInt64?
     public var maximum: UInt64?
     /// How many calls took how long, by the numbers of buckets, in order.
@@ -34,7 +34,10 @@ public struct FleetSums: Sendable, Equatable {
         blocked = Int64(clamping: sums.blocked)
         running = total - blocked - Int64(clamping: sums.runnable)
         guard sums.calls > 0 else { return }
-        (minimum, maximum) = (sums.minimum, sums.maximum)
+        // How long a call has been open is no call's duration.
+        let shortest = sums.shortestEnded ?? sums.minimum
+        minimum = shortest == .max ? nil : shortest
+        maximum = sums.maximum
         var reader = DurationReader()
         sums.addDurations(to: &reader)
         durations = reader.take().pairs.map { Duration(bucket: $0.bucket, calls: Int64(clamping: $0.count)) }
@@ -68,13 +71,19 @@ public struct FleetSums: Sendable, Equatable {
             }
             if count != 0 { new.durations.append(Duration(bucket: bucket, calls: count)) }
         }
-        guard let lowest = new.durations.first(where: { $0.calls > 0 })?.bucket,
-            let highest = new.durations.last(where: { $0.calls > 0 })?.bucket
-        else { return new }
-        let isShorter = (minimum ?? .max) < (earlier.minimum ?? .max)
-        new.minimum = isShorter ? minimum : max(DurationCounts.start(of: lowest), minimum ?? 0)
-        let isLonger = (maximum ?? 0) > (earlier.maximum ?? 0)
-        new.maximum = isLonger ? maximum : min(DurationCounts.end(of: highest), maximum ?? .max)
+        let highest = new.durations.last { $0.calls > 0 }?.bucket, lowest = new.durations.first { $0.calls > 0 }?.bucket
+        if (maximum ?? 0) > (earlier.maximum ?? 0) {
+            new.maximum = maximum
+        } else {
+            new.maximum = highest.map { min(DurationCounts.end(of: $0), maximum ?? .max) }
+        }
+        if let minimum, minimum < earlier.minimum ?? .max {
+            new.minimum = minimum
+        } else if let minimum, let lowest {
+            // Where all that is new is shorter than any call that has ended, none of it has.
+            let least = max(DurationCounts.start(of: lowest), minimum)
+            new.minimum = least <= new.maximum ?? 0 ? least : nil
+        }
         return new
     }
 }

@@ -12,7 +12,7 @@ public struct GateResult: Sendable {
         case counts(GateCounts)
         /// How the times of a subject compare, by a percentile, within a limit; with the functions whose own time is otherwise,
         /// most time first.
-        case times(GateJudgement, subject: String, percent: Double, limit: Double, functions: [Function])
+        case times(GateJudgement, subject: HistorySubject, percent: Double, limit: Double, functions: [Function])
         /// Nothing could be compared, for this reason.
         case nothing(String)
     }

@@ -23,7 +23,8 @@ struct ChangeSearch {
     private let options: HistoryChanges.Options
     private let catalog: PathCatalog
     private var series: [Series?]
-    let whole: [ChangePoint]
+    /// Changes of the run as a whole, however sure.
+    private let wholePoints: [ChangePoint]
 
     init(_ store: HistoryStore, _ runs: [HistoryRun], _ options: HistoryChanges.Options) throws(HistoryError) {
         self.store = store
@@ -43,17 +44,19 @@ struct ChangeSearch {
         }
         self.series = series
         let least = options.threshold
-        whole =
+        wholePoints =
             runs.count >= HistoryChanges.leastRuns && runs.allSatisfy(\.mode.hasTimes)
-            ? ChangeDetector().changes(of: runs.map { Double($0.total) }).filter {
-                abs($0.relativeChange) >= least && $0.chance <= options.falseRate
-            }
+            ? ChangeDetector().changes(of: runs.map { Double($0.total) }).filter { abs($0.relativeChange) >= least }
             : []
     }
 
-    func changes() throws(HistoryError) -> [Change] {
+    /// What changed in the run as a whole, in what else is known of it, and in which functions.
+    func changes() throws(HistoryError) -> (
+        whole: [ChangePoint], measures: [HistoryChanges.MeasureChange], functions: [Change]
+    ) {
         let ofCalls = try callChanges()
-        let ofTimes = timeChanges().filter { change in
+        let (whole, measures, times) = try timeChanges()
+        let ofTimes = times.filter { change in
             // Where the function's calls changed, too, the change of calls is enough.
             !ofCalls.contains { $0.function == change.function && abs($0.index - change.index) <= 1 }
         }
@@ -61,7 +64,9 @@ struct ChangeSearch {
             let costs = (abs(left.total.change), abs(right.total.change))
             return costs.0 != costs.1 ? costs.0 > costs.1 : abs(left.calls.change) > abs(right.calls.change)
         }
-        return ofCalls.sorted(by: isBefore) + ofTimes.sorted { abs($0.own.change) > abs($1.own.change) }
+        return (
+            whole, measures, ofCalls.sorted(by: isBefore) + ofTimes.sorted { abs($0.own.change) > abs($1.own.change) }
+        )
     }
 
     // MARK: Calls
@@ -153,18 +158,44 @@ struct ChangeSearch {
 
     // MARK: Times
 
-    private func timeChanges() -> [Change] {
-        guard runs.count >= HistoryChanges.leastRuns, runs.allSatisfy(\.mode.hasTimes) else { return [] }
-        let least = options.leastShare * Percentile.median(runs.map { Double($0.total) })
+    /// The measures that all runs have, and where they change by enough to matter, however sure.
+    private func measurePoints(_ least: Double) throws(HistoryError) -> [HistoryChanges.MeasureChange] {
+        var found: [HistoryChanges.MeasureChange] = []
+        for measure in try store.measures() {
+            let values = try store.values(of: measure)
+            let series = runs.compactMap { values[$0.id] }
+            guard series.count == runs.count else { continue }
+            let points = ChangeDetector().changes(of: series).filter {
+                abs($0.relativeChange) >= options.threshold && (!measure.isTime || abs($0.change) >= least)
+            }
+            found.append(HistoryChanges.MeasureChange(measure: measure, points: points))
+        }
+        return found
+    }
+
+    private func timeChanges() throws(HistoryError) -> (
+        whole: [ChangePoint], measures: [HistoryChanges.MeasureChange], functions: [Change]
+    ) {
+        guard runs.count >= HistoryChanges.leastRuns else { return ([], [], []) }
+        let hasTimes = runs.allSatisfy(\.mode.hasTimes)
+        let least = hasTimes ? options.leastShare * Percentile.median(runs.map { Double($0.total) }) : 0
+        let measures = try measurePoints(least)
         var found: [(function: Int, points: [ChangePoint])] = []
-        for (function, series) in series.enumerated() {
+        for (function, series) in series.enumerated() where hasTimes {
             // Several runs must have this much time. One disturbed run is not enough.
             guard let series, series.own.sorted(by: >)[2] >= least else { continue }
             found.append((function, ChangeDetector().changes(of: series.own)))
         }
-        // A function counts by the surest of its changes.
+        // A function counts by the surest of its changes, and so do the run as a whole and its measures: they are more series.
         let kept = FalseDiscovery.kept(
-            found.map { $0.points.map(\.chance).min() ?? 1 }, rate: options.falseRate)
+            (found.map(\.points) + measures.map(\.points) + [wholePoints]).map { $0.map(\.chance).min() ?? 1 },
+            rate: options.falseRate)
+        func sure(_ points: [ChangePoint]) -> [ChangePoint] { points.filter { $0.chance <= options.falseRate } }
+        let whole = kept.last! ? sure(wholePoints) : []
+        let changed = measures.enumerated().compactMap { place, one in
+            let points = kept[found.count + place] ? sure(one.points) : []
+            return points.isEmpty ? nil : HistoryChanges.MeasureChange(measure: one.measure, points: points)
+        }
         var changes: [Change] = []
         for (place, (function, points)) in found.enumerated() where kept[place] {
             for (number, point) in points.enumerated() {
@@ -183,7 +214,7 @@ struct ChangeSearch {
                         followers: callers))
             }
         }
-        return changes
+        return (whole, changed, changes)
     }
 
     /// The functions that call `function`, or that call what calls it.

@@ -51,10 +51,19 @@ public struct HistoryChanges: Sendable {
         public init() {}
     }
 
+    /// A measure of the run that changed.
+    public struct MeasureChange: Sendable {
+        public var measure: RunMeasure
+        /// Indices are of ``HistoryChanges/runs``.
+        public var points: [ChangePoint]
+    }
+
     public let selection: RunSelection.Found
     public var runs: [HistoryRun] { selection.runs }
     /// Changes of the total time of a run.
     public let whole: [ChangePoint]
+    /// Measures that changed, as CPU time and phases of the start; those of which all runs know them are looked at.
+    public let measures: [MeasureChange]
     /// Those of calls first, then those that cost or save most time.
     public let changes: [Change]
 
@@ -78,9 +87,7 @@ public struct HistoryChanges: Sendable {
             {
                 throw HistoryQuestionError.selection(error)
             }
-            let search = try ChangeSearch(store, self.selection.runs, options)
-            whole = search.whole
-            changes = try search.changes()
+            (whole, measures, changes) = try ChangeSearch(store, self.selection.runs, options).changes()
         } catch {
             throw HistoryQuestionError(error)
         }

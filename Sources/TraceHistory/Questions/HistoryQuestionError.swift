@@ -10,6 +10,7 @@ public enum HistoryQuestionError: Error, CustomStringConvertible {
     case severalFunctions(String, [String])
     case noPath(String, near: NearNames)
     case noEvent(String, near: NearNames)
+    case noMeasure(RunMeasure, near: NearNames)
     case notOf(metric: HistoryMetric, subject: String)
 
     /// - Parameter functions: the names of those that there are.
@@ -23,6 +24,10 @@ public enum HistoryQuestionError: Error, CustomStringConvertible {
 
     static func noCounter(_ name: String, among counters: [String]) -> HistoryQuestionError {
         .noEvent("counter '\(name)'", near: NearNames(to: name, among: counters))
+    }
+
+    static func noMeasure(_ measure: RunMeasure, among others: [String]) -> HistoryQuestionError {
+        .noMeasure(measure, near: NearNames(to: measure.title, among: others))
     }
 
     /// The first function of the path that there is not may be misspelt.
@@ -52,6 +57,14 @@ public enum HistoryQuestionError: Error, CustomStringConvertible {
                 + (names.count > 5 ? ", …" : "")
         case .noPath(let path, let near): "no run has the call path \(path)\(near.question)"
         case .noEvent(let name, let near): "no run has a \(name)\(near.question)"
+        case .noMeasure(let measure, let near):
+            switch measure {
+            case .processorTime: "no run has its CPU time: fathom record keeps it of programs that it starts"
+            case .instructions: "no run has its instructions: they take a counter of the processor"
+            case .allocations: "no run has its allocations: fathom record --memory records them"
+            case .phase, .initializer:
+                "no run has '\(measure.title)'\(near.question)\(near.question.isEmpty ? ": fathom record --startup records starts" : "")"
+            }
         case .notOf(let metric, let subject):
             "there is no \(metric.rawValue) of '\(subject)': it is of functions and paths"
         }

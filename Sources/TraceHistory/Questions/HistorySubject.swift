@@ -8,12 +8,14 @@ public enum HistorySubject: Sendable, Equatable {
     case mark(String)
     /// The last value of a counter.
     case counter(String)
+    /// A number of the run as a whole, or of its start.
+    case measure(RunMeasure)
     /// A function, by a pattern that matches one.
     case function(String)
     /// A call path: functions from the root on.
     case path([String])
 
-    /// Reads `total`, `mark first frame`, `counter bytes`, `main;parse;read`, or a function's name or pattern.
+    /// Reads `total`, `mark first frame`, `counter bytes`, a ``RunMeasure/title``, `main;parse;read`, or a function's name or pattern.
     public init(_ text: String) {
         func rest(behind word: String) -> String? {
             text.hasPrefix(word) && text.count > word.count ? String(text.dropFirst(word.count)) : nil
@@ -24,6 +26,8 @@ public enum HistorySubject: Sendable, Equatable {
             self = .mark(name)
         } else if let name = rest(behind: "counter ") {
             self = .counter(name)
+        } else if let measure = RunMeasure(title: text) {
+            self = .measure(measure)
         } else if text.contains(";") {
             self = .path(text.split(separator: ";").map(String.init))
         } else {
@@ -37,6 +41,7 @@ public enum HistorySubject: Sendable, Equatable {
         case .total: "total"
         case .mark(let name): "mark \(name)"
         case .counter(let name): "counter \(name)"
+        case .measure(let measure): measure.title
         case .function(let name): name
         case .path(let names): names.joined(separator: " → ")
         }
@@ -55,6 +60,7 @@ extension HistorySubject {
         case .counter(let name):
             if contents.contains(where: { $0.events.counters[name] != nil }) { return }
             throw .noCounter(name, among: contents.flatMap(\.events.counters.keys))
+        case .measure(let measure): _ = try measure.found(among: contents.flatMap { $0.measures.map(\.measure) })
         case .function(let name):
             let pattern = try Pattern(asked: name)
             if !names().contains(where: { pattern.matches($0) }) { throw .noFunction(name, among: names()) }
@@ -73,12 +79,25 @@ extension HistorySubject {
         }.map { content.paths[$0] }
     }
 
-    /// The time that it has in one run, in ns; nil when the run does not have it. A path or function that is not called takes no time.
+    /// Whether its numbers are times, in ns.
+    public var isTime: Bool {
+        switch self {
+        case .counter: false
+        case .measure(let measure): measure.isTime
+        case .total, .mark, .function, .path: true
+        }
+    }
+
+    /// The time that it has in one run, in ns, or its number; nil when the run does not have it. A path or function that is not called
+    /// takes no time.
     public func time(in content: RunContent, total: UInt64) throws(HistoryQuestionError) -> Double? {
         switch self {
         case .total: return Double(total)
         case .mark(let name): return content.events.marks[name].map { Double($0.first) }
         case .counter(let name): return content.events.counters[name]?.value
+        case .measure(let asked):
+            guard let measure = try? asked.found(among: content.measures.map(\.measure)) else { return nil }
+            return content.measures.first { $0.measure == measure }.map { Double($0.value) }
         case .function(let name):
             let pattern = try Pattern(asked: name)
             let matching = content.functions.filter { pattern.matches($0.identity.name) }

@@ -34,6 +34,11 @@ struct RunNumbersSource {
                 if values.isEmpty {
                     throw HistoryQuestionError.noCounter(name, among: try store.eventNames(counters: true))
                 }
+            case .measure(let asked):
+                guard metric == .total else { throw HistoryQuestionError.notOf(metric: metric, subject: asked.title) }
+                let measure = try asked.found(among: try store.measures())
+                subject = .measure(measure)
+                values = try store.values(of: measure)
             case .function(let pattern):
                 let catalog = try store.catalog()
                 let id = try RunNumbersSource.function(pattern, catalog)
@@ -75,7 +80,7 @@ struct RunNumbersSource {
         switch subject {
         case .total: return Double(metric == .calls ? run.calls : run.total)
         case .mark: return moments[run.id].map { Double($0) }
-        case .counter: return values[run.id]
+        case .counter, .measure: return values[run.id]
         case .function, .path:
             // A run that does not call a function calls it 0 times, which takes no time.
             guard let sums = sums[run.id] else { return [.average, .call].contains(metric) ? nil : 0 }

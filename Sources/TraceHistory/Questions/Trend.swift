@@ -33,8 +33,7 @@ public struct Trend: Sendable {
 
     /// Whether values are ns.
     public var isTime: Bool {
-        if case .counter = subject { return false }
-        return metric.isTime
+        subject.isTime && metric.isTime
     }
 
     /// - Parameters:
@@ -50,6 +49,8 @@ public struct Trend: Sendable {
         self.label = label
         var selection = selection
         selection.needsTimes = metric.isTime
+        // What is known of a run as a whole is known in any mode.
+        if case .measure = subject { selection.needsTimes = false }
         let found: RunSelection.Found
         let numbers: RunNumbersSource
         do {

@@ -26,7 +26,9 @@ struct StepVote {
             StepVote.weakened(RankTest.twoSided(left, right), share),
             StepVote.weakened(KolmogorovSmirnov.twoSided(left, right), share),
         ].sorted()
-        if left.count + right.count <= StepVote.fewValues, StepVote.areApart(left, right) {
+        if left.count + right.count <= StepVote.fewValues, min(left.count, right.count) >= StepVote.leastOfASide,
+            StepVote.areApart(left, right)
+        {
             // Few values cannot make the rank tests surer than this, however far apart they are.
             chance = min(chances[1], StepVote.unsure * StepVote.welch(left, right, share: share))
         } else {
@@ -35,8 +37,9 @@ struct StepVote {
     }
 
     /// Up to `fewValues` values, the test of means alone is enough to find a step, if the values of the two sides do
-    /// not overlap. It then has to be `unsure` times surer, because values need not be normal.
-    private static let fewValues = 30, unsure = 20.0
+    /// not overlap. It then has to be `unsure` times surer, because values need not be normal: two or three runs in which the
+    /// same function was disturbed are often alike by chance, so there are more of each side.
+    private static let fewValues = 16, leastOfASide = 4, unsure = 100.0
 
     private static func areApart(_ left: [Double], _ right: [Double]) -> Bool {
         left.max()! < right.min()! || right.max()! < left.min()!

@@ -8,6 +8,8 @@
 ///     function_sums  what the calls of functions add up to: a row (a tile) for 32 functions of one run
 ///     path_sums      likewise of paths
 ///     moment         marks and counters of a run
+///     measure        numbers of a run as a whole and of its start, by ``RunMeasure/Kind``
+///     allocation     what functions allocated in a run, where that was recorded
 ///
 /// The rows of sums have the key `page << 32 | run`, so that one function's numbers of all runs lie side by side, and a run adds
 /// one small row at each place. ``Tile`` has their coding.
@@ -42,6 +44,14 @@ enum HistorySchema {
             run INTEGER NOT NULL REFERENCES run(id) ON DELETE CASCADE, kind INTEGER NOT NULL, name TEXT NOT NULL,
             first INTEGER NOT NULL, last INTEGER NOT NULL, count INTEGER NOT NULL, value REAL NOT NULL,
             greatest REAL NOT NULL, PRIMARY KEY(run, kind, name)) WITHOUT ROWID;
+        """,
+        """
+        CREATE TABLE measure(
+            run INTEGER NOT NULL REFERENCES run(id) ON DELETE CASCADE, place INTEGER NOT NULL, kind INTEGER NOT NULL,
+            name TEXT NOT NULL, value INTEGER NOT NULL, PRIMARY KEY(run, place)) WITHOUT ROWID;
+        CREATE TABLE allocation(
+            run INTEGER NOT NULL REFERENCES run(id) ON DELETE CASCADE, function INTEGER NOT NULL, blocks INTEGER NOT NULL,
+            bytes INTEGER NOT NULL, PRIMARY KEY(run, function)) WITHOUT ROWID;
         """,
     ]
 

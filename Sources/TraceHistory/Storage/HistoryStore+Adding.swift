@@ -27,6 +27,9 @@ extension HistoryStore {
             try insert(content.paths.indices.map { (paths[$0], content.paths[$0].sums) }, of: id, .paths)
             try insert(content.modules, of: id)
             try insert(content.events, of: id)
+            try insert(content.measures, of: id)
+            try insertAllocations(
+                content.functions.indices.map { (functions[$0], content.functions[$0]) }, of: id)
             return (id, true)
         }
     }
@@ -112,6 +115,33 @@ extension HistoryStore {
         for (name, counter) in events.counters {
             try insert(
                 .counter, name, (counter.moment, counter.moment), counter.count, (counter.value, counter.greatest))
+        }
+    }
+
+    private func insert(
+        _ measures: [(measure: RunMeasure, value: UInt64)], of run: Int64
+    ) throws(HistoryError) {
+        let row = try database.statement("INSERT INTO measure VALUES(?, ?, ?, ?, ?)")
+        for (place, (measure, value)) in measures.enumerated() {
+            row.bind(1, run)
+            row.bind(2, Int64(place))
+            row.bind(3, measure.kind.rawValue)
+            row.bind(4, measure.name)
+            row.bind(5, Int64(bitPattern: value))
+            try row.run()
+        }
+    }
+
+    private func insertAllocations(
+        _ functions: [(id: UInt32, function: RunContent.Function)], of run: Int64
+    ) throws(HistoryError) {
+        let row = try database.statement("INSERT INTO allocation VALUES(?, ?, ?, ?)")
+        for (id, function) in functions where function.allocations > 0 {
+            row.bind(1, run)
+            row.bind(2, Int64(id))
+            row.bind(3, Int64(bitPattern: function.allocations))
+            row.bind(4, Int64(bitPattern: function.allocatedBytes))
+            try row.run()
         }
     }
 

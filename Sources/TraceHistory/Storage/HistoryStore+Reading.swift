@@ -128,6 +128,12 @@ extension HistoryStore {
         }
         content.modules = try modules(of: run)
         content.events = try events(of: run)
+        content.measures = try measures(of: run)
+        for (function, allocations, bytes) in try allocations(of: run) {
+            guard Int(function) < functions.count, let index = functions[Int(function)] else { throw damagedSums }
+            content.functions[index].allocations = allocations
+            content.functions[index].allocatedBytes = bytes
+        }
         return content
     }
 
@@ -163,6 +169,61 @@ extension HistoryStore {
             }
         }
         return events
+    }
+
+    // MARK: Measures
+
+    /// All measures that runs have, each once.
+    public func measures() throws(HistoryError) -> [RunMeasure] {
+        let rows = try database.statement("SELECT DISTINCT kind, name FROM measure ORDER BY kind, name")
+        defer { rows.reset() }
+        var measures: [RunMeasure] = []
+        while try rows.step() {
+            // A newer version of the same tables may know more kinds.
+            guard let kind = RunMeasure.Kind(rawValue: rows.integer(0)) else { continue }
+            measures.append(RunMeasure(kind, rows.text(1) ?? ""))
+        }
+        return measures
+    }
+
+    /// A measure's values, by the run's number.
+    func values(of measure: RunMeasure) throws(HistoryError) -> [Int64: Double] {
+        let rows = try database.statement("SELECT run, value FROM measure WHERE kind = ? AND name = ?")
+        defer { rows.reset() }
+        rows.bind(1, measure.kind.rawValue)
+        rows.bind(2, measure.name)
+        var values: [Int64: Double] = [:]
+        while try rows.step() { values[rows.integer(0)] = Double(UInt64(bitPattern: rows.integer(1))) }
+        return values
+    }
+
+    private func measures(of run: Int64) throws(HistoryError) -> [(measure: RunMeasure, value: UInt64)] {
+        let rows = try database.statement("SELECT kind, name, value FROM measure WHERE run = ? ORDER BY place")
+        defer { rows.reset() }
+        rows.bind(1, run)
+        var measures: [(measure: RunMeasure, value: UInt64)] = []
+        while try rows.step() {
+            guard let kind = RunMeasure.Kind(rawValue: rows.integer(0)) else { continue }
+            measures.append((RunMeasure(kind, rows.text(1) ?? ""), UInt64(bitPattern: rows.integer(2))))
+        }
+        return measures
+    }
+
+    private func allocations(
+        of run: Int64
+    ) throws(HistoryError) -> [(function: UInt32, blocks: UInt64, bytes: UInt64)] {
+        let rows = try database.statement("SELECT function, blocks, bytes FROM allocation WHERE run = ?")
+        defer { rows.reset() }
+        rows.bind(1, run)
+        var found: [(function: UInt32, blocks: UInt64, bytes: UInt64)] = []
+        while try rows.step() {
+            found.append(
+                (
+                    UInt32(clamping: rows.integer(0)), UInt64(bitPattern: rows.integer(1)),
+                    UInt64(bitPattern: rows.integer(2))
+                ))
+        }
+        return found
     }
 
     private var damagedSums: HistoryError { .damaged(path: path, what: "the sums of a run") }

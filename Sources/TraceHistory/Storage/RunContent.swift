@@ -8,6 +8,19 @@ public struct RunContent {
     public struct Function {
         public var identity: Identity
         public var sums: SubjectSums
+        /// Blocks that the function itself allocated, and their bytes; 0 where that was not recorded.
+        public var allocations: UInt64 = 0
+        public var allocatedBytes: UInt64 = 0
+
+        /// Path of its module, and where it is defined; nil where that is not known or was not asked. Histories do not keep them.
+        public var module: String?
+        public var file: String?
+        public var line: Int?
+
+        public init(identity: Identity, sums: SubjectSums) {
+            self.identity = identity
+            self.sums = sums
+        }
     }
 
     public struct Path {
@@ -28,6 +41,11 @@ public struct RunContent {
     public var paths: [Path] = []
     public var modules: [Module] = []
     public var events = ProgramEvents()
+    /// In the order in which they are shown.
+    public var measures: [(measure: RunMeasure, value: UInt64)] = []
+
+    /// Whether it was recorded what was allocated.
+    public var tellsAllocations: Bool { measures.contains { $0.measure == .allocations } }
 
     public init() {}
 
@@ -50,7 +68,13 @@ public struct RunContent {
             }
             paths.append(Path(caller: Int(path.parent), function: Int(path.function), sums: sums))
         }
-        functions = identified.identities.map { Function(identity: $0, sums: SubjectSums()) }
+        functions = identified.identities.indices.map { id in
+            var function = Function(identity: identified.identities[id], sums: SubjectSums())
+            let shown = identified.functions[UInt32(id)]
+            (function.module, function.file) = (shown.module, shown.file)
+            if shown.file != nil, shown.line > 0 { function.line = shown.line }
+            return function
+        }
         for row in tree.rows(by: .function) {
             guard case .function(let id) = row.subject else { continue }
             var sums = SubjectSums(row)
@@ -59,6 +83,8 @@ public struct RunContent {
                 sums.durations = reader.take()
             }
             functions[Int(id)].sums = sums
+            functions[Int(id)].allocations = row.selfMemory.allocations
+            functions[Int(id)].allocatedBytes = row.selfMemory.bytes
         }
     }
 }
@@ -67,6 +93,7 @@ extension SubjectSums {
     fileprivate init(_ sums: CallPathSums) {
         (calls, total, selfTime) = (sums.calls, sums.total, sums.selfTime)
         if calls > 0 { (minimum, maximum) = (sums.minimum, sums.maximum) }
+        shortestEnded = sums.shortestEnded
         (blocked, runnable) = (sums.offCPU.blocked, sums.offCPU.runnable)
     }
 

@@ -10,6 +10,8 @@ public struct SubjectSums: Sendable, Equatable {
     /// The shortest and the longest call; 0 when there is none.
     public var minimum: UInt64 = 0
     public var maximum: UInt64 = 0
+    /// ``CallPathSums/shortestEnded``, which a run that has ended, and so a history, does not have.
+    var shortestEnded: UInt64?
     /// The part of `total` in which threads had no CPU, if that was recorded.
     public var blocked: UInt64 = 0
     public var runnable: UInt64 = 0

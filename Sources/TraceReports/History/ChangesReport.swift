@@ -57,11 +57,18 @@ public struct ChangesReport {
             + names + (more > 0 ? " and \(more) more" : "")
     }
 
+    /// What changed of the run as a whole, and of its measures.
     private var whole: [String] {
-        changes.whole.map { point in
-            "total: \(time(point.before)) → \(time(point.after)), \(HistoryText.percent(point.relativeChange)), since "
-                + HistoryText.name(changes.runs[point.index])
+        func lines(_ title: String, isTime: Bool, _ points: [ChangePoint]) -> [String] {
+            points.map { point in
+                let values = [point.before, point.after].map { isTime ? time($0) : DiffReport.number($0) }
+                return
+                    "\(title): \(values[0]) → \(values[1]), \(HistoryText.percent(point.relativeChange)), since "
+                    + HistoryText.name(changes.runs[point.index])
+            }
         }
+        return lines("total", isTime: true, changes.whole)
+            + changes.measures.flatMap { lines($0.measure.title.visible, isTime: $0.measure.isTime, $0.points) }
     }
 
     /// What is not told.
@@ -92,7 +99,7 @@ public struct ChangesReport {
             }
         }
         if changes.changes.count > limit { writer.write(TextLayout.more(changes.changes.count - limit)) }
-        if changes.changes.isEmpty, changes.whole.isEmpty, changes.tellsCalls {
+        if changes.changes.isEmpty, whole.isEmpty, changes.tellsCalls {
             writer.write("nothing changed\n" as StaticString)
         }
         writer.write(layout.sentence(rest))
@@ -139,6 +146,14 @@ public struct ChangesReport {
             if index > 0 { writer.write(byte: UInt8(ascii: ",")) }
             writer.write("\n{\"run\":\(changes.runs[point.index].id),\"before_ns\":\(point.before.json),")
             writer.write("\"after_ns\":\(point.after.json),\"chance\":\(point.chance.json)}")
+        }
+        writer.write("],\n\"measures\":[" as StaticString)
+        let measures = changes.measures.flatMap { one in one.points.map { (one.measure, $0) } }
+        for (index, (measure, point)) in measures.enumerated() {
+            writer.write(index == 0 ? "\n{\"name\":" : ",\n{\"name\":" as StaticString)
+            writer.write(json: measure.title)
+            writer.write(",\"run\":\(changes.runs[point.index].id),\"before\":\(point.before.json),")
+            writer.write("\"after\":\(point.after.json),\"chance\":\(point.chance.json)}")
         }
         writer.write("],\n\"changes\":[" as StaticString)
         for (index, change) in changes.changes.enumerated() where !writer.isClosed {

@@ -4,7 +4,19 @@ public import TraceText
 
 /// What a gate found: text for people, Markdown for a summary, JSON for programs, JUnit's XML for those who show tests.
 public struct GateReport {
-    public enum Format: String, CaseIterable, Sendable { case text, markdown, json }
+    public enum Format: String, CaseIterable, Sendable {
+        case text, markdown, json, junit
+
+        /// The format of a file whose name ends like this, without the dot; nil when it does not say.
+        public init?(ending: String) {
+            switch ending {
+            case "txt": self = .text
+            case "md": self = .markdown
+            case "xml": self = .junit
+            default: self.init(rawValue: ending)
+            }
+        }
+    }
 
     private let result: GateResult
     private let layout: TextLayout
@@ -28,15 +40,17 @@ public struct GateReport {
             if let first = more.first {
                 let others = more.count - 1
                 return
-                    "\(first.function.name): \(CountText.grouped(first.before)) → \(CountText.grouped(first.after)) calls"
-                    + (others > 0 ? ", and \(others) more function\(others == 1 ? "" : "s") with more calls" : "")
+                    "\(first.function.name): \(CountText.grouped(first.before)) → \(CountText.grouped(first.after)) \(first.what.rawValue)"
+                    + (others > 0
+                        ? ", and \(others) more number\(others == 1 ? "" : "s") that \(others == 1 ? "is" : "are") greater"
+                        : "")
             }
             return fewer > 0
                 ? "no function has more calls, and \(fewer) \(fewer == 1 ? "has" : "have") fewer"
                 : "every function has as many calls as before"
         case .times(let judgement, let subject, let percent, let limit, _):
-            let what = "\(GateReport.percentile(percent)) of \(subject)"
-            let change = GateReport.change(judgement)
+            let what = "\(GateReport.percentile(percent)) of \(subject.title)"
+            let change = GateReport.change(judgement, isTime: subject.isTime)
             let allowed = "\(DiffReport.percent(limit)) allowed"
             switch judgement.verdict {
             case .fine: return "\(what): \(change), \(allowed)"
@@ -57,10 +71,14 @@ public struct GateReport {
         "p" + (percent == percent.rounded() ? String(Int(percent)) : String(percent))
     }
 
-    private static func change(_ judgement: GateJudgement) -> String {
+    private static func change(_ judgement: GateJudgement, isTime: Bool) -> String {
         let (before, after) = (judgement.baseline.value, judgement.candidate.value)
         let part = before > 0 ? " (\(DiffReport.percent((after - before) / before)))" : ""
-        return "\(time(before)) → \(time(after))\(part)"
+        return "\(text(before, isTime: isTime)) → \(text(after, isTime: isTime))\(part)"
+    }
+
+    private static func text(_ value: Double, isTime: Bool) -> String {
+        isTime ? time(value) : DiffReport.number(value)
     }
 
     private static func time(_ value: Double) -> String { String(time: DiffReport.nanoseconds(value)) }
@@ -70,6 +88,7 @@ public struct GateReport {
         case .text: writeText(to: writer)
         case .markdown: writeMarkdown(to: writer)
         case .json: writeJSON(to: writer)
+        case .junit: writeJUnit(to: writer)
         }
     }
 
@@ -103,16 +122,21 @@ public struct GateReport {
                 let size = isMore ? difference.after - difference.before : difference.before - difference.after
                 let change = (isMore ? "+" : "-") + CountText.grouped(size)
                 return (
-                    name: difference.function.name,
+                    name: difference.function.name + (difference.what == .allocations ? ", allocations" : ""),
                     cells: [CountText.grouped(difference.before), CountText.grouped(difference.after), change]
                 )
             }
             let remarks = counts.differences.map { $0.follows ? ", by its callers" : "" }
-            return [Table(name: "function", columns: ["calls", "now", "change"], rows: rows, remarks: remarks)]
-        case .times(let judgement, _, let percent, _, let functions):
+            return [
+                Table(
+                    name: "function", columns: [counts.comparesAllocations ? "before" : "calls", "now", "change"],
+                    rows: rows, remarks: remarks)
+            ]
+        case .times(let judgement, let subject, let percent, _, let functions):
+            func text(_ value: Double) -> String { GateReport.text(value, isTime: subject.isTime) }
             let sides = [("baseline", judgement.baseline), ("candidate", judgement.candidate)].map { side, estimate in
-                let bounds = [estimate.lower, estimate.upper].map { $0.map(GateReport.time) ?? "?" }
-                return (name: side, cells: ["\(estimate.runs)", GateReport.time(estimate.value)] + bounds)
+                let bounds = [estimate.lower, estimate.upper].map { $0.map(text) ?? "?" }
+                return (name: side, cells: ["\(estimate.runs)", text(estimate.value)] + bounds)
             }
             let rows = functions.map { function in
                 let times = [function.own.before, function.own.after].map(GateReport.time)
@@ -158,7 +182,8 @@ public struct GateReport {
             }
         writer.write(in: layout.style(style)) { writer.write(title) }
         writer.write(String(layout.sentence("\(title): \(headline)\n").dropFirst(title.count)))
-        writer.write(layout.sentence("\(result.command), compared with \(result.baseline)\n"))
+        let baseline = result.baseline.isEmpty ? "" : ", compared with \(result.baseline)"
+        writer.write(layout.sentence("\(result.command)\(baseline)\n"))
         for table in tables where !table.rows.isEmpty {
             writer.write(byte: UInt8(ascii: "\n"))
             func write(_ cells: [String], _ name: String) {
@@ -181,7 +206,8 @@ public struct GateReport {
 
     private func writeMarkdown(to writer: ByteWriter) {
         writer.write("**\(title)**: \(DiffReport.code(headline))\n\n")
-        writer.write("\(DiffReport.code(result.command)), compared with \(DiffReport.code(result.baseline))\n")
+        let baseline = result.baseline.isEmpty ? "" : ", compared with \(DiffReport.code(result.baseline))"
+        writer.write("\(DiffReport.code(result.command))\(baseline)\n")
         for table in tables where !table.rows.isEmpty {
             let marks = table.columns.map { _ in " --: |" }.joined()
             writer.write("\n| \(table.name) | \(table.columns.joined(separator: " | ")) |\n| --- |\(marks)\n")
@@ -218,16 +244,20 @@ public struct GateReport {
             for (index, difference) in counts.differences.enumerated() {
                 writer.write(index == 0 ? "\n{\"name\":" : ",\n{\"name\":" as StaticString)
                 writer.write(json: difference.function.name)
-                writer.write(",\"calls\":[\(difference.before),\(difference.after)],\"follows\":\(difference.follows)}")
+                writer.write(
+                    ",\"\(difference.what.rawValue)\":[\(difference.before),\(difference.after)],\"follows\":\(difference.follows)}"
+                )
             }
             writer.write("]" as StaticString)
         case .times(let judgement, let subject, let percent, let limit, let functions):
             writer.write(",\"subject\":" as StaticString)
-            writer.write(json: subject)
+            writer.write(json: subject.title)
             writer.write(",\"percentile\":\(percent),\"limit\":\(limit)")
             for (name, side) in [("before", judgement.baseline), ("after", judgement.candidate)] {
-                writer.write(",\"\(name)\":{\"runs\":\(side.runs),\"ns\":\(side.value.json)")
-                writer.write(",\"from_ns\":\(side.lower?.json ?? "null"),\"to_ns\":\(side.upper?.json ?? "null")}")
+                let (value, from, to) = subject.isTime ? ("ns", "from_ns", "to_ns") : ("count", "from", "to")
+                writer.write(",\"\(name)\":{\"runs\":\(side.runs),\"\(value)\":\(side.value.json)")
+                writer.write(
+                    ",\"\(from)\":\(side.lower?.json ?? "null"),\"\(to)\":\(side.upper?.json ?? "null")}")
             }
             writer.write(",\"runs_needed\":\(judgement.runsNeeded.map(String.init) ?? "null"),\"functions\":[")
             for (index, function) in functions.enumerated() {

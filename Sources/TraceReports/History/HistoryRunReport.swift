@@ -54,6 +54,10 @@ public struct HistoryRunReport {
             let (last, greatest) = (DiffReport.number(counter.value), DiffReport.number(counter.greatest))
             write("counter   ", name, " \(last), at most \(greatest)", to: writer)
         }
+        for (measure, value) in content.measures {
+            let text = measure.isTime ? String(time: value) : CountText.grouped(value)
+            write("measure   ", measure.title, "  \(text)", to: writer)
+        }
         writer.write("\n       calls       total        self  function\n" as StaticString)
         let shown = functions
         for function in shown.prefix(limit) where !writer.isClosed {
@@ -100,7 +104,13 @@ public struct HistoryRunReport {
             writer.write(
                 ":{\"last\":\(counter.value.json),\"greatest\":\(counter.greatest.json),\"count\":\(counter.count)}")
         }
-        writer.write("},\n\"by_function\":[" as StaticString)
+        writer.write("},\n\"measures\":" as StaticString)
+        for (index, (measure, value)) in content.measures.enumerated() {
+            writer.write(byte: UInt8(ascii: index == 0 ? "{" : ","))
+            writer.write(json: measure.title)
+            writer.write(":\(value)")
+        }
+        writer.write(content.measures.isEmpty ? "{},\n\"by_function\":[" : "},\n\"by_function\":[" as StaticString)
         for (index, function) in functions.enumerated() where !writer.isClosed {
             writer.write(index == 0 ? "\n{\"name\":" : ",\n{\"name\":" as StaticString)
             writer.write(json: function.identity.name)
@@ -108,7 +118,11 @@ public struct HistoryRunReport {
             writer.write(json: function.identity.module)
             let sums = function.sums
             writer.write(",\"calls\":\(sums.calls),\"total_ns\":\(sums.total),\"self_ns\":\(sums.selfTime),")
-            writer.write("\"min_ns\":\(sums.minimum),\"max_ns\":\(sums.maximum)}")
+            writer.write("\"min_ns\":\(sums.minimum),\"max_ns\":\(sums.maximum)")
+            if content.tellsAllocations {
+                writer.write(",\"allocations\":\(function.allocations),\"allocated_bytes\":\(function.allocatedBytes)")
+            }
+            writer.write(byte: UInt8(ascii: "}"))
         }
         writer.write("]}\n" as StaticString)
     }

@@ -78,9 +78,9 @@ extension CompletionKind {
         let path = named.map { unquoted($0.1) } ?? HistoryOptions.standardPath
         guard access(path, R_OK) == 0, let store = try? HistoryStore(path: path, creates: false),
             let catalog = try? store.catalog(), let marks = try? store.eventNames(counters: false),
-            let counters = try? store.eventNames(counters: true)
+            let counters = try? store.eventNames(counters: true), let measures = try? store.measures()
         else { return [] }
-        return catalog.functions.map { Pattern.glob(of: $0.name) } + marks.map { "mark \($0)" }
+        return catalog.functions.map { Pattern.glob(of: $0.name) } + marks.map { "mark \($0)" } + measures.map(\.title)
             + (words.dropFirst().first == "history" ? counters.map { "counter \($0)" } : [])
     }
 

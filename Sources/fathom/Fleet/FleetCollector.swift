@@ -46,7 +46,6 @@ final class FleetCollector {
             throw Diagnostics.fail("\(session.path): is being collected into \(directory.path) already", .failed)
         }
         var options = QueryOptions()
-        options.lines = false
         options.symbolFiles = symbols
         do {
             query = try RunningQuery(session, options, listener: Diagnostics.listener())
@@ -82,7 +81,7 @@ final class FleetCollector {
         let content =
             moment.isRecording || session.isRecording
             ? RunContent(moment.tree, program: session.processes.first?.path)
-            : try SessionRun(path, symbols: symbols).content
+            : try SessionRun(path, symbols: symbols, lines: true).content
         var run = FleetRun(of: session, labels: labels, part: state.part + 1)
         run.take(content)
         var next = state

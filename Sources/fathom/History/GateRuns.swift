@@ -6,7 +6,7 @@ internal import TraceText
 /// Runs programs for a gate, each run recorded by a `fathom record` of its own, and reads what it recorded.
 final class GateRuns {
     private let directory: String
-    private let mode: String
+    private let options: [String]
     private let symbols: [String]
     /// How long the runs have taken, in ns, and how many there were.
     private(set) var time: UInt64 = 0
@@ -25,8 +25,9 @@ final class GateRuns {
         }
     }
 
-    init(mode: String, symbols: [String]) throws {
-        self.mode = mode
+    /// - Parameter options: of `fathom record`.
+    init(_ options: [String], symbols: [String]) throws {
+        self.options = options
         self.symbols = symbols
         let root = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
         var template = Array("\(root)/fathom-gate-XXXXXX".utf8CString)
@@ -59,7 +60,7 @@ final class GateRuns {
     func run(_ program: Program) throws -> SessionRun {
         let session = "\(directory)/run.fathom"
         let started = RunningScreen.now(CLOCK_MONOTONIC)
-        let record = ["/proc/self/exe", "record", "--quiet", "--mode", mode, "-o", session, "--"]
+        let record = ["/proc/self/exe", "record", "--quiet"] + options + ["-o", session, "--"]
         let command: [String]
         switch program {
         case .words(let words): command = record + words

@@ -2,6 +2,8 @@ internal import TraceAnalysis
 internal import TraceFile
 internal import TraceHistory
 internal import TraceQuery
+internal import TraceReports
+internal import TraceText
 
 /// A session as a run of a history.
 struct SessionRun {
@@ -11,25 +13,57 @@ struct SessionRun {
 
     /// Reads a session. Its sums are kept beside it, as those of `fathom report` are.
     ///
-    /// - Parameter symbols: files and directories with symbols.
-    init(_ path: String, symbols: [String] = [], labels: [Label] = []) throws {
+    /// - Parameters:
+    ///   - symbols: files and directories with symbols.
+    ///   - lines: whether it is asked where functions are defined, which costs more to find.
+    init(_ path: String, symbols: [String] = [], labels: [Label] = [], lines: Bool = false) throws {
         let session = try openSession(path)
         if session.isRecording {
             throw Diagnostics.fail("\(path): is still being recorded, so it is not a whole run yet", .failed)
         }
         var options = QueryOptions()
         options.usesCache = true
-        options.lines = false
+        options.lines = lines
         options.symbolFiles = symbols
         let query = try AggregateQuery(session, options, listener: Diagnostics.listener())
         let tree = try query.tree()
         var content = RunContent(tree, program: session.processes.first?.path)
         content.modules = RunContent.Module.all(of: session)
         content.events = ProgramEvents(of: session, resolver: query.query.resolver)
+        content.measures = SessionRun.measures(of: session, content)
         self.content = content
         run = HistoryRun(
             of: session, calls: content.functions.reduce(0) { $0 + $1.sums.calls }, total: tree.total)
         run.labels = labels.map { ($0.name, $0.value) }
         warnings = query.warnings
+    }
+
+    /// What is known of the run as a whole, and of its start up to main where that was recorded.
+    private static func measures(
+        of session: Session, _ content: RunContent
+    ) -> [(measure: RunMeasure, value: UInt64)] {
+        var measures: [(measure: RunMeasure, value: UInt64)] = []
+        if let usage = session.description?.usage {
+            measures.append((.processorTime, usage.processor.total))
+            if let instructions = usage.instructions { measures.append((.instructions, instructions)) }
+        }
+        if session.tellsMemory {
+            measures.append((.allocations, content.functions.reduce(0) { $0 + $1.allocations }))
+        }
+        guard session.description?.option(.startup) == "true", let start = try? StartupQuery(session, .main).startup,
+            start.incompleteness == nil
+        else { return measures }
+        measures += start.phases.filter(\.isBeforeMain).map { (.phase($0.name), $0.nanoseconds) }
+        // Functions of one name in one module are one.
+        var initializers: [(name: String, time: UInt64)] = []
+        for one in start.initializers {
+            let name = "\(PathText.name(one.module)) \(one.function)"
+            if let place = initializers.firstIndex(where: { $0.name == name }) {
+                initializers[place].time += one.nanoseconds
+            } else {
+                initializers.append((name, one.nanoseconds))
+            }
+        }
+        return measures + initializers.map { (.initializer($0.name), $0.time) }
     }
 }

@@ -185,6 +185,21 @@ import Testing
         #expect(try hosts.count == 2 && hosts.at(1).at(1) == "8000", "\(hosts)")
     }
 
+    /// Times of a version are those of a run that has some, whatever other runs of it were recorded without.
+    @Test func regressionsBesideRunsWithoutTimes() throws {
+        try makeVersions()
+        func leaf() throws -> [Substring] { try #require(try query(["regressions"]).first { try $0.at(1) == "leaf" }) }
+        let before = try leaf()
+        for _ in 0..<2 {
+            let session = directory.file("counts.fathom")
+            let made = try Fathom.record(
+                [directory.file("prog"), "x"], into: session, options: ["--quiet", "--force", "--mode", "counts"])
+            try #require(made.status == 0, "\(made.stderr)")
+            try export(session, "--label", "version=2")
+        }
+        #expect(try leaf() == before)
+    }
+
     @Test func queriesThatCannotBeAsked() throws {
         let fleet = "\(Binaries.repository)/Tools/fleet"
         let none = try run(Self.python, [fleet, directory.path, "regressions"])
@@ -317,5 +332,34 @@ import Testing
     private func threads(of recording: ExportRecording) throws -> Int {
         let report = try Fathom.run(["report", recording.session, "--by", "thread", "--format", "csv"])
         return report.stdout.split(separator: "\n").count - 1
+    }
+
+    /// Each run tells of its functions which build they are of, and where they are defined in that.
+    @Test func builds() throws {
+        let binary = directory.file("prog")
+        for lines in ["", "\n\n"] {
+            _ = try directory.write(
+                "\(lines)volatile int sum;\nvoid leaf(int n) { sum += n; }\nint main(void) { leaf(1); }\n", to: "prog.c"
+            )
+            let built = try run(
+                "gcc",
+                ["-O0", "-g", "-finstrument-functions", "-Wl,--build-id=sha1", "-o", binary, directory.file("prog.c")])
+            try #require(built.status == 0, "\(built.stderr)")
+            let session = directory.file("run\(lines.count).fathom")
+            let made = try Fathom.record([binary], into: session, options: ["--quiet"])
+            try #require(made.status == 0, "\(made.stderr)")
+            try export(session, "--label", "version=\(lines.count)")
+        }
+        let text = try ask(
+            """
+            for row in rows('''select version, leaf, line, len(build_id), file like '%/prog.c'
+                from sample join run using (run_id) join (select distinct stack_id, leaf from stack) using (stack_id)
+                order by all'''): print(*row)
+            print(rows('select count(distinct build_id) from sample')[0][0])
+            """)
+        #expect(
+            text.split(separator: "\n").map(String.init) == [
+                "0 leaf 2 40 True", "0 main 3 40 True", "2 leaf 4 40 True", "2 main 5 40 True", "2",
+            ], "\(text)")
     }
 }

@@ -320,4 +320,127 @@ import Testing
         #expect(made.status == 125 && made.stderr.contains("d:"), "\(made.stderr)")
         #expect(!FileManager.default.fileExists(atPath: directory.file("s")))
     }
+
+    /// A program whose start, allocations and mark are known.
+    private func buildStart() throws {
+        let source = """
+            #include "fathom.h"
+            #include <stdlib.h>
+            #include <unistd.h>
+            __attribute__((constructor)) static void slow_setup(void) { usleep(30000); }
+            __attribute__((noinline)) void take(int n) { while (n-- > 0) { void *volatile block = malloc(100); free(block); } }
+            int main(void) { fathom_mark("begun"); take(getenv("MORE") ? 4 : 3); return 0; }
+
+            """
+        _ = try directory.write(source, to: "start.c")
+        let built = try fathom(
+            "build", "--", "gcc", "-O1", "-g", "-I\(Binaries.repository)/Sources/CFathom/include", "-o", "start",
+            "start.c")
+        try #require(built.status == 0, "\(built.stderr)")
+    }
+
+    private func recordStart(_ option: String, into history: String) throws {
+        let made = try fathom(
+            "record", "-q", "--history", history, "-o", "s", "--force", option, "--", "./start")
+        try #require(made.status == 0, "\(made.stderr)")
+    }
+
+    private func shown(_ run: Int, of history: String) throws -> [String: Any] {
+        let output = try fathom("history", "show", "\(run)", "--history", history, "--format", "json")
+        return try #require(try JSONSerialization.jsonObject(with: Data(output.stdout.utf8)) as? [String: Any])
+    }
+
+    /// A mark's moment counts from the program's start, and not from that of Fathom; what is known of a start and of a run as a whole
+    /// is kept, and can be asked for.
+    @Test func startsAndMeasures() throws {
+        try buildStart()
+        try recordStart("--startup", into: "h.db")
+        let dump = try fathom("dump", "s").stdout.split(separator: "\n")
+        func moment(_ words: String...) throws -> Int {
+            let line = try #require(dump.first { line in words.allSatisfy { line.contains($0) } })
+            return try #require(line.split(separator: " ").lazy.compactMap { Int($0) }.first)
+        }
+        let setup = try moment("enter", "slow_setup"), begun = try moment("mark", "begun")
+        let run = try shown(1, of: "h.db")
+        let marks = try #require(run["marks"] as? [String: [String: Int]])
+        let first = try #require(marks["begun"]?["first_ns"])
+        #expect(first < begun && first >= begun - setup, "\(first), \(begun), \(setup)")
+        let measures = try #require(run["measures"] as? [String: Int])
+        #expect(try #require(measures["cpu time"]) > 0)
+        #expect(try #require(measures["initializer start slow_setup"]) >= 30_000_000, "\(measures)")
+        #expect(measures.keys.contains { $0.hasPrefix("phase ") && $0.contains("initializers") }, "\(measures)")
+        #expect(measures["allocations"] == nil)
+        try recordStart("--startup", into: "h.db")
+        let trend = try fathom("history", "trend", "initializer slow_setup", "--history", "h.db", "--format", "json")
+        #expect(trend.status == 0 && trend.stdout.contains(#""subject":"initializer start slow_setup""#), "\(trend)")
+        let misspelt = try fathom("history", "trend", "initializer start slow_setip", "--history", "h.db")
+        #expect(misspelt.status != 0 && misspelt.stderr.contains("initializer start slow_setup"), "\(misspelt.stderr)")
+        for subject in ["cpu time", "initializer slow_setup"] {
+            let gate = try fathom(
+                "gate", "--baseline-cmd", "./start", "--of", subject, "--max-regress", "900%", "--budget", "9s", "--",
+                "./start")
+            #expect(gate.status == 0 && gate.stdout.hasPrefix("**Passed**"), "\(gate)")
+        }
+        // A machine that cannot count instructions says so in one line, before it runs anything.
+        let counted = try fathom(
+            "gate", "--baseline-cmd", "./start", "--of", "instructions", "--budget", "2s", "--", "./start")
+        if measures["instructions"] == nil {
+            let lines = counted.stderr.split(separator: "\n")
+            #expect(counted.status == 2 && lines.count == 1, "\(counted.stderr)")
+            #expect(counted.stderr.contains("--of instructions: "), "\(counted.stderr)")
+        } else {
+            #expect(try #require(measures["instructions"]) > 1000 && counted.stdout.contains("p50 of instructions"))
+        }
+    }
+
+    /// `gate --counts` compares allocations where the baseline was recorded with them.
+    @Test func gateOfAllocations() throws {
+        try buildStart()
+        for _ in 0..<2 { try recordStart("--memory", into: "h.db") }
+        #expect((try shown(1, of: "h.db")["measures"] as? [String: Int])?["allocations"] == 3)
+        func gate(_ baseline: String, more: Bool) throws -> ProcessOutput {
+            try fathom(
+                "gate", "--counts", "--against", baseline, "--format", "json", "--", "./start",
+                environment: more ? ["MORE": "1"] : [:])
+        }
+        for baseline in ["h.db", "s"] {
+            let fine = try gate(baseline, more: false)
+            #expect(fine.status == 0, "\(fine)")
+            let worse = try gate(baseline, more: true)
+            #expect(worse.status == 1, "\(worse)")
+            #expect(worse.stdout.contains(#"{"name":"take","allocations":[3,4],"follows":false}"#), "\(worse.stdout)")
+        }
+        // Without them, there is nothing that differs.
+        let plain = try fathom("record", "-q", "--force", "-o", "plain", "--", "./start")
+        try #require(plain.status == 0)
+        #expect(try gate("plain", more: true).status == 0)
+    }
+
+    /// The ending of the file's name says how a gate's summary is written, also where nothing could be judged.
+    @Test func gatesByEnding() throws {
+        try record("base.fathom")
+        func text(_ name: String) throws -> String {
+            String(decoding: try readFile(directory.file(name)), as: UTF8.self)
+        }
+        let beginnings = [
+            ("g.xml", "<?xml"), ("g.JSON", "{\"verdict\""), ("g.md", "**Worse**"), ("g.txt", "Worse:"),
+            ("g", "**Worse**"),
+        ]
+        for (name, beginning) in beginnings {
+            let worse = try fathom(
+                "gate", "--counts", "--against", "base.fathom", "-o", name, "--", "./prog", "1",
+                environment: ["MORE": "1"])
+            #expect(worse.status == 1, "\(worse)")
+            #expect(try text(name).hasPrefix(beginning), "\(name)")
+        }
+        #expect(try text("g.xml").contains("failures=\"1\""))
+        let asked = try fathom(
+            "gate", "--counts", "--against", "base.fathom", "-o", "asked.xml", "--format", "json", "--", "./prog", "1")
+        #expect(asked.status == 0)
+        #expect(try text("asked.xml").hasPrefix("{"))
+        for (name, word) in [("none.xml", "skipped=\"1\""), ("none.json", "\"verdict\":\"unknown\"")] {
+            #expect(try fathom("gate", "--against", "none.db", "-o", name, "--", "./prog", "1").status == 2)
+            #expect(try text(name).contains(word))
+        }
+    }
 }

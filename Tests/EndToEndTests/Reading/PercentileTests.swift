@@ -64,6 +64,92 @@ import Testing
             let group = try #require(try rows(trend, "groups").first)
             let shown = nap(try number(group, "percentile"))
             #expect(shown == expected(percent), "trend p\(percent): \(group)")
+            // The page has it as text has it.
+            let asked = ["history", "trend", "nap", "--metric", "call", "--p", "\(percent)", "--history", "h.db"]
+            let page = try Fathom.run(asked + ["--format", "html"], workingDirectory: directory.path).stdout
+            let text = try Fathom.run(asked, workingDirectory: directory.path).stdout
+            let row = try #require(text.split(separator: "\n").first { $0.hasPrefix("all ") }).split(separator: " ")
+            let cell = row.suffix(2).joined(separator: " ")
+            #expect(page.contains("<td>\(cell)</td></tr>"), "\(cell)")
         }
+        try tables(expected, nap)
+    }
+
+    /// The tables of the fleet have it by the query that the documentation has, and by those of `Tools/fleet`.
+    private func tables(_ expected: (Int) -> Int, _ nap: (Double) -> Int) throws {
+        let document = try String(contentsOfFile: "\(Binaries.repository)/Documentation/fleet.md", encoding: .utf8)
+        let query = try #require(document.firstMatch(of: #/```sql\n(WITH buckets[^`]*)```/#)).1
+        for session in ["s", "t"] {
+            try FileManager.default.createDirectory(
+                atPath: directory.file("fleet-\(session)"), withIntermediateDirectories: false)
+            let made = try Fathom.run(
+                ["export", session, "--format", "fleet", "-o", "fleet-\(session)/fleet", "--label", "version=1"],
+                workingDirectory: directory.path)
+            try #require(made.status == 0, "\(made.stderr)")
+            for percent in [50, 90, 99] {
+                let script = """
+                    import duckdb, sys
+                    query = sys.argv[1].replace("FROM 'fleet/sample/*/*/*.parquet'", '''FROM (SELECT * FROM 'fleet/sample/*/*/*.parquet'
+                        WHERE stack_id IN (SELECT stack_id FROM 'fleet/stack/*/*/*.parquet' WHERE leaf = 'nap'))''')
+                    assert "leaf = 'nap'" in query and ' * 99 ' in query
+                    print(duckdb.sql(query.replace(' * 99 ', ' * \(percent) ')).fetchall()[0][0])
+                    """
+                let answer = try run(
+                    python, ["-c", script, String(query)], workingDirectory: directory.file("fleet-\(session)"))
+                let time = try #require(
+                    Double(answer.stdout.trimmingCharacters(in: .whitespacesAndNewlines)), "\(answer)")
+                #expect(nap(time) == expected(percent), "fleet of \(session), p\(percent): \(time)")
+            }
+            let hosts = try run(
+                python,
+                [
+                    "\(Binaries.repository)/Tools/fleet", directory.file("fleet-\(session)/fleet"), "p99-by-host",
+                    "--function",
+                    "nap",
+                ])
+            let row = try #require(hosts.stdout.split(separator: "\n").last).split(separator: "\t").suffix(2)
+            let shown = row.compactMap { Double($0) }.map { nap($0 * 1000) }
+            #expect(shown == [expected(50), expected(99)], "\(hosts)")
+        }
+    }
+
+    private var python: String { "\(ExportRecording.built)/consumers/python/bin/python" }
+
+    private func nearest(_ values: [Double], _ percent: Int) throws -> Double {
+        let sorted = values.sorted()
+        return try sorted.at((1...sorted.count).first { $0 * 100 >= percent * sorted.count }! - 1)
+    }
+
+    /// Those of several starts are of the runs that are told, and those of versions of the runs' totals, in trends and in tables.
+    @Test func startsAndVersions() throws {
+        _ = try directory.write("int main(void) { return 0; }\n", to: "e.c")
+        let built = try Fathom.run(
+            ["build", "--", "gcc", "-g", "-O1", "e.c", "-o", "e"], workingDirectory: directory.path)
+        try #require(built.status == 0, "\(built.stderr)")
+        let start = try json("startup", "--runs", "4", "--format", "json", "--", "./e")
+        let totals = try rows(start, "runs").map { try number($0, "total_ns") }
+        let statistics = try #require((start as? [String: Any])?["statistics"] as? [String: Any])
+        for percent in [50, 90] {
+            let shown = try number(statistics, "p\(percent)_ns"), expected = try nearest(totals, percent)
+            #expect(shown == expected && totals.count == 4, "startup p\(percent): \(totals)")
+        }
+        for count in 1...4 {
+            let made = try Fathom.run(
+                ["record", "-q", "--history", "v.db", "-o", "v\(count)", "--", "./e"], workingDirectory: directory.path)
+            try #require(made.status == 0, "\(made.stderr)")
+            _ = try Fathom.run(
+                ["export", "v\(count)", "--format", "fleet", "-o", "fleet", "--label", "version=1"],
+                workingDirectory: directory.path)
+        }
+        let trend = try json("history", "trend", "total", "--p", "90", "--history", "v.db", "--format", "json")
+        let times = try rows(trend, "points").map { try number($0, "value") }
+        let group = try #require(try rows(trend, "groups").first)
+        let (half, most) = (try nearest(times, 50), try nearest(times, 90))
+        #expect(try number(group, "percentile") == most)
+        let versions = try run(
+            python, ["\(Binaries.repository)/Tools/fleet", directory.file("fleet"), "slowest-versions"])
+        let cells = try #require(versions.stdout.split(separator: "\n").last).split(separator: "\t").suffix(3)
+        let shown = cells.compactMap { Double($0) }.map { ($0 * 1e6).rounded() }
+        #expect(shown == [half, most, most], "\(versions)")
     }
 }

@@ -263,4 +263,39 @@ import Testing
         #expect(
             damaged.status == 2 && damaged.stderr.contains("is damaged; to begin anew, remove it"), "\(damaged.stderr)")
     }
+
+    /// The shortest time is that of a call that has ended, and not how long one has been open.
+    @Test(arguments: ["profile", "trace"]) func shortestTimes(_ mode: String) throws {
+        _ = try directory.write(
+            """
+            #include <unistd.h>
+            __attribute__((noinline)) void nap(void) { usleep(300000); }
+            int main(void) { for (int i = 0; i < 5; i++) nap(); }
+
+            """, to: "nap.c")
+        let binary = directory.file("nap")
+        let built = try run("gcc", ["-O0", "-finstrument-functions", "-o", binary, directory.file("nap.c")])
+        try #require(built.status == 0, "\(built.stderr)")
+        let recorder = try BackgroundProcess([
+            Fathom.executable, "record", "--mode", mode, "-o", session, "--quiet", "--", binary,
+        ])
+        #expect(waitUntil { (try? Fathom.run(["info", session]).status) == 0 })
+        let collector = try collector()
+        #expect(recorder.wait() == 0 && collector.wait() == 0)
+        let script = """
+            import duckdb, sys
+            for row in duckdb.sql(f'''select leaf, min(min_ns), sum(calls)
+                    from read_parquet('{sys.argv[1]}/sample/*/*/*.parquet') join
+                    (select distinct stack_id, leaf from read_parquet('{sys.argv[1]}/stack/*/*/*.parquet')) using (stack_id)
+                    group by 1 order by 1''').fetchall(): print(*row)
+            """
+        let output = try run(Self.python, ["-c", script, tables])
+        try #require(output.status == 0, "\(output.stderr)")
+        let rows = output.stdout.split(separator: "\n").map { $0.split(separator: " ") }
+        try #require(rows.count == 2, "\(output.stdout)")
+        for (row, (name, least, calls)) in zip(rows, [("main", 1500, "1"), ("nap", 300, "5")]) {
+            #expect(row[0] == name && row[2] == calls, "\(row)")
+            #expect(try #require(Int(row[1])) >= least * 990_000, "\(row)")
+        }
+    }
 }

@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import Glibc
 internal import TraceAnalysis
 internal import TraceHistory
+internal import TraceRecording
 internal import TraceReports
 internal import TraceText
 
@@ -56,7 +57,8 @@ struct GateCommand: ParsableCommand {
     @Option(
         name: .customLong("of"),
         help: ArgumentHelp(
-            "The time of what: total, a function, a call path as 'main;parse', or 'mark NAME'.", valueName: "subject"),
+            "What of the runs: total, a function, a call path as 'main;parse', 'mark NAME', 'cpu time', instructions, or 'phase NAME' and 'initializer NAME' of the start.",
+            valueName: "subject"),
         completion: .subject)
     var subject = "total"
 
@@ -70,7 +72,10 @@ struct GateCommand: ParsableCommand {
 
     @OptionGroup(title: "Terminal") var screenOptions: ScreenOptions
 
-    @Option(help: "How to write the summary (default: text on a terminal, else markdown).")
+    @Option(
+        help: ArgumentHelp(
+            "How to write the summary (default: as the file's ending says, md, json, txt, or xml for JUnit's; else text on a terminal, and markdown elsewhere)."
+        ))
     var format: GateReport.Format?
 
     @Option(
@@ -122,7 +127,8 @@ struct GateCommand: ParsableCommand {
             // Who waits for the test's result is told as well.
             let words = CommandText.line(words),
                 reason = "the gate could not judge: \(Diagnostics.lastError ?? "\(error)")"
-            try writeJUnit(GateReport(GateResult(.nothing(reason), command: words, baseline: ""), layout: TextLayout()))
+            let result = GateResult(.nothing(reason), command: words, baseline: "")
+            if output != nil { _ = try write(result) } else { try writeJUnit(GateReport(result)) }
             // Status 1 says that it is worse, and nothing else.
             throw end as? ExitCode == ExitStatus.nothing.code ? ExitStatus.failed.code : end
         }
@@ -140,7 +146,8 @@ struct GateCommand: ParsableCommand {
 
     private func write(_ result: GateResult) throws -> GateReport {
         let isShown = output == nil && isatty(STDOUT_FILENO) == 1
-        let format = format ?? (isShown ? .text : .markdown)
+        let format =
+            format ?? output.flatMap { GateReport.Format(ending: FileName.ending($0)) } ?? (isShown ? .text : .markdown)
         let screen = Screen(screenOptions, isText: format == .text)
         let report = GateReport(result, layout: output == nil ? screen.layout : TextLayout())
         if let output {
@@ -169,14 +176,29 @@ struct GateCommand: ParsableCommand {
         var selection = runs.selection
         selection.program = selection.program ?? SessionName.stem(words[0])
         selection.needsTimes = !counts
+        if case .measure = HistorySubject(subject) { selection.needsTimes = false }
         selection.candidate = (CommandText.line(words), GateRuns.host)
         // Calls do not depend on the machine.
         if counts, selection.host == nil { selection.anyHost = true }
         var baseline = try GateBaseline(against, selection, symbols: symbols.symbols)
         if baselineCmd != nil { baseline.name = baselineCmd!.visible }
-        let runs = try GateRuns(mode: counts ? "counts" : baseline.mode, symbols: symbols.symbols)
+        let runs = try GateRuns(recording(baseline), symbols: symbols.symbols)
         defer { runs.finish() }
         return try counts ? countsJudged(&baseline, runs) : timesJudged(&baseline, runs)
+    }
+
+    /// How the runs are to be recorded.
+    private func recording(_ baseline: GateBaseline) throws -> [String] {
+        let subject = HistorySubject(subject)
+        if subject == .measure(.instructions), let refusal = InstructionCounter.refusal {
+            throw Diagnostics.fail("--of instructions: \(refusal); --of 'cpu time' does without", .failed)
+        }
+        // Allocations are compared where they were recorded.
+        let tellsMemory =
+            (counts && baseline.runs.last?.content.tellsAllocations == true) || subject == .measure(.allocations)
+        if tellsMemory { return ["--mode", "trace", "--memory"] }
+        if case .measure(let measure) = subject, measure.isOfStart { return ["--mode", "trace", "--startup"] }
+        return ["--mode", counts ? "counts" : baseline.mode]
     }
 
     private func countsJudged(_ baseline: inout GateBaseline, _ runs: GateRuns) throws -> GateResult {
@@ -201,7 +223,8 @@ struct GateCommand: ParsableCommand {
 
     private func timesJudged(_ baseline: inout GateBaseline, _ runs: GateRuns) throws -> GateResult {
         let (subject, program) = (HistorySubject(subject), GateRuns.Program.words(words))
-        if let counted = baseline.runs.first(where: { !$0.run.mode.hasTimes }) {
+        let isOfCalls = if case .measure = subject { false } else { true }
+        if isOfCalls, let counted = baseline.runs.first(where: { !$0.run.mode.hasTimes }) {
             throw Diagnostics.fail("\(counted.run.session): has no times; --counts compares calls", .failed)
         }
         if baselineCmd == nil { try baseline.keepNewest(subject) }
@@ -209,7 +232,9 @@ struct GateCommand: ParsableCommand {
         let limit = (maxRegress ?? Growth(percent: 5)).percent / 100
         func time(_ run: HistoryRun, _ content: RunContent) throws -> Double {
             if let time = try subject.time(in: content, total: run.total) { return time }
-            throw Diagnostics.fail("\(run.command): the run has no \(subject.title)", .failed)
+            throw Diagnostics.fail(
+                "\(run.id > 0 ? "run \(run.id) of the baseline" : run.command): the run has no \(subject.title)",
+                .failed)
         }
         var before = try baseline.runs.map { try time($0.run, $0.content) }
         var after: [Double] = []
@@ -245,7 +270,7 @@ struct GateCommand: ParsableCommand {
                 : GateResult.functions(
                     baseline: baseline.runs.map { own($0.content) }, candidate: candidates.map { own($0.content) })
             return GateResult(
-                .times(judgement, subject: subject.title, percent: percent, limit: limit, functions: functions),
+                .times(judgement, subject: subject, percent: percent, limit: limit, functions: functions),
                 command: program.text, baseline: baseline.name)
         }
     }

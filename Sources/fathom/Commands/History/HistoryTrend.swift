@@ -19,8 +19,8 @@ struct HistoryTrend: ParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "A function; a call path, as 'main;parse;read'; total; 'mark NAME' or 'counter NAME'.", valueName: "subject"
-        ), completion: .subject)
+            "A function; a call path, as 'main;parse;read'; total, 'cpu time', instructions or allocations; 'mark NAME', 'counter NAME', 'phase NAME' or 'initializer NAME'.",
+            valueName: "subject"), completion: .subject)
     var subject: String
 
     @OptionGroup var history: HistoryOptions
