@@ -88,8 +88,8 @@ struct fathom_end_item {
 #define FATHOM_NAME_COUNTER 3u
 #define FATHOM_NAME_OBJECT 4u  // what is behind a descriptor, as the runtime found it
 
-// A name that the program gave by fathom.h, or that something has. A fork's child has its parent's names, and may give the same id to another
-// name later. Body ends with `text_size` bytes.
+// A name that the program gave by fathom.h, or that something has. A fork's child has its parent's names, and may give
+// the same id to another name later. Body ends with `text_size` bytes.
 struct fathom_name_item {
     struct fathom_item item;
     uint32_t id;    // never 0, which is the id of every name that found no room
