@@ -85,11 +85,13 @@ let package = Package(
         // TraceQuery puts them together as the command line asks.
         // Symbols join as a resolved table.
         .systemLibrary(name: "CElfutils", pkgConfig: "libdw", providers: [.apt(["libdw-dev", "libelf-dev"])]),
+        .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
         .target(name: "TraceText", swiftSettings: strict),
         .target(name: "TraceFile", dependencies: ["CTraceFormat", "TraceText"], swiftSettings: strict),
         .target(name: "TraceAnalysis", dependencies: ["TraceFile"], swiftSettings: strict),
         .target(
-            name: "TraceSymbols", dependencies: ["CElfutils", "CInstructions", "TraceText"], swiftSettings: strict,
+            name: "TraceSymbols", dependencies: ["CElfutils", "CInstructions", "CZstd", "TraceText"],
+            swiftSettings: strict,
             linkerSettings: [.linkedLibrary("stdc++")]),
         .target(
             name: "TraceReports", dependencies: ["TraceAnalysis", "TraceHistory", "TraceText"],
@@ -98,7 +100,7 @@ let package = Package(
             swiftSettings: strict),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .target(
-            name: "TraceExport", dependencies: ["CZlib", "TraceAnalysis", "TraceHistory", "TraceText"],
+            name: "TraceExport", dependencies: ["CZlib", "CZstd", "TraceAnalysis", "TraceHistory", "TraceText"],
             swiftSettings: strict),
 
         // Runs by the thousand: what they added up to, and what changed from one to the next.

@@ -71,8 +71,12 @@ public struct ArmedRecorder {
         }
         let drain = Drain(buffers: buffers, log: log, clock: clock, options: request.record)
         drain.beginHere(with: restoreMetadata(lock, to: log))
-        drain.onMetadata = { header, payload in keepMetadata(header, payload, in: lock) }
-        let thread = BackgroundThread { drain.run() }
+        let held = HeldModules()
+        drain.onMetadata = { header, payload in
+            keepMetadata(header, payload, in: lock)
+            held.add(UnsafeRawBufferPointer(start: payload, count: Int(header.used)))
+        }
+        let thread = BackgroundThread { drain.run(onLook: { held.look(at: buffers) }) }
         steering.run(true)
         let isAlive = { TargetProcess.isAlive(pid) }
         let begin = SessionClock.nanoseconds(CLOCK_MONOTONIC) + Self.beginPatience
@@ -102,6 +106,7 @@ public struct ArmedRecorder {
         drain.noteDetached(ticks: clock.now)
         drain.summarize(into: &summary)
         log.complete(drain.losses)
+        request.keepNames(directory.path, held)
         return summary
     }
 

@@ -62,7 +62,14 @@ public struct AttachedRecorder {
             throw error
         }
         let drain = Drain(buffers: buffers, log: log, clock: clock, options: request.record)
-        let thread = BackgroundThread { drain.run(onLook: { work.look(drain) }) }
+        let held = HeldModules()
+        drain.onMetadata = { header, items in held.add(UnsafeRawBufferPointer(start: items, count: Int(header.used))) }
+        let thread = BackgroundThread {
+            drain.run(onLook: {
+                work.look(drain)
+                held.look(at: buffers)
+            })
+        }
         do throws(RecordingError) {
             try program.begin(directory.path)
         } catch {
@@ -106,7 +113,8 @@ public struct AttachedRecorder {
         if leaves { buffers.leave() } else { buffers.remove() }
         answers?.remove()
         directory.removeNamedFunctions()
-        if work.flight != nil && !leaves { directory.discard() }
+        for save in work.flight?.saves ?? [] { request.keepNames(save.session, held) }
+        if work.flight != nil && !leaves { directory.discard() } else { request.keepNames(directory.path, held) }
         return (summary, notes, isRunning ? next : nil)
     }
 

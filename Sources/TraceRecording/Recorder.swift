@@ -47,6 +47,8 @@ public struct Recorder {
         let before: Baseline.Usage
         var answers: FunctionAnswers?
         let work: ModeWork
+        let held = HeldModules()
+        held.hold(program: request.executable)
         do throws(RecordingError) {
             do throws(SessionFileError) {
                 try directory.create(SessionFile.description.name, holding: description.json)
@@ -85,7 +87,12 @@ public struct Recorder {
             throw error
         }
         let drain = Drain(buffers: buffers, log: log, clock: clock, options: request.record)
-        let thread = BackgroundThread { drain.run(onLook: { work.look(drain) }) }
+        drain.onMetadata = { header, items in held.add(UnsafeRawBufferPointer(start: items, count: Int(header.used))) }
+        let look = { @Sendable in
+            work.look(drain)
+            held.look(at: buffers)
+        }
+        let thread = BackgroundThread { drain.run(onLook: look) }
         let (sampler, flight) = (work.sampler, work.flight)
         sampler?.start()
         request.companion?.start(directory.path, target.pid)
@@ -120,7 +127,8 @@ public struct Recorder {
             answers?.stop()
             answers?.remove()
             directory.removeNamedFunctions()
-            if isDiscarded() { directory.discard() }
+            for save in flight?.saves ?? [] { request.keepNames(save.session, held) }
+            if isDiscarded() { directory.discard() } else { request.keepNames(directory.path, held) }
         }
         var crash: String?
         if case .signaled(let signal) = summary.status { crash = "\(signalName(signal)) ended the program" }
@@ -130,7 +138,7 @@ public struct Recorder {
                 signal: request.flight.signal, directory: flight != nil && !request.session.hasPrefix("/"))
             let lookAlone = {
                 flight?.takeSignal()
-                work.look(drain)
+                look()
             }
             let background = BackgroundRecorder(
                 drain, buffers, answers, events, sampler, keeping: kept, leave: leaveBackground,

@@ -20,6 +20,10 @@ public struct RecordingRequest: Sendable {
     /// The functions that options name; nil when they name none.
     public var functions: Functions?
 
+    /// Keeps the names of what was recorded in the session at `path`, which is complete by then, by the files of modules that were
+    /// opened meanwhile.
+    public var keepNames: @Sendable (_ path: String, _ modules: HeldModules) -> Void = { _, _ in }
+
     /// Works beside the recorder while the program runs.
     public var companion: (any RecordingCompanion)?
 

@@ -7,45 +7,85 @@ internal import CElfutils
 /// read once into a sorted table, and the file is closed again. A damaged file counts as one that holds nothing. Only one thread
 /// at a time may use it.
 public final class ModuleSymbols {
-    private let path: String
-    private let buildID: [UInt8]
+    let path: String
+    let buildID: [UInt8]
     private let debugFile: DebugFile
+    private let files: SymbolFiles
     private let rawNames: Bool
     private let joinsParts: Bool
+    /// Where the file is now; nil: at ``path``.
+    private let opened: String?
+    private let kept: KeptModule?
+    /// Ascending addresses, when nothing is going to be asked of others.
+    var wanted: [UInt64]?
+    /// Whether lines are looked for.
+    let readsLines: Bool
+    /// Those of them that are asked for as functions.
+    var wantedFunctions: [UInt64]?
 
     /// - Parameters:
     ///   - path: of the module's file, as it was mapped.
     ///   - buildID: of the module as it ran; empty when it had none.
+    ///   - opened: a path that leads to the file even if another one is at `path` by now.
+    ///   - kept: what was kept of the module when it was there. Where no file could tell more, files are not looked into.
     ///   - debugRoots: where separate debug information is installed.
-    ///   - symbolFiles: files with the symbols of stripped modules, or directories that hold some.
+    ///   - symbolFiles: where the symbols of stripped modules may be besides.
     ///   - rawNames: whether names are as demanglers give them, and every version of a function stands by itself.
+    ///   - readsLines: whether files and lines are wanted.
     ///   - joinsParts: whether the parts of a function that may suspend all have its name and identity.
     public init(
-        path: String, buildID: [UInt8], debugRoots: [String] = ["/usr/lib/debug"], symbolFiles: [String] = [],
-        rawNames: Bool = false, joinsParts: Bool = false
+        path: String, buildID: [UInt8], opened: String? = nil, kept: KeptModule? = nil,
+        debugRoots: [String] = ["/usr/lib/debug"], symbolFiles: SymbolFiles = [], rawNames: Bool = false,
+        joinsParts: Bool = false, readsLines: Bool = true
     ) {
+        self.readsLines = readsLines
+        self.opened = opened
+        self.kept = kept
         self.rawNames = rawNames
         self.joinsParts = joinsParts
         self.path = path
         self.buildID = buildID
+        files = symbolFiles
         debugFile = DebugFile(roots: debugRoots, named: symbolFiles)
     }
 
-    /// Why there are no names, or nil. Reads the symbol table.
-    public var problem: SymbolProblem? { contents.problem }
+    /// Why there are no names, or nil. Reads the symbol table, unless names were kept.
+    public var problem: SymbolProblem? {
+        guard let answers else { return contents.problem }
+        return answers.facts.contains(.hasSymbols) ? nil : .noSymbols(path)
+    }
+
+    /// What was kept, where that is what answers: a file that somebody has named, and that tells more, is better. Without a build-id
+    /// it could be another file.
+    private lazy var answers: KeptModule? = {
+        guard let kept, files.mayTellMore, !kept.isRich, !buildID.isEmpty, contents.problem == nil else { return kept }
+        let tellsMore =
+            contents.namesLocals && !kept.facts.contains(.namesLocals)
+            || contents.dwarfPath != nil && !kept.facts.contains(.hasLines)
+            || kept.facts.contains(.lacksSplitFiles) && contents.dwarfPath != nil && !lacksSplitFiles
+        return tellsMore ? nil : kept
+    }()
+
+    /// Whether a file may be asked that is there now.
+    private var mayAskFile: Bool { answers == nil || !buildID.isEmpty }
 
     /// The function that covers `fileAddress`.
     ///
     /// - Parameter lines: whether file and line of the definition are wanted; they cost a pass over DWARF once.
     /// - Complexity: O(log n) after the tables are built; demangles the name each time.
     public func symbol(at fileAddress: UInt64, lines: Bool = true) -> Symbol {
-        guard let found = contents.table?.lookup(fileAddress) else {
+        if let answers, let stretch = answers.stretch(at: fileAddress), stretch.name != 0 {
+            return symbol(stretch, of: answers, lines: lines)
+        }
+        let isKept = answers?.stretch(at: fileAddress) != nil || !mayAskFile
+        guard !isKept, let found = contents.table?.lookup(fileAddress) else {
             let module = path.split(separator: "/").last.map(String.init) ?? path
             let name = "\(module)+0x\(String(fileAddress, radix: 16))"
             var symbol = Symbol(name: name, linkageName: name, file: nil, line: 0, start: fileAddress, isKnown: false)
             // In Swift code, a function without a symbol is one that only the compiler calls. In a stripped module,
             // functions that people wrote have no symbol either.
-            symbol.isCompilerMade = !rawNames && contents.namesLocals && hasSwiftCode
+            let namesLocals = isKept ? answers?.facts.contains(.namesLocals) ?? false : contents.namesLocals
+            symbol.isCompilerMade = !rawNames && namesLocals && hasSwiftCode
             return symbol
         }
         return symbol(found, at: fileAddress, lines: lines)
@@ -53,7 +93,8 @@ public final class ModuleSymbols {
 
     /// Whether it holds Swift code. Only the section table is read.
     public private(set) lazy var hasSwiftCode: Bool = {
-        guard let file = try? ELFFile(path: path) else { return false }
+        if let kept { return kept.hasSwiftCode }
+        guard let file = try? ELFFile(path: path, at: opened) else { return false }
         return file.section { name, _ in name.hasPrefix("swift5_") } != nil
     }()
 
@@ -61,8 +102,12 @@ public final class ModuleSymbols {
     ///
     /// - Complexity: O(log n) after the table is built; demangles the name each time.
     public func identity(at fileAddress: UInt64) -> String? {
-        guard !rawNames, let found = contents.table?.lookup(fileAddress) else { return nil }
-        return swiftFunction(found.linkageName, start: found.start)?.identity
+        if rawNames { return nil }
+        if let answers, let stretch = answers.stretch(at: fileAddress) {
+            return swiftFunction(stretch, named: answers.name(stretch.name))?.identity
+        }
+        guard mayAskFile, let found = contents.table?.lookup(fileAddress) else { return nil }
+        return swiftFunction(found.linkageName, start: found.start, joined: joinsParts)?.identity
     }
 
     /// Which part of a Swift function that may suspend the code at `fileAddress` is, and the function's name; nil when
@@ -70,24 +115,37 @@ public final class ModuleSymbols {
     ///
     /// - Complexity: O(log n) after the table is built.
     public func asyncPart(at fileAddress: UInt64) -> (part: SwiftAsyncPart, name: SwiftName?)? {
-        guard let table = contents.table, let found = table.lookup(fileAddress) else { return nil }
+        if let answers, let stretch = answers.stretch(at: fileAddress) {
+            let name = answers.name(stretch.name), isDivided = stretch.traits.contains(.isDivided)
+            guard let part = SwiftAsyncPart(linkageName: name) ?? (isDivided ? .start : nil) else { return nil }
+            return (part, swiftFunction(stretch, named: name))
+        }
+        guard mayAskFile, let table = contents.table, let found = table.lookup(fileAddress) else { return nil }
         let name = found.linkageName
         guard let part = SwiftAsyncPart(linkageName: name) ?? (divided.contains(name) ? .start : nil) else {
             return nil
         }
-        return (part, swiftFunction(name, start: found.start))
+        return (part, swiftFunction(name, start: found.start, joined: joinsParts))
     }
 
     /// The name of the variable at `fileAddress`, with the offset in it where that is not 0; nil where no variable has a name.
     ///
     /// - Complexity: O(log n) after the table is built.
     public func variable(at fileAddress: UInt64) -> String? {
-        guard let found = variables?.lookup(fileAddress) else { return nil }
+        guard let found = variable(around: fileAddress) else { return nil }
         let name = demangle(found.linkageName, spoken: !rawNames)
         return found.offset == 0 ? name : "\(name)+\(found.offset)"
     }
 
-    private lazy var variables: VariableTable? = {
+    private func variable(around address: UInt64) -> (linkageName: String, offset: UInt64)? {
+        if let answers {
+            if let found = answers.variable(at: address) { return found.linkageName.isEmpty ? nil : found }
+            if !mayAskFile { return nil }
+        }
+        return variables?.lookup(address)
+    }
+
+    lazy var variables: VariableTable? = {
         guard let file = try? openModule() else { return nil }
         return VariableTable(file)
     }()
@@ -96,6 +154,14 @@ public final class ModuleSymbols {
     ///
     /// - Complexity: O(log n) after the line table is built.
     public func location(at fileAddress: UInt64) -> (file: String, line: Int)? {
+        if let answers {
+            if let known = answers.location(at: fileAddress) { return known }
+            if !mayAskFile { return nil }
+        }
+        return locationInFile(at: fileAddress)
+    }
+
+    func locationInFile(at fileAddress: UInt64) -> (file: String, line: Int)? {
         guard let lineTable else { return nil }
         // Without a symbol, only a row at the address or before it counts.
         let function = contents.table?.extent(around: fileAddress) ?? 0..<fileAddress &+ 1
@@ -127,21 +193,16 @@ public final class ModuleSymbols {
     public var hasLines: Bool { contents.table?.all.contains { place(of: $0.start, at: $0.start) != nil } ?? false }
 
     /// Where the function that begins at `start` is defined. Assembly has no subprograms, but lines.
-    private func place(of start: UInt64, at address: UInt64) -> (file: String, line: Int)? {
-        functionLines?.lookup(address) ?? location(at: start)
+    func place(of start: UInt64, at address: UInt64) -> (file: String, line: Int)? {
+        functionLines?.lookup(address) ?? (lacksSplitFiles ? nil : locationInFile(at: start))
     }
 
     private func symbol(_ found: (start: UInt64, linkageName: String), at address: UInt64, lines: Bool) -> Symbol {
         var symbol = Symbol(
             name: "", linkageName: found.linkageName, file: nil, line: 0, start: found.start, isKnown: true)
-        if !rawNames, let swift = swiftFunction(found.linkageName, start: found.start) {
-            symbol.name = swift.name
-            symbol.isSwift = true
-            symbol.isCompilerMade = swift.kind == .compilerMade
-            symbol.identity = swift.identity
-        } else {
-            symbol.name = demangle(found.linkageName, spoken: !rawNames)
-        }
+        symbol.take(
+            rawNames ? nil : swiftFunction(found.linkageName, start: found.start, joined: joinsParts),
+            spoken: !rawNames)
         if lines, let place = place(of: found.start, at: address) {
             symbol.file = place.file
             symbol.line = place.line
@@ -149,15 +210,31 @@ public final class ModuleSymbols {
         return symbol
     }
 
+    private func symbol(_ stretch: KeptModule.Stretch, of answers: KeptModule, lines: Bool) -> Symbol {
+        let name = answers.name(stretch.name)
+        var symbol = Symbol(name: "", linkageName: name, file: nil, line: 0, start: stretch.function, isKnown: true)
+        symbol.take(rawNames ? nil : swiftFunction(stretch, named: name), spoken: !rawNames)
+        if lines, let place = answers.place(stretch.file, stretch.line) {
+            symbol.file = place.file
+            symbol.line = place.line
+        }
+        return symbol
+    }
+
+    private func swiftFunction(_ stretch: KeptModule.Stretch, named linkageName: String) -> SwiftName? {
+        guard let name = SwiftName(linkageName).map({ joinsParts ? $0.asWhole : $0 }) else { return nil }
+        return stretch.traits.contains(joinsParts ? .onlyLeadsJoined : .onlyLeads) ? name.asCompilerMade : name
+    }
+
     /// The name and kind of a Swift function. Where its name does not tell the kind, its code does.
     ///
     /// A thunk that calls the function it leads to counts as the compiler's own. A thunk that does not call it has it inlined,
     /// and counts as that function.
-    private func swiftFunction(_ linkageName: String, start: UInt64) -> SwiftName? {
-        guard let name = SwiftName(linkageName).map({ joinsParts ? $0.asWhole : $0 }) else { return nil }
+    func swiftFunction(_ linkageName: String, start: UInt64, joined: Bool) -> SwiftName? {
+        guard let name = SwiftName(linkageName).map({ joined ? $0.asWhole : $0 }) else { return nil }
         guard name.kind == .thunk || name.kind == .written, let table = contents.table,
             name.kind == .thunk || respecialized.contains(linkageName),
-            let extent = table.extent(around: start), let file = try? ELFFile(path: path)
+            let extent = table.extent(around: start), let file = try? openModule()
         else { return name }
         let calls = CallInstructions(in: extent, of: file)
         let callees = calls.targets.compactMap { target -> String? in
@@ -173,40 +250,68 @@ public final class ModuleSymbols {
         return dispatches ? name.asCompilerMade : name
     }
 
-    private struct Contents {
+    struct Contents {
         var table: SymbolTable?
         /// Whether the table has local functions as well as those that the module exports.
         var namesLocals = false
-        /// The file that holds the DWARF, if any does.
+        /// A path that leads to the file that holds the DWARF, if any does.
         var dwarfPath: String?
         var problem: SymbolProblem?
     }
 
-    private lazy var contents = read()
+    lazy var contents = read()
     /// Linkage names of functions that also have a version that takes its parameters in another way.
     private lazy var respecialized = contents.table?.names(before: SwiftName.respecialized) ?? []
 
     /// Linkage names of functions that are divided into parts.
-    private lazy var divided = Set((contents.table?.all ?? []).compactMap { SwiftAsyncPart.stem(of: $0.linkageName) })
+    lazy var divided = Set((contents.table?.all ?? []).compactMap { SwiftAsyncPart.stem(of: $0.linkageName) })
 
-    private lazy var functionLines = readDWARF { FunctionLines($0) }
-    private lazy var lineTable = readDWARF { LineTable($0) }
+    private lazy var functionLines: FunctionLines? = {
+        let lines = wanted == nil ? readDWARF { FunctionLines($0, code: $1) } : wantedLines?.functions
+        if let missing = lines?.missing { files.say(Self.missing(missing, of: path)) }
+        return lines
+    }()
+
+    /// Whether debug information is elsewhere that is not there.
+    var lacksSplitFiles: Bool { functionLines?.missing != nil }
+
+    private static func missing(_ split: (name: String, count: Int), of path: String) -> String {
+        let others = split.count > 1 ? " and \(split.count - 1) more" : ""
+        return
+            "\(path): its debug information is in \(split.name)\(others), which cannot be read: functions have no lines"
+    }
+    lazy var lineTable = wanted == nil ? readDWARF { LineTable($0, code: $1) } : wantedLines?.lines
+    /// Both of the wanted addresses, because libdw decodes a unit's lines for each of them.
+    private lazy var wantedLines = readDWARF { units, code in
+        (
+            functions: FunctionLines(units, code: code, covering: wanted, functions: wantedFunctions),
+            lines: LineTable(units, code: code, covering: wanted)
+        )
+    }
 
     private func read() -> Contents {
         var contents = Contents()
         do throws(SymbolProblem) {
             let file = try openModule()
             let chosen = file.chosenFunctions
-            contents.table = SymbolTable(file, type: SHT_SYMTAB, chosen: chosen)
-            contents.dwarfPath = file.hasDWARF ? file.path : nil
-            if contents.table == nil || contents.dwarfPath == nil, let debugPath = debugFile.find(for: file),
+            // What a Swift function is, others decide.
+            let around = hasSwiftCode ? nil : wanted
+            contents.table = SymbolTable(file, type: SHT_SYMTAB, chosen: chosen, around: around)
+            contents.dwarfPath = readsLines && file.hasDWARF ? file.path == path ? opened ?? path : file.path : nil
+            if contents.table == nil || readsLines && contents.dwarfPath == nil,
+                let debugPath = debugFile.find(for: file),
                 let debug = try? ELFFile(path: debugPath)
             {
-                contents.table = contents.table ?? SymbolTable(debug, type: SHT_SYMTAB, chosen: chosen)
-                contents.dwarfPath = contents.dwarfPath ?? (debug.hasDWARF ? debugPath : nil)
+                contents.table = contents.table ?? SymbolTable(debug, type: SHT_SYMTAB, chosen: chosen, around: around)
+                contents.dwarfPath = contents.dwarfPath ?? (readsLines && debug.hasDWARF ? debugPath : nil)
+            }
+            if contents.table == nil, let bytes = file.miniDebugInfo {
+                contents.table = ELFFile.withFile(of: bytes) {
+                    SymbolTable($0, type: SHT_SYMTAB, chosen: chosen, around: around, and: file)
+                }
             }
             contents.namesLocals = contents.table != nil
-            contents.table = contents.table ?? SymbolTable(file, type: SHT_DYNSYM, chosen: chosen)
+            contents.table = contents.table ?? SymbolTable(file, type: SHT_DYNSYM, chosen: chosen, around: around)
             if contents.table == nil { throw .noSymbols(path) }
         } catch {
             contents.problem = error
@@ -215,10 +320,10 @@ public final class ModuleSymbols {
     }
 
     /// Opens the module's file or, if another file is there by now, the one that takes its place.
-    private func openModule() throws(SymbolProblem) -> ELFFile {
+    func openModule() throws(SymbolProblem) -> ELFFile {
         let problem: SymbolProblem
         do throws(SymbolProblem) {
-            let file = try ELFFile(path: path)
+            let file = try ELFFile(path: path, at: opened)
             if buildID.isEmpty || file.buildID == buildID { return file }
             problem = .rebuilt(path)
         } catch {
@@ -228,8 +333,34 @@ public final class ModuleSymbols {
         return try ELFFile(path: other)
     }
 
-    private func readDWARF<Table>(_ read: (borrowing ELFFile) -> Table) -> Table? {
+    private func readDWARF<Table>(_ read: (borrowing DWARFUnits, _ code: [Range<UInt64>]) -> Table) -> Table? {
         guard let path = contents.dwarfPath, let file = try? ELFFile(path: path) else { return nil }
-        return read(file)
+        return Self.readDWARF(of: file, read)
+    }
+
+    /// The file is open for as long as this lasts.
+    private static func readDWARF<Table>(
+        of file: borrowing ELFFile, _ read: (borrowing DWARFUnits, _ code: [Range<UInt64>]) -> Table
+    ) -> Table? {
+        guard let units = DWARFUnits(file) else { return nil }
+        return read(units, file.codeRanges)
+    }
+}
+
+extension Symbol {
+    /// Takes the names that people read.
+    ///
+    /// - Parameters:
+    ///   - swift: what is known of a Swift function; nil for others.
+    ///   - spoken: see ``demangle(_:spoken:)``.
+    fileprivate mutating func take(_ swift: SwiftName?, spoken: Bool) {
+        guard let swift else {
+            name = demangle(linkageName, spoken: spoken)
+            return
+        }
+        name = swift.name
+        isSwift = true
+        isCompilerMade = swift.kind == .compilerMade
+        identity = swift.identity
     }
 }

@@ -16,8 +16,7 @@ enum Main {
         let arguments = Array(GivenArguments.all.dropFirst())
         ZshCompletion.writeIfAsked(arguments)
         do {
-            try Fathom.refuseUnknownCommand(arguments)
-            var command = try Fathom.parseAsRoot(Diff.arguments(arguments))
+            var command = try Fathom.parsed(arguments)
             try command.run()
         } catch {
             StandardOutput.leavePager()
@@ -48,6 +47,18 @@ struct Fathom: ParsableCommand {
 }
 
 extension Fathom {
+    /// The command that arguments ask for.
+    ///
+    /// To read all commands' options takes half of the time in which a recording starts. So `record` is tried alone, and what is
+    /// wrong with it is found out with the others.
+    static func parsed(_ arguments: [String]) throws -> any ParsableCommand {
+        if arguments.first == Record._commandName, let record = try? Record.parse(Array(arguments.dropFirst())) {
+            return record
+        }
+        try refuseUnknownCommand(arguments)
+        return try parseAsRoot(Diff.arguments(arguments))
+    }
+
     /// The command that arguments are for, or this one.
     static func command(of arguments: [String]) -> any ParsableCommand.Type {
         let words = arguments.first == "help" ? arguments.dropFirst() : arguments[...]

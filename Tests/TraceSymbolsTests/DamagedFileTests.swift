@@ -50,7 +50,7 @@ import TraceSymbols
 }
 
 /// Sebastiano Vigna's splitmix64.
-private struct SplitMix64: RandomNumberGenerator {
+struct SplitMix64: RandomNumberGenerator {
     var state: UInt64
 
     mutating func next() -> UInt64 {

@@ -124,4 +124,65 @@ import TraceSymbols
         #expect(ModuleSymbols(path: program, buildID: id).problem != nil)
         try expectFunctions(ModuleSymbols(path: program, buildID: id, symbolFiles: [place]))
     }
+    /// Wherever it lies below a directory that a person named, and whatever it is called, a file is known by its build-id.
+    @Test(arguments: [true, false]) func anyNameAnywhere(_ isGone: Bool) throws {
+        let id: [UInt8] = [0xab, 0xcd, 0xef, 0x01, 0x23]
+        try split(Self.buildIDs[0])
+        let place = try directory.makeDirectory("symbols/2026/x86_64/some where")
+        try run("cp", [debug, "\(place)/0001.bin"])
+        // Another file of that kind, one that is none, and a directory that leads to itself.
+        try Toolchain.compile(
+            sources: ["other.c": Programs.c], compiler: .gcc, flags: ["-g", "-Wl,--build-id=0xffff"],
+            output: "\(place)/0000.bin")
+        try writeFile([0x7f, 0x45, 0x4c, 0x46, 1], to: "\(place)/0002.bin")
+        try run("ln", ["-s", directory.file("symbols"), "\(place)/round"])
+        try run("mv", [debug, directory.file("away")])
+        #expect(ModuleSymbols(path: program, buildID: id).problem == .noSymbols(program))
+        if isGone { try run("mv", [program, directory.file("gone")]) }
+        try expectFunctions(
+            ModuleSymbols(path: program, buildID: id, symbolFiles: [directory.file("symbols")]))
+    }
+
+    /// The names of local functions that distributions leave in their programs.
+    @Test(.enabled(if: Toolchain.isInstalled("xz"))) func miniDebugInfo() throws {
+        try Toolchain.compile(
+            sources: ["program.c": Programs.c], compiler: .gcc, flags: ["-O0", "-g", "-rdynamic"], output: program)
+        let all = try #require(ModuleSymbols(path: program, buildID: []).functions(lines: false))
+        let mini = directory.file("mini")
+        try run("objcopy", ["--strip-all", "--keep-symbol=local_one", program, mini])
+        try run("strip", [program])
+        #expect(ModuleSymbols(path: program, buildID: []).functions()?.contains { $0.name == "local_one" } == false)
+        try run("xz", [mini])
+        try run("objcopy", ["--add-section", ".gnu_debugdata=\(mini).xz", program])
+        let found = try #require(ModuleSymbols(path: program, buildID: []).functions())
+        for name in ["local_one", "global_two", "main"] {
+            let function = try #require(all.first { $0.name == name })
+            #expect(found.contains { $0.name == name && $0.start == function.start })
+        }
+        // One that is damaged leaves the other names.
+        var bytes = try readFile("\(mini).xz")
+        bytes[bytes.count / 2] ^= 0xff
+        try writeFile(bytes, to: "\(mini).xz")
+        try run("objcopy", ["--update-section", ".gnu_debugdata=\(mini).xz", program])
+        #expect(ModuleSymbols(path: program, buildID: []).functions()?.contains { $0.name == "global_two" } == true)
+    }
+
+    /// That debug information is missing is told once, and lines that may be others are not shown.
+    @Test(arguments: [Toolchain.Compiler.gcc, .clang]) func splitFilesAreMissing(_ compiler: Toolchain.Compiler) throws
+    {
+        _ = try directory.write(Programs.c, to: "program.c")
+        for arguments in [["-c", "-O0", "-g", "-gsplit-dwarf", "program.c"], ["program.o", "-o", "program"]] {
+            let made = try run(compiler.rawValue, arguments, workingDirectory: directory.path)
+            try #require(made.status == 0, "\(made.stderr)")
+        }
+        try expectFunctions(ModuleSymbols(path: program, buildID: []))
+        try run("mv", [directory.file("program.dwo"), directory.file("away")])
+        var said: [String] = []
+        let symbols = ModuleSymbols(
+            path: program, buildID: [], symbolFiles: SymbolFiles([]) { said.append($0) })
+        let function = try #require(symbols.functions()?.first { $0.name == "local_one" })
+        #expect(function.line == 0 && function.file == nil)
+        #expect(said.count == 1 && said.first?.contains("program.dwo") == true, "\(said)")
+        #expect(symbols.location(at: function.start)?.line == Programs.line(of: "local_one(", in: Programs.c))
+    }
 }

@@ -7,6 +7,7 @@
 #include "../host/runtime.h"
 #include "functions.h"
 #include "metadata.h"
+#include "requests.h"
 #include "sleds.h"
 
 #include <fcntl.h>
@@ -239,6 +240,8 @@ int modules_scan(uint64_t patience) {
         lock_give(LOCK_MODULES, blocked);
         // What options say of the functions of new modules is known now.
         sleds_scan();
+        // The recorder opens new modules' files before others take their places.
+        requests_wake();
     }
     release(&gone);
     system_restore_signals(signals);

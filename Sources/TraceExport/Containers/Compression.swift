@@ -18,11 +18,11 @@ public enum Compression: Sendable {
     }
 
     /// What compresses onto `output`; nil for ``none``.
-    public func compressor(onto output: ByteWriter) throws(CompressionError) -> (any Compressor)? {
+    public func compressor(onto output: ByteWriter) -> (any Compressor)? {
         switch self {
         case .none: nil
         case .gzip: GzipWriter(output)
-        case .zstd: try ZstdWriter(output)
+        case .zstd: ZstdWriter(output)
         }
     }
 }
@@ -33,13 +33,4 @@ public protocol Compressor: AnyObject {
     var writer: ByteWriter { get }
     /// Compresses what is left. What it wrote onto is not flushed.
     func finish()
-}
-
-/// Why a file cannot be compressed.
-public enum CompressionError: Error, CustomStringConvertible {
-    case noZstd
-
-    public var description: String {
-        "libzstd.so.1 is not there to compress by: install it (Debian's libzstd1), or end the name in .gz"
-    }
 }

@@ -139,23 +139,22 @@ package final class SharedBuffers: @unchecked Sendable {
     }
 
     /// Gives the first slots their pages, many in a piece, where the disk has plenty of room. Pages that programs touch
-    /// one by one lie apart in memory, and then a disk that takes them from there costs twice the processor time.
+    /// one by one lie apart in memory, and then a disk that takes them from there costs twice the processor time. Slots are used
+    /// again, the first ones first, and more of them would delay the start.
     package func prepare() {
-        let size = Int(fathom_window_slots(UInt32(slotSize))) * slotSize
+        let size = min(Int(fathom_window_slots(UInt32(slotSize))) * slotSize, Self.prepared)
         var room = statvfs()
         let descriptor = directory.reopen(Self.name, O_WRONLY)
         guard descriptor >= 0 else { return }
         defer { close(descriptor) }
         guard fstatvfs(descriptor, &room) == 0, UInt(room.f_bavail) * room.f_frsize / UInt(size) >= Self.plenty
         else { return }
-        let piece = [UInt8](repeating: 0, count: min(size, Self.pieceSize))
-        for offset in stride(from: 0, to: size, by: piece.count) {
-            guard pwrite(descriptor, piece, piece.count, off_t(slotsOffset + offset)) == piece.count else { return }
-        }
+        let zeros = [UInt8](repeating: 0, count: size)
+        pwrite(descriptor, zeros, size, off_t(slotsOffset))
     }
 
-    /// How many times what ``prepare()`` takes must be free, and how much it writes at once.
-    private static let plenty: UInt = 256, pieceSize = 1 << 20
+    /// How much ``prepare()`` writes at most, and how many times that must be free.
+    private static let prepared = 512 << 10, plenty: UInt = 2048
 
     deinit {
         munmap(base, size)

@@ -31,6 +31,8 @@ public struct Damage: Equatable, Sendable {
         case wakings
         /// A block of page faults is not as it was written.
         case faults
+        /// The names of a module are not as they were written.
+        case names
         /// A block of what the kernel told of a start is not as it was written.
         case startup
     }
@@ -81,6 +83,7 @@ extension Damage: CustomStringConvertible {
             case .switches: "damaged block of context switches; later ones are left out"
             case .wakings: "damaged block of wakings; later ones are left out"
             case .faults: "damaged block of page faults; later ones are left out"
+            case .names: "damaged names; those of some modules are left out"
             case .sessionDescription: "not readable; the recording's own description is left out"
             }
         let lost = lostBytes == 0 ? "" : " (bytes \(offset)..<\(offset &+ lostBytes) lost)"

@@ -23,6 +23,8 @@ public enum SessionFile {
     case faults
     /// What the kernel told of the program's start; there only where that was asked for.
     case startup
+    /// Names and lines of what was recorded. The recorder writes them at the end or, if it was killed, the first reader.
+    case names
 
     public var name: String {
         switch self {
@@ -36,6 +38,7 @@ public enum SessionFile {
         case .wakings: "wakings"
         case .faults: "faults"
         case .startup: "startup"
+        case .names: "names"
         }
     }
 
@@ -52,8 +55,10 @@ public enum SessionFile {
         case SessionFile.wakings.name: self = .wakings
         case SessionFile.faults.name: self = .faults
         case SessionFile.startup.name: self = .startup
+        case SessionFile.names.name: self = .names
         case _ where name.hasPrefix(SessionFile.aggregate.name + "."): self = .aggregate
         case _ where name.hasPrefix(SessionFile.functions.name + "."): self = .functions
+        case _ where name.hasPrefix(SessionFile.names.name + "."): self = .names
         default: return nil
         }
     }
@@ -70,6 +75,7 @@ public enum SessionFile {
         case .faults: bytes.starts(with: Self.bytes(KernelEvents.faults.magic))
         case .startup: bytes.starts(with: Self.bytes(FATHOM_STARTUP_MAGIC))
         case .description: bytes.starts(with: SessionDescription.start.utf8)
+        case .names: bytes.starts(with: "FATHNAM".utf8)
         // The file begins with the identity of its log.
         case .aggregate: bytes.indices.contains { bytes[$0...].starts(with: "FATHAGG".utf8) }
         }

@@ -14,6 +14,25 @@ public enum SessionFiles {
         return isOne(file.name, in: directory)
     }
 
+    /// Puts a file into the session at `path`, all of it at once, for the owner of the session; where that cannot be, there is
+    /// none.
+    public static func put(_ bytes: UnsafeRawBufferPointer, as file: SessionFile, in path: String) {
+        var owner = stat()
+        guard canReplace(file, at: path), stat(path, &owner) == 0 else { return }
+        let final = "\(path)/\(file.name)", temporary = "\(final).\(getpid())"
+        let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { return }
+        if geteuid() == 0, owner.st_uid != 0 { fchown(descriptor, owner.st_uid, owner.st_gid) }
+        let isWritten = writeAll(bytes, to: descriptor) == 0
+        if close(descriptor) != 0 || !isWritten || rename(temporary, final) != 0 { unlink(temporary) }
+    }
+
+    /// Whether the file at `path` is there, and nobody has changed or moved it since `moment`, in ns of CLOCK_REALTIME.
+    public static func isUnchanged(_ path: String, since moment: UInt64) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.wasChanged(before: moment)
+    }
+
     /// The path of the session in `directory` that was begun last, of those whose names end in `.fathom`; nil when there is none.
     ///
     /// - Complexity: O(files in the directory), and a few system calls for each session.

@@ -74,6 +74,8 @@ public final class JoinedChunks {
     public func enter(_ function: UInt64, callSite: UInt64, caller: UInt64 = 0, callerSite: UInt64 = 0, at time: UInt64)
     {
         finishIfFull()
+        // A reader of a SITE record that says 0 would take the caller's address.
+        let callSite = max(callSite, 1)
         let site = caller == 0 ? FATHOM_SITE_FAR : fathom_site_field(callSite, caller, callerSite)
         write { fathom_put_call($0, function, callSite, site, advance(to: time), &state.pointee.base) }
         state.pointee.depth &+= 1

@@ -194,16 +194,7 @@ struct MetadataReader {
     }
 
     private mutating func applyModule(_ item: UnsafeRawBufferPointer) -> Bool {
-        let size = MemoryLayout<fathom_module_item>.size
-        guard item.count >= size else { return false }
-        let raw = item.loadUnaligned(as: fathom_module_item.self)
-        guard Int(raw.build_id_size) + Int(raw.path_size) <= item.count - size, raw.low <= raw.high else {
-            return false
-        }
-        let module = Module(
-            path: text(item, at: size + Int(raw.build_id_size), count: Int(raw.path_size)),
-            buildID: Array(item[size...].prefix(Int(raw.build_id_size))), bias: raw.bias, low: raw.low,
-            high: raw.high, seenTicks: raw.seen_ticks)
+        guard let module = Module(item: item) else { return false }
         process.modules.append(module)
         changed = true
         return true

@@ -1,3 +1,5 @@
+internal import CTraceFormat
+
 /// A module of a process: an executable or shared library, while it is mapped.
 public struct Module: Sendable, Equatable {
     public var path: String
@@ -27,5 +29,19 @@ public struct Module: Sendable, Equatable {
         self.high = high
         self.seenTicks = seenTicks
         self.unloadTicks = unloadTicks
+    }
+}
+
+extension Module {
+    /// The module that an item of metadata tells of, or nil when it is malformed.
+    init?(item: UnsafeRawBufferPointer) {
+        let size = MemoryLayout<fathom_module_item>.size
+        guard item.count >= size else { return nil }
+        let raw = item.loadUnaligned(as: fathom_module_item.self)
+        guard Int(raw.build_id_size) + Int(raw.path_size) <= item.count - size, raw.low <= raw.high else { return nil }
+        let path = item[(size + Int(raw.build_id_size))...].prefix(Int(raw.path_size))
+        self.init(
+            path: String(decoding: path, as: UTF8.self), buildID: Array(item[size...].prefix(Int(raw.build_id_size))),
+            bias: raw.bias, low: raw.low, high: raw.high, seenTicks: raw.seen_ticks)
     }
 }

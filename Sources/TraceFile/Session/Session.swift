@@ -140,6 +140,21 @@ public final class Session {
         startup.flatMap { KernelStart($0, isGrowing: isRecording, damage: damage) }
     }
 
+    /// The file of names and lines that the session holds; nil when it has none. That it cannot be read is reported.
+    public func names() -> MappedFile? {
+        let (file, problem) = Session.file(SessionFile.names.name, in: path, MappedFile.init)
+        if let problem { reportNames(0..<0, .unreadableFile(reason: problem.reason)) }
+        return file
+    }
+
+    /// Reports that bytes of ``names()`` are damaged.
+    public func reportNames(_ range: Range<Int>, _ kind: Damage.Kind = .names) {
+        damage.report(
+            Damage(
+                file: SessionFile.names.name, offset: UInt64(range.lowerBound), lostBytes: UInt64(range.count),
+                kind: kind))
+    }
+
     /// Whether the recorder is at work. Its id may be of another namespace than ours, but it holds the directory's
     /// lock.
     static func isRecorded(_ directory: String, by pid: UInt32) -> Bool {

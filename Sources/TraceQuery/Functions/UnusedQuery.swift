@@ -58,7 +58,7 @@ public struct UnusedQuery {
         _ module: CalledFunctions.Module, _ options: QueryOptions
     ) throws(SymbolProblem) -> FunctionInventory {
         let symbols = ModuleSymbols(
-            path: module.identity.path, buildID: module.identity.buildID, symbolFiles: options.symbolFiles,
+            path: module.identity.path, buildID: module.identity.buildID, symbolFiles: SymbolFiles(options.symbolFiles),
             rawNames: options.rawNames)
         return try FunctionInventory(
             path: module.identity.path, symbols: symbols, uses: true, entries: module.hasEntries)

@@ -18,7 +18,7 @@ public struct SessionQuery {
         self.session = session
         self.options = options
         self.listener = listener
-        let symbols = SymbolSource(for: session, options, warn: listener.warn)
+        let symbols = SymbolSource(for: session, options, warn: listener.warn, progress: listener.progress)
         var filter = options.filter
         filter.hidesCompilerMade =
             !options.rawNames && !options.showsCompilerMade && symbols.hasCompilerMade(session)

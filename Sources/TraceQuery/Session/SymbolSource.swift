@@ -6,9 +6,10 @@ internal import TraceText
 /// Joins a session's functions with the symbols of their modules; each module's are loaded once, when first needed.
 final class SymbolSource {
     private var modules: [ModuleIdentity: ModuleSymbols] = [:]
-    private let files: [String]
+    private let files: SymbolFiles
     private let rawNames: Bool
     private let joinsParts: Bool
+    private let names: KeptNames?
 
     private let warn: (String) -> Void
 
@@ -17,16 +18,24 @@ final class SymbolSource {
     /// Where tasks are joined, a call of an asynchronous function is one from call to return, so its parts have one name: the
     /// compiler may have put the first into the caller.
     ///
-    /// - Parameter warn: is told of symbols that cannot be read.
-    init(for session: Session, _ options: QueryOptions, warn: @escaping (String) -> Void) {
-        files = options.symbolFiles
+    /// - Parameters:
+    ///   - warn: is told of symbols that cannot be read.
+    ///   - progress: is told how far debug information is that comes from a server, 0...1.
+    init(
+        for session: Session, _ options: QueryOptions, warn: @escaping (String) -> Void,
+        progress: @escaping (Double) -> Void
+    ) {
+        files = SymbolFiles(
+            options.symbolFiles, servers: DebugServers(say: warn, progress: progress), say: warn)
         rawNames = options.rawNames
         joinsParts = options.joinsTasks && options.selection.joinsTasks(of: session)
+        names = SessionNames.held(by: session)
         self.warn = warn
     }
 
     /// Whether programs of the session have functions that only the compiler knows of.
     func hasCompilerMade(_ session: Session) -> Bool {
+        if let names { return names.hasSwiftCode }
         let modules = Set(
             session.processes.flatMap { $0.modules.map { ModuleIdentity(path: $0.path, buildID: $0.buildID) } })
         return modules.contains { ModuleSymbols(path: $0.path, buildID: $0.buildID).hasSwiftCode }
@@ -76,7 +85,8 @@ final class SymbolSource {
     private func symbols(of module: ModuleIdentity) -> ModuleSymbols {
         if let known = modules[module] { return known }
         let symbols = ModuleSymbols(
-            path: module.path, buildID: module.buildID, symbolFiles: files, rawNames: rawNames, joinsParts: joinsParts)
+            path: module.path, buildID: module.buildID, kept: names?[path: module.path, buildID: module.buildID],
+            symbolFiles: files, rawNames: rawNames, joinsParts: joinsParts)
         if let problem = symbols.problem { warn(problem.description) }
         modules[module] = symbols
         return symbols

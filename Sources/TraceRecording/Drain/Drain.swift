@@ -100,7 +100,11 @@ final class Drain: @unchecked Sendable {
     func run(while isNeeded: () -> Bool = { true }, onLook: () -> Void = {}) {
         fathom_yield_to_others(Self.slice)
         starvation = Starvation()
-        defer { starvation?.close() }
+        defer {
+            // Its descriptor's number is soon that of another file.
+            starvation?.close()
+            starvation = nil
+        }
         var idle = 0, nap = Self.naps.lowerBound
         while fathom_load32(&isStopping) == 0 {
             idle = drainFinished() == 0 ? idle + 1 : 0

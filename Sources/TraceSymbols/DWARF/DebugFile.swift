@@ -9,8 +9,8 @@ internal import Glibc
 struct DebugFile {
     /// Directories like `/usr/lib/debug`.
     var roots: [String]
-    /// Files that a person named, and directories with such files. These are looked at first.
-    var named: [String] = []
+    /// Files that a person named, and directories with such files, which are looked at first; and servers, which are asked last.
+    var named: SymbolFiles = []
 
     /// The path of the first file that belongs to `module`, because it has the same build-id, the checksum that the
     /// link demands, or the same code.
@@ -19,12 +19,17 @@ struct DebugFile {
         if let path = namedFiles(module.path, buildID).first(where: { isTwin($0, of: module) }) { return path }
         if let path = buildIDFiles(buildID, below: roots).first(where: { hasBuildID($0, buildID) }) { return path }
         return linked(by: module, buildID) ?? beside(module.path).first { isTwin($0, of: module) }
+            ?? served(buildID)
     }
 
     /// The file, among those that a person named, that is the module that once was at `path`, where now is none or
     /// another; nil without a build-id to know it by.
     func replacement(for path: String, buildID: [UInt8]) -> String? {
-        buildID.isEmpty ? nil : namedFiles(path, buildID).first { hasBuildID($0, buildID) }
+        buildID.isEmpty ? nil : namedFiles(path, buildID).first { hasBuildID($0, buildID) } ?? served(buildID)
+    }
+
+    private func served(_ buildID: [UInt8]) -> String? {
+        named.servers?.find(buildID).flatMap { hasBuildID($0, buildID) ? $0 : nil }
     }
 
     /// The names that builds give to a program before they strip it, or to what they stripped from it.
@@ -39,10 +44,10 @@ struct DebugFile {
 
     private func namedFiles(_ path: String, _ buildID: [UInt8]) -> [String] {
         let name = path.split(separator: "/").last.map(String.init) ?? path
-        return named.flatMap { place in
+        return named.paths.flatMap { place in
             [place] + buildIDFiles(buildID, below: [place])
                 + ["\(place)\(path)", "\(place)/\(name)"].flatMap { [$0] + beside($0) }
-        }
+        } + named.files(of: buildID)
     }
 
     private func buildIDFiles(_ buildID: [UInt8], below directories: [String]) -> [String] {

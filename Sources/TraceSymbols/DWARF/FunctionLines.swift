@@ -13,6 +13,8 @@ struct FunctionLines {
     private var functions: [Function] = []
     /// Linkage names of Swift functions that were inlined. Swift's compiler does not tie them to their own code.
     private(set) var inlinedSwiftNames: Set<String> = []
+    /// The first file that holds split DWARF and cannot be read, and how many there are.
+    private(set) var missing: (name: String, count: Int)?
     private var files = SourceFiles()
     /// Where the compiler ran for the unit that is being read.
     private var directory: String?
@@ -29,13 +31,26 @@ struct FunctionLines {
     /// Scopes that are nested deeper than this are damage: no compiler writes them.
     private static let depthLimit = 100
 
-    /// Reads every compile unit. O(DIEs of the scopes that may hold functions).
-    init(_ file: borrowing ELFFile) {
-        guard let units = DWARFUnits(file) else { return }
-        let code = file.codeRanges
-        units.forEach { unit, content in
+    /// Reads every compile unit or, given ascending addresses, those that may hold one. O(DIEs of the scopes that may hold
+    /// functions).
+    ///
+    /// - Parameter functions: those of the addresses, ascending, of which functions are asked for. Where they are all found beside
+    ///   each other, nothing is looked for within types and other functions, where few are and most of the DIEs.
+    init(
+        _ units: borrowing DWARFUnits, code: [Range<UInt64>], covering wanted: [UInt64]? = nil,
+        functions asked: [UInt64]? = nil
+    ) {
+        units.forEach(covering: wanted) { unit, content in
             directory = DWARFUnits.directory(of: &unit)
-            visitChildren(of: &content, code: code, depth: 0)
+            if let name = DWARFUnits.splitFile(of: &unit), unit.addr == content.addr {
+                missing = (missing?.name ?? name, (missing?.count ?? 0) + 1)
+            }
+            let first = functions.count
+            visitChildren(of: &content, code: code, depth: 0, entersFunctions: asked == nil)
+            if let asked, misses(asked, of: &unit, from: first) {
+                functions.removeLast(functions.count - first)
+                visitChildren(of: &content, code: code, depth: 0)
+            }
         }
         functions.sort { $0.start < $1.start }
         files.finish()
@@ -56,14 +71,39 @@ struct FunctionLines {
         return index >= 0 && address < functions[index].end ? functions[index] : nil
     }
 
-    private mutating func visitChildren(of parent: inout Dwarf_Die, code: [Range<UInt64>], depth: Int) {
+    /// Whether one of these addresses is a unit's, and none of the functions from `first` on has it.
+    private func misses(_ asked: [UInt64], of unit: inout Dwarf_Die, from first: Int) -> Bool {
+        let found = functions[first...].sorted { $0.start < $1.start }
+        func isFound(_ address: UInt64) -> Bool {
+            let index = found.partitioningIndex { $0.start > address } - 1
+            return index >= 0 && address < found[index].end
+        }
+        var (base, start, end) = (Dwarf_Addr(0), Dwarf_Addr(0), Dwarf_Addr(0))
+        var offset = dwarf_ranges(&unit, 0, &base, &start, &end)
+        if offset <= 0 { return true }
+        while offset > 0 {
+            var index = asked.partitioningIndex { $0 >= start }
+            while index < asked.count, asked[index] < end {
+                if !isFound(asked[index]) { return true }
+                index += 1
+            }
+            offset = dwarf_ranges(&unit, offset, &base, &start, &end)
+        }
+        return offset < 0
+    }
+
+    private mutating func visitChildren(
+        of parent: inout Dwarf_Die, code: [Range<UInt64>], depth: Int, entersFunctions: Bool = true
+    ) {
         var child = Dwarf_Die()
         guard depth < Self.depthLimit, dwarf_child(&parent, &child) == 0 else { return }
         var address: UnsafeMutableRawPointer?
         repeat {
             let tag = Int(dwarf_tag(&child))
             if tag == DW_TAG_subprogram { append(&child, code: code) }
-            if Self.mayHoldFunctions(tag) { visitChildren(of: &child, code: code, depth: depth + 1) }
+            if entersFunctions ? Self.mayHoldFunctions(tag) : tag == DW_TAG_namespace || tag == DW_TAG_module {
+                visitChildren(of: &child, code: code, depth: depth + 1, entersFunctions: entersFunctions)
+            }
             address = child.addr
             // A damaged sibling reference may point backwards.
         } while withUnsafeMutablePointer(to: &child) { dwarf_siblingof($0, $0) } == 0 && child.addr > address!

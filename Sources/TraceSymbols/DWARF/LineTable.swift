@@ -15,11 +15,10 @@ struct LineTable {
     private var rows: [Row] = []
     private var files = SourceFiles()
 
-    /// Reads every compile unit. O(n log n) in the rows, which compilers write nearly sorted.
-    init(_ file: borrowing ELFFile) {
-        guard let units = DWARFUnits(file) else { return }
-        let code = file.codeRanges
-        units.forEach { unit, _ in append(&unit, code: code) }
+    /// Reads every compile unit or, given ascending addresses, those that may hold one. O(n log n) in the rows, which compilers
+    /// write nearly sorted.
+    init(_ units: borrowing DWARFUnits, code: [Range<UInt64>], covering wanted: [UInt64]? = nil) {
+        units.forEach(covering: wanted) { unit, _ in append(&unit, code: code) }
         // The sort is stable, so that of several rows for one address the last one holds. The end of a sequence is put
         // before the beginning of the next.
         rows.sort { $0.address != $1.address ? $0.address < $1.address : $0.isEnd && !$1.isEnd }
@@ -37,6 +36,25 @@ struct LineTable {
             if !row.isEnd, function.contains(row.address) { return (files.paths[Int(row.file)], Int(row.line)) }
         }
         return nil
+    }
+
+    /// The rows that ``lookup(_:in:)`` needs for what it is asked of functions: within each of `functions`, which ascend, a row
+    /// that says what the one before it said is left out.
+    ///
+    /// - Parameter number: numbers a path.
+    func kept(in functions: [KeptModule.Stretch], number: (String) -> UInt32) -> [KeptModule.Row] {
+        let files = self.files.paths.map(number)
+        var result: [KeptModule.Row] = [], function = 0, last: (function: Int, file: UInt32, line: UInt32)?
+        for row in rows {
+            while function < functions.count, functions[function].end <= row.address { function += 1 }
+            let isInside = function < functions.count && functions[function].start <= row.address
+            if isInside, let last, last == (function, row.file, row.line) { continue }
+            last = isInside ? (function, row.file, row.line) : nil
+            result.append(
+                KeptModule.Row(
+                    address: row.address, file: row.isEnd ? SourceFiles.none : files[Int(row.file)], line: row.line))
+        }
+        return result
     }
 
     /// How many of the lines `wanted` of `file` the code in `range` comes from. O(log n + rows in the range).

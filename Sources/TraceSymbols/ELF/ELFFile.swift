@@ -8,12 +8,38 @@ struct ELFFile: ~Copyable {
     let header: GElf_Ehdr
     private let descriptor: Int32
 
+    /// Passes the file that these bytes are; nil when they are none.
+    static func withFile<Result>(of bytes: [UInt8], _ body: (borrowing ELFFile) -> Result?) -> Result? {
+        var bytes = bytes
+        return bytes.withUnsafeMutableBytes { image in
+            guard elf_version(UInt32(EV_CURRENT)) != UInt32(EV_NONE), let start = image.baseAddress,
+                let handle = elf_memory(start.assumingMemoryBound(to: CChar.self), image.count)
+            else { return nil }
+            var header = GElf_Ehdr()
+            guard elf_kind(handle) == ELF_K_ELF, gelf_getehdr(handle, &header) != nil else {
+                elf_end(handle)
+                return nil
+            }
+            return body(ELFFile(handle, header))
+        }
+    }
+
+    private init(_ handle: OpaquePointer, _ header: GElf_Ehdr) {
+        (path, self.handle, self.header, descriptor) = ("", handle, header, -1)
+    }
+
+    /// Another descriptor of the file, which is the caller's, or -1.
+    func openedAgain() -> Int32 { openWithoutWaiting("/proc/self/fd/\(descriptor)") }
+
+    /// - Parameters:
+    ///   - path: of the file, or where it was.
+    ///   - opened: a path that leads to the file now; nil: `path`.
     /// - Throws: ``SymbolProblem/missing(_:)`` or ``SymbolProblem/unreadable(_:reason:)``.
-    init(path: String) throws(SymbolProblem) {
+    init(path: String, at opened: String? = nil) throws(SymbolProblem) {
         guard elf_version(UInt32(EV_CURRENT)) != UInt32(EV_NONE) else {
             throw .unreadable(path, reason: "libelf is too old")
         }
-        let descriptor = openWithoutWaiting(path)
+        let descriptor = openWithoutWaiting(opened ?? path)
         guard descriptor >= 0 else {
             if errno == ENOENT || errno == ENOTDIR { throw .missing(path) }
             throw .unreadable(path, reason: String(cString: strerror(errno)))
@@ -38,7 +64,7 @@ struct ELFFile: ~Copyable {
 
     deinit {
         elf_end(handle)
-        close(descriptor)
+        if descriptor >= 0 { close(descriptor) }
     }
 
     /// A section by its header.

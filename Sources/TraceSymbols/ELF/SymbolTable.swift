@@ -33,23 +33,56 @@ struct SymbolTable {
     /// - Parameters:
     ///   - type: `SHT_SYMTAB` or `SHT_DYNSYM`.
     ///   - chosen: where code goes on in functions that resolvers choose; these have the functions' names.
+    ///   - wanted: ascending addresses; given, nothing is said of others.
     /// - Returns: nil when the file has no such table or it names no function.
-    /// - Complexity: O(n log n) in the table's symbols.
-    init?(_ file: borrowing ELFFile, type: Int32, chosen: [UInt64: [Range<UInt64>]] = [:]) {
+    /// - Complexity: O(n log n) in the table's symbols; where there are few wanted addresses, O(n).
+    init?(
+        _ file: borrowing ELFFile, type: Int32, chosen: [UInt64: [Range<UInt64>]] = [:], around wanted: [UInt64]? = nil
+    ) {
+        var found: [Entry] = []
+        read(file, type, chosen, &found)
+        if !finish(&found, around: wanted) { return nil }
+    }
+
+    /// The same of a table that leaves out what `other` has in `.dynsym`.
+    init?(
+        _ file: borrowing ELFFile, type: Int32, chosen: [UInt64: [Range<UInt64>]], around wanted: [UInt64]?,
+        and other: borrowing ELFFile
+    ) {
+        var found: [Entry] = []
+        read(file, type, chosen, &found)
+        if found.isEmpty { return nil }
+        read(other, SHT_DYNSYM, chosen, &found)
+        if !finish(&found, around: wanted) { return nil }
+    }
+
+    /// - Returns: Whether there is any function.
+    private mutating func finish(_ found: inout [Entry], around wanted: [UInt64]?) -> Bool {
+        if found.isEmpty { return false }
+        if let wanted { Self.leave(wanted, in: &found) }
+        select(from: &found)
+        flatten()
+        return true
+    }
+
+    private mutating func read(
+        _ file: borrowing ELFFile, _ type: Int32, _ chosen: [UInt64: [Range<UInt64>]], _ found: inout [Entry]
+    ) {
         guard let section = file.section(type: type), let data = section.data,
             let strings = file.section(index: Int(section.header.sh_link))?.data,
             let entrySize = Optional(gelf_fsize(file.handle, ELF_T_SYM, 1, UInt32(EV_CURRENT))), entrySize > 0
-        else { return nil }
-        names = Array(UnsafeRawBufferPointer(start: strings.pointee.d_buf, count: strings.pointee.d_size))
+        else { return }
+        let first = UInt32(clamping: names.count)
+        names += UnsafeRawBufferPointer(start: strings.pointee.d_buf, count: strings.pointee.d_size)
         // In a damaged table a name may run past the end: this zero ends it there.
         names.append(0)
         let sections = SectionLimits(file)
         let count = min(data.pointee.d_size / entrySize, Int(Int32.max))
-        var found: [Entry] = []
-        found.reserveCapacity(count)
+        found.reserveCapacity(found.count + count)
         var symbol = GElf_Sym()
         for index in 0..<count where gelf_getsym(data, Int32(index), &symbol) != nil {
-            if let entry = Self.entry(symbol, sections: sections), entry.name < names.count,
+            symbol.st_name = symbol.st_name.addingReportingOverflow(first).partialValue
+            if let entry = Self.entry(symbol, sections: sections), entry.name >= first, entry.name < names.count,
                 names[Int(entry.name)] != 0, names[Int(entry.name)] != UInt8(ascii: "$") || symbol.isFunction
             {
                 found.append(entry)
@@ -61,9 +94,6 @@ struct SymbolTable {
                 }
             }
         }
-        guard !found.isEmpty else { return nil }
-        select(from: &found)
-        flatten()
     }
 
     /// The symbol that covers `address`. O(log n).
@@ -76,6 +106,21 @@ struct SymbolTable {
     /// From the start of the symbol that covers `address` to the end of its range there. O(log n).
     func extent(around address: UInt64) -> Range<UInt64>? {
         range(around: address).map { symbols[Int(owners[$0])].start..<ends[$0] }
+    }
+
+    /// The addresses around `address` that belong to one symbol, with its start and name; nil where there is none. O(log n).
+    func stretch(around address: UInt64) -> (range: Range<UInt64>, start: UInt64, linkageName: String)? {
+        range(around: address).map { stretch(at: $0) }
+    }
+
+    /// All stretches of the symbols, by ascending address.
+    var stretches: some RandomAccessCollection<(range: Range<UInt64>, start: UInt64, linkageName: String)> {
+        starts.indices.lazy.map(stretch)
+    }
+
+    private func stretch(at index: Int) -> (range: Range<UInt64>, start: UInt64, linkageName: String) {
+        let symbol = symbols[Int(owners[index])]
+        return (starts[index]..<ends[index], symbol.start, name(symbol))
     }
 
     private func range(around address: UInt64) -> Int? {
@@ -106,6 +151,26 @@ struct SymbolTable {
     private func name(_ symbol: Entry) -> String {
         names[Int(symbol.name)...].withUnsafeBufferPointer { bytes in
             String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+        }
+    }
+
+    /// Leaves the symbols that decide about these addresses: those around each, the nearest before and behind it, and those
+    /// around the nearest before it, which may be a label in them.
+    private static func leave(_ wanted: [UInt64], in found: inout [Entry]) {
+        var before = [UInt64](repeating: 0, count: wanted.count)
+        var behind = [UInt64](repeating: .max, count: wanted.count)
+        for entry in found {
+            let next = wanted.partitioningIndex { $0 >= entry.start }
+            if next < wanted.count { before[next] = max(before[next], entry.start) }
+            if next > 0 { behind[next - 1] = min(behind[next - 1], entry.start) }
+        }
+        for index in before.indices.dropFirst() { before[index] = max(before[index], before[index - 1]) }
+        for index in behind.indices.dropLast().reversed() { behind[index] = min(behind[index], behind[index + 1]) }
+        let points = (wanted + before).sorted(), starts = Set(before + behind)
+        found.removeAll { entry in
+            if starts.contains(entry.start) { return false }
+            let next = points.partitioningIndex { $0 >= entry.start }
+            return !(next < points.count && points[next] < entry.end)
         }
     }
 

@@ -34,11 +34,7 @@ struct OutputFile {
         } catch {
             throw OutputFile.fail(path, error.code)
         }
-        do throws(CompressionError) {
-            compressor = try compression.compressor(onto: raw)
-        } catch {
-            throw Diagnostics.fail("\(path): \(error)", .failed)
-        }
+        compressor = compression.compressor(onto: raw)
         writer = compressor?.writer ?? raw
     }
 

@@ -3,6 +3,7 @@ internal import Glibc
 internal import TraceAnalysis
 internal import TraceAttach
 internal import TraceFile
+internal import TraceQuery
 internal import TraceRecording
 internal import TraceSymbols
 internal import TraceText
@@ -106,6 +107,7 @@ extension Record {
             executable: executable, arguments: ProcessFacts.arguments(process),
             session: output ?? "\(SessionName.stem(executable))-\(process).fathom", record: recordOptions)
         request.flight = flight.plan(isQuiet: quiet)
+        request.keepNames = SessionNames.keep
         return request
     }
 

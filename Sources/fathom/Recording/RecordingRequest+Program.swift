@@ -1,5 +1,6 @@
 internal import Glibc
 internal import TraceFile
+internal import TraceQuery
 internal import TraceRecording
 internal import TraceSymbols
 
@@ -25,6 +26,7 @@ extension RecordingRequest {
         if options.tellsStartup, program.kind == .elfStatic, !program.hasFathomRuntime {
             mainAddress = MainFunction.fixedAddress(in: executable)
         }
+        keepNames = SessionNames.keep
         hasHooks = { path in
             guard let program = try? ExecutableInspection.inspect(path: path) else { return false }
             if case .script(let interpreter) = program.kind {

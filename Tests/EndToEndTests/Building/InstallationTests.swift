@@ -81,7 +81,7 @@ import Testing
         #expect(empty.status == 1 && empty.stderr.contains("holds no fathom"))
     }
 
-    /// The Debian package needs what every Debian has, and libdw, libelf, ncurses and zlib: no Swift.
+    /// The Debian package needs what every Debian has, and libdw, libelf, ncurses, zlib and Zstandard: no Swift.
     @Test(.enabled(if: ["dpkg-deb", "dpkg-shlibdeps"].allSatisfy(Toolchain.isInstalled)))
     func packages() throws {
         // Packing tightly would take a minute.
@@ -100,7 +100,7 @@ import Testing
         #expect(
             Set(needed) == [
                 "libc6", "libdw1", "libelf1", "libgcc-s1", "libncursesw6", "libsqlite3-0", "libstdc++6", "libtinfo6",
-                "zlib1g",
+                "libzstd1", "zlib1g",
             ], "\(depends)")
         let listing = try run("dpkg-deb", ["--contents", paths[1]]).stdout
         for name in [

@@ -163,6 +163,9 @@ import Testing
         let script =
             "umask 022; \"$0\" record -q --baseline -o \"$2\" -- \"$1\" 20 </dev/null; find \"$2\" -printf '%m %f\\n'"
         let output = try run("sh", ["-c", script, Fathom.executable, binary, session])
-        #expect(Set(output.stdout.split(separator: "\n").dropFirst()) == ["700 d", "600 trace", "600 session.json"])
+        #expect(
+            Set(output.stdout.split(separator: "\n").dropFirst()) == [
+                "700 d", "600 trace", "600 session.json", "600 names",
+            ])
     }
 }

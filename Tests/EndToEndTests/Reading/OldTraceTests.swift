@@ -22,4 +22,28 @@ import Testing
         #expect(info.stdout.contains("end        exited\n"))
         #expect(info.stdout.contains("damage       none"), "\(info.stdout)")
     }
+
+    /// Of every kind, what was kept of an earlier version shows what it showed then. `Tools/keep-recordings` keeps them.
+    @Test func everyKind() throws {
+        let recorded = "\(Binaries.repository)/Traces/recorded"
+        let kinds = try run("ls", [recorded]).stdout.split(separator: "\n").map(String.init).filter {
+            $0 != "version-1"
+        }
+        for kind in ["trace", "profile", "counts", "samples", "first", "waits", "memory", "arguments"] {
+            #expect(kinds.contains { $0.hasSuffix("-\(kind)") }, "\(kind)")
+        }
+        for kind in kinds {
+            let directory = try TemporaryDirectory("kept")
+            let session = directory.file("session.fathom")
+            _ = try run("cp", ["-r", "\(recorded)/\(kind)", session])
+            let views = try run("cat", ["\(session)/views"]).stdout.split(separator: "\n")
+            #expect(!views.isEmpty)
+            for view in views {
+                let file = String(view.map { $0.isASCII && $0.isLowercase ? $0 : "-" })
+                let shown = try Fathom.run(view.split(separator: " ").map(String.init) + [session])
+                #expect(shown.status == 0 && shown.stderr.isEmpty, "\(kind), \(view): \(shown.stderr)")
+                #expect(shown.stdout == (try run("cat", ["\(session)/\(file).txt"])).stdout, "\(kind), \(view)")
+            }
+        }
+    }
 }

@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import Glibc
 internal import TraceAnalysis
 internal import TraceFile
+internal import TraceQuery
 internal import TraceRecording
 internal import TraceText
 internal import TraceWatch
@@ -80,6 +81,7 @@ struct SampleCommand: ParsableCommand {
         } catch {
             throw Diagnostics.fail(error.description, .failed)
         }
+        SessionNames.keep(in: name, HeldModules())
         if !quiet { say(sampled, sampler, name, bytes) }
     }
 

@@ -7,7 +7,7 @@ struct SymbolOptions: ParsableArguments {
         help: ArgumentHelp(
             """
             Look here for the symbols of stripped programs: an unstripped program, a file of debug information, or a \
-            directory that holds some, by name or by build-id.
+            directory that holds some, anywhere in it and by any name: build-ids tell.
             """, valueName: "file|dir"), completion: .file())
     var symbols: [String] = []
 
