@@ -5,7 +5,6 @@
 
 #include "descriptors.h"
 
-#include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <stddef.h>
@@ -56,7 +55,9 @@ union address {
 };
 
 static uint32_t port_of(const union address *address) {
-    return ntohs(address->any.sa_family == AF_INET ? address->four.sin_port : address->six.sin6_port);
+    // Not by ntohs, which is a function of the C library's headers and may be compiled with hooks.
+    uint16_t port = address->any.sa_family == AF_INET ? address->four.sin_port : address->six.sin6_port;
+    return (uint32_t)(port >> 8 | (port & 0xff) << 8);
 }
 
 static void add_four(struct text *text, const unsigned char *bytes) {

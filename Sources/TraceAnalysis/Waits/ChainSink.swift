@@ -59,7 +59,9 @@ struct ChainSink: CallSink {
             let function = space.function(at: first.pointee.function, ticks: first.pointee.enterTicks)
             first.pointee.payload.path = paths.path(function, from: caller)
         }
-        return call.pointee.payload.path
+        // Outside of all calls, it is that of a function that is not known.
+        guard call.pointee.payload.path == 0 else { return call.pointee.payload.path }
+        return paths.path(space.function(at: call.pointee.function, ticks: call.pointee.enterTicks), from: 0)
     }
 
     mutating func drop(
