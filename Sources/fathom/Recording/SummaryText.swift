@@ -33,7 +33,9 @@ struct SummaryText {
         }
         if missing > 0 || overflow {
             let reason =
-                summary.isCapped ? "the size cap was reached" : summary.writeError ?? "no room for another buffer"
+                summary.isCapped
+                ? "the size cap was reached"
+                : summary.writeError ?? "there was no room for another buffer, or their threads could not be followed"
             lines.append("warning: \(Self.count(overflow ? .max : missing, "call")) not recorded: \(reason)")
         }
         if summary.spoiledChunks > 0 {
