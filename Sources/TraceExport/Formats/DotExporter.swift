@@ -13,19 +13,23 @@ struct DotExporter: Exporter {
         let tree = source.callPaths()
         let graph = CallGraph(tree, minTotal: source.filter.minCost)
         let used = graph.nodes.indices.filter { graph.nodes[$0].isUsed }
-        let shown = used.sorted { (graph.nodes[$1].total, $0) < (graph.nodes[$0].total, $1) }
-            .prefix(DotExporter.maxNodes)
-        var isShown = [Bool](repeating: false, count: graph.nodes.count)
-        for index in shown { isShown[index] = true }
+        // Functions are numbered as they were met, which is not the same each time where threads are read side by side.
+        let names = Dictionary(uniqueKeysWithValues: used.map { ($0, graph.function($0).name) })
+        let shown = used.sorted {
+            (graph.nodes[$1].total, names[$0]!, $0) < (graph.nodes[$0].total, names[$1]!, $1)
+        }.prefix(DotExporter.maxNodes)
+        let places = Dictionary(uniqueKeysWithValues: zip(shown, 0...))
 
         writer.write("digraph calls {\n  node [shape=box, fontname=\"sans-serif\", style=filled];\n" as StaticString)
         writer.write("  edge [fontname=\"sans-serif\", fontsize=10];\n" as StaticString)
-        for index in shown {
-            write(
-                graph.nodes[index], index, tree.functions, name: graph.function(index).name, total: graph.total, writer)
+        for (place, index) in shown.enumerated() {
+            write(graph.nodes[index], place, tree.functions, name: names[index]!, total: graph.total, writer)
         }
-        for edge in graph.edges where isShown[Int(edge.caller)] && isShown[Int(edge.callee)] {
-            writer.write("  f\(edge.caller) -> f\(edge.callee) [label=\"\(edge.calls)\"" as String)
+        let edges = graph.edges.compactMap { edge in
+            places[Int(edge.caller)].flatMap { caller in places[Int(edge.callee)].map { (caller, $0, edge) } }
+        }
+        for (caller, callee, edge) in edges.sorted(by: { ($0.0, $0.1) < ($1.0, $1.1) }) {
+            writer.write("  f\(caller) -> f\(callee) [label=\"\(edge.calls)\"" as String)
             let width = 1 + 4 * Double(edge.time) / Double(max(graph.total, 1))
             writer.write(", penwidth=\((width * 10).rounded() / 10)];\n")
         }
@@ -40,11 +44,11 @@ struct DotExporter: Exporter {
     }
 
     private func write(
-        _ node: CallGraph.Node, _ index: Int, _ functions: FunctionTable, name: String, total: UInt64,
+        _ node: CallGraph.Node, _ place: Int, _ functions: FunctionTable, name: String, total: UInt64,
         _ writer: ByteWriter
     ) {
         let share = Double(node.total) / Double(max(total, 1))
-        writer.write("  f\(index) [label=\"")
+        writer.write("  f\(place) [label=\"")
         let isLong = name.count > DotExporter.maxName
         writer.write(DotExporter.escape(isLong ? name.prefix(DotExporter.maxName) + "…" : name))
         writer.write("\\n" as StaticString)

@@ -166,7 +166,7 @@ import Testing
         let home = try everything(in: [])
         #expect(home.count(where: { $0.contains("isPrime") }) >= 3)
         _ = try run("sh", ["-c", "rm -f p p.c p.cpp p.swift *.o"], workingDirectory: directory.path)
-        #expect(try everything(in: []) == home)
+        for (away, there) in zip(try everything(in: []), home) { #expect(away == there) }
     }
 
     /// The program is replaced while it runs, and a library that it has loaded, too.
