@@ -6,11 +6,8 @@
 #include "descriptors.h"
 
 #include <fcntl.h>
-#include <netinet/in.h>
 #include <stddef.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 
 #include "../file/names.h"
 #include "../host/runtime.h"
@@ -46,13 +43,6 @@ static void add_number(struct text *text, uint32_t number, uint32_t base) {
     while (number /= base);
     add_bytes(text, digits + at, sizeof digits - at);
 }
-
-union address {
-    struct sockaddr any;
-    struct sockaddr_in four;
-    struct sockaddr_in6 six;
-    struct sockaddr_un path;
-};
 
 static uint32_t port_of(const union address *address) {
     // Not by ntohs, which is a function of the C library's headers and may be compiled with hooks.
@@ -94,6 +84,8 @@ static void add_machine(struct text *text, const union address *address) {
 // A path, or a name that begins with NUL. 0 if there is neither.
 static int add_path(struct text *text, const union address *address, uint32_t size) {
     size_t start = offsetof(struct sockaddr_un, sun_path);
+    // The kernel counts a NUL behind the longest path, for which there is no room.
+    if (size > sizeof *address) size = sizeof *address;
     if (size <= start + 1) return 0;
     const char *path = address->path.sun_path;
     size_t count = size - start;
@@ -107,39 +99,36 @@ static int add_path(struct text *text, const union address *address, uint32_t si
     return 1;
 }
 
-static int describe_socket(struct text *text, int descriptor) {
-    union address own, other;
-    socklen_t own_size = sizeof own, other_size = sizeof other;
-    memset(&own, 0, sizeof own);
-    memset(&other, 0, sizeof other);
-    if (SYSTEM(getsockname, descriptor, &own, &own_size, 0, 0, 0)) return 0;
-    int is_connected = !SYSTEM(getpeername, descriptor, &other, &other_size, 0, 0, 0);
-    switch (own.any.sa_family) {
+static int describe_socket(struct text *text, const struct descriptor *socket) {
+    const union address *own = &socket->own, *other = &socket->other;
+    if (!socket->has_address) return 0;
+    switch (own->any.sa_family) {
     case AF_UNIX:
-        if (!(is_connected && add_path(text, &other, other_size)) && !add_path(text, &own, own_size))
+        if (!(socket->is_connected && add_path(text, other, socket->other_size)) &&
+            !add_path(text, own, socket->own_size))
             add(text, "a local socket");
         return 1;
     case AF_INET:
     case AF_INET6: break;
     default: return 0;
     }
-    uint32_t port = port_of(&own);
-    if (!is_connected) {
+    uint32_t port = port_of(own);
+    if (!socket->is_connected) {
         add(text, "a socket at port ");
         add_number(text, port, 10);
         return 1;
     }
-    if (port < FIRST_CHOSEN_PORT && port_of(&other) >= FIRST_CHOSEN_PORT) {
+    if (port < FIRST_CHOSEN_PORT && port_of(other) >= FIRST_CHOSEN_PORT) {
         add(text, "connections at port ");
         add_number(text, port, 10);
         add(text, " from ");
-        add_machine(text, &other);
+        add_machine(text, other);
         return 1;
     }
     add(text, "a connection to ");
-    add_machine(text, &other);
+    add_machine(text, other);
     add(text, ":");
-    add_number(text, port_of(&other), 10);
+    add_number(text, port_of(other), 10);
     return 1;
 }
 
@@ -168,9 +157,10 @@ static int describe_other(struct text *text, int descriptor) {
     return 1;
 }
 
-uint32_t descriptor_name(int descriptor) {
+uint32_t descriptor_name(const struct descriptor *descriptor) {
     struct text text = {0};
-    if (!describe_socket(&text, descriptor) && !describe_other(&text, descriptor)) return 0;
+    if (!descriptor->is_open) return 0;
+    if (!describe_socket(&text, descriptor) && !describe_other(&text, descriptor->number)) return 0;
     uint32_t known = name_known(FATHOM_NAME_OBJECT, text.bytes);
     // Relaxed: it is a bound, and says nothing about anything else.
     if (known || __atomic_fetch_add(&names, 1, __ATOMIC_RELAXED) >= MOST_NAMES) return known;

@@ -3,10 +3,10 @@
 #ifndef FATHOM_DESCRIPTORS_H
 #define FATHOM_DESCRIPTORS_H
 
-#include <stdint.h>
+#include "flows.h"
 
-// The id of a name for what is behind a descriptor now: a file's path, a pipe, the other end of a connection. 0 when it
-// is not known, or when there are too many. Async-signal-safe; makes up to four system calls.
-uint32_t descriptor_name(int descriptor);
+// The id of a name for what is behind a descriptor: a file's path, a pipe, the other end of a connection. 0 when it is
+// not known, or when there are too many. Async-signal-safe; a system call of what is no socket.
+uint32_t descriptor_name(const struct descriptor *descriptor);
 
 #endif

@@ -6,12 +6,8 @@
 #include "flows.h"
 
 #include <arpa/inet.h>
-#include <netinet/in.h>
 #include <stddef.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 
 #include "../host/runtime.h"
 #include "../host/system.h"
@@ -25,13 +21,6 @@ FATHOM_WITHOUT_HOOKS
 // a pair that is none, whose waits nobody is found to have ended.
 #define PAIR_LIMIT 1024u
 static struct { uint64_t socket, other; } pairs[PAIR_LIMIT];
-
-union address {
-    struct sockaddr any;
-    struct sockaddr_in four;
-    struct sockaddr_in6 six;
-    struct sockaddr_un path;
-};
 
 // An end of a connection: an address that is written in one way only, or a socket's number.
 struct end {
@@ -108,15 +97,26 @@ static uint64_t listening(const union address *address, uint32_t size, int type)
     return number(NULL, &end, (uint32_t)type);
 }
 
-static uint64_t through_socket(int descriptor, uint64_t inode, int is_out) {
-    union address addresses[2];
-    socklen_t sizes[2] = {sizeof addresses[0], sizeof addresses[1]};
+struct descriptor descriptor_look(int number) {
+    struct descriptor found;
+    memset(&found, 0, sizeof found);
+    found.number = number;
+    found.is_open = !SYSTEM(fstat, number, &found.status, 0, 0, 0, 0);
+    if (!found.is_open || (found.status.st_mode & S_IFMT) != S_IFSOCK) return found;
+    found.own_size = sizeof found.own;
+    found.other_size = sizeof found.other;
+    found.has_address = !SYSTEM(getsockname, number, &found.own, &found.own_size, 0, 0, 0);
+    found.is_connected = found.has_address && !SYSTEM(getpeername, number, &found.other, &found.other_size, 0, 0, 0);
+    return found;
+}
+
+static uint64_t through_socket(const struct descriptor *socket, int is_out) {
     struct end ends[2];
-    memset(addresses, 0, sizeof addresses);
-    if (SYSTEM(getsockname, descriptor, &addresses[0], &sizes[0], 0, 0, 0)) return 0;
-    int is_connected = !SYSTEM(getpeername, descriptor, &addresses[1], &sizes[1], 0, 0, 0);
-    if (addresses[0].any.sa_family == AF_UNIX) {
-        if (!is_connected) return is_out ? 0 : listening(&addresses[0], sizes[0], kind_of_socket(descriptor));
+    uint64_t inode = socket->status.st_ino;
+    if (!socket->has_address) return 0;
+    if (!socket->is_connected)
+        return is_out ? 0 : listening(&socket->own, socket->own_size, kind_of_socket(socket->number));
+    if (socket->own.any.sa_family == AF_UNIX) {
         uint32_t place = (uint32_t)(inode % PAIR_LIMIT);
         if (__atomic_load_n(&pairs[place].socket, __ATOMIC_ACQUIRE) != inode) return 0;
         memset(ends, 0, sizeof ends);
@@ -128,8 +128,8 @@ static uint64_t through_socket(int descriptor, uint64_t inode, int is_out) {
         memcpy(ends[1].address, &other, sizeof other);
         return number(&ends[!is_out], &ends[is_out], 0);
     }
-    if (!is_connected) return is_out ? 0 : listening(&addresses[0], sizes[0], kind_of_socket(descriptor));
-    if (!end_of(&addresses[0], sizes[0], &ends[0]) || !end_of(&addresses[1], sizes[1], &ends[1])) return 0;
+    if (!end_of(&socket->own, socket->own_size, &ends[0]) || !end_of(&socket->other, socket->other_size, &ends[1]))
+        return 0;
     return number(&ends[!is_out], &ends[is_out], 0);
 }
 
@@ -137,19 +137,17 @@ static uint64_t number_of(const struct stat *status) {
     return ((uint64_t)status->st_ino ^ (uint64_t)status->st_dev << 40) & ~(3ull << 62);
 }
 
-uint64_t file_behind(int descriptor) {
-    struct stat status;
-    return SYSTEM(fstat, descriptor, &status, 0, 0, 0, 0) ? 0 : number_of(&status);
+uint64_t file_behind(const struct descriptor *descriptor) {
+    return descriptor->is_open ? number_of(&descriptor->status) : 0;
 }
 
-uint64_t flow_through(int descriptor, int is_out) {
-    struct stat status;
-    if (SYSTEM(fstat, descriptor, &status, 0, 0, 0, 0)) return 0;
-    switch (status.st_mode & S_IFMT) {
+uint64_t flow_through(const struct descriptor *descriptor, int is_out) {
+    if (!descriptor->is_open) return 0;
+    switch (descriptor->status.st_mode & S_IFMT) {
     case S_IFIFO:
-    case S_IFCHR: return number_of(&status);
-    case S_IFSOCK: return through_socket(descriptor, status.st_ino, is_out);
-    case 0: return 1ull << 63 | (uint64_t)(runtime.pid & 0x3fffffff) << 32 | (uint32_t)descriptor;
+    case S_IFCHR: return number_of(&descriptor->status);
+    case S_IFSOCK: return through_socket(descriptor, is_out);
+    case 0: return 1ull << 63 | (uint64_t)(runtime.pid & 0x3fffffff) << 32 | (uint32_t)descriptor->number;
     default: return 0;
     }
 }

@@ -12,7 +12,6 @@
 #include "../record/put.h"
 #include "busy.h"
 #include "descriptors.h"
-#include "flows.h"
 
 #include <sys/socket.h>
 
@@ -27,6 +26,11 @@ FATHOM_WITHOUT_HOOKS
 static int is_recording(const struct thread *t) {
     return t->state == THREAD_ATTACHED && t->idle && control_mode() != MODE_UNKNOWN && control_mode() != MODE_OFF &&
            control_mode() != MODE_PAUSED;
+}
+
+static uint64_t flow_at(int descriptor, int is_out) {
+    struct descriptor found = descriptor_look(descriptor);
+    return flow_through(&found, is_out);
 }
 
 // What a writer waits for: room in a flow. A reader waits for the data of the flow, which has the flow's own number.
@@ -103,6 +107,19 @@ static void tell_call(uint64_t begin, uint64_t end, struct told wait, struct fat
     end_note(t);
 }
 
+// Notes what was waited for through descriptors. The one that was ready is that which is named, as a rule.
+static void tell_descriptors(struct fathom_named_wait *named, struct fathom_waited waited) {
+    int is_file = (waited.kind == FATHOM_WAIT_FILE_LOCK || waited.kind == FATHOM_WAIT_QUEUE) && waited.ready >= 0;
+    struct descriptor found = {.number = -1};
+    if (is_file || waited.flow != FATHOM_FLOW_NONE) found = descriptor_look(waited.ready);
+    if (is_file) named->wait.object = file_behind(&found);
+    else if (waited.flow == FATHOM_FLOW_DATA) named->wait.object = flow_through(&found, 0);
+    else if (waited.flow == FATHOM_FLOW_ROOM) named->wait.object = room_in(flow_through(&found, 1));
+    if (waited.descriptor < 0) return;
+    if (found.number != waited.descriptor) found = descriptor_look(waited.descriptor);
+    named->name = descriptor_name(&found);
+}
+
 void fathom_wait_ends(struct fathom_wait_begin begin, struct fathom_waited waited, struct fathom_place place) {
     if (!begin.ticks) return;
     uint64_t now = now_ticks();
@@ -111,22 +128,17 @@ void fathom_wait_ends(struct fathom_wait_begin begin, struct fathom_waited waite
     count_flows(begin.flows, (uint32_t)-1);
     unsigned __int128 taken = (unsigned __int128)(now - begin.ticks) * 1000000000u;
     if (taken < (unsigned __int128)waited.least * runtime.ticks_per_second || !is_recording(&current)) return;
-    struct fathom_wait wait = {(uint16_t)waited.kind, (int16_t)waited.descriptor, FATHOM_WAIT_RAN_UNKNOWN,
-                               waited.object};
+    struct fathom_named_wait named = {
+        {(uint16_t)waited.kind, (int16_t)waited.descriptor, FATHOM_WAIT_RAN_UNKNOWN, waited.object}, 0, 0};
     if (!confine_unnoted()) {
         if (begin.processor_ns) {
             uint64_t ran = system_processor_ns() - begin.processor_ns;
-            wait.ran_ns = ran < FATHOM_WAIT_RAN_UNKNOWN ? (uint32_t)ran : FATHOM_WAIT_RAN_UNKNOWN - 1;
+            named.wait.ran_ns = ran < FATHOM_WAIT_RAN_UNKNOWN ? (uint32_t)ran : FATHOM_WAIT_RAN_UNKNOWN - 1;
         }
-        int is_file = waited.kind == FATHOM_WAIT_FILE_LOCK || waited.kind == FATHOM_WAIT_QUEUE;
-        if (is_file && waited.ready >= 0) wait.object = file_behind(waited.ready);
-        else if (waited.flow == FATHOM_FLOW_DATA) wait.object = flow_through(waited.ready, 0);
-        else if (waited.flow == FATHOM_FLOW_ROOM) wait.object = room_in(flow_through(waited.ready, 1));
+        tell_descriptors(&named, waited);
     }
-    struct fathom_named_wait named = {wait, 0, 0};
-    if (waited.descriptor >= 0 && !confine_unnoted()) named.name = descriptor_name(waited.descriptor);
-    tell_call(begin.ticks, now, told_of(FATHOM_WAIT, &named, named.name ? sizeof named : sizeof wait, TOLD_OF_CALL),
-              place);
+    tell_call(begin.ticks, now,
+              told_of(FATHOM_WAIT, &named, named.name ? sizeof named : sizeof named.wait, TOLD_OF_CALL), place);
 }
 
 // The new thread may have run and ended by now, and the memory at `thread` may be gone with it.
@@ -199,7 +211,7 @@ static int waits(const uint32_t *count) {
 
 void fathom_note_data(int descriptor) {
     if (waits(&runtime.buffers->data_waiters))
-        wake(FATHOM_WAIT_DESCRIPTOR, flow_through(descriptor, 1), descriptor, FATHOM_WAIT_RAN_UNKNOWN);
+        wake(FATHOM_WAIT_DESCRIPTOR, flow_at(descriptor, 1), descriptor, FATHOM_WAIT_RAN_UNKNOWN);
 }
 
 void fathom_note_data_to(int descriptor, const void *address, uint32_t size) {
@@ -211,8 +223,7 @@ void fathom_note_data_to(int descriptor, const void *address, uint32_t size) {
 void fathom_note_message(int descriptor, const void *message) {
     if (!waits(&runtime.buffers->data_waiters) || !system_can_read(message, sizeof(struct msghdr))) return;
     const struct msghdr *head = message;
-    uint64_t flow =
-        head->msg_name ? flow_to(descriptor, head->msg_name, head->msg_namelen) : flow_through(descriptor, 1);
+    uint64_t flow = head->msg_name ? flow_to(descriptor, head->msg_name, head->msg_namelen) : flow_at(descriptor, 1);
     wake(FATHOM_WAIT_DESCRIPTOR, flow, descriptor, FATHOM_WAIT_RAN_UNKNOWN);
 }
 
@@ -231,11 +242,13 @@ int fathom_can_read(const void *memory, size_t size) {
 
 void fathom_note_room(int descriptor) {
     if (waits(&runtime.buffers->room_waiters))
-        wake(FATHOM_WAIT_DESCRIPTOR, room_in(flow_through(descriptor, 0)), descriptor, FATHOM_WAIT_RAN_UNKNOWN);
+        wake(FATHOM_WAIT_DESCRIPTOR, room_in(flow_at(descriptor, 0)), descriptor, FATHOM_WAIT_RAN_UNKNOWN);
 }
 
 void fathom_note_file(uint32_t kind, int descriptor) {
-    if (waits(&runtime.buffers->data_waiters)) wake(kind, file_behind(descriptor), descriptor, FATHOM_WAIT_RAN_UNKNOWN);
+    if (!waits(&runtime.buffers->data_waiters)) return;
+    struct descriptor found = descriptor_look(descriptor);
+    wake(kind, file_behind(&found), descriptor, FATHOM_WAIT_RAN_UNKNOWN);
 }
 
 void fathom_note_number(uint32_t kind, uint64_t number) {

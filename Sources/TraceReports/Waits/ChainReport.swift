@@ -168,12 +168,8 @@ public struct ChainReport {
     }
 
     private func write(_ what: String, _ wait: Wait, to writer: ByteWriter) {
-        writer.write("\"what\":\"\(what)\",\"kind\":")
-        writer.write(json: wait.kind.name)
-        writer.write(",\"object\":" as StaticString)
-        writer.write(json: names.object(wait.kind, wait.object, wait.descriptor, of: wait.thread))
-        writer.write(",\"file\":" as StaticString)
-        writer.write(json: names.file(wait.name, of: wait.thread))
+        writer.write("\"what\":\"\(what)\",")
+        names.write(wait.kind, wait.object, wait.descriptor, wait.name, of: wait.thread, to: writer)
         writer.write("," as StaticString)
         write(path: wait.path, to: writer)
     }

@@ -1,5 +1,6 @@
 internal import TraceAnalysis
 internal import TraceFile
+internal import TraceText
 
 /// What waits and threads are called.
 struct WaitNames {
@@ -26,14 +27,32 @@ struct WaitNames {
     }
 
     /// What is behind a descriptor; nil when that is not known.
-    func file(_ name: UInt32, of thread: Int) -> String? { waits.threads[thread].process.names[name]?.text }
+    private func file(_ name: UInt32, of thread: Int) -> String? { waits.threads[thread].process.names[name]?.text }
+
+    /// What is waited for, with its kind, and what is behind it; nil when it has no name.
+    func named(
+        _ kind: Wait.Kind, _ object: UInt64, _ descriptor: Int16, _ name: UInt32, of thread: Int
+    ) -> String? {
+        guard let object = self.object(kind, object, descriptor, of: thread) else { return nil }
+        let file = file(name, of: thread).map { " (\($0))" } ?? ""
+        return (object.hasPrefix(kind.name + " ") ? object : "\(kind.name) \(object)") + file
+    }
+
+    /// The same as members of a JSON object.
+    func write(
+        _ kind: Wait.Kind, _ object: UInt64, _ descriptor: Int16, _ name: UInt32, of thread: Int, to writer: ByteWriter
+    ) {
+        writer.write("\"kind\":" as StaticString)
+        writer.write(json: kind.name)
+        writer.write(",\"object\":" as StaticString)
+        writer.write(json: self.object(kind, object, descriptor, of: thread))
+        writer.write(",\"file\":" as StaticString)
+        writer.write(json: file(name, of: thread))
+    }
 
     /// What a wait was for, in a sentence: its kind, and the object if that has a name.
     func subject(_ wait: Wait) -> String {
-        if let object = object(wait.kind, wait.object, wait.descriptor, of: wait.thread) {
-            let file = file(wait.name, of: wait.thread).map { " (\($0))" } ?? ""
-            return spoken(wait.kind, object) + file
-        }
+        if let named = named(wait.kind, wait.object, wait.descriptor, wait.name, of: wait.thread) { return named }
         return switch wait.kind {
         case .cpu: "a CPU"
         case .other: "something"
@@ -44,11 +63,6 @@ struct WaitNames {
         case .call(.inputOutput): "input or output"
         case .call(let kind): "a \(Wait.Kind.call(kind).name)"
         }
-    }
-
-    /// A kind, and the object, which may say the kind itself.
-    func spoken(_ kind: Wait.Kind, _ object: String) -> String {
-        object.hasPrefix(kind.name + " ") ? object : "\(kind.name) \(object)"
     }
 
     func thread(_ index: Int) -> String {

@@ -74,14 +74,6 @@ public struct WaitsReport {
         options.layout.writeLine(lead, text, path: path, to: writer)
     }
 
-    private func subject(_ kind: Wait.Kind, _ object: UInt64, _ descriptor: Int16, _ name: UInt32, _ thread: Int)
-        -> String
-    {
-        let what = kind.name
-        guard let object = names.object(kind, object, descriptor, of: thread) else { return what }
-        return names.spoken(kind, object) + (names.file(name, of: thread).map { " (\($0))" } ?? "")
-    }
-
     /// Writes a line that ends in where a thread was.
     private func line(
         _ indentation: String, _ words: String, at path: Int32, isEnd: Bool = false, to writer: ByteWriter
@@ -108,7 +100,9 @@ public struct WaitsReport {
                 case .p99: writer.write(time: row.p99, width: Self.width)
                 }
             }
-            line("  ", subject(row.kind, row.object, row.descriptor, row.name, row.thread), to: writer)
+            line(
+                "  ", names.named(row.kind, row.object, row.descriptor, row.name, of: row.thread) ?? row.kind.name,
+                to: writer)
             line(indentation, "", at: row.path, to: writer)
             for waker in row.wakers.prefix(3) {
                 let share = percent(waker.time, of: row.total)
@@ -150,7 +144,8 @@ public struct WaitsReport {
         for wait in longest where !writer.isClosed {
             writer.write(time: wait.begin, width: Self.width)
             writer.write(time: wait.time, width: Self.width)
-            let subject = subject(wait.kind, wait.object, wait.descriptor, wait.name, wait.thread)
+            let subject =
+                names.named(wait.kind, wait.object, wait.descriptor, wait.name, of: wait.thread) ?? wait.kind.name
             line("  ", "\(subject), \(names.thread(wait.thread))", to: writer)
             line(indentation, "", at: wait.path, to: writer)
             if let wake = wait.wake.map({ waits.wakes[$0] }) {
@@ -166,7 +161,7 @@ public struct WaitsReport {
         writer.write("{\"waits\":[" as StaticString)
         for (index, row) in rows.prefix(options.limit).enumerated() where !writer.isClosed {
             writer.write(index == 0 ? "\n{" : ",\n{" as StaticString)
-            write(row.kind, row.object, row.descriptor, row.name, row.thread, to: writer)
+            names.write(row.kind, row.object, row.descriptor, row.name, of: row.thread, to: writer)
             writer.write(
                 ",\"calls\":\(row.calls),\"total_ns\":\(row.total),\"max_ns\":\(row.longest),\"p50_ns\":\(row.p50),"
                     + "\"p99_ns\":\(row.p99),\"path\":")
@@ -196,7 +191,7 @@ public struct WaitsReport {
         writer.write(",\"longest\":[" as StaticString)
         for (index, wait) in longest.enumerated() {
             writer.write(index == 0 ? "\n{" : ",\n{" as StaticString)
-            write(wait.kind, wait.object, wait.descriptor, wait.name, wait.thread, to: writer)
+            names.write(wait.kind, wait.object, wait.descriptor, wait.name, of: wait.thread, to: writer)
             writer.write(
                 ",\"thread\":\(waits.threads[wait.thread].tid),\"start_ns\":\(wait.begin),\"time_ns\":\(wait.time),\"path\":"
             )
@@ -210,17 +205,6 @@ public struct WaitsReport {
             writer.write("}" as StaticString)
         }
         writer.write("]" as StaticString)
-    }
-
-    private func write(
-        _ kind: Wait.Kind, _ object: UInt64, _ descriptor: Int16, _ name: UInt32, _ thread: Int, to writer: ByteWriter
-    ) {
-        writer.write("\"kind\":" as StaticString)
-        writer.write(json: kind.name)
-        writer.write(",\"object\":" as StaticString)
-        writer.write(json: names.object(kind, object, descriptor, of: thread))
-        writer.write(",\"file\":" as StaticString)
-        writer.write(json: names.file(name, of: thread))
     }
 
     private func write(path: Int32, to writer: ByteWriter) {

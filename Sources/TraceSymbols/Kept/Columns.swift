@@ -131,8 +131,26 @@ struct ColumnReader {
         return place
     }
 
-    /// - Parameter count: how many files there are.
-    mutating func file(_ last: inout PlaceColumns, of count: Int) -> UInt32? {
+    /// Reads what ``ColumnWriter/putPlaces(_:)`` writes.
+    ///
+    /// - Parameters:
+    ///   - count: how many there are.
+    ///   - files: how many files there are.
+    mutating func places(_ count: Int, of files: Int) -> [(file: UInt32, line: UInt32)]? {
+        var last = PlaceColumns()
+        var places = [(file: UInt32, line: UInt32)](repeating: (0, 0), count: count)
+        for index in 0..<count {
+            guard let file = file(&last, of: files) else { return nil }
+            places[index].file = file
+        }
+        for index in 0..<count {
+            guard let line = line(&last, of: places[index].file) else { return nil }
+            places[index].line = line
+        }
+        return places
+    }
+
+    private mutating func file(_ last: inout PlaceColumns, of count: Int) -> UInt32? {
         guard let step = signed() else { return nil }
         let next = UInt64(last.file) &+ step
         guard next <= UInt64(count) else { return nil }
@@ -140,7 +158,7 @@ struct ColumnReader {
         return last.file &- 1
     }
 
-    mutating func line(_ last: inout PlaceColumns, of file: UInt32) -> UInt32? {
+    private mutating func line(_ last: inout PlaceColumns, of file: UInt32) -> UInt32? {
         if file == SourceFiles.none { return 0 }
         guard let step = signed(), let line = UInt32(exactly: UInt64(last.lines[file, default: 0]) &+ step) else {
             return nil

@@ -102,15 +102,8 @@ extension KeptModule {
         }
         guard let traits = input.take(count) else { return false }
         for index in 0..<count { stretches[index].traits = Traits(rawValue: traits[traits.startIndex + index]) }
-        var places = PlaceColumns()
-        for index in 0..<count {
-            guard let file = input.file(&places, of: files.count) else { return false }
-            stretches[index].file = file
-        }
-        for index in 0..<count {
-            guard let line = input.line(&places, of: stretches[index].file) else { return false }
-            stretches[index].line = line
-        }
+        guard let places = input.places(count, of: files.count) else { return false }
+        for (index, place) in places.enumerated() { (stretches[index].file, stretches[index].line) = place }
         var texts = FrontCoder()
         for index in 0..<count {
             guard let place = input.name(&texts, to: &names) else { return false }
@@ -128,15 +121,8 @@ extension KeptModule {
             address += step
             rows[index].address = address
         }
-        var places = PlaceColumns()
-        for index in 0..<count {
-            guard let file = input.file(&places, of: files.count) else { return false }
-            rows[index].file = file
-        }
-        for index in 0..<count {
-            guard let line = input.line(&places, of: rows[index].file) else { return false }
-            rows[index].line = line
-        }
+        guard let places = input.places(count, of: files.count) else { return false }
+        for (index, place) in places.enumerated() { (rows[index].file, rows[index].line) = place }
         return true
     }
 }
