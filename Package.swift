@@ -87,7 +87,9 @@ let package = Package(
         .systemLibrary(name: "CElfutils", pkgConfig: "libdw", providers: [.apt(["libdw-dev", "libelf-dev"])]),
         .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
         .target(name: "TraceText", swiftSettings: strict),
-        .target(name: "TraceFile", dependencies: ["CTraceFormat", "TraceText"], swiftSettings: strict),
+        .target(name: "CTracePack", dependencies: ["CTraceFormat"]),
+        .target(
+            name: "TraceFile", dependencies: ["CTraceFormat", "CTracePack", "CZstd", "TraceText"], swiftSettings: strict),
         .target(name: "TraceAnalysis", dependencies: ["TraceFile"], swiftSettings: strict),
         .target(
             name: "TraceSymbols", dependencies: ["CElfutils", "CInstructions", "CZstd", "TraceText"],

@@ -47,7 +47,8 @@ public struct AttachedRecorder {
                 clock.calibrate()
                 buffers = try SharedBuffers(in: directory, options: request.record, clock: clock)
                 log = try TraceLogWriter(
-                    in: directory, clock: clock, startRealtime: startRealtime, version: request.record.formatVersion)
+                    in: directory, clock: clock, startRealtime: startRealtime, version: request.record.formatVersion,
+                    packs: request.record.packsLog)
                 if log.canPassCache { buffers.prepare() }
             } catch { throw .files(error) }
             if let functions = request.functions {

@@ -57,7 +57,8 @@ public struct Recorder {
                 options.knowsSwitches = events.tellsSwitches
                 buffers = try SharedBuffers(in: directory, options: options, clock: clock)
                 log = try TraceLogWriter(
-                    in: directory, clock: clock, startRealtime: startRealtime, version: request.record.formatVersion)
+                    in: directory, clock: clock, startRealtime: startRealtime, version: request.record.formatVersion,
+                    packs: request.record.packsLog)
                 if log.canPassCache { buffers.prepare() }
                 try events.prepare(in: directory, clock, maxSize: request.record.maxSize)
                 if let start {

@@ -36,7 +36,7 @@ struct Fathom: ParsableCommand {
             ChainCommand.self,
             StartupCommand.self, Flame.self, Browse.self, Diff.self, History.self, GateCommand.self, Export.self,
             CollectCommand.self,
-            Tune.self, Unused.self, Order.self, Info.self, Dump.self,
+            Tune.self, Unused.self, Order.self, Info.self, Dump.self, Pack.self, Unpack.self,
             Doctor.self,
         ],
         examples: [

@@ -237,11 +237,12 @@ struct CallPathSink: CallSink {
             isThrough = true
             return true
         }
-        guard main.isPath(of: seek.spans.chunks[index + 1]) else { return false }
-        let ends = (0..<main.depth).map { depth in
+        guard let next = seek.spans.beginning(of: index + 1), main.isPath(of: next) else { return false }
+        let open = (0..<main.depth).map(next.path(at:))
+        let ends = open.enumerated().map { depth, call in
             let payload = main.base[depth + 1].payload
             return seek.spans.end(
-                of: seek.spans.chunks[index + 1].path(at: depth), depth: depth, from: index + 1,
+                of: call, depth: depth, from: index + 1,
                 SpanningCalls.Sums(callees: payload.callees, dropped: payload.dropped))
         }
         guard ends.allSatisfy({ $0 != nil }) else { return false }

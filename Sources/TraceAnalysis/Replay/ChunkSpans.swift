@@ -19,13 +19,13 @@ struct ChunkSpans: CallSink {
     /// The number of calls that are open from beginning to end.
     var kept: Int { depth - ended.count }
 
-    private let chunks: ChunkList
+    private let thread: TracedThread
     private let depth: Int
     private var toCarryIn: Int
 
-    init(_ chunks: ChunkList, _ index: Int) {
-        self.chunks = chunks
-        depth = Int(chunks[index].depth)
+    init(_ thread: TracedThread, _ index: Int) {
+        self.thread = thread
+        depth = Int(thread.chunks[index].depth)
         toCarryIn = depth
     }
 
@@ -58,12 +58,15 @@ struct ChunkSpans: CallSink {
     mutating func begin(chunk index: Int, at moment: UInt64, afterGap: Bool) {}
 
     mutating func end(chunk index: Int, main: LaneStack<Payload>) -> Bool {
-        isSound = !hasLanes && toCarryIn == 0 && (index + 1 == chunks.count || main.isPath(of: chunks[index + 1]))
+        let isLast = index + 1 == thread.chunks.count
+        isSound =
+            !hasLanes && toCarryIn == 0
+            && (isLast || thread.hold(chunk: index + 1) && main.isPath(of: thread.chunks[index + 1]))
         guard isSound else { return false }
         if kept > 0 { added = main.base[kept].payload.sums }
         begun = (kept..<main.depth).map { main.base[$0 + 1].payload.sums }
         // What is open in the last chunk ends with the thread.
-        return index + 1 == chunks.count
+        return isLast
     }
 }
 

@@ -49,6 +49,9 @@ final class SpanningCalls {
 
     var chunks: ChunkList { thread.chunks }
 
+    /// Chunk `index`, of whose beginning the open calls can be read until another chunk is asked for; nil when it cannot be read.
+    func beginning(of index: Int) -> Chunk? { thread.hold(chunk: index) ? chunks[index] : nil }
+
     /// The chunks in which something may have happened from `from` to `to`, in ns since the session's start.
     func chunks(from: UInt64, to: UInt64) -> Range<Int> {
         let first = partition { begin(of: $0) >= from }
@@ -84,9 +87,10 @@ final class SpanningCalls {
     func sums(before index: Int) -> [Sums]? {
         guard thread.payloadIsIntact(ofChunk: index) else { return nil }
         let chunk = chunks[index]
+        // Other chunks are read in between.
+        let open = (0..<Int(chunk.depth)).map(chunk.path(at:))
         var result: [Sums] = []
-        for depth in 0..<Int(chunk.depth) {
-            let call = chunk.path(at: depth)
+        for (depth, call) in open.enumerated() {
             var birth = partition { chunks[$0].beginTicks > call.enterTicks } - 1
             if birth >= 0, isOpen(call, depth, at: birth) != false { birth -= 1 }
             var sums = Sums()
@@ -169,7 +173,7 @@ final class SpanningCalls {
     private func summary(_ index: Int) -> ChunkSpans? {
         if let known = summaries[index] { return known }
         guard thread.payloadIsIntact(ofChunk: index) else { return nil }
-        var sink = ChunkSpans(chunks, index)
+        var sink = ChunkSpans(thread, index)
         StackReplay.run(thread, clock: clock, chunks: index..<index + 1, into: &sink)
         guard sink.isSound else { return nil }
         summaries[index] = sink

@@ -432,7 +432,7 @@ struct TreeBuilder: CallSink {
     private mutating func number(_ main: LaneStack<Payload>, chunk index: Int) {
         if let spans {
             spans.forget(index)
-            if !main.isPath(of: spans.chunks[index + 1]) { self.spans = nil }
+            if spans.beginning(of: index + 1).map(main.isPath) != true { self.spans = nil }
         }
         if isStreaming, spans == nil { measureAll() }
         var first = main.top
@@ -468,9 +468,10 @@ struct TreeBuilder: CallSink {
         _ call: UnsafeMutablePointer<OpenCall<Payload>>, depth: Int, chunk: Int
     ) -> Outcome? {
         guard let spans else { return nil }
-        let entry = spans.chunks[chunk + 1].path(at: depth)
         let sums = SpanningCalls.Sums(callees: call.pointee.payload.callees, dropped: call.pointee.payload.dropped)
-        guard let end = spans.end(of: entry, depth: depth, from: chunk + 1, sums) else {
+        guard let entry = spans.beginning(of: chunk + 1)?.path(at: depth),
+            let end = spans.end(of: entry, depth: depth, from: chunk + 1, sums)
+        else {
             self.spans = nil
             measureAll()
             return nil

@@ -35,6 +35,12 @@ public struct Damage: Equatable, Sendable {
         case names
         /// A block of what the kernel told of a start is not as it was written.
         case startup
+        /// The source files are not as they were written.
+        case sources
+        /// A section of a packed file is not as it was written.
+        case section
+        /// A packed file has no index, with which it ends.
+        case noIndex
     }
 
     /// The file's name inside the session directory.
@@ -84,6 +90,9 @@ extension Damage: CustomStringConvertible {
             case .wakings: "damaged block of wakings; later ones are left out"
             case .faults: "damaged block of page faults; later ones are left out"
             case .names: "damaged names; those of some modules are left out"
+            case .sources: "damaged source files, left out"
+            case .section: "damaged section of a packed file, left out"
+            case .noIndex: "the packed file was cut off, or its index is damaged; what can be found without is read"
             case .sessionDescription: "not readable; the recording's own description is left out"
             }
         let lost = lostBytes == 0 ? "" : " (bytes \(offset)..<\(offset &+ lostBytes) lost)"

@@ -18,8 +18,13 @@ public final class MappedFile {
     /// Maps all of the file at `path`.
     ///
     /// - Throws: ``TraceFileError/unreadable(path:errno:)``, ``TraceFileError/notAFile(path:)``.
-    public init(path: String) throws(TraceFileError) {
-        file = try PlainFile(path: path)
+    public convenience init(path: String) throws(TraceFileError) {
+        try self.init(PlainFile(path: path), path: path)
+    }
+
+    /// Maps all of a file that is open.
+    init(_ file: PlainFile, path: String) throws(TraceFileError) {
+        self.file = file
         size = file.size
         allocatedSize = file.allocatedSize
         guard size > 0 else {

@@ -1,3 +1,4 @@
+internal import CTraceFormat
 internal import Glibc
 
 /// A file that is open for reading.
@@ -9,10 +10,16 @@ final class PlainFile {
     let allocatedSize: Int
 
     /// - Throws: ``TraceFileError/unreadable(path:errno:)``, ``TraceFileError/notAFile(path:)``.
-    init(path: String) throws(TraceFileError) {
+    convenience init(path: String) throws(TraceFileError) {
         // Without O_NONBLOCK, opening a pipe that has no writer would wait for one.
-        descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else { throw .unreadable(path: path, errno: errno) }
+        try self.init(descriptor, path: path)
+    }
+
+    /// - Parameter descriptor: becomes this object's.
+    init(_ descriptor: Int32, path: String) throws(TraceFileError) {
+        self.descriptor = descriptor
         var status = stat()
         let isKnown = fstat(descriptor, &status) == 0
         size = Int(status.st_size)
@@ -34,5 +41,21 @@ final class PlainFile {
     /// Reads a value that is nothing but bytes.
     func read<Value: BitwiseCopyable>(_ value: inout Value, at offset: Int) -> Bool {
         withUnsafeMutableBytes(of: &value) { read($0, at: offset) }
+    }
+
+    /// Whether the file has `size` bytes by now.
+    func reaches(_ size: Int) -> Bool {
+        var status = stat()
+        return fstat(descriptor, &status) == 0 && Int(status.st_size) >= size
+    }
+
+    /// The next stretch from `start` on that is no hole; nil when there is none.
+    func nextData(from start: Int) -> Range<Int>? {
+        guard start < size else { return nil }
+        let data = lseek(descriptor, off_t(start), FATHOM_SEEK_DATA)
+        // A file system that knows no holes has all of it.
+        if data < 0 { return errno == ENXIO ? nil : start..<size }
+        let hole = lseek(descriptor, data, FATHOM_SEEK_HOLE)
+        return Int(data)..<max(hole < 0 ? size : min(Int(hole), size), Int(data))
     }
 }

@@ -1,7 +1,7 @@
 internal import CTraceFormat
 
 /// The files of a session. This is the only place that has their names.
-public enum SessionFile {
+public enum SessionFile: Sendable {
     /// Chunks, as the recorder took them from the buffers.
     case trace
     /// The headers of a long log's chunks once more.
@@ -25,6 +25,8 @@ public enum SessionFile {
     case startup
     /// Names and lines of what was recorded. The recorder writes them at the end or, if it was killed, the first reader.
     case names
+    /// The source files of what was recorded; there only where that was asked for.
+    case sources
 
     public var name: String {
         switch self {
@@ -39,6 +41,7 @@ public enum SessionFile {
         case .faults: "faults"
         case .startup: "startup"
         case .names: "names"
+        case .sources: "sources"
         }
     }
 
@@ -56,6 +59,7 @@ public enum SessionFile {
         case SessionFile.faults.name: self = .faults
         case SessionFile.startup.name: self = .startup
         case SessionFile.names.name: self = .names
+        case SessionFile.sources.name: self = .sources
         case _ where name.hasPrefix(SessionFile.aggregate.name + "."): self = .aggregate
         case _ where name.hasPrefix(SessionFile.functions.name + "."): self = .functions
         case _ where name.hasPrefix(SessionFile.names.name + "."): self = .names
@@ -66,7 +70,8 @@ public enum SessionFile {
     /// Whether a file that begins with these bytes is this file of a session.
     func isBegun(by bytes: Slice<UnsafeMutableRawBufferPointer>) -> Bool {
         switch self {
-        case .trace: bytes.starts(with: Self.bytes(FATHOM_TRACE_MAGIC))
+        case .trace:
+            bytes.starts(with: Self.bytes(FATHOM_TRACE_MAGIC)) || bytes.starts(with: Self.bytes(FATHOM_PACKED_MAGIC))
         case .index: bytes.starts(with: Self.bytes(FATHOM_INDEX_MAGIC))
         case .buffers: bytes.starts(with: Self.bytes(FATHOM_BUFFERS_MAGIC))
         case .functions: bytes.starts(with: Self.bytes(FATHOM_FUNCTIONS_MAGIC))
@@ -76,6 +81,7 @@ public enum SessionFile {
         case .startup: bytes.starts(with: Self.bytes(FATHOM_STARTUP_MAGIC))
         case .description: bytes.starts(with: SessionDescription.start.utf8)
         case .names: bytes.starts(with: "FATHNAM".utf8)
+        case .sources: bytes.starts(with: SourceArchive.magic.utf8)
         // The file begins with the identity of its log.
         case .aggregate: bytes.indices.contains { bytes[$0...].starts(with: "FATHAGG".utf8) }
         }

@@ -9,6 +9,8 @@ final class GrowingLog {
     /// Where the first chunk begins that was not read yet.
     private var offset = MemoryLayout<fathom_trace_header>.size
     private var buffer: UnsafeMutableRawBufferPointer
+    /// Reads a packed log; nil for a plain one.
+    private let packed: GrowingPackedLog?
     /// Bytes that were no chunks.
     private(set) var skipped = 0
 
@@ -20,6 +22,8 @@ final class GrowingLog {
         descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw .unreadable(path: path, errno: errno) }
         buffer = .allocate(byteCount: GrowingLog.bufferSize, alignment: 8)
+        packed = GrowingPackedLog(path: path)
+        if let packed { offset = packed.start }
     }
 
     deinit {
@@ -40,6 +44,7 @@ final class GrowingLog {
     ///
     /// - Parameter isThrough: whether no recorder writes any more, so that a chunk that is not whole will stay so.
     func read(isThrough: Bool) -> [Chunk] {
+        if let packed { return packed.read(from: &offset, skipped: &skipped) }
         let size = pread(descriptor, buffer.baseAddress, buffer.count, off_t(offset))
         guard size > 0 else { return [] }
         let start = UnsafeRawPointer(buffer.baseAddress!)

@@ -85,7 +85,7 @@ final class GrowingThread {
     /// The chunks as a thread to be replayed.
     func traced(_ chunks: [Chunk], of process: TracedProcess, damage: DamageLog) -> TracedThread {
         TracedThread(
-            process: process, serial: serial, chunks: ChunkList(chunks, chunks.indices), file: nil, damage: damage,
+            process: process, serial: serial, chunks: ChunkList(chunks, chunks.indices), log: nil, damage: damage,
             tracer: tracer)
     }
 }

@@ -6,9 +6,8 @@ final class OwnedChunk {
     /// Copies a chunk; nil when there is no memory for that.
     init?(_ original: Chunk) {
         bytes = .allocate(byteCount: original.size, alignment: 8)
-        bytes.copyMemory(
-            from: UnsafeRawBufferPointer(
-                start: original.payload.baseAddress! - Chunk.headerSize, count: original.size))
+        bytes.copyMemory(from: UnsafeRawBufferPointer(start: original.header, count: Chunk.headerSize))
+        UnsafeMutableRawBufferPointer(rebasing: bytes[Chunk.headerSize...]).copyMemory(from: original.payload)
         guard
             let copy = Chunk(
                 at: UnsafeRawPointer(bytes.baseAddress!), available: original.size, used: original.payload.count,

@@ -48,6 +48,8 @@ public struct Chunk {
     public let hasTasks: Bool
     /// Whether the checksums hold, or held when the chunk was written.
     public let isSealed: Bool
+    /// Who says that the payload is as it was written.
+    private let check: Check
     /// Whether the file ends before the payload does.
     public let isTruncated: Bool
     /// Whether it was found in the log, not in a slot of the buffers.
@@ -60,8 +62,19 @@ public struct Chunk {
     let payloadSum: UInt64
     let headerSum: UInt64
     private let flags: UInt8
+    /// Where the header is, in whatever memory.
+    let header: UnsafeRawPointer
     /// The size of the payload according to the header, in bytes.
     let claimedSize: Int
+
+    private enum Check {
+        /// Its own checksum.
+        case sum
+        /// Whoever unpacked it.
+        case unpacked
+        /// Nobody: it cannot be read.
+        case none
+    }
 
     /// Size of a chunk header, in bytes.
     public static var headerSize: Int { MemoryLayout<fathom_chunk>.size }
@@ -85,7 +98,32 @@ public struct Chunk {
     init?(
         _ raw: fathom_chunk, at header: UnsafeRawPointer, available: Int, used: Int? = nil, file: String, offset: UInt64
     ) {
-        guard available >= Chunk.headerSize, raw.magic == FATHOM_CHUNK_MAGIC else { return nil }
+        guard available >= Chunk.headerSize else { return nil }
+        self.init(
+            raw, at: header, payload: header + Chunk.headerSize, available: available - Chunk.headerSize, used: used,
+            isLogged: file == TraceLog.name, offset: offset, check: .sum)
+    }
+
+    /// The chunk of a packed log that `row` is about, or nil when that is not plausible.
+    ///
+    /// - Parameters:
+    ///   - header: of the chunk, in memory.
+    ///   - payload: where it is once it is unpacked.
+    ///   - isReadable: whether it can be unpacked, as far as is known.
+    init?(_ row: fathom_packed_chunk, at header: UnsafeRawPointer, payload: UnsafeRawPointer, isReadable: Bool) {
+        self.init(
+            row.header, at: header, payload: payload, available: Int(row.held), used: nil, isLogged: true,
+            offset: row.place,
+            check: !isReadable ? .none : row.kept == FATHOM_PACKED_DAMAGED ? .sum : .unpacked)
+    }
+
+    private init?(
+        _ raw: fathom_chunk, at header: UnsafeRawPointer, payload start: UnsafeRawPointer, available: Int, used: Int?,
+        isLogged: Bool, offset: UInt64, check: Check
+    ) {
+        guard raw.magic == FATHOM_CHUNK_MAGIC else { return nil }
+        self.header = header
+        self.check = check
         flags = raw.flags
         isSealed = UInt32(raw.flags) & FATHOM_FLAG_SEALED != 0
         if isSealed, fathom_header_sum(raw) != raw.header_sum { return nil }
@@ -101,10 +139,10 @@ public struct Chunk {
         claimedSize = claimed
         let pathSize = Int(raw.path_count) * PathEntry.size
         guard raw.path_count <= raw.depth, raw.depth <= Chunk.plausibleDepth, pathSize <= claimed else { return nil }
-        let held = min(claimed, available - Chunk.headerSize)
+        let held = min(claimed, available)
         guard held == claimed || held >= pathSize else { return nil }
         isTruncated = held < claimed
-        payload = UnsafeRawBufferPointer(start: header + Chunk.headerSize, count: held)
+        payload = UnsafeRawBufferPointer(start: start, count: held)
         process = raw.process
         thread = raw.thread
         pid = raw.pid
@@ -132,7 +170,7 @@ public struct Chunk {
         hasTasks = UInt32(raw.flags) & FATHOM_FLAG_TASKS != 0
         payloadSum = raw.payload_sum
         headerSum = raw.header_sum
-        isLogged = file == TraceLog.name
+        self.isLogged = isLogged
         self.offset = offset
     }
 
@@ -142,7 +180,6 @@ public struct Chunk {
     /// The thread's name as it may be shown, or empty. It is read from the header when it is asked for, because there
     /// are many chunks.
     public var name: String {
-        let header = payload.baseAddress! - Chunk.headerSize
         let name = header.loadUnaligned(as: fathom_chunk.self).name
         return withUnsafeBytes(of: name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self).visible }
     }
@@ -151,7 +188,12 @@ public struct Chunk {
     ///
     /// - Complexity: O(payload), at memory speed.
     var payloadIsIntact: Bool {
-        !isSealed || isTruncated || fathom_payload_sum(flags, payload.baseAddress!, payload.count) == payloadSum
+        switch check {
+        case .unpacked: true
+        case .none: false
+        case .sum:
+            !isSealed || isTruncated || fathom_payload_sum(flags, payload.baseAddress!, payload.count) == payloadSum
+        }
     }
 
     /// Bytes from this header to the next in the log.

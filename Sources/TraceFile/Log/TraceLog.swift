@@ -5,7 +5,10 @@ struct TraceLog {
     static let name = SessionFile.trace.name
 
     let header: FileHeader?
+    /// In the order of the log.
     private(set) var chunks: [Chunk]
+    /// Where the first of them is to be, in bytes.
+    let start: Int
 
     /// Finds the chunks of a mapped log.
     ///
@@ -18,8 +21,10 @@ struct TraceLog {
     /// - Complexity: O(chunks) when nothing is damaged, because payloads are not touched. Where there is an index, the log
     ///   itself is read only behind the chunks that the index knows.
     init(_ file: MappedFile, path: String, isGrowing: Bool, damage: DamageLog) throws(TraceFileError) {
-        let (header, headerSize) = try TraceLog.header(file, path: path, damage: damage)
+        let (header, headerSize) = try TraceLog.header(
+            fathom_trace_header(file.bytes), size: file.size, path: path, damage: damage)
         self.header = header
+        start = headerSize
         // After the log's end there are chunks that were not written whole.
         let size = min(file.size, header?.logSize.map { Int(clamping: $0) } ?? file.size)
         var chunks: [Chunk] = []
@@ -35,12 +40,7 @@ struct TraceLog {
             if let chunk = TraceLog.chunk(file, at: offset, end: size) {
                 if chunk.isTruncated && isGrowing { break }
                 chunks.append(chunk)
-                if chunk.isTruncated {
-                    damage.report(
-                        Damage(
-                            file: TraceLog.name, offset: UInt64(offset),
-                            lostBytes: UInt64(chunk.claimedSize - chunk.payload.count), kind: .truncated))
-                }
+                TraceLog.report(ifTruncated: chunk, damage)
                 offset += chunk.stride
             } else {
                 let next = TraceLog.resynchronize(file, from: offset + 8, end: size)
@@ -53,14 +53,51 @@ struct TraceLog {
                 offset = next
             }
         }
-        if let whole = header?.logSize, whole > UInt64(file.size) {
+        TraceLog.reportCut(header, at: UInt64(file.size), damage)
+        self.chunks = chunks
+    }
+
+    /// Finds the chunks of a packed log, and reports what was no chunk when it was packed.
+    ///
+    /// - Throws: ``TraceFileError/unsupportedVersion(path:found:supported:)``.
+    /// - Complexity: O(chunks).
+    init(_ packed: PackedFile, _ log: PackedLog, path: String, damage: DamageLog) throws(TraceFileError) {
+        chunks = log.chunks()
+        let gaps = packed.entries.lazy.filter { $0.section.kind == FATHOM_SECTION_GAP }.map { entry in
+            (start: entry.section.place, end: entry.section.place &+ entry.section.raw_size)
+        }
+        let end = max(chunks.last.map { $0.offset + UInt64($0.stride) } ?? 0, gaps.map(\.end).max() ?? 0)
+        let size = max(Int(clamping: end), packed.logHeader.count)
+        var header: FileHeader?
+        if !packed.logHeader.isEmpty {
+            let bytes = packed.logHeader
+            header = try TraceLog.header(bytes.withUnsafeBytes(fathom_trace_header.init), size: size, path: path, damage: damage).0
+        }
+        self.header = header
+        start = packed.logHeader.count
+        for gap in gaps {
+            let isEnd = gap.end == end && gap.end - gap.start < Chunk.headerSize
             damage.report(
                 Damage(
-                    file: TraceLog.name, offset: UInt64(file.size), lostBytes: whole - UInt64(file.size),
-                    kind: .cutShort)
-            )
+                    file: TraceLog.name, offset: gap.start, lostBytes: gap.end - gap.start,
+                    kind: isEnd ? .truncated : .chunkHeader))
         }
-        self.chunks = chunks
+        for chunk in chunks { TraceLog.report(ifTruncated: chunk, damage) }
+        TraceLog.reportCut(header, at: UInt64(size), damage)
+    }
+
+    private static func report(ifTruncated chunk: Chunk, _ damage: DamageLog) {
+        guard chunk.isTruncated else { return }
+        damage.report(
+            Damage(
+                file: name, offset: chunk.offset, lostBytes: UInt64(chunk.claimedSize - chunk.payload.count),
+                kind: .truncated))
+    }
+
+    /// Reports that the log was longer when it was complete.
+    private static func reportCut(_ header: FileHeader?, at size: UInt64, _ damage: DamageLog) {
+        guard let whole = header?.logSize, whole > size else { return }
+        damage.report(Damage(file: name, offset: size, lostBytes: whole - size, kind: .cutShort))
     }
 
     /// The chunks that an index tells of, and where the first one lies that it does not know. Nil when the log holds
@@ -85,6 +122,21 @@ struct TraceLog {
         return (chunks, offset)
     }
 
+    /// The stretches of the log that are no chunks.
+    ///
+    /// - Parameter size: of the file.
+    /// - Complexity: O(chunks).
+    func gaps(in size: Int) -> [Range<Int>] {
+        var gaps: [Range<Int>] = [], place = min(start, size)
+        let end = min(size, header?.logSize.map { Int(clamping: $0) } ?? size)
+        for chunk in chunks {
+            if place < chunk.offset { gaps.append(place..<Int(chunk.offset)) }
+            place = Int(chunk.offset) + chunk.stride
+        }
+        if place < end { gaps.append(place..<end) }
+        return gaps
+    }
+
     /// Hands the chunks to the caller, and keeps none.
     mutating func takeChunks() -> [Chunk] {
         defer { chunks = [] }
@@ -92,14 +144,16 @@ struct TraceLog {
     }
 
     /// Reads the file header, nil when it is damaged, and finds out where the chunks begin.
+    ///
+    /// - Parameters:
+    ///   - raw: with what the log begins.
+    ///   - whole: the size of the log.
     private static func header(
-        _ file: MappedFile, path: String, damage: DamageLog
+        _ raw: fathom_trace_header, size whole: Int, path: String, damage: DamageLog
     ) throws(TraceFileError) -> (FileHeader?, Int) {
         let size = MemoryLayout<fathom_trace_header>.size
         // The header of version 1 ends before `log_size`.
         let oldSize = MemoryLayout<fathom_trace_header>.offset(of: \.log_size)!
-        var raw = fathom_trace_header()
-        withUnsafeMutableBytes(of: &raw) { $0.copyBytes(from: file.bytes.prefix(size)) }
         if raw.magic == FATHOM_TRACE_MAGIC, !(1...FATHOM_FORMAT_VERSION).contains(raw.version), raw.version < 1 << 16,
             Int(raw.header_size) != size || raw.start_sum == fathom_start_sum(raw)
         {
@@ -107,15 +161,15 @@ struct TraceLog {
         }
         let isOld = raw.version == 1 && Int(raw.header_size) == oldSize
         let isSound =
-            raw.magic == FATHOM_TRACE_MAGIC && file.size >= (isOld ? oldSize : size)
+            raw.magic == FATHOM_TRACE_MAGIC && whole >= (isOld ? oldSize : size)
             && Int(raw.chunk_header_size) == Chunk.headerSize && UInt32(raw.clock) <= FATHOM_CLOCK_COUNTER
             && (isOld
                 || (2...FATHOM_FORMAT_VERSION).contains(raw.version) && Int(raw.header_size) == size
                     && raw.start_sum == fathom_start_sum(raw))
         guard isSound else {
-            damage.report(Damage(file: name, offset: 0, lostBytes: UInt64(min(size, file.size)), kind: .fileHeader))
+            damage.report(Damage(file: name, offset: 0, lostBytes: UInt64(min(size, whole)), kind: .fileHeader))
             // Bytes that cannot be a chunk are passed over.
-            return (nil, min(oldSize, file.size))
+            return (nil, min(oldSize, whole))
         }
         var header = FileHeader(
             clock: raw.clock, startTicks: raw.start_ticks, startNanoseconds: raw.start_ns,
@@ -163,5 +217,13 @@ struct TraceLog {
             offset += 8
         }
         return end
+    }
+}
+
+extension fathom_trace_header {
+    /// What `bytes` begin with, and zeros behind their end.
+    fileprivate init(_ bytes: UnsafeRawBufferPointer) {
+        self.init()
+        withUnsafeMutableBytes(of: &self) { $0.copyBytes(from: bytes.prefix(MemoryLayout<Self>.size)) }
     }
 }

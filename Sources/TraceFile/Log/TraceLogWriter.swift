@@ -1,9 +1,10 @@
 package import CTraceFormat
 internal import Glibc
 
-/// Writes the `trace` file, to which chunks are appended as they are drained.
+/// Writes the `trace` file, to which chunks are appended as they are drained, as they are or packed.
 package final class TraceLogWriter {
-    package private(set) var bytes: UInt64
+    /// The size that the plain log has so far.
+    private var plainBytes: UInt64
     /// The error of the first write that failed. Later writes are tried all the same.
     package private(set) var error: Int32?
     private let descriptor: Int32
@@ -12,13 +13,16 @@ package final class TraceLogWriter {
     var pages: PageWriter?
     private var wantsPages = false
     private let index: LogIndexWriter
+    /// Nil for a plain log.
+    private let packed: PackedWriter?
 
     /// - Parameter version: of the format: the lowest that has all that will be in the log, so that older readers take it.
     package init(
         in directory: SessionDirectory, clock: SessionClock, startRealtime: UInt64,
-        version: UInt32 = FATHOM_PLAIN_VERSION
+        version: UInt32 = FATHOM_PLAIN_VERSION, packs: Bool = false
     ) throws(SessionFileError) {
-        descriptor = try directory.create(SessionFile.trace.name, O_WRONLY)
+        let descriptor = try directory.create(SessionFile.trace.name, O_WRONLY)
+        self.descriptor = descriptor
         header.magic = FATHOM_TRACE_MAGIC
         header.version = version
         header.header_size = UInt32(MemoryLayout<fathom_trace_header>.size)
@@ -30,14 +34,28 @@ package final class TraceLogWriter {
         header.start_realtime_ns = startRealtime
         header.start_sum = fathom_start_sum(header)
         header.end_sum = fathom_end_sum(header)
-        bytes = UInt64(MemoryLayout<fathom_trace_header>.size)
+        plainBytes = UInt64(MemoryLayout<fathom_trace_header>.size)
         index = LogIndexWriter(in: directory, logSum: header.start_sum)
-        let error = withUnsafeBytes(of: header) { writeAll($0, to: descriptor) }
+        let error: Int32
+        if packs {
+            packed = withUnsafeBytes(of: header) { PackedWriter(descriptor, logHeader: $0) }
+            error = packed == nil ? errno : 0
+        } else {
+            packed = nil
+            error = withUnsafeBytes(of: header) { writeAll($0, to: descriptor) }
+        }
         guard error == 0 else { throw .cannotCreate(path: directory.file(SessionFile.trace.name), errno: error) }
+        if packs { return }
         pages = PageWriter(directory.reopen(SessionFile.trace.name, O_WRONLY | FATHOM_DIRECT))
     }
 
     deinit { close(descriptor) }
+
+    /// The size of the log on the disk so far.
+    package var bytes: UInt64 { packed?.bytes ?? plainBytes }
+
+    /// The bytes of chunks that are written best at once, where the log is packed.
+    package var frameSize: UInt64? { packed == nil ? nil : UInt64(FrameEncoder.frameSize) }
 
     /// The number of bytes that a chunk takes in the log.
     package static func size(of header: fathom_chunk) -> UInt64 {
@@ -55,11 +73,16 @@ package final class TraceLogWriter {
         header.spoiled_chunks = losses.spoiledChunks
         header.is_spoiled = losses.isSpoiled ? 1 : 0
         header.write_errno = UInt32(bitPattern: error ?? 0)
-        header.log_size = bytes
+        header.log_size = plainBytes
         header.is_complete = 1
         header.end_sum = fathom_end_sum(header)
         let start = MemoryLayout<fathom_trace_header>.offset(of: \.unplaced_calls)!
-        _ = withUnsafeBytes(of: &header) { pwrite(descriptor, $0.baseAddress! + start, $0.count - start, off_t(start)) }
+        let place = off_t(start + (packed == nil ? 0 : PackedWriter.logHeaderPlace))
+        _ = withUnsafeBytes(of: &header) { pwrite(descriptor, $0.baseAddress! + start, $0.count - start, place) }
+        guard let packed else { return }
+        // Without an index, a short log is as quickly opened. What did not fit is no part of the file.
+        if plainBytes >= LogIndexWriter.leastLog { _ = packed.finish() }
+        ftruncate(descriptor, off_t(packed.bytes))
     }
 
     /// A chunk's header and where its payload lies.
@@ -75,6 +98,7 @@ package final class TraceLogWriter {
     ///
     /// - Returns: How many of them were written, from the first one on.
     package func append(_ chunks: [Part]) -> Int {
+        if packed != nil { return appendPacked(chunks) }
         var rest = chunks[...]
         while !rest.isEmpty {
             var others = rest
@@ -97,6 +121,36 @@ package final class TraceLogWriter {
         return chunks.count - rest.count
     }
 
+    /// Appends chunks as frames, some megabytes at a time.
+    ///
+    /// - Returns: How many of them were written, from the first one on.
+    private func appendPacked(_ chunks: [Part]) -> Int {
+        var rest = chunks[...]
+        while !rest.isEmpty {
+            var size = 0
+            let part = rest.prefix {
+                size += Int($0.header.used)
+                return size <= 4 * FrameEncoder.frameSize
+            }
+            let batch = part.isEmpty ? rest.prefix(1) : part
+            var place = plainBytes
+            let frames: [FrameEncoder.Part] = batch.map { header, payload in
+                var header = header
+                header.seal(payloadSum: fathom_hash(payload, Int(header.used)))
+                defer { place += Self.size(of: header) }
+                return (fathom_packed_chunk(header, held: Int(header.used), at: place, isIntact: true), payload)
+            }
+            let failure = packed!.append(frames)
+            guard failure == 0 else {
+                error = error ?? failure
+                break
+            }
+            plainBytes = place
+            rest = rest.dropFirst(batch.count)
+        }
+        return chunks.count - rest.count
+    }
+
     /// Whether chunks that fill their pages go to the disk at once, where the file system allows it.
     package var passesCache: Bool {
         get { pages != nil && wantsPages }
@@ -109,14 +163,14 @@ package final class TraceLogWriter {
     /// - Returns: How many of the chunks were written.
     private func appendPages(_ chunks: ArraySlice<Part>) -> Int {
         guard let pages, fillPage() else { return 0 }
-        let headers = pages.write(chunks, at: bytes)
+        let headers = pages.write(chunks, at: plainBytes)
         noteAppended(headers)
         return headers.count
     }
 
     private func noteAppended(_ headers: ArraySlice<fathom_chunk>) {
-        for header in headers { bytes += Self.size(of: header) }
-        index.add(headers, logSize: bytes)
+        for header in headers { plainBytes += Self.size(of: header) }
+        index.add(headers, logSize: plainBytes)
     }
 
     /// The first chunks of those with these headers, as many as lie in `size` bytes.
@@ -133,7 +187,7 @@ package final class TraceLogWriter {
     /// - Returns: Whether it is now.
     private func fillPage() -> Bool {
         let (page, least) = (UInt64(PageWriter.page), MemoryLayout<fathom_chunk>.size + MemoryLayout<fathom_item>.size)
-        var gap = (page - bytes % page) % page
+        var gap = (page - plainBytes % page) % page
         if gap == 0 { return true }
         if gap < least { gap += page }
         let chunk = fathom_chunk(
@@ -170,12 +224,12 @@ package final class TraceLogWriter {
                     parts.append(iovec(iov_base: UnsafeMutableRawPointer(mutating: chunk.payload), iov_len: used))
                     if used % 8 != 0 { parts.append(iovec(iov_base: padding.baseAddress, iov_len: 8 - used % 8)) }
                 }
-                let written = pwritev(descriptor, parts, Int32(parts.count), off_t(bytes))
+                let written = pwritev(descriptor, parts, Int32(parts.count), off_t(plainBytes))
                 return (UInt64(max(written, 0)), written < 0 ? errno : 0)
             }
         }
         let whole = Self.whole(headers, in: written)
-        if whole.count < chunks.count, error == nil { error = failure != 0 ? failure : reason(at: bytes + written) }
+        if whole.count < chunks.count, error == nil { error = failure != 0 ? failure : reason(at: plainBytes + written) }
         noteAppended(whole)
         return whole.count
     }

@@ -105,6 +105,8 @@ public struct RecordOptions: Sendable {
     public var tellsFaults = false
     /// Whether it is found out how the program starts.
     public var tellsStartup = false
+    /// Whether the log is packed while it is written.
+    public var packsLog = false
     /// Whether the kernel tells when threads have no CPU, so that the program need not look.
     package var knowsSwitches = false
     /// Where first calls are recorded: the modules by paths or names; none: the program and its own libraries.

@@ -20,6 +20,8 @@ public final class Session {
     public let damage: DamageLog
     /// Size of the log in bytes; 0 when it is not there.
     public let logSize: Int
+    /// The size that it has when it is not packed, which is what there is to read.
+    public let plainLogSize: Int
     /// The bytes that the buffers take, without holes; 0 when they are not there.
     public let buffersSize: Int
     /// Calls known to be missing.
@@ -43,10 +45,11 @@ public final class Session {
     public let startNanoseconds: UInt64
     private let startup: MappedFile?
 
-    private let log: MappedFile?
+    let place: SessionPlace
+    let log: LogMemory?
     private let buffers: SlotBuffers?
 
-    /// Opens the session directory at `path`, or `path.fathom` when `path` is a program.
+    /// Opens the session at `path`, a directory or a packed file, or `path.fathom` when `path` is a program.
     ///
     /// - Parameter readsCalls: whether the calls in the shared buffers are read, too. Without them, opening a session whose calls
     ///   are all in the buffers, as those of a flight recorder's ring are, takes only as long as reading its modules.
@@ -55,20 +58,19 @@ public final class Session {
     public init(path: String, readsCalls: Bool = true) throws(TraceFileError) {
         let directory = try Session.directory(at: path)
         let damage = DamageLog()
+        let place = try SessionPlace(directory, damage)
 
         // The buffers are read first: a chunk that moves to the log meanwhile is then found twice, and not missed.
-        let (buffersFile, buffersProblem) = Session.file(SlotBuffers.name, in: directory, PlainFile.init)
+        let (buffersFile, buffersProblem) = place.file(.buffers)
         var buffers: SlotBuffers?
         if let buffersFile {
             buffers = try SlotBuffers(buffersFile, path: directory, damage: damage, readsCalls: readsCalls)
         }
-        let isBeingRecorded = buffers.map { Session.isRecorded(directory, by: $0.recorderPID) } ?? false
+        let isBeingRecorded =
+            !place.isPacked && (buffers.map { Session.isRecorded(directory, by: $0.recorderPID) } ?? false)
         isRecording = isBeingRecorded
-        let (logFile, logProblem) = Session.file(TraceLog.name, in: directory, MappedFile.init)
-        var traceLog: TraceLog?
-        if let logFile {
-            traceLog = try TraceLog(logFile, path: directory, isGrowing: isRecording, damage: damage)
-        }
+        let (log, logProblem) = try place.log(isGrowing: isBeingRecorded)
+        var traceLog = log?.chunks
 
         // One list, sorted where it is.
         var chunks = traceLog?.takeChunks() ?? []
@@ -83,16 +85,18 @@ public final class Session {
         }
         report(buffersProblem, in: SlotBuffers.name)
         report(logProblem, in: TraceLog.name)
-        func mapped(_ name: String) -> MappedFile? {
-            let (file, problem) = Session.file(name, in: directory, MappedFile.init)
-            report(problem, in: name)
-            return file
+        func mapped(_ file: SessionFile) -> MappedFile? {
+            let (mapped, problem) = place.mapped(file)
+            report(problem, in: file.name)
+            return mapped
         }
         self.path = directory
         self.damage = damage
-        log = logFile
+        self.place = place
+        self.log = log?.memory
         self.buffers = buffers
-        logSize = logFile?.size ?? 0
+        logSize = log?.size ?? 0
+        plainLogSize = log?.plainSize ?? 0
         buffersSize = buffersFile?.allocatedSize ?? 0
         losses = traceLog?.header?.losses ?? MissingCalls(unplacedCalls: buffers?.unplacedCalls ?? 0)
         clockIsCounter = UInt32(header.clock) == FATHOM_CLOCK_COUNTER
@@ -107,7 +111,7 @@ public final class Session {
         chunks.removeLast(chunks.count - own)
         Session.sort(&chunks)
         func events(_ kind: KernelEvents) -> EventLog? {
-            mapped(kind.file.name).map {
+            mapped(kind.file).map {
                 EventLog(kind, $0, start: header.startNanoseconds, isGrowing: isBeingRecorded, damage: damage)
             }
         }
@@ -117,12 +121,13 @@ public final class Session {
         self.switches = switches
         self.faults = faults
         startNanoseconds = header.startNanoseconds
-        startup = mapped(SessionFile.startup.name)
-        description = try SessionDescription(path: "\(directory)/\(SessionFile.description.name)", damage: damage)
+        startup = mapped(.startup)
+        description = try SessionDescription(
+            place.mapped(.description).0, path: directory + place.separator + SessionFile.description.name, damage: damage)
         let offCPU: OffCPUSource? =
             if let switches { .switches(switches) } else if description?.waitSources != nil { .waits } else { nil }
         processes = Session.assemble(
-            chunks, file: logFile, damage: damage, offCPU: offCPU, faults: faults, clock: clock)
+            chunks, log: self.log, damage: damage, offCPU: offCPU, faults: faults, clock: clock)
         content = SessionContent(of: processes, description)
         if losses.calls > 0 { for process in processes { process.isCutShort = true } }
         Session.settleEnds(of: processes, now: isRecording && clockIsCounter ? fathom_counter() : nil)
@@ -142,17 +147,31 @@ public final class Session {
 
     /// The file of names and lines that the session holds; nil when it has none. That it cannot be read is reported.
     public func names() -> MappedFile? {
-        let (file, problem) = Session.file(SessionFile.names.name, in: path, MappedFile.init)
+        let (file, problem) = place.mapped(.names)
         if let problem { reportNames(0..<0, .unreadableFile(reason: problem.reason)) }
         return file
     }
 
+    /// The source files that the session holds; nil when it has none. That they cannot be read is reported.
+    public func sources() -> SourceArchive? {
+        let (file, problem) = place.mapped(.sources)
+        guard let file else {
+            if let problem { report(.unreadableFile(reason: problem.reason), in: .sources, 0..<0) }
+            return nil
+        }
+        let sources = SourceArchive(file.bytes)
+        if sources == nil { report(.sources, in: .sources, 0..<file.size) }
+        return sources
+    }
+
     /// Reports that bytes of ``names()`` are damaged.
     public func reportNames(_ range: Range<Int>, _ kind: Damage.Kind = .names) {
+        report(kind, in: .names, range)
+    }
+
+    private func report(_ kind: Damage.Kind, in file: SessionFile, _ range: Range<Int>) {
         damage.report(
-            Damage(
-                file: SessionFile.names.name, offset: UInt64(range.lowerBound), lostBytes: UInt64(range.count),
-                kind: kind))
+            Damage(file: file.name, offset: UInt64(range.lowerBound), lostBytes: UInt64(range.count), kind: kind))
     }
 
     /// Whether the recorder is at work. Its id may be of another namespace than ours, but it holds the directory's
@@ -166,31 +185,28 @@ public final class Session {
         return flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK
     }
 
-    /// A file of the session. It is nil when there is no such file, or when it cannot be read; in that case the reason
-    /// is given, too.
-    private static func file<File>(
-        _ name: String, in directory: String, _ open: (String) throws(TraceFileError) -> File
-    ) -> (File?, TraceFileError?) {
-        let path = directory + "/" + name
-        guard access(path, F_OK) == 0 else { return (nil, nil) }
-        do throws(TraceFileError) { return (try open(path), nil) } catch { return (nil, error) }
+    /// Whether the directory at `path` holds what is recorded in one, or the file there is a packed session.
+    public static func exists(at path: String) -> Bool {
+        [TraceLog.name, SlotBuffers.name].contains { access("\(path)/\($0)", F_OK) == 0 } || isPacked(path)
     }
 
-    /// Whether the directory at `path` holds what is recorded in one.
-    public static func exists(at path: String) -> Bool {
-        [TraceLog.name, SlotBuffers.name].contains { access("\(path)/\($0)", F_OK) == 0 }
+    /// Whether the file at `path` is a packed session.
+    public static func isPacked(_ path: String) -> Bool {
+        var status = stat()
+        guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return false }
+        return (try? PlainFile(path: path)).map(PackedFile.isOne) ?? false
     }
 
     /// Whether what is at `path`, or would be, is one of a session's own files, which nothing else may replace.
     public static func owns(_ path: String) -> Bool {
         let name = path.lastIndex(of: "/").map(path.index(after:)) ?? path.startIndex
         let directory = name == path.startIndex ? "." : String(path[..<name])
-        return SessionFile(named: String(path[name...])) != nil && exists(at: directory)
+        return isPacked(path) || SessionFile(named: String(path[name...])) != nil && exists(at: directory)
     }
 
     static func directory(at path: String) throws(TraceFileError) -> String {
         let trimmed = path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
-        for candidate in [trimmed, trimmed + ".fathom"] {
+        for candidate in [trimmed, trimmed + ".fathom", trimmed + ".fathomz"] {
             if exists(at: candidate) { return candidate }
             if let owner = SessionFiles.owner(ofForbidden: candidate) {
                 throw .forbidden(path: candidate, owner: owner)
@@ -251,7 +267,7 @@ public final class Session {
 
     /// Groups sorted chunks by process and thread.
     private static func assemble(
-        _ sorted: [Chunk], file: MappedFile?, damage: DamageLog, offCPU: OffCPUSource?, faults: FaultLog?, clock: Clock
+        _ sorted: [Chunk], log: LogMemory?, damage: DamageLog, offCPU: OffCPUSource?, faults: FaultLog?, clock: Clock
     ) -> [TracedProcess] {
         var byIndex: [UInt32: TracedProcess] = [:]
         var processes: [TracedProcess] = []
@@ -281,7 +297,7 @@ public final class Session {
             } else {
                 process.threads.append(
                     TracedThread(
-                        process: process, serial: first.thread, chunks: group, file: file, damage: damage,
+                        process: process, serial: first.thread, chunks: group, log: log, damage: damage,
                         switches: offCPU, faults: faults, clock: clock))
             }
         }

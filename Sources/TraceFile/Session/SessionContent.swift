@@ -25,7 +25,7 @@ public enum SessionContent: Sendable, Equatable {
             self = mode == RecordOptions.Mode.stack.rawValue ? .samples(period: interval ?? 0) : .calls
             return
         }
-        let units = thread.chunks[0].pathUnits
+        let units = thread.hold(chunk: 0) ? thread.chunks[0].pathUnits : nil
         self = units?.samplePeriod.map { .samples(period: $0) } ?? (units?.keepsTimes == false ? .counts : .paths)
     }
 

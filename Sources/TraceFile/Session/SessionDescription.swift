@@ -66,13 +66,12 @@ public struct SessionDescription {
         formatVersion = RecordOptions().formatVersion
     }
 
-    /// Reads `path`; nil when it is missing or no JSON object, which is reported.
+    /// Reads a file; nil when it is missing or no JSON object, which is reported.
     ///
     /// - Throws: ``TraceFileError/unsupportedVersion(path:found:supported:)``.
-    init?(path: String, damage: DamageLog) throws(TraceFileError) {
+    init?(_ file: MappedFile?, path: String, damage: DamageLog) throws(TraceFileError) {
         let name = SessionFile.description.name
         let value: JSONValue?
-        let file = try? MappedFile(path: path)
         if let file {
             var parser = JSONParser(file.bytes)
             value = parser.parse()

@@ -99,7 +99,7 @@ package struct SessionSnapshot {
         _ chunk: Chunk, _ writer: TraceLogWriter, _ directory: SessionDirectory
     ) throws(SessionFileError) {
         let start = chunk.payload.baseAddress!
-        var header = (start - Chunk.headerSize).loadUnaligned(as: fathom_chunk.self)
+        var header = chunk.header.loadUnaligned(as: fathom_chunk.self)
         header.used = UInt32(chunk.payload.count)
         if chunk.kind == .records {
             if header.end_ticks == 0 { header.calls = header.countEnters(start) }

@@ -16,7 +16,8 @@ public final class TracedThread {
     /// Whether the records were put together in memory.
     public let isJoined: Bool
     private let damage: DamageLog
-    private let file: MappedFile?
+    /// Where `chunks` lie; nil for those of the buffers, and for those that were put together.
+    private let log: LogMemory?
     /// When the tracer took time, over all of the thread.
     private let tracer: TracerTime
     /// How long the thread had a CPU, over all of the thread.
@@ -25,6 +26,7 @@ public final class TracedThread {
     private let memory: JoinedChunks?
     private var states: [PayloadState]
     private var read = MappedFile.ReadStretch()
+    private var held = PackedLog.Holding()
     /// When threads had no CPU, where that was recorded.
     private let switches: OffCPUSource?
     /// The page faults of threads, where the kernel told of them.
@@ -35,7 +37,7 @@ public final class TracedThread {
     private enum PayloadState { case unread, intact, damaged }
 
     init(
-        process: TracedProcess, serial: UInt32, chunks: ChunkList, file: MappedFile?, damage: DamageLog,
+        process: TracedProcess, serial: UInt32, chunks: ChunkList, log: LogMemory?, damage: DamageLog,
         tracer: TracerTime? = nil, processor: ProcessorTime? = nil, switches: OffCPUSource? = nil,
         faults: FaultLog? = nil,
         clock: Clock = Clock(monotonicFrom: 0)
@@ -49,7 +51,7 @@ public final class TracedThread {
         self.serial = serial
         self.tid = chunks.last?.tid ?? 0
         self.chunks = chunks
-        self.file = file
+        self.log = log
         self.damage = damage
         keepsPaths = chunks.first?.kind == .paths
         task = nil
@@ -72,7 +74,7 @@ public final class TracedThread {
         self.memory = memory
         isJoined = true
         keepsPaths = false
-        file = nil
+        log = nil
         tracer = TracerTime.none
         processor = ProcessorTime(ChunkList([], 0..<0))
         switches = offCPU.map(OffCPUSource.joined)
@@ -82,19 +84,21 @@ public final class TracedThread {
         states = Array(repeating: .intact, count: chunks.count)
     }
 
+    deinit { if case .packed(let log)? = log { log.release(&held) } }
+
     /// The chunks `range` as a thread of their own, which may be read while others read the rest.
     ///
     /// - Parameter damage: takes what is found there.
     public func part(_ range: Range<Int>, damage: DamageLog) -> TracedThread {
         TracedThread(
-            process: process, serial: serial, chunks: chunks.part(range), file: file, damage: damage, tracer: tracer,
+            process: process, serial: serial, chunks: chunks.part(range), log: log, damage: damage, tracer: tracer,
             processor: processor, switches: switches, faults: faultLog, clock: clock)
     }
 
     /// The same thread on the clock that all threads share, where what the tracer took is part of calls.
     public var onSharedClock: TracedThread {
         TracedThread(
-            process: process, serial: serial, chunks: chunks, file: file, damage: damage, tracer: TracerTime.none,
+            process: process, serial: serial, chunks: chunks, log: log, damage: damage, tracer: TracerTime.none,
             processor: processor, switches: switches, faults: faultLog, clock: clock)
     }
 
@@ -257,23 +261,38 @@ public final class TracedThread {
     ///
     /// - Complexity: O(payload) the first time.
     public func payloadIsIntact(ofChunk index: Int) -> Bool {
-        if states[index] == .unread {
-            let chunk = chunks[index]
-            states[index] = chunk.payloadIsIntact ? .intact : .damaged
-            if states[index] == .damaged {
-                damage.report(
-                    Damage(
-                        file: chunk.file, offset: chunk.offset,
-                        lostBytes: UInt64(chunk.size), kind: .payloadSum))
-            }
+        guard states[index] != .damaged else { return false }
+        let chunk = chunks[index]
+        if hold(chunk: index), states[index] == .intact || chunk.payloadIsIntact {
+            states[index] = .intact
+            return true
         }
-        return states[index] == .intact
+        states[index] = .damaged
+        damage.report(
+            Damage(file: chunk.file, offset: chunk.offset, lostBytes: UInt64(chunk.size), kind: .payloadSum))
+        return false
     }
 
-    /// Tells the system that chunk `index` is not needed for now.
+    /// Has the payload of chunk `index` in memory, until this is asked for two others or ``release(chunk:)`` is called.
+    ///
+    /// - Returns: Whether there is something to read. It may not be intact yet.
+    @discardableResult
+    public func hold(chunk index: Int) -> Bool {
+        guard case .packed(let log)? = log, case let chunk = chunks[index], chunk.isLogged, !chunk.payload.isEmpty else {
+            return true
+        }
+        return log.hold(chunk.payload.baseAddress!, by: &held)
+    }
+
+    /// Tells that chunk `index` is not needed for now.
     public func release(chunk index: Int) {
-        guard chunks[index].file == TraceLog.name else { return }
-        file?.release(chunks[index].payload, of: &read, isLast: index == chunks.count - 1)
+        let isLast = index == chunks.count - 1
+        switch log {
+        case .mapped(let file)?:
+            if chunks[index].isLogged { file.release(chunks[index].payload, of: &read, isLast: isLast) }
+        case .packed(let log)?: if isLast { log.release(&held) }
+        case nil: break
+        }
     }
 
     /// Adds damage found while decoding chunk `index`, `bytes` before the payload's end.

@@ -11,7 +11,7 @@ public enum SessionNames {
     static func held(by session: Session) -> KeptNames? {
         if session.isRecording { return nil }
         guard let file = session.names() else {
-            return session.logSize + session.buffersSize <= mostMadeUp ? keep(session, nil) : nil
+            return session.plainLogSize + session.buffersSize <= mostMadeUp ? keep(session, nil) : nil
         }
         guard let names = KeptNames(bytes: file.bytes) else {
             session.reportNames(0..<file.size)
@@ -57,15 +57,15 @@ public enum SessionNames {
 
     /// From this size on, in bytes, a log may be longer to read than all names are to write.
     private static let largeLog = 64 << 20
-    /// All names may take this part of a recording.
-    private static let part = 100
+    /// All names may take this part of a recording, or so many bytes of one that is small because it is packed.
+    private static let part = 100, least = 1 << 20
 
     /// All names of the modules that may have calls, so that a long log need not be read; nil where they would take too much room,
     /// or where more is asked for than the names of calls.
     private static func allNames(
         of session: Session, _ files: [ModuleIdentity: ModuleSource]
     ) -> [KeptModule]? {
-        guard session.logSize >= largeLog, session.content == .calls, session.description?.waitSources == nil,
+        guard session.plainLogSize >= largeLog, session.content == .calls, session.description?.waitSources == nil,
             session.processes.allSatisfy({ $0.start == nil })
         else { return nil }
         var whole: [ModuleSource] = [], others: [ModuleSource] = [], size = 0
@@ -79,7 +79,7 @@ public enum SessionNames {
             size += more
             whole.append(file)
         }
-        guard size <= session.logSize / part else { return nil }
+        guard size <= max(session.logSize / part, least) else { return nil }
         return whole.compactMap { $0.first { $0.keepAll() } }
             + others.compactMap { $0.first { $0.keptWithoutLines(nil) } }
     }

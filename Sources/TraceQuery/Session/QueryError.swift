@@ -43,6 +43,8 @@ public enum QueryError: Error, Equatable, CustomStringConvertible {
     case noFaults(session: String, refusal: String?)
     /// No call is known to have waited.
     case noWaits(session: String)
+    /// The session is not complete yet.
+    case stillRecorded(session: String)
     /// A session is given more than once where each is to be evidence of its own.
     case givenTwice(session: String)
 
@@ -66,6 +68,7 @@ public enum QueryError: Error, Equatable, CustomStringConvertible {
                 + (near == .none ? ": fathom record --args '\(pattern):\(name)'" : near.question)
         case .tooFewCalls(let pattern, let calls):
             "too few calls to compare the slowest with others: '\(pattern)' has \(calls)"
+        case .stillRecorded(let session): "\(session) is still being recorded: pack it when that has ended"
         case .noCalls: "the recording has no calls"
         case .noBaseline(let session): "\(session): has no baseline to correct by: fathom record --baseline"
         case .partIsUncorrected: "only the times of a whole recording can be corrected"

@@ -103,7 +103,7 @@ public struct AggregateQuery {
     /// The names of all functions that were called; nil when they are not known yet, and the recording is larger than `size`,
     /// in bytes.
     public func functionNames(readingAtMost size: Int) -> [String]? {
-        guard cache?.load() != nil || session.logSize + session.buffersSize <= size else { return nil }
+        guard cache?.load() != nil || session.plainLogSize + session.buffersSize <= size else { return nil }
         return (try? functionRows())?.rows.compactMap { row in
             if case .function(let id) = row.subject { functions[id].name } else { nil }
         }

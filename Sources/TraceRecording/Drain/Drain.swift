@@ -323,7 +323,7 @@ final class Drain: @unchecked Sendable {
         // A header may have been written over, but no chunk is larger than its slot.
         let slotSize = UInt64(buffers.slotSize)
         choosePace(waiting: finished.reduce(0) { $0 + min(TraceLogWriter.size(of: $1.header), slotSize) })
-        let mostPending = log.passesCache ? Self.writeSize : Self.copySize
+        let mostPending = log.passesCache ? Self.writeSize : log.frameSize ?? Self.copySize
         finished.sort { $0.header.begin_ticks < $1.header.begin_ticks }
         var isFull = false
         for slot in finished

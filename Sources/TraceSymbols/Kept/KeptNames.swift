@@ -33,6 +33,9 @@ public struct KeptNames: Sendable {
     /// Whether any of the modules holds Swift code.
     public var hasSwiftCode: Bool { modules.values.contains(where: \.hasSwiftCode) }
 
+    /// The source files in which functions and call sites are, in order.
+    public var sourceFiles: [String] { Set(modules.values.flatMap(\.files)).sorted() }
+
     /// The file's bytes.
     ///
     /// - Complexity: O(bytes of all names and lines), about 100 MB/s.

@@ -46,9 +46,9 @@ enum Diagnostics {
         QueryListener(warn: { warn($0) }, progress: progress())
     }
 
-    /// Says on a terminal how far reading is.
-    static func progress() -> (Double) -> Void {
-        var line = ProgressLine("reading")
+    /// Says on a terminal how far reading is, or what else is done.
+    static func progress(_ activity: String = "reading") -> (Double) -> Void {
+        var line = ProgressLine(activity)
         return { line.show($0) }
     }
 
@@ -75,7 +75,7 @@ enum Diagnostics {
         let status: ExitStatus =
             switch error {
             case .partIsUncorrected, .givenTwice: .wrongUsage
-            case .unreadable, .noSymbols, .noCalls(isDamaged: true): .failed
+            case .unreadable, .noSymbols, .noCalls(isDamaged: true), .stillRecorded: .failed
             case .noThread, .noProcess, .noModule, .noFunction, .nothingLeft, .noWholeCall, .tooFewCalls, .noArgument,
                 .noCalls,
                 .noBaseline, .noWaits, .notKept, .notSplit, .noMemory, .noFaults, .noCallers, .noCallees:

@@ -14,7 +14,8 @@ final class NewFile {
         var code: Int32
     }
 
-    private let descriptor: Int32
+    /// What is written to; it stays this object's.
+    let descriptor: Int32
     /// The path that it is to have; nil for what is no file.
     private let destination: String?
     /// The name that it has for now.
@@ -105,6 +106,9 @@ final class NewFile {
         if error != 0 { failure = error }
         return error == 0
     }
+
+    /// Says that somebody who wrote to the descriptor failed with this errno.
+    func fail(_ code: Int32) { if failure == 0 { failure = code } }
 
     /// Puts the file in its place. Without this, all is as it was before.
     ///

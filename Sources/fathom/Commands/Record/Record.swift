@@ -109,6 +109,11 @@ struct Record: ParsableCommand {
         help: "Stop recording at this size of the trace, as 500M or 2G.", transform: ByteCount.init(argument:))
     var maxSize: ByteCount?
 
+    @Flag(
+        help: "Write the trace packed, as fathom pack does: some 20 times less, for at most 8 ns more of fathom's own time a call."
+    )
+    var compress = false
+
     @Option(
         help: "Size of one buffer, a power of two from 16K to 4M.", transform: ByteCount.init(argument:))
     var bufferSize: ByteCount = ByteCount(bytes: UInt64(RecordOptions.defaultBufferSize))
@@ -222,6 +227,7 @@ struct Record: ParsableCommand {
             throw ValidationError("--max-size is for --mode trace; flight has --keep")
         }
         if mode != .trace, startup { throw ValidationError("--startup is for --mode trace") }
+        if mode != .trace, compress { throw ValidationError("--compress is for --mode trace: the others write little") }
         if mode != .trace, memory { throw ValidationError("--memory is for --mode trace") }
         if mode != .trace, faults { throw ValidationError("--faults is for --mode trace") }
         if blocked, ![.trace, .flight, .profile].contains(mode) {
@@ -451,6 +457,7 @@ struct Record: ParsableCommand {
         options.tellsWaits = blocked
         options.tellsMemory = memory
         options.tellsFaults = faults
+        options.packsLog = compress
         options.tellsStartup = startup
         options.mode = recordsFirstCalls ? .firstCalls : mode
         options.modules = module

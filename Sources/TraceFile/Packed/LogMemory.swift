@@ -1,0 +1,5 @@
+/// Where the chunks of a log lie.
+enum LogMemory {
+    case mapped(MappedFile)
+    case packed(PackedLog)
+}
