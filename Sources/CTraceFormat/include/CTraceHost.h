@@ -59,8 +59,11 @@ FATHOM_PUBLIC_INLINE int fathom_memory_file(const char *name) {
     return (int)syscall(SYS_memfd_create, name, 1u);  // MFD_CLOEXEC
 }
 
-// Gives memory its pages at once (MADV_POPULATE_WRITE, since Linux 5.14), which costs less than a fault for each.
-FATHOM_PUBLIC_INLINE void fathom_populate(void *start, size_t size) { syscall(SYS_madvise, start, size, 23); }
+// Moves pages of memory to other addresses that are mapped, and leaves the old ones mapped without pages (MREMAP_MAYMOVE,
+// MREMAP_FIXED and MREMAP_DONTUNMAP, since Linux 5.7). Where that cannot be, nothing is changed.
+FATHOM_PUBLIC_INLINE void fathom_move_pages(void *from, void *to, size_t size) {
+    syscall(SYS_mremap, from, size, size, 1 | 2 | 4, to);
+}
 
 // A piece of memory: struct iovec, which Swift takes for one of another module where two headers have it.
 struct fathom_memory {

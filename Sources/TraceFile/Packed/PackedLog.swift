@@ -19,8 +19,8 @@ final class PackedLog: @unchecked Sendable {
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private let changed: UnsafeMutablePointer<pthread_cond_t>
 
-    /// What is in memory though nobody holds it: as much as threads need that read frames of others in between.
-    private static let mostIdle = 8
+    /// What is in memory though nobody holds it. The next frame gets the memory of the oldest of them.
+    private static let mostIdle = 4
     private static let page = 4096
 
     /// What one reader holds: the frame that it reads, and the one before.
@@ -147,10 +147,18 @@ final class PackedLog: @unchecked Sendable {
             case .absent:
                 states[index] = .arriving
                 let decoder = decoders.popLast() ?? FrameDecoder()
+                var donor: Int?
+                if idle.count >= Self.mostIdle {
+                    donor = idle.removeFirst()
+                    // Nobody may have it read until its memory is gone.
+                    states[donor!] = .arriving
+                }
                 pthread_mutex_unlock(mutex)
+                if let donor { move(from: frames[donor], to: frames[index]) }
                 let isRead = read(frames[index], decoder)
                 pthread_mutex_lock(mutex)
                 decoders.append(decoder)
+                if let donor { states[donor] = .absent }
                 states[index] = isRead ? .present(holders: 1) : .damaged
                 pthread_cond_broadcast(changed)
                 return isRead
@@ -162,7 +170,6 @@ final class PackedLog: @unchecked Sendable {
         let start = base + frame.place.lowerBound
         if frame.place.isEmpty { return true }
         guard mprotect(start, frame.place.count, PROT_READ | PROT_WRITE) == 0 else { return false }
-        fathom_populate(start, frame.place.count)
         let rows = UnsafeBufferPointer(rebasing: packed.chunks[frame.rows])
         let isRead = decoder.read(frame.entry, of: packed.file, rows, to: start)
         if !isRead { forget(frame) }
@@ -182,6 +189,14 @@ final class PackedLog: @unchecked Sendable {
             states[oldest] = .absent
             forget(frames[oldest])
         }
+    }
+
+    /// Gives the memory of a frame to another one: to take pages from the system and to give them back takes more time than to unpack
+    /// what is in them.
+    private func move(from old: Frame, to new: Frame) {
+        let size = min(old.place.count, new.place.count)
+        if size > 0 { fathom_move_pages(base + old.place.lowerBound, base + new.place.lowerBound, size) }
+        forget(old)
     }
 
     /// Takes a frame's memory away.
