@@ -135,9 +135,8 @@ final class SpanningCalls {
     ///
     /// - Complexity: O(log chunks between the two).
     private func change(below depth: Int, from index: Int, to limit: Int) -> Int? {
-        guard thread.payloadIsIntact(ofChunk: index) else { return nil }
         guard depth + 1 < Int(chunks[index].depth) else { return index }
-        let callee = chunks[index].path(at: depth + 1)
+        guard let callee = thread.openCall(depth + 1, ofChunk: index) else { return nil }
         let last = min(limit, chunks.count - 1)
         var (low, step) = (index, 1)
         // `high` is the first chunk that is known to begin without the callee.
@@ -162,11 +161,8 @@ final class SpanningCalls {
 
     /// Whether `call` is open where chunk `index` begins; nil when that chunk is damaged.
     private func isOpen(_ call: PathEntry, _ depth: Int, at index: Int) -> Bool? {
-        guard thread.payloadIsIntact(ofChunk: index) else { return nil }
-        let chunk = chunks[index]
-        guard depth < Int(chunk.depth) else { return false }
-        let entry = chunk.path(at: depth)
-        thread.release(chunk: index)
+        guard depth < Int(chunks[index].depth) else { return false }
+        guard let entry = thread.openCall(depth, ofChunk: index) else { return nil }
         return entry.function == call.function && entry.enterTicks == call.enterTicks
     }
 

@@ -26,21 +26,9 @@ final class FrameDecoder {
         _ entry: fathom_packed_entry, of file: PlainFile, _ rows: UnsafeBufferPointer<fathom_packed_chunk>,
         to target: UnsafeMutableRawPointer
     ) -> Bool {
-        guard let body = body(of: entry, in: file) else { return false }
-        var place = 0
-        var columns: [UnsafeRawBufferPointer] = []
-        for index in 0..<Int(FATHOM_COLUMNS) {
-            let size = entry.section.size(ofColumn: index)
-            guard size <= body.count - place else { return false }
-            columns.append(UnsafeRawBufferPointer(rebasing: body[place..<place + size]))
-            place += size
-        }
-        raw.clear()
+        guard let columns = columns(of: entry, in: file), let paths = paths(columns, rows) else { return false }
         // What ends in the middle of a record takes some bytes more than there are.
         let largest = Int(entry.section.raw_size) + 16 * rows.count
-        guard let paths = append(columns[Int(FATHOM_COLUMN_PATHS)], atMost: largest),
-            paths.count == rows.reduce(0, { $0 + $1.sizeInPaths })
-        else { return false }
         let records = columns[Int(FATHOM_COLUMN_RECORDS)...].map { append($0, atMost: largest) }
         guard records.allSatisfy({ $0 != nil }) else { return false }
         // Memory that grows moves, so this is asked for when everything is there.
@@ -73,6 +61,40 @@ final class FrameDecoder {
             var first = half(pieces[..<middle], 0), second = half(pieces[middle...], 1)
             return fathom_unpack(&first, &second) != 0
         }
+    }
+
+    /// The second column of a frame; nil when it is damaged.
+    func paths(
+        of entry: fathom_packed_entry, in file: PlainFile, _ rows: UnsafeBufferPointer<fathom_packed_chunk>
+    ) -> [UInt8]? {
+        guard let columns = columns(of: entry, in: file), let range = paths(columns, rows) else { return nil }
+        return Array(raw.bytes[range])
+    }
+
+    /// Unpacks the second of a frame's columns.
+    ///
+    /// - Returns: where in `raw` it is.
+    private func paths(
+        _ columns: [UnsafeRawBufferPointer], _ rows: UnsafeBufferPointer<fathom_packed_chunk>
+    ) -> Range<Int>? {
+        raw.clear()
+        let size = rows.reduce(0) { $0 + $1.sizeInPaths }
+        guard let range = append(columns[Int(FATHOM_COLUMN_PATHS)], atMost: size), range.count == size else { return nil }
+        return range
+    }
+
+    /// A frame's columns as they are in the file; nil when they are damaged.
+    private func columns(of entry: fathom_packed_entry, in file: PlainFile) -> [UnsafeRawBufferPointer]? {
+        guard let body = body(of: entry, in: file) else { return nil }
+        var place = 0
+        var columns: [UnsafeRawBufferPointer] = []
+        for index in 0..<Int(FATHOM_COLUMNS) {
+            let size = entry.section.size(ofColumn: index)
+            guard size <= body.count - place else { return nil }
+            columns.append(UnsafeRawBufferPointer(rebasing: body[place..<place + size]))
+            place += size
+        }
+        return columns
     }
 
     /// What a section holds, without compression; nil when it is damaged.

@@ -16,12 +16,16 @@ final class PackedLog: @unchecked Sendable {
     /// Frames that nobody holds and that are in memory, the one that was given back first in front.
     private var idle: [Int] = []
     private var decoders: [FrameDecoder] = []
+    /// Of some frames, the open calls that their chunks list, one chunk after the other.
+    private var paths: [Int: [UInt8]] = [:]
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private let changed: UnsafeMutablePointer<pthread_cond_t>
 
     /// What is in memory though nobody holds it. The next frame gets the memory of the oldest of them.
     private static let mostIdle = 4
     private static let page = 4096
+    /// So many frames' open calls are kept.
+    private static let mostPaths = 256
 
     /// What one reader holds: the frame that it reads, and the one before.
     struct Holding {
@@ -124,6 +128,42 @@ final class PackedLog: @unchecked Sendable {
         holding.range =
             start + UInt(frames[index].place.lowerBound)..<start + UInt(frames[index].place.upperBound)
         return true
+    }
+
+    /// An open call that the chunk lists whose payload is given; nil when that is damaged.
+    ///
+    /// - Complexity: O(1), or O(bytes of the packed frame), of which the open calls alone are unpacked.
+    func path(_ payload: UnsafeRawPointer, at depth: Int) -> PathEntry? {
+        let offset = payload - UnsafeRawPointer(base)
+        let index = frames.partitioningIndex { $0.place.upperBound > offset }
+        guard index < frames.count else { return nil }
+        let frame = frames[index], rows = UnsafeBufferPointer(rebasing: packed.chunks[frame.rows])
+        var place = frame.place.lowerBound, start = 0
+        for row in rows {
+            if place == offset {
+                guard row.kept == FATHOM_PACKED_RECORDS, depth < Int(row.header.path_count) else { return nil }
+                return paths(of: frame, index, rows)?.withUnsafeBytes {
+                    $0.loadUnaligned(fromByteOffset: start + depth * PathEntry.size, as: PathEntry.self)
+                }
+            }
+            place += row.room
+            start += row.sizeInPaths
+        }
+        return nil
+    }
+
+    private func paths(
+        of frame: Frame, _ index: Int, _ rows: UnsafeBufferPointer<fathom_packed_chunk>
+    ) -> [UInt8]? {
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        if let known = paths[index] { return known }
+        let decoder = decoders.popLast() ?? FrameDecoder()
+        defer { decoders.append(decoder) }
+        guard let bytes = decoder.paths(of: frame.entry, in: packed.file, rows) else { return nil }
+        if paths.count == Self.mostPaths { paths = [:] }
+        paths[index] = bytes
+        return bytes
     }
 
     /// Gives back what is held.

@@ -284,6 +284,20 @@ public final class TracedThread {
         return log.hold(chunk.payload.baseAddress!, by: &held)
     }
 
+    /// The call at `depth` that is open where chunk `index` begins, which lists it; nil when the chunk is damaged, which is reported
+    /// where all of it is read.
+    ///
+    /// - Complexity: O(payload) the first time. Of a packed log, less is read than of the payload.
+    public func openCall(_ depth: Int, ofChunk index: Int) -> PathEntry? {
+        let chunk = chunks[index]
+        if case .packed(let log)? = log, chunk.isLogged, states[index] == .unread {
+            return log.path(chunk.payload.baseAddress!, at: depth)
+        }
+        guard payloadIsIntact(ofChunk: index) else { return nil }
+        defer { release(chunk: index) }
+        return chunk.path(at: depth)
+    }
+
     /// Tells that chunk `index` is not needed for now.
     public func release(chunk index: Int) {
         let isLast = index == chunks.count - 1
