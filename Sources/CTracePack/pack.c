@@ -12,7 +12,8 @@ struct state {
     uint8_t *at, *end;  // in the piece
     uint8_t *happened, *times, *rest;
     const uint8_t *happened_end, *times_end, *rest_end;
-    // Writing: call site and function, 48 bits. Reading: an enter record without its time, and one entry that makes an exit.
+    // Writing: call site and function, 48 bits. Reading: an enter record without its time, and one entry that makes an
+    // exit.
     uint64_t cache[CACHE];
 };
 
@@ -229,8 +230,8 @@ static inline int unpack_one(struct state *half) {
 
 // Whether there is room for 8 bytes, and something to read; 0: the pieces are full, -1: the columns are damaged.
 static inline int has_room(struct state *half) {
-    while (__builtin_expect((half->end - half->at < 8) | (half->happened_end - half->happened < 2) |
-                                (half->times == half->times_end), 0)) {
+    while (__builtin_expect(
+        (half->end - half->at < 8) | (half->happened_end - half->happened < 2) | (half->times == half->times_end), 0)) {
         if (half->at == half->end) {
             if (!next_piece(half)) return 0;
         } else if (!unpack_any(half)) {
@@ -268,7 +269,8 @@ void fathom_pack_rows(const uint64_t *rows, size_t count, size_t words, uint8_t 
         for (size_t row = 0; row < count; row++) {
             uint64_t value = rows[row * words + word], change = value - before;
             before = value;
-            for (size_t byte = 0; byte < 8; byte++) columns[(word * 8 + byte) * count + row] = (uint8_t)(change >> 8 * byte);
+            for (size_t byte = 0; byte < 8; byte++)
+                columns[(word * 8 + byte) * count + row] = (uint8_t)(change >> 8 * byte);
         }
     }
 }

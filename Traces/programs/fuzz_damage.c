@@ -6,44 +6,11 @@
 // A forged copy has sums that hold, so that what they would stop is read; what it shows may be anything then.
 #include "CTraceSum.h"
 #include "fuzz.h"
+#include "fuzz_commands.h"
 
 #define FILES 3
 static const char *const names[FILES] = {"trace", "session.json", "buffers"};
 static struct bytes whole[FILES];
-
-static const char *const commands[] = {
-    "info",
-    "info --check --format json",
-    "info --check",
-    "tree",
-    "tree --sort time --limit 30",
-    "tree --format json --lines",
-    "report",
-    "report --by path --format json",
-    "report --by thread --format csv",
-    "report --by module --no-cache",
-    "graph",
-    "graph main --format json",
-    "flame -o -",
-    "dump",
-    "dump --format jsonl",
-    "tune",
-    "diff WHOLE",
-    "diff WHOLE --by path",
-    "export -o - --format perfetto",
-    "export -o - --format chrome",
-    "export -o - --format speedscope",
-    "export -o - --format firefox",
-    "export -o - --format folded",
-    "export -o - --format pprof",
-    "export -o - --format callgrind",
-    "export -o - --format dot",
-    "export -o - --format csv",
-    "export -o - --format parquet",
-    "tree --process * --thread main -D2 -t1ns --from 1us --to 1s",
-    "flame --time-order -o -",
-};
-#define COMMANDS (sizeof commands / sizeof *commands)
 
 // The offset of a random chunk's header.
 static size_t find_chunk(struct bytes file) {

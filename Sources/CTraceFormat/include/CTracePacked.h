@@ -1,5 +1,5 @@
-// The layout of packed files: a whole session in one file, or a log that is compressed while it is recorded. FORMAT.md says the same in
-// prose; CTracePack.h has what the columns of records are.
+// The layout of packed files: a whole session in one file, or a log that is compressed while it is recorded. FORMAT.md
+// says the same in prose; CTracePack.h has what the columns of records are.
 
 #ifndef CTRACEPACKED_H
 #define CTRACEPACKED_H
@@ -23,11 +23,11 @@ struct fathom_packed_header {
 };
 FATHOM_SIZE(fathom_packed_header, 32);
 
-#define FATHOM_SECTION_FRAME 1u  // chunks
-#define FATHOM_SECTION_FILE 2u   // a piece of a file of the session
-#define FATHOM_SECTION_GAP 3u    // bytes of the log that are no chunks
-#define FATHOM_SECTION_INDEX 4u  // what the sections before it are, and the headers of all chunks
-#define FATHOM_SECTION_END 5u    // the last bytes of a file: where the index is
+#define FATHOM_SECTION_FRAME 1u   // chunks
+#define FATHOM_SECTION_FILE 2u    // a piece of a file of the session
+#define FATHOM_SECTION_GAP 3u     // bytes of the log that are no chunks
+#define FATHOM_SECTION_INDEX 4u   // what the sections before it are, and the headers of all chunks
+#define FATHOM_SECTION_END 5u     // the last bytes of a file: where the index is
 #define FATHOM_SECTION_SOURCE 6u  // lines of a source file
 
 // The columns of a frame. Two halves have a column each of what happened, of the times, and of the rest.
@@ -36,11 +36,12 @@ FATHOM_SIZE(fathom_packed_header, 32);
 #define FATHOM_COLUMN_RECORDS 2u
 #define FATHOM_COLUMNS 8u
 
-// What a section holds follows it, and is filled up to 8 bytes. Whatever is compressed is a frame of Zstandard that says its size.
+// What a section holds follows it, and is filled up to 8 bytes. Whatever is compressed is a frame of Zstandard that
+// says its size.
 struct fathom_packed_section {
-    uint32_t magic;  // FATHOM_SECTION_MAGIC
-    uint32_t kind;   // FATHOM_SECTION_*
-    uint32_t count;  // of a frame: its chunks
+    uint32_t magic;     // FATHOM_SECTION_MAGIC
+    uint32_t kind;      // FATHOM_SECTION_*
+    uint32_t count;     // of a frame: its chunks
     uint32_t head_sum;  // of a frame: the low half of the sum of the first column, so that it can be read alone
     uint64_t size;      // of what follows, in bytes
     uint64_t raw_size;  // without compression, in bytes; of a frame: of the payloads, each filled up to 8
@@ -67,8 +68,8 @@ struct fathom_packed_chunk {
 };
 FATHOM_SIZE(fathom_packed_chunk, 176);
 
-// The index is blocks, each with rows of words in a frame of Zstandard. Those of the first block are the sections before it, each with its
-// place in the file; the others have the chunks of all frames, in the frames' order.
+// The index is blocks, each with rows of words in a frame of Zstandard. Those of the first block are the sections
+// before it, each with its place in the file; the others have the chunks of all frames, in the frames' order.
 struct fathom_packed_block {
     uint32_t size;  // bytes that follow
     uint32_t rows;

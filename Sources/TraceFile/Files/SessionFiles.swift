@@ -33,19 +33,32 @@ public enum SessionFiles {
         return stat(path, &status) == 0 && status.wasChanged(before: moment)
     }
 
-    /// The path of the session in `directory` that was begun last, of those whose names end in `.fathom`; nil when there is none.
+    /// The path of the session in `directory` that was begun last, of those whose names end in `.fathom`; where there is none, of the
+    /// packed one, in `.fathomz`, that was written last. Nil when there is no session.
     ///
     /// - Complexity: O(files in the directory), and a few system calls for each session.
     public static func newest(in directory: String) -> String? {
         let descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }
-        var newest: (time: (Int, Int), name: String)?
-        for name in (names(in: descriptor) ?? []).sorted() where name.hasSuffix(".fathom") {
-            guard let time = begin(of: name, in: descriptor), newest.map({ $0.time < time }) ?? true else { continue }
-            newest = (time, name)
+        let names = (names(in: descriptor) ?? []).sorted()
+        func newest(_ ending: String, _ time: (String) -> (Int, Int)?) -> (time: (Int, Int), name: String)? {
+            var newest: (time: (Int, Int), name: String)?
+            for name in names where name.hasSuffix(ending) {
+                guard let time = time(name), newest.map({ $0.time < time }) ?? true else { continue }
+                newest = (time, name)
+            }
+            return newest
         }
-        return newest.map { directory == "." ? $0.name : "\(directory)/\($0.name)" }
+        let found =
+            newest(".fathom") { begin(of: $0, in: descriptor) }
+            ?? newest(".fathomz") { name in
+                var status = stat()
+                let path = "\(directory)/\(name)"
+                return Session.isPacked(path) && stat(path, &status) == 0
+                    ? (status.st_mtim.tv_sec, status.st_mtim.tv_nsec) : nil
+            }
+        return found.map { directory == "." ? $0.name : "\(directory)/\($0.name)" }
     }
 
     /// The paths of directories in `directory` that are called as sessions are, but which this user may not look into.

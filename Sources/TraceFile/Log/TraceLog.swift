@@ -71,7 +71,9 @@ struct TraceLog {
         var header: FileHeader?
         if !packed.logHeader.isEmpty {
             let bytes = packed.logHeader
-            header = try TraceLog.header(bytes.withUnsafeBytes(fathom_trace_header.init), size: size, path: path, damage: damage).0
+            header = try TraceLog.header(
+                bytes.withUnsafeBytes(fathom_trace_header.init), size: size, path: path, damage: damage
+            ).0
         }
         self.header = header
         start = packed.logHeader.count

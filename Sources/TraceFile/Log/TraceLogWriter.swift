@@ -229,7 +229,9 @@ package final class TraceLogWriter {
             }
         }
         let whole = Self.whole(headers, in: written)
-        if whole.count < chunks.count, error == nil { error = failure != 0 ? failure : reason(at: plainBytes + written) }
+        if whole.count < chunks.count, error == nil {
+            error = failure != 0 ? failure : reason(at: plainBytes + written)
+        }
         noteAppended(whole)
         return whole.count
     }

@@ -79,7 +79,9 @@ final class FrameDecoder {
     ) -> Range<Int>? {
         raw.clear()
         let size = rows.reduce(0) { $0 + $1.sizeInPaths }
-        guard let range = append(columns[Int(FATHOM_COLUMN_PATHS)], atMost: size), range.count == size else { return nil }
+        guard let range = append(columns[Int(FATHOM_COLUMN_PATHS)], atMost: size), range.count == size else {
+            return nil
+        }
         return range
     }
 
@@ -101,7 +103,8 @@ final class FrameDecoder {
     func bytes(of entry: fathom_packed_entry, in file: PlainFile) -> UnsafeRawBufferPointer? {
         guard let body = body(of: entry, in: file) else { return nil }
         raw.clear()
-        guard let range = append(body, atMost: Int(entry.section.raw_size)), range.count == entry.section.raw_size else {
+        guard let range = append(body, atMost: Int(entry.section.raw_size)), range.count == entry.section.raw_size
+        else {
             return nil
         }
         return raw.bytes

@@ -92,7 +92,9 @@ final class FrameEncoder {
             var first = half(0), second = half(1)
             fathom_pack(&first, &second)
             return [first, second].flatMap { half in
-                let columns = [(half.happened!, half.happened_end!), (half.times, half.times_end), (half.rest, half.rest_end)]
+                let columns = [
+                    (half.happened!, half.happened_end!), (half.times, half.times_end), (half.rest, half.rest_end),
+                ]
                 return columns.map { add(UnsafeRawBufferPointer(start: $0, count: $1 - $0)) }
             }
         }
@@ -101,7 +103,9 @@ final class FrameEncoder {
     /// Adds a section that holds `bytes`.
     ///
     /// - Complexity: O(bytes): some 3 ns each.
-    func add(_ kind: UInt32, _ bytes: UnsafeRawBufferPointer, _ describe: (inout fathom_packed_section) -> Void = { _ in })
+    func add(
+        _ kind: UInt32, _ bytes: UnsafeRawBufferPointer, _ describe: (inout fathom_packed_section) -> Void = { _ in }
+    )
         -> fathom_packed_section
     {
         let start = output.count

@@ -39,7 +39,8 @@ final class PackedFile {
         guard file.read(&header, at: 0), header.magic == FATHOM_PACKED_MAGIC, header.sum == header.rightSum else {
             damage.report(
                 Damage(
-                    file: name, offset: 0, lostBytes: UInt64(MemoryLayout<fathom_packed_header>.size), kind: .fileHeader))
+                    file: name, offset: 0, lostBytes: UInt64(MemoryLayout<fathom_packed_header>.size), kind: .fileHeader
+                ))
             scan(from: 8, isGrowing: isGrowing)
             return
         }
@@ -120,7 +121,10 @@ final class PackedFile {
         var window = [UInt8](repeating: 0, count: 1 << 16), place = Int(start) & ~7
         while place < file.size {
             let size = min(window.count, file.size - place)
-            guard window.withUnsafeMutableBytes({ file.read(UnsafeMutableRawBufferPointer(rebasing: $0[..<size]), at: place) })
+            guard
+                window.withUnsafeMutableBytes({
+                    file.read(UnsafeMutableRawBufferPointer(rebasing: $0[..<size]), at: place)
+                })
             else { return nil }
             for step in stride(from: 0, to: size - 3, by: 8)
             where window.withUnsafeBytes({ $0.load(fromByteOffset: step, as: UInt32.self) }) == FATHOM_SECTION_MAGIC {

@@ -25,7 +25,9 @@ extension Session {
                 let file = try directory.create(SessionFile.trace.name, O_WRONLY)
                 defer { close(file) }
                 let error = packed.unpack(to: file, damage, progress)
-                guard error == 0 else { throw .cannotCreate(path: directory.file(SessionFile.trace.name), errno: error) }
+                guard error == 0 else {
+                    throw .cannotCreate(path: directory.file(SessionFile.trace.name), errno: error)
+                }
                 packed.writeIndex(in: directory)
             }
         } catch {

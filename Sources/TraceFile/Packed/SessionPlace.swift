@@ -74,7 +74,9 @@ final class SessionPlace {
         do throws(TraceFileError) { mapped = try MappedFile(plain, path: path) } catch { return (nil, error) }
         let chunks = try TraceLog(mapped, path: path, isGrowing: isGrowing, damage: damage)
         let header = Array(mapped.bytes.prefix(chunks.start))
-        return (Log(chunks: chunks, memory: .mapped(mapped), header: header, size: mapped.size, plainSize: mapped.size), nil)
+        return (
+            Log(chunks: chunks, memory: .mapped(mapped), header: header, size: mapped.size, plainSize: mapped.size), nil
+        )
     }
 
     private func log(_ packed: PackedFile) throws(TraceFileError) -> Log {

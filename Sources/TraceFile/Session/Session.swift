@@ -123,7 +123,8 @@ public final class Session {
         startNanoseconds = header.startNanoseconds
         startup = mapped(.startup)
         description = try SessionDescription(
-            place.mapped(.description).0, path: directory + place.separator + SessionFile.description.name, damage: damage)
+            place.mapped(.description).0, path: directory + place.separator + SessionFile.description.name,
+            damage: damage)
         let offCPU: OffCPUSource? =
             if let switches { .switches(switches) } else if description?.waitSources != nil { .waits } else { nil }
         processes = Session.assemble(

@@ -278,7 +278,8 @@ public final class TracedThread {
     /// - Returns: Whether there is something to read. It may not be intact yet.
     @discardableResult
     public func hold(chunk index: Int) -> Bool {
-        guard case .packed(let log)? = log, case let chunk = chunks[index], chunk.isLogged, !chunk.payload.isEmpty else {
+        guard case .packed(let log)? = log, case let chunk = chunks[index], chunk.isLogged, !chunk.payload.isEmpty
+        else {
             return true
         }
         return log.hold(chunk.payload.baseAddress!, by: &held)

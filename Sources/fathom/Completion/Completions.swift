@@ -67,7 +67,7 @@ extension CompletionKind {
         let path = words.dropFirst(2).lazy.map(unquoted).first { !$0.hasPrefix("-") && Session.exists(at: $0) }
         // `record` reads none, and a word may stand for a session that is not there.
         let command = words.dropFirst().first
-        let isNamed = words.dropFirst(2).contains { $0.hasSuffix(".fathom") }
+        let isNamed = words.dropFirst(2).contains { $0.hasSuffix(".fathom") || $0.hasSuffix(".fathomz") }
         let newest = command == "record" || isNamed ? nil : SessionFiles.newest(in: ".")
         return (path ?? newest).flatMap { try? Session.opened($0) }
     }

@@ -8,8 +8,9 @@ internal import TraceText
 enum Surroundings {
     /// - Parameters:
     ///   - path: of the session, which is opened anew each time that its info is asked for, because it may grow.
+    ///   - sources: the source files that the session holds; others are looked for where they were.
     ///   - isLive: whether its program runs.
-    static func of(_ path: String, isLive: Bool = false) -> ScreenSurroundings {
+    static func of(_ path: String, sources: SourceArchive? = nil, isLive: Bool = false) -> ScreenSurroundings {
         let directory = workingDirectory
         return ScreenSurroundings(
             info: {
@@ -26,7 +27,10 @@ enum Surroundings {
                 }
                 writer.flush()
                 return text.split(separator: "\n", omittingEmptySubsequences: false).map { String($0).visible }
-            }, source: { lines(of: $0, around: $1) },
+            },
+            source: { file, line in
+                sources?.files[file].flatMap { lines(in: $0, around: line) } ?? lines(of: file, around: line)
+            },
             path: { path in directory.map { PathText.relative(path, to: $0) } ?? path },
             openCalls: isLive ? OpenCallsText(path).lines : nil)
     }
@@ -52,6 +56,21 @@ enum Surroundings {
             return nil
         }
         defer { fclose(stream) }
+        return lines(in: stream, around: line)
+    }
+
+    private static func lines(in text: [UInt8], around line: Int) -> (first: Int, lines: [String])? {
+        var text = text
+        return text.withUnsafeMutableBytes { bytes in
+            guard let stream = fmemopen(bytes.baseAddress, bytes.count, "r") else { return nil }
+            defer { fclose(stream) }
+            return lines(in: stream, around: line)
+        }
+    }
+
+    private static func lines(
+        in stream: UnsafeMutablePointer<FILE>, around line: Int
+    ) -> (first: Int, lines: [String])? {
         var text: UnsafeMutablePointer<CChar>?
         var capacity = 0
         defer { free(text) }

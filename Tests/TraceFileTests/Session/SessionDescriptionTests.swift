@@ -13,7 +13,7 @@ import Testing
     private func read(_ text: String) throws -> (SessionDescription?, DamageLog) {
         let damage = DamageLog()
         let path = try directory.write(text, to: "session.json")
-        return (try SessionDescription(path: path, damage: damage), damage)
+        return (try SessionDescription(try? MappedFile(path: path), path: path, damage: damage), damage)
     }
 
     private func description() -> SessionDescription {

@@ -85,7 +85,7 @@ struct Browse: ParsableCommand {
         content.status = status(session, query, tree)
         var screen = TraceScreen(
             content, report ? .report : .tree, sortedBy: sort, characters: loop.terminal.characters,
-            surroundings: Surroundings.of(session.path))
+            surroundings: Surroundings.of(session.path, sources: session.sources()))
         let warnings = query.warnings
         if let first = warnings.first {
             screen.say(

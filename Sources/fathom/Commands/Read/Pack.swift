@@ -31,7 +31,8 @@ struct Pack: ParsableCommand {
     var output: String?
 
     @Flag(
-        help: "Keep the source files, too, in which recorded functions are: those that nobody has changed since the recording."
+        help:
+            "Keep the source files, too, in which recorded functions are: those that nobody has changed since the recording."
     )
     var sources = false
 
@@ -40,7 +41,8 @@ struct Pack: ParsableCommand {
         let path = output ?? SessionDirectory.stem(of: session.path) + ".fathomz"
         try FileName.check(path)
         if access(path, F_OK) == 0, !Session.isPacked(path) {
-            throw Diagnostics.fail("\(path) exists and is no packed session, so it is left alone; choose another file with -o", .failed)
+            throw Diagnostics.fail(
+                "\(path) exists and is no packed session, so it is left alone; choose another file with -o", .failed)
         }
         let packing = try SessionPacking(session, keepsSources: sources)
         do {

@@ -110,7 +110,8 @@ struct Record: ParsableCommand {
     var maxSize: ByteCount?
 
     @Flag(
-        help: "Write the trace packed, as fathom pack does: some 20 times less, for at most 8 ns more of fathom's own time a call."
+        help:
+            "Write the trace packed, as fathom pack does: some 20 times less, for at most 8 ns more of fathom's own time a call."
     )
     var compress = false
 

@@ -9,7 +9,7 @@ internal import TraceText
 struct SessionOptions: ParsableArguments {
     @Argument(
         help: ArgumentHelp(
-            "A session directory, or a program recorded into PROGRAM.fathom; the newest session here if left out.",
+            "A session, packed or not, or a program recorded into PROGRAM.fathom; the newest session here if left out.",
             valueName: "session"), completion: .session)
     var given: String?
 
@@ -34,7 +34,7 @@ struct SessionOptions: ParsableArguments {
 
     private static func looksLikePath(_ word: String) -> Bool {
         let isExpression = word.count > 1 && word.hasPrefix("/") && word.hasSuffix("/")
-        return word.isEmpty || word.hasSuffix(".fathom") || word.contains("/") && !isExpression
+        return word.isEmpty || word.hasSuffix(".fathom") || word.hasSuffix(".fathomz") || word.contains("/") && !isExpression
             || access(word, F_OK) == 0 || Session.exists(at: word + ".fathom")
     }
 
