@@ -9,7 +9,7 @@ package struct Recording {
     package let buffers: SharedBuffers
     package let log: TraceLogWriter
 
-    package init(in path: String, startsPaused: Bool = false) throws {
+    package init(in path: String, startsPaused: Bool = false, packs: Bool = false) throws {
         var clock = SessionClock()
         clock.calibrate()
         self.clock = clock
@@ -18,7 +18,7 @@ package struct Recording {
         (options.maxDepth, options.minCost, options.bufferSize) = (7, 1000, 16 * 1024)
         options.startsPaused = startsPaused
         buffers = try SharedBuffers(in: directory, options: options, clock: clock)
-        log = try TraceLogWriter(in: directory, clock: clock, startRealtime: 0)
+        log = try TraceLogWriter(in: directory, clock: clock, startRealtime: 0, packs: packs)
     }
 
     /// A chunk's header as a runtime writes it now: finished unless `isOpen`.

@@ -59,11 +59,14 @@ FATHOM_PUBLIC_INLINE int fathom_memory_file(const char *name) {
     return (int)syscall(SYS_memfd_create, name, 1u);  // MFD_CLOEXEC
 }
 
-// Moves pages of memory to other addresses that are mapped, and leaves the old ones mapped without pages (MREMAP_MAYMOVE,
-// MREMAP_FIXED and MREMAP_DONTUNMAP, since Linux 5.7). Where that cannot be, nothing is changed.
-FATHOM_PUBLIC_INLINE void fathom_move_pages(void *from, void *to, size_t size) {
-    syscall(SYS_mremap, from, size, size, 1 | 2 | 4, to);
+// Moves the pages of a mapping to other addresses, which lose what was mapped there; the old ones stay mapped, without
+// pages (MREMAP_MAYMOVE, MREMAP_FIXED and MREMAP_DONTUNMAP, since Linux 5.7). 0: they were not moved.
+FATHOM_PUBLIC_INLINE int fathom_move_pages(void *from, void *to, size_t size) {
+    return syscall(SYS_mremap, from, size, size, 1 | 2 | 4, to) == (long)to;
 }
+
+// MAP_FIXED_NOREPLACE of mmap(2), since Linux 4.17.
+#define FATHOM_MAP_FREE 0x100000
 
 // A piece of memory: struct iovec, which Swift takes for one of another module where two headers have it.
 struct fathom_memory {

@@ -28,7 +28,7 @@ FATHOM_SIZE(fathom_packed_header, 32);
 #define FATHOM_SECTION_GAP 3u     // bytes of the log that are no chunks
 #define FATHOM_SECTION_INDEX 4u   // what the sections before it are, and the headers of all chunks
 #define FATHOM_SECTION_END 5u     // the last bytes of a file: where the index is
-#define FATHOM_SECTION_SOURCE 6u  // lines of a source file
+#define FATHOM_SECTION_LOST 6u   // nothing: `whole` bytes at `place` were no section in the file that this was packed from
 
 // The columns of a frame. Two halves have a column each of what happened, of the times, and of the rest.
 #define FATHOM_COLUMN_HEADS 0u

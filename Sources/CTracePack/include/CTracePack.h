@@ -17,8 +17,7 @@
 // What happened, in two bytes:
 #define FATHOM_PACK_EXIT 0u   // an exit
 #define FATHOM_PACK_OTHER 1u  // a record as it is, in the rest
-#define FATHOM_PACK_MISS                                                                                               \
-    2u  // an enter, whose call site and function are in the rest; they are in the cache from then on
+#define FATHOM_PACK_MISS 2u   // an enter whose call site and function are in the rest, and from then on in the cache
 #define FATHOM_PACK_FIRST 3u  // from here on, an enter: the place in the cache
 #define FATHOM_PACK_CACHE_BITS 11
 // An OTHER that begins so: the piece ends with bytes that are no records, which follow. No record but an enter begins
@@ -34,8 +33,8 @@ struct fathom_pack_piece {
 };
 
 // Where the columns of one half go to or come from. Writing needs room in `happened` and `rest` for as many bytes as
-// the records have, in `times` for half as many, and for 8 more each. After writing, each `*_end` is behind what was
-// written. For reading, each is behind what there is.
+// the records have, in `times` for half as many, and in each for 8 more a piece. After writing, each `*_end` is behind
+// what was written. For reading, each is behind what there is.
 struct fathom_pack_half {
     const struct fathom_pack_piece *pieces;
     size_t count;
@@ -52,7 +51,9 @@ void fathom_pack(struct fathom_pack_half *first, struct fathom_pack_half *second
 // Writes the records of columns into pieces, of which each has its size already.
 //
 // Returns 1 when the columns have as many records as fill the pieces, and nothing else; 0 for damaged columns. Then
-// what is in the pieces means nothing. Complexity: O(bytes); some 3 ns a call.
+// what is in the pieces means nothing.
+//
+// Complexity: O(bytes); some 3 ns a call.
 int fathom_unpack(const struct fathom_pack_half *first, const struct fathom_pack_half *second);
 
 // Lays out rows of words of 64 bits by the place of their bytes, as differences from the row before, and back.

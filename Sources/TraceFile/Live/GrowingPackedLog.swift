@@ -36,7 +36,7 @@ final class GrowingPackedLog {
             var entry = fathom_packed_entry()
             entry.place = UInt64(offset)
             guard file.read(&entry.section, at: offset), entry.section.magic == FATHOM_SECTION_MAGIC,
-                entry.section.header_sum == entry.section.rightSum, entry.isPlausible(in: .max),
+                entry.section.header_sum == entry.section.rightSum, entry.isPlausible(in: 1 << 40),
                 case let stride = Int(entry.section.stride), file.reaches(offset + stride)
             else { break }
             offset += stride

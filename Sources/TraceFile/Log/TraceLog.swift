@@ -9,6 +9,8 @@ struct TraceLog {
     private(set) var chunks: [Chunk]
     /// Where the first of them is to be, in bytes.
     let start: Int
+    /// The size of the log, where it is not packed.
+    let size: Int
 
     /// Finds the chunks of a mapped log.
     ///
@@ -25,6 +27,7 @@ struct TraceLog {
             fathom_trace_header(file.bytes), size: file.size, path: path, damage: damage)
         self.header = header
         start = headerSize
+        self.size = file.size
         // After the log's end there are chunks that were not written whole.
         let size = min(file.size, header?.logSize.map { Int(clamping: $0) } ?? file.size)
         var chunks: [Chunk] = []
@@ -63,29 +66,45 @@ struct TraceLog {
     /// - Complexity: O(chunks).
     init(_ packed: PackedFile, _ log: PackedLog, path: String, damage: DamageLog) throws(TraceFileError) {
         chunks = log.chunks()
-        let gaps = packed.entries.lazy.filter { $0.section.kind == FATHOM_SECTION_GAP }.map { entry in
-            (start: entry.section.place, end: entry.section.place &+ entry.section.raw_size)
+        // A long gap is several sections.
+        var gaps: [(start: UInt64, end: UInt64)] = []
+        for entry in packed.entries where entry.section.kind == FATHOM_SECTION_GAP {
+            let (start, size) = (entry.section.place, entry.section.raw_size)
+            if size > 0, let last = gaps.last, last.end == start, last.start < last.end {
+                gaps[gaps.count - 1].end += size
+            } else {
+                gaps.append((start, start + size))
+            }
         }
-        let end = max(chunks.last.map { $0.offset + UInt64($0.stride) } ?? 0, gaps.map(\.end).max() ?? 0)
-        let size = max(Int(clamping: end), packed.logHeader.count)
-        var header: FileHeader?
-        if !packed.logHeader.isEmpty {
-            let bytes = packed.logHeader
-            header = try TraceLog.header(
-                bytes.withUnsafeBytes(fathom_trace_header.init), size: size, path: path, damage: damage
+        let ends =
+            gaps.map(\.end) + [UInt64(packed.logHeader.count), chunks.last.map { $0.offset + UInt64($0.stride) } ?? 0]
+        // Where the log ends before its last chunk is filled up to 8 bytes, a gap without bytes says so.
+        size = Int(clamping: gaps.first { $0.start == $0.end }?.end ?? ends.max()!)
+        header =
+            packed.logHeader.isEmpty
+            ? nil
+            : try TraceLog.header(
+                packed.logHeader.withUnsafeBytes(fathom_trace_header.init), size: size, path: path, damage: damage
             ).0
-        }
-        self.header = header
         start = packed.logHeader.count
-        for gap in gaps {
-            let isEnd = gap.end == end && gap.end - gap.start < Chunk.headerSize
-            damage.report(
-                Damage(
-                    file: TraceLog.name, offset: gap.start, lostBytes: gap.end - gap.start,
-                    kind: isEnd ? .truncated : .chunkHeader))
+        var rest = gaps.filter { $0.start < $0.end }.sorted { $0.start < $1.start }[...]
+        for chunk in chunks {
+            while let gap = rest.first, gap.start < chunk.offset {
+                reportGap(gap.start, gap.end, damage)
+                rest = rest.dropFirst()
+            }
+            TraceLog.report(ifTruncated: chunk, damage)
         }
-        for chunk in chunks { TraceLog.report(ifTruncated: chunk, damage) }
+        for gap in rest { reportGap(gap.start, gap.end, damage) }
         TraceLog.reportCut(header, at: UInt64(size), damage)
+    }
+
+    /// Reports bytes that are no chunk.
+    private func reportGap(_ start: UInt64, _ end: UInt64, _ damage: DamageLog) {
+        let isEnd = end == size && end - start < Chunk.headerSize
+        damage.report(
+            Damage(
+                file: TraceLog.name, offset: start, lostBytes: end - start, kind: isEnd ? .truncated : .chunkHeader))
     }
 
     private static func report(ifTruncated chunk: Chunk, _ damage: DamageLog) {
@@ -124,7 +143,7 @@ struct TraceLog {
         return (chunks, offset)
     }
 
-    /// The stretches of the log that are no chunks.
+    /// The stretches of the log that are no chunks. An empty one at the end says that the last chunk is not filled up to 8 bytes.
     ///
     /// - Parameter size: of the file.
     /// - Complexity: O(chunks).
@@ -135,7 +154,7 @@ struct TraceLog {
             if place < chunk.offset { gaps.append(place..<Int(chunk.offset)) }
             place = Int(chunk.offset) + chunk.stride
         }
-        if place < end { gaps.append(place..<end) }
+        if place != end { gaps.append(min(place, end)..<end) }
         return gaps
     }
 

@@ -15,6 +15,7 @@ package final class TraceLogWriter {
     private let index: LogIndexWriter
     /// Nil for a plain log.
     private let packed: PackedWriter?
+    private let copies = GrowingBytes()
 
     /// - Parameter version: of the format: the lowest that has all that will be in the log, so that older readers take it.
     package init(
@@ -133,12 +134,21 @@ package final class TraceLogWriter {
                 return size <= 4 * FrameEncoder.frameSize
             }
             let batch = part.isEmpty ? rest.prefix(1) : part
+            // A program that writes over its buffers may do so now, and what is packed must not change meanwhile.
+            copies.clear()
+            for (header, payload) in batch {
+                copies.append(UnsafeRawBufferPointer(start: payload, count: Int(header.used)))
+            }
             var place = plainBytes
-            let frames: [FrameEncoder.Part] = batch.map { header, payload in
+            var copy = UnsafeRawPointer(copies.room(0)) - copies.count
+            let frames: [FrameEncoder.Part] = batch.map { header, _ in
                 var header = header
-                header.seal(payloadSum: fathom_hash(payload, Int(header.used)))
-                defer { place += Self.size(of: header) }
-                return (fathom_packed_chunk(header, held: Int(header.used), at: place, isIntact: true), payload)
+                header.seal(payloadSum: fathom_hash(copy, Int(header.used)))
+                defer {
+                    place += Self.size(of: header)
+                    copy += Int(header.used)
+                }
+                return (fathom_packed_chunk(header, held: Int(header.used), at: place, isIntact: true), copy)
             }
             let failure = packed!.append(frames)
             guard failure == 0 else {

@@ -11,6 +11,9 @@ final class FrameDecoder {
     private let stored = GrowingBytes()
     private let raw = GrowingBytes()
 
+    /// What rows take at most that are read at once, in bytes.
+    private static let mostRows = 1 << 30
+
     init() {
         guard let context = ZSTD_createDCtx() else { preconditionFailure("out of memory") }
         self.context = context
@@ -116,7 +119,8 @@ final class FrameDecoder {
         guard size <= entry.section.size, let column = read(size, at: Int(entry.place) + sectionSize, of: file),
             UInt32(truncatingIfNeeded: fathom_hash(column)) == entry.section.head_sum
         else { return nil }
-        return rows(column, count: Int(entry.section.count))
+        let rows: [fathom_packed_chunk]? = rows(column, count: Int(entry.section.count))
+        return rows?.allSatisfy(\.isPlausible) == true ? rows : nil
     }
 
     /// What the index at `entry` tells of: the sections and the chunks of their frames. Nil when it is damaged.
@@ -133,7 +137,7 @@ final class FrameDecoder {
         guard let entries: [fathom_packed_entry] = block() else { return nil }
         var chunks: [fathom_packed_chunk] = []
         while !rest.isEmpty {
-            guard let more: [fathom_packed_chunk] = block() else { return nil }
+            guard let more: [fathom_packed_chunk] = block(), more.allSatisfy(\.isPlausible) else { return nil }
             chunks += more
         }
         return (entries, chunks)
@@ -150,7 +154,7 @@ final class FrameDecoder {
     }
 
     private func read(_ size: Int, at place: Int, of file: PlainFile) -> UnsafeRawBufferPointer? {
-        guard place >= 0, size >= 0, file.reaches(place.addingReportingOverflow(size).partialValue) else { return nil }
+        guard place >= 0, size >= 0, place <= Int.max - size, file.reaches(place + size) else { return nil }
         stored.clear()
         let room = UnsafeMutableRawBufferPointer(start: stored.room(size), count: size)
         return file.read(room, at: place) ? UnsafeRawBufferPointer(room) : nil
@@ -158,6 +162,7 @@ final class FrameDecoder {
 
     private func rows<Row: BitwiseCopyable>(_ column: UnsafeRawBufferPointer, count: Int) -> [Row]? {
         let size = count * MemoryLayout<Row>.size
+        guard size <= Self.mostRows else { return nil }
         raw.clear()
         guard let range = append(column, atMost: size), range.count == size else { return nil }
         return [Row](unsafeUninitializedCapacity: count) { rows, initialized in

@@ -14,7 +14,7 @@ final class FrameEncoder {
     private let output = GrowingBytes()
     private let raw = GrowingBytes()
 
-    /// The bytes of payloads that make a frame. Larger ones are hardly smaller when they are packed, and smaller ones are.
+    /// The bytes of payloads that make a frame. Of larger frames a call takes hardly less, and of smaller ones it takes more.
     static let frameSize = 1 << 20
     /// Times are most of what is kept, and higher levels of Zstandard make nothing of them, but take four times as long.
     private static let level: Int32 = 3

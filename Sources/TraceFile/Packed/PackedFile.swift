@@ -9,6 +9,8 @@ final class PackedFile {
     private(set) var entries: [fathom_packed_entry] = []
     /// The chunks of all frames, in the order of the frames.
     private(set) var chunks = UnsafeBufferPointer<fathom_packed_chunk>(start: nil, count: 0)
+    /// Stretches of the file in which there is no section.
+    private(set) var lost: [Range<UInt64>] = []
     private let name: String
     private let damage: DamageLog
 
@@ -36,7 +38,9 @@ final class PackedFile {
         self.name = name
         self.damage = damage
         var header = fathom_packed_header()
-        guard file.read(&header, at: 0), header.magic == FATHOM_PACKED_MAGIC, header.sum == header.rightSum else {
+        guard file.read(&header, at: 0), header.magic == FATHOM_PACKED_MAGIC, header.sum == header.rightSum,
+            header.version != FATHOM_PACKED_VERSION || header.section_size == Self.sectionSize
+        else {
             damage.report(
                 Damage(
                     file: name, offset: 0, lostBytes: UInt64(MemoryLayout<fathom_packed_header>.size), kind: .fileHeader
@@ -52,11 +56,17 @@ final class PackedFile {
             var bytes = [UInt8](repeating: 0, count: min(size, 4096))
             if bytes.withUnsafeMutableBytes({ file.read($0, at: start) }) { logHeader = bytes }
         }
-        if readIndex() { return }
-        if isSession {
-            damage.report(Damage(file: name, offset: UInt64(file.size), lostBytes: 0, kind: .noIndex))
+        if !readIndex() {
+            if isSession {
+                damage.report(Damage(file: name, offset: UInt64(file.size), lostBytes: 0, kind: .noIndex))
+            }
+            scan(from: UInt64(header.header_size), isGrowing: isGrowing)
         }
-        scan(from: UInt64(header.header_size), isGrowing: isGrowing)
+        for entry in entries where entry.section.kind == FATHOM_SECTION_LOST {
+            damage.report(
+                Damage(
+                    file: TraceLog.name, offset: entry.section.place, lostBytes: entry.section.whole, kind: .section))
+        }
     }
 
     deinit { chunks.deallocate() }
@@ -94,13 +104,17 @@ final class PackedFile {
                 return
             }
             let next = entry.place + entry.section.stride
-            if next > end, isGrowing { return }
+            // The recorder was killed while it wrote it. What it had is still in the buffers.
+            if next > end {
+                if !isGrowing { reportLost(place, end) }
+                return
+            }
             reportLost(place, entry.place)
             place = next
             guard entry.section.kind != FATHOM_SECTION_INDEX, entry.section.kind != FATHOM_SECTION_END else { continue }
             if entry.section.kind == FATHOM_SECTION_FRAME {
                 guard let rows = decoder.heads(of: entry, in: file) else {
-                    report(entry)
+                    reportLost(entry.place, next)
                     continue
                 }
                 chunks += rows
@@ -112,6 +126,7 @@ final class PackedFile {
 
     private func reportLost(_ start: UInt64, _ end: UInt64) {
         guard start < end else { return }
+        lost.append(start..<end)
         damage.report(Damage(file: name, offset: start, lostBytes: end - start, kind: .section))
     }
 
@@ -157,7 +172,10 @@ final class PackedFile {
         let pieces = entries.filter { $0.section.kind == FATHOM_SECTION_FILE && $0.section.title == wanted.name }
         guard let first = pieces.first else { return nil }
         let memory = fathom_memory_file(wanted.name), decoder = FrameDecoder()
-        guard memory >= 0 else { return nil }
+        guard memory >= 0 else {
+            report(first)
+            return nil
+        }
         var isWhole = ftruncate(memory, off_t(clamping: first.section.whole)) == 0
         for piece in pieces {
             guard let bytes = decoder.bytes(of: piece, in: file), piece.section.whole == first.section.whole,
@@ -194,7 +212,15 @@ extension fathom_packed_entry {
     /// Whether it can be what it says in a file of `size` bytes.
     func isPlausible(in size: Int) -> Bool {
         let isSmall = section.kind == FATHOM_SECTION_INDEX || section.raw_size <= PackedFile.largestSection
-        return isSmall && section.size <= UInt64(size) && place <= UInt64(size)
-            && section.count <= section.raw_size / 8 + 1_000_000
+        return isSmall && section.size <= UInt64(size) && place <= UInt64(size) && section.size <= 1 << 40
+            && section.place <= 1 << 60 && section.count <= section.raw_size + 1 << 20
+    }
+}
+
+extension fathom_packed_chunk {
+    /// Whether the numbers of the row agree with each other.
+    var isPlausible: Bool {
+        kept <= FATHOM_PACKED_DAMAGED && held <= header.used && sizeInPaths <= Int(held) && place <= 1 << 60
+            && held <= PackedFile.largestSection
     }
 }

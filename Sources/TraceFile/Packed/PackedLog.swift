@@ -3,8 +3,9 @@ internal import Glibc
 
 /// The chunks of a packed log, of which those in use are in memory.
 ///
-/// Each chunk's payload has a place in a stretch of addresses, where nothing can be read until somebody holds the chunk. So a reader
-/// that forgets to hold it ends at once, and never reads something else. Several threads may hold chunks.
+/// Each chunk's payload has a place in a stretch of addresses, where nothing can be read before somebody holds the chunk, and
+/// soon after nobody does any more. So a reader that forgets to hold it ends at once, or reads what is right, but never something else.
+/// Several threads may hold chunks.
 final class PackedLog: @unchecked Sendable {
     let packed: PackedFile
     /// Where the payloads are, page after page.
@@ -16,6 +17,9 @@ final class PackedLog: @unchecked Sendable {
     /// Frames that nobody holds and that are in memory, the one that was given back first in front.
     private var idle: [Int] = []
     private var decoders: [FrameDecoder] = []
+    /// The bytes that each frame has for itself: as many as the largest needs, so that the memory of one can go to any other as a
+    /// whole.
+    private let room: Int
     /// Of some frames, the open calls that their chunks list, one chunk after the other.
     private var paths: [Int: [UInt8]] = [:]
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
@@ -23,7 +27,8 @@ final class PackedLog: @unchecked Sendable {
 
     /// What is in memory though nobody holds it. The next frame gets the memory of the oldest of them.
     private static let mostIdle = 4
-    private static let page = 4096
+    private static let page = sysconf(Int32(_SC_PAGESIZE))
+    private static let anonymous = MAP_PRIVATE | MAP_ANONYMOUS | Int32(MAP_NORESERVE)
     /// So many frames' open calls are kept.
     private static let mostPaths = 256
 
@@ -37,8 +42,6 @@ final class PackedLog: @unchecked Sendable {
         let entry: fathom_packed_entry
         /// Its chunks.
         let rows: Range<Int>
-        /// From ``base``, in bytes; whole pages.
-        let place: Range<Int>
     }
 
     private enum State {
@@ -50,21 +53,24 @@ final class PackedLog: @unchecked Sendable {
     /// - Throws: ``TraceFileError/unreadable(path:errno:)`` when there are not enough addresses.
     init(_ packed: PackedFile, path: String) throws(TraceFileError) {
         self.packed = packed
-        var row = 0, place = 0, frames: [Frame] = [], states: [State] = []
+        var row = 0, largest = 0, frames: [Frame] = []
         for entry in packed.entries where entry.section.kind == FATHOM_SECTION_FRAME {
             let rows = row..<row + Int(entry.section.count)
             let held = packed.chunks[rows].reduce(0) { $0 + $1.room }
             row = rows.upperBound
-            let size = (held + Self.page - 1) & ~(Self.page - 1)
-            frames.append(Frame(entry: entry, rows: rows, place: place..<place + size))
             // Otherwise these rows are not its own.
-            states.append(UInt64(held) == entry.section.raw_size ? .absent : .damaged)
-            place += size
+            guard UInt64(held) == entry.section.raw_size else {
+                packed.report(entry)
+                continue
+            }
+            frames.append(Frame(entry: entry, rows: rows))
+            largest = max(largest, held)
         }
-        (self.frames, self.states) = (frames, states)
-        size = max(place, Self.page)
-        let flags = MAP_PRIVATE | MAP_ANONYMOUS | Int32(MAP_NORESERVE)
-        guard let base = mmap(nil, size, PROT_NONE, flags, -1, 0), base != MAP_FAILED else {
+        self.frames = frames
+        states = Array(repeating: .absent, count: frames.count)
+        room = max((largest + Self.page - 1) / Self.page, 1) * Self.page
+        size = max(frames.count, 1) * room
+        guard let base = mmap(nil, size, PROT_NONE, Self.anonymous, -1, 0), base != MAP_FAILED else {
             throw .unreadable(path: path, errno: errno)
         }
         self.base = base
@@ -90,11 +96,11 @@ final class PackedLog: @unchecked Sendable {
         let rows = packed.chunks
         var chunks: [Chunk] = []
         chunks.reserveCapacity(rows.count)
-        for frame in frames {
+        for (index, frame) in frames.enumerated() {
             let isMetadata = rows[frame.rows].contains { $0.header.kind == UInt8(FATHOM_CHUNK_METADATA) }
             var holding = Holding()
-            let isReadable = !isMetadata || hold(base + frame.place.lowerBound, by: &holding)
-            var payload = UnsafeRawPointer(base) + frame.place.lowerBound
+            let isReadable = !isMetadata || hold(start(of: index), by: &holding)
+            var payload = UnsafeRawPointer(start(of: index))
             for row in frame.rows {
                 let chunk = Chunk(
                     rows[row], at: UnsafeRawPointer(rows.baseAddress! + row), payload: payload, isReadable: isReadable)
@@ -114,9 +120,7 @@ final class PackedLog: @unchecked Sendable {
     /// - Complexity: O(1), but O(bytes of the frame) when it is not in memory.
     func hold(_ payload: UnsafeRawPointer, by holding: inout Holding) -> Bool {
         if holding.range.contains(UInt(bitPattern: payload)) { return true }
-        let offset = payload - UnsafeRawPointer(base)
-        let index = frames.partitioningIndex { $0.place.upperBound > offset }
-        guard index < frames.count else { return false }
+        let index = (payload - UnsafeRawPointer(base)) / room
         if let known = holding.frames.firstIndex(of: index) {
             holding.frames.swapAt(known, holding.frames.count - 1)
         } else {
@@ -124,9 +128,8 @@ final class PackedLog: @unchecked Sendable {
             holding.frames.append(index)
             if holding.frames.count > 2 { giveBack([holding.frames.removeFirst()]) }
         }
-        let start = UInt(bitPattern: base)
-        holding.range =
-            start + UInt(frames[index].place.lowerBound)..<start + UInt(frames[index].place.upperBound)
+        let start = UInt(bitPattern: start(of: index))
+        holding.range = start..<start + UInt(room)
         return true
     }
 
@@ -134,11 +137,9 @@ final class PackedLog: @unchecked Sendable {
     ///
     /// - Complexity: O(1), or O(bytes of the packed frame), of which the open calls alone are unpacked.
     func path(_ payload: UnsafeRawPointer, at depth: Int) -> PathEntry? {
-        let offset = payload - UnsafeRawPointer(base)
-        let index = frames.partitioningIndex { $0.place.upperBound > offset }
-        guard index < frames.count else { return nil }
+        let offset = payload - UnsafeRawPointer(base), index = offset / room
         let frame = frames[index], rows = UnsafeBufferPointer(rebasing: packed.chunks[frame.rows])
-        var place = frame.place.lowerBound, start = 0
+        var place = index * room, start = 0
         for row in rows {
             if place == offset {
                 guard row.kept == FATHOM_PACKED_RECORDS, depth < Int(row.header.path_count) else { return nil }
@@ -187,15 +188,12 @@ final class PackedLog: @unchecked Sendable {
             case .absent:
                 states[index] = .arriving
                 let decoder = decoders.popLast() ?? FrameDecoder()
-                var donor: Int?
-                if idle.count >= Self.mostIdle {
-                    donor = idle.removeFirst()
-                    // Nobody may have it read until its memory is gone.
-                    states[donor!] = .arriving
-                }
+                let donor = idle.count >= Self.mostIdle ? idle.removeFirst() : nil
+                // Nobody may have it read before its memory is gone.
+                if let donor { states[donor] = .arriving }
                 pthread_mutex_unlock(mutex)
-                if let donor { move(from: frames[donor], to: frames[index]) }
-                let isRead = read(frames[index], decoder)
+                let isRead = map(index, from: donor) && read(frames[index], decoder, to: start(of: index))
+                if !isRead { forget(index) }
                 pthread_mutex_lock(mutex)
                 decoders.append(decoder)
                 if let donor { states[donor] = .absent }
@@ -206,14 +204,30 @@ final class PackedLog: @unchecked Sendable {
         }
     }
 
-    private func read(_ frame: Frame, _ decoder: FrameDecoder) -> Bool {
-        let start = base + frame.place.lowerBound
-        if frame.place.isEmpty { return true }
-        guard mprotect(start, frame.place.count, PROT_READ | PROT_WRITE) == 0 else { return false }
-        let rows = UnsafeBufferPointer(rebasing: packed.chunks[frame.rows])
-        let isRead = decoder.read(frame.entry, of: packed.file, rows, to: start)
-        if !isRead { forget(frame) }
-        return isRead
+    private func start(of index: Int) -> UnsafeMutableRawPointer { base + index * room }
+
+    /// Gives memory to a frame: that of another one which is not needed, because to take pages from the system and to give them back
+    /// takes more time than to unpack what is in them.
+    ///
+    /// - Returns: Whether it has some.
+    private func map(_ index: Int, from donor: Int?) -> Bool {
+        var isMapped = false
+        if let donor {
+            isMapped = fathom_move_pages(start(of: donor), start(of: index), room) != 0
+            forget(donor)
+        }
+        // What could not be moved may have left nothing mapped here, and others may have taken these addresses meanwhile.
+        let fixed = donor == nil ? MAP_FIXED : Int32(FATHOM_MAP_FREE)
+        return isMapped || claim(index, PROT_READ | PROT_WRITE, fixed)
+            || donor != nil && mprotect(start(of: index), room, PROT_READ | PROT_WRITE) == 0
+    }
+
+    private func claim(_ index: Int, _ protection: Int32, _ fixed: Int32) -> Bool {
+        mmap(start(of: index), room, protection, Self.anonymous | fixed, -1, 0) == start(of: index)
+    }
+
+    private func read(_ frame: Frame, _ decoder: FrameDecoder, to target: UnsafeMutableRawPointer) -> Bool {
+        decoder.read(frame.entry, of: packed.file, UnsafeBufferPointer(rebasing: packed.chunks[frame.rows]), to: target)
     }
 
     private func giveBack(_ indices: [Int]) {
@@ -227,24 +241,12 @@ final class PackedLog: @unchecked Sendable {
         while idle.count > Self.mostIdle {
             let oldest = idle.removeFirst()
             states[oldest] = .absent
-            forget(frames[oldest])
+            forget(oldest)
         }
     }
 
-    /// Gives the memory of a frame to another one: to take pages from the system and to give them back takes more time than to unpack
-    /// what is in them.
-    private func move(from old: Frame, to new: Frame) {
-        let size = min(old.place.count, new.place.count)
-        if size > 0 { fathom_move_pages(base + old.place.lowerBound, base + new.place.lowerBound, size) }
-        forget(old)
-    }
-
-    /// Takes a frame's memory away.
-    private func forget(_ frame: Frame) {
-        let start = base + frame.place.lowerBound
-        madvise(start, frame.place.count, MADV_DONTNEED)
-        mprotect(start, frame.place.count, PROT_NONE)
-    }
+    /// Takes a frame's memory away. Its addresses lead nowhere then, and are one mapping with others of that kind.
+    private func forget(_ index: Int) { _ = claim(index, PROT_NONE, MAP_FIXED) }
 
     /// Writes the log as it is, frame by frame.
     ///
@@ -253,10 +255,18 @@ final class PackedLog: @unchecked Sendable {
     func copy(to writer: PackedWriter, _ progress: (Double) -> Void) -> Int32 {
         var row = 0
         let memory = GrowingBytes()
+        for lost in packed.lost {
+            let error = writer.append(FATHOM_SECTION_LOST, UnsafeRawBufferPointer(start: nil, count: 0)) {
+                ($0.place, $0.whole) = (lost.lowerBound, UInt64(lost.count))
+            }
+            if error != 0 { return error }
+        }
         for entry in packed.entries {
             let rows = packed.chunks[row..<row + entry.chunkCount]
             row += entry.chunkCount
-            guard [FATHOM_SECTION_FRAME, FATHOM_SECTION_GAP].contains(entry.section.kind) else { continue }
+            guard [FATHOM_SECTION_FRAME, FATHOM_SECTION_GAP, FATHOM_SECTION_LOST].contains(entry.section.kind) else {
+                continue
+            }
             memory.clear()
             let room = UnsafeMutableRawBufferPointer(
                 start: memory.room(Int(entry.section.stride)), count: Int(entry.section.stride))

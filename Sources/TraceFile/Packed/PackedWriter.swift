@@ -102,6 +102,7 @@ final class PackedWriter {
         guard error == 0 else { return error }
         entries.append(entry)
         rows += chunks
+        while rows.count >= Self.blockSize { addBlock() }
         return 0
     }
 
@@ -169,7 +170,12 @@ final class PackedWriter {
     /// section is written over it.
     private func write(_ content: UnsafeRawBufferPointer? = nil) -> Int32 {
         let content = content ?? encoder.bytes
-        let error = writeAll(content, to: descriptor, at: Int(bytes))
+        let first = min(MemoryLayout<fathom_packed_section>.size, content.count), place = Int(bytes)
+        // Nobody finds what follows before the first header is there.
+        var error = writeAll(UnsafeRawBufferPointer(rebasing: content[first...]), to: descriptor, at: place + first)
+        if error == 0 {
+            error = writeAll(UnsafeRawBufferPointer(rebasing: content[..<first]), to: descriptor, at: place)
+        }
         if error == 0 { bytes += UInt64(content.count) }
         return error
     }

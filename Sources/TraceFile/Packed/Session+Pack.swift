@@ -43,10 +43,17 @@ extension Session {
         _ log: TraceLog, of file: MappedFile, by writer: PackedWriter, _ progress: (Double) -> Void
     ) -> Int32 {
         for gap in log.gaps(in: file.size) {
-            let bytes = UnsafeRawBufferPointer(rebasing: file.bytes[gap])
-            let error = writer.append(FATHOM_SECTION_GAP, bytes) { $0.place = UInt64(gap.lowerBound) }
-            if error != 0 { return error }
+            var place = gap.lowerBound
+            repeat {
+                let end = min(place + FrameEncoder.frameSize, gap.upperBound)
+                let bytes = UnsafeRawBufferPointer(rebasing: file.bytes[place..<end])
+                let error = writer.append(FATHOM_SECTION_GAP, bytes) { $0.place = UInt64(place) }
+                if error != 0 { return error }
+                place = end
+            } while place < gap.upperBound
         }
+        // No recorder writes such chunks.
+        if log.chunks.contains(where: { $0.payload.count > PackedFile.largestSection / 2 }) { return EFBIG }
         var byThread: [UInt64: [Chunk]] = [:], order: [UInt64] = []
         for chunk in log.chunks {
             let thread = chunk.thread == 0 ? UInt64.max : UInt64(chunk.process) << 32 | UInt64(chunk.thread)

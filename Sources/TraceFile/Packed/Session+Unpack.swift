@@ -65,13 +65,17 @@ extension PackedLog {
         var error = packed.logHeader.withUnsafeBytes { writeAll($0, to: file, at: 0) }
         let decoder = FrameDecoder(), payloads = GrowingBytes(), written = GrowingBytes()
         var row = 0
+        // Where the log ends, if its last chunk is not filled up.
+        var end: off_t?
         for entry in packed.entries {
             guard error == 0 else { return error }
             let rows = UnsafeBufferPointer(rebasing: packed.chunks[row..<row + entry.chunkCount])
             row += entry.chunkCount
             switch entry.section.kind {
             case FATHOM_SECTION_GAP:
-                if let bytes = decoder.bytes(of: entry, in: packed.file) {
+                if entry.section.raw_size == 0 {
+                    end = off_t(clamping: entry.section.place)
+                } else if let bytes = decoder.bytes(of: entry, in: packed.file) {
                     error = writeAll(bytes, to: file, at: Int(entry.section.place))
                 } else {
                     packed.report(entry)
@@ -91,6 +95,7 @@ extension PackedLog {
             default: break
             }
         }
+        if error == 0, let end, ftruncate(file, end) != 0 { return errno }
         return error
     }
 

@@ -82,8 +82,8 @@ final class SessionPlace {
     private func log(_ packed: PackedFile) throws(TraceFileError) -> Log {
         let memory = try PackedLog(packed, path: path)
         let chunks = try TraceLog(packed, memory, path: path, damage: damage)
-        let plain = chunks.chunks.reduce(packed.logHeader.count) { $0 + $1.stride }
         return Log(
-            chunks: chunks, memory: .packed(memory), header: packed.logHeader, size: packed.file.size, plainSize: plain)
+            chunks: chunks, memory: .packed(memory), header: packed.logHeader, size: packed.file.size,
+            plainSize: chunks.size)
     }
 }

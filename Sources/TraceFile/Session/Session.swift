@@ -106,8 +106,10 @@ public final class Session {
         self.clock = clock
         // Chunks that belong to no process are the session's own.
         let own = chunks.partition { $0.process == FATHOM_NO_PROCESS }
-        missed = chunks[own...].filter(\.payloadIsIntact).flatMap { MissedProgram.all(in: $0.payload) }
-            .sorted { $0.startTicks < $1.startTicks }
+        missed = chunks[own...].filter { $0.kind == .metadata && $0.payloadIsIntact }.flatMap {
+            MissedProgram.all(in: $0.payload)
+        }
+        .sorted { $0.startTicks < $1.startTicks }
         chunks.removeLast(chunks.count - own)
         Session.sort(&chunks)
         func events(_ kind: KernelEvents) -> EventLog? {
@@ -198,11 +200,14 @@ public final class Session {
         return (try? PlainFile(path: path)).map(PackedFile.isOne) ?? false
     }
 
-    /// Whether what is at `path`, or would be, is one of a session's own files, which nothing else may replace.
-    public static func owns(_ path: String) -> Bool {
+    /// Whether what is at `path`, or would be, is a packed session or one of a session's own files, which nothing else may replace.
+    public static func owns(_ path: String) -> Bool { isPacked(path) || isPart(path) }
+
+    /// Whether what is at `path`, or would be, is one of the files of a session that is a directory.
+    public static func isPart(_ path: String) -> Bool {
         let name = path.lastIndex(of: "/").map(path.index(after:)) ?? path.startIndex
         let directory = name == path.startIndex ? "." : String(path[..<name])
-        return isPacked(path) || SessionFile(named: String(path[name...])) != nil && exists(at: directory)
+        return SessionFile(named: String(path[name...])) != nil && exists(at: directory)
     }
 
     static func directory(at path: String) throws(TraceFileError) -> String {

@@ -84,7 +84,10 @@ public final class TracedThread {
         states = Array(repeating: .intact, count: chunks.count)
     }
 
-    deinit { if case .packed(let log)? = log { log.release(&held) } }
+    deinit { letGo() }
+
+    /// Gives back what is held of a packed log.
+    private func letGo() { if case .packed(let log)? = log { log.release(&held) } }
 
     /// The chunks `range` as a thread of their own, which may be read while others read the rest.
     ///
@@ -241,11 +244,13 @@ public final class TracedThread {
         for index in chunks.indices where chunks[index].kind == .paths && payloadIsIntact(ofChunk: index) {
             totals.add(chunks[index].payload)
         }
+        letGo()
         return totals
     }()
     /// The calls of the thread's outermost call paths, or their samples; 0 where there are calls instead.
     public var outermostCalls: UInt64 {
         var calls: UInt64 = 0
+        defer { letGo() }
         for index in chunks.indices where chunks[index].kind == .paths && payloadIsIntact(ofChunk: index) {
             chunks[index].pathUnits?.forEach { _, unit in
                 if unit.kind == .path, unit.path == nil { calls &+= unit.calls }
@@ -305,7 +310,7 @@ public final class TracedThread {
         switch log {
         case .mapped(let file)?:
             if chunks[index].isLogged { file.release(chunks[index].payload, of: &read, isLast: isLast) }
-        case .packed(let log)?: if isLast { log.release(&held) }
+        case .packed?: if isLast { letGo() }
         case nil: break
         }
     }
@@ -328,6 +333,7 @@ public final class TracedThread {
     /// - Complexity: O(records) of an unfinished last chunk. Damage there is reported.
     public func lastTicks() -> UInt64 {
         guard let last = chunks.last else { return 0 }
+        defer { letGo() }
         if keepsPaths {
             return max(pathTotals.lastTicks, last.endTicks, lastsAsLongAsProcess ? process.endTicks : 0)
         }
@@ -349,6 +355,7 @@ public final class TracedThread {
     /// - Complexity: O(chunks), and O(records) of unfinished chunks. Damage there is reported.
     public func countCalls() -> UInt64 {
         if keepsPaths { return pathTotals.calls }
+        defer { letGo() }
         var total: UInt64 = 0
         for (index, chunk) in chunks.enumerated() {
             guard chunk.endTicks == 0 || chunk.isTruncated else {

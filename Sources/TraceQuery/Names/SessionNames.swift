@@ -8,10 +8,12 @@ internal import TraceText
 public enum SessionNames {
     /// The names that `session` holds. Where it has none, and is not being recorded, because its recorder was killed or an earlier
     /// version made it, they are made from the programs, as far as these are still the same, and kept.
-    static func held(by session: Session) -> KeptNames? {
+    ///
+    /// - Parameter atAnySize: whether names are made of sessions of any size, which takes a reading of all calls.
+    static func held(by session: Session, atAnySize: Bool = false) -> KeptNames? {
         if session.isRecording { return nil }
         guard let file = session.names() else {
-            return session.plainLogSize + session.buffersSize <= mostMadeUp ? keep(session, nil) : nil
+            return atAnySize || session.plainLogSize + session.buffersSize <= mostMadeUp ? keep(session, nil) : nil
         }
         guard let names = KeptNames(bytes: file.bytes) else {
             session.reportNames(0..<file.size)

@@ -16,7 +16,7 @@ public struct SessionPacking {
     public init(_ session: Session, keepsSources: Bool) throws(QueryError) {
         if session.isRecording { throw .stillRecorded(session: session.path) }
         self.session = session
-        let names = SessionNames.held(by: session)
+        let names = SessionNames.held(by: session, atAnySize: true)
         // The session may be where nothing can be written.
         if let names, session.names() == nil { files[.names] = names.bytes }
         guard keepsSources, let names else {
@@ -25,7 +25,7 @@ public struct SessionPacking {
         }
         let held = session.sources()
         var sources: [String: [UInt8]] = [:], missing: [String] = []
-        for path in names.sourceFiles {
+        for path in names.sourceFiles where SourceText.isSource(path) {
             if let text = held?.files[path] ?? SourceText.read(path, of: session) {
                 sources[path] = text
             } else {
@@ -50,6 +50,17 @@ public struct SessionPacking {
 
 /// Source files as they were when a session was recorded.
 enum SourceText {
+    /// How names of source files end. A session from elsewhere may tell of any file, and what is packed is handed on.
+    private static let endings: Set<String> = [
+        "c", "cc", "cp", "cpp", "cxx", "c++", "h", "hh", "hpp", "hxx", "h++", "inc", "inl", "ipp", "tcc", "def", "y",
+        "l", "m",
+        "mm", "s", "asm", "swift", "rs", "go", "d", "f", "f90", "zig", "nim", "cu", "cuh",
+    ]
+
+    static func isSource(_ path: String) -> Bool {
+        path.lastIndex(of: ".").map { endings.contains(path[path.index(after: $0)...].lowercased()) } ?? false
+    }
+
     /// The bytes of the file at `path`, if nobody has changed it since; nil otherwise.
     static func read(_ path: String, of session: Session) -> [UInt8]? {
         guard session.startRealtimeNanoseconds > 0,

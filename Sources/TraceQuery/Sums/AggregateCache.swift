@@ -19,7 +19,7 @@ struct AggregateCache {
     init?(_ session: Session) {
         // What is kept knows nothing of memory.
         guard !session.isRecording, !session.followsMemory, session.buffersSize == 0,
-            session.logSize >= AggregateCache.leastSize
+            session.plainLogSize >= AggregateCache.leastSize
         else {
             return nil
         }

@@ -118,4 +118,30 @@ import Testing
         // It is something or nothing, but it ends.
         _ = read(entry, file)
     }
+
+    /// A row that tells of more open calls than the payload holds is none, though all sums hold.
+    @Test func rowsThatDisagree() throws {
+        var random = SeededGenerator(seed: 9)
+        let (header, payload) = chunks(&random)[0]
+        for change: (inout fathom_packed_chunk) -> Void in [
+            { $0.header.path_count = 1 << 20 }, { $0.held += 1 }, { $0.kept = 7 }, { $0.place = .max },
+        ] {
+            let encoder = FrameEncoder()
+            var row = fathom_packed_chunk(header, held: payload.count, at: 0, isIntact: true)
+            let section = payload.withUnsafeBytes { encoder.addFrame([(row, $0.baseAddress!)]) }
+            try writeFile(Array(encoder.bytes), to: directory.file("frame"))
+            let file = try PlainFile(path: directory.file("frame"))
+            let entry = fathom_packed_entry(section: section, place: 0)
+            #expect(read(entry, file) == [payload])
+            change(&row)
+            #expect(!row.isPlausible)
+            // The records are as they were; whoever reads them by such a row finds that out.
+            let target = UnsafeMutableRawPointer.allocate(byteCount: 1 << 26, alignment: 8)
+            defer { target.deallocate() }
+            if row.sizeInPaths <= Int(row.held) {
+                let isRead = [row].withUnsafeBufferPointer { FrameDecoder().read(entry, of: file, $0, to: target) }
+                #expect(!isRead || row.held == payload.count)
+            }
+        }
+    }
 }

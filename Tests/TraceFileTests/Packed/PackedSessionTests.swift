@@ -146,4 +146,38 @@ import Testing
         #expect(back.size == 1 << 30 && back.allocatedSize < 1 << 20)
         #expect(back.nextData(from: 0).map { $0.contains(700 << 20) } == true)
     }
+
+    /// What the recorder was writing when it was killed is still in the buffers, and is read from there.
+    @Test(arguments: [8, 100, 130, 400]) func cutInTheMiddle(_ rest: Int) throws {
+        let recording = try Recording(in: plain, packs: true)
+        let records = records(900)
+        func header(_ sequence: UInt64) -> fathom_chunk {
+            var header = recording.header(records.count)
+            (header.sequence, header.calls) = (sequence, 900)
+            return header
+        }
+        for sequence in 0..<3 as Range<UInt64> {
+            if sequence == 2 { recording.put(header(2), records, into: 0, state: FATHOM_SLOT_FULL) }
+            let size = try readFile("\(plain)/trace").count
+            #expect(records.withUnsafeBytes { recording.log.append(header(sequence), payload: $0.baseAddress!) })
+            if sequence == 2 { try #require(truncate("\(plain)/trace", off_t(size + rest)) == 0) }
+        }
+        recording.buffers.header.pointee.recorder_pid = 0
+        let session = try Session(path: plain), thread = try #require(session.processes.first?.threads.first)
+        #expect(thread.chunks.map(\.sequence) == [0, 1, 2])
+        #expect(thread.chunks.indices.allSatisfy { thread.payloadIsIntact(ofChunk: $0) })
+        #expect(thread.countCalls() == 2700)
+        let expected = try content(plain)
+        #expect(expected.contains { $0.contains("damaged section") })
+        #expect(try content(pack(plain)) == expected)
+    }
+
+    /// Bytes that are no chunks are several sections, and one place.
+    @Test func longGap() throws {
+        try RandomTrace(seed: 5, count: 500).writer.write(to: plain)
+        var log = try readFile("\(plain)/trace")
+        log.insert(contentsOf: [UInt8](repeating: 0, count: 3 << 20), at: TraceWriter.headerSize)
+        try writeFile(log, to: "\(plain)/trace")
+        try expectSame(plain)
+    }
 }

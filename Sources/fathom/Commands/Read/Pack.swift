@@ -38,15 +38,22 @@ struct Pack: ParsableCommand {
 
     func run() throws {
         let session = try openSession(given ?? newestSession())
-        let path = output ?? SessionDirectory.stem(of: session.path) + ".fathomz"
+        // Of a packed session, the names and sources are made anew.
+        let path =
+            output
+            ?? (session.path.hasSuffix(".fathomz")
+                ? session.path : SessionDirectory.stem(of: session.path) + ".fathomz")
         try FileName.check(path)
-        if access(path, F_OK) == 0, !Session.isPacked(path) {
+        let isNew = access(path, F_OK) != 0
+        if !isNew, !Session.isPacked(path) || Session.isPart(path) {
             throw Diagnostics.fail(
                 "\(path) exists and is no packed session, so it is left alone; choose another file with -o", .failed)
         }
         let packing = try SessionPacking(session, keepsSources: sources)
         do {
             let file = try NewFile(replacing: path)
+            // Like a session, it is readable by its owner alone.
+            if isNew { fchmod(file.descriptor, 0o600) }
             file.fail(try packing.write(to: file.descriptor, progress: Diagnostics.progress("packing")))
             try file.commit()
         } catch let error as NewFile.Failure {

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import Glibc
 internal import TraceFile
 internal import TraceText
 
@@ -30,6 +31,10 @@ struct Unpack: ParsableCommand {
             throw ValidationError("name the directory to make: -o")
         }
         try FileName.check(path)
+        var (old, new) = (stat(), stat())
+        if stat(session.path, &old) == 0, stat(path, &new) == 0, (old.st_dev, old.st_ino) == (new.st_dev, new.st_ino) {
+            throw Diagnostics.fail("\(path) is the session itself; choose another directory with -o", .failed)
+        }
         do { try session.unpack(to: path, progress: Diagnostics.progress("unpacking")) } catch {
             throw Diagnostics.fail("\(error)", .failed)
         }
