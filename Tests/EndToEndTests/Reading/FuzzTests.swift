@@ -31,6 +31,16 @@ import Testing
         try fuzz(directory.file("d"), directory, first: 1000)
     }
 
+    @Test func packed() throws {
+        let directory = try TemporaryDirectory("fuzz")
+        let binary = try Binaries.instrumented("fib.c", .gccO2)
+        #expect(
+            try Fathom.record([binary, "17"], into: directory.file("d"), options: ["-q", "--buffer-size", "16K"]).status
+                == 0)
+        #expect(try Fathom.run(["pack", directory.file("d"), "-o", directory.file("d.fathomz")]).status == 0)
+        try fuzz(directory.file("d.fathomz"), directory, first: 0, by: "fuzz_packed.c")
+    }
+
     @Test func keptSums() throws {
         let directory = try TemporaryDirectory("fuzz")
         let binary = try Binaries.instrumented("paths.c", .gccO2)

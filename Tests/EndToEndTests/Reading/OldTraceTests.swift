@@ -1,3 +1,4 @@
+import Glibc
 import TestSupport
 import Testing
 
@@ -29,7 +30,7 @@ import Testing
         let kinds = try run("ls", [recorded]).stdout.split(separator: "\n").map(String.init).filter {
             $0 != "version-1"
         }
-        for kind in ["trace", "profile", "counts", "samples", "first", "waits", "memory", "arguments"] {
+        for kind in ["trace", "profile", "counts", "samples", "first", "waits", "memory", "arguments", "packed"] {
             #expect(kinds.contains { $0.hasSuffix("-\(kind)") }, "\(kind)")
         }
         for kind in kinds {
@@ -40,7 +41,8 @@ import Testing
             #expect(!views.isEmpty)
             for view in views {
                 let file = String(view.map { $0.isASCII && $0.isLowercase ? $0 : "-" })
-                let shown = try Fathom.run(view.split(separator: " ").map(String.init) + [session])
+                let file = "\(session)/session.fathomz", read = access(file, F_OK) == 0 ? file : session
+                let shown = try Fathom.run(view.split(separator: " ").map(String.init) + [read])
                 #expect(shown.status == 0 && shown.stderr.isEmpty, "\(kind), \(view): \(shown.stderr)")
                 #expect(shown.stdout == (try run("cat", ["\(session)/\(file).txt"])).stdout, "\(kind), \(view)")
             }
