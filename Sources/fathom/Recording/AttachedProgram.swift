@@ -59,14 +59,6 @@ extension Record {
             throw ValidationError("the id of a process is a number from 1")
         }
         if let time = attaching.time, time.nanoseconds == 0 { throw ValidationError("--for is longer than 0") }
-        let given: [(String, Bool)] = [
-            ("--first-calls", firstCalls || mode == .firstCalls), ("--baseline", baseline), ("--paused", paused),
-            ("--blocked", blocked), ("--memory", memory), ("--faults", faults), ("--startup", startup),
-            ("--force", force), ("--history", history != nil),
-        ]
-        if let (name, _) = given.first(where: \.1) {
-            throw ValidationError("\(name) is not for --attach")
-        }
     }
 
     /// Records a stretch of a running process.

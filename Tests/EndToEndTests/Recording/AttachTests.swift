@@ -418,7 +418,7 @@ import Testing
                 (["--attach", "1", "--", "true"], "--attach takes a process, and no program to run"),
                 (["--attach", "0"], "a number from 1"), (["--for", "1s", "--", "true"], "--for goes with --attach"),
                 (["--attach", "1", "--mode", "first-calls"], "--first-calls is not for --attach"),
-                (["--attach", "1", "--mode", "profile", "-D", "3"], "--max-depth is not for --mode profile"),
+                (["--attach", "1", "--mode", "profile", "-D", "3"], "--max-depth is for --mode trace and flight"),
                 (["--attach", "1", "--blocked"], "--blocked is not for --attach"),
             ] {
                 let output = try Fathom.run(["record"] + arguments)

@@ -200,9 +200,9 @@ import Testing
     @Test func optionsThatDoNotFit() throws {
         let binary = try Binaries.instrumented("fib.c", .gccO2)
         for (options, reason) in [
-            (["--mode", "profile", "-D", "3"], "--max-depth is not for --mode profile"),
-            (["--mode", "counts", "--baseline"], "--baseline is not for --mode counts"),
-            (["--mode", "profile", "-F", "fib"], "naming functions is not for --mode profile"),
+            (["--mode", "profile", "-D", "3"], "--max-depth is for --mode trace and flight"),
+            (["--mode", "counts", "--baseline"], "--baseline is for --mode trace and profile"),
+            (["--mode", "profile", "-F", "fib"], "naming functions is for --mode trace and flight"),
             (["--max-paths", "10"], "--max-paths is for --mode profile, counts and stack"),
             (["--mode", "profile", "--max-paths", "0"], "--max-paths is a number from 1"),
         ] {

@@ -205,10 +205,8 @@ struct Record: ParsableCommand {
         }
         if history == nil, !labels.label.isEmpty { throw ValidationError("--label is for --history") }
         if history?.isEmpty == true { throw ValidationError("--history names a file") }
-        if history != nil, mode == .flight {
-            throw ValidationError("--history is not for --mode flight, which keeps no whole run")
-        }
         if output?.isEmpty == true { throw ValidationError("--output names the session directory") }
+        try checkMode()
         if let maxDepth, maxDepth < 0 { throw ValidationError("--max-depth is a number from 0") }
         if !names.callerFilter.isEmpty, !watchOptions.watch.isEmpty {
             throw ValidationError("--watch keeps what --caller-filter does, and more: take one of them")
@@ -222,66 +220,41 @@ struct Record: ParsableCommand {
         if let budget, !(1...100).contains(budget.percent) || budget.percent.rounded() != budget.percent {
             throw ValidationError("--budget is a whole number of percent from 1 to 100")
         }
-        if budget != nil, mode != .trace { throw ValidationError("--budget is for --mode trace") }
-        try checkFirstCalls()
-        if mode == .flight, maxSize != nil {
-            throw ValidationError("--max-size is for --mode trace; flight has --keep")
-        }
-        if mode != .trace, startup { throw ValidationError("--startup is for --mode trace") }
-        if mode != .trace, compress { throw ValidationError("--compress is for --mode trace: the others write little") }
-        if mode != .trace, memory { throw ValidationError("--memory is for --mode trace") }
-        if mode != .trace, faults { throw ValidationError("--faults is for --mode trace") }
-        if blocked, ![.trace, .flight, .profile].contains(mode) {
-            throw ValidationError("--blocked is for --mode trace, flight and profile")
-        }
-        if let interval {
-            if mode != .stack { throw ValidationError("--interval is for --mode stack") }
-            guard RecordOptions.intervals.contains(interval.nanoseconds) else {
-                throw ValidationError("--interval is a time from 100us to 1s")
-            }
-        }
-        try checkPaths()
-        if mode == .flight, baseline { throw ValidationError("--baseline is for --mode trace") }
-        let size = bufferSize.bytes
-        guard RecordOptions.bufferSizes.contains(Int(clamping: size)), size & (size - 1) == 0 else {
-            throw ValidationError("--buffer-size is a power of two from 16K to 4M")
-        }
-        try flight.check(mode, bufferSize: Int(size))
-    }
-
-    private var recordsFirstCalls: Bool { firstCalls || mode == .firstCalls }
-
-    /// Says what does not go together with first calls.
-    private func checkFirstCalls() throws {
-        guard recordsFirstCalls else {
-            if !module.isEmpty { throw ValidationError("--module is for --first-calls") }
-            return
-        }
-        for pattern in module { _ = try namePattern(pattern) }
-        let given: [(String, Bool)] = [
-            ("--mode \(mode.rawValue)", mode != .trace && mode != .firstCalls), ("--max-depth", maxDepth != nil),
-            ("--min-cost", minCost != nil), ("naming functions", !functionOptions.isEmpty || watchOptions.complete),
-            ("--baseline", baseline), ("--blocked", blocked), ("--memory", memory), ("--faults", faults),
-            ("--paused", paused), ("--force", force),
-        ]
-        if let (name, _) = given.first(where: \.1) { throw ValidationError("\(name) is not for --first-calls") }
-    }
-
-    /// Says what does not go together with sums of call paths.
-    private func checkPaths() throws {
-        if !mode.keepsPaths {
-            if maxPaths != nil { throw ValidationError("--max-paths is for --mode profile, counts and stack") }
-            return
+        if let interval, !RecordOptions.intervals.contains(interval.nanoseconds) {
+            throw ValidationError("--interval is a time from 100us to 1s")
         }
         if let maxPaths, !(1...RecordOptions.mostPaths).contains(maxPaths) {
             throw ValidationError("--max-paths is a number from 1 to \(RecordOptions.mostPaths)")
         }
-        let given: [(String, Bool)] = [
-            ("--max-depth", maxDepth != nil), ("--min-cost", minCost != nil), ("--max-size", maxSize != nil),
-            ("naming functions", !functionOptions.isEmpty), ("--baseline", baseline && mode != .profile),
-        ]
-        if let (name, _) = given.first(where: \.1) {
-            throw ValidationError("\(name) is not for --mode \(mode.rawValue)")
+        for pattern in module { _ = try namePattern(pattern) }
+        let size = bufferSize.bytes
+        guard RecordOptions.bufferSizes.contains(Int(clamping: size)), size & (size - 1) == 0 else {
+            throw ValidationError("--buffer-size is a power of two from 16K to 4M")
+        }
+        try flight.check(bufferSize: Int(size))
+    }
+
+    private var recordsFirstCalls: Bool { firstCalls || mode == .firstCalls }
+
+    /// Says which of the options that are given does not go with the mode, or not with attaching.
+    private func checkMode() throws {
+        let given: [(String, Bool)] =
+            [
+                ("--first-calls", recordsFirstCalls), ("--module", !module.isEmpty), ("--max-paths", maxPaths != nil),
+                ("--interval", interval != nil), ("--max-depth", maxDepth != nil), ("--min-cost", minCost != nil),
+                ("naming functions", !functionOptions.isEmpty || recordsFirstCalls && watchOptions.complete),
+                ("--max-size", maxSize != nil), ("--compress", compress), ("--budget", budget != nil),
+                ("--baseline", baseline), ("--blocked", blocked), ("--memory", memory), ("--faults", faults),
+                ("--startup", startup), ("--paused", paused), ("--force", force), ("--history", history != nil),
+            ] + flight.given
+        if firstCalls, mode != .trace, mode != .firstCalls {
+            throw ValidationError("--mode \(mode.rawValue) is not for --first-calls")
+        }
+        let mode = recordsFirstCalls ? RecordOptions.Mode.firstCalls : mode
+        for (option, _) in given.filter(\.1) {
+            if let refusal = mode.refusal(of: option, attaches: attaching.attach != nil) {
+                throw ValidationError(refusal)
+            }
         }
     }
 

@@ -72,14 +72,18 @@ struct FlightOptions: ParsableArguments {
         return number
     }
 
-    /// Says what does not go together.
-    ///
-    /// - Parameter bufferSize: in bytes; a ring has a limited number of buffers.
-    func check(_ mode: RecordOptions.Mode, bufferSize: Int) throws {
-        let given: [(String, Bool)] = [
+    /// Its options, and whether each is given.
+    var given: [(String, Bool)] {
+        [
             ("--keep", !keep.isEmpty), ("--when", !when.isEmpty), ("--save-on", saveOn != nil),
             ("--limit-saves", limitSaves != nil),
         ]
+    }
+
+    /// Says what does not go together.
+    ///
+    /// - Parameter bufferSize: in bytes; a ring has a limited number of buffers.
+    func check(bufferSize: Int) throws {
         if conditions.count > FunctionCondition.countLimit {
             throw ValidationError("--when takes \(FunctionCondition.countLimit) conditions on arguments at most")
         }
@@ -89,9 +93,6 @@ struct FlightOptions: ParsableArguments {
         #if !arch(x86_64)
             if !conditions.isEmpty { throw ValidationError("conditions on arguments work on x86-64 only") }
         #endif
-        if mode != .flight, let (name, _) = given.first(where: \.1) {
-            throw ValidationError("\(name) is for --mode flight")
-        }
         let sizes = keep.count { if case .bytes = $0 { true } else { false } }
         if sizes > 1 || keep.count - sizes > 1 { throw ValidationError("--keep takes one size and one time") }
         for case .bytes(let bytes) in keep where !RecordOptions.ringSizes.contains(bytes) {

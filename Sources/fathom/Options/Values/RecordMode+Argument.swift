@@ -1,4 +1,0 @@
-public import ArgumentParser
-public import TraceFile
-
-extension RecordOptions.Mode: ExpressibleByArgument {}

@@ -1,4 +1,0 @@
-public import ArgumentParser
-public import TraceReports
-
-extension StartupReport.Format: ExpressibleByArgument {}
